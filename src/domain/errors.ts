@@ -1,0 +1,132 @@
+/**
+ * The one error class that users meet, and the one table of exit codes.
+ *
+ * @module
+ */
+import type { JsonObject } from "./json.ts";
+
+/** What each exit code means. `--help`, the README and `docs/cli.md` are generated from this table. */
+export const EXIT_CODES = {
+  0: "completed",
+  1: "unexpected error",
+  2: "usage: bad flag, value, configuration, or no such session",
+  3: "permission denied (--fail-on-denied)",
+  4: "budget exhausted (steps, tokens, cost)",
+  5: "session locked by another writer, or diverged",
+  6: "ended without a final answer (incomplete, refused)",
+  7: "fixture miss, rule broken, unused fixture, replay divergence",
+  8: "authentication or authorization (401, 403)",
+  9: "rate limit or quota (429)",
+  10: "provider or network failure (5xx, cut stream, DNS, TLS)",
+  11: "context window overflow",
+  12: "session damaged",
+  13: "request refused by the API (other 4xx)",
+  14: "storage: disk full, no permission on the home, read-only",
+  124: "timeout",
+  129: "SIGHUP",
+  130: "SIGINT",
+  141: "broken pipe",
+  143: "SIGTERM",
+} as const;
+
+/** A process exit code of reprise. */
+export type ExitCode = keyof typeof EXIT_CODES;
+
+/** The exit code that each error code ends the process with. */
+const EXIT_CODE_OF = {
+  unexpected: 1,
+  usage: 2,
+  bad_configuration: 2,
+  no_model: 2,
+  missing_key: 2,
+  insecure_url: 2,
+  bad_url: 2,
+  no_such_session: 2,
+  ambiguous_session: 2,
+  bad_session_id: 2,
+  session_exists: 2,
+  nothing_to_continue: 2,
+  no_prompt: 2,
+  format_too_new: 2,
+  bad_fixture: 2,
+  over_budget: 4,
+  session_locked: 5,
+  session_diverged: 5,
+  incomplete: 6,
+  refused: 6,
+  fixture_miss: 7,
+  unauthorized: 8,
+  rate_limited: 9,
+  quota_exhausted: 9,
+  provider_failed: 10,
+  network_failed: 10,
+  stream_cut: 10,
+  bad_stream: 10,
+  redirected: 10,
+  context_overflow: 11,
+  session_damaged: 12,
+  request_refused: 13,
+  storage_full: 14,
+  storage_denied: 14,
+  storage_failed: 14,
+  timed_out: 124,
+  hung_up: 129,
+  interrupted: 130,
+  broken_pipe: 141,
+  terminated: 143,
+} as const satisfies Record<string, ExitCode>;
+
+/** The stable name of an error, as `code` in `--json` mode. */
+export type ErrorCode = keyof typeof EXIT_CODE_OF;
+
+/** What a {@linkcode ReprError} may carry beside its code and message. */
+export interface ReprErrorOptions {
+  /** What the user can do next; one sentence. */
+  readonly hint?: string;
+  /** Facts for programs, shown as `details` in `--json` mode. */
+  readonly details?: JsonObject;
+  /** The error underneath, shown only with `--debug`. */
+  readonly cause?: unknown;
+}
+
+/** An error meant for the user: a stable code, an exit code, a message and what to do next. */
+export class ReprError extends Error {
+  override readonly name = "ReprError";
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly details: JsonObject;
+
+  constructor(code: ErrorCode, message: string, options: ReprErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint;
+    this.details = options.details ?? {};
+  }
+
+  /** The process exit code that belongs to {@linkcode ReprError.code}. */
+  get exitCode(): ExitCode {
+    return EXIT_CODE_OF[this.code];
+  }
+
+  /** The error as the object that `--json` mode prints. */
+  toJSON(): JsonObject {
+    return {
+      type: "error",
+      code: this.code,
+      exit_code: this.exitCode,
+      message: this.message,
+      ...(this.hint === undefined ? {} : { hint: this.hint }),
+      details: this.details,
+    };
+  }
+}
+
+/** Any thrown value as a {@linkcode ReprError}; what is not one becomes `unexpected`. */
+export function asReprError(error: unknown): ReprError {
+  if (error instanceof ReprError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new ReprError("unexpected", `Unexpected error: ${message}`, {
+    hint: "Run again with --debug for the stack trace",
+    cause: error,
+  });
+}

@@ -1,0 +1,181 @@
+/**
+ * Events: the smallest records inside a turn. Provider items are kept whole and verbatim.
+ *
+ * @module
+ */
+import type { JsonObject } from "./json.ts";
+import type { ErrorCode, ExitCode } from "./errors.ts";
+
+/** An element of an API's `input` or `output`, as it was received. Always has a string `type`. */
+export interface Item extends JsonObject {
+  readonly type: string;
+}
+
+/** A large text that lives in `blobs/`, with its size. */
+export interface BlobRef {
+  /** Lower-case hex sha256 of the content; also its file name. */
+  readonly sha256: string;
+  /** Length in bytes. */
+  readonly bytes: number;
+  /** Set when the content is not UTF-8, so that text made from it lost something. */
+  readonly lossy?: true;
+}
+
+/** How a tool call ended. Everything but `ok` is an error result for the model. */
+export type ToolResultStatus =
+  | "ok"
+  /** The tool ran and failed. */
+  | "error"
+  /** The model named a tool that was not offered. */
+  | "unknown_tool"
+  /** The arguments are not JSON, or do not fit the tool's schema. */
+  | "invalid_arguments"
+  /** The same response used this call id before. */
+  | "duplicate_call_id"
+  /** The run was stopped while the tool ran: it may or may not have had an effect. */
+  | "interrupted"
+  /** The call was not started. */
+  | "not_run"
+  /** The process died: the call may or may not have run. Recorded by the next writer. */
+  | "orphaned";
+
+/** Why a run ended. */
+export type RunState =
+  | "completed"
+  | "incomplete"
+  | "refused"
+  | "failed"
+  | "interrupted"
+  | "timed_out"
+  | "over_budget"
+  | "diverged";
+
+/** Token counts of one request or of a whole run, normalised over providers. */
+export interface Usage {
+  readonly input_tokens: number;
+  readonly cached_tokens: number;
+  readonly output_tokens: number;
+  readonly reasoning_tokens: number;
+}
+
+/** What went wrong with a run, kept with its `run_ended`. */
+export interface RunError extends JsonObject {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+interface EventBase {
+  /** Session-wide number: 1, 2, 3, … without gaps. */
+  readonly seq: number;
+}
+
+export interface UserMessageEvent extends EventBase {
+  readonly type: "user_message";
+  /** Content parts in the Responses shape, such as `{"type":"input_text","text":"…"}`. */
+  readonly content: readonly Item[];
+}
+export interface AssistantMessageEvent extends EventBase {
+  readonly type: "assistant_message";
+  readonly item: Item;
+}
+export interface ReasoningEvent extends EventBase {
+  readonly type: "reasoning";
+  readonly item: Item;
+}
+export interface ToolCallEvent extends EventBase {
+  readonly type: "tool_call";
+  /** A `function_call` or `custom_tool_call` item; its `call_id` is a string. */
+  readonly item: Item;
+}
+export interface ToolResultEvent extends EventBase {
+  readonly type: "tool_result";
+  /** The provider's id of the call that this answers. */
+  readonly call_id: string;
+  /** The `seq` of that call's event: exact even when a server repeats a call id. */
+  readonly call_seq: number;
+  readonly tool: string;
+  readonly status: ToolResultStatus;
+  /** What the model is told: well-formed text, cut to head and tail when `blob` holds the whole. */
+  readonly output: string;
+  readonly blob?: BlobRef;
+}
+export interface ProviderItemEvent extends EventBase {
+  readonly type: "provider_item";
+  readonly item: Item;
+}
+export interface ProviderUsageEvent extends EventBase {
+  readonly type: "provider_usage";
+  /** The provider's usage object, verbatim. */
+  readonly usage: JsonObject;
+}
+export interface RunContinuedEvent extends EventBase {
+  readonly type: "run_continued";
+  readonly run: number;
+}
+export interface RunEndedEvent extends EventBase {
+  readonly type: "run_ended";
+  readonly run: number;
+  readonly state: RunState;
+  readonly exit_code: ExitCode;
+  readonly usage: Usage;
+  readonly error?: RunError;
+}
+
+/** Every event kind that this version writes. Files may hold others: see {@linkcode isKnownEventType}. */
+export type SessionEvent =
+  | UserMessageEvent
+  | AssistantMessageEvent
+  | ReasoningEvent
+  | ToolCallEvent
+  | ToolResultEvent
+  | ProviderItemEvent
+  | ProviderUsageEvent
+  | RunContinuedEvent
+  | RunEndedEvent;
+
+/** The name of an event kind. */
+export type EventType = SessionEvent["type"];
+
+const FOLDED: Record<EventType, boolean> = {
+  user_message: true,
+  assistant_message: true,
+  reasoning: true,
+  tool_call: true,
+  tool_result: true,
+  provider_item: true,
+  provider_usage: false,
+  run_continued: false,
+  run_ended: false,
+};
+
+/** True for the event kinds of this version. An unknown kind might matter to the fold: `run` refuses it. */
+export function isKnownEventType(type: string): type is EventType {
+  return Object.hasOwn(FOLDED, type);
+}
+
+/** True for events that become part of a request, false for those kept for people and audits only. */
+export function isFolded(event: SessionEvent): boolean {
+  return FOLDED[event.type];
+}
+
+/** An event before it has its `seq`. */
+export type EventDraft = SessionEvent extends infer E ? E extends SessionEvent ? Omit<E, "seq"> : never
+  : never;
+
+/** No tokens at all; the start of every sum. */
+export const NO_USAGE: Usage = {
+  input_tokens: 0,
+  cached_tokens: 0,
+  output_tokens: 0,
+  reasoning_tokens: 0,
+};
+
+/** The sum of two usages, member by member. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input_tokens: a.input_tokens + b.input_tokens,
+    cached_tokens: a.cached_tokens + b.cached_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+    reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
+  };
+}

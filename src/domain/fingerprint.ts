@@ -1,0 +1,65 @@
+/**
+ * What an encrypted item is bound to: provider kind, endpoint, account, model (protocol §4.3).
+ *
+ * @module
+ */
+import { ReprError } from "./errors.ts";
+import { sha256Hex } from "./hash.ts";
+
+/** The dialects that reprise speaks. */
+export type ProviderKind = "openai";
+
+/** Where a response came from. Written `provider:model:endpoint` for people. */
+export interface Fingerprint {
+  readonly provider: ProviderKind;
+  /** First 8 hex digits of the sha256 of the normalised base URL. */
+  readonly endpoint: string;
+  /** First 16 hex digits of the sha256 of organization and project, or `null` while no response named them. */
+  readonly account: string | null;
+}
+
+/** The fingerprint as people read it: `openai:gpt-5.6:1f3a9c02`. */
+export function fingerprintText(fingerprint: Fingerprint, modelAsked: string): string {
+  return `${fingerprint.provider}:${modelAsked}:${fingerprint.endpoint}`;
+}
+
+/**
+ * The base URL in the form that is hashed and requested: lower-case scheme and host, no trailing slash, no
+ * query.
+ *
+ * @throws {ReprError} `bad_url` when it is not an http(s) URL, or carries credentials, a query or a fragment.
+ */
+export function parseBaseUrl(text: string): URL {
+  const refuse = (why: string) =>
+    new ReprError("bad_url", `Cannot use ${JSON.stringify(text)} as a base URL: ${why}`, {
+      hint: "Give a URL such as https://api.openai.com/v1 with --base-url or OPENAI_BASE_URL",
+    });
+  if (!URL.canParse(text)) throw refuse("it is not a URL");
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("it is neither http nor https");
+  if (url.username !== "" || url.password !== "") throw refuse("it carries a user name or password");
+  if (url.search !== "" || url.hash !== "") throw refuse("it carries a query or a fragment");
+  url.pathname = url.pathname.replace(/\/+$/, "");
+  return url;
+}
+
+/** True for the hosts that name this machine only. */
+export function isLoopback(url: URL): boolean {
+  const host = url.hostname;
+  return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/**
+ * First 8 hex digits of the sha256 of the base URL: scheme, host, port (left out on loopback, where test
+ * servers take any), path without trailing slash.
+ */
+export function endpointOf(baseUrl: URL): string {
+  const host = isLoopback(baseUrl) ? baseUrl.hostname : baseUrl.host;
+  return sha256Hex(`${baseUrl.protocol}//${host}${baseUrl.pathname.replace(/\/+$/, "")}`).slice(0, 8);
+}
+
+/** The account behind a response, from its organization and project headers; `null` when it names neither. */
+export function accountOf(organization: string | null, project: string | null): string | null {
+  if (organization === null && project === null) return null;
+  return sha256Hex(`${organization ?? ""}\n${project ?? ""}`).slice(0, 16);
+}

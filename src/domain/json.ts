@@ -1,0 +1,51 @@
+/** JSON values as `JSON.parse` returns them. Unknown fields are kept everywhere. */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly JsonValue[]
+  | JsonObject;
+
+/** A JSON object; a missing member reads as `undefined`. */
+export interface JsonObject {
+  readonly [member: string]: JsonValue | undefined;
+}
+
+/** True when `value` is a plain JSON object (not `null`, not an array). */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The member `name` as a string, or `undefined` when it is absent or of another type. */
+export function stringMember(object: JsonObject, name: string): string | undefined {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The member `name` as a finite number, or `undefined`. */
+export function numberMember(object: JsonObject, name: string): number | undefined {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+/** The member `name` as an object, or `undefined`. */
+export function objectMember(object: JsonObject, name: string): JsonObject | undefined {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  return isJsonObject(value) ? value : undefined;
+}
+
+/** `value` with every string in it made well-formed Unicode (a lone surrogate becomes U+FFFD). */
+export function wellFormedValue(value: JsonValue): JsonValue {
+  if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormedValue);
+  if (isJsonObject(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [
+        name.toWellFormed(),
+        wellFormedValue(member ?? null),
+      ]),
+    );
+  }
+  return value;
+}

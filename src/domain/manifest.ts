@@ -1,0 +1,80 @@
+/**
+ * The manifest: a small cache of what the turns say, made from nothing but them.
+ *
+ * @module
+ */
+import { addUsage, NO_USAGE, type RunState, type Usage } from "./event.ts";
+import { isJsonObject } from "./json.ts";
+import { seal, type Sealed } from "./seal.ts";
+import { headOf } from "./text.ts";
+import type { Pins, Turn } from "./turn.ts";
+
+/** The format name of manifests. Bump the number for any change; readers leave newer ones alone. */
+export const MANIFEST_FORMAT = "reprise.manifest/1";
+
+/** What `ls`, `@last` and opening need without reading old turns. Its size does not grow with the session. */
+export interface Manifest {
+  readonly format: typeof MANIFEST_FORMAT;
+  readonly session: string;
+  /** The session that wrote turn 1: forks keep it, and with it the provider's prompt cache key. */
+  readonly family: string;
+  readonly title: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** The newest turn that this manifest knows. */
+  readonly head: { readonly turn: number; readonly seq: number; readonly sum: string };
+  readonly run: number;
+  /** `open` while no `run_ended` of the newest run is on disk. */
+  readonly state: RunState | "open";
+  /** The pins of the newest run. */
+  readonly pins: Pins;
+  /** Sum over all ended runs. */
+  readonly usage: Usage;
+}
+
+/** The longest title that a manifest keeps, in UTF-16 units. */
+const TITLE_LENGTH = 80;
+
+/**
+ * The manifest after one more turn. `manifest` is `null` for turn 1.
+ *
+ * @throws {TypeError} when turn 1 does not open a run: such a file is damage.
+ */
+export function advanceManifest(manifest: Manifest | null, session: string, turn: Turn): Manifest {
+  const opened = "pins" in turn ? turn.pins : undefined;
+  const ended = turn.events.findLast((event) => event.type === "run_ended");
+  const pins = opened ?? manifest?.pins;
+  if (pins === undefined) throw new TypeError(`Turn ${turn.turn} opens no run, and no turn before it does`);
+  return {
+    format: MANIFEST_FORMAT,
+    session,
+    family: manifest?.family ?? turn.session,
+    title: manifest?.title ?? titleOf(turn),
+    created_at: manifest?.created_at ?? turn.at,
+    updated_at: turn.at,
+    head: { turn: turn.turn, seq: turn.seq[1], sum: turn.sum },
+    run: turn.run,
+    state: ended?.state ?? "open",
+    pins,
+    usage: ended === undefined
+      ? manifest?.usage ?? NO_USAGE
+      : addUsage(manifest?.usage ?? NO_USAGE, ended.usage),
+  };
+}
+
+/** The exact bytes of a manifest file. */
+export function encodeManifest(manifest: Manifest): Sealed {
+  return seal(`${JSON.stringify(manifest).slice(0, -1)},\n `);
+}
+
+function titleOf(turn: Turn): string {
+  for (const event of turn.events) {
+    if (event.type !== "user_message") continue;
+    const text = event.content.map((part) =>
+      isJsonObject(part) && typeof part.text === "string" ? part.text : ""
+    )
+      .join(" ").replace(/\s+/g, " ").trim();
+    if (text !== "") return headOf(text, TITLE_LENGTH);
+  }
+  return "";
+}

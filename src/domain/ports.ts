@@ -1,0 +1,82 @@
+/**
+ * Everything that comes from outside, as one value: a replayed run swaps it and writes the same bytes anywhere.
+ *
+ * @module
+ */
+
+/** What a path names, without following a final symbolic link. */
+export interface FileFacts {
+  readonly kind: "file" | "directory" | "symlink" | "other";
+  /** Length in bytes. */
+  readonly size: number;
+  /** Permission bits, such as `0o600`; `null` where the platform has none. */
+  readonly mode: number | null;
+  /** Owner's user id; `null` where the platform has none. */
+  readonly owner: number | null;
+  readonly device: number;
+  readonly inode: number | null;
+  /** Last change in milliseconds since the epoch, `null` where unknown. */
+  readonly modified: number | null;
+}
+
+/** A file opened for writing by {@linkcode Files.createExclusive}. */
+export interface WritableFile {
+  /** Writes some of `bytes` and returns how many: callers loop. */
+  write(bytes: Uint8Array): number;
+  /** Makes what was written durable (fsync). */
+  sync(): void;
+  close(): void;
+}
+
+/**
+ * The file operations of the store, synchronous so that their order is the order of the calls. Errors are
+ * the runtime's own (`Deno.errors.*`); tests wrap this to inject them.
+ */
+export interface Files {
+  /** Facts about `path` itself, or `null` when nothing is there. */
+  facts(path: string): FileFacts | null;
+  read(path: string): Uint8Array;
+  /** Names in a directory, unsorted. */
+  list(path: string): string[];
+  makeDirectory(path: string, mode: number): void;
+  /** Creates a file that must not exist (`O_EXCL`). */
+  createExclusive(path: string, mode: number): WritableFile;
+  /** A second name for a file; fails when `to` exists. */
+  link(from: string, to: string): void;
+  rename(from: string, to: string): void;
+  unlink(path: string): void;
+  setMode(path: string, mode: number): void;
+  /** Makes the names in a directory durable (fsync of the directory). */
+  syncDirectory(path: string): void;
+}
+
+/** Wall and monotonic time. */
+export interface Clock {
+  /** Wall time in milliseconds since the epoch. Seeded by the fixture when one is played. */
+  now(): number;
+  /** Monotonic milliseconds, for timeouts and durations. */
+  monotonic(): number;
+  /** Resolves after `milliseconds`, or at once when `signal` aborts. */
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Facts about this process, for the lock's owner line. */
+export interface ProcessFacts {
+  readonly pid: number;
+  readonly host: string;
+  /** Our user id; `null` where the platform has none. */
+  readonly user: number | null;
+}
+
+/** All ports together. */
+export interface Ports {
+  readonly clock: Clock;
+  /** A number in [0, 1), for back-off jitter and session ids. */
+  readonly random: () => number;
+  readonly env: (name: string) => string | undefined;
+  readonly process: ProcessFacts;
+  readonly files: Files;
+  readonly fetch: typeof globalThis.fetch;
+  /** What to pin as the workspace: the real directory, or `/workspace` where a fixture is played. */
+  readonly workspacePin: (directory: string) => string;
+}

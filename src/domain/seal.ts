@@ -1,0 +1,37 @@
+/**
+ * Files that vouch for themselves: the last member is `"sum"`, the sha256 of all bytes before it.
+ *
+ * @module
+ */
+import { sha256Hex } from "./hash.ts";
+
+const SUM_MEMBER = '"sum":"';
+/** `"sum":"` + 64 hex digits + `"}` + newline. */
+const TAIL_LENGTH = SUM_MEMBER.length + 64 + 3;
+const encoder = new TextEncoder();
+
+/** A sealed text and the sum that its last member carries. */
+export interface Sealed {
+  readonly bytes: Uint8Array;
+  readonly sum: string;
+}
+
+/** Seals an open JSON object text: `text` ends with a comma after its last member, without the closing brace. */
+export function seal(text: string): Sealed {
+  const sum = sha256Hex(text);
+  return { bytes: encoder.encode(`${text}${SUM_MEMBER}${sum}"}\n`), sum };
+}
+
+/**
+ * The sum of a sealed file when it fits its bytes, otherwise `null`. Anything but exactly
+ * `"sum":"<64 lower-case hex>"}` and one newline at the end is damage.
+ */
+export function checkSeal(bytes: Uint8Array): string | null {
+  const start = bytes.length - TAIL_LENGTH;
+  if (start < 1) return null;
+  const tail = String.fromCharCode(...bytes.subarray(start));
+  const match = /^"sum":"([0-9a-f]{64})"\}\n$/.exec(tail);
+  if (match === null) return null;
+  const sum = match[1] as string;
+  return sha256Hex(bytes.subarray(0, start)) === sum ? sum : null;
+}

@@ -1,0 +1,22 @@
+/** The longest prefix of `text` of at most `length` UTF-16 units that does not split a character. */
+export function headOf(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const cut = isHighSurrogate(text.charCodeAt(length - 1)) ? length - 1 : length;
+  return text.slice(0, Math.max(0, cut));
+}
+
+/** The longest suffix of `text` of at most `length` UTF-16 units that does not split a character. */
+export function tailOf(text: string, length: number): string {
+  if (text.length <= length) return text;
+  if (length <= 0) return "";
+  const start = text.length - length;
+  return text.slice(isLowSurrogate(text.charCodeAt(start)) ? start + 1 : start);
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

@@ -1,0 +1,159 @@
+/**
+ * Turns: one party's contribution each, one immutable numbered file each.
+ *
+ * @module
+ */
+import type { EventDraft, SessionEvent } from "./event.ts";
+import type { Fingerprint } from "./fingerprint.ts";
+import type { JsonObject } from "./json.ts";
+import { seal, type Sealed } from "./seal.ts";
+
+/** The format name that every turn file starts with. */
+export const TURN_FORMAT = "reprise.turn/1";
+
+/** What a run starts with; on the turn that opens it (a user turn, or `run_continued`). */
+export interface Pins {
+  /** Provider and endpoint; the account is unknown until a response names it. */
+  readonly fingerprint: Fingerprint;
+  readonly model: string;
+  /** sha256 of the instructions' blob. */
+  readonly instructions: string;
+  /** sha256 of the blob with the tool schemas, a JSON array. */
+  readonly tools: string;
+  /** Names of what the run may do, such as `["read"]`. */
+  readonly permissions: readonly string[];
+  /** The workspace directory: the one absolute path in a turn. */
+  readonly workspace: string;
+}
+
+/** Why the guard left an item out of a request. */
+export type DropReason =
+  | "other_provider"
+  | "other_endpoint"
+  | "other_account"
+  | "other_model"
+  | "no_encrypted_content"
+  | "no_following_item"
+  | "duplicate_id"
+  | "replay_off"
+  /** A hosted or client-side item whose reasoning does not go, or that nobody can answer. */
+  | "reasoning_dropped"
+  | "unanswered_call";
+
+/** One item that was left out of a request. */
+export interface DroppedItem {
+  readonly seq: number;
+  readonly reason: DropReason;
+}
+
+/** What a model turn says about the request that it answers. */
+export interface RequestRecord {
+  /** sha256 of the exact bytes of the request body. */
+  readonly body_sha256: string;
+  /** Version of the fold that made `input`. */
+  readonly fold: number;
+  /** Every field of the body beside `input`, in order; `instructions` and `tools` as `{"blob": sha256}`. */
+  readonly fields: JsonObject;
+  /** How many reasoning items were sent, and what was left out. */
+  readonly guard: { readonly sent: number; readonly dropped: readonly DroppedItem[] };
+}
+
+/** How the response of a model turn ended, in the provider's words or ours. */
+export interface ResponseRecord extends JsonObject {
+  readonly id: string | null;
+  /** The provider's `status`, or `interrupted` / `cut` when the stream never got that far. */
+  readonly status: string;
+}
+
+interface TurnBase {
+  readonly format: typeof TURN_FORMAT;
+  /** The session that wrote the turn. */
+  readonly session: string;
+  /** 1, 2, 3, …; also the file name. */
+  readonly turn: number;
+  readonly run: number;
+  /** First and last `seq` of the events. */
+  readonly seq: readonly [number, number];
+  /** The `sum` of the turn before; `null` in turn 1. */
+  readonly prev: string | null;
+  /** ISO 8601 UTC with milliseconds. */
+  readonly at: string;
+  readonly events: readonly SessionEvent[];
+  /** sha256 of all bytes of the file before this member. */
+  readonly sum: string;
+}
+
+export interface UserTurn extends TurnBase {
+  readonly kind: "user";
+  readonly pins: Pins;
+}
+export interface ModelTurn extends TurnBase {
+  readonly kind: "model";
+  readonly model: { readonly asked: string; readonly answered: string | null };
+  readonly fingerprint: Fingerprint;
+  readonly response: ResponseRecord;
+  readonly request: RequestRecord;
+}
+export interface ToolsTurn extends TurnBase {
+  readonly kind: "tools";
+}
+export interface HarnessTurn extends TurnBase {
+  readonly kind: "harness";
+  /** Only where the turn opens a run, with `run_continued`. */
+  readonly pins?: Pins;
+}
+
+/** One turn file, parsed. */
+export type Turn = UserTurn | ModelTurn | ToolsTurn | HarnessTurn;
+
+/** What the writer decides about a turn; the store adds numbers, `prev`, `at` and `sum`. */
+export type TurnDraft = Turn extends infer T ? T extends Turn ?
+      & Omit<T, "format" | "session" | "turn" | "seq" | "prev" | "at" | "events" | "sum">
+      & { readonly events: readonly EventDraft[] }
+  : never
+  : never;
+
+/** The place of a new turn: what the store adds to a draft. */
+export interface TurnPlace {
+  readonly session: string;
+  readonly turn: number;
+  readonly firstSeq: number;
+  readonly prev: string | null;
+  readonly at: string;
+}
+
+/** A turn and the exact bytes of its file. */
+export interface EncodedTurn extends Sealed {
+  readonly turn: Turn;
+}
+
+/**
+ * Encodes a draft as its file: one JSON object, one event a line, `sum` last.
+ *
+ * @throws {RangeError} when the draft has no events.
+ */
+export function encodeTurn(draft: TurnDraft, place: TurnPlace): EncodedTurn {
+  if (draft.events.length === 0) throw new RangeError("A turn needs at least one event");
+  const { events: drafts, kind, run, ...rest } = draft;
+  const events = drafts.map((event, index) => ({ seq: place.firstSeq + index, ...event }) as SessionEvent);
+  const head = {
+    format: TURN_FORMAT,
+    session: place.session,
+    turn: place.turn,
+    kind,
+    run,
+    seq: [place.firstSeq, place.firstSeq + events.length - 1] as const,
+    prev: place.prev,
+    at: place.at,
+    ...rest,
+  };
+  const headText = JSON.stringify(head).slice(0, -1);
+  const eventLines = events.map((event) => `  ${JSON.stringify(event)}`).join(",\n");
+  const sealed = seal(`${headText},\n "events":[\n${eventLines}],\n `);
+  return { ...sealed, turn: { ...head, events, sum: sealed.sum } as Turn };
+}
+
+/** The file name of a turn: six digits at least. */
+export function turnFileName(turn: number): string {
+  return `${String(turn).padStart(6, "0")}.json`;
+}
