@@ -1,0 +1,36 @@
+/**
+ * What the fold hands to a provider: which records go into the next request, in order, in no dialect yet.
+ *
+ * @module
+ */
+import type { Item } from "./event.ts";
+
+/** One element of the next request's input. The provider writes it in its own shape. */
+export type FoldedEntry =
+  | {
+    readonly kind: "user_message";
+    /** Content parts in the Responses shape. */
+    readonly content: readonly Item[];
+  }
+  | {
+    readonly kind: "assistant_message";
+    readonly item: Item;
+    /** True directly after sent reasoning of the same response: the message then keeps its `msg_` id. */
+    readonly keepId: boolean;
+  }
+  | { readonly kind: "reasoning"; readonly item: Item }
+  | {
+    readonly kind: "tool_call";
+    /** A `function_call` or `custom_tool_call` item. */
+    readonly item: Item;
+    /** The call id to send: the provider's own, with a suffix where a session repeats one. */
+    readonly callId: string;
+  }
+  | {
+    readonly kind: "tool_result";
+    readonly callId: string;
+    /** `type` of the call's item, which decides the type of the output item. */
+    readonly callType: string;
+    readonly output: string;
+  }
+  | { readonly kind: "provider_item"; readonly item: Item };
