@@ -1,0 +1,31 @@
+import type { Clock, Ports } from "../domain/ports.ts";
+import { denoFiles } from "../store/deno_files.ts";
+
+/** The ports of an ordinary call: real time, real randomness, real network. */
+export function livePorts(): Ports {
+  return {
+    clock: liveClock,
+    random: () => (crypto.getRandomValues(new Uint32Array(1))[0] as number) / 2 ** 32,
+    env: (name) => Deno.env.get(name),
+    process: { pid: Deno.pid, host: Deno.hostname(), user: Deno.uid() },
+    files: denoFiles,
+    fetch: (input, init) => fetch(input, init),
+    workspacePin: (directory) => directory,
+  };
+}
+
+const liveClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (milliseconds, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const done = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, milliseconds);
+      signal?.addEventListener("abort", done, { once: true });
+    }),
+};

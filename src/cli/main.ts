@@ -1,0 +1,51 @@
+import { asReprError, ReprError } from "../domain/errors.ts";
+import { VERSION } from "./version.ts";
+
+/** Runs the command line and returns the exit code: the one place that turns errors into output. */
+export async function main(args: readonly string[]): Promise<number> {
+  if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+    Deno.stdout.writeSync(new TextEncoder().encode(`${VERSION}\n`));
+    return 0;
+  }
+  const { buildProgram } = await import("./program.ts");
+  let exitCode = 0;
+  const program = buildProgram((code) => exitCode = code);
+  try {
+    await program.parseAsync(args.length === 0 ? ["--help"] : [...args], { from: "user" });
+  } catch (error) {
+    const known = commanderError(error) ?? asReprError(error);
+    if (known === "shown") return args.length === 0 ? 2 : 0;
+    await report(known, args);
+    return known.exitCode;
+  }
+  return exitCode;
+}
+
+/** What commander throws: help and version were shown, or the words are off. */
+function commanderError(error: unknown): ReprError | "shown" | null {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
+  if (!error.code.startsWith("commander.")) return null;
+  if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return "shown";
+  if (error.code === "commander.help") return "shown";
+  const [message = "", ...suggestions] = error.message.replace(/^error: /, "").split("\n");
+  const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}`.replace(/\.$/, "");
+  return new ReprError("usage", text, {
+    hint: [...suggestions, 'See "reprise --help"'].join(" ").replace(/^\((.*)\)/, "$1."),
+  });
+}
+
+async function report(error: ReprError, args: readonly string[]): Promise<void> {
+  const { makeOutput } = await import("./context.ts");
+  const ended = args.indexOf("--");
+  const flags = ended === -1 ? args : args.slice(0, ended);
+  const output = makeOutput({
+    json: flags.includes("--json") || undefined,
+    quiet: undefined,
+    color: !flags.includes("--no-color"),
+  });
+  output.error(error);
+  if (flags.includes("--debug")) {
+    const cause = error.cause instanceof Error ? error.cause : error;
+    output.note(cause.stack ?? String(cause));
+  }
+}

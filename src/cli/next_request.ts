@@ -1,0 +1,68 @@
+import { type Fingerprint, fingerprintText } from "../domain/fingerprint.ts";
+import type { Item } from "../domain/event.ts";
+import type { Manifest } from "../domain/manifest.ts";
+import type { Ports } from "../domain/ports.ts";
+import type { Turn, UserTurn } from "../domain/turn.ts";
+import { type Folded, foldHistory } from "../fold/fold.ts";
+import { openaiResponses } from "../provider/openai/dialect.ts";
+import type { BuiltRequest } from "../provider/provider.ts";
+import { READING_TOOLS, toolSchemas } from "../tools/registry.ts";
+import type { Fixture } from "../fixture/fixture.ts";
+import {
+  endpointSetting,
+  modelSetting,
+  readOutputSchema,
+  reasoningSettings,
+  replaySetting,
+  type RequestFlags,
+} from "./run_settings.ts";
+import type { Config } from "./settings.ts";
+
+/** The request that the next run would send first, and the account of how it was folded. */
+export interface NextRequest {
+  readonly built: BuiltRequest;
+  readonly folded: Folded;
+  readonly model: string;
+  readonly fingerprint: Fingerprint;
+  /** Such as `openai:gpt-5.6:1f3a9c02`. */
+  readonly fingerprintText: string;
+}
+
+/** What a preview is made from. */
+export interface PreviewSource {
+  readonly ports: Ports;
+  readonly flags: RequestFlags;
+  readonly config: Config;
+  readonly fixture: Fixture | null;
+  /** `null` for a session that does not exist yet. */
+  readonly manifest: Manifest | null;
+  readonly turns: readonly Turn[];
+  readonly instructions: string;
+  /** The id that a new session would have; its prompt cache key. */
+  readonly family: string;
+}
+
+/** Builds the next request; `prompt` is what the user would say, `null` to go on without words. */
+export function nextRequest(source: PreviewSource, prompt: readonly Item[] | null): NextRequest {
+  const { ports, flags } = source;
+  const endpoint = endpointSetting(ports, flags, source);
+  const model = modelSetting(ports, flags, source).value;
+  const fingerprint: Fingerprint = { provider: endpoint.provider, endpoint: endpoint.endpoint, account: null };
+  const turns = prompt === null ? source.turns : [...source.turns, userTurn(prompt)];
+  const folded = foldHistory(turns, { fingerprint, model, replay: replaySetting(ports, flags) });
+  const built = openaiResponses.buildRequest({
+    model,
+    instructions: source.instructions,
+    tools: toolSchemas(READING_TOOLS),
+    entries: folded.entries,
+    cacheKey: source.manifest?.family ?? source.family,
+    ...reasoningSettings(ports, flags, source),
+    ...(flags.outputSchema === undefined ? {} : { outputSchema: readOutputSchema(ports, flags.outputSchema) }),
+  });
+  return { built, folded, model, fingerprint, fingerprintText: fingerprintText(fingerprint, model) };
+}
+
+/** Enough of a user turn for the fold, which looks at kind and events only. */
+function userTurn(content: readonly Item[]): UserTurn {
+  return { kind: "user", events: [{ seq: 0, type: "user_message", content }] } as unknown as UserTurn;
+}

@@ -1,0 +1,109 @@
+/**
+ * The only way to stdout and stderr. stdout is data, stderr is for people.
+ *
+ * @module
+ */
+import type { ReprError } from "../domain/errors.ts";
+import { type Style, styleFor, visibleText } from "./terminal.ts";
+
+const encoder = new TextEncoder();
+
+/** How the common flags shape the output. */
+export interface OutputOptions {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly colour: boolean;
+}
+
+/** Writes to both streams; a closed stdout is remembered and told once. */
+export class Output {
+  readonly options: OutputOptions;
+  readonly stdoutIsTerminal = Deno.stdout.isTerminal();
+  readonly stderrIsTerminal = Deno.stderr.isTerminal();
+  readonly style: Style;
+  #closed = false;
+  #onClosed: () => void = () => {};
+
+  constructor(options: OutputOptions) {
+    this.options = options;
+    this.style = styleFor(options.colour && this.stderrIsTerminal);
+  }
+
+  /** True once a reader closed stdout. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Called once, when nobody reads stdout any more. */
+  onClosed(handler: () => void): void {
+    this.#onClosed = handler;
+  }
+
+  /** One JSON document, or one line of JSON Lines. */
+  json(value: unknown): void {
+    this.raw(`${JSON.stringify(value)}\n`);
+  }
+
+  /** Text for stdout: control characters are made visible on a terminal, kept in a pipe or file. */
+  text(text: string): void {
+    this.raw(this.stdoutIsTerminal ? visibleText(text) : text);
+  }
+
+  /** Exact text for stdout. */
+  raw(text: string): void {
+    if (this.#closed) return;
+    try {
+      writeAll(Deno.stdout, encoder.encode(text));
+    } catch (error) {
+      if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+      this.#closed = true;
+      this.#onClosed();
+    }
+  }
+
+  /** A line for people, on stderr, unless `--quiet`. */
+  note(line: string): void {
+    if (!this.options.quiet) this.#stderr(line);
+  }
+
+  /** Progress for people: only on a terminal. */
+  progress(text: string): void {
+    if (this.stderrIsTerminal && !this.options.quiet) writeStderr(text);
+  }
+
+  /** An error: the JSON object in `--json` mode, else one line and its hint. */
+  error(error: ReprError): void {
+    if (this.options.json) {
+      this.json(error.toJSON());
+      return;
+    }
+    this.errorLine(error.message, error.hint);
+  }
+
+  /** An error for people, on stderr, `--quiet` or not. */
+  errorLine(message: string, hint: string | undefined): void {
+    this.#stderr(`${this.style.red("error:")} ${this.#safe(message)}`);
+    if (hint !== undefined) this.#stderr(`hint: ${this.#safe(hint)}`);
+  }
+
+  #stderr(line: string): void {
+    writeStderr(`${line}\n`);
+  }
+
+  #safe(text: string): string {
+    return this.stderrIsTerminal ? visibleText(text) : text;
+  }
+}
+
+function writeStderr(text: string): void {
+  try {
+    writeAll(Deno.stderr, encoder.encode(text));
+  } catch (error) {
+    // Nobody to tell: stderr is gone.
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
+}
+
+function writeAll(stream: { writeSync(bytes: Uint8Array): number }, bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.length;) written += stream.writeSync(bytes.subarray(written));
+}

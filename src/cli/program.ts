@@ -1,0 +1,132 @@
+/**
+ * The command line: every verb with its flags. A verb's code is loaded when it is called.
+ *
+ * @module
+ */
+import { Argument, Command, InvalidArgumentError, Option } from "@commander-js/extra-typings";
+import { EXIT_CODES, type ExitCode } from "../domain/errors.ts";
+import { VERSION } from "./version.ts";
+
+/** What a finished verb is told to. */
+export type Finish = (exitCode: ExitCode) => void;
+
+/** Builds the whole command line; a verb that ran reports its exit code to `finish`. */
+export function buildProgram(finish: Finish) {
+  const program = new Command("reprise")
+    .description("Keeps, replays and tests sessions with reasoning models over stateless APIs.")
+    .version(VERSION, "-V, --version", "print the version")
+    .helpOption("-h, --help", "show help")
+    .helpCommand("help [verb]", "show help for a verb")
+    .showSuggestionAfterError(true)
+    .addHelpText("after", `\nExit codes:\n${exitCodeTable()}`)
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+
+  requestOptions(verb("run", "one run: of a new session, or the next one of a session"))
+    .argument("[prompt]", 'what to say; "-" reads stdin; none with -s or -c goes on with an unfinished run')
+    .option("-s, --session <id>", "the session to go on with: id, prefix or @last; with --new: the new one's id")
+    .option("-c, --continue", "go on with the latest session of this workspace (-s @last)")
+    .addOption(flag("--new", "begin a new session (the default without -s and -c)"))
+    .option("--instructions <text>", "system text, or @FILE; a session keeps what it has")
+    .option("-w, --workspace <dir>", "the directory that tools may read (default: the working directory)")
+    .option("--max-steps <n>", "requests at most", wholeNumber(1), 50)
+    .option("--max-tokens <n>", "input plus output tokens of this run at most", wholeNumber(1))
+    .option("--timeout <seconds>", "how long the run may take, stdin included", seconds, 1800)
+    .option("--wait <seconds>", "how long to wait for a session that another process writes", seconds, 0)
+    .option("--output-schema <file>", "a JSON schema that the answer must fit")
+    .option("-o, --output <file>", "write the answer to a file when the run completes")
+    .option("--fixture <dir>", "play recorded responses in order; opens no connection")
+    .addOption(flag("--dry-run", "say what would be sent; change and send nothing"))
+    .addHelpText("after", example('reprise run "Why does the build fail?"', "reprise run -c \"And on Windows?\""))
+    .action(async (prompt, flags) => finish(await (await import("./verbs/run.ts")).runVerb(prompt, flags)));
+
+  verb("ls", "list sessions, newest first")
+    .option("--since <when>", "only sessions touched since: a date, or an age such as 12h or 7d")
+    .option("--limit <n>", "at most so many", wholeNumber(1))
+    .addHelpText("after", example("reprise ls --since 7d --json"))
+    .action(async (flags) => finish((await import("./verbs/ls.ts")).lsVerb(flags)));
+
+  verb("show", "print a session as a transcript")
+    .addArgument(sessionArgument())
+    .addOption(flag("--turns", "one line for each turn").conflicts(["events", "raw"]))
+    .addOption(flag("--events", "one line for each event").conflicts(["turns", "raw"]))
+    .option("--raw <n>", "the file of turn N, byte for byte", wholeNumber(1))
+    .addHelpText("after", example("reprise show @last", "reprise show fix-ci-7k2m --raw 2"))
+    .action(async (id, flags) => finish((await import("./verbs/show.ts")).showVerb(id, flags)));
+
+  requestOptions(verb("input", "print the exact request body that the next run would send"))
+    .addArgument(sessionArgument())
+    .option("--prompt <text>", "what the user would say next")
+    .option("--instructions <text>", "system text, or @FILE")
+    .option("--output-schema <file>", "a JSON schema that the answer must fit")
+    .addHelpText("after", example("reprise input @last | jq '.input | length'"))
+    .action(async (id, flags) => finish((await import("./verbs/input.ts")).inputVerb(id, flags)));
+
+  requestOptions(verb("explain", "say for each reasoning item whether it goes back, and why"))
+    .addArgument(sessionArgument())
+    .addHelpText("after", example("reprise explain @last --model gpt-5.6"))
+    .action(async (id, flags) => finish((await import("./verbs/explain.ts")).explainVerb(id, flags)));
+
+  verb("fsck", "check a session's files; read-only")
+    .argument("[id]", "session id, unambiguous prefix, or @last")
+    .addOption(flag("--all", "check every session"))
+    .addHelpText("after", example("reprise fsck --all"))
+    .action(async (id, flags) => finish(await (await import("./verbs/fsck.ts")).fsckVerb(id, flags)));
+
+  requestOptions(verb("doctor", "show the environment, and where each setting comes from"))
+    .addHelpText("after", example("reprise doctor --json"))
+    .action(async (flags) => finish((await import("./verbs/doctor.ts")).doctorVerb(flags)));
+
+  return program;
+
+  function verb(name: string, description: string) {
+    return program.command(name).description(description)
+      .addOption(flag("--json", "data for programs: one JSON document, or JSON Lines where a verb streams"))
+      .addOption(flag("--quiet", "no notices on stderr"))
+      .option("--no-color", "no colour")
+      .option("--home <dir>", "where sessions live (REPRISE_HOME; default: reprise in the XDG data directory)")
+      .addOption(flag("--debug", "stack traces of unexpected errors"));
+  }
+}
+
+function sessionArgument() {
+  return new Argument("<id>", "session id, unambiguous prefix, or @last");
+}
+
+/** The flags that decide where the next request goes and how it is made. */
+function requestOptions<Options extends Record<string, unknown>>(command: Command<[], Options>) {
+  return command
+    .option("-m, --model <model>", "the model to ask (the session's last, REPRISE_MODEL, config.json)")
+    .addOption(new Option("-p, --provider <provider>", "the API's dialect").choices(["openai"]))
+    .option("--base-url <url>", "the API (OPENAI_BASE_URL; default: https://api.openai.com/v1)")
+    .option("--effort <effort>", "reasoning effort, such as low, medium, high")
+    .option("--summary <summary>", "reasoning summary: auto, concise, detailed")
+    .option("--no-reasoning-replay", "send no earlier reasoning (REPRISE_REASONING_REPLAY=0)");
+}
+
+/** A switch: absent, or true. */
+function flag<const Flags extends string>(flags: Flags, description: string) {
+  return new Option(flags, description);
+}
+
+function example(...lines: readonly string[]): string {
+  return `\nExample:\n${lines.map((line) => `  ${line}`).join("\n")}\n`;
+}
+
+function wholeNumber(least: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d{1,15}$/.test(text) && value >= least) return value;
+    throw new InvalidArgumentError(`Expected a whole number of at least ${least}.`);
+  };
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && value <= 10_000_000) return value;
+  throw new InvalidArgumentError("Expected a number of seconds.");
+}
+
+function exitCodeTable(): string {
+  return Object.entries(EXIT_CODES).map(([code, meaning]) => `  ${code.padStart(3)}  ${meaning}`).join("\n");
+}

@@ -1,0 +1,174 @@
+/**
+ * What the next request of a session is made with: the same answer for `run`, `input` and `explain`.
+ *
+ * @module
+ */
+import { ReprError } from "../domain/errors.ts";
+import { endpointOf, isLoopback, parseBaseUrl, type ProviderKind } from "../domain/fingerprint.ts";
+import type { JsonObject } from "../domain/json.ts";
+import { isJsonObject } from "../domain/json.ts";
+import type { Manifest } from "../domain/manifest.ts";
+import type { Ports } from "../domain/ports.ts";
+import type { ReplayMode } from "../fold/guard.ts";
+import type { Fixture } from "../fixture/fixture.ts";
+import { type Config, DEFAULT_BASE_URL, firstSetting, type Setting } from "./settings.ts";
+
+/** The flags that decide where a request goes and how it is made. */
+export interface RequestFlags {
+  readonly model?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  readonly effort?: string | undefined;
+  readonly summary?: string | undefined;
+  readonly instructions?: string | undefined;
+  readonly outputSchema?: string | undefined;
+  /** `false` after `--no-reasoning-replay`. */
+  readonly reasoningReplay?: boolean | undefined;
+}
+
+/** Where a request goes. */
+export interface Endpoint {
+  readonly provider: ProviderKind;
+  readonly baseUrl: URL;
+  readonly source: Setting<string>["source"];
+  /** The base URL as request paths are appended to it. */
+  readonly prefix: string;
+  readonly endpoint: string;
+}
+
+/**
+ * The provider and base URL in force: the fixture's own where one is played, whatever the environment says.
+ *
+ * @throws {ReprError} `usage` for a provider that this version does not speak; `bad_url`.
+ */
+export function endpointSetting(
+  ports: Ports,
+  flags: RequestFlags,
+  { config, fixture }: { readonly config: Config; readonly fixture: Fixture | null },
+): Endpoint {
+  const provider = (fixture === null
+    ? firstSetting(ports, { flag: flags.provider, env: ["REPRISE_PROVIDER"], config: config.provider })
+    : null)?.value ?? flags.provider ?? "openai";
+  if (provider !== "openai") {
+    throw new ReprError("usage", `Cannot use the provider ${JSON.stringify(provider)}: this version speaks openai`);
+  }
+  const found: Setting<string> = fixture === null
+    ? firstSetting(ports, {
+      flag: flags.baseUrl,
+      env: ["REPRISE_BASE_URL", "OPENAI_BASE_URL"],
+      config: config.base_url,
+    }) ?? { value: DEFAULT_BASE_URL, source: "default" }
+    : { value: flags.baseUrl ?? fixture.baseUrl, source: "fixture" };
+  const baseUrl = parseBaseUrl(found.value);
+  return {
+    provider,
+    baseUrl,
+    source: found.source,
+    prefix: baseUrl.href.replace(/\/+$/, ""),
+    endpoint: endpointOf(baseUrl),
+  };
+}
+
+/**
+ * The key for an endpoint.
+ *
+ * @throws {ReprError} `missing_key`; `insecure_url` when the key would cross a network unencrypted.
+ */
+export function keySetting(ports: Ports, endpoint: Endpoint): string {
+  const key = (ports.env("OPENAI_API_KEY") ?? "").trim();
+  if (key === "") {
+    throw new ReprError("missing_key", `Cannot send a request to ${endpoint.baseUrl.origin}: no key is set`, {
+      hint: "Set OPENAI_API_KEY (servers that need none take any value), or play a fixture with --fixture DIR",
+    });
+  }
+  // Header values are one line of visible ASCII; anything else is a pasted mistake.
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new ReprError("missing_key", "Cannot use the key in OPENAI_API_KEY: it holds spaces or unprintable characters");
+  }
+  if (endpoint.baseUrl.protocol !== "https:" && !isLoopback(endpoint.baseUrl)) {
+    throw new ReprError(
+      "insecure_url",
+      `Cannot send the key to ${endpoint.baseUrl.origin}: it would cross the network unencrypted`,
+      { hint: "Use an https URL; plain http works for this machine only" },
+    );
+  }
+  return key;
+}
+
+/**
+ * The model: flag, the session's last, the fixture's, environment, configuration.
+ *
+ * @throws {ReprError} `no_model` when none of them names one.
+ */
+export function modelSetting(
+  ports: Ports,
+  flags: RequestFlags,
+  from: { readonly config: Config; readonly fixture: Fixture | null; readonly manifest: Manifest | null },
+): Setting<string> {
+  if (flags.model !== undefined && flags.model !== "") return { value: flags.model, source: "flag" };
+  if (from.manifest !== null) return { value: from.manifest.pins.model, source: "session" };
+  if (from.fixture !== null) return { value: from.fixture.model, source: "fixture" };
+  const found = firstSetting(ports, { env: ["REPRISE_MODEL"], config: from.config.model });
+  if (found === null) {
+    throw new ReprError("no_model", "Cannot tell which model to ask: none is named", {
+      hint: "Name it with -m MODEL, REPRISE_MODEL, or model in config.json",
+    });
+  }
+  return found;
+}
+
+/** Effort and summary, where they are set at all. Under a fixture only flags count. */
+export function reasoningSettings(
+  ports: Ports,
+  flags: RequestFlags,
+  { config, fixture }: { readonly config: Config; readonly fixture: Fixture | null },
+): { effort?: string; summary?: string } {
+  const pick = (name: "effort" | "summary", variable: string) =>
+    fixture === null
+      ? firstSetting(ports, { flag: flags[name], env: [variable], config: config[name] })?.value
+      : flags[name];
+  const effort = pick("effort", "REPRISE_EFFORT");
+  const summary = pick("summary", "REPRISE_SUMMARY");
+  return { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
+}
+
+/** Whether reasoning goes back at all: `--no-reasoning-replay` and `REPRISE_REASONING_REPLAY=0` turn it off. */
+export function replaySetting(ports: Ports, flags: RequestFlags): ReplayMode {
+  const variable = (ports.env("REPRISE_REASONING_REPLAY") ?? "").toLowerCase();
+  const off = flags.reasoningReplay === false || ["0", "false", "off", "no"].includes(variable);
+  return off ? "none" : "exact";
+}
+
+/**
+ * `TEXT`, or the content of a file for `@FILE`.
+ *
+ * @throws {ReprError} `usage` when the file cannot be read as UTF-8.
+ */
+export function textOrFile(ports: Ports, value: string, flag: string): string {
+  if (!value.startsWith("@")) return value;
+  return readTextFile(ports, value.slice(1), flag);
+}
+
+/** Reads `--output-schema FILE`: a JSON schema, or an object with `name` and `schema`. */
+export function readOutputSchema(ports: Ports, path: string): JsonObject {
+  const refuse = (why: string) => new ReprError("usage", `Cannot use the output schema "${path}": ${why}`);
+  let value: unknown;
+  try {
+    value = JSON.parse(readTextFile(ports, path, "--output-schema"));
+  } catch (error) {
+    if (error instanceof ReprError) throw error;
+    throw refuse("it is not JSON");
+  }
+  if (!isJsonObject(value)) throw refuse("it is not a JSON object");
+  const named = isJsonObject(value.schema) && typeof value.name === "string";
+  return named ? value : { name: "answer", schema: value, strict: true };
+}
+
+function readTextFile(ports: Ports, path: string, flag: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(ports.files.read(path));
+  } catch (cause) {
+    const why = cause instanceof TypeError ? "it is not valid UTF-8" : "it cannot be read";
+    throw new ReprError("usage", `Cannot use the file "${path}" of ${flag}: ${why}`, { cause });
+  }
+}

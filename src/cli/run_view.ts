@@ -1,0 +1,121 @@
+import type { RunEvent } from "../run/events.ts";
+import { headOf } from "../domain/text.ts";
+import type { Output } from "./output.ts";
+import { visibleText } from "./terminal.ts";
+
+/** How much of a call's arguments a progress line shows, in UTF-16 units. */
+const ARGUMENTS_SHOWN = 120;
+
+/**
+ * Shows a run to a person: the answer on stdout (as it streams on a terminal, whole at the end elsewhere),
+ * progress on stderr (on a terminal only), notices and errors on stderr always.
+ */
+export class RunView {
+  readonly #output: Output;
+  #streaming = false;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  /** Takes the next event of the run. */
+  show(event: RunEvent): void {
+    const { style } = this.#output;
+    switch (event.type) {
+      case "session":
+        this.#line(style.dim(`session ${event.id}${event.new ? " (new)" : ""}`));
+        break;
+      case "run.started":
+        this.#line(style.dim(`run ${event.run} · ${event.model}`));
+        if (event.drift.length > 0) this.#note(`since the last run these changed: ${event.drift.join(", ")}`);
+        break;
+      case "request":
+        this.#line(style.dim(requestLine(event)));
+        break;
+      case "text.delta":
+        if (this.#output.stdoutIsTerminal) {
+          this.#output.text(event.delta);
+          this.#streaming = true;
+        }
+        break;
+      case "reasoning.delta":
+        this.#output.progress(style.dim(visibleText(event.delta)));
+        this.#streaming = this.#output.stderrIsTerminal;
+        break;
+      case "tool.started":
+        this.#line(`→ ${visibleText(`${event.name} ${headOf(event.arguments, ARGUMENTS_SHOWN)}`)}`);
+        break;
+      case "tool.finished":
+        this.#line(style.dim(`  ${visibleText(event.name)}: ${event.status}, ${event.output_chars} characters`));
+        break;
+      case "notice":
+        this.#note(noticeText(event));
+        break;
+      case "error":
+        this.#endLine();
+        this.#output.errorLine(String(event.message), typeof event.hint === "string" ? event.hint : undefined);
+        break;
+      case "run.ended":
+        this.#endLine();
+        if (!this.#output.stdoutIsTerminal && event.text !== "") this.#output.text(`${event.text}\n`);
+        this.#line(style.dim(`${event.state} · go on: ${event.resume}`));
+        break;
+      case "item":
+      case "turn.saved":
+      case "usage":
+        break;
+    }
+  }
+
+  #note(text: string): void {
+    this.#endLine();
+    this.#output.note(`notice: ${this.#safe(text)}`);
+  }
+
+  #line(text: string): void {
+    this.#endLine();
+    this.#output.progress(`${text}\n`);
+  }
+
+  /** Ends a streamed line before something else is written. */
+  #endLine(): void {
+    if (!this.#streaming) return;
+    this.#streaming = false;
+    if (this.#output.stdoutIsTerminal) this.#output.text("\n");
+    else this.#output.progress("\n");
+  }
+
+  #safe(text: string): string {
+    return this.#output.stderrIsTerminal ? visibleText(text) : text;
+  }
+}
+
+function requestLine(event: Extract<RunEvent, { type: "request" }>): string {
+  const left = event.reasoning_dropped === 0 ? "" : `, ${event.reasoning_dropped} left out`;
+  return `request ${event.step}: ${event.items} items, ${event.reasoning_sent} of them reasoning${left} · ${event.fingerprint}`;
+}
+
+function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
+  switch (event.kind) {
+    case "replay_dropped": {
+      const list = event.items.map((item) => `seq ${item.seq}: ${item.reason}`).join("; ");
+      return `${event.items.length} earlier items are not sent (${list})`;
+    }
+    case "orphan_repaired":
+      return `calls of a killed run were answered on disk: ${event.call_ids.join(", ")}`;
+    case "orphan_answered":
+      return `call ${event.call_id} has no recorded result and is answered in the request`;
+    case "call_id_renamed":
+      return `a repeated call id is sent as ${event.call_id}`;
+    case "result_without_call":
+      return `a result without its call is not sent: ${event.call_id}`;
+    case "duplicate_result":
+      return `a second result of one call is not sent: ${event.call_id}`;
+    case "run_closed":
+      return `run ${event.run} was killed and is now closed as interrupted`;
+    case "retry":
+      return `trying again in ${(event.delay_ms / 1000).toFixed(1)} s (attempt ${event.attempt}): ${event.message}`;
+    case "stream":
+      return event.message;
+  }
+}

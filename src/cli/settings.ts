@@ -1,0 +1,105 @@
+/**
+ * Settings and where each comes from: flags, then the environment, then `config.json` in the user's
+ * configuration directory. Nothing in the working directory can set one.
+ *
+ * @module
+ */
+import { ReprError } from "../domain/errors.ts";
+import { isJsonObject } from "../domain/json.ts";
+import type { Ports } from "../domain/ports.ts";
+
+/** A value and where it was found. */
+export interface Setting<T> {
+  readonly value: T;
+  readonly source: "flag" | "environment" | "config" | "session" | "fixture" | "default";
+}
+
+/** The names that `config.json` may set. */
+const CONFIG_NAMES = ["model", "provider", "base_url", "effort", "summary", "home"] as const;
+type ConfigName = typeof CONFIG_NAMES[number];
+
+/** The parsed `config.json`: known names only, strings all. */
+export type Config = Readonly<Partial<Record<ConfigName, string>>>;
+
+/** The default API. */
+export const DEFAULT_BASE_URL = "https://api.openai.com/v1";
+
+/** `$XDG_CONFIG_HOME/reprise/config.json`, or under `~/.config`; `null` without a home directory. */
+export function configPath(ports: Ports): string | null {
+  const base = xdgDirectory(ports, "XDG_CONFIG_HOME", ".config");
+  return base === null ? null : `${base}/reprise/config.json`;
+}
+
+/**
+ * Reads `config.json`; a missing file is an empty configuration.
+ *
+ * @throws {ReprError} `bad_configuration` when it is not an object of known string members.
+ */
+export function readConfig(ports: Ports): Config {
+  const path = configPath(ports);
+  if (path === null || ports.files.facts(path) === null) return {};
+  const refuse = (why: string, cause?: unknown) =>
+    new ReprError("bad_configuration", `Cannot use the configuration "${path}": ${why}`, {
+      hint: `It is a JSON object with ${CONFIG_NAMES.join(", ")}, each a string`,
+      ...(cause === undefined ? {} : { cause }),
+    });
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(ports.files.read(path)));
+  } catch (cause) {
+    throw refuse(cause instanceof SyntaxError ? "it is not JSON" : "it cannot be read", cause);
+  }
+  if (!isJsonObject(value)) throw refuse("it is not an object");
+  for (const [name, member] of Object.entries(value)) {
+    if (!(CONFIG_NAMES as readonly string[]).includes(name)) throw refuse(`"${name}" is not a setting`);
+    if (typeof member !== "string") throw refuse(`"${name}" is not a string`);
+  }
+  return value as Config;
+}
+
+/** The first of flag, environment variable and configuration member that is set and not empty. */
+export function firstSetting(
+  ports: Ports,
+  sources: { readonly flag?: string | undefined; readonly env: readonly string[]; readonly config: string | undefined },
+): Setting<string> | null {
+  if (sources.flag !== undefined) return { value: sources.flag, source: "flag" };
+  for (const name of sources.env) {
+    const value = ports.env(name);
+    if (value !== undefined && value !== "") return { value, source: "environment" };
+  }
+  return sources.config === undefined ? null : { value: sources.config, source: "config" };
+}
+
+/**
+ * Where sessions live: `--home`, `REPRISE_HOME`, the configuration, else `reprise` in the XDG data directory.
+ *
+ * @throws {ReprError} `usage` when none of them is known.
+ */
+export function homeSetting(ports: Ports, flag: string | undefined, config: Config): Setting<string> {
+  const set = firstSetting(ports, { flag, env: ["REPRISE_HOME"], config: config.home });
+  if (set !== null) {
+    if (set.value === "") throw new ReprError("usage", "Cannot use an empty path as the home of the sessions");
+    return { ...set, value: absolute(set.value) };
+  }
+  const data = xdgDirectory(ports, "XDG_DATA_HOME", ".local/share");
+  if (data === null) {
+    throw new ReprError("usage", "Cannot tell where sessions live: neither HOME nor XDG_DATA_HOME is set", {
+      hint: "Set REPRISE_HOME or give --home DIR",
+    });
+  }
+  return { value: `${data}/reprise`, source: "default" };
+}
+
+/** A path made absolute against the working directory, without its trailing slashes. */
+export function absolute(path: string): string {
+  const full = path.startsWith("/") ? path : `${Deno.cwd()}/${path}`;
+  return full.replace(/(?<=.)\/+$/, "");
+}
+
+/** XDG variables that are not absolute paths are ignored, as their specification asks. */
+function xdgDirectory(ports: Ports, name: string, fallback: string): string | null {
+  const set = ports.env(name);
+  if (set?.startsWith("/")) return set.replace(/(?<=.)\/+$/, "");
+  const home = ports.env("HOME");
+  return home === undefined || home === "" ? null : `${home.replace(/\/+$/, "")}/${fallback}`;
+}

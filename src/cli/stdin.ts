@@ -1,0 +1,58 @@
+import { ReprError } from "../domain/errors.ts";
+
+/** The API takes 10,485,760 characters of input at most (protocol §1.2). */
+const MAX_PROMPT_BYTES = 10_485_760;
+
+/**
+ * Reads the prompt from stdin, whole.
+ *
+ * @throws {ReprError} `timed_out` when stdin does not end within `timeoutMs`; `no_prompt` when nothing is
+ * there; `usage` when it is not UTF-8 or too long.
+ */
+export async function readPrompt(timeoutMs: number): Promise<string> {
+  if (Deno.stdin.isTerminal()) throw noPrompt("stdin is a terminal");
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = Deno.stdin.readable.getReader();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<"late">((resolve) => timer = setTimeout(() => resolve("late"), timeoutMs));
+  try {
+    for (;;) {
+      const next = await Promise.race([reader.read(), late]);
+      if (next === "late") {
+        throw new ReprError(
+          "timed_out",
+          `Cannot read the prompt from stdin: it did not end within ${timeoutMs / 1000} seconds (--timeout)`,
+          { hint: "Give the prompt as an argument, or close the pipe" },
+        );
+      }
+      if (next.done) break;
+      size += next.value.length;
+      if (size > MAX_PROMPT_BYTES) {
+        throw new ReprError("usage", `Cannot use a prompt of more than ${MAX_PROMPT_BYTES} bytes from stdin`);
+      }
+      chunks.push(next.value);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  const text = decode(chunks);
+  if (text.trim() === "") throw noPrompt("stdin is empty");
+  return text;
+}
+
+/** What a run without words is told. */
+export function noPrompt(why: string): ReprError {
+  return new ReprError("no_prompt", `Cannot start a run without a prompt: ${why}`, {
+    hint: 'Give it as an argument (reprise run "…"), or pipe it in (… | reprise run)',
+  });
+}
+
+function decode(chunks: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  try {
+    return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
+  } catch (cause) {
+    throw new ReprError("usage", "Cannot use the prompt from stdin: it is not valid UTF-8", { cause });
+  }
+}

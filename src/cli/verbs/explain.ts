@@ -1,0 +1,94 @@
+/** The verb `explain`: each reasoning item and each repaired or dropped item, sent or not, and why. */
+import type { ExitCode } from "../../domain/errors.ts";
+import { fingerprintText } from "../../domain/fingerprint.ts";
+import type { DropReason } from "../../domain/turn.ts";
+import type { FoldRepair, ReasoningDecision } from "../../fold/fold.ts";
+import { readSession } from "../../store/read.ts";
+import { type CommonFlags, makeContext } from "../context.ts";
+import { nextRequest } from "../next_request.ts";
+import type { RequestFlags } from "../run_settings.ts";
+import { sessionArgument } from "../session_argument.ts";
+
+/** Each drop reason in a sentence. */
+const REASON_TEXT: Readonly<Record<DropReason, string>> = {
+  other_provider: "another provider minted it, and no provider reads another's",
+  other_endpoint: "another base URL minted it, and blobs are bound to where they came from",
+  other_account: "another organization or project minted it, and the API refuses those",
+  other_model: "another model minted it than the one that is asked now",
+  no_encrypted_content: "it has no encrypted content, so a stateless request cannot carry it",
+  no_following_item: "nothing of its response follows it, and the API refuses reasoning without its follower",
+  duplicate_id: "an item with the same id is sent already",
+  replay_off: "replay of reasoning is switched off",
+  reasoning_dropped: "the reasoning that it belongs to is not sent",
+  unanswered_call: "it is a call that nothing answers",
+};
+
+const REPAIR_TEXT: Readonly<Record<FoldRepair["kind"], string>> = {
+  orphan_answered: "has no recorded result: the request answers it with a note that it may or may not have run",
+  call_id_renamed: "repeats an earlier call id: the request carries another one",
+  result_without_call: "answers no call: it is not sent",
+  duplicate_result: "answers a call a second time: it is not sent",
+};
+
+/** Performs `explain`. */
+export function explainVerb(selector: string, flags: CommonFlags & RequestFlags): ExitCode {
+  const context = makeContext(flags);
+  const { ports, config, output } = context;
+  const { home, id } = sessionArgument(context, selector);
+  const view = readSession(ports, home, id);
+  const next = nextRequest({
+    ports,
+    flags,
+    config,
+    fixture: null,
+    manifest: view.manifest,
+    turns: view.turns,
+    instructions: "",
+    family: id,
+  }, null);
+  const reasoningSeqs = new Set(next.folded.reasoning.map((decision) => decision.seq));
+  const otherDropped = next.folded.dropped.filter((item) => !reasoningSeqs.has(item.seq));
+  const report = {
+    session: id,
+    next: { model: next.model, fingerprint: next.fingerprintText, items: next.built.items },
+    reasoning: next.folded.reasoning.map(reasoningRecord),
+    dropped: otherDropped.map(({ seq, reason }) => ({ seq, reason, why: REASON_TEXT[reason] })),
+    repairs: next.folded.repairs.map(({ seq, kind, callId }) => ({ seq, kind, call_id: callId, why: REPAIR_TEXT[kind] })),
+  };
+  if (output.options.json) {
+    output.json(report);
+    return 0;
+  }
+  const sent = report.reasoning.filter((item) => item.sent).length;
+  output.text(
+    `The next request of ${id} goes to ${report.next.fingerprint} with ${report.next.items} items.\n` +
+      `Reasoning: ${sent} sent, ${report.reasoning.length - sent} left out.\n`,
+  );
+  for (const item of report.reasoning) {
+    const verdict = item.sent ? "sent" : "left out";
+    output.text(
+      `  seq ${item.seq}  turn ${item.turn}  ${item.id ?? "(no id)"}  ${item.bytes} bytes  from ${item.fingerprint}` +
+        `  ${verdict}: ${item.why}\n`,
+    );
+  }
+  for (const item of report.dropped) output.text(`  seq ${item.seq}  left out: ${item.why}\n`);
+  for (const item of report.repairs) output.text(`  seq ${item.seq}  ${item.call_id} ${item.why}\n`);
+  return 0;
+}
+
+function reasoningRecord(decision: ReasoningDecision) {
+  const { origin, reason } = decision;
+  const event = origin.events.find(({ seq }) => seq === decision.seq);
+  const blob = event?.type === "reasoning" ? event.item.encrypted_content : undefined;
+  return {
+    seq: decision.seq,
+    turn: decision.turn,
+    id: decision.id,
+    bytes: typeof blob === "string" ? blob.length : 0,
+    fingerprint: fingerprintText(origin.fingerprint, origin.model.asked),
+    account: origin.fingerprint.account,
+    sent: reason === null,
+    reason,
+    why: reason === null ? "provider, endpoint, account and model fit" : REASON_TEXT[reason],
+  };
+}

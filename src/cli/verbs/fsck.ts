@@ -1,0 +1,48 @@
+/** The verb `fsck`: checks a session's files and changes none. */
+import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import { fsckSession } from "../../store/fsck.ts";
+import { type Home, listSessions, openHome } from "../../store/home.ts";
+import { type CommonFlags, makeContext } from "../context.ts";
+import { sessionArgument } from "../session_argument.ts";
+
+/** The flags of `fsck`. */
+export interface FsckFlags extends CommonFlags {
+  readonly all?: true | undefined;
+}
+
+/** Performs `fsck`. Only findings of severity `error` fail it. */
+export async function fsckVerb(selector: string | undefined, flags: FsckFlags): Promise<ExitCode> {
+  const context = makeContext(flags);
+  const { ports, output } = context;
+  if ((selector === undefined) === (flags.all !== true)) {
+    throw new ReprError("usage", "Cannot tell what to check: give a session or --all", {
+      hint: "reprise fsck ID, or reprise fsck --all",
+    });
+  }
+  const { home, ids } = selector === undefined ? allSessions() : oneSession(selector);
+  const reports = [];
+  for (const id of ids) reports.push(await fsckSession(ports, home, id));
+  const errors = reports.flatMap((report) => report.findings).filter(({ severity }) => severity === "error");
+  const exitCode: ExitCode = errors.length > 0 ? 12 : 0;
+  if (output.options.json) {
+    output.json({ ok: errors.length === 0, exit_code: exitCode, sessions: reports });
+    return exitCode;
+  }
+  for (const { id, findings, turns, in_use } of reports) {
+    const bad = findings.filter(({ severity }) => severity !== "info").length;
+    const verdict = bad === 0 ? "ok" : `${bad} findings`;
+    output.text(`${id}: ${turns} turns, ${verdict}${in_use ? ", in use" : ""}\n`);
+    for (const { severity, path, message } of findings) output.text(`  ${severity}: ${path}: ${message}\n`);
+  }
+  return exitCode;
+
+  function allSessions(): { home: Home; ids: SessionId[] } {
+    const found = openHome(ports, context.home.value, { create: false });
+    return { home: found, ids: listSessions(ports, found).map(({ id }) => id) };
+  }
+  function oneSession(name: string): { home: Home; ids: SessionId[] } {
+    const found = sessionArgument(context, name);
+    return { home: found.home, ids: [found.id] };
+  }
+}

@@ -1,0 +1,35 @@
+/** The verb `input`: the exact request body that the next run would send. */
+import type { ExitCode } from "../../domain/errors.ts";
+import { readSession } from "../../store/read.ts";
+import { type CommonFlags, makeContext } from "../context.ts";
+import { nextRequest } from "../next_request.ts";
+import { type RequestFlags, textOrFile } from "../run_settings.ts";
+import { sessionArgument } from "../session_argument.ts";
+import { sessionInstructions } from "../session_instructions.ts";
+
+/** The flags of `input`. */
+export interface InputFlags extends CommonFlags, RequestFlags {
+  readonly prompt?: string | undefined;
+}
+
+/** Performs `input`. The body itself is JSON: it is printed the same with and without `--json`. */
+export function inputVerb(selector: string, flags: InputFlags): ExitCode {
+  const context = makeContext(flags);
+  const { ports, config, output } = context;
+  const { home, id } = sessionArgument(context, selector);
+  const view = readSession(ports, home, id);
+  const { built } = nextRequest({
+    ports,
+    flags,
+    config,
+    fixture: null,
+    manifest: view.manifest,
+    turns: view.turns,
+    instructions: flags.instructions === undefined
+      ? sessionInstructions(ports, home, view)
+      : textOrFile(ports, flags.instructions, "--instructions"),
+    family: id,
+  }, flags.prompt === undefined ? null : [{ type: "input_text", text: flags.prompt.toWellFormed() }]);
+  output.raw(`${built.body}\n`);
+  return 0;
+}

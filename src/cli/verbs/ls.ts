@@ -1,0 +1,74 @@
+/** The verb `ls`: the sessions of the home, newest first. */
+import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { listSessions, openHome, type SessionSummary } from "../../store/home.ts";
+import { type CommonFlags, makeContext } from "../context.ts";
+
+/** The flags of `ls`. */
+export interface LsFlags extends CommonFlags {
+  readonly since?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** Performs `ls`. */
+export function lsVerb(flags: LsFlags): ExitCode {
+  const context = makeContext(flags);
+  const { ports, output } = context;
+  const home = openHome(ports, context.home.value, { create: false });
+  const since = flags.since === undefined ? null : parseSince(flags.since, ports.clock.now());
+  const sessions = listSessions(ports, home)
+    .filter(({ manifest }) => since === null || manifest === null || Date.parse(manifest.updated_at) >= since)
+    .slice(0, flags.limit);
+  if (output.options.json) {
+    output.json({ sessions: sessions.map(sessionRecord) });
+    return 0;
+  }
+  const rows = sessions.map(sessionRow);
+  const width = Math.max(0, ...rows.map(([id]) => id.length));
+  for (const [id, rest] of rows) output.text(`${id.padEnd(width)}  ${rest}\n`);
+  if (rows.length === 0) output.note(`no sessions in ${home.sessions}`);
+  return 0;
+}
+
+function sessionRecord({ id, path, manifest, problem }: SessionSummary) {
+  return {
+    id,
+    path,
+    ...(manifest === null ? {} : {
+      title: manifest.title,
+      created_at: manifest.created_at,
+      updated_at: manifest.updated_at,
+      turns: manifest.head.turn,
+      runs: manifest.run,
+      state: manifest.state,
+      model: manifest.pins.model,
+      provider: manifest.pins.fingerprint.provider,
+      workspace: manifest.pins.workspace,
+      usage: manifest.usage,
+    }),
+    ...(problem === undefined ? {} : { problem }),
+  };
+}
+
+function sessionRow({ id, manifest, problem }: SessionSummary): readonly [string, string] {
+  if (manifest === null) return [id, `(${problem ?? "no manifest"})`];
+  const { updated_at, head, state, pins, title } = manifest;
+  const when = updated_at.slice(0, 16).replace("T", " ");
+  // A title is one line by construction; what is left to make visible, output.text does.
+  return [id, `${when}  ${String(head.turn).padStart(5)} turns  ${state.padEnd(11)}  ${pins.model}  ${title}`];
+}
+
+const AGE = /^(\d{1,6})([mhdw])$/;
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60e3, h: 3600e3, d: 86400e3, w: 604800e3 };
+
+/** `2026-11-21`, a full ISO time, or an age such as `90m`, `12h`, `7d`, `2w`. */
+function parseSince(text: string, now: number): number {
+  const age = AGE.exec(text);
+  if (age !== null) return now - Number(age[1]) * (UNIT_MS[age[2] as string] as number);
+  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : NaN;
+  if (Number.isNaN(time)) {
+    throw new ReprError("usage", `Cannot use --since ${JSON.stringify(text)}: it is neither a date nor an age`, {
+      hint: "Give a date such as 2026-11-21, or an age such as 12h or 7d",
+    });
+  }
+  return time;
+}

@@ -1,0 +1,50 @@
+import type { Item } from "../domain/event.ts";
+import type { Fingerprint } from "../domain/fingerprint.ts";
+import type { DropReason, ModelTurn } from "../domain/turn.ts";
+
+/** How strictly reasoning must fit the next request's model. */
+export type ReplayMode = "exact" | "none";
+
+/** Where the next request goes. */
+export interface FoldTarget {
+  /** The account is `null` until a response named it: unknown is no mismatch. */
+  readonly fingerprint: Fingerprint;
+  readonly model: string;
+  readonly replay: ReplayMode;
+}
+
+/** Item types whose payload only the minting provider can read. */
+const ENCRYPTED_TYPES: ReadonlySet<string> = new Set(["reasoning", "compaction"]);
+
+/** True for items that carry a blob bound to provider, endpoint, account and model (protocol §4.3, §8.3). */
+export function isEncryptedItem(item: Item): boolean {
+  return ENCRYPTED_TYPES.has(item.type);
+}
+
+/**
+ * Why nothing minted with `turn`'s response may go to `target`, or `null` when its origin fits. Only known
+ * differences count.
+ */
+export function originMismatch(turn: ModelTurn, target: FoldTarget): DropReason | null {
+  const { fingerprint } = turn;
+  if (fingerprint.provider !== target.fingerprint.provider) return "other_provider";
+  if (fingerprint.endpoint !== target.fingerprint.endpoint) return "other_endpoint";
+  const accounts = [fingerprint.account, target.fingerprint.account];
+  if (accounts[0] !== accounts[1] && !accounts.includes(null)) return "other_account";
+  return null;
+}
+
+/** True when the requested model is the one that was asked, or the one that answered, for `turn`. */
+export function modelFits(turn: ModelTurn, target: FoldTarget): boolean {
+  return target.model === turn.model.asked || target.model === turn.model.answered;
+}
+
+/** Why an encrypted item of `turn` stays out by its origin or content alone, or `null` when it may go. */
+export function encryptedItemMismatch(item: Item, turn: ModelTurn, target: FoldTarget): DropReason | null {
+  if (target.replay === "none") return "replay_off";
+  const origin = originMismatch(turn, target);
+  if (origin !== null) return origin;
+  if (!modelFits(turn, target)) return "other_model";
+  const blob = item.encrypted_content;
+  return typeof blob === "string" && blob !== "" ? null : "no_encrypted_content";
+}

@@ -1,0 +1,94 @@
+/**
+ * Which items of one response go into a later request. Reasoning needs its follower, hosted items need
+ * their reasoning: the decisions of one response depend on each other, and on nothing else but ids seen before.
+ *
+ * @module
+ */
+import type { ReasoningEvent, SessionEvent } from "../domain/event.ts";
+import type { DropReason, ModelTurn } from "../domain/turn.ts";
+import { encryptedItemMismatch, type FoldTarget, isEncryptedItem, originMismatch } from "./guard.ts";
+
+/** What a response's events look like to later requests. */
+export interface ResponsePlan {
+  /** `seq` of every event that stays out, with its reason. */
+  readonly dropped: ReadonlyMap<number, DropReason>;
+}
+
+/** What the plan needs to know beyond the response itself. */
+export interface PlanContext {
+  readonly target: FoldTarget;
+  /** Ids of items already sent from earlier responses; the plan adds its own. */
+  readonly seenIds: Set<string>;
+  /** `call_id`s of client-side provider items that have an output item in the history. */
+  readonly answeredItems: ReadonlySet<string>;
+}
+
+/** Items that a client must answer, but that reprise offers no tool for. */
+const CLIENT_CALL_TYPES: ReadonlySet<string> = new Set([
+  "function_call",
+  "custom_tool_call",
+  "shell_call",
+  "local_shell_call",
+  "apply_patch_call",
+  "computer_call",
+]);
+
+/** Decides every event of one model turn. */
+export function planResponse(turn: ModelTurn, context: PlanContext): ResponsePlan {
+  const dropped = new Map<number, DropReason>();
+  for (const event of turn.events) {
+    const reason = firstReason(event, turn, context);
+    if (reason !== null) dropped.set(event.seq, reason);
+  }
+  dropReasoningWithoutFollower(turn, dropped);
+  dropItemsWithoutReasoning(turn, dropped);
+  return { dropped };
+}
+
+function firstReason(event: SessionEvent, turn: ModelTurn, context: PlanContext): DropReason | null {
+  if (event.type === "reasoning") {
+    return encryptedItemMismatch(event.item, turn, context.target) ?? duplicateId(event, context.seenIds);
+  }
+  if (event.type !== "provider_item") return null;
+  const { item } = event;
+  if (isEncryptedItem(item)) return encryptedItemMismatch(item, turn, context.target);
+  const origin = originMismatch(turn, context.target);
+  if (origin !== null) return origin;
+  const unanswered = CLIENT_CALL_TYPES.has(item.type) && !context.answeredItems.has(String(item.call_id));
+  return unanswered ? "unanswered_call" : null;
+}
+
+function duplicateId(event: ReasoningEvent, seenIds: Set<string>): DropReason | null {
+  const id = event.item.id;
+  if (typeof id !== "string") return null;
+  if (seenIds.has(id)) return "duplicate_id";
+  seenIds.add(id);
+  return null;
+}
+
+/** The API refuses reasoning "without its required following item" of the same response (protocol §6.2). */
+function dropReasoningWithoutFollower(turn: ModelTurn, dropped: Map<number, DropReason>): void {
+  let followed = false;
+  for (const event of turn.events.toReversed()) {
+    if (event.type === "reasoning") {
+      if (!followed && !dropped.has(event.seq)) dropped.set(event.seq, "no_following_item");
+    } else if (isResponseItem(event) && !dropped.has(event.seq)) {
+      followed = true;
+    }
+  }
+}
+
+/** A hosted item carries an id that makes the server demand the reasoning before it (protocol §2.4). */
+function dropItemsWithoutReasoning(turn: ModelTurn, dropped: Map<number, DropReason>): void {
+  let reasoningDropped = false;
+  for (const event of turn.events) {
+    if (event.type === "reasoning") reasoningDropped = dropped.has(event.seq);
+    else if (event.type === "provider_item" && reasoningDropped && !isEncryptedItem(event.item)) {
+      if (!dropped.has(event.seq)) dropped.set(event.seq, "reasoning_dropped");
+    }
+  }
+}
+
+function isResponseItem(event: SessionEvent): boolean {
+  return event.type === "assistant_message" || event.type === "tool_call" || event.type === "provider_item";
+}

@@ -1,0 +1,89 @@
+import {
+  addUsage,
+  type EventDraft,
+  NO_USAGE,
+  type ToolCallEvent,
+  type ToolResultStatus,
+  type Usage,
+} from "../domain/event.ts";
+import { ReprError } from "../domain/errors.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { Turn } from "../domain/turn.ts";
+import { ORPHAN_OUTPUT } from "../fold/fold.ts";
+import type { SessionWriter } from "../store/writer.ts";
+import type { Emit } from "./events.ts";
+
+/** The calls of `turns` that no result answers, oldest first. */
+export function openCalls(turns: readonly Turn[]): ToolCallEvent[] {
+  const open = new Map<number, ToolCallEvent>();
+  for (const turn of turns) {
+    for (const event of turn.events) {
+      if (event.type === "tool_call") open.set(event.seq, event);
+      else if (event.type === "tool_result") open.delete(event.call_seq);
+    }
+  }
+  return [...open.values()];
+}
+
+/** An error result for a call that did not come to its own end. */
+export function fallbackResult(call: ToolCallEvent, status: ToolResultStatus, output: string): EventDraft {
+  return {
+    type: "tool_result",
+    call_id: String(call.item.call_id),
+    call_seq: call.seq,
+    tool: typeof call.item.name === "string" ? call.item.name : "",
+    status,
+    output,
+  };
+}
+
+/** What closing a killed run needs beside the session. */
+export interface ClosingOptions {
+  readonly emit: Emit;
+  /** Normalises a provider's usage object, so that the tokens of the killed run still count. */
+  readonly usageOf: (usage: JsonObject) => Usage;
+}
+
+/**
+ * Closes a run whose process died: its open calls get recorded fallback results, and the run ends as
+ * `interrupted`. Does nothing when the newest run has ended.
+ */
+export function closeKilledRun(writer: SessionWriter, options: ClosingOptions): void {
+  const { emit } = options;
+  const { manifest } = writer;
+  if (manifest === null || manifest.state !== "open") return;
+  const calls = openCalls(writer.turns);
+  const error = new ReprError("interrupted", `The process of run ${manifest.run} ended without closing it`);
+  const turn = writer.append({
+    kind: "harness",
+    run: manifest.run,
+    events: [
+      ...calls.map((call) => fallbackResult(call, "orphaned", ORPHAN_OUTPUT)),
+      {
+        type: "run_ended",
+        run: manifest.run,
+        state: "interrupted",
+        exit_code: error.exitCode,
+        usage: usageOfRun(writer.turns, manifest.run, options.usageOf),
+        error: { code: error.code, message: error.message },
+      },
+    ],
+  });
+  emit({ type: "turn.saved", turn: turn.turn, kind: turn.kind, seq: turn.seq, sum: turn.sum });
+  emit({ type: "notice", kind: "run_closed", run: manifest.run });
+  if (calls.length > 0) {
+    const callIds = calls.map((call) => String(call.item.call_id));
+    emit({ type: "notice", kind: "orphan_repaired", call_ids: callIds });
+  }
+}
+
+function usageOfRun(turns: readonly Turn[], run: number, usageOf: ClosingOptions["usageOf"]): Usage {
+  let total = NO_USAGE;
+  for (const turn of turns) {
+    if (turn.run !== run) continue;
+    for (const event of turn.events) {
+      if (event.type === "provider_usage") total = addUsage(total, usageOf(event.usage));
+    }
+  }
+  return total;
+}

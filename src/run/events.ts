@@ -1,0 +1,96 @@
+/**
+ * What a run tells the outside while it goes on: the JSON Lines of `run --json`.
+ *
+ * @module
+ */
+import type { Item, RunState, ToolResultStatus, Usage } from "../domain/event.ts";
+import type { ExitCode } from "../domain/errors.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { FoldRepair } from "../fold/fold.ts";
+import type { DroppedItem } from "../domain/turn.ts";
+
+/** Something worth telling that is no failure. */
+export type Notice =
+  | { readonly kind: "replay_dropped"; readonly items: readonly DroppedItem[] }
+  | { readonly kind: "orphan_repaired"; readonly call_ids: readonly string[] }
+  | { readonly kind: FoldRepair["kind"]; readonly seq: number; readonly call_id: string }
+  | { readonly kind: "run_closed"; readonly run: number }
+  | {
+    readonly kind: "retry";
+    readonly attempt: number;
+    readonly delay_ms: number;
+    readonly code: string;
+    readonly message: string;
+  }
+  | { readonly kind: "stream"; readonly message: string };
+
+/** One line of `run --json`. */
+export type RunEvent =
+  | { readonly type: "session"; readonly id: string; readonly path: string; readonly new: boolean }
+  | {
+    readonly type: "run.started";
+    readonly run: number;
+    readonly continues: boolean;
+    readonly model: string;
+    readonly provider: string;
+    /** Names of the pins that differ from the run before. */
+    readonly drift: readonly string[];
+  }
+  | {
+    readonly type: "request";
+    readonly step: number;
+    readonly items: number;
+    readonly reasoning_sent: number;
+    readonly reasoning_dropped: number;
+    readonly fingerprint: string;
+  }
+  | { readonly type: "text.delta"; readonly delta: string; readonly phase?: string }
+  | { readonly type: "reasoning.delta"; readonly delta: string }
+  | { readonly type: "item"; readonly item: Item }
+  | {
+    readonly type: "turn.saved";
+    readonly turn: number;
+    readonly kind: string;
+    readonly seq: readonly [number, number];
+    readonly sum: string;
+  }
+  | {
+    readonly type: "tool.started";
+    readonly seq: number;
+    readonly call_id: string;
+    readonly name: string;
+    readonly arguments: string;
+  }
+  | {
+    readonly type: "tool.finished";
+    readonly seq: number;
+    readonly call_id: string;
+    readonly name: string;
+    readonly status: ToolResultStatus;
+    readonly output_chars: number;
+  }
+  | ({ readonly type: "usage"; readonly step: number } & Usage)
+  | ({ readonly type: "notice" } & Notice)
+  | (JsonObject & { readonly type: "error" })
+  | RunEnded;
+
+/** The last line of `run --json`, exactly once. */
+export interface RunEnded {
+  readonly type: "run.ended";
+  readonly state: RunState;
+  readonly exit_code: ExitCode;
+  readonly session: string;
+  readonly run: number;
+  /** First and last turn of this run. */
+  readonly turns: readonly [number, number];
+  /** The answer: the last response's messages that are not commentary. */
+  readonly text: string;
+  readonly denials: number;
+  readonly usage: Usage;
+  readonly cost_usd: number | null;
+  /** The command that goes on from here. */
+  readonly resume: string;
+}
+
+/** Where run events go. Must not throw: a closed output stops the run through its stop signal. */
+export type Emit = (event: RunEvent) => void;

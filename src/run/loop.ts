@@ -1,0 +1,275 @@
+/**
+ * One run: request → stream → items → tools → the next request, until there is an answer or a reason to end.
+ *
+ * @module
+ */
+import { addUsage, type Item, NO_USAGE, type RunState, type ToolCallEvent, type Usage } from "../domain/event.ts";
+import { asReprError, type ExitCode, ReprError } from "../domain/errors.ts";
+import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
+import type { Folded } from "../fold/fold.ts";
+import type { FinishedResponse } from "../provider/provider.ts";
+import { toolSchemas } from "../tools/registry.ts";
+import { closeKilledRun, fallbackResult, openCalls } from "./closing.ts";
+import type { RunEnded } from "./events.ts";
+import { answerText } from "./item_events.ts";
+import { pinDrift } from "./drift.ts";
+import { type RequestOutcome, requestStep } from "./request_step.ts";
+import type { RunSetup, RunStart } from "./setup.ts";
+import { runToolBatch } from "./tool_batch.ts";
+
+/** The API's smallest `max_output_tokens`: with less left, a request cannot be sent. */
+const MIN_OUTPUT_TOKENS = 16;
+
+/**
+ * Runs to the end and emits `run.ended`, whatever happens after the run has begun.
+ *
+ * @throws {ReprError} when the run could not begin: nothing to continue, or the opening turn was not saved.
+ */
+export async function executeRun(setup: RunSetup, start: RunStart): Promise<RunEnded> {
+  const run = openRun(setup, start);
+  let end: RunEnd;
+  try {
+    end = await run.proceed();
+  } catch (error) {
+    end = endOfError(asReprError(error));
+  }
+  return run.close(end);
+}
+
+/** How a run ends. */
+interface RunEnd {
+  readonly state: RunState;
+  readonly error: ReprError | null;
+}
+
+function openRun(setup: RunSetup, start: RunStart): Run {
+  const { writer } = setup;
+  closeKilledRun(writer, { emit: setup.emit, usageOf: (usage) => setup.dialect.usageOf(usage) });
+  const before = writer.manifest;
+  if (start.kind === "continue" && (before === null || before.state === "completed" || before.state === "refused")) {
+    throw new ReprError(
+      "nothing_to_continue",
+      `Cannot continue session "${writer.id}": its last run ended as ${before?.state ?? "nothing"}`,
+      { hint: `Start the next run with a prompt: reprise run -s ${writer.id} "…"` },
+    );
+  }
+  const encoder = new TextEncoder();
+  const instructions = writer.putBlob(encoder.encode(setup.instructions)).sha256;
+  const tools = writer.putBlob(encoder.encode(JSON.stringify(toolSchemas(setup.tools)))).sha256;
+  const pins: Pins = {
+    fingerprint: { provider: setup.provider, endpoint: setup.endpoint, account: null },
+    model: setup.model,
+    instructions,
+    tools,
+    permissions: setup.permissions,
+    workspace: setup.ports.workspacePin(setup.workspaceRoot),
+  };
+  const number = (before?.run ?? 0) + 1;
+  const opening: TurnDraft = start.kind === "prompt"
+    ? { kind: "user", run: number, pins, events: [{ type: "user_message", content: start.content }] }
+    : { kind: "harness", run: number, pins, events: [{ type: "run_continued", run: number }] };
+  const run = new Run(setup, number, { instructions, tools });
+  const turn = run.save(opening);
+  setup.emit({
+    type: "run.started",
+    run: number,
+    continues: start.kind === "continue",
+    model: setup.model,
+    provider: setup.provider,
+    drift: before === null ? [] : pinDrift(before.pins, pins),
+  });
+  run.saved(turn);
+  return run;
+}
+
+class Run {
+  readonly #setup: RunSetup;
+  readonly #number: number;
+  readonly #pinned: { readonly instructions: string; readonly tools: string };
+  #account: string | null = null;
+  #usage: Usage = NO_USAGE;
+  #answer = "";
+  #firstTurn = 0;
+  #lastTurn = 0;
+  #toldRepairs = "[[],[]]";
+
+  constructor(setup: RunSetup, number: number, pinned: { instructions: string; tools: string }) {
+    this.#setup = setup;
+    this.#number = number;
+    this.#pinned = pinned;
+  }
+
+  /** Makes a turn durable. */
+  save(draft: TurnDraft): Turn {
+    const turn = this.#setup.writer.append(draft);
+    if (this.#firstTurn === 0) this.#firstTurn = turn.turn;
+    this.#lastTurn = turn.turn;
+    return turn;
+  }
+
+  /** Acknowledges a durable turn. */
+  saved(turn: Turn): void {
+    this.#setup.emit({ type: "turn.saved", turn: turn.turn, kind: turn.kind, seq: turn.seq, sum: turn.sum });
+  }
+
+  /** Requests and tool batches until the run has an end. */
+  async proceed(): Promise<RunEnd> {
+    for (let step = 1;; step++) {
+      const early = this.#endBefore(step);
+      if (early !== null) return early;
+      const outcome = await requestStep({
+        setup: this.#setup,
+        run: this.#number,
+        step,
+        account: this.#account,
+        cacheKey: this.#setup.writer.manifest?.family ?? this.#setup.writer.id,
+        pinned: this.#pinned,
+        onFolded: (folded) => this.#tellRepairs(folded),
+        ...(this.#tokensLeft === undefined ? {} : { tokensLeft: this.#tokensLeft }),
+      });
+      const calls = this.#keep(outcome);
+      this.#count(outcome, step);
+      const end = this.#endAfter(outcome, calls.length);
+      if (end !== null) return end;
+      const results = await runToolBatch(this.#setup, calls);
+      this.saved(this.save({ kind: "tools", run: this.#number, events: results }));
+    }
+  }
+
+  /** Records the end, answers what is open, and emits the last events. */
+  close(end: RunEnd): RunEnded {
+    let { state, error } = end;
+    const exitCode: ExitCode = error?.exitCode ?? 0;
+    const calls = openCalls(this.#setup.writer.turns);
+    try {
+      if (state !== "diverged") {
+        const turn = this.save({
+          kind: "harness",
+          run: this.#number,
+          events: [
+            ...calls.map((call) =>
+              fallbackResult(call, "not_run", `The call was not run: the run ended as ${state} before it.`)
+            ),
+            {
+              type: "run_ended",
+              run: this.#number,
+              state,
+              exit_code: exitCode,
+              usage: this.#usage,
+              ...(error === null ? {} : { error: { code: error.code, message: error.message } }),
+            },
+          ],
+        });
+        this.saved(turn);
+      }
+    } catch (failure) {
+      const unsaved = endOfError(asReprError(failure));
+      if (error === null || unsaved.state === "diverged") ({ state, error } = unsaved);
+    }
+    if (error !== null) this.#setup.emit({ ...error.toJSON(), type: "error" });
+    const { id } = this.#setup.writer;
+    const ended: RunEnded = {
+      type: "run.ended",
+      state,
+      exit_code: error?.exitCode ?? 0,
+      session: id,
+      run: this.#number,
+      turns: [this.#firstTurn, this.#lastTurn],
+      text: this.#answer,
+      denials: 0,
+      usage: this.#usage,
+      cost_usd: null,
+      resume: state === "completed" || state === "refused"
+        ? `reprise run -s ${id} "…"`
+        : `reprise run -s ${id}`,
+    };
+    this.#setup.emit(ended);
+    return ended;
+  }
+
+  get #tokensLeft(): number | undefined {
+    const { maxTokens } = this.#setup;
+    if (maxTokens === undefined) return undefined;
+    return maxTokens - this.#usage.input_tokens - this.#usage.output_tokens;
+  }
+
+  #endBefore(step: number): RunEnd | null {
+    const stopped = this.#stopped();
+    if (stopped !== null) return stopped;
+    if (step > this.#setup.maxSteps) {
+      return overBudget(`Budget exhausted: ${this.#setup.maxSteps} requests were sent (--max-steps)`);
+    }
+    const left = this.#tokensLeft;
+    if (left !== undefined && left < MIN_OUTPUT_TOKENS) {
+      return overBudget(`Budget exhausted: ${left} of ${this.#setup.maxTokens} tokens are left (--max-tokens)`);
+    }
+    return null;
+  }
+
+  #stopped(): RunEnd | null {
+    const { state, error } = this.#setup.stop;
+    return state === null ? null : { state, error };
+  }
+
+  /** Tells what the fold left out or changed, once for each different account of it. */
+  #tellRepairs(folded: Folded): void {
+    const { emit } = this.#setup;
+    const account = JSON.stringify([folded.dropped, folded.repairs]);
+    if (account === this.#toldRepairs) return;
+    this.#toldRepairs = account;
+    if (folded.dropped.length > 0) emit({ type: "notice", kind: "replay_dropped", items: folded.dropped });
+    for (const repair of folded.repairs) {
+      emit({ type: "notice", kind: repair.kind, seq: repair.seq, call_id: repair.callId });
+    }
+  }
+
+  #count(outcome: RequestOutcome, step: number): void {
+    this.#account = outcome.account;
+    this.#usage = addUsage(this.#usage, outcome.usage);
+    if (outcome.response?.usage) this.#setup.emit({ type: "usage", step, ...outcome.usage });
+  }
+
+  /** Saves the response, then says which of its calls are to be answered. */
+  #keep(outcome: RequestOutcome): ToolCallEvent[] {
+    if (outcome.draft === null) return [];
+    const turn = this.save(outcome.draft);
+    this.saved(turn);
+    const text = answerText(outcome.items);
+    if (text !== "") this.#answer = text;
+    return turn.events.filter((event) => event.type === "tool_call");
+  }
+
+  #endAfter(outcome: RequestOutcome, calls: number): RunEnd | null {
+    const { response, error } = outcome;
+    const stopped = this.#stopped();
+    if (error !== null) return stopped ?? { state: "failed", error };
+    if (response === null) return stopped ?? endOfError(new ReprError("stream_cut", "The response had no end"));
+    if (response.refused) return { state: "refused", error: new ReprError("refused", refusalText(response)) };
+    if (response.status === "incomplete") {
+      const why = response.reason ?? "no reason given";
+      return { state: "incomplete", error: new ReprError("incomplete", `The response is incomplete: ${why}`) };
+    }
+    if (calls > 0) return null;
+    if (outcome.items.some(isAnswer)) return { state: "completed", error: null };
+    return {
+      state: "incomplete",
+      error: new ReprError("incomplete", "The response completed without a message or a tool call"),
+    };
+  }
+}
+
+function refusalText(response: FinishedResponse): string {
+  return response.reason === undefined ? "The model refused to answer" : `The model refused: ${response.reason}`;
+}
+
+function isAnswer(item: Item): boolean {
+  return item.type === "message" && item.role === "assistant";
+}
+
+function overBudget(message: string): RunEnd {
+  return { state: "over_budget", error: new ReprError("over_budget", message) };
+}
+
+function endOfError(error: ReprError): RunEnd {
+  return { state: error.code === "session_diverged" ? "diverged" : "failed", error };
+}

@@ -1,0 +1,196 @@
+/**
+ * One request and its response: fold, build, send, read, and what of it is kept.
+ *
+ * @module
+ */
+import type { Item, Usage } from "../domain/event.ts";
+import { NO_USAGE } from "../domain/event.ts";
+import { asReprError, ReprError } from "../domain/errors.ts";
+import { accountOf, type Fingerprint, fingerprintText } from "../domain/fingerprint.ts";
+import { sha256Hex } from "../domain/hash.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { RequestRecord, ResponseRecord, TurnDraft } from "../domain/turn.ts";
+import { FOLD_VERSION, type Folded, foldHistory } from "../fold/fold.ts";
+import type { FinishedResponse } from "../provider/provider.ts";
+import { toolSchemas } from "../tools/registry.ts";
+import { openEventStream } from "../transport/exchange.ts";
+import { readableFailure } from "./failure.ts";
+import { eventsOfResponse } from "./item_events.ts";
+import type { RunSetup } from "./setup.ts";
+
+/** What a run carries from request to request. */
+export interface RequestContext {
+  readonly setup: RunSetup;
+  readonly run: number;
+  /** 1 for the first request of the run. */
+  readonly step: number;
+  /** Known once a response of this process named it. */
+  readonly account: string | null;
+  readonly cacheKey: string;
+  /** Blob ids of instructions and tools, which the record names in their place. */
+  readonly pinned: { readonly instructions: string; readonly tools: string };
+  /** Hears what the fold left out or changed, before anything is sent. */
+  readonly onFolded: (folded: Folded) => void;
+  /** Tokens that the budget still allows. */
+  readonly tokensLeft?: number;
+}
+
+/** How a request ended, with the turn to keep. */
+export interface RequestOutcome {
+  /** `null` when the response brought nothing to keep. */
+  readonly draft: TurnDraft | null;
+  readonly items: readonly Item[];
+  /** `null` when no terminal event came: `error` says why. */
+  readonly response: FinishedResponse | null;
+  readonly error: ReprError | null;
+  readonly account: string | null;
+  readonly usage: Usage;
+}
+
+/** Sends one request. Failures of network and provider come back in `error`; only bugs are thrown. */
+export async function requestStep(context: RequestContext): Promise<RequestOutcome> {
+  const { setup } = context;
+  const fingerprint: Fingerprint = {
+    provider: setup.provider,
+    endpoint: setup.endpoint,
+    account: context.account,
+  };
+  const folded = foldHistory(setup.writer.turns, { fingerprint, model: setup.model, replay: setup.replay });
+  const built = setup.dialect.buildRequest({
+    model: setup.model,
+    instructions: setup.instructions,
+    tools: toolSchemas(setup.tools),
+    entries: folded.entries,
+    cacheKey: context.cacheKey,
+    ...(setup.effort === undefined ? {} : { effort: setup.effort }),
+    ...(setup.summary === undefined ? {} : { summary: setup.summary }),
+    ...(setup.outputSchema === undefined ? {} : { outputSchema: setup.outputSchema }),
+    ...(context.tokensLeft === undefined ? {} : { maxOutputTokens: context.tokensLeft }),
+  });
+  const sent = folded.reasoning.filter((decision) => decision.reason === null).length;
+  setup.emit({
+    type: "request",
+    step: context.step,
+    items: built.items,
+    reasoning_sent: sent,
+    reasoning_dropped: folded.reasoning.length - sent,
+    fingerprint: fingerprintText(fingerprint, setup.model),
+  });
+  context.onFolded(folded);
+  const received = await receive(context, { path: built.path, body: built.body });
+  const record: RequestRecord = {
+    body_sha256: sha256Hex(built.body),
+    fold: FOLD_VERSION,
+    fields: recordedFields(built.fields, context.pinned),
+    guard: { sent, dropped: folded.dropped },
+  };
+  const events = eventsOfResponse(received.items, received.response);
+  const draft: TurnDraft | null = events.length === 0 ? null : {
+    kind: "model",
+    run: context.run,
+    model: { asked: setup.model, answered: received.response?.model ?? null },
+    fingerprint: { ...fingerprint, account: received.account },
+    response: responseRecord(received, setup.stop.signal.aborted),
+    request: record,
+    events,
+  };
+  const usage = received.response?.usage ?? null;
+  return { ...received, draft, usage: usage === null ? NO_USAGE : setup.dialect.usageOf(usage) };
+}
+
+interface Received {
+  readonly items: readonly Item[];
+  readonly response: FinishedResponse | null;
+  readonly error: ReprError | null;
+  readonly account: string | null;
+}
+
+async function receive(
+  context: RequestContext,
+  request: { readonly path: string; readonly body: string },
+): Promise<Received> {
+  const { setup } = context;
+  const items: Item[] = [];
+  let response: FinishedResponse | null = null;
+  let account = context.account;
+  try {
+    const stream = await openEventStream({
+      send: setup.send,
+      request: {
+        url: `${setup.baseUrl}${request.path}`,
+        headers: setup.dialect.headers(setup.key),
+        body: request.body,
+      },
+      signal: setup.stop.signal,
+      clock: setup.ports.clock,
+      random: setup.ports.random,
+      classify: (status, headers, body) => setup.dialect.classify(status, headers, body),
+      onRetry: ({ attempt, delayMs, failure }) =>
+        setup.emit({
+          type: "notice",
+          kind: "retry",
+          attempt,
+          delay_ms: Math.round(delayMs),
+          code: failure.code,
+          message: failure.message,
+        }),
+    });
+    account = accountOf(
+      stream.headers.get("openai-organization"),
+      stream.headers.get("openai-project"),
+    ) ?? account;
+    const assembler = setup.dialect.newAssembler();
+    const take = (update: ReturnType<typeof assembler.feed>[number]) => {
+      switch (update.kind) {
+        case "text_delta":
+          setup.emit({
+            type: "text.delta",
+            delta: update.delta,
+            ...(update.phase === undefined ? {} : { phase: update.phase }),
+          });
+          break;
+        case "reasoning_delta":
+          setup.emit({ type: "reasoning.delta", delta: update.delta });
+          break;
+        case "item":
+          items.push(update.item);
+          setup.emit({ type: "item", item: update.item });
+          break;
+        case "finished":
+          response = update.response;
+          for (const message of update.response.notices) setup.emit({ type: "notice", kind: "stream", message });
+          break;
+      }
+    };
+    for await (const batch of stream.events) {
+      for (const event of batch) for (const update of assembler.feed(event)) take(update);
+      if (response !== null) break;
+    }
+    if (response === null) for (const update of assembler.end()) take(update);
+  } catch (error) {
+    return { items, response, error: setup.stop.error ?? asReprError(error), account };
+  }
+  return { items, response, error: setup.stop.error ?? readableFailure(response), account };
+}
+
+function responseRecord(received: Received, stopped: boolean): ResponseRecord {
+  const { response } = received;
+  if (response === null) return { id: null, status: stopped ? "interrupted" : "cut" };
+  return {
+    id: response.id,
+    status: response.status,
+    ...(response.reason === undefined ? {} : { reason: response.reason }),
+    ...(response.failure === undefined
+      ? {}
+      : { error: { code: response.failure.providerCode, message: response.failure.message } }),
+  };
+}
+
+/** The body's fields with the two large ones named by their blob, in the body's own order. */
+function recordedFields(fields: JsonObject, pinned: RequestContext["pinned"]): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) =>
+      name === "instructions" || name === "tools" ? [name, { blob: pinned[name] }] : [name, value]
+    ),
+  );
+}

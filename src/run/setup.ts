@@ -1,0 +1,47 @@
+import type { ProviderKind } from "../domain/fingerprint.ts";
+import type { Item } from "../domain/event.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { Ports } from "../domain/ports.ts";
+import type { ReplayMode } from "../fold/guard.ts";
+import type { Dialect } from "../provider/provider.ts";
+import type { SessionWriter } from "../store/writer.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Send } from "../transport/http.ts";
+import type { Emit } from "./events.ts";
+import type { Stop } from "./stop.ts";
+
+/** Everything one run needs, decided before it starts. */
+export interface RunSetup {
+  readonly ports: Ports;
+  readonly writer: SessionWriter;
+  readonly dialect: Dialect;
+  readonly send: Send;
+  readonly emit: Emit;
+  readonly stop: Stop;
+  readonly provider: ProviderKind;
+  /** The base URL, normalised, as text without trailing slash. */
+  readonly baseUrl: string;
+  /** First 8 hex digits of the base URL's sha256. */
+  readonly endpoint: string;
+  /** `null` when a fixture is played: then nothing is sent anywhere. */
+  readonly key: string | null;
+  readonly model: string;
+  readonly instructions: string;
+  readonly tools: readonly Tool[];
+  readonly permissions: readonly string[];
+  /** The canonical workspace directory, for the tools. */
+  readonly workspaceRoot: string;
+  readonly replay: ReplayMode;
+  readonly effort?: string;
+  readonly summary?: string;
+  readonly outputSchema?: JsonObject;
+  /** Requests at most, 1 or more. */
+  readonly maxSteps: number;
+  /** Input plus output tokens of this run at most. */
+  readonly maxTokens?: number;
+}
+
+/** How a run starts: with the user's words, or by going on with what is there. */
+export type RunStart =
+  | { readonly kind: "prompt"; readonly content: readonly Item[] }
+  | { readonly kind: "continue" };
