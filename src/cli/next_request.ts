@@ -47,7 +47,11 @@ export function nextRequest(source: PreviewSource, prompt: readonly Item[] | nul
   const { ports, flags } = source;
   const endpoint = endpointSetting(ports, flags, source);
   const model = modelSetting(ports, flags, source).value;
-  const fingerprint: Fingerprint = { provider: endpoint.provider, endpoint: endpoint.endpoint, account: null };
+  const fingerprint: Fingerprint = {
+    provider: endpoint.provider,
+    endpoint: endpoint.endpoint,
+    account: null,
+  };
   const turns = prompt === null ? source.turns : [...source.turns, userTurn(prompt)];
   const folded = foldHistory(turns, { fingerprint, model, replay: replaySetting(ports, flags) });
   const built = openaiResponses.buildRequest({
@@ -57,7 +61,9 @@ export function nextRequest(source: PreviewSource, prompt: readonly Item[] | nul
     entries: folded.entries,
     cacheKey: source.manifest?.family ?? source.family,
     ...reasoningSettings(ports, flags, source),
-    ...(flags.outputSchema === undefined ? {} : { outputSchema: readOutputSchema(ports, flags.outputSchema) }),
+    ...(flags.outputSchema === undefined
+      ? {}
+      : { outputSchema: readOutputSchema(ports, flags.outputSchema) }),
   });
   return { built, folded, model, fingerprint, fingerprintText: fingerprintText(fingerprint, model) };
 }

@@ -51,9 +51,14 @@ export class Output {
 
   /** Exact text for stdout. */
   raw(text: string): void {
+    this.bytes(encoder.encode(text));
+  }
+
+  /** Exact bytes for stdout. */
+  bytes(bytes: Uint8Array): void {
     if (this.#closed) return;
     try {
-      writeAll(Deno.stdout, encoder.encode(text));
+      writeAll(Deno.stdout, bytes);
     } catch (error) {
       if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
       this.#closed = true;

@@ -24,7 +24,10 @@ export function buildProgram(finish: Finish) {
 
   requestOptions(verb("run", "one run: of a new session, or the next one of a session"))
     .argument("[prompt]", 'what to say; "-" reads stdin; none with -s or -c goes on with an unfinished run')
-    .option("-s, --session <id>", "the session to go on with: id, prefix or @last; with --new: the new one's id")
+    .option(
+      "-s, --session <id>",
+      "the session to go on with: id, prefix or @last; with --new: the new one's id",
+    )
     .option("-c, --continue", "go on with the latest session of this workspace (-s @last)")
     .addOption(flag("--new", "begin a new session (the default without -s and -c)"))
     .option("--instructions <text>", "system text, or @FILE; a session keeps what it has")
@@ -37,7 +40,10 @@ export function buildProgram(finish: Finish) {
     .option("-o, --output <file>", "write the answer to a file when the run completes")
     .option("--fixture <dir>", "play recorded responses in order; opens no connection")
     .addOption(flag("--dry-run", "say what would be sent; change and send nothing"))
-    .addHelpText("after", example('reprise run "Why does the build fail?"', "reprise run -c \"And on Windows?\""))
+    .addHelpText(
+      "after",
+      example('reprise run "Why does the build fail?"', 'reprise run -c "And on Windows?"'),
+    )
     .action(async (prompt, flags) => finish(await (await import("./verbs/run.ts")).runVerb(prompt, flags)));
 
   verb("ls", "list sessions, newest first")
@@ -84,7 +90,10 @@ export function buildProgram(finish: Finish) {
       .addOption(flag("--json", "data for programs: one JSON document, or JSON Lines where a verb streams"))
       .addOption(flag("--quiet", "no notices on stderr"))
       .option("--no-color", "no colour")
-      .option("--home <dir>", "where sessions live (REPRISE_HOME; default: reprise in the XDG data directory)")
+      .option(
+        "--home <dir>",
+        "where sessions live (REPRISE_HOME; default: reprise in the XDG data directory)",
+      )
       .addOption(flag("--debug", "stack traces of unexpected errors"));
   }
 }

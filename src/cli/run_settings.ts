@@ -46,11 +46,15 @@ export function endpointSetting(
   flags: RequestFlags,
   { config, fixture }: { readonly config: Config; readonly fixture: Fixture | null },
 ): Endpoint {
-  const provider = (fixture === null
-    ? firstSetting(ports, { flag: flags.provider, env: ["REPRISE_PROVIDER"], config: config.provider })
-    : null)?.value ?? flags.provider ?? "openai";
+  const provider =
+    (fixture === null
+      ? firstSetting(ports, { flag: flags.provider, env: ["REPRISE_PROVIDER"], config: config.provider })
+      : null)?.value ?? flags.provider ?? "openai";
   if (provider !== "openai") {
-    throw new ReprError("usage", `Cannot use the provider ${JSON.stringify(provider)}: this version speaks openai`);
+    throw new ReprError(
+      "usage",
+      `Cannot use the provider ${JSON.stringify(provider)}: this version speaks openai`,
+    );
   }
   const found: Setting<string> = fixture === null
     ? firstSetting(ports, {
@@ -78,12 +82,16 @@ export function keySetting(ports: Ports, endpoint: Endpoint): string {
   const key = (ports.env("OPENAI_API_KEY") ?? "").trim();
   if (key === "") {
     throw new ReprError("missing_key", `Cannot send a request to ${endpoint.baseUrl.origin}: no key is set`, {
-      hint: "Set OPENAI_API_KEY (servers that need none take any value), or play a fixture with --fixture DIR",
+      hint:
+        "Set OPENAI_API_KEY (servers that need none take any value), or play a fixture with --fixture DIR",
     });
   }
   // Header values are one line of visible ASCII; anything else is a pasted mistake.
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new ReprError("missing_key", "Cannot use the key in OPENAI_API_KEY: it holds spaces or unprintable characters");
+    throw new ReprError(
+      "missing_key",
+      "Cannot use the key in OPENAI_API_KEY: it holds spaces or unprintable characters",
+    );
   }
   if (endpoint.baseUrl.protocol !== "https:" && !isLoopback(endpoint.baseUrl)) {
     throw new ReprError(

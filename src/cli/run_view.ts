@@ -46,14 +46,19 @@ export class RunView {
         this.#line(`→ ${visibleText(`${event.name} ${headOf(event.arguments, ARGUMENTS_SHOWN)}`)}`);
         break;
       case "tool.finished":
-        this.#line(style.dim(`  ${visibleText(event.name)}: ${event.status}, ${event.output_chars} characters`));
+        this.#line(
+          style.dim(`  ${visibleText(event.name)}: ${event.status}, ${event.output_chars} characters`),
+        );
         break;
       case "notice":
         this.#note(noticeText(event));
         break;
       case "error":
         this.#endLine();
-        this.#output.errorLine(String(event.message), typeof event.hint === "string" ? event.hint : undefined);
+        this.#output.errorLine(
+          String(event.message),
+          typeof event.hint === "string" ? event.hint : undefined,
+        );
         break;
       case "run.ended":
         this.#endLine();
@@ -114,7 +119,9 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
     case "run_closed":
       return `run ${event.run} was killed and is now closed as interrupted`;
     case "retry":
-      return `trying again in ${(event.delay_ms / 1000).toFixed(1)} s (attempt ${event.attempt}): ${event.message}`;
+      return `trying again in ${
+        (event.delay_ms / 1000).toFixed(1)
+      } s (attempt ${event.attempt}): ${event.message}`;
     case "stream":
       return event.message;
   }

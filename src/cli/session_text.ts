@@ -1,67 +1,99 @@
-import type { Item, SessionEvent } from "../domain/event.ts";
+import { isJsonObject, type JsonObject, type JsonValue, objectMember, stringMember } from "../domain/json.ts";
 import { headOf } from "../domain/text.ts";
-import type { Turn } from "../domain/turn.ts";
+import type { ShownTurn } from "../store/show.ts";
 
 /** How much of a tool's output or arguments a transcript shows, in UTF-16 units. */
 const SHOWN = 400;
 /** How much of an event one line shows, in UTF-16 units. */
 const LINE_SHOWN = 160;
 
+type ShownEvent = ShownTurn["events"][number];
+
 /** A session as a person reads it, oldest turn first. */
-export function transcript(turns: readonly Turn[]): string {
+export function transcript(turns: readonly ShownTurn[]): string {
   return turns.map((turn) => {
-    const model = turn.kind === "model" ? ` · ${turn.model.answered ?? turn.model.asked}` : "";
+    const model = objectMember(turn.value, "model");
+    const name = model === undefined
+      ? undefined
+      : stringMember(model, "answered") ?? stringMember(model, "asked");
+    const head = [
+      `── ${turn.number}`,
+      `run ${String(turn.value.run)}`,
+      turn.kind,
+      ...(name === undefined ? [] : [name]),
+    ];
     const body = turn.events.map(eventText).filter((text) => text !== "").map((text) => `${text}\n`).join("");
-    return `── ${turn.turn} · run ${turn.run} · ${turn.kind}${model}\n${body}`;
+    return `${head.join(" · ")}\n${body}`;
   }).join("\n");
 }
 
+/** One turn in one line: number, run, kind, seqs, time, and how many events of which kind. */
+export function turnLine({ number, kind, value, events }: ShownTurn): string {
+  const kinds = new Map<string, number>();
+  for (const { type } of events) kinds.set(type, (kinds.get(type) ?? 0) + 1);
+  const counted = [...kinds].map(([type, count]) => count === 1 ? type : `${count} ${type}`).join(", ");
+  const seqs = Array.isArray(value.seq) ? value.seq.join("-") : "?";
+  return `${String(number).padStart(6, "0")}  run ${String(value.run)}  ${kind.padEnd(7)}  seq ${seqs}  ` +
+    `${String(value.at)}  ${counted}`;
+}
+
 /** One event in one line: number, kind and the start of what it says. */
-export function eventLine(event: SessionEvent): string {
+export function eventLine(event: ShownEvent): string {
   const text = headOf(eventText(event).replace(/\s+/g, " "), LINE_SHOWN);
   return `${String(event.seq).padStart(5)}  ${event.type.padEnd(17)}  ${text}`;
 }
 
-function eventText(event: SessionEvent): string {
+/** What an event says. Files may come from any version, so nothing about its members is taken for granted. */
+function eventText(event: ShownEvent): string {
+  const item = objectMember(event, "item") ?? {};
   switch (event.type) {
     case "user_message":
       return partsText(event.content);
     case "assistant_message":
-      return typeof event.item.content === "string" ? event.item.content : partsText(event.item.content);
+      return partsText(item.content);
     case "reasoning": {
-      const blob = event.item.encrypted_content;
-      const size = typeof blob === "string" ? `${blob.length} bytes encrypted` : "not encrypted";
-      const summary = partsText(event.item.summary);
-      return `(reasoning ${String(event.item.id ?? "")}, ${size})${summary === "" ? "" : ` ${shorten(summary)}`}`;
+      const blob = stringMember(item, "encrypted_content");
+      const size = blob === undefined ? "not encrypted" : `${blob.length} bytes encrypted`;
+      const summary = partsText(item.summary);
+      return `(reasoning ${stringMember(item, "id") ?? ""}, ${size})${
+        summary === "" ? "" : ` ${shorten(summary)}`
+      }`;
     }
-    case "tool_call":
-      return `→ ${String(event.item.name)} ${shorten(String(event.item.arguments ?? event.item.input ?? ""))}`;
+    case "tool_call": {
+      const words = stringMember(item, "arguments") ?? stringMember(item, "input") ?? "";
+      return `→ ${stringMember(item, "name") ?? "?"} ${shorten(words)}`;
+    }
     case "tool_result": {
-      const whole = event.blob === undefined ? "" : ` (whole output: blob ${event.blob.sha256.slice(0, 12)})`;
-      return `← ${event.tool}: ${event.status}${whole}\n${shorten(event.output)}`;
+      const blob = stringMember(objectMember(event, "blob") ?? {}, "sha256");
+      const whole = blob === undefined ? "" : ` (whole output: blob ${blob.slice(0, 12)})`;
+      const head = `← ${stringMember(event, "tool") ?? "?"}: ${stringMember(event, "status") ?? "?"}${whole}`;
+      return `${head}\n${shorten(stringMember(event, "output") ?? "")}`;
     }
     case "provider_item":
-      return `(${event.item.type})`;
+      return `(${stringMember(item, "type") ?? "?"})`;
     case "provider_usage": {
-      const { input_tokens: input, output_tokens: output } = event.usage;
-      return `(${String(input ?? "?")} tokens in, ${String(output ?? "?")} out)`;
+      const usage = objectMember(event, "usage") ?? {};
+      return `(${String(usage.input_tokens ?? "?")} tokens in, ${String(usage.output_tokens ?? "?")} out)`;
     }
     case "run_continued":
-      return `(run ${event.run} goes on without a prompt)`;
-    case "run_ended":
-      return `(run ${event.run} ended: ${event.state}${event.error === undefined ? "" : `: ${event.error.message}`})`;
+      return `(run ${String(event.run)} goes on without a prompt)`;
+    case "run_ended": {
+      const why = stringMember(objectMember(event, "error") ?? {}, "message");
+      return `(run ${String(event.run)} ended: ${String(event.state)}${why === undefined ? "" : `: ${why}`})`;
+    }
     default:
-      // A newer version wrote it; `show` still shows it.
       return shorten(JSON.stringify(event));
   }
 }
 
-function partsText(parts: unknown): string {
+function partsText(parts: JsonValue | undefined): string {
+  if (typeof parts === "string") return parts;
   if (!Array.isArray(parts)) return "";
-  return (parts as readonly Item[]).map((part) => {
-    const text = part?.text ?? part?.refusal;
-    return typeof text === "string" ? text : `(${String(part?.type)})`;
-  }).join("\n");
+  return (parts as readonly JsonValue[]).filter(isJsonObject).map(partText).join("\n");
+}
+
+function partText(part: JsonObject): string {
+  return stringMember(part, "text") ?? stringMember(part, "refusal") ?? `(${String(part.type)})`;
 }
 
 function shorten(text: string): string {

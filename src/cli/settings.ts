@@ -60,7 +60,11 @@ export function readConfig(ports: Ports): Config {
 /** The first of flag, environment variable and configuration member that is set and not empty. */
 export function firstSetting(
   ports: Ports,
-  sources: { readonly flag?: string | undefined; readonly env: readonly string[]; readonly config: string | undefined },
+  sources: {
+    readonly flag?: string | undefined;
+    readonly env: readonly string[];
+    readonly config: string | undefined;
+  },
 ): Setting<string> | null {
   if (sources.flag !== undefined) return { value: sources.flag, source: "flag" };
   for (const name of sources.env) {
@@ -78,7 +82,9 @@ export function firstSetting(
 export function homeSetting(ports: Ports, flag: string | undefined, config: Config): Setting<string> {
   const set = firstSetting(ports, { flag, env: ["REPRISE_HOME"], config: config.home });
   if (set !== null) {
-    if (set.value === "") throw new ReprError("usage", "Cannot use an empty path as the home of the sessions");
+    if (set.value === "") {
+      throw new ReprError("usage", "Cannot use an empty path as the home of the sessions");
+    }
     return { ...set, value: absolute(set.value) };
   }
   const data = xdgDirectory(ports, "XDG_DATA_HOME", ".local/share");

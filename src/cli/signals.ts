@@ -1,6 +1,8 @@
 import type { Stop, StopCause } from "../run/stop.ts";
 
-const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Partial<Record<StopCause, number>>;
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Partial<
+  Record<StopCause, number>
+>;
 
 /**
  * Turns signals and the total timeout into a stop of the run. A second signal ends the process at once:

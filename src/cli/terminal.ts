@@ -50,6 +50,7 @@ export interface Style {
 
 /** Styles for a stream: escapes only when `colour` is on. */
 export function styleFor(colour: boolean): Style {
-  const wrap = (code: number) => (text: string) => colour && text !== "" ? `\x1b[${code}m${text}\x1b[0m` : text;
+  const wrap = (code: number) => (text: string) =>
+    colour && text !== "" ? `\x1b[${code}m${text}\x1b[0m` : text;
   return { dim: wrap(2), bold: wrap(1), red: wrap(31) };
 }

@@ -22,5 +22,8 @@ function seconds(ports: Ports, variable: string, otherwise: number): number {
   if (text === "") return otherwise;
   const value = Number(text);
   if (Number.isFinite(value) && value > 0 && value <= 86_400) return value;
-  throw new ReprError("bad_configuration", `Cannot use ${variable}=${text}: it is not a number of seconds up to 86400`);
+  throw new ReprError(
+    "bad_configuration",
+    `Cannot use ${variable}=${text}: it is not a number of seconds up to 86400`,
+  );
 }

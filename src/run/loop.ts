@@ -3,7 +3,14 @@
  *
  * @module
  */
-import { addUsage, type Item, NO_USAGE, type RunState, type ToolCallEvent, type Usage } from "../domain/event.ts";
+import {
+  addUsage,
+  type Item,
+  NO_USAGE,
+  type RunState,
+  type ToolCallEvent,
+  type Usage,
+} from "../domain/event.ts";
 import { asReprError, type ExitCode, ReprError } from "../domain/errors.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import type { Folded } from "../fold/fold.ts";
@@ -46,7 +53,10 @@ function openRun(setup: RunSetup, start: RunStart): Run {
   const { writer } = setup;
   closeKilledRun(writer, { emit: setup.emit, usageOf: (usage) => setup.dialect.usageOf(usage) });
   const before = writer.manifest;
-  if (start.kind === "continue" && (before === null || before.state === "completed" || before.state === "refused")) {
+  if (
+    start.kind === "continue" &&
+    (before === null || before.state === "completed" || before.state === "refused")
+  ) {
     throw new ReprError(
       "nothing_to_continue",
       `Cannot continue session "${writer.id}": its last run ended as ${before?.state ?? "nothing"}`,
@@ -201,7 +211,9 @@ class Run {
     }
     const left = this.#tokensLeft;
     if (left !== undefined && left < MIN_OUTPUT_TOKENS) {
-      return overBudget(`Budget exhausted: ${left} of ${this.#setup.maxTokens} tokens are left (--max-tokens)`);
+      return overBudget(
+        `Budget exhausted: ${left} of ${this.#setup.maxTokens} tokens are left (--max-tokens)`,
+      );
     }
     return null;
   }
@@ -243,11 +255,16 @@ class Run {
     const { response, error } = outcome;
     const stopped = this.#stopped();
     if (error !== null) return stopped ?? { state: "failed", error };
-    if (response === null) return stopped ?? endOfError(new ReprError("stream_cut", "The response had no end"));
+    if (response === null) {
+      return stopped ?? endOfError(new ReprError("stream_cut", "The response had no end"));
+    }
     if (response.refused) return { state: "refused", error: new ReprError("refused", refusalText(response)) };
     if (response.status === "incomplete") {
       const why = response.reason ?? "no reason given";
-      return { state: "incomplete", error: new ReprError("incomplete", `The response is incomplete: ${why}`) };
+      return {
+        state: "incomplete",
+        error: new ReprError("incomplete", `The response is incomplete: ${why}`),
+      };
     }
     if (calls > 0) return null;
     if (outcome.items.some(isAnswer)) return { state: "completed", error: null };
@@ -259,7 +276,9 @@ class Run {
 }
 
 function refusalText(response: FinishedResponse): string {
-  return response.reason === undefined ? "The model refused to answer" : `The model refused: ${response.reason}`;
+  return response.reason === undefined
+    ? "The model refused to answer"
+    : `The model refused: ${response.reason}`;
 }
 
 function isAnswer(item: Item): boolean {

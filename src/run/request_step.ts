@@ -158,7 +158,9 @@ async function receive(
           break;
         case "finished":
           response = update.response;
-          for (const message of update.response.notices) setup.emit({ type: "notice", kind: "stream", message });
+          for (const message of update.response.notices) {
+            setup.emit({ type: "notice", kind: "stream", message });
+          }
           break;
       }
     };
@@ -166,7 +168,7 @@ async function receive(
       for (const event of batch) for (const update of assembler.feed(event)) take(update);
       if (response !== null) break;
     }
-    if (response === null) for (const update of assembler.end()) take(update);
+    if (response === null) { for (const update of assembler.end()) take(update); }
   } catch (error) {
     return { items, response, error: setup.stop.error ?? asReprError(error), account };
   }

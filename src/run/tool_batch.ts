@@ -62,7 +62,10 @@ interface CallFacts {
 async function runTool(setup: RunSetup, call: ToolCallEvent, facts: CallFacts): Promise<EventDraft> {
   const fail = (status: ToolResultStatus, output: string) => fallbackResult(call, status, output);
   if (facts.duplicate) {
-    return fail("duplicate_call_id", "The call was not run: another call of this response has the same call id.");
+    return fail(
+      "duplicate_call_id",
+      "The call was not run: another call of this response has the same call id.",
+    );
   }
   const tool = setup.tools.find((candidate) => candidate.name === facts.name);
   if (tool === undefined || call.item.type !== "function_call") {
@@ -83,14 +86,23 @@ async function runTool(setup: RunSetup, call: ToolCallEvent, facts: CallFacts): 
   try {
     output = await orStopped(tool.run(parsed.args, context), setup.stop.signal);
   } catch (error) {
-    return fail("error", `The tool failed: ${error instanceof Error ? error.message : String(error)}`.toWellFormed());
+    return fail(
+      "error",
+      `The tool failed: ${error instanceof Error ? error.message : String(error)}`.toWellFormed(),
+    );
   }
   if (output === null) {
-    return fail("interrupted", "The run was stopped while this call ran. It may or may not have had an effect.");
+    return fail(
+      "interrupted",
+      "The run was stopped while this call ran. It may or may not have had an effect.",
+    );
   }
   const result = fail(output.status, output.output.toWellFormed());
   if (output.full === undefined) return result;
-  return { ...result, blob: setup.writer.putBlob(output.full.bytes, { lossy: output.full.lossy }) } as EventDraft;
+  return {
+    ...result,
+    blob: setup.writer.putBlob(output.full.bytes, { lossy: output.full.lossy }),
+  } as EventDraft;
 }
 
 /** The value, or `null` as soon as the run is stopped: a tool that does not listen cannot hold the run. */

@@ -2,13 +2,20 @@
 import { asReprError, type ExitCode } from "../../domain/errors.ts";
 import { listSessions, openHome } from "../../store/home.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
-import { endpointSetting, modelSetting, reasoningSettings, replaySetting, type RequestFlags } from "../run_settings.ts";
+import {
+  endpointSetting,
+  modelSetting,
+  reasoningSettings,
+  replaySetting,
+  type RequestFlags,
+} from "../run_settings.ts";
 import { configPath } from "../settings.ts";
 import { VERSION } from "../version.ts";
 
 interface Check {
   readonly name: string;
-  readonly ok: boolean;
+  /** `missing`: nothing is broken, but a run will need it. */
+  readonly level: "ok" | "missing" | "failed";
   readonly detail: string;
   /** The exit code that a failed check stands for. */
   readonly exit_code?: ExitCode;
@@ -20,7 +27,11 @@ export function doctorVerb(flags: CommonFlags & RequestFlags): ExitCode {
   const { ports, config, output, home } = context;
   const sources = { config, fixture: null, manifest: null };
   const checks: Check[] = [
-    { name: "version", ok: true, detail: `reprise ${VERSION}, Deno ${Deno.version.deno}, ${Deno.build.target}` },
+    {
+      name: "version",
+      level: "ok",
+      detail: `reprise ${VERSION}, Deno ${Deno.version.deno}, ${Deno.build.target}`,
+    },
     check("home", () => {
       const opened = openHome(ports, home.value, { create: false });
       const facts = ports.files.facts(opened.path);
@@ -49,33 +60,44 @@ export function doctorVerb(flags: CommonFlags & RequestFlags): ExitCode {
     keyCheck(ports.env("OPENAI_API_KEY")),
     proxyCheck((name) => ports.env(name)),
   ];
-  const failed = checks.find(({ ok }) => !ok);
+  const failed = checks.find(({ level }) => level === "failed");
   const exitCode = failed?.exit_code ?? 0;
   if (output.options.json) output.json({ ok: failed === undefined, exit_code: exitCode, checks });
-  else for (const { name, ok, detail } of checks) output.text(`${ok ? "ok  " : "FAIL"}  ${name}: ${detail}\n`);
+  else for (const { name, level, detail } of checks) output.text(`${level.padEnd(7)}  ${name}: ${detail}\n`);
   return exitCode;
 }
 
 function check(name: string, look: () => string): Check {
   try {
-    return { name, ok: true, detail: look() };
+    return { name, level: "ok", detail: look() };
   } catch (error) {
     const known = asReprError(error);
     const hint = known.hint === undefined ? "" : ` (${known.hint})`;
-    return { name, ok: false, detail: `${known.message}${hint}`, exit_code: known.exitCode };
+    const level = known.code === "no_model" ? "missing" : "failed";
+    return { name, level, detail: `${known.message}${hint}`, exit_code: known.exitCode };
   }
 }
 
 function keyCheck(key: string | undefined): Check {
-  const there = (key ?? "").trim() !== "";
-  return there
-    ? { name: "key", ok: true, detail: "OPENAI_API_KEY is set" }
-    : { name: "key", ok: false, detail: "OPENAI_API_KEY is not set: only fixtures can be played", exit_code: 2 };
+  return (key ?? "").trim() === ""
+    ? { name: "key", level: "missing", detail: "OPENAI_API_KEY is not set: only fixtures can be played" }
+    : { name: "key", level: "ok", detail: "OPENAI_API_KEY is set" };
 }
 
 /** Proxies and extra certificates see or steer the traffic: worth knowing, no failure. */
 function proxyCheck(env: (name: string) => string | undefined): Check {
-  const names = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "DENO_CERT", "DENO_TLS_CA_STORE", "NODE_EXTRA_CA_CERTS"];
+  const names = [
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "ALL_PROXY",
+    "DENO_CERT",
+    "DENO_TLS_CA_STORE",
+    "NODE_EXTRA_CA_CERTS",
+  ];
   const set = names.filter((name) => (env(name) ?? env(name.toLowerCase()) ?? "") !== "");
-  return { name: "network", ok: true, detail: set.length === 0 ? "no proxy is set" : `set: ${set.join(", ")}` };
+  return {
+    name: "network",
+    level: "ok",
+    detail: set.length === 0 ? "no proxy is set" : `set: ${set.join(", ")}`,
+  };
 }

@@ -24,7 +24,8 @@ const REASON_TEXT: Readonly<Record<DropReason, string>> = {
 };
 
 const REPAIR_TEXT: Readonly<Record<FoldRepair["kind"], string>> = {
-  orphan_answered: "has no recorded result: the request answers it with a note that it may or may not have run",
+  orphan_answered:
+    "has no recorded result: the request answers it with a note that it may or may not have run",
   call_id_renamed: "repeats an earlier call id: the request carries another one",
   result_without_call: "answers no call: it is not sent",
   duplicate_result: "answers a call a second time: it is not sent",
@@ -53,7 +54,12 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
     next: { model: next.model, fingerprint: next.fingerprintText, items: next.built.items },
     reasoning: next.folded.reasoning.map(reasoningRecord),
     dropped: otherDropped.map(({ seq, reason }) => ({ seq, reason, why: REASON_TEXT[reason] })),
-    repairs: next.folded.repairs.map(({ seq, kind, callId }) => ({ seq, kind, call_id: callId, why: REPAIR_TEXT[kind] })),
+    repairs: next.folded.repairs.map(({ seq, kind, callId }) => ({
+      seq,
+      kind,
+      call_id: callId,
+      why: REPAIR_TEXT[kind],
+    })),
   };
   if (output.options.json) {
     output.json(report);
@@ -67,7 +73,9 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
   for (const item of report.reasoning) {
     const verdict = item.sent ? "sent" : "left out";
     output.text(
-      `  seq ${item.seq}  turn ${item.turn}  ${item.id ?? "(no id)"}  ${item.bytes} bytes  from ${item.fingerprint}` +
+      `  seq ${item.seq}  turn ${item.turn}  ${
+        item.id ?? "(no id)"
+      }  ${item.bytes} bytes  from ${item.fingerprint}` +
         `  ${verdict}: ${item.why}\n`,
     );
   }

@@ -54,7 +54,10 @@ function sessionRow({ id, manifest, problem }: SessionSummary): readonly [string
   const { updated_at, head, state, pins, title } = manifest;
   const when = updated_at.slice(0, 16).replace("T", " ");
   // A title is one line by construction; what is left to make visible, output.text does.
-  return [id, `${when}  ${String(head.turn).padStart(5)} turns  ${state.padEnd(11)}  ${pins.model}  ${title}`];
+  return [
+    id,
+    `${when}  ${String(head.turn).padStart(5)} turns  ${state.padEnd(11)}  ${pins.model}  ${title}`,
+  ];
 }
 
 const AGE = /^(\d{1,6})([mhdw])$/;
@@ -66,9 +69,13 @@ function parseSince(text: string, now: number): number {
   if (age !== null) return now - Number(age[1]) * (UNIT_MS[age[2] as string] as number);
   const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : NaN;
   if (Number.isNaN(time)) {
-    throw new ReprError("usage", `Cannot use --since ${JSON.stringify(text)}: it is neither a date nor an age`, {
-      hint: "Give a date such as 2026-11-21, or an age such as 12h or 7d",
-    });
+    throw new ReprError(
+      "usage",
+      `Cannot use --since ${JSON.stringify(text)}: it is neither a date nor an age`,
+      {
+        hint: "Give a date such as 2026-11-21, or an age such as 12h or 7d",
+      },
+    );
   }
   return time;
 }

@@ -100,7 +100,10 @@ function checkFlags(flags: RunFlags): void {
     throw new ReprError("usage", "Cannot use --session and --continue together: each names a session");
   }
   if (flags.new === true && flags.continue === true) {
-    throw new ReprError("usage", "Cannot use --new and --continue together: one begins a session, one goes on");
+    throw new ReprError(
+      "usage",
+      "Cannot use --new and --continue together: one begins a session, one goes on",
+    );
   }
 }
 
@@ -176,7 +179,8 @@ async function runIn(
   const { output } = context;
   const view = new RunView(output);
   const emit = (event: RunEvent) => output.options.json ? output.json(event) : view.show(event);
-  const model = modelSetting(ports, flags, { config: context.config, fixture, manifest: writer.manifest }).value;
+  const model =
+    modelSetting(ports, flags, { config: context.config, fixture, manifest: writer.manifest }).value;
   const setup: RunSetup = {
     ports,
     writer,
@@ -197,7 +201,9 @@ async function runIn(
     workspaceRoot: plan.root,
     replay: replaySetting(ports, flags),
     ...reasoningSettings(ports, flags, { config: context.config, fixture }),
-    ...(flags.outputSchema === undefined ? {} : { outputSchema: readOutputSchema(ports, flags.outputSchema) }),
+    ...(flags.outputSchema === undefined
+      ? {}
+      : { outputSchema: readOutputSchema(ports, flags.outputSchema) }),
     maxSteps: flags.maxSteps,
     ...(flags.maxTokens === undefined ? {} : { maxTokens: flags.maxTokens }),
   };

@@ -1,0 +1,59 @@
+/**
+ * `deno task compile`: one executable of the whole program.
+ *
+ * `--target PLATFORM` builds for another platform, `--out FILE` puts it elsewhere than dist/, and
+ * `--runtime-from-npm` is for networks that reach an npm registry alone (Linux x64).
+ *
+ * @module
+ */
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { ReprError } from "../src/domain/errors.ts";
+import { build } from "./compile/build.ts";
+import { parseTarget, type Target } from "./compile/targets.ts";
+import { runScript, say } from "./terminal.ts";
+
+const ROOT = resolve(import.meta.dirname ?? ".", "..");
+
+/**
+ * Runs the command line given in `args`.
+ *
+ * @throws {ReprError} as {@linkcode build} does, and `usage` for an unknown flag.
+ */
+async function main(args: readonly string[]): Promise<number> {
+  const flags = parseFlags(args);
+  const target = flags.target === undefined ? null : parseTarget(flags.target);
+  await build({
+    root: ROOT,
+    out: flags.out === undefined ? join(ROOT, "dist", defaultName(target)) : resolve(flags.out),
+    target,
+    runtimeFromNpm: flags["runtime-from-npm"] ?? false,
+    frozen: Deno.env.get("REPRISE_CI") === "1",
+    say,
+  });
+  return 0;
+}
+
+function parseFlags(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        target: { type: "string" },
+        out: { type: "string" },
+        "runtime-from-npm": { type: "boolean" },
+      },
+    }).values;
+  } catch (error) {
+    throw new ReprError("usage", error instanceof Error ? error.message : String(error), {
+      hint: "deno task compile [--target PLATFORM] [--runtime-from-npm] [--out FILE]",
+    });
+  }
+}
+
+function defaultName(target: Target | null): string {
+  if (target === null) return Deno.build.os === "windows" ? "reprise.exe" : "reprise";
+  return `reprise-${target}${target === "windows-x64" ? ".exe" : ""}`;
+}
+
+if (import.meta.main) await runScript(() => main(Deno.args));

@@ -1,0 +1,105 @@
+/**
+ * Writes what is known from the parser into the documents: `docs/cli.md` whole, and the tables of the README
+ * between their markers. With `--check` it writes nothing and fails when something is stale.
+ *
+ * @module
+ */
+import { buildProgram } from "../src/cli/program.ts";
+import { EXIT_CODES } from "../src/domain/errors.ts";
+
+const root = new URL("../", import.meta.url);
+const program = buildProgram(() => {});
+
+interface Document {
+  readonly path: string;
+  readonly now: string;
+  readonly wanted: string;
+}
+
+const readme = read("README.md");
+const documents: readonly Document[] = [
+  { path: "docs/cli.md", now: read("docs/cli.md"), wanted: cliReference() },
+  {
+    path: "README.md",
+    now: readme,
+    wanted: between(between(readme, "verbs", verbsTable()), "exit-codes", exitCodesTable()),
+  },
+];
+
+const stale = documents.filter(({ now, wanted }) => now !== wanted);
+if (Deno.args.includes("--check")) {
+  for (const { path } of stale) console.error(`${path} is stale: run "deno task docs"`);
+  Deno.exit(stale.length === 0 ? 0 : 1);
+}
+for (const { path, wanted } of stale) {
+  Deno.writeTextFileSync(new URL(path, root), wanted);
+  console.log(`wrote ${path}`);
+}
+
+function read(path: string): string {
+  try {
+    return Deno.readTextFileSync(new URL(path, root));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return "";
+    throw error;
+  }
+}
+
+/** Replaces what stands between `<!-- NAME:begin -->` and `<!-- NAME:end -->`. */
+function between(text: string, name: string, content: string): string {
+  const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  if (from === -1 || to < from) throw new Error(`README.md lacks the markers ${begin} … ${end}`);
+  return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`;
+}
+
+function verbsTable(): string {
+  const rows = program.commands.map((verb) => {
+    const words = verb.registeredArguments.map((argument) =>
+      argument.required ? `<${argument.name()}>` : `[${argument.name()}]`
+    );
+    return `| \`${[verb.name(), ...words].join(" ")}\` | ${verb.description()} |`;
+  });
+  return ["| verb | what it does |", "| --- | --- |", ...rows].join("\n");
+}
+
+function exitCodesTable(): string {
+  const rows = Object.entries(EXIT_CODES).map(([code, meaning]) => `| ${code} | ${meaning} |`);
+  return ["| code | meaning |", "| --- | --- |", ...rows].join("\n");
+}
+
+function cliReference(): string {
+  const verbs = program.commands.map((verb) => {
+    let help = "";
+    verb.configureOutput({ writeOut: (text) => help += text, getOutHelpWidth: () => 100 });
+    verb.outputHelp();
+    return `## ${verb.name()}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\`\n`;
+  });
+  return `# The command line
+
+Generated from the parser by \`deno task docs\`; the gate fails when it is stale.
+
+stdout is data, stderr is for people. \`--json\` gives one JSON document, or JSON Lines for verbs that stream
+(\`run\`). An error in \`--json\` mode is an object \`{"type":"error","code":…,"exit_code":…,"message":…}\`: the
+only document, or the last line; in \`run\` it comes just before \`run.ended\` when a run had begun.
+
+Settings come from flags, then the environment, then \`config.json\` in \`$XDG_CONFIG_HOME/reprise\` (members
+\`model\`, \`provider\`, \`base_url\`, \`effort\`, \`summary\`, \`home\`). Nothing in the working directory sets one.
+
+| variable | meaning |
+| --- | --- |
+| \`OPENAI_API_KEY\` | the key; it goes to the base URL in force and nowhere else |
+| \`OPENAI_BASE_URL\`, \`REPRISE_BASE_URL\` | the API's base URL; the second wins |
+| \`REPRISE_MODEL\`, \`REPRISE_PROVIDER\`, \`REPRISE_EFFORT\`, \`REPRISE_SUMMARY\` | as the flags of that name |
+| \`REPRISE_HOME\` | where sessions live |
+| \`REPRISE_REASONING_REPLAY\` | \`0\`, \`false\`, \`off\` or \`no\` sends no earlier reasoning |
+| \`REPRISE_RESPONSE_TIMEOUT\` | seconds until a server must have begun to answer (120) |
+| \`REPRISE_IDLE_TIMEOUT\` | seconds of silence inside a stream (300) |
+| \`NO_COLOR\` | no colour |
+
+${verbs.join("\n")}
+## Exit codes
+
+${exitCodesTable()}
+`;
+}

@@ -1,0 +1,24 @@
+import type { Tally } from "./tally.ts";
+
+const CASE = /<testcase name="([^"]*)" classname="([^"]*)"[^>]*?(?:\/>|>([\s\S]*?)<\/testcase>)/g;
+
+/** Counts the test cases, steps included, of the JUnit report that `deno test --junit-path` writes. */
+export function tallyOfReport(xml: string): Tally {
+  let passed = 0;
+  let failed = 0;
+  const skipped: string[] = [];
+  for (const [, name = "", file = "", body = ""] of xml.matchAll(CASE)) {
+    if (/<(failure|error)\b/.test(body)) failed++;
+    else if (/<skipped\b/.test(body)) skipped.push(`${unescape(file)}: ${unescape(name)}`);
+    else passed++;
+  }
+  return { passed, failed, skipped };
+}
+
+function unescape(text: string): string {
+  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll(
+    "&apos;",
+    "'",
+  )
+    .replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+}

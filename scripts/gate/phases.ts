@@ -1,0 +1,150 @@
+import { join } from "node:path";
+import { outputOf, run } from "../process.ts";
+import { makeBinary } from "./binary.ts";
+import { tallyOfReport } from "./junit.ts";
+import type { Phase, PhaseResult } from "./phase.ts";
+import { ONE_FAILED, ONE_PASSED, sum } from "./tally.ts";
+
+/** The parts of the gate that can be run alone. */
+export const GROUPS = ["checks", "unit", "cli", "crash"] as const;
+
+/** The name of a part of the gate. */
+export type Group = typeof GROUPS[number];
+
+/** What all phases need to know. */
+export interface GateOptions {
+  /** The checkout; an absolute path. */
+  readonly root: string;
+  /** For reports; removed by the caller. */
+  readonly workDirectory: string;
+  /** Fail when deno.lock does not cover the imports. */
+  readonly frozen: boolean;
+}
+
+/** Long enough for a slow machine; a test that hangs ends here. */
+const TEST_TIMEOUT = 10 * 60_000;
+const CRASH_TIMEOUT = 30 * 60_000;
+
+/** The phases of the given groups, those first that others wait for. */
+export function phasesOf(groups: readonly Group[], options: GateOptions): Phase[] {
+  const binary = join(options.root, "dist", Deno.build.os === "windows" ? "reprise.exe" : "reprise");
+  const needsBinary = groups.includes("cli") || groups.includes("crash");
+  const compile: Phase = { name: "compile", run: () => makeBinary({ ...options, binary }) };
+  return [
+    ...(needsBinary ? [compile] : []),
+    ...(groups.includes("checks") ? checks(options) : []),
+    ...(groups.includes("unit") ? [unitTests(options)] : []),
+    ...(groups.includes("cli") ? cliTests(options, binary) : []),
+    ...(groups.includes("crash") ? [crashTests(options, binary)] : []),
+  ];
+}
+
+function checks(options: GateOptions): Phase[] {
+  const frozen = options.frozen ? ["--frozen"] : [];
+  const docs = existsIn(options, "scripts/docs.ts")
+    ? [check("docs", ["run", "-A", "scripts/docs.ts", "--check"], options)]
+    : [];
+  return [
+    check("types", ["check", ...frozen, "."], options),
+    check("format", ["fmt", "--check"], options),
+    check("lint", ["lint"], options),
+    check("house", ["run", "-A", "scripts/check_house.ts"], options),
+    ...docs,
+  ];
+}
+
+/** A command that passes or fails as a whole. */
+function check(name: string, args: readonly string[], options: GateOptions): Phase {
+  return {
+    name,
+    run: async () => {
+      const finished = await run(Deno.execPath(), args, { cwd: options.root, env: { NO_COLOR: "1" } });
+      return { tally: finished.code === 0 ? ONE_PASSED : ONE_FAILED, output: outputOf(finished) };
+    },
+  };
+}
+
+function unitTests(options: GateOptions): Phase {
+  return {
+    name: "unit",
+    run: () => testFiles("unit", ["tests", "--ignore=tests/cli,tests/crash"], { ...options, binary: null }),
+  };
+}
+
+/** The same suite against the compiled binary (`REPRISE_BIN`) and, where that is unset, against `deno run`. */
+function cliTests(options: GateOptions, binary: string): Phase[] {
+  return [
+    { name: "cli (source)", run: () => testFiles("cli-source", ["tests/cli"], { ...options, binary: null }) },
+    {
+      name: "cli (binary)",
+      after: "compile",
+      run: () => withBinary(binary, () => testFiles("cli-binary", ["tests/cli"], { ...options, binary })),
+    },
+  ];
+}
+
+function crashTests(options: GateOptions, binary: string): Phase {
+  return {
+    name: "crash",
+    after: "compile",
+    run: () =>
+      withBinary(
+        binary,
+        () => testFiles("crash", ["tests/crash"], { ...options, binary, timeout: CRASH_TIMEOUT }),
+      ),
+  };
+}
+
+interface TestOptions extends GateOptions {
+  /** The binary under test; `null` for the sources. */
+  readonly binary: string | null;
+  readonly timeout?: number;
+}
+
+/** Runs `deno test` and counts by its report; types are left to the phase that checks all of them at once. */
+async function testFiles(name: string, paths: readonly string[], options: TestOptions): Promise<PhaseResult> {
+  const report = join(options.workDirectory, `${name}.xml`);
+  const finished = await run(Deno.execPath(), [
+    "test",
+    "-A",
+    "--no-check",
+    ...(options.frozen ? ["--frozen"] : []),
+    "--reporter=dot",
+    `--junit-path=${report}`,
+    ...paths,
+  ], {
+    cwd: options.root,
+    env: { NO_COLOR: "1", REPRISE_BIN: options.binary ?? undefined },
+    timeout: options.timeout ?? TEST_TIMEOUT,
+  });
+  const counted = tallyOfReport(readIfThere(report));
+  // A module that does not load, a leak or a timeout ends the command without a failed case in the report.
+  const unreported = counted.failed === 0 &&
+    (finished.code !== 0 || counted.passed + counted.skipped.length === 0);
+  return { tally: unreported ? sum([counted, ONE_FAILED]) : counted, output: outputOf(finished) };
+}
+
+/** Skips a phase that has no binary to test; that there is none was reported by the compile phase. */
+async function withBinary(binary: string, runTests: () => Promise<PhaseResult>): Promise<PhaseResult> {
+  try {
+    Deno.statSync(binary);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+    const reason = "tests of the compiled binary: there is none";
+    return { tally: { passed: 0, failed: 0, skipped: [reason] }, output: reason };
+  }
+  return await runTests();
+}
+
+function existsIn(options: GateOptions, path: string): boolean {
+  return readIfThere(join(options.root, path)) !== "";
+}
+
+function readIfThere(path: string): string {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return "";
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+import type { Finding, SourceFile } from "./finding.ts";
+import { withoutComments } from "./source_text.ts";
+
+const MAX_LINES = 400;
+const MAX_MAIN_LINES = 40;
+
+/** What talks to the terminal or ends the process: only src/cli and main.ts may. */
+const TERMINAL = /\bconsole\.|\b(?:Deno|process)\.(?:exit|exitCode|stdin|stdout|stderr)\b/;
+
+/** Folders whose functions give the same value for the same arguments. */
+const PURE_FOLDERS = ["src/domain/", "src/fold/", "src/provider/", "src/rules/"];
+
+/** What makes a function depend on more than its arguments. */
+const IMPURE =
+  /\bDeno\.|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\b|\bcrypto\.(?:randomUUID|getRandomValues)\b|\bfetch\(|\bset(?:Timeout|Interval)\(/;
+
+/** Checks the length of each file: a file is read in one sitting. */
+export function checkLength(files: readonly SourceFile[]): Finding[] {
+  return files.flatMap((file) => {
+    const limit = limitOf(file.path);
+    const lines = file.text.split("\n").length - (file.text.endsWith("\n") ? 1 : 0);
+    if (limit === null || lines <= limit) return [];
+    return [{
+      path: file.path,
+      line: limit + 1,
+      message: `Has ${lines} lines, more than ${limit}: split it by idea`,
+    }];
+  });
+}
+
+function limitOf(path: string): number | null {
+  if (path === "main.ts") return MAX_MAIN_LINES;
+  return /^(src|tests|scripts|bench)\/.*\.(ts|js|mjs)$/.test(path) ? MAX_LINES : null;
+}
+
+/** Checks that only src/cli prints, reads stdin or exits. */
+export function checkTerminal(files: readonly SourceFile[]): Finding[] {
+  const inside = files.filter((file) => isSource(file) && !file.path.startsWith("src/cli/"));
+  return inside.flatMap((file) =>
+    linesMatching(file, TERMINAL, (what) => `Uses "${what}": only src/cli may`)
+  );
+}
+
+/** Checks that the pure folders reach for no clock, randomness, file or network: those come in as ports. */
+export function checkPurity(files: readonly SourceFile[]): Finding[] {
+  const pure = files.filter((file) =>
+    isSource(file) && PURE_FOLDERS.some((folder) => file.path.startsWith(folder))
+  );
+  return pure.flatMap((file) =>
+    linesMatching(file, IMPURE, (what) => `Uses "${what}" in a pure folder: take it as an argument or a port`)
+  );
+}
+
+function isSource(file: SourceFile): boolean {
+  return file.path.startsWith("src/") && file.path.endsWith(".ts");
+}
+
+function linesMatching(file: SourceFile, pattern: RegExp, message: (what: string) => string): Finding[] {
+  return withoutComments(file.text).split("\n").flatMap((text, index) => {
+    const match = pattern.exec(text);
+    return match === null ? [] : [{ path: file.path, line: index + 1, message: message(match[0]) }];
+  });
+}

@@ -1,0 +1,66 @@
+/**
+ * `deno task test`: the whole gate but the long crash harness. Ends with one line
+ * `N passed, N failed, N skipped` and exit code 1 where something failed.
+ *
+ * `--only checks|unit|cli|crash` (repeatable) runs parts of it. With `REPRISE_CI=1` a skipped test is a failed one
+ * and deno.lock is frozen.
+ *
+ * @module
+ */
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { ReprError } from "../src/domain/errors.ts";
+import { type EndedPhase, runPhases } from "./gate/phase.ts";
+import { type Group, GROUPS, phasesOf } from "./gate/phases.ts";
+import { closingLine, sum, withoutSkips } from "./gate/tally.ts";
+import { runScript, say } from "./terminal.ts";
+
+const ROOT = resolve(import.meta.dirname ?? ".", "..");
+const DEFAULT_GROUPS: readonly Group[] = ["checks", "unit", "cli"];
+
+async function main(args: readonly string[]): Promise<number> {
+  const groups = parseGroups(args);
+  const strict = Deno.env.get("REPRISE_CI") === "1";
+  const workDirectory = Deno.makeTempDirSync({ prefix: "reprise-gate-" });
+  try {
+    const ended = await runPhases(phasesOf(groups, { root: ROOT, workDirectory, frozen: strict }), {
+      jobs: Math.min(4, Math.max(2, navigator.hardwareConcurrency)),
+      onEnd: report,
+      now: () => performance.now(),
+    });
+    const counted = sum(ended.map((phase) => phase.tally));
+    for (const name of counted.skipped) say(`skipped${strict ? " (a failure here)" : ""}: ${name}`);
+    const result = strict ? withoutSkips(counted) : counted;
+    say(closingLine(result));
+    return result.failed === 0 ? 0 : 1;
+  } finally {
+    Deno.removeSync(workDirectory, { recursive: true });
+  }
+}
+
+function parseGroups(args: readonly string[]): readonly Group[] {
+  const hint = `deno task test [--only ${GROUPS.join("|")}]`;
+  try {
+    const { only = [] } = parseArgs({
+      args: [...args],
+      options: { only: { type: "string", multiple: true } },
+    }).values;
+    const unknown = only.find((name) => !GROUPS.some((group) => group === name));
+    if (unknown !== undefined) throw new Error(`Unknown part of the gate: "${unknown}"`);
+    return only.length === 0 ? DEFAULT_GROUPS : GROUPS.filter((group) => only.includes(group));
+  } catch (error) {
+    throw new ReprError("usage", error instanceof Error ? error.message : String(error), { hint });
+  }
+}
+
+function report(phase: EndedPhase): void {
+  const { passed, failed, skipped } = phase.tally;
+  const counts = [`${passed} passed`, `${failed} failed`, `${skipped.length} skipped`].filter((text) =>
+    !text.startsWith("0 ")
+  );
+  say(`${failed > 0 ? "FAILED" : "ok"}  ${phase.name}: ${counts.join(", ")} (${phase.seconds.toFixed(1)} s)`);
+  if (failed > 0) say(phase.output.replace(/^/gm, "    "));
+  else if (phase.name === "compile") say(phase.output.replace(/^/gm, "    "));
+}
+
+if (import.meta.main) await runScript(() => main(Deno.args));

@@ -1,0 +1,88 @@
+/**
+ * Deltas: text for the screen only. The hottest path of a stream, so members are checked by hand.
+ *
+ * @module
+ */
+import type { Item } from "../../domain/event.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
+import type { StreamUpdate } from "../provider.ts";
+
+const NOTHING: readonly StreamUpdate[] = [];
+
+/** Turns delta events into updates, and stands in for servers that send none. */
+export class DeltaReader {
+  readonly #phases = new Map<number, string>();
+  /** Positions with at least one delta. */
+  readonly #seen = new Set<number>();
+  readonly #summaryIndexes = new Map<number, number>();
+
+  /** Notes the phase of a message, which its deltas do not repeat (protocol §2.5). */
+  announce(outputIndex: number, item: Item): void {
+    if (typeof item.phase === "string") this.#phases.set(outputIndex, item.phase);
+  }
+
+  /** Visible text, refusals included. */
+  text(payload: JsonObject): readonly StreamUpdate[] {
+    const { delta } = payload;
+    if (typeof delta !== "string" || delta === "") return NOTHING;
+    const outputIndex = indexOf(payload.output_index);
+    this.#seen.add(outputIndex);
+    return [this.#textUpdate(outputIndex, delta)];
+  }
+
+  /** Reasoning text of models that show it. */
+  reasoning(payload: JsonObject): readonly StreamUpdate[] {
+    const { delta } = payload;
+    if (typeof delta !== "string" || delta === "") return NOTHING;
+    const outputIndex = indexOf(payload.output_index);
+    this.#seen.add(outputIndex);
+    return [{ kind: "reasoning_delta", outputIndex, delta }];
+  }
+
+  /** Summary text; a blank line stands between the parts of one summary. */
+  summary(payload: JsonObject): readonly StreamUpdate[] {
+    const { delta } = payload;
+    if (typeof delta !== "string" || delta === "") return NOTHING;
+    const outputIndex = indexOf(payload.output_index);
+    const part = indexOf(payload.summary_index);
+    const previous = this.#summaryIndexes.get(outputIndex);
+    if (previous !== part) this.#summaryIndexes.set(outputIndex, part);
+    this.#seen.add(outputIndex);
+    const separated = previous === undefined || previous === part ? delta : `\n\n${delta}`;
+    return [{ kind: "reasoning_delta", outputIndex, delta: separated }];
+  }
+
+  /** The text of a finished item as one delta, where the server sent no delta for it (protocol §12). */
+  unseen(item: Item, outputIndex: number): readonly StreamUpdate[] {
+    if (this.#seen.has(outputIndex)) return NOTHING;
+    if (item.type === "message") {
+      this.announce(outputIndex, item);
+      const delta = joinText(item.content, "");
+      return delta === "" ? NOTHING : [this.#textUpdate(outputIndex, delta)];
+    }
+    if (item.type !== "reasoning") return NOTHING;
+    const delta = joinText(item.summary, "\n\n") || joinText(item.content, "\n\n");
+    return delta === "" ? NOTHING : [{ kind: "reasoning_delta", outputIndex, delta }];
+  }
+
+  #textUpdate(outputIndex: number, delta: string): StreamUpdate {
+    const phase = this.#phases.get(outputIndex);
+    return phase === undefined
+      ? { kind: "text_delta", outputIndex, delta }
+      : { kind: "text_delta", outputIndex, delta, phase };
+  }
+}
+
+function indexOf(value: JsonValue | undefined): number {
+  return typeof value === "number" ? value : 0;
+}
+
+function joinText(parts: JsonValue | undefined, separator: string): string {
+  if (typeof parts === "string") return parts;
+  if (!Array.isArray(parts)) return "";
+  return parts.map((part) => {
+    if (!isJsonObject(part)) return "";
+    const text = part.type === "refusal" ? part.refusal : part.text;
+    return typeof text === "string" ? text : "";
+  }).filter((text) => text !== "").join(separator);
+}

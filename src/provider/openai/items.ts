@@ -1,0 +1,131 @@
+/**
+ * Folded entries as elements of `input`: of each item only what every server accepts (protocol §2.2–2.5).
+ *
+ * @module
+ */
+import type { Item } from "../../domain/event.ts";
+import type { FoldedEntry } from "../../domain/folded.ts";
+import { type JsonObject, type JsonValue, wellFormedValue } from "../../domain/json.ts";
+
+/**
+ * One element of `input` as JSON text. Members keep the order and the values of the stored item. Text with a
+ * lone surrogate is made well-formed, because the API refuses every request that holds one; encrypted content
+ * is never touched.
+ */
+export function encodeEntry(entry: FoldedEntry): string {
+  const item = renderEntry(entry);
+  const text = JSON.stringify(item);
+  // JSON.stringify writes a lone surrogate as an escape, so that text without "\ud" holds none.
+  return text.includes("\\ud") ? JSON.stringify(wellFormedItem(item)) : text;
+}
+
+function renderEntry(entry: FoldedEntry): JsonObject {
+  switch (entry.kind) {
+    case "user_message":
+      return { type: "message", role: "user", content: entry.content };
+    case "assistant_message":
+      return renderMessage(entry.item, entry.keepId);
+    case "reasoning":
+      return renderReasoning(entry.item);
+    case "tool_call":
+      return renderCall(entry.item, entry.callId);
+    case "tool_result":
+      return {
+        type: entry.callType === "custom_tool_call" ? "custom_tool_call_output" : "function_call_output",
+        call_id: entry.callId,
+        output: entry.output,
+      };
+    case "provider_item":
+      return renderProviderItem(entry.item);
+  }
+}
+
+/** A `msg_` id makes the server demand the reasoning before it (§2.4): it goes only where that is sent too. */
+function renderMessage(item: Item, keepId: boolean): JsonObject {
+  return pick(item, (name, value) => {
+    switch (name) {
+      case "type":
+      case "role":
+      case "content":
+        return true;
+      case "id":
+        return keepId && typeof value === "string";
+      case "phase":
+        return typeof value === "string";
+      default:
+        return false;
+    }
+  });
+}
+
+function renderReasoning(item: Item): JsonObject {
+  const kept = pick(item, (name, value) => {
+    switch (name) {
+      case "type":
+        return true;
+      case "id":
+      case "encrypted_content":
+        return typeof value === "string";
+      case "summary":
+        return Array.isArray(value);
+      case "content":
+        return Array.isArray(value) && value.length > 0;
+      default:
+        return false;
+    }
+  });
+  return Object.hasOwn(kept, "summary") ? kept : { ...kept, summary: [] };
+}
+
+/** The id of a call is left out: with it the server demands the reasoning item that came before (§2.4). */
+function renderCall(item: Item, callId: string): JsonObject {
+  const payload = item.type === "custom_tool_call" ? "input" : "arguments";
+  const whole = { ...item, call_id: callId, [payload]: payloadOf(item[payload], payload) };
+  return pick(whole, (name, value) => {
+    switch (name) {
+      case "type":
+      case "call_id":
+      case "name":
+      case payload:
+        return true;
+      case "namespace":
+        return typeof value === "string";
+      default:
+        return false;
+    }
+  });
+}
+
+/** The API refuses a call whose payload is missing or not a string (§2.1), though servers emit such calls. */
+function payloadOf(value: JsonValue | undefined, payload: "input" | "arguments"): string {
+  if (typeof value === "string") return value;
+  if (value === undefined || value === null) return payload === "arguments" ? "{}" : "";
+  return JSON.stringify(value);
+}
+
+/** Item types that servers return with a `status` that they, or others of their kind, refuse as input. */
+const STATUS_IS_OUTPUT_ONLY: ReadonlySet<string> = new Set([
+  "compaction",
+  "custom_tool_call",
+  "custom_tool_call_output",
+  "function_call",
+  "function_call_output",
+  "message",
+  "reasoning",
+]);
+
+/** Hosted tools and the older client-side ones require their `status` and `id` (§2.2): all else is verbatim. */
+function renderProviderItem(item: Item): JsonObject {
+  const dropStatus = STATUS_IS_OUTPUT_ONLY.has(item.type);
+  return pick(item, (name) => name !== "created_by" && !(dropStatus && name === "status"));
+}
+
+function pick(item: JsonObject, keep: (name: string, value: JsonValue | undefined) => boolean): JsonObject {
+  return Object.fromEntries(Object.entries(item).filter(([name, value]) => keep(name, value)));
+}
+
+function wellFormedItem(item: JsonObject): JsonObject {
+  const blob = Object.hasOwn(item, "encrypted_content") ? item.encrypted_content : undefined;
+  const clean = wellFormedValue(item) as JsonObject;
+  return blob === undefined ? clean : { ...clean, encrypted_content: blob };
+}

@@ -1,0 +1,118 @@
+/**
+ * What every dialect of an API does: build a request, turn the stream's events into items, judge errors.
+ *
+ * @module
+ */
+import type { ErrorCode } from "../domain/errors.ts";
+import type { Item, Usage } from "../domain/event.ts";
+import type { ProviderKind } from "../domain/fingerprint.ts";
+import type { FoldedEntry } from "../domain/folded.ts";
+import type { JsonObject } from "../domain/json.ts";
+
+/** What one request asks for, before it has the shape of a dialect. */
+export interface RequestSpec {
+  readonly model: string;
+  /** The system text; left out of the body when empty. */
+  readonly instructions: string;
+  /** Function tools in the Responses shape: `{type: "function", name, description, parameters, strict}`. */
+  readonly tools: readonly JsonObject[];
+  readonly entries: readonly FoldedEntry[];
+  /** Constant for a family of sessions, at most 64 characters (protocol §7.3). */
+  readonly cacheKey: string;
+  readonly effort?: string;
+  readonly summary?: string;
+  /** Visible and reasoning tokens together. */
+  readonly maxOutputTokens?: number;
+  /** The `json_schema` format of the answer: `{name, schema, strict}`. */
+  readonly outputSchema?: JsonObject;
+}
+
+/** A request ready to send. */
+export interface BuiltRequest {
+  /** To be appended to the base URL, such as `/responses`. */
+  readonly path: string;
+  /** The exact text of the body. */
+  readonly body: string;
+  /** Every field of the body beside its history, in body order, instructions and tools whole. */
+  readonly fields: JsonObject;
+  /** Number of elements in the history that is sent. */
+  readonly items: number;
+}
+
+/** Why a provider did not do what it was asked: of an HTTP answer, or inside a stream. */
+export interface ProviderFailure {
+  readonly code: ErrorCode;
+  /** One line for people; it holds the provider's own words, cut and cleaned, and never a key. */
+  readonly message: string;
+  /** The HTTP status, or `null` for a failure inside a stream. */
+  readonly status: number | null;
+  readonly providerCode: string | null;
+  readonly providerType: string | null;
+  readonly param: string | null;
+  /** True when the same request may succeed later. */
+  readonly retryable: boolean;
+}
+
+/** How a response ended. */
+export interface FinishedResponse {
+  readonly id: string | null;
+  /** The model that answered, which may be a dated snapshot of the one asked for. */
+  readonly model: string | null;
+  /** `cut`: the stream ended before its terminal event. */
+  readonly status: "completed" | "incomplete" | "failed" | "cut";
+  /** Why it is incomplete, in the provider's word. */
+  readonly reason?: string;
+  /** True when a message holds a refusal, or a content filter stopped the response. */
+  readonly refused: boolean;
+  /** Present when `status` is `failed` or `cut`. */
+  readonly failure?: ProviderFailure;
+  /** The provider's usage object, verbatim. */
+  readonly usage: JsonObject | null;
+  /** Oddities that someone may want to know, one sentence each. */
+  readonly notices: readonly string[];
+}
+
+/** What a stream says, in the order in which it says it. */
+export type StreamUpdate =
+  /** Visible text; only for the screen. `phase` is `commentary` or `final_answer` where the server says so. */
+  | {
+    readonly kind: "text_delta";
+    readonly outputIndex: number;
+    readonly delta: string;
+    readonly phase?: string;
+  }
+  /** Summary or reasoning text; only for the screen. */
+  | { readonly kind: "reasoning_delta"; readonly outputIndex: number; readonly delta: string }
+  /** A whole item, verbatim. `terminal`: only the terminal event listed it. */
+  | {
+    readonly kind: "item";
+    readonly outputIndex: number;
+    readonly item: Item;
+    readonly source: "done" | "terminal";
+  }
+  /** Exactly once, last. */
+  | { readonly kind: "finished"; readonly response: FinishedResponse };
+
+/** Turns the events of one response into updates. Feeding it after `finished` yields nothing. */
+export interface Assembler {
+  feed(event: { readonly event: string | undefined; readonly data: string }): readonly StreamUpdate[];
+  /** The stream has ended: yields `finished` unless it came already. */
+  end(): readonly StreamUpdate[];
+}
+
+/** One API's way of saying things. */
+export interface Dialect {
+  readonly kind: ProviderKind;
+  /**
+   * The headers of a request; `null` sends no key.
+   *
+   * @throws {ReprError} `bad_configuration` when the key cannot be a header value.
+   */
+  headers(key: string | null): Record<string, string>;
+  buildRequest(spec: RequestSpec): BuiltRequest;
+  newAssembler(): Assembler;
+  /** Judges an answer that is not an event stream: any status, any body, JSON or not. */
+  classify(status: number, headers: Headers, bodyText: string): ProviderFailure;
+  /** Token counts from a usage object; what is missing counts as 0. */
+  usageOf(usage: JsonObject): Usage;
+}

@@ -1,0 +1,122 @@
+/**
+ * Blobs: large contents that turns name by their sha256.
+ *
+ * @module
+ */
+import { sha256Hex } from "../domain/hash.ts";
+import { isJsonObject, stringMember } from "../domain/json.ts";
+import type { Ports } from "../domain/ports.ts";
+import type { Turn } from "../domain/turn.ts";
+import { damaged } from "./damage.ts";
+import { isBlobName, type SessionPaths } from "./layout.ts";
+import { claimName, orSyncFailed, unlinkQuietly, writeTemporary } from "./publish.ts";
+import { isTaken } from "./fs_errors.ts";
+import { lookForFile, readTrusted } from "./trusted.ts";
+
+/** The largest blob that is read or written, in bytes. */
+export const MAX_BLOB_BYTES = 1024 * 1024 * 1024;
+
+/** A blob that a turn names. */
+export interface BlobUse {
+  readonly sha256: string;
+  /** Its length where the turn says it. */
+  readonly bytes?: number;
+  /** Which member of the turn names it. */
+  readonly by: string;
+  /** True when the next request or what the model was told depends on it; false for records about old requests. */
+  readonly needed: boolean;
+}
+
+/** Every blob that a turn names. */
+export function blobsOf(turn: Turn): BlobUse[] {
+  const uses: BlobUse[] = [];
+  if ("pins" in turn && turn.pins !== undefined) {
+    uses.push({ sha256: turn.pins.instructions, by: "pins.instructions", needed: true });
+    uses.push({ sha256: turn.pins.tools, by: "pins.tools", needed: true });
+  }
+  if (turn.kind === "model") {
+    for (const [name, value] of Object.entries(turn.request.fields)) {
+      const sha256 = isJsonObject(value) ? stringMember(value, "blob") : undefined;
+      if (sha256 !== undefined && isBlobName(sha256)) {
+        uses.push({ sha256, by: `request.fields.${name}`, needed: false });
+      }
+    }
+  }
+  for (const event of turn.events) {
+    if (event.type !== "tool_result" || event.blob === undefined) continue;
+    const { sha256, bytes } = event.blob;
+    uses.push({ sha256, bytes, by: `the result with seq ${event.seq}`, needed: true });
+  }
+  return uses;
+}
+
+/** The path of a blob. `sha256` comes from files, so it is checked before it becomes a path segment. */
+export function blobPath(paths: SessionPaths, sha256: string): string {
+  if (!isBlobName(sha256)) throw new TypeError(`Not a sha256: ${JSON.stringify(sha256)}`);
+  return `${paths.blobs}/${sha256}`;
+}
+
+/** What is wrong with a blob, or its bytes. Throws the runtime's errors. */
+export function inspectBlob(
+  ports: Ports,
+  paths: SessionPaths,
+  sha256: string,
+): { readonly status: "ok"; readonly bytes: Uint8Array } | {
+  readonly status: "bad";
+  readonly code: "missing_blob" | "damaged_blob";
+  readonly message: string;
+} {
+  const read = readTrusted(ports, blobPath(paths, sha256), MAX_BLOB_BYTES);
+  if (read.status === "missing") return { status: "bad", code: "missing_blob", message: "is missing" };
+  if (read.status === "refused") return { status: "bad", code: "damaged_blob", message: read.message };
+  if (sha256Hex(read.bytes) !== sha256) {
+    return {
+      status: "bad",
+      code: "damaged_blob",
+      message: "does not have the content that its name stands for",
+    };
+  }
+  return read;
+}
+
+/**
+ * Puts a content into `blobs/`, durably. A blob that is there already is kept.
+ *
+ * @throws {ReprError} `session_damaged` when what is there cannot be that content; the runtime's errors.
+ */
+export function publishBlob(
+  ports: Ports,
+  paths: SessionPaths,
+  blob: { readonly sha256: string; readonly bytes: Uint8Array },
+): void {
+  const path = blobPath(paths, blob.sha256);
+  const size = blob.bytes.length;
+  if (!isThere(ports, paths, { path, size })) {
+    const temporary = writeTemporary(ports, paths.root, { bytes: blob.bytes, sync: true });
+    try {
+      claimName(ports, temporary, { path, directory: paths.blobs });
+      return;
+    } catch (error) {
+      unlinkQuietly(ports.files, temporary);
+      if (!isTaken(error) || !isThere(ports, paths, { path, size })) throw error;
+    }
+  }
+  // A writer that was killed may have left the name without its fsync.
+  orSyncFailed(() => ports.files.syncDirectory(paths.blobs));
+}
+
+function isThere(
+  ports: Ports,
+  paths: SessionPaths,
+  blob: { readonly path: string; readonly size: number },
+): boolean {
+  const looked = lookForFile(ports, blob.path);
+  if (looked.status === "missing") return false;
+  if (looked.status === "refused") throw damaged(paths, blob.path, looked);
+  const { size } = looked.facts;
+  if (size === blob.size) return true;
+  throw damaged(paths, blob.path, {
+    code: "damaged_blob",
+    message: `has ${size} bytes, but its content has ${blob.size}`,
+  });
+}

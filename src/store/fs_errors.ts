@@ -1,0 +1,94 @@
+/**
+ * What the file system refused, as the errors that users meet (exit 14).
+ *
+ * @module
+ */
+import { type ErrorCode, ReprError } from "../domain/errors.ts";
+
+const CODE_OF_CLASS: Record<string, string> = {
+  AlreadyExists: "EEXIST",
+  NotFound: "ENOENT",
+  PermissionDenied: "EACCES",
+  NotCapable: "EACCES",
+};
+
+/** The system's name of an error, such as `ENOSPC`; `null` for anything that is not a file system's error. */
+export function systemCode(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  if ("code" in error && typeof error.code === "string") return error.code;
+  return CODE_OF_CLASS[error.name] ?? null;
+}
+
+/** True when a name was taken already. */
+export function isTaken(error: unknown): boolean {
+  return systemCode(error) === "EEXIST";
+}
+
+/** True when nothing has that name. */
+export function isMissing(error: unknown): boolean {
+  return systemCode(error) === "ENOENT";
+}
+
+const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EXDEV", "EMLINK"]);
+
+/** True when the file system has no hard links here, as on FAT and some network file systems. */
+export function meansNoLinks(error: unknown): boolean {
+  return NO_LINKS.has(systemCode(error) ?? "");
+}
+
+interface Refusal {
+  readonly code: ErrorCode;
+  readonly found: string;
+  readonly hint: string;
+}
+
+function refusalOf(error: unknown): Refusal {
+  switch (systemCode(error)) {
+    case "ENOSPC":
+    case "EDQUOT":
+      return { code: "storage_full", found: "the disk or the quota is full", hint: "Free some space" };
+    case "EACCES":
+    case "EPERM":
+      return {
+        code: "storage_denied",
+        found: "permission denied",
+        hint: "Check the owner and mode of that path, or choose another home with --home",
+      };
+    case "EROFS":
+      return {
+        code: "storage_denied",
+        found: "the file system is read-only",
+        hint: "Choose a home on a writable file system with --home",
+      };
+    default:
+      return {
+        code: "storage_failed",
+        found: error instanceof Error ? error.message : String(error),
+        hint: 'Check the disk and the path, then see what is there with "reprise fsck"',
+      };
+  }
+}
+
+/**
+ * A file system's error as `storage_full`, `storage_denied` or `storage_failed`. `tried` starts with a verb,
+ * such as `append turn 3 to session "fix-ci"`. A {@linkcode ReprError} is returned as it is.
+ */
+export function storageError(error: unknown, tried: string, path: string): ReprError {
+  if (error instanceof ReprError) return error;
+  const { code, found, hint } = refusalOf(error);
+  return new ReprError(code, `Cannot ${tried}: ${found}, at ${JSON.stringify(path)}`, {
+    hint,
+    details: { path, system_code: systemCode(error) },
+    cause: error,
+  });
+}
+
+/** Runs `operation`; what the file system refuses is thrown as {@linkcode storageError}, our own bugs as they are. */
+export function orStorageError<T>(tried: string, path: string, operation: () => T): T {
+  try {
+    return operation();
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError) throw error;
+    throw storageError(error, tried, path);
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Opening a session: which turns there are, and whether each may be believed (docs/format.md "Opening").
+ *
+ * @module
+ */
+import { ReprError } from "../domain/errors.ts";
+import { advanceManifest, type Manifest } from "../domain/manifest.ts";
+import type { Ports } from "../domain/ports.ts";
+import type { Turn } from "../domain/turn.ts";
+import { Chain } from "./chain.ts";
+import { damaged, tooNew } from "./damage.ts";
+import { orStorageError } from "./fs_errors.ts";
+import { insideSession, type SessionPaths, turnNumberOf, turnPath } from "./layout.ts";
+import { type ManifestFile, readManifest } from "./manifest_file.ts";
+import { lookForDirectory } from "./trusted.ts";
+import { readEnvelope } from "./turn_file.ts";
+import { judgeTurn } from "./turn_schema.ts";
+
+/** Everything that a session's files say. */
+export interface History {
+  /** `null` while there is no turn. */
+  readonly manifest: Manifest | null;
+  readonly turns: Turn[];
+  readonly chain: Chain;
+  /** True when a later version wrote the manifest file: it is left alone. */
+  readonly manifestIsNewer: boolean;
+}
+
+/**
+ * Reads all turns of a session, in order.
+ *
+ * @throws {ReprError} `session_damaged` with the first finding, `format_too_new`, `no_such_session`, `storage_*`.
+ */
+export function readHistory(ports: Ports, paths: SessionPaths): History {
+  return orStorageError(`read session "${paths.id}"`, paths.root, () => {
+    requireSession(ports, paths);
+    const file = readManifest(ports, paths);
+    if (file.status === "refused") throw damaged(paths, paths.manifest, file);
+    const turns: Turn[] = [];
+    const chain = new Chain(paths.id);
+    for (let turn = readTurn(ports, paths, 1, chain); turn !== null;) {
+      turns.push(turn);
+      turn = readTurn(ports, paths, turns.length + 1, chain);
+    }
+    refuseGap(ports, paths, turns.length, file);
+    return {
+      manifest: manifestOf(paths, file, turns),
+      turns,
+      chain,
+      manifestIsNewer: file.status === "newer",
+    };
+  });
+}
+
+/**
+ * Refuses a session that is not there, and directories that are none of ours.
+ *
+ * @throws {ReprError} `no_such_session`, `session_damaged`; the runtime's errors.
+ */
+export function requireSession(ports: Ports, paths: SessionPaths): void {
+  const root = lookForDirectory(ports, paths.root);
+  if (root.status === "missing") {
+    throw new ReprError("no_such_session", `Cannot open session "${paths.id}": nothing at "${paths.root}"`, {
+      hint: 'List the sessions with "reprise ls"',
+    });
+  }
+  if (root.status === "refused") throw damaged(paths, paths.root, root);
+  const turns = lookForDirectory(ports, paths.turns);
+  if (turns.status === "refused") throw damaged(paths, paths.turns, turns);
+}
+
+/** The turn with that number, or `null` when there is no such file. */
+function readTurn(ports: Ports, paths: SessionPaths, number: number, chain: Chain): Turn | null {
+  const path = turnPath(paths, number);
+  const file = readEnvelope(ports, path);
+  if (file.status === "missing") return null;
+  if (file.status === "damaged") throw damaged(paths, path, file);
+  const where = insideSession(paths, path);
+  if (file.newer) throw tooNew(paths, where, `has the format ${JSON.stringify(file.value.format)}`);
+  const judged = judgeTurn(file.value);
+  if (judged.status === "newer") throw tooNew(paths, where, judged.message);
+  if (judged.status === "damaged") throw damaged(paths, path, judged);
+  const breach = chain.check(judged.turn).find(({ severity }) => severity === "error");
+  if (breach !== undefined) throw damaged(paths, path, breach);
+  chain.advance(judged.turn);
+  return judged.turn;
+}
+
+/**
+ * Refuses a number beyond the first free one. A manifest that fits says where the end is, so one probe does;
+ * without one the names are listed.
+ */
+function refuseGap(ports: Ports, paths: SessionPaths, last: number, file: ManifestFile): void {
+  const free = turnPath(paths, last + 1);
+  const refuse = (found: number) => {
+    // Numbers are taken in order, so one that is there now came while we looked: a writer is at work.
+    if (ports.files.facts(free) !== null) return;
+    throw damaged(paths, free, { code: "missing_turn", message: `is missing, but turn ${found} exists` });
+  };
+  if (file.status === "ok") {
+    const { turn } = file.manifest.head;
+    if (turn > last) {
+      throw damaged(paths, free, {
+        code: "missing_turn",
+        message: `is missing, but the manifest names turn ${turn} as the newest`,
+      });
+    }
+    if (ports.files.facts(turnPath(paths, last + 2)) !== null) refuse(last + 2);
+    return;
+  }
+  if (lookForDirectory(ports, paths.turns).status === "missing") return;
+  const beyond = ports.files.list(paths.turns).map(turnNumberOf).filter((turn) =>
+    turn !== null && turn > last
+  );
+  if (beyond.length > 0) refuse(Math.min(...beyond as number[]));
+}
+
+/** The manifest that fits the turns: the one on disk, advanced by what it lags; or one made from all turns. */
+function manifestOf(paths: SessionPaths, file: ManifestFile, turns: readonly Turn[]): Manifest | null {
+  let manifest: Manifest | null = null;
+  if (file.status === "ok") {
+    const { head } = file.manifest;
+    if (turns[head.turn - 1]?.sum === head.sum) manifest = file.manifest;
+  }
+  for (const turn of turns.slice(manifest?.head.turn ?? 0)) {
+    manifest = advanceManifest(manifest, paths.id, turn);
+  }
+  return manifest;
+}

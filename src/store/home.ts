@@ -1,0 +1,183 @@
+/**
+ * The directory that holds all sessions: opening it, listing it, finding a session in it.
+ *
+ * @module
+ */
+import { ReprError } from "../domain/errors.ts";
+import { isSessionId, parseSessionId, type SessionId } from "../domain/ids.ts";
+import type { Manifest } from "../domain/manifest.ts";
+import type { Ports } from "../domain/ports.ts";
+import { orStorageError, storageError, systemCode } from "./fs_errors.ts";
+import { sessionPaths } from "./layout.ts";
+import { readManifest } from "./manifest_file.ts";
+import { ensureDirectory } from "./publish.ts";
+import { rebuildLoosely } from "./rebuild.ts";
+import { lookForDirectory } from "./trusted.ts";
+
+/** A checked home directory. */
+export interface Home {
+  readonly path: string;
+  /** The directory with one directory for each session; it may not exist yet. */
+  readonly sessions: string;
+}
+
+/**
+ * Checks a home directory, and with `create` makes what is missing of it (0700).
+ *
+ * @throws {ReprError} `storage_denied` for a symbolic link, another owner or no permission; `storage_failed` for
+ * anything that is not a directory.
+ */
+export function openHome(ports: Ports, path: string, options: { readonly create?: boolean } = {}): Home {
+  const root = path.length > 1 ? path.replace(/\/+$/, "") : path;
+  const home: Home = { path: root, sessions: `${root}/sessions` };
+  for (const directory of [home.path, home.sessions]) {
+    const looked = orStorageError("open the home", directory, () => lookForDirectory(ports, directory));
+    if (looked.status === "refused") {
+      const code = looked.code === "not_a_directory" ? "storage_failed" : "storage_denied";
+      throw new ReprError(code, `Cannot open the home: "${directory}" ${looked.message}`, {
+        hint: "Choose another directory with --home or REPRISE_HOME",
+        details: { path: directory, finding: looked.code },
+      });
+    }
+    if (looked.status === "missing") {
+      if (options.create !== true) break;
+      orStorageError("create the home", directory, () => makeWithParents(ports, directory));
+    }
+  }
+  return home;
+}
+
+/** Makes a directory and each missing parent, and makes each new name durable. */
+function makeWithParents(ports: Ports, path: string): void {
+  const parent = parentOf(path);
+  if (parent !== path && ports.files.facts(parent) === null) makeWithParents(ports, parent);
+  ensureDirectory(ports.files, path);
+  syncForeignDirectory(ports, parent);
+}
+
+/** Syncs the directory that holds the home, where we may: one that we cannot read cannot be opened for it. */
+export function syncForeignDirectory(ports: Ports, path: string): void {
+  try {
+    ports.files.syncDirectory(path);
+  } catch (error) {
+    if (systemCode(error) !== "EACCES") throw error;
+  }
+}
+
+/** The directory that holds `path`. */
+export function parentOf(path: string): string {
+  const cut = path.lastIndexOf("/");
+  if (cut < 0) return ".";
+  return cut === 0 ? "/" : path.slice(0, cut);
+}
+
+/** A session as `ls` shows it. */
+export interface SessionSummary {
+  readonly id: SessionId;
+  readonly path: string;
+  /** From the manifest, or made from the turns where that one does not serve; `null` where neither does. */
+  readonly manifest: Manifest | null;
+  /** What is wrong with the manifest, or with the session. */
+  readonly problem?: string;
+}
+
+/**
+ * All sessions of a home, newest `updated_at` first, from their manifests alone. A manifest that is missing,
+ * damaged or newer is made from the turns in memory; no bad session makes it throw.
+ *
+ * @throws {ReprError} `storage_*` when the home itself cannot be listed.
+ */
+export function listSessions(ports: Ports, home: Home): SessionSummary[] {
+  const summaries = sessionNames(ports, home).map((id) => summaryOf(ports, home, id));
+  return summaries.sort((a, b) => {
+    const [left, right] = [a.manifest?.updated_at ?? "", b.manifest?.updated_at ?? ""];
+    return left === right ? compare(a.id, b.id) : compare(right, left);
+  });
+}
+
+function sessionNames(ports: Ports, home: Home): SessionId[] {
+  const names = orStorageError("list the sessions", home.sessions, () => {
+    return ports.files.facts(home.sessions) === null ? [] : ports.files.list(home.sessions);
+  });
+  return names.filter(isSessionId).sort();
+}
+
+function summaryOf(ports: Ports, home: Home, id: SessionId): SessionSummary {
+  const paths = sessionPaths(home.sessions, id);
+  const path = paths.root;
+  try {
+    const directory = lookForDirectory(ports, path);
+    if (directory.status !== "ok") {
+      const problem = directory.status === "missing"
+        ? "was removed meanwhile"
+        : `its directory ${directory.message}`;
+      return { id, path, manifest: null, problem };
+    }
+    const file = readManifest(ports, paths);
+    if (file.status === "ok") return { id, path, manifest: file.manifest };
+    const problem = `manifest.json ${file.status === "missing" ? "is missing" : file.message}`;
+    if (file.status === "refused") return { id, path, manifest: null, problem };
+    return { id, path, manifest: rebuildLoosely(ports, paths), problem };
+  } catch (error) {
+    return { id, path, manifest: null, problem: storageError(error, "read it", path).message };
+  }
+}
+
+/** How many candidates a message names. */
+const CANDIDATES = 5;
+
+/**
+ * The session that a user means: an exact id, an unambiguous prefix, or `@last`, the latest of `workspace` (the
+ * pin, not the directory as typed).
+ *
+ * @throws {ReprError} `no_such_session`, `ambiguous_session`, `bad_session_id`, `storage_*`.
+ */
+export function resolveSession(
+  ports: Ports,
+  home: Home,
+  options: { readonly selector: string; readonly workspace: string },
+): SessionId {
+  const { selector, workspace } = options;
+  if (selector === "@last") return lastSession(ports, home, workspace);
+  const id = parseSessionId(selector);
+  const { root } = sessionPaths(home.sessions, id);
+  if (orStorageError(`open session "${id}"`, root, () => ports.files.facts(root)) !== null) return id;
+  const names = sessionNames(ports, home);
+  const fitting = names.filter((name) => name.startsWith(id));
+  if (fitting.length === 1) return fitting[0] as SessionId;
+  if (fitting.length > 1) {
+    throw new ReprError(
+      "ambiguous_session",
+      `Cannot choose a session by "${id}": ${fitting.length} ids start with it: ${quoted(fitting)}`,
+      { hint: "Give more of the id", details: { candidates: fitting.slice(0, CANDIDATES) } },
+    );
+  }
+  const near = names.filter((name) => name.includes(id) || id.includes(name));
+  throw new ReprError(
+    "no_such_session",
+    `Cannot find session "${id}": none of the ${names.length} sessions in "${home.sessions}" has or starts with that id`,
+    {
+      hint: near.length > 0 ? `Did you mean ${quoted(near)}?` : 'List the sessions with "reprise ls"',
+      details: { candidates: near.slice(0, CANDIDATES) },
+    },
+  );
+}
+
+function lastSession(ports: Ports, home: Home, workspace: string): SessionId {
+  const last = listSessions(ports, home).find(({ manifest }) => manifest?.pins.workspace === workspace);
+  if (last !== undefined) return last.id;
+  throw new ReprError(
+    "no_such_session",
+    `Cannot find the last session of workspace "${workspace}": no session in "${home.sessions}" was run there`,
+    { hint: 'List the sessions with "reprise ls", or start one with "reprise run PROMPT"' },
+  );
+}
+
+function quoted(ids: readonly SessionId[]): string {
+  const shown = ids.slice(0, CANDIDATES).map((id) => `"${id}"`).join(", ");
+  return ids.length > CANDIDATES ? `${shown}, …` : shown;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

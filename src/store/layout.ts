@@ -1,0 +1,65 @@
+/**
+ * Where everything lies inside a home. Only parsed session ids and our own names become path segments.
+ *
+ * @module
+ */
+import type { SessionId } from "../domain/ids.ts";
+import { turnFileName } from "../domain/turn.ts";
+
+/** Mode of every directory of ours, whatever the umask. */
+export const DIRECTORY_MODE = 0o700;
+/** Mode of every file of ours, whatever the umask. */
+export const FILE_MODE = 0o600;
+
+/** The paths of one session's directory. */
+export interface SessionPaths {
+  readonly id: SessionId;
+  readonly root: string;
+  readonly manifest: string;
+  readonly turns: string;
+  readonly blobs: string;
+  readonly quarantine: string;
+  readonly lock: string;
+}
+
+/** The paths of session `id` below `sessions`, the directory that holds all of them. */
+export function sessionPaths(sessions: string, id: SessionId): SessionPaths {
+  const root = `${sessions}/${id}`;
+  return {
+    id,
+    root,
+    manifest: `${root}/manifest.json`,
+    turns: `${root}/turns`,
+    blobs: `${root}/blobs`,
+    quarantine: `${root}/quarantine`,
+    lock: `${root}/lock`,
+  };
+}
+
+/** The path of turn file `turn`. */
+export function turnPath(paths: SessionPaths, turn: number): string {
+  return `${paths.turns}/${turnFileName(turn)}`;
+}
+
+/** A path inside a session as people read it, such as `turns/000003.json`. */
+export function insideSession(paths: SessionPaths, path: string): string {
+  return path.startsWith(`${paths.root}/`) ? path.slice(paths.root.length + 1) : path;
+}
+
+/** The number in a turn file's name, or `null` when it is not one that we write (`0000003.json` is not). */
+export function turnNumberOf(name: string): number | null {
+  const match = /^(\d{6,15})\.json$/.exec(name);
+  if (match === null) return null;
+  const turn = Number(match[1]);
+  return turn >= 1 && turnFileName(turn) === name ? turn : null;
+}
+
+/** True for names of temporary files of ours: `.tmp-<pid>-<hex>`. */
+export function isTemporaryName(name: string): boolean {
+  return /^\.tmp-\d{1,10}-[0-9a-f]{1,16}$/.test(name);
+}
+
+/** True for names of blobs: 64 lower-case hex digits. */
+export function isBlobName(name: string): boolean {
+  return /^[0-9a-f]{64}$/.test(name);
+}

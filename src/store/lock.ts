@@ -1,0 +1,255 @@
+/**
+ * One writer for a session: an advisory lock on the file `lock`, which the system drops with the process, and
+ * the owner's name inside for those who are refused.
+ *
+ * @module
+ */
+import { ReprError } from "../domain/errors.ts";
+import { isJsonObject, numberMember, stringMember } from "../domain/json.ts";
+import type { Ports } from "../domain/ports.ts";
+import { damaged } from "./damage.ts";
+import { isTaken, storageError } from "./fs_errors.ts";
+import { FILE_MODE, type SessionPaths } from "./layout.ts";
+import { lookForFile, readTrusted } from "./trusted.ts";
+
+/** Who holds a lock, as the lock file says. */
+export interface LockOwner {
+  readonly pid: number;
+  readonly host: string;
+  /** ISO 8601 UTC. */
+  readonly since: string;
+}
+
+/** How long to wait for a lock. */
+export interface LockOptions {
+  /** Milliseconds to wait for the owner to finish. 0 gives up after a moment. */
+  readonly waitMs: number;
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How often a free lock is looked for where the runtime can ask without waiting. */
+const POLL_MS = 20;
+/** A refusal is looked at again for this long: a reader may hold the lock for a moment to see who is in. */
+const MOMENT_MS = 60;
+/** Where the runtime can only wait: how long a lock with a named owner is waited for … */
+const NAMED_OWNER_MS = 150;
+/** … and one that names nobody, which is most likely free. */
+const NO_OWNER_MS = 2000;
+const MAX_OWNER_BYTES = 4096;
+const decoder = new TextDecoder();
+
+/** A held lock. */
+export class SessionLock {
+  readonly #file: Deno.FsFile;
+  #held = true;
+
+  private constructor(file: Deno.FsFile) {
+    this.#file = file;
+  }
+
+  /**
+   * Takes the lock of a session for writing.
+   *
+   * @throws {ReprError} `session_locked` naming the owner, `session_damaged` when `lock` is no file of ours,
+   * `interrupted` when `signal` aborts, `storage_*`.
+   */
+  static async acquire(ports: Ports, paths: SessionPaths, options: LockOptions): Promise<SessionLock> {
+    const deadline = performance.now() + options.waitMs;
+    try {
+      for (;;) {
+        const waitMs = Math.max(0, deadline - performance.now());
+        const file = await openAndTake(ports, paths, { ...options, waitMs });
+        // Between opening and locking, somebody may have removed the file: a lock on a nameless one excludes nobody.
+        if (file !== null) return new SessionLock(file);
+      }
+    } catch (error) {
+      throw storageError(error, `lock session "${paths.id}"`, paths.lock);
+    }
+  }
+
+  /** Gives the lock back. A second call does nothing. */
+  release(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    try {
+      this.#file.truncateSync(0);
+    } catch {
+      // The owner's line is only for people; the lock itself goes with the descriptor.
+    } finally {
+      this.#file.close();
+    }
+  }
+}
+
+/** Whether somebody is writing to a session, without writing anything: for `fsck` and `doctor`. */
+export async function inspectLock(
+  ports: Ports,
+  paths: SessionPaths,
+): Promise<{ readonly held: boolean; readonly owner: LockOwner | null }> {
+  if (lookForFile(ports, paths.lock).status !== "ok") return { held: false, owner: null };
+  const owner = ownerOf(ports, paths);
+  const file = Deno.openSync(paths.lock, { read: true });
+  const taken = await takeLock(file, { exclusive: false, waitMs: 0 }, owner);
+  if (taken) file.close();
+  return { held: !taken, owner: taken ? null : owner };
+}
+
+/** The locked file with our name in it; `null` when its path names another file by now. */
+async function openAndTake(
+  ports: Ports,
+  paths: SessionPaths,
+  options: LockOptions,
+): Promise<Deno.FsFile | null> {
+  const owner = ownerOf(ports, paths);
+  const file = openLockFile(ports, paths);
+  if (!(await takeLock(file, { exclusive: true, ...options }, owner))) {
+    throw locked(paths, ownerOf(ports, paths));
+  }
+  try {
+    if (namesSameFile(ports, paths, file)) {
+      fixLockMode(ports, paths);
+      writeOwner(ports, file);
+      return file;
+    }
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+  file.close();
+  return null;
+}
+
+function openLockFile(ports: Ports, paths: SessionPaths): Deno.FsFile {
+  for (;;) {
+    const looked = lookForFile(ports, paths.lock);
+    if (looked.status === "refused") throw damaged(paths, paths.lock, looked);
+    if (looked.status === "ok") return Deno.openSync(paths.lock, { read: true, write: true });
+    try {
+      return Deno.openSync(paths.lock, { read: true, write: true, createNew: true, mode: FILE_MODE });
+    } catch (error) {
+      // Another writer made it between the look and the creation.
+      if (!isTaken(error)) throw error;
+    }
+  }
+}
+
+/** Gives back the bits that the umask took when the lock was created, or that somebody changed since. */
+function fixLockMode(ports: Ports, paths: SessionPaths): void {
+  const mode = ports.files.facts(paths.lock)?.mode ?? null;
+  if (mode !== null && (mode & 0o777) !== FILE_MODE) ports.files.setMode(paths.lock, FILE_MODE);
+}
+
+interface TakeOptions extends LockOptions {
+  readonly exclusive: boolean;
+}
+
+/** Takes the lock on `file`, or closes the file and returns false. */
+function takeLock(file: Deno.FsFile, options: TakeOptions, owner: LockOwner | null): Promise<boolean> {
+  return "tryLock" in file ? pollLock(file, options) : raceLock(file, options, owner);
+}
+
+async function pollLock(file: Deno.FsFile, options: TakeOptions): Promise<boolean> {
+  const { exclusive, signal } = options;
+  const deadline = performance.now() + Math.max(options.waitMs, MOMENT_MS);
+  try {
+    for (;;) {
+      if (file.tryLockSync(exclusive)) return true;
+      if (performance.now() >= deadline) break;
+      await pause(POLL_MS, signal);
+    }
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+  file.close();
+  return false;
+}
+
+/** `lock()` against a timer, for runtimes without `tryLock`: it cannot be called off, so a late lock is dropped. */
+async function raceLock(file: Deno.FsFile, options: TakeOptions, owner: LockOwner | null): Promise<boolean> {
+  const patience = owner === null ? NO_OWNER_MS : NAMED_OWNER_MS;
+  const locking = file.lock(options.exclusive).then(() => true);
+  const timer = new AbortController();
+  const signal = options.signal === undefined
+    ? timer.signal
+    : AbortSignal.any([timer.signal, options.signal]);
+  const waiting = pause(Math.max(options.waitMs, patience), signal).then(() => false);
+  try {
+    const taken = await Promise.race([locking, waiting]);
+    if (!taken) dropLate(locking, file);
+    return taken;
+  } catch (error) {
+    dropLate(locking, file);
+    throw error;
+  } finally {
+    timer.abort();
+    await waiting.catch(() => {});
+  }
+}
+
+function dropLate(locking: Promise<boolean>, file: Deno.FsFile): void {
+  locking.catch(() => {}).finally(() => file.close());
+}
+
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(
+        new ReprError("interrupted", "Cannot lock the session: the waiting was interrupted", {
+          hint: "Run the command again",
+        }),
+      );
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+function namesSameFile(ports: Ports, paths: SessionPaths, file: Deno.FsFile): boolean {
+  const named = ports.files.facts(paths.lock);
+  if (named === null) return false;
+  const held = file.statSync();
+  return named.inode === null || (named.inode === held.ino && named.device === held.dev);
+}
+
+function writeOwner(ports: Ports, file: Deno.FsFile): void {
+  const { pid, host } = ports.process;
+  const owner: LockOwner = { pid, host, since: new Date(ports.clock.now()).toISOString() };
+  const line = new TextEncoder().encode(`${JSON.stringify(owner)}\n`);
+  file.truncateSync(0);
+  file.seekSync(0, Deno.SeekMode.Start);
+  for (let written = 0; written < line.length;) written += file.writeSync(line.subarray(written));
+}
+
+/** The owner that the lock file names, or `null`: nobody, or somebody who has not written the line yet. */
+function ownerOf(ports: Ports, paths: SessionPaths): LockOwner | null {
+  const read = readTrusted(ports, paths.lock, MAX_OWNER_BYTES);
+  if (read.status !== "ok") return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(decoder.decode(read.bytes));
+  } catch {
+    return null;
+  }
+  if (!isJsonObject(value)) return null;
+  const pid = numberMember(value, "pid");
+  const host = stringMember(value, "host");
+  const since = stringMember(value, "since");
+  return pid === undefined || host === undefined || since === undefined ? null : { pid, host, since };
+}
+
+function locked(paths: SessionPaths, owner: LockOwner | null): ReprError {
+  const by = owner === null
+    ? "another process, which has not given its name yet"
+    : `process ${owner.pid} on host ${owner.host} since ${owner.since}`;
+  return new ReprError("session_locked", `Cannot write to session "${paths.id}": locked by ${by}`, {
+    hint: "Wait for it with --wait SECONDS, or stop that process",
+    details: { session: paths.id, owner: owner === null ? null : { ...owner } },
+  });
+}

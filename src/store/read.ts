@@ -1,0 +1,60 @@
+/**
+ * Reading a session without its lock: everything that is believed was checked first.
+ *
+ * @module
+ */
+import { ReprError } from "../domain/errors.ts";
+import type { SessionId } from "../domain/ids.ts";
+import type { Manifest } from "../domain/manifest.ts";
+import type { Ports } from "../domain/ports.ts";
+import type { Turn } from "../domain/turn.ts";
+import { inspectBlob } from "./blobs.ts";
+import { damaged } from "./damage.ts";
+import { orStorageError } from "./fs_errors.ts";
+import { readHistory } from "./history.ts";
+import type { Home } from "./home.ts";
+import { sessionPaths } from "./layout.ts";
+
+/** A session as its files say it. */
+export interface SessionView {
+  readonly id: SessionId;
+  /** The session's directory. */
+  readonly path: string;
+  readonly manifest: Manifest;
+  readonly turns: readonly Turn[];
+}
+
+/**
+ * Reads a whole session and verifies what it reads: checksums, numbers, chain, shapes.
+ *
+ * @throws {ReprError} `no_such_session`, `session_damaged` (names file and finding), `format_too_new`, `storage_*`.
+ */
+export function readSession(ports: Ports, home: Home, id: SessionId): SessionView {
+  const paths = sessionPaths(home.sessions, id);
+  const { manifest, turns } = readHistory(ports, paths);
+  if (manifest === null) throw noTurns(id, paths.root);
+  return { id, path: paths.root, manifest, turns };
+}
+
+/** `no_such_session` for a directory whose creation was cut short. */
+export function noTurns(id: SessionId, path: string): ReprError {
+  return new ReprError("no_such_session", `Cannot open session "${id}": "${path}" holds no turn`, {
+    hint: `Its creation was cut short; start it with "reprise run --new -s ${id}"`,
+  });
+}
+
+/**
+ * Reads a blob and checks its hash.
+ *
+ * @throws {ReprError} `session_damaged` when it is missing or not that content; `storage_*`.
+ */
+export function readBlob(ports: Ports, home: Home, id: SessionId, sha256: string): Uint8Array {
+  const paths = sessionPaths(home.sessions, id);
+  const blob = orStorageError(
+    `read a blob of session "${id}"`,
+    paths.blobs,
+    () => inspectBlob(ports, paths, sha256),
+  );
+  if (blob.status === "ok") return blob.bytes;
+  throw damaged(paths, `${paths.blobs}/${sha256}`, blob);
+}

@@ -1,0 +1,151 @@
+/**
+ * What a turn must hold, as schemas. They only judge: the parsed value goes on as it was, with every member and
+ * the order of members, because verbatim means the parsed object.
+ *
+ * @module
+ */
+import * as z from "zod";
+import type { EventType } from "../domain/event.ts";
+import { isKnownEventType } from "../domain/event.ts";
+import type { JsonObject } from "../domain/json.ts";
+import { TURN_FORMAT } from "../domain/turn.ts";
+import type { Turn } from "../domain/turn.ts";
+
+const count = z.int().min(0);
+const ordinal = z.int().min(1);
+const text = z.string().min(1);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const instant = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const object = z.record(z.string(), z.unknown());
+
+const item = z.looseObject({ type: text });
+const callItem = z.looseObject({ type: text, call_id: z.string() });
+/** A blob's name and size. */
+export const blobRef = z.looseObject({ sha256, bytes: count, lossy: z.literal(true).optional() });
+/** Token counts. */
+export const usage = z.looseObject({
+  input_tokens: count,
+  cached_tokens: count,
+  output_tokens: count,
+  reasoning_tokens: count,
+});
+const fingerprint = z.looseObject({ provider: text, endpoint: text, account: text.nullable() });
+/** What a run starts with. */
+export const pins = z.looseObject({
+  fingerprint,
+  model: text,
+  instructions: sha256,
+  tools: sha256,
+  permissions: z.array(text),
+  workspace: text,
+});
+
+/** One schema for each event kind of this version, `seq` and `type` aside. */
+const EVENTS: Record<EventType, z.ZodType> = {
+  user_message: z.looseObject({ content: z.array(item) }),
+  assistant_message: z.looseObject({ item }),
+  reasoning: z.looseObject({ item }),
+  tool_call: z.looseObject({ item: callItem }),
+  tool_result: z.looseObject({
+    call_id: z.string(),
+    call_seq: ordinal,
+    tool: z.string(),
+    status: text,
+    output: z.string(),
+    blob: blobRef.optional(),
+  }),
+  provider_item: z.looseObject({ item }),
+  provider_usage: z.looseObject({ usage: object }),
+  run_continued: z.looseObject({ run: ordinal }),
+  run_ended: z.looseObject({
+    run: ordinal,
+    state: text,
+    exit_code: count,
+    usage,
+    error: z.looseObject({ code: text, message: z.string() }).optional(),
+  }),
+};
+
+const event = z.looseObject({ seq: ordinal, type: text });
+const base = {
+  format: z.literal(TURN_FORMAT),
+  session: text,
+  turn: ordinal,
+  run: ordinal,
+  seq: z.tuple([ordinal, ordinal]),
+  prev: sha256.nullable(),
+  at: instant,
+  events: z.array(event).min(1),
+  sum: sha256,
+};
+const TURNS: Record<Turn["kind"], z.ZodType> = {
+  user: z.looseObject({ ...base, pins }),
+  model: z.looseObject({
+    ...base,
+    model: z.looseObject({ asked: text, answered: z.string().nullable() }),
+    fingerprint,
+    response: z.looseObject({ id: z.string().nullable(), status: text }),
+    request: z.looseObject({
+      body_sha256: sha256,
+      fold: ordinal,
+      fields: object,
+      guard: z.looseObject({
+        sent: count,
+        dropped: z.array(z.looseObject({ seq: ordinal, reason: text })),
+      }),
+    }),
+  }),
+  tools: z.looseObject(base),
+  harness: z.looseObject({ ...base, pins: pins.optional() }),
+};
+const kindOnly = z.looseObject({ kind: text });
+
+/** What a judgement of a turn found. */
+export type Judged =
+  | { readonly status: "ok"; readonly turn: Turn }
+  | { readonly status: "damaged"; readonly code: "bad_shape"; readonly message: string }
+  /** A turn or event kind that this version does not know and that may matter to the fold. */
+  | { readonly status: "newer"; readonly message: string };
+
+/** Judges a parsed turn of the current format; `turn` in the answer is `value` itself. */
+export function judgeTurn(value: JsonObject): Judged {
+  const named = kindOnly.safeParse(value);
+  if (!named.success) return badShape(named.error);
+  const kind = named.data.kind;
+  if (!isTurnKind(kind)) {
+    return { status: "newer", message: `has the turn kind ${JSON.stringify(kind)}, unknown to this version` };
+  }
+  const judged = TURNS[kind].safeParse(value);
+  if (!judged.success) return badShape(judged.error);
+  const turn = value as unknown as Turn;
+  for (const [index, each] of turn.events.entries()) {
+    const loose = each as unknown as JsonObject;
+    const type: string = each.type;
+    if (isKnownEventType(type)) {
+      const fits = EVENTS[type].safeParse(each);
+      if (!fits.success) return badShape(fits.error, `events.${index}.`);
+    } else if (loose.fold !== false) {
+      return {
+        status: "newer",
+        message: `holds an event of kind ${JSON.stringify(type)}, unknown to this version`,
+      };
+    }
+  }
+  return { status: "ok", turn };
+}
+
+function isTurnKind(kind: string): kind is Turn["kind"] {
+  return Object.hasOwn(TURNS, kind);
+}
+
+function badShape(error: z.ZodError, under = ""): Judged {
+  const issue = error.issues[0];
+  const where = issue === undefined || issue.path.length === 0
+    ? "the turn"
+    : `${under}${issue.path.join(".")}`;
+  return {
+    status: "damaged",
+    code: "bad_shape",
+    message: `does not have the shape of a turn, at ${where}: ${issue?.message ?? "unknown"}`,
+  };
+}

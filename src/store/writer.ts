@@ -1,0 +1,274 @@
+/**
+ * The one writer of a session: it appends turns and blobs, and whatever it returns is durable.
+ *
+ * @module
+ */
+import type { BlobRef } from "../domain/event.ts";
+import { ReprError } from "../domain/errors.ts";
+import type { SessionId } from "../domain/ids.ts";
+import { advanceManifest, encodeManifest, type Manifest } from "../domain/manifest.ts";
+import type { Ports } from "../domain/ports.ts";
+import { encodeTurn, type Turn, type TurnDraft } from "../domain/turn.ts";
+import type { ChainEnd, OpenCall } from "./chain.ts";
+import { blobPath, blobsOf, MAX_BLOB_BYTES, publishBlob } from "./blobs.ts";
+import { lookForFile } from "./trusted.ts";
+import { sha256Hex } from "../domain/hash.ts";
+import { isTaken, orStorageError, storageError } from "./fs_errors.ts";
+import { judgeEncoded } from "./draft.ts";
+import { type History, readHistory, requireSession } from "./history.ts";
+import type { Home } from "./home.ts";
+import { isTemporaryName, type SessionPaths, sessionPaths, turnPath } from "./layout.ts";
+import { type LockOptions, SessionLock } from "./lock.ts";
+import { makeSessionDirectory, prepareSession, requireUnused } from "./new_session.ts";
+import { quarantineTurn } from "./quarantine.ts";
+import {
+  claimName,
+  orSyncFailed,
+  replaceCache,
+  SyncFailed,
+  unlinkQuietly,
+  writeTemporary,
+} from "./publish.ts";
+import { noTurns } from "./read.ts";
+
+/** Which session to write to, and how long to wait for its lock. */
+export interface WriterOptions extends Partial<LockOptions> {
+  readonly id: SessionId;
+}
+
+/** Writes to one session, under its lock, until {@linkcode SessionWriter.close}. */
+export class SessionWriter {
+  readonly id: SessionId;
+  /** The session's directory. */
+  readonly path: string;
+  readonly #ports: Ports;
+  readonly #paths: SessionPaths;
+  readonly #lock: SessionLock;
+  readonly #history: History;
+  readonly #blobs = new Set<string>();
+  #manifest: Manifest | null;
+  /** Why nothing can be written any more. */
+  #dead: ReprError | null = null;
+
+  private constructor(ports: Ports, paths: SessionPaths, held: { lock: SessionLock; history: History }) {
+    this.id = paths.id;
+    this.path = paths.root;
+    this.#ports = ports;
+    this.#paths = paths;
+    this.#lock = held.lock;
+    this.#history = held.history;
+    this.#manifest = held.history.manifest;
+  }
+
+  /**
+   * Starts a session. What a killed creation left behind is taken over.
+   *
+   * @throws {ReprError} `session_exists` when it has a turn, `session_locked`, `session_damaged`, `storage_*`.
+   */
+  static async create(ports: Ports, home: Home, options: WriterOptions): Promise<SessionWriter> {
+    const paths = sessionPaths(home.sessions, options.id);
+    orStorageError(`create session "${paths.id}"`, paths.root, () => {
+      requireUnused(ports, paths);
+      makeSessionDirectory(ports, home, paths);
+    });
+    return await SessionWriter.#underLock(ports, paths, options, () => {
+      requireUnused(ports, paths);
+      sweep(ports, paths);
+      prepareSession(ports, home, paths);
+      return readHistory(ports, paths);
+    });
+  }
+
+  /**
+   * Opens a session for its next turns: lock, leftovers, then everything that reading checks.
+   *
+   * @throws {ReprError} `no_such_session`, `session_locked`, `session_damaged`, `format_too_new`, `storage_*`.
+   */
+  static async open(ports: Ports, home: Home, options: WriterOptions): Promise<SessionWriter> {
+    const paths = sessionPaths(home.sessions, options.id);
+    orStorageError(`open session "${paths.id}"`, paths.root, () => requireSession(ports, paths));
+    return await SessionWriter.#underLock(ports, paths, options, () => {
+      const history = readHistory(ports, paths);
+      if (history.manifest === null) throw noTurns(paths.id, paths.root);
+      sweep(ports, paths);
+      // The newest turn may be one that a killed writer had named but not yet made durable.
+      orSyncFailed(() => ports.files.syncDirectory(paths.turns));
+      return history;
+    });
+  }
+
+  static async #underLock(
+    ports: Ports,
+    paths: SessionPaths,
+    options: WriterOptions,
+    prepare: () => History,
+  ): Promise<SessionWriter> {
+    const lock = await SessionLock.acquire(ports, paths, { waitMs: 0, ...options });
+    try {
+      const history = orStorageError(`open session "${paths.id}"`, paths.root, prepare);
+      return new SessionWriter(ports, paths, { lock, history });
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /** What `ls` will show of the session; `null` before turn 1. */
+  get manifest(): Manifest | null {
+    return this.#manifest;
+  }
+
+  /** All turns, oldest first, those appended here included. */
+  get turns(): readonly Turn[] {
+    return this.#history.turns;
+  }
+
+  /** Number, seq, sum and run of the newest turn. */
+  get end(): ChainEnd {
+    return this.#history.chain.end;
+  }
+
+  /** Calls of completed responses that no result answers yet, oldest first. */
+  openCalls(): OpenCall[] {
+    return this.#history.chain.openCalls();
+  }
+
+  /**
+   * Appends a turn: it is durable when this returns, and it is what a reader will get from the file. After a
+   * failed fsync or a divergence nothing more is written.
+   *
+   * @throws {ReprError} `session_diverged` when another writer took the number (the turn is in `quarantine/`),
+   * `storage_full`, `storage_denied`, `storage_failed`.
+   * @throws {TypeError} when the draft breaks the format.
+   */
+  append(draft: TurnDraft): Turn {
+    const { chain, turns } = this.#history;
+    const { turn: last, seq, sum: prev } = chain.end;
+    const tried = `append turn ${last + 1} to session "${this.id}"`;
+    this.#requireAlive(tried);
+    const { bytes } = encodeTurn(draft, {
+      session: this.id,
+      turn: last + 1,
+      firstSeq: seq + 1,
+      prev,
+      at: new Date(this.#ports.clock.now()).toISOString(),
+    });
+    const turn = judgeEncoded(chain, bytes, tried);
+    this.#requireBlobs(turn, tried);
+    this.#publish(turn, bytes, tried);
+    chain.advance(turn);
+    turns.push(turn);
+    this.#manifest = advanceManifest(this.#manifest, this.id, turn);
+    this.#cacheManifest(this.#manifest);
+    return turn;
+  }
+
+  /**
+   * Keeps a large content under its sha256: durable when this returns, so that a turn may name it. The same
+   * content twice is one blob.
+   *
+   * @throws {ReprError} `session_damaged` when another content lies under that name, `storage_*`.
+   */
+  putBlob(bytes: Uint8Array, options: { readonly lossy?: boolean } = {}): BlobRef {
+    const tried = `put a blob of ${bytes.length} bytes into session "${this.id}"`;
+    this.#requireAlive(tried);
+    if (bytes.length > MAX_BLOB_BYTES) {
+      throw new ReprError("storage_failed", `Cannot ${tried}: the cap is ${MAX_BLOB_BYTES} bytes`, {
+        hint: "Cut the content before it is kept",
+      });
+    }
+    const sha256 = sha256Hex(bytes);
+    if (!this.#blobs.has(sha256)) {
+      try {
+        publishBlob(this.#ports, this.#paths, { sha256, bytes });
+      } catch (error) {
+        throw this.#failed(error, tried, this.#paths.blobs);
+      }
+      this.#blobs.add(sha256);
+    }
+    return { sha256, bytes: bytes.length, ...(options.lossy === true ? { lossy: true } : {}) };
+  }
+
+  /** Gives the session back to other writers. A second call does nothing. */
+  close(): void {
+    this.#dead ??= new ReprError("unexpected", "The session was closed");
+    this.#lock.release();
+  }
+
+  #publish(turn: Turn, bytes: Uint8Array, tried: string): void {
+    const path = turnPath(this.#paths, turn.turn);
+    let temporary: string | null = null;
+    try {
+      temporary = writeTemporary(this.#ports, this.#paths.root, { bytes, sync: true });
+      claimName(this.#ports, temporary, { path, directory: this.#paths.turns });
+    } catch (error) {
+      if (temporary !== null && isTaken(error)) throw this.#diverged({ turn, temporary }, tried);
+      if (temporary !== null) unlinkQuietly(this.#ports.files, temporary);
+      throw this.#failed(error, tried, path);
+    }
+  }
+
+  #diverged(late: { readonly turn: Turn; readonly temporary: string }, tried: string): ReprError {
+    let kept: string;
+    try {
+      kept = `this turn is kept in ${quarantineTurn(this.#ports, this.#paths, late)}`;
+    } catch (error) {
+      kept = storageError(error, "keep this turn in quarantine/", late.temporary).message;
+    }
+    this.#dead = new ReprError(
+      "session_diverged",
+      `Cannot ${tried}: another writer has used that number; ${kept}`,
+      {
+        hint: `Look at both with "reprise show ${this.id}", then run again`,
+        details: { session: this.id, turn: late.turn.turn },
+      },
+    );
+    return this.#dead;
+  }
+
+  /** The error to throw; after a failed fsync nobody knows what the disk holds, so nothing more is written. */
+  #failed(error: unknown, tried: string, path: string): ReprError {
+    const failure = storageError(error, tried, path);
+    if (error instanceof SyncFailed) this.#dead = failure;
+    return failure;
+  }
+
+  #requireAlive(tried: string): void {
+    if (this.#dead === null) return;
+    throw new ReprError(
+      this.#dead.code,
+      `Cannot ${tried}: this writer has stopped. ${this.#dead.message}`,
+      { hint: this.#dead.hint ?? "Open the session again", cause: this.#dead },
+    );
+  }
+
+  #requireBlobs(turn: Turn, tried: string): void {
+    for (const { sha256, needed, by } of blobsOf(turn)) {
+      if (!needed || this.#blobs.has(sha256)) continue;
+      const path = blobPath(this.#paths, sha256);
+      const looked = orStorageError(tried, path, () => lookForFile(this.#ports, path));
+      if (looked.status !== "ok") {
+        throw new TypeError(`Cannot ${tried}: ${by} names the blob ${sha256}, which is not there`);
+      }
+      this.#blobs.add(sha256);
+    }
+  }
+
+  /** The turn is durable whatever happens here: a manifest that lags is made anew by the next reader. */
+  #cacheManifest(manifest: Manifest): void {
+    if (this.#history.manifestIsNewer) return;
+    const { bytes } = encodeManifest(manifest);
+    try {
+      replaceCache(this.#ports, this.#paths.manifest, { bytes, directory: this.#paths.root });
+    } catch {
+      return;
+    }
+  }
+}
+
+/** Removes the temporary files of killed writers. Only the holder of the lock may. */
+function sweep(ports: Ports, paths: SessionPaths): void {
+  for (const name of ports.files.list(paths.root)) {
+    if (isTemporaryName(name)) ports.files.unlink(`${paths.root}/${name}`);
+  }
+}

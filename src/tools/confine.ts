@@ -1,0 +1,277 @@
+/**
+ * Paths from the model to files in the workspace, and nowhere else. Deno's permissions do not confine: they
+ * look at a link's place, not at its target.
+ *
+ * A path is resolved first and judged after; what is opened is the resolved path, and it is judged again
+ * once it is open, because anything may have been swapped in between.
+ *
+ * @module
+ */
+import { closeSync, constants, fstatSync, openSync, read } from "node:fs";
+import { dirname, join } from "node:path";
+import { ToolFailure } from "./tool.ts";
+import { isInside, lexicalPath, quoted, segmentsOf, shownIn } from "./workspace_path.ts";
+
+/**
+ * How often a path is looked at again after opening. Each pass asks two things that a swapped path can only
+ * answer in opposite states; the order of the questions follows the Thue–Morse sequence, so that nothing
+ * that swaps at a steady pace can stay in step with it.
+ */
+const PASSES = 8;
+
+/** A path that was found inside the workspace. */
+export interface Located {
+  /** Absolute, canonical, without symbolic links when it was resolved. */
+  readonly path: string;
+  /** Relative to the workspace, with forward slashes; `.` is the workspace itself. */
+  readonly shown: string;
+  readonly kind: "file" | "directory";
+  readonly device: number;
+  readonly inode: number | null;
+}
+
+/** A regular file of the workspace, open for reading. */
+export interface OpenedFile {
+  /** Length in bytes when it was opened; a guide only. */
+  readonly size: number;
+  /** Reads some bytes into `buffer`; 0 at the end. */
+  read(buffer: Uint8Array): Promise<number>;
+  close(): void;
+}
+
+/** An entry of a directory of the workspace. */
+export interface Entry {
+  readonly name: string;
+  readonly kind: "file" | "directory" | "symlink" | "other";
+}
+
+/** The workspace that all calls of a run are confined to: absolute, canonical and a directory. */
+export function canonicalRoot(directory: string): string {
+  const root = Deno.realPathSync(directory);
+  if (!Deno.statSync(root).isDirectory) throw new Deno.errors.NotADirectory(`Not a directory: ${directory}`);
+  return root;
+}
+
+/**
+ * Finds what `given` names. Relative paths start at the workspace; absolute ones must lie inside it.
+ *
+ * @throws {ToolFailure} when it leads outside, does not exist, or is neither a file nor a directory. Whether
+ * something exists outside cannot be told from the message.
+ */
+export function locate(root: string, given: string): Located {
+  const asked = lexicalPath(root, given);
+  const shown = shownIn(root, asked);
+  const path = resolveLinks(root, asked, shown);
+  const facts = factsOf(path);
+  if (facts === null) throw changed(shown);
+  if (!facts.isFile && !facts.isDirectory) {
+    throw new ToolFailure(`Cannot open ${quoted(shown)}: it is ${specialKind(facts)}, not a file`);
+  }
+  return {
+    path,
+    shown: shownIn(root, path),
+    kind: facts.isFile ? "file" : "directory",
+    device: facts.dev,
+    inode: facts.ino,
+  };
+}
+
+/**
+ * Opens a located file for reading, and makes sure that it is what was located. Never waits: a FIFO put in
+ * its place opens at once (`O_NONBLOCK`) and is refused, a link at its end is not followed.
+ *
+ * @throws {ToolFailure} when it changed since, or may not be read.
+ */
+export function openFile(root: string, located: Located): OpenedFile {
+  if (located.kind !== "file") {
+    throw new ToolFailure(`Cannot open ${quoted(located.shown)}: it is a directory`);
+  }
+  const fd = attempt(located, () => openSync(located.path, openFlags()));
+  try {
+    const facts = fstatSync(fd);
+    if (!facts.isFile()) throw changed(located.shown);
+    const same = (device: number, inode: number | null) => device === facts.dev && inode === facts.ino;
+    if (!same(located.device, located.inode)) throw changed(located.shown);
+    verify(PASSES, {
+      inPlace: () => isInPlace(root, located.path),
+      isSame: () => {
+        const now = factsOf(located.path);
+        return now !== null && same(now.dev, now.ino);
+      },
+    }, located);
+    return {
+      size: facts.size,
+      read: (buffer) => readSome(fd, buffer),
+      close: () => closeSync(fd),
+    };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/**
+ * The entries of a located directory, in code unit order. Names that are not valid Unicode are left out:
+ * nothing could be opened by them.
+ *
+ * @throws {ToolFailure} when the directory changed while it was read, or may not be read.
+ */
+export function listDirectory(root: string, located: Located): Entry[] {
+  if (located.kind !== "directory") {
+    throw new ToolFailure(`Cannot list ${quoted(located.shown)}: it is a file`);
+  }
+  const found = attempt(located, () => [...Deno.readDirSync(located.path)]);
+  const entries = found.filter((entry) =>
+    !entry.name.includes("\ufffd") || factsOf(join(located.path, entry.name)) !== null
+  );
+  // A listing has no handle to compare: each name must be there while the directory is in its place.
+  if (entries.length > 0) {
+    let next = 0;
+    verify(Math.max(PASSES, entries.length), {
+      inPlace: () => isInPlace(root, located.path),
+      isSame: () => factsOf(join(located.path, entries[next++ % entries.length]?.name ?? "")) !== null,
+    }, located);
+  }
+  return entries.map((entry) => ({ name: entry.name, kind: entryKind(entry) }))
+    .sort((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+}
+
+/** The entry `name` of a located directory, or `null` when it is gone, a link or special. */
+export function locateEntry(directory: Located, name: string): Located | null {
+  const path = join(directory.path, name);
+  const facts = factsOf(path);
+  if (facts === null || (!facts.isFile && !facts.isDirectory)) return null;
+  return {
+    path,
+    shown: directory.shown === "." ? name : `${directory.shown}/${name}`,
+    kind: facts.isFile ? "file" : "directory",
+    device: facts.dev,
+    inode: facts.ino,
+  };
+}
+
+/** The canonical path of `asked`; links may lead anywhere inside the workspace. */
+function resolveLinks(root: string, asked: string, shown: string): string {
+  let path: string | null = null;
+  let failure: unknown;
+  try {
+    path = Deno.realPathSync(asked);
+  } catch (error) {
+    failure = error;
+  }
+  if (path !== null && isInside(root, path)) return path;
+  // One message for all that happens behind a link: it must not tell what exists outside.
+  if (path !== null || passesLink(root, asked)) {
+    throw new ToolFailure(
+      `Cannot open ${quoted(shown)}: a symbolic link on the way leads outside the workspace, or nowhere`,
+    );
+  }
+  if (failure instanceof Deno.errors.NotFound || failure instanceof Deno.errors.NotADirectory) {
+    const parent = shownIn(root, nearestDirectory(root, asked));
+    throw new ToolFailure(
+      `Cannot open ${quoted(shown)}: no such file or directory (the nearest that exists is ${
+        quoted(parent)
+      })`,
+    );
+  }
+  throw openFailure(shown, failure);
+}
+
+function passesLink(root: string, asked: string): boolean {
+  let path = root;
+  for (const segment of segmentsOf(root, asked)) {
+    path = join(path, segment);
+    const facts = factsOf(path);
+    if (facts === null) return false;
+    if (facts.isSymlink) return true;
+  }
+  return false;
+}
+
+function nearestDirectory(root: string, asked: string): string {
+  for (let path = dirname(asked); path.length > root.length; path = dirname(path)) {
+    if (factsOf(path)?.isDirectory) return path;
+  }
+  return root;
+}
+
+/** True while `path` is canonical and inside: no link has come into it. */
+function isInPlace(root: string, path: string): boolean {
+  try {
+    return isInside(root, path) && Deno.realPathSync(path) === path;
+  } catch {
+    return false;
+  }
+}
+
+interface Questions {
+  readonly inPlace: () => boolean;
+  readonly isSame: () => boolean;
+}
+
+function verify(passes: number, questions: Questions, located: Located): void {
+  for (let pass = 0; pass < passes; pass++) {
+    const swapped = isOddParity(pass);
+    const first = swapped ? questions.isSame : questions.inPlace;
+    const second = swapped ? questions.inPlace : questions.isSame;
+    if (!first() || !second()) throw changed(located.shown);
+  }
+}
+
+/** The Thue–Morse sequence: parity of the bits that are set in `n`. */
+function isOddParity(n: number): boolean {
+  let odd = false;
+  for (let rest = n; rest > 0; rest &= rest - 1) odd = !odd;
+  return odd;
+}
+
+function openFlags(): number {
+  // Windows knows neither; there the numbers are absent.
+  return constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+}
+
+function readSome(fd: number, buffer: Uint8Array): Promise<number> {
+  return new Promise((resolve, reject) => {
+    read(fd, buffer, 0, buffer.length, null, (error, count) => error ? reject(error) : resolve(count));
+  });
+}
+
+function factsOf(path: string): Deno.FileInfo | null {
+  try {
+    return Deno.lstatSync(path);
+  } catch {
+    return null;
+  }
+}
+
+function entryKind(entry: Deno.DirEntry): Entry["kind"] {
+  if (entry.isSymlink) return "symlink";
+  if (entry.isDirectory) return "directory";
+  return entry.isFile ? "file" : "other";
+}
+
+function specialKind(facts: Deno.FileInfo): string {
+  if (facts.isFifo) return "a FIFO";
+  if (facts.isSocket) return "a socket";
+  return facts.isBlockDevice || facts.isCharDevice ? "a device" : "something special";
+}
+
+function attempt<T>(located: Located, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw openFailure(located.shown, error);
+  }
+}
+
+function openFailure(shown: string, error: unknown): ToolFailure {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const denied = error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable ||
+    code === "EACCES" || code === "EPERM";
+  const why = denied ? "permission denied" : "it changed while it was opened, or cannot be read";
+  return new ToolFailure(`Cannot open ${quoted(shown)}: ${why}`);
+}
+
+function changed(shown: string): ToolFailure {
+  return new ToolFailure(`Cannot open ${quoted(shown)}: it changed while it was opened`);
+}

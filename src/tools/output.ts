@@ -1,0 +1,80 @@
+/**
+ * From a tool's whole text to what the model sees: well-formed, and head and tail where it is too long.
+ *
+ * @module
+ */
+import { headOf, tailOf } from "../domain/text.ts";
+
+/** The longest output that a model is shown when nobody says otherwise, in UTF-16 units. */
+export const DEFAULT_OUTPUT_CHARS = 32_000;
+
+/** Share of the room that goes to the head; ends of outputs say less than their beginnings. */
+const HEAD_SHARE = 0.7;
+const encoder = new TextEncoder();
+
+/** Everything a call produced, when the model is shown less than that. */
+export interface FullOutput {
+  readonly bytes: Uint8Array;
+  /** True when `bytes` are not UTF-8, so that the text lost something. */
+  readonly lossy: boolean;
+}
+
+/** The result of a call as the run loop gets it. */
+export interface ToolOutput {
+  readonly status: "ok" | "error";
+  /** Well-formed text within the limit. */
+  readonly output: string;
+  /** Present when `output` was cut or lost bytes: the caller keeps it as a blob. */
+  readonly full?: FullOutput;
+}
+
+/** The result of a call before it is cut. */
+export interface ToolText {
+  readonly status: "ok" | "error";
+  readonly text: string;
+  /** The source that `text` shows only in part or with losses; kept instead of `text`. */
+  readonly full?: FullOutput;
+}
+
+/** Cuts `result` to `maxChars` UTF-16 units; nothing is lost, the whole goes to `full`. */
+export function finishText(result: ToolText, maxChars: number = DEFAULT_OUTPUT_CHARS): ToolOutput {
+  const { status } = result;
+  const text = result.text.toWellFormed();
+  if (text.length <= maxChars) {
+    return result.full === undefined ? { status, output: text } : { status, output: text, full: result.full };
+  }
+  const full = result.full ?? { bytes: encoder.encode(text), lossy: false };
+  return { status, output: headAndTail(text, maxChars), full };
+}
+
+/**
+ * The beginning and the end of `text` with a line between them that counts what is missing. At most
+ * `maxChars` long; a room too small for that line gets the beginning alone.
+ */
+export function headAndTail(text: string, maxChars: number): string {
+  const longestNote = noteText(text.length);
+  const room = maxChars - longestNote.length;
+  if (room <= 0) return headOf(text, maxChars);
+  const head = headOf(text, Math.floor(room * HEAD_SHARE));
+  const tail = tailOf(text, room - Math.floor(room * HEAD_SHARE));
+  return `${head}${noteText(text.length - head.length - tail.length)}${tail}`;
+}
+
+function noteText(missing: number): string {
+  return `\n[… ${missing} characters left out here; the complete output is kept in the session …]\n`;
+}
+
+/** `text` cut to `maxChars` UTF-16 units with a note of how many more there were. */
+export function cutLine(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const head = headOf(text, maxChars);
+  return `${head} [… ${text.length - head.length} more characters in this line]`;
+}
+
+/** A name or path as one line of text: as it is, or as a JSON string where it could be mistaken. */
+export function shownPath(path: string): string {
+  // deno-lint-ignore no-control-regex
+  return /^"|^\s|\s$|[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(path) || !path.isWellFormed()
+    ? JSON.stringify(path)
+    : path;
+}

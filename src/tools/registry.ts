@@ -1,0 +1,85 @@
+/**
+ * The tools that a run may offer, their schemas as the API takes them, and the check of a call's arguments.
+ *
+ * @module
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
+import { listFiles } from "./list_files.ts";
+import { readFile } from "./read_file.ts";
+import { searchText } from "./search_text.ts";
+import type { Tool } from "./tool.ts";
+
+/** The longest arguments text that is parsed, in UTF-16 units. */
+const MAX_ARGUMENTS_CHARS = 1024 * 1024;
+
+/** The tools that change nothing, in the order in which they are offered. */
+export const READING_TOOLS: readonly Tool[] = [readFile, listFiles, searchText];
+
+/** The tools as `tools` of a Responses request (protocol §1.4). */
+export function toolSchemas(tools: readonly Tool[]): JsonObject[] {
+  return tools.map(({ name, description, parameters }) => ({
+    type: "function",
+    name,
+    description,
+    parameters,
+    strict: true,
+  }));
+}
+
+/** The arguments of a call, or why it cannot run in words that the model can act on. */
+export type ParsedArguments =
+  | { readonly ok: true; readonly args: JsonObject }
+  | { readonly ok: false; readonly message: string };
+
+/**
+ * Parses and checks the arguments text of a call. Optional members that a server without strict schemas left
+ * out are `null` in `args`.
+ */
+export function parseArguments(tool: Tool, argumentsText: string): ParsedArguments {
+  const refuse = (why: string) => ({ ok: false, message: `Cannot call ${tool.name}: ${why}` }) as const;
+  if (argumentsText.length > MAX_ARGUMENTS_CHARS) {
+    return refuse(
+      `the arguments are ${argumentsText.length} characters long, at most ${MAX_ARGUMENTS_CHARS} are read`,
+    );
+  }
+  let value: JsonValue;
+  try {
+    value = argumentsText.trim() === "" ? {} : JSON.parse(argumentsText);
+  } catch {
+    return refuse(`the arguments are not valid JSON; send one object with ${memberList(tool)}`);
+  }
+  if (!isJsonObject(value)) return refuse(`the arguments must be one JSON object with ${memberList(tool)}`);
+  const args = withNulls(tool, value);
+  const checked = tool.shape.safeParse(args);
+  if (checked.success) return { ok: true, args };
+  const problems = checked.error.issues.map((issue) =>
+    issue.path.length === 0 ? issue.message : `"${issue.path.join(".")}": ${issue.message}`
+  );
+  return refuse(`${problems.join("; ")} (expected ${memberList(tool)})`);
+}
+
+function withNulls(tool: Tool, args: JsonObject): JsonObject {
+  const missing = Object.entries(propertiesOf(tool))
+    .filter(([name, schema]) => !Object.hasOwn(args, name) && isNullable(schema))
+    .map(([name]) => [name, null]);
+  return { ...args, ...Object.fromEntries(missing) };
+}
+
+function memberList(tool: Tool): string {
+  return Object.entries(propertiesOf(tool))
+    .map(([name, schema]) => `"${name}" (${typesOf(schema).join(" or ")})`).join(", ");
+}
+
+function propertiesOf(tool: Tool): JsonObject {
+  const { properties } = tool.parameters;
+  return isJsonObject(properties) ? properties : {};
+}
+
+function isNullable(schema: JsonValue | undefined): boolean {
+  return typesOf(schema).includes("null");
+}
+
+function typesOf(schema: JsonValue | undefined): string[] {
+  const type = isJsonObject(schema) ? schema.type : undefined;
+  return [type ?? "any"].flat().map(String);
+}

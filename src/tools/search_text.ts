@@ -1,0 +1,159 @@
+/**
+ * `search_text`: lines that hold a text.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { locate, type Located, type OpenedFile, openFile } from "./confine.ts";
+import { decodeUtf8, isBinary } from "./content.ts";
+import { type Glob, parseGlob } from "./glob.ts";
+import { lineMatches, type TextMatcher, textMatcher } from "./line_match.ts";
+import { shownPath, type ToolText } from "./output.ts";
+import { defineTool, type Tool, ToolFailure } from "./tool.ts";
+import { walk } from "./walk.ts";
+
+/** The most lines that one call reports. */
+const MAX_MATCHES = 1000;
+/** Larger files are not searched, and counted in a note. */
+const MAX_SEARCHED_BYTES = 64 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+
+/** Finds lines that hold a literal text; there are no regular expressions, so no pattern can be slow. */
+export const searchText: Tool = defineTool({
+  name: "search_text",
+  description:
+    "Search text files of the workspace for a literal text (not a regular expression). Each line that holds " +
+    "it comes as path:line:text, files in code unit order. .git and node_modules are not entered; links, " +
+    "binary files and files over 64 MiB are not searched.",
+  parameters: {
+    type: "object",
+    properties: {
+      pattern: { type: "string", description: "The text to find within one line" },
+      path: {
+        type: ["string", "null"],
+        description: "The directory or file to search, relative to the workspace; null for the workspace",
+      },
+      glob: {
+        type: ["string", "null"],
+        description: "Only search files that fit this glob, such as *.ts or src/**/*.md; null for all",
+      },
+      ignore_case: { type: ["boolean", "null"], description: "True to ignore case; null for false" },
+    },
+    required: ["pattern", "path", "glob", "ignore_case"],
+    additionalProperties: false,
+  },
+  shape: z.strictObject({
+    pattern: z.string(),
+    path: z.string().nullable(),
+    glob: z.string().nullable(),
+    ignore_case: z.boolean().nullable(),
+  }),
+  readOnly: true,
+  async run({ pattern, path, glob, ignore_case }, { root, signal }) {
+    if (pattern === "") throw new ToolFailure("Cannot search for an empty text");
+    if (/[\r\n]/.test(pattern)) {
+      throw new ToolFailure("Cannot search for a text with a line break: lines are searched one by one");
+    }
+    const fits = glob === null ? () => true : parseGlob(glob);
+    const matcher = textMatcher(pattern, { ignoreCase: ignore_case ?? false });
+    const start = locate(root, path ?? ".");
+    return await search(start, { root, signal, fits, matcher });
+  },
+});
+
+interface Search {
+  readonly root: string;
+  readonly signal: AbortSignal;
+  readonly fits: Glob;
+  readonly matcher: TextMatcher;
+}
+
+async function search(start: Located, options: Search): Promise<ToolText> {
+  const rows: string[] = [];
+  const count = { files: 0, lossy: 0, binary: 0, large: 0, unreadable: 0 };
+  let stopped: string | null = null;
+  for await (const step of targets(start, options)) {
+    if (step.kind === "stopped") {
+      stopped = `[Stopped after looking at ${step.visited} entries: narrow the path]`;
+    }
+    if (step.kind === "unreadable") count.unreadable++;
+    if (step.kind !== "file" || !options.fits(step.shown)) continue;
+    const content = await readSearched(step.located, options);
+    if (content === "binary" || content === "large" || content === "unreadable") {
+      count[content]++;
+      continue;
+    }
+    count.files++;
+    if (!options.matcher.mayMatch(content)) continue;
+    const { text, lossy } = decodeUtf8(content);
+    const room = MAX_MATCHES - rows.length;
+    const found = lineMatches(text, options.matcher, room + 1);
+    if (lossy && found.length > 0) count.lossy++;
+    for (const { line, excerpt } of found.slice(0, room)) {
+      rows.push(`${shownPath(step.shown)}:${line}:${excerpt}`);
+    }
+    if (found.length > room) {
+      stopped = `[Stopped after ${MAX_MATCHES} lines: narrow the text, the path or the glob]`;
+      break;
+    }
+  }
+  if (rows.length === 0) rows.push(`[No line holds the text; ${plural(count.files, "file")} searched]`);
+  if (stopped !== null) rows.push(stopped);
+  if (count.lossy > 0) {
+    rows.push(`[${plural(count.lossy, "file")} with matches not UTF-8: shown with U+FFFD]`);
+  }
+  const passed =
+    ([["binary", count.binary], ["over 64 MiB", count.large], ["unreadable", count.unreadable]] as const)
+      .filter(([, files]) => files > 0).map(([why, files]) => `${files} ${why}`);
+  if (passed.length > 0) rows.push(`[Not searched: ${passed.join(", ")}]`);
+  return { status: "ok", text: rows.join("\n") };
+}
+
+async function* targets(start: Located, { root, signal }: Search) {
+  if (start.kind === "file") yield { kind: "file", shown: start.shown, located: start } as const;
+  else yield* walk(start, { root, signal });
+}
+
+/** The bytes of a file, or why it is not searched. */
+async function readSearched(located: Located, { root, signal }: Search) {
+  let file: OpenedFile;
+  try {
+    file = openFile(root, located);
+  } catch (error) {
+    if (error instanceof ToolFailure) return "unreadable";
+    throw error;
+  }
+  try {
+    if (file.size > MAX_SEARCHED_BYTES) return "large";
+    return await readAll(file, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Error) return "unreadable";
+    throw error;
+  } finally {
+    file.close();
+  }
+}
+
+/** Reads to the end; the size at opening is where the buffer starts, not where reading ends. */
+async function readAll(file: OpenedFile, signal: AbortSignal): Promise<Uint8Array | "binary" | "large"> {
+  let buffer = new Uint8Array(file.size + CHUNK_BYTES);
+  let length = 0;
+  while (true) {
+    signal.throwIfAborted();
+    const count = await file.read(buffer.subarray(length));
+    if (count === 0) return buffer.subarray(0, length);
+    length += count;
+    if (isBinary(buffer.subarray(0, length))) return "binary";
+    if (length > MAX_SEARCHED_BYTES) return "large";
+    if (length === buffer.length) {
+      const larger = new Uint8Array(length * 2);
+      larger.set(buffer);
+      buffer = larger;
+    }
+  }
+}
+
+function plural(files: number, noun: string): string {
+  return `${files} ${noun}${files === 1 ? "" : "s"}`;
+}

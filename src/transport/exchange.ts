@@ -1,0 +1,151 @@
+/**
+ * One exchange up to its first event: status, content type, and what may be tried again (protocol §6.4).
+ *
+ * @module
+ */
+import { ReprError } from "../domain/errors.ts";
+import type { Clock } from "../domain/ports.ts";
+import { failureError, failureOf, type HttpFailure, withoutSecrets } from "./failure.ts";
+import { discard, type HttpRequest, type HttpResponse, readText, type Send } from "./http.ts";
+import { mayRetry, retryDelay } from "./retry.ts";
+import { readSse, type SseEvent, type SseLimits } from "./sse.ts";
+
+/** An answer whose first event has come. */
+export interface EventStream {
+  readonly status: number;
+  readonly headers: Headers;
+  /**
+   * All events, the first included, in batches. Can be iterated once; to the end or by `return()`, which
+   * releases the connection. Rejects with a {@linkcode ReprError}, or with the reason of the aborted signal.
+   */
+  readonly events: AsyncIterable<readonly SseEvent[]>;
+}
+
+/** A retry that is about to be waited for. */
+export interface RetryInfo {
+  /** 1 for the first retry. */
+  readonly attempt: number;
+  readonly delayMs: number;
+  /** Why the attempt before it failed. */
+  readonly failure: HttpFailure;
+}
+
+/** What {@linkcode openEventStream} needs. */
+export interface ExchangeOptions {
+  readonly send: Send;
+  readonly request: HttpRequest;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** A number in [0, 1), for the jitter. */
+  readonly random: () => number;
+  /** The provider's judgement on an answer that is not an event stream. */
+  readonly classify: (status: number, headers: Headers, bodyText: string) => HttpFailure;
+  /** @default {2} */
+  readonly maxRetries?: number;
+  readonly onRetry?: (info: RetryInfo) => void;
+  readonly limits?: SseLimits;
+}
+
+const DEFAULT_RETRIES = 2;
+/** How much of an error body is read. */
+const ERROR_BODY_BYTES = 256 * 1024;
+
+/**
+ * Sends the request and waits for the first event, so that whatever fails before it can be tried again; nothing
+ * is after it. A stream that ends without any event counts as a broken connection.
+ *
+ * @throws {ReprError} with the failure's code for an answer that is not an event stream, `redirected` for a
+ * redirect, and what `send` throws; the reason of `signal` once that aborts.
+ */
+export async function openEventStream(options: ExchangeOptions): Promise<EventStream> {
+  const { signal, clock, maxRetries = DEFAULT_RETRIES } = options;
+  for (let attempt = 1;; attempt++) {
+    const outcome = await tryOnce(options);
+    if ("stream" in outcome) return outcome.stream;
+    if (signal.aborted) throw signal.reason;
+    if (attempt > maxRetries || !mayRetry(outcome.failure, outcome.headers)) throw outcome.error;
+    const facts = { headers: outcome.headers, now: clock.now(), random: options.random() };
+    const delayMs = retryDelay(attempt, facts);
+    options.onRetry?.({ attempt, delayMs, failure: outcome.failure });
+    await clock.sleep(delayMs, signal);
+    if (signal.aborted) throw signal.reason;
+  }
+}
+
+type Outcome = { readonly stream: EventStream } | {
+  readonly error: ReprError;
+  readonly failure: HttpFailure;
+  readonly headers: Headers | undefined;
+};
+
+async function tryOnce(options: ExchangeOptions): Promise<Outcome> {
+  let headers: Headers | undefined;
+  try {
+    const response = await options.send(options.request, options.signal);
+    headers = response.headers;
+    if (response.status >= 300 && response.status < 400) {
+      await discard(response.body);
+      throw redirected(options.request, response);
+    }
+    if (response.status >= 300 || !isEventStream(headers)) return await refused(options, response);
+    const events = await untilFirstEvent(readSse(response.body, options.limits));
+    return { stream: { status: response.status, headers, events } };
+  } catch (error) {
+    // Programming errors and the caller's own reason for aborting are not failures of the exchange.
+    if (!(error instanceof ReprError) || options.signal.aborted) throw error;
+    return { error, failure: failureOf(error), headers };
+  }
+}
+
+function isEventStream(headers: Headers): boolean {
+  return /^\s*text\/event-stream\s*(;|$)/i.test(headers.get("content-type") ?? "");
+}
+
+async function refused(options: ExchangeOptions, response: HttpResponse): Promise<Outcome> {
+  const { status, headers } = response;
+  const body = withoutSecrets(await readText(response.body, ERROR_BODY_BYTES), options.request.headers);
+  const failure = options.classify(status, headers, body);
+  return { error: failureError(failure, { requestId: headers.get("x-request-id") }), failure, headers };
+}
+
+/** Names the target's origin only: the rest of it may hold a token. */
+function redirected(request: HttpRequest, response: HttpResponse): ReprError {
+  const location = response.headers.get("location") ?? "";
+  const target = URL.canParse(location, request.url)
+    ? new URL(location, request.url).origin
+    : "an unreadable address";
+  const { origin, pathname } = new URL(request.url);
+  return new ReprError(
+    "redirected",
+    `Cannot use ${origin}${pathname}: it redirects to ${target} (HTTP ${response.status})`,
+    {
+      hint: "Redirects are not followed, because the key must not go elsewhere: set the final base URL",
+      details: { status: response.status },
+    },
+  );
+}
+
+async function untilFirstEvent(
+  events: AsyncIterableIterator<readonly SseEvent[], undefined>,
+): Promise<AsyncIterable<readonly SseEvent[]>> {
+  const first = await events.next();
+  if (first.done) {
+    throw new ReprError("stream_cut", "The stream ended before its first event", {
+      hint: 'Try again later with "reprise run -c"; nothing that was saved is lost',
+    });
+  }
+  let pending: IteratorResult<readonly SseEvent[], undefined> | undefined = first;
+  const iterator: AsyncIterator<readonly SseEvent[], undefined> = {
+    next() {
+      if (pending === undefined) return events.next();
+      const result = pending;
+      pending = undefined;
+      return Promise.resolve(result);
+    },
+    async return() {
+      await events.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
+}

@@ -1,0 +1,73 @@
+/**
+ * Failures of an exchange, as errors for people and programs.
+ *
+ * @module
+ */
+import { type ErrorCode, ReprError } from "../domain/errors.ts";
+
+/** Why an exchange failed. A provider's own failures have this shape too. */
+export interface HttpFailure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** The HTTP status, or `null` when no answer came. */
+  readonly status: number | null;
+  readonly providerCode: string | null;
+  readonly providerType: string | null;
+  readonly param: string | null;
+  readonly retryable: boolean;
+}
+
+const HINTS: { readonly [code in ErrorCode]?: string } = {
+  unauthorized: "Check the API key, and that its project may use this model",
+  rate_limited: 'Wait a little, then go on with "reprise run -c"',
+  quota_exhausted: "Check plan, credit and spend limits of the account",
+  provider_failed: 'Try again later with "reprise run -c"; nothing that was saved is lost',
+  network_failed: 'Check the network and the base URL, then go on with "reprise run -c"',
+  stream_cut: 'Go on with "reprise run -c"; nothing that was saved is lost',
+  bad_stream: "Check that the base URL is that of a Responses API, such as https://api.openai.com/v1",
+  context_overflow: "Start a new session, or use a model with a larger context window",
+  request_refused: 'See what was sent with "reprise input"',
+};
+
+/** A failure as the error to throw or to report; `details` carries its facts in snake case. */
+export function failureError(
+  failure: HttpFailure,
+  options: { readonly requestId?: string | null } = {},
+): ReprError {
+  const hint = HINTS[failure.code];
+  return new ReprError(failure.code, failure.message, {
+    ...(hint === undefined ? {} : { hint }),
+    details: {
+      status: failure.status,
+      provider_code: failure.providerCode,
+      provider_type: failure.providerType,
+      param: failure.param,
+      retryable: failure.retryable,
+      ...(options.requestId ? { request_id: options.requestId } : {}),
+    },
+  });
+}
+
+/** An error that is no answer of the server as a failure: connection errors and cuts may be tried again (§6.4). */
+export function failureOf(error: ReprError): HttpFailure {
+  return {
+    code: error.code,
+    message: error.message,
+    status: null,
+    providerCode: null,
+    providerType: null,
+    param: null,
+    retryable: error.code === "network_failed" || error.code === "stream_cut",
+  };
+}
+
+/** `text` without the secrets that the request carried, should a server or a runtime repeat them. */
+export function withoutSecrets(text: string, headers: Readonly<Record<string, string>>): string {
+  let clean = text;
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^(authorization|api-key|x-api-key|cookie|proxy-authorization)$/i.test(name)) continue;
+    const secret = value.replace(/^(Bearer|Basic)\s+/i, "").trim();
+    if (secret.length >= 4) clean = clean.replaceAll(secret, "[key]");
+  }
+  return clean;
+}

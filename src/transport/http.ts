@@ -1,0 +1,45 @@
+/**
+ * One HTTP exchange, as live transport, recorder and player agree on it.
+ *
+ * @module
+ */
+
+/** A `POST` with a JSON body. */
+export interface HttpRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** An answer whose body is still to come. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Iterating to the end, or `return()`, releases everything; one of the two must happen. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Sends one request. When `signal` aborts, sending and reading reject with its reason.
+ *
+ * @throws {ReprError} `network_failed` and its kin; never an HTTP status, which is an answer.
+ */
+export type Send = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;
+
+/** Lets go of a body that nobody will read. */
+export async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
+  await body[Symbol.asyncIterator]().return?.();
+}
+
+/** The start of a body as text, at most `limit` bytes; the rest is let go. Bytes that are not UTF-8 become U+FFFD. */
+export async function readText(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let left = limit;
+  for await (const chunk of body) {
+    text += decoder.decode(chunk.subarray(0, left), { stream: true });
+    left -= chunk.length;
+    if (left <= 0) break;
+  }
+  return text + decoder.decode();
+}

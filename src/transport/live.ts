@@ -1,0 +1,191 @@
+/**
+ * The live transport: fetch with a bound key, no redirects, timeouts, and a cap on decoded bytes.
+ *
+ * @module
+ */
+import { ReprError } from "../domain/errors.ts";
+import { isLoopback } from "../domain/fingerprint.ts";
+import type { Ports } from "../domain/ports.ts";
+import { decoded } from "./decode.ts";
+import type { HttpResponse, Send } from "./http.ts";
+import { networkError } from "./network_error.ts";
+import { type Deadline, startDeadline } from "./deadline.ts";
+
+/** What {@linkcode createLiveSend} is bound to. */
+export interface LiveOptions {
+  /** How long the server may take until it answers with a status, in milliseconds. */
+  readonly responseTimeoutMs: number;
+  /** How long the body may stay silent, in milliseconds. */
+  readonly idleTimeoutMs: number;
+  /** Cap of one answer's decoded body. */
+  readonly maxBodyBytes: number;
+  /** The only origin that requests, and with them the key, may go to. */
+  readonly origin: string;
+}
+
+/**
+ * A {@linkcode Send} over `ports.fetch`. A redirect is an answer like any other and is not followed: its target
+ * would get the key and the history. The returned function
+ *
+ * @throws {ReprError} `insecure_url` for another origin, and for http to anything but this machine;
+ * `network_failed` when no answer came; while the body is read, `stream_cut` when it breaks off or stays silent,
+ * `bad_stream` when it is over the cap or in an encoding that was not asked for.
+ */
+export function createLiveSend(ports: Ports, options: LiveOptions): Send {
+  return async (request, signal) => {
+    const url = new URL(request.url);
+    checkTarget(url, options.origin);
+    const headers = headersOf(request.headers);
+    signal.throwIfAborted();
+    const life = new AbortController();
+    const onAbort = () => life.abort(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    const deadline = startDeadline(ports.clock, (error) => life.abort(error));
+    const release = () => {
+      signal.removeEventListener("abort", onAbort);
+      deadline.stop();
+    };
+    try {
+      deadline.expect(
+        options.responseTimeoutMs,
+        () => silent("network_failed", url, options.responseTimeoutMs),
+      );
+      const response = await ports.fetch(request.url, {
+        method: "POST",
+        headers,
+        body: request.body,
+        redirect: "manual",
+        signal: life.signal,
+      });
+      deadline.met();
+      const raw = readRaw(response.body, { url, signal: life.signal, deadline, release, options });
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: capped(decoded(raw, response.headers), options.maxBodyBytes),
+      } satisfies HttpResponse;
+    } catch (error) {
+      release();
+      throw life.signal.aborted ? life.signal.reason : networkError(url, error);
+    }
+  };
+}
+
+function checkTarget(url: URL, origin: string): void {
+  if (url.origin !== origin) {
+    throw new ReprError("insecure_url", `Cannot send to ${url.origin}: the key belongs to ${origin}`, {
+      hint: "A key goes only to the base URL that it was given for",
+    });
+  }
+  if (url.protocol !== "https:" && !isLoopback(url)) {
+    throw new ReprError("insecure_url", `Cannot send to ${url.origin}: the key would travel unencrypted`, {
+      hint: "Use an https base URL; http is for servers on this machine only",
+    });
+  }
+}
+
+/** The runtime's own error for a bad header quotes its value, which may be the key. */
+function headersOf(plain: Readonly<Record<string, string>>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(plain)) {
+    try {
+      headers.set(name, value);
+    } catch {
+      throw new ReprError(
+        "bad_configuration",
+        `Cannot send the header ${JSON.stringify(name)}: HTTP cannot carry its name or value`,
+        { hint: "Set the key again, without spaces, quotes or line ends" },
+      );
+    }
+  }
+  // Compression would hide how many bytes an answer really has, and delays the events of a stream.
+  headers.set("accept-encoding", "identity");
+  return headers;
+}
+
+interface BodyContext {
+  readonly url: URL;
+  readonly signal: AbortSignal;
+  readonly deadline: Deadline;
+  readonly release: () => void;
+  readonly options: LiveOptions;
+}
+
+/** Written by hand: an async generator would add a hop for each chunk, and could not be left while it waits. */
+function readRaw(body: ReadableStream<Uint8Array> | null, context: BodyContext): AsyncIterable<Uint8Array> {
+  const { url, signal, deadline, release } = context;
+  const reader = body?.getReader();
+  const idle = context.options.idleTimeoutMs;
+  const done: IteratorReturnResult<undefined> = { done: true, value: undefined };
+  let over = false;
+  const finish = () => {
+    over = true;
+    release();
+  };
+  const iterator: AsyncIterator<Uint8Array, undefined> = {
+    async next() {
+      if (over) return done;
+      if (reader === undefined) {
+        finish();
+        return done;
+      }
+      try {
+        deadline.expect(idle, () => silent("stream_cut", url, idle));
+        const result = await reader.read();
+        deadline.met();
+        if (!result.done) return result;
+        finish();
+        return done;
+      } catch (error) {
+        finish();
+        if (signal.aborted) throw signal.reason;
+        throw new ReprError(
+          "stream_cut",
+          `The connection to ${url.host} broke off in the middle of the answer`,
+          {
+            hint: 'Go on with "reprise run -c"; nothing that was saved is lost',
+            cause: error,
+          },
+        );
+      }
+    },
+    async return() {
+      if (!over) {
+        finish();
+        await reader?.cancel().catch(() => {/* the connection is gone already, which is what was wanted */});
+      }
+      return done;
+    },
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
+}
+
+function capped(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {
+  const inner = body[Symbol.asyncIterator]();
+  let total = 0;
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next() {
+      const result = await inner.next();
+      if (result.done) return result;
+      total += result.value.length;
+      if (total <= maxBytes) return result;
+      await inner.return?.();
+      throw new ReprError("bad_stream", `The answer is longer than ${maxBytes} bytes`, {
+        hint: "No model answers like this: check the base URL",
+      });
+    },
+    return: () => inner.return?.() ?? Promise.resolve({ done: true, value: undefined }),
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
+}
+
+function silent(code: "network_failed" | "stream_cut", url: URL, milliseconds: number): ReprError {
+  const seconds = milliseconds / 1000;
+  return code === "network_failed"
+    ? new ReprError(code, `Cannot reach ${url.host}: no answer within ${seconds} s`, {
+      hint: 'Check the network and the base URL, then go on with "reprise run -c"',
+    })
+    : new ReprError(code, `The answer of ${url.host} broke off: nothing came for ${seconds} s`, {
+      hint: 'Go on with "reprise run -c"; nothing that was saved is lost',
+    });
+}

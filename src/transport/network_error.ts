@@ -1,0 +1,46 @@
+/**
+ * The runtime's connection errors in words: which host, and what failed. They never quote headers.
+ *
+ * @module
+ */
+import { ReprError } from "../domain/errors.ts";
+import { headOf } from "../domain/text.ts";
+
+const CAUSES: readonly (readonly [RegExp, string])[] = [
+  [
+    /dns error|failed to lookup|name or service not known|no such host|nodename nor servname/i,
+    "its name does not resolve",
+  ],
+  [/certificate|UnknownIssuer|NotValidForName/i, "its TLS certificate is not trusted"],
+  [/corrupt message|tls|handshake|ssl/i, "the TLS handshake failed; is it an https server"],
+  [/connection refused/i, "the connection was refused"],
+  [/unreachable/i, "the network is unreachable"],
+  [/timed out|timeout/i, "the connection timed out"],
+  [
+    /closed before message completed|reset|broken pipe|unexpected eof/i,
+    "the connection broke off before the answer",
+  ],
+  [/requires net access|NotCapable|PermissionDenied/i, "this process may not use the network"],
+];
+
+/** `error` of a failed fetch of `url`, as `network_failed`. */
+export function networkError(url: URL, error: unknown): ReprError {
+  if (error instanceof ReprError) return error;
+  const text = textOf(error);
+  const known = CAUSES.find(([pattern]) => pattern.test(text));
+  return new ReprError("network_failed", `Cannot reach ${url.host}: ${known?.[1] ?? shortened(text)}`, {
+    hint: 'Check the network and the base URL, then go on with "reprise run -c"',
+    cause: error,
+  });
+}
+
+/** Since Deno 2.9 the reason is in the cause of a general "fetch failed". */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+}
+
+function shortened(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Z}]+/gu, " ").trim();
+  return JSON.stringify(line.length > 200 ? `${headOf(line, 200)}…` : line);
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import * as z from "zod";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../src/domain/json.ts";
+import { parseArguments, READING_TOOLS, toolSchemas } from "../../src/tools/registry.ts";
+import type { Tool } from "../../src/tools/tool.ts";
+
+const tool = (name: string): Tool => {
+  const found = READING_TOOLS.find((candidate) => candidate.name === name);
+  assert(found !== undefined);
+  return found;
+};
+
+Deno.test("tools offer strict function schemas: closed, every member required", () => {
+  const schemas = toolSchemas(READING_TOOLS);
+  assert.deepEqual(schemas.map((schema) => schema.name), ["read_file", "list_files", "search_text"]);
+  for (const schema of schemas) {
+    assert.deepEqual(Object.keys(schema), ["type", "name", "description", "parameters", "strict"]);
+    const { properties, required, additionalProperties } = schema.parameters as JsonObject;
+    assert.equal(additionalProperties, false);
+    assert(isJsonObject(properties));
+    assert.deepEqual(required, Object.keys(properties));
+  }
+});
+
+Deno.test("tools check the very shape that they offer", () => {
+  for (const { name, parameters, shape } of READING_TOOLS) {
+    const generated = z.toJSONSchema(shape) as unknown as JsonObject;
+    assert.deepEqual(plain(generated), plain(parameters), name);
+  }
+});
+
+/** A schema without what says nothing about the shape; `anyOf` of two types is a list of types. */
+function plain(schema: JsonValue | undefined): JsonValue {
+  if (!isJsonObject(schema)) return schema ?? null;
+  if (Array.isArray(schema.anyOf)) {
+    return { type: schema.anyOf.map((choice) => isJsonObject(choice) ? choice.type ?? null : null) };
+  }
+  const kept = Object.entries(schema).filter(([name]) =>
+    !["$schema", "description", "minimum", "maximum"].includes(name)
+  );
+  return Object.fromEntries(kept.map(([name, value]) => [
+    name,
+    name === "properties" && isJsonObject(value)
+      ? Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, plain(inner)]))
+      : value ?? null,
+  ]));
+}
+
+Deno.test("arguments that fit come through as they were parsed, left-out options as null", () => {
+  assert.deepEqual(parseArguments(tool("read_file"), '{"path":"a","offset":2,"limit":null}'), {
+    ok: true,
+    args: { path: "a", offset: 2, limit: null },
+  });
+  assert.deepEqual(parseArguments(tool("read_file"), '{"path":"a"}'), {
+    ok: true,
+    args: { path: "a", offset: null, limit: null },
+  });
+  assert.equal(parseArguments(tool("list_files"), "").ok, true);
+});
+
+Deno.test("arguments that do not fit are refused in words that a model can act on", () => {
+  const rows: [string, RegExp][] = [
+    [
+      '{"path":"a"',
+      /^Cannot call read_file: the arguments are not valid JSON; send one object with "path" \(string\), "offset" \(integer or null\)/,
+    ],
+    ["[]", /must be one JSON object/],
+    ["null", /must be one JSON object/],
+    ["{}", /"path": .*expected string/],
+    ['{"path":7}', /"path": .*expected string/],
+    ['{"path":"a","offset":"2"}', /"offset": .*expected/],
+    ['{"path":"a","offset":1.5}', /"offset": .*expected/],
+    ['{"path":"a","lines":3}', /"lines"/],
+    ['{"path":"a","__proto__":{"offset":1},"constructor":1}', /constructor|__proto__/],
+    [`{"path":"${"x".repeat(2_000_000)}"}`, /characters long/],
+  ];
+  for (const [text, message] of rows) {
+    const parsed = parseArguments(tool("read_file"), text);
+    assert(!parsed.ok, text.slice(0, 60));
+    assert.match(parsed.message, message);
+    assert(parsed.message.isWellFormed());
+  }
+});
+
+Deno.test("arguments of any text never throw", () => {
+  fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+    for (const candidate of READING_TOOLS) assert.equal(typeof parseArguments(candidate, text).ok, "boolean");
+  }));
+});
+
+Deno.test("tools turn any trouble of the system into an error result without paths", async () => {
+  const context = { root: "/nonexistent-workspace", signal: new AbortController().signal };
+  for (const candidate of READING_TOOLS) {
+    const args = {
+      path: ".",
+      offset: null,
+      limit: null,
+      pattern: "x",
+      depth: null,
+      glob: null,
+      ignore_case: null,
+    };
+    const { status, output } = await candidate.run(args, context);
+    assert.equal(status, "error");
+    assert(!output.includes("nonexistent-workspace"), output);
+  }
+});
