@@ -6,6 +6,7 @@
  */
 import { buildProgram } from "../src/cli/program.ts";
 import { EXIT_CODES } from "../src/domain/errors.ts";
+import { complain, say } from "./terminal.ts";
 
 const root = new URL("../", import.meta.url);
 const program = buildProgram(() => {});
@@ -28,12 +29,12 @@ const documents: readonly Document[] = [
 
 const stale = documents.filter(({ now, wanted }) => now !== wanted);
 if (Deno.args.includes("--check")) {
-  for (const { path } of stale) console.error(`${path} is stale: run "deno task docs"`);
+  for (const { path } of stale) complain(`${path} is stale: run "deno task docs"`);
   Deno.exit(stale.length === 0 ? 0 : 1);
 }
 for (const { path, wanted } of stale) {
   Deno.writeTextFileSync(new URL(path, root), wanted);
-  console.log(`wrote ${path}`);
+  say(`wrote ${path}`);
 }
 
 function read(path: string): string {

@@ -1,0 +1,102 @@
+/**
+ * The checker: a request body in, what the OpenAI API would say against it out. Used by the replay server and
+ * by tests; a run itself sends what it has and listens to the API.
+ *
+ * @module
+ */
+import { isJsonObject, type JsonValue } from "../domain/json.ts";
+import { type BlobJudge, unreadableBlobs, unstoredItems } from "./blobs.ts";
+import {
+  includeValues,
+  malformedText,
+  misplacedTrigger,
+  samplingFields,
+  streamOptions,
+  unstoredPreviousResponse,
+} from "./body.ts";
+import { missingFields, type Mode, unknownFields, unknownItemTypes, wrongTypes } from "./fields.ts";
+import { callIdLengths, duplicateIds, idLengths, idPrefixes } from "./ids.ts";
+import { placedItems } from "./items.ts";
+import {
+  itemsWithoutReasoning,
+  type ReasoningOf,
+  reasoningWithoutFollowing,
+  unpairedCalls,
+} from "./pairing.ts";
+import { type Finding, type Grade, type Refusal, REFUSING_GRADES, ruleOf } from "./rule.ts";
+
+/** How to check. */
+export interface CheckOptions {
+  /** `azure` also refuses `status` where it is not required. */
+  readonly mode: Mode;
+  /** Judges encrypted content; without it, none is looked at. */
+  readonly decode?: BlobJudge;
+  /** Knows which reasoning goes with which id; without it, that rule is not checked. */
+  readonly reasoningOf?: ReasoningOf;
+  /**
+   * The grades of knowledge that refuse; rules of other grades only warn.
+   *
+   * @default {REFUSING_GRADES}
+   */
+  readonly refuse?: readonly Grade[];
+}
+
+/** What is wrong with a request, in the order of the validators (protocol §13). */
+export interface CheckResult {
+  /** The API answers with the first of these. */
+  readonly refusals: readonly Refusal[];
+  /** What might be refused, too little known to insist on. */
+  readonly warnings: readonly Refusal[];
+}
+
+/** Checks a request body by every rule of {@linkcode ./rule.ts}. */
+export function checkRequest(body: JsonValue, options: CheckOptions): CheckResult {
+  const refuse = options.refuse ?? REFUSING_GRADES;
+  const all = findingsIn(body, options).map(refusalOf);
+  return {
+    refusals: all.filter(({ grade }) => refuse.includes(grade)),
+    warnings: all.filter(({ grade }) => !refuse.includes(grade)),
+  };
+}
+
+function findingsIn(body: JsonValue, { mode, decode, reasoningOf }: CheckOptions): Finding[] {
+  if (!isJsonObject(body)) {
+    return [{
+      rule: "field_type",
+      message: "Invalid body: expected a JSON object.",
+      param: null,
+      code: "invalid_type",
+    }];
+  }
+  const items = placedItems(body.input);
+  return [
+    ...malformedText(body),
+    ...wrongTypes(body.input, items),
+    ...unknownItemTypes(items),
+    ...unknownFields(items, mode),
+    ...missingFields(items),
+    ...includeValues(body),
+    ...samplingFields(body),
+    ...streamOptions(body),
+    ...unstoredPreviousResponse(body),
+    ...callIdLengths(items),
+    ...idLengths(items),
+    ...idPrefixes(items),
+    ...duplicateIds(items),
+    ...unstoredItems(items, body),
+    ...(decode === undefined ? [] : unreadableBlobs(items, body, decode)),
+    ...reasoningWithoutFollowing(items),
+    ...(reasoningOf === undefined ? [] : itemsWithoutReasoning(items, reasoningOf)),
+    ...unpairedCalls(items, body),
+    ...misplacedTrigger(items),
+  ];
+}
+
+function refusalOf({ rule, message, param, code, status, grade }: Finding): Refusal {
+  return {
+    status: status ?? 400,
+    body: { error: { message, type: "invalid_request_error", param, code } },
+    rule,
+    grade: grade ?? ruleOf(rule).grade,
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * Runs the program as a user does: a process of its own, an empty environment, a home of its own.
+ *
+ * `REPRISE_BIN` names the compiled binary; without it the sources run through the current Deno.
+ *
+ * @module
+ */
+import type { RunEnded, RunEvent } from "../../src/run/events.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+const binary = Deno.env.get("REPRISE_BIN");
+
+/** The command line in front of the program's own arguments. */
+export const PROGRAM: readonly string[] = binary === undefined || binary === ""
+  ? [Deno.execPath(), "run", "-A", "--quiet", `${root}main.ts`]
+  : [binary];
+
+/** How a call ended. */
+export interface Called {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What a test may say about a call. */
+export interface CallOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Text for stdin, then its end. Without it stdin is `/dev/null`. */
+  readonly stdin?: string;
+}
+
+/** A scratch directory with a home in it; removed at the end. */
+export class Sandbox implements AsyncDisposable {
+  readonly directory = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "reprise-test-" }));
+  readonly home = `${this.directory}/home`;
+  readonly workspace = `${this.directory}/work`;
+
+  constructor() {
+    Deno.mkdirSync(this.workspace);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Deno.remove(this.directory, { recursive: true });
+  }
+
+  /** Runs the program to its end. */
+  async call(args: readonly string[], options: CallOptions = {}): Promise<Called> {
+    const child = this.start(args, { ...options, stdin: options.stdin === undefined ? "null" : "piped" });
+    if (options.stdin !== undefined) {
+      const writer = child.process.stdin.getWriter();
+      try {
+        await writer.write(new TextEncoder().encode(options.stdin));
+        await writer.close();
+      } catch {
+        // A program that ends before it reads is no failure of the test's own.
+      }
+    }
+    return await child.ended();
+  }
+
+  /** Starts the program and leaves it running. */
+  start(
+    args: readonly string[],
+    options: Omit<CallOptions, "stdin"> & { readonly stdin?: "null" | "piped" } = {},
+  ): Started {
+    const [command, ...before] = PROGRAM;
+    return new Started(
+      new Deno.Command(command as string, {
+        args: [...before, ...args],
+        cwd: options.cwd ?? this.workspace,
+        clearEnv: true,
+        env: { ...this.environment(), ...options.env },
+        stdin: options.stdin ?? "null",
+        stdout: "piped",
+        stderr: "piped",
+      }).spawn(),
+    );
+  }
+
+  /** The whole environment of a call: nothing of the caller's but what Deno needs to find its cache. */
+  environment(): Record<string, string> {
+    return {
+      HOME: this.directory,
+      REPRISE_HOME: this.home,
+      PATH: "/usr/bin:/bin",
+      ...(binary === undefined || binary === ""
+        ? { DENO_DIR: denoDirectory(), DENO_NO_UPDATE_CHECK: "1" }
+        : {}),
+    };
+  }
+
+  /** Names of a session's turn files, sorted. */
+  turnNames(session: string): string[] {
+    return [...Deno.readDirSync(`${this.home}/sessions/${session}/turns`)].map(({ name }) => name).sort();
+  }
+
+  /** A session's turn files, parsed. */
+  // deno-lint-ignore no-explicit-any
+  turns(session: string): any[] {
+    const directory = `${this.home}/sessions/${session}/turns`;
+    return this.turnNames(session).map((name) => JSON.parse(Deno.readTextFileSync(`${directory}/${name}`)));
+  }
+}
+
+/** A running call. */
+export class Started {
+  readonly process: Deno.ChildProcess;
+  #stdout = "";
+  readonly #out: Promise<void>;
+  readonly #err: Promise<string>;
+  #wake: () => void = () => {};
+
+  constructor(process: Deno.ChildProcess) {
+    this.process = process;
+    this.#out = this.#read();
+    this.#err = new Response(process.stderr).text();
+  }
+
+  async #read(): Promise<void> {
+    for await (const text of this.process.stdout.pipeThrough(new TextDecoderStream())) {
+      this.#stdout += text;
+      this.#wake();
+    }
+    this.#wake();
+  }
+
+  /** Waits until stdout holds `text`; fails when the process ends without it. */
+  async printed(text: string): Promise<void> {
+    let done = false;
+    this.#out.then(() => done = true);
+    while (!this.#stdout.includes(text)) {
+      if (done) throw new Error(`The process ended without printing ${text}; it printed: ${this.#stdout}`);
+      await Promise.race([this.#out, new Promise<void>((resolve) => this.#wake = resolve)]);
+    }
+  }
+
+  /** Waits for the end of the process and of its output. */
+  async ended(): Promise<Called> {
+    const [{ code }, stderr] = await Promise.all([this.process.status, this.#err, this.#out]);
+    return { code, stdout: this.#stdout, stderr };
+  }
+}
+
+/** The JSON Lines of a call. */
+export function events(called: Called): RunEvent[] {
+  return called.stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+}
+
+/** The last line of `run --json`. */
+export function ending(called: Called): RunEnded {
+  const last = events(called).at(-1);
+  if (last?.type !== "run.ended") {
+    throw new Error(`No run.ended at the end of: ${called.stdout}${called.stderr}`);
+  }
+  return last;
+}
+
+function denoDirectory(): string {
+  const cache = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`;
+  return Deno.env.get("DENO_DIR") ?? `${cache}/deno`;
+}
