@@ -22,7 +22,8 @@ export class Output {
   readonly stderrIsTerminal = Deno.stderr.isTerminal();
   readonly style: Style;
   #closed = false;
-  #onClosed: () => void = () => {};
+  /** A verb that only prints has nothing left to do, and ends as a shell expects of a closed pipe. */
+  #onClosed: () => void = () => Deno.exit(141);
 
   constructor(options: OutputOptions) {
     this.options = options;
@@ -34,7 +35,7 @@ export class Output {
     return this.#closed;
   }
 
-  /** Called once, when nobody reads stdout any more. */
+  /** Instead of ending the process, call `handler` once when nobody reads stdout any more. */
   onClosed(handler: () => void): void {
     this.#onClosed = handler;
   }

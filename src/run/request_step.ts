@@ -14,7 +14,7 @@ import { FOLD_VERSION, type Folded, foldHistory } from "../fold/fold.ts";
 import type { FinishedResponse } from "../provider/provider.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import { openEventStream } from "../transport/exchange.ts";
-import { readableFailure } from "./failure.ts";
+import { failureOfResponse } from "./failure.ts";
 import { eventsOfResponse } from "./item_events.ts";
 import type { RunSetup } from "./setup.ts";
 
@@ -172,7 +172,7 @@ async function receive(
   } catch (error) {
     return { items, response, error: setup.stop.error ?? asReprError(error), account };
   }
-  return { items, response, error: setup.stop.error ?? readableFailure(response), account };
+  return { items, response, error: setup.stop.error ?? failureOfResponse(response), account };
 }
 
 function responseRecord(received: Received, stopped: boolean): ResponseRecord {

@@ -68,9 +68,16 @@ export class Chain {
     return this.#end;
   }
 
+  /** True once a turn was skipped: what it held, such as results, cannot be judged. */
+  get incomplete(): boolean {
+    return this.#incomplete;
+  }
+
   /** Calls of completed responses that nothing answers, in order. */
   openCalls(): OpenCall[] {
-    return [...this.#calls.values()].filter((call) => call.runnable && !this.#answered.has(call.seq));
+    return [...this.#calls.values()]
+      .filter((call) => call.runnable && !this.#answered.has(call.seq))
+      .map(({ seq, call_id, turn }) => ({ seq, call_id, turn }));
   }
 
   /** Steps over turn number `turn`, which cannot be read. */

@@ -10,7 +10,7 @@ import { orStorageError } from "./fs_errors.ts";
 import { checkBlobs } from "./fsck_blobs.ts";
 import { checkDirectory, checkFile, type Finding, type Findings } from "./fsck_findings.ts";
 import { checkManifest } from "./fsck_manifest.ts";
-import { checkTurns } from "./fsck_turns.ts";
+import { checkTurns, type Walk } from "./fsck_turns.ts";
 import type { Home } from "./home.ts";
 import { isTemporaryName, type SessionPaths, sessionPaths } from "./layout.ts";
 import { inspectLock } from "./lock.ts";
@@ -67,25 +67,25 @@ function checkSession(
   const walk = checkTurns(ports, paths, { add, manifest });
   checkManifest(manifest, walk, add);
   checkBlobs(ports, paths, { walk, inUse, add });
-  if (!inUse) {
-    for (const call of walk.chain.openCalls()) {
-      add("warning", "orphan_call", {
-        path: walk.pathOf(call.turn),
-        message: `holds the call ${JSON.stringify(call.call_id)} (seq ${call.seq}) without a result; ` +
-          "the next run records one",
-        turn: call.turn,
-      });
-    }
-    const { run, runEnded, turn } = walk.chain.end;
-    if (!runEnded) {
-      add("info", "open_run", {
-        path: walk.pathOf(turn),
-        message: `leaves run ${run} open; the next run ends it`,
-        turn,
-      });
-    }
-  }
+  if (!inUse && !walk.chain.incomplete) checkTail(walk, add);
   return walk.files;
+}
+
+/** What a run that was cut short left open. */
+function checkTail({ chain, pathOf }: Walk, add: Findings): void {
+  for (const { call_id, seq, turn } of chain.openCalls()) {
+    const message = `holds the call ${
+      JSON.stringify(call_id)
+    } (seq ${seq}) without a result; the next run records one`;
+    add("warning", "orphan_call", { path: pathOf(turn), message, turn });
+  }
+  const { run, runEnded, turn } = chain.end;
+  if (runEnded) return;
+  add("info", "open_run", {
+    path: pathOf(turn),
+    message: `leaves run ${run} open; the next run ends it`,
+    turn,
+  });
 }
 
 /** Checks what lies beside the turns and blobs: kinds, owners, modes, leftovers, names that are not ours. */

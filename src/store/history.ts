@@ -65,8 +65,10 @@ export function requireSession(ports: Ports, paths: SessionPaths): void {
     });
   }
   if (root.status === "refused") throw damaged(paths, paths.root, root);
-  const turns = lookForDirectory(ports, paths.turns);
-  if (turns.status === "refused") throw damaged(paths, paths.turns, turns);
+  for (const path of [paths.turns, paths.blobs, paths.quarantine]) {
+    const looked = lookForDirectory(ports, path);
+    if (looked.status === "refused") throw damaged(paths, path, looked);
+  }
 }
 
 /** The turn with that number, or `null` when there is no such file. */

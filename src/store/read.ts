@@ -11,7 +11,7 @@ import type { Turn } from "../domain/turn.ts";
 import { inspectBlob } from "./blobs.ts";
 import { damaged } from "./damage.ts";
 import { orStorageError } from "./fs_errors.ts";
-import { readHistory } from "./history.ts";
+import { readHistory, requireSession } from "./history.ts";
 import type { Home } from "./home.ts";
 import { sessionPaths } from "./layout.ts";
 
@@ -46,15 +46,15 @@ export function noTurns(id: SessionId, path: string): ReprError {
 /**
  * Reads a blob and checks its hash.
  *
+ * @throws {TypeError} when `sha256` is not 64 lower-case hex digits.
  * @throws {ReprError} `session_damaged` when it is missing or not that content; `storage_*`.
  */
 export function readBlob(ports: Ports, home: Home, id: SessionId, sha256: string): Uint8Array {
   const paths = sessionPaths(home.sessions, id);
-  const blob = orStorageError(
-    `read a blob of session "${id}"`,
-    paths.blobs,
-    () => inspectBlob(ports, paths, sha256),
-  );
+  const blob = orStorageError(`read a blob of session "${id}"`, paths.blobs, () => {
+    requireSession(ports, paths);
+    return inspectBlob(ports, paths, sha256);
+  });
   if (blob.status === "ok") return blob.bytes;
   throw damaged(paths, `${paths.blobs}/${sha256}`, blob);
 }

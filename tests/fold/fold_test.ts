@@ -28,6 +28,12 @@ Deno.test("a call without a recorded result is answered in the request, after th
   assert.equal(entries.at(-1)?.kind, "user_message");
 });
 
+Deno.test("an orphan call is answered before the next response begins", () => {
+  const history = new History().user("x").model([call("a")]).model([message("msg_1", "done")]);
+  const kinds = foldHistory(history.turns, TARGET).entries.map(({ kind }) => kind);
+  assert.deepEqual(kinds, ["user_message", "tool_call", "tool_result", "assistant_message"]);
+});
+
 Deno.test("an orphan call at the end of the history is answered too", () => {
   const { entries } = foldHistory(new History().user("x").model([call("a")]).turns, TARGET);
   assert.deepEqual(outputs(entries), [`a: ${ORPHAN_OUTPUT}`]);

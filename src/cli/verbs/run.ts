@@ -71,7 +71,7 @@ export async function runVerb(prompt: string | undefined, flags: RunFlags): Prom
   const release = stopOnSignals(stop, flags.timeout * 1000);
   try {
     const home = openHome(ports, context.home.value, { create: true });
-    const writer = await openSession(home, plan, words);
+    const writer = await openSession(home, plan, { words, stop });
     try {
       return await runIn(writer, plan, { words, stop });
     } finally {
@@ -140,14 +140,30 @@ async function promptText(
   return options.resumes ? null : await readPrompt(options.timeoutMs);
 }
 
-async function openSession(home: Home, plan: RunPlan, words: string | null): Promise<SessionWriter> {
+interface Start {
+  /** `null` to go on without a prompt. */
+  readonly words: string | null;
+  readonly stop: Stop;
+}
+
+/** The session under its lock; a stop while waiting for it ends the waiting. */
+async function openSession(home: Home, plan: RunPlan, start: Start): Promise<SessionWriter> {
+  try {
+    return await lockSession(home, plan, start);
+  } catch (error) {
+    throw start.stop.error ?? error;
+  }
+}
+
+async function lockSession(home: Home, plan: RunPlan, { words, stop }: Start): Promise<SessionWriter> {
   const { ports, flags } = plan;
+  const { signal } = stop;
   if (plan.selector !== null) {
     const id = resolveSession(ports, home, {
       selector: plan.selector,
       workspace: ports.workspacePin(plan.root),
     });
-    return await SessionWriter.open(ports, home, { id, waitMs: flags.wait * 1000 });
+    return await SessionWriter.open(ports, home, { id, waitMs: flags.wait * 1000, signal });
   }
   if (flags.session !== undefined) {
     return await SessionWriter.create(ports, home, { id: parseSessionId(flags.session) });
@@ -173,7 +189,7 @@ function randomSuffix(ports: Ports): string {
 async function runIn(
   writer: SessionWriter,
   plan: RunPlan,
-  { words, stop }: { readonly words: string | null; readonly stop: Stop },
+  { words, stop }: Start,
 ): Promise<ExitCode> {
   const { context, ports, fixture, flags, endpoint } = plan;
   const { output } = context;

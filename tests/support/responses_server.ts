@@ -1,0 +1,201 @@
+/**
+ * A Responses API on 127.0.0.1 for tests: answers by script, checks every request by the API's rules, and
+ * remembers what it was sent (protocol §3, §13).
+ *
+ * @module
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "../../src/domain/json.ts";
+import { checkRequest } from "../../src/rules/check.ts";
+import type { Grade, Refusal } from "../../src/rules/rule.ts";
+import { type DialectName, DIALECTS } from "./responses_server/dialect.ts";
+import { answerEvents } from "./responses_server/events.ts";
+import { httpError, unauthorized } from "./responses_server/faults.ts";
+import { type HandedOut, Mint } from "./responses_server/mint.ts";
+import type { ScriptedResponse } from "./responses_server/script.ts";
+import { bodyOf, encodeEvents, splitBytes } from "./responses_server/writing.ts";
+
+export * from "./responses_server/faults.ts";
+export * from "./responses_server/script.ts";
+export type { DialectName, HandedOut };
+
+/** One request as it arrived. */
+export interface RecordedRequest {
+  /** 1, 2, 3, … in order of arrival, refused ones included. */
+  readonly number: number;
+  readonly method: string;
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The exact text of the body. */
+  readonly text: string;
+  /** The parsed body; `null` when it is not JSON. */
+  readonly body: JsonValue;
+  /** Members of `body.input`, when it is a list. */
+  readonly input: readonly JsonObject[];
+}
+
+/** Answers one request after the other; or a function that decides. Refused requests use nothing up. */
+export type Script =
+  | readonly ScriptedResponse[]
+  | ((request: RecordedRequest) => ScriptedResponse | Promise<ScriptedResponse>);
+
+/** What a server is like. */
+export interface ServerOptions {
+  readonly script: Script;
+  /** @default {"openai"} */
+  readonly dialect?: DialectName;
+  /**
+   * By which rules requests are checked; `none` checks nothing.
+   *
+   * @default {"openai"} or `azure` for those dialects, otherwise `none`
+   */
+  readonly rules?: "openai" | "azure" | "none";
+  /** Grades that refuse: by default all but what is derived or contradicted. */
+  readonly refuse?: readonly Grade[];
+  /** When given, requests with another key get 401. */
+  readonly key?: string;
+  /** @default {"org-test"} */
+  readonly organization?: string;
+  /** @default {"proj_test"} */
+  readonly project?: string;
+}
+
+const STRICT: readonly Grade[] = ["wire", "types", "docs", "third_party"];
+
+/** A running server. */
+export interface ResponsesServer extends AsyncDisposable {
+  /** For clients: `http://127.0.0.1:PORT/v1`. */
+  readonly baseUrl: string;
+  readonly requests: readonly RecordedRequest[];
+  /** The rule breaks that were answered, in order. */
+  readonly refusals: readonly Refusal[];
+  readonly warnings: readonly Refusal[];
+  /** Encrypted content by item id, as it was sent. */
+  readonly blobs: ReadonlyMap<string, HandedOut>;
+  /** Ends stalled streams and stops listening. */
+  stop(): Promise<void>;
+}
+
+/** Starts a server on a free port of 127.0.0.1. */
+export function startResponsesServer(options: ServerOptions): ResponsesServer {
+  const name = options.dialect ?? "openai";
+  const dialect = DIALECTS[name];
+  const rules = options.rules ?? (name === "openai" || name === "azure" ? name : "none");
+  const organization = options.organization ?? "org-test";
+  const mint = new Mint(dialect, organization);
+  const stopping = new AbortController();
+  const requests: RecordedRequest[] = [];
+  const refusals: Refusal[] = [];
+  const warnings: Refusal[] = [];
+  let answered = 0;
+
+  async function respondTo(request: RecordedRequest): Promise<ScriptedResponse> {
+    if (request.method !== "POST" || !request.path.endsWith("/responses")) {
+      return httpError(404, { message: `Invalid URL (${request.method} ${request.path})` });
+    }
+    if (options.key !== undefined && request.headers.authorization !== `Bearer ${options.key}`) {
+      return unauthorized();
+    }
+    if (rules !== "none") {
+      const reasoningOf = (id: string) => mint.reasoningOf.get(id);
+      const result = checkRequest(request.body, {
+        mode: rules,
+        decode: mint.judge,
+        reasoningOf,
+        refuse: options.refuse ?? STRICT,
+      });
+      warnings.push(...result.warnings);
+      const [first] = result.refusals;
+      if (first !== undefined) {
+        refusals.push(first);
+        return {
+          ...httpError(first.status, { message: "" }),
+          body: JSON.stringify(first.body),
+        } as ScriptedResponse;
+      }
+    }
+    if (typeof options.script === "function") return await options.script(request);
+    const response = options.script[answered++];
+    return response ?? httpError(400, { message: `The script has no answer to request ${request.number}` });
+  }
+
+  async function handle(incoming: Request): Promise<Response> {
+    const request = await record(incoming, requests.length + 1);
+    requests.push(request);
+    const headers = {
+      "x-request-id": `req_${String(request.number).padStart(8, "0")}`,
+      "openai-organization": organization,
+      "openai-project": options.project ?? "proj_test",
+      "openai-version": "2020-10-01",
+      "openai-processing-ms": "1",
+    };
+    const scripted = await respondTo(request);
+    const stream = { ...headers, "content-type": "text/event-stream; charset=utf-8" };
+    switch (scripted.kind) {
+      case "http":
+        return new Response(scripted.body, {
+          status: scripted.status,
+          headers: { ...headers, ...scripted.headers },
+        });
+      case "bytes":
+        return new Response(bodyOf(scripted.chunks, { then: "close", stopped: stopping.signal }), {
+          headers: stream,
+        });
+      case "stream": {
+        const body = isJsonObject(request.body) ? request.body : {};
+        const answer = answerEvents(scripted.items, scripted.options, { mint, dialect, body });
+        if (body.stream !== true) return Response.json(answer.response, { headers });
+        const { end, delivery } = scripted.options;
+        const bytes = encodeEvents(answer.events, dialect, scripted.options);
+        const content = bodyOf(splitBytes(bytes, delivery?.chunkBytes), {
+          then: end?.kind === "reset" || end?.kind === "stall" ? end.kind : "close",
+          stopped: stopping.signal,
+          ...(delivery?.delayMs === undefined ? {} : { delayMs: delivery.delayMs }),
+        });
+        return new Response(content, { headers: { ...stream, ...scripted.options.headers } });
+      }
+    }
+  }
+
+  const server = Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    onListen: () => {},
+    onError: (error) => new Response(String(error), { status: 500 }),
+  }, handle);
+
+  async function stop(): Promise<void> {
+    stopping.abort();
+    await server.shutdown();
+  }
+
+  return {
+    baseUrl: `http://127.0.0.1:${server.addr.port}/v1`,
+    requests,
+    refusals,
+    warnings,
+    blobs: mint.blobs,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+async function record(incoming: Request, number: number): Promise<RecordedRequest> {
+  const text = await incoming.text();
+  let body: JsonValue = null;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // Recorded as it came; the rules refuse it.
+  }
+  const input = isJsonObject(body) && Array.isArray(body.input) ? body.input.filter(isJsonObject) : [];
+  return {
+    number,
+    method: incoming.method,
+    path: new URL(incoming.url).pathname,
+    headers: Object.fromEntries(incoming.headers),
+    text,
+    body,
+    input,
+  };
+}
