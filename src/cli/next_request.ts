@@ -53,7 +53,11 @@ export function nextRequest(source: PreviewSource, prompt: readonly Item[] | nul
     account: null,
   };
   const turns = prompt === null ? source.turns : [...source.turns, userTurn(prompt)];
-  const folded = foldHistory(turns, { fingerprint, model, replay: replaySetting(ports, flags) });
+  const folded = foldHistory(turns, {
+    fingerprint,
+    model,
+    replay: replaySetting(ports, flags, source.fixture),
+  });
   const built = openaiResponses.buildRequest({
     model,
     instructions: source.instructions,

@@ -140,9 +140,12 @@ export function reasoningSettings(
   return { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
 }
 
-/** Whether reasoning goes back at all: `--no-reasoning-replay` and `REPRISE_REASONING_REPLAY=0` turn it off. */
-export function replaySetting(ports: Ports, flags: RequestFlags): ReplayMode {
-  const variable = (ports.env("REPRISE_REASONING_REPLAY") ?? "").toLowerCase();
+/**
+ * Whether reasoning goes back at all: `--no-reasoning-replay` and `REPRISE_REASONING_REPLAY=0` turn it off. Under a
+ * fixture only the flag counts.
+ */
+export function replaySetting(ports: Ports, flags: RequestFlags, fixture: Fixture | null): ReplayMode {
+  const variable = fixture === null ? (ports.env("REPRISE_REASONING_REPLAY") ?? "").toLowerCase() : "";
   const off = flags.reasoningReplay === false || ["0", "false", "off", "no"].includes(variable);
   return off ? "none" : "exact";
 }

@@ -88,9 +88,12 @@ export function placedItems(input: JsonValue | undefined): PlacedItem[] {
   return input.flatMap((item, index) => isJsonObject(item) ? [{ index, type: typeOf(item), item }] : []);
 }
 
-/** True for what only the model produces: such an item can follow reasoning. */
-export function isModelOutput({ type, item }: PlacedItem): boolean {
-  if (type === "message") return item.role === "assistant";
+/**
+ * True for items that can follow reasoning: what the model made next. A message counts only with its id: the
+ * same text without one was refused, while calls do without (protocol §6.2, CAS:thinking_with_modified_history).
+ */
+export function canFollowReasoning({ type, item }: PlacedItem): boolean {
+  if (type === "message") return item.role === "assistant" && typeof item.id === "string";
   return OUTPUT_TYPES.has(type) || type.endsWith("_call");
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../domain/json.ts";
-import { isModelOutput, type PlacedItem } from "./items.ts";
+import { canFollowReasoning, type PlacedItem } from "./items.ts";
 import type { Finding } from "./rule.ts";
 
 /** The id of the reasoning item that the item with this id was made after; `undefined` when it had none. */
@@ -15,7 +15,7 @@ export function reasoningWithoutFollowing(items: readonly PlacedItem[]): Finding
   return items.flatMap((placed, position): Finding[] => {
     if (placed.type !== "reasoning") return [];
     const next = items[position + 1];
-    if (next !== undefined && isModelOutput(next)) return [];
+    if (next !== undefined && canFollowReasoning(next)) return [];
     return [{
       rule: "reasoning_following",
       message: `Item '${

@@ -180,7 +180,7 @@ export const RULES = [
   },
   {
     name: "reasoning_following",
-    summary: "A reasoning item is followed by what the model did next",
+    summary: "A reasoning item is followed by what the model made next; a message with its id",
     section: "§6.2",
     grade: "wire",
     exactText: true,

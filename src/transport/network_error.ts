@@ -34,10 +34,10 @@ export function networkError(url: URL, error: unknown): ReprError {
   });
 }
 
-/** Since Deno 2.9 the reason is in the cause of a general "fetch failed". */
+/** Deno 2.9 puts the reason into the cause of a general "fetch failed". */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+  return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
 function shortened(text: string): string {

@@ -26,8 +26,10 @@ export interface Called {
 export interface CallOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Text for stdin, then its end. Without it stdin is `/dev/null`. */
-  readonly stdin?: string;
+  /** Content of stdin, then its end. Without it stdin is `/dev/null`. */
+  readonly stdin?: string | Uint8Array<ArrayBuffer>;
+  /** A command that is given the program's own command line as its last arguments, such as `["nice"]`. */
+  readonly through?: readonly string[];
 }
 
 /** A scratch directory with a home in it; removed at the end. */
@@ -48,9 +50,10 @@ export class Sandbox implements AsyncDisposable {
   async call(args: readonly string[], options: CallOptions = {}): Promise<Called> {
     const child = this.start(args, { ...options, stdin: options.stdin === undefined ? "null" : "piped" });
     if (options.stdin !== undefined) {
+      const { stdin } = options;
       const writer = child.process.stdin.getWriter();
       try {
-        await writer.write(new TextEncoder().encode(options.stdin));
+        await writer.write(typeof stdin === "string" ? new TextEncoder().encode(stdin) : stdin);
         await writer.close();
       } catch {
         // A program that ends before it reads is no failure of the test's own.
@@ -64,7 +67,7 @@ export class Sandbox implements AsyncDisposable {
     args: readonly string[],
     options: Omit<CallOptions, "stdin"> & { readonly stdin?: "null" | "piped" } = {},
   ): Started {
-    const [command, ...before] = PROGRAM;
+    const [command, ...before] = [...options.through ?? [], ...PROGRAM];
     return new Started(
       new Deno.Command(command as string, {
         args: [...before, ...args],
@@ -125,11 +128,16 @@ export class Started {
     this.#wake();
   }
 
-  /** Waits until stdout holds `text`; fails when the process ends without it. */
-  async printed(text: string): Promise<void> {
+  /** What reached stdout so far. */
+  get stdout(): string {
+    return this.#stdout;
+  }
+
+  /** Waits until stdout holds `text`, `times` over; fails when the process ends without it. */
+  async printed(text: string, times = 1): Promise<void> {
     let done = false;
     this.#out.then(() => done = true);
-    while (!this.#stdout.includes(text)) {
+    while (this.#stdout.split(text).length <= times) {
       if (done) throw new Error(`The process ended without printing ${text}; it printed: ${this.#stdout}`);
       await Promise.race([this.#out, new Promise<void>((resolve) => this.#wake = resolve)]);
     }

@@ -88,6 +88,7 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
   const refusals: Refusal[] = [];
   const warnings: Refusal[] = [];
   let answered = 0;
+  let stopped: Promise<void> | undefined;
 
   async function respondTo(request: RecordedRequest): Promise<ScriptedResponse> {
     if (request.method !== "POST" || !request.path.endsWith("/responses")) {
@@ -133,7 +134,7 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
     const stream = { ...headers, "content-type": "text/event-stream; charset=utf-8" };
     switch (scripted.kind) {
       case "http":
-        return new Response(scripted.body, {
+        return new Response(scripted.body === "" ? null : scripted.body, {
           status: scripted.status,
           headers: { ...headers, ...scripted.headers },
         });
@@ -164,9 +165,10 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
     onError: (error) => new Response(String(error), { status: 500 }),
   }, handle);
 
-  async function stop(): Promise<void> {
+  function stop(): Promise<void> {
     stopping.abort();
-    await server.shutdown();
+    stopped ??= server.shutdown();
+    return stopped;
   }
 
   return {

@@ -55,7 +55,7 @@ export function doctorVerb(flags: CommonFlags & RequestFlags): ExitCode {
     }),
     check("reasoning", () => {
       const { effort = "the model's default", summary = "none" } = reasoningSettings(ports, flags, sources);
-      return `effort ${effort}, summary ${summary}, replay ${replaySetting(ports, flags)}`;
+      return `effort ${effort}, summary ${summary}, replay ${replaySetting(ports, flags, null)}`;
     }),
     keyCheck(ports.env("OPENAI_API_KEY")),
     proxyCheck((name) => ports.env(name)),

@@ -215,7 +215,7 @@ async function runIn(
     tools: READING_TOOLS,
     permissions: ["read"],
     workspaceRoot: plan.root,
-    replay: replaySetting(ports, flags),
+    replay: replaySetting(ports, flags, fixture),
     ...reasoningSettings(ports, flags, { config: context.config, fixture }),
     ...(flags.outputSchema === undefined
       ? {}

@@ -51,6 +51,20 @@ recorded("assembler rebuilds the same items when no event has an event: line", a
   await checkAll(unnamed, EXCEPTIONS.filter(({ withoutOutput }) => !withoutOutput));
 });
 
+recorded("recorded streams give the same events however their bytes are cut", async () => {
+  const streams = recordedStreams().sort((a, b) => a.bytes.length - b.bytes.length).slice(0, 4);
+  for (const { name, bytes } of streams) {
+    const whole = JSON.stringify(await eventsOf([bytes]));
+    const step = Math.ceil(bytes.length / 2000);
+    for (let at = 0; at <= bytes.length; at += step) {
+      const events = await eventsOf([bytes.subarray(0, at), bytes.subarray(at)]);
+      assert.ok(JSON.stringify(events) === whole, `${name} cut at ${at}`);
+    }
+    const single = await eventsOf(Array.from(bytes, (byte) => Uint8Array.of(byte)));
+    assert.ok(JSON.stringify(single) === whole, `${name} in single bytes`);
+  }
+});
+
 recorded("every recorded error body is judged by what it says", () => {
   const judged = recordedErrors().map(({ name, status, headers, body }) => {
     const failure = openaiResponses.classify(status, headers, body);
@@ -75,7 +89,7 @@ async function checkAll(
   assert.ok(streams.length >= 50, `only ${streams.length} streams found`);
   const deviating: string[] = [];
   for (const { name, bytes } of streams) {
-    const events = await eventsOf(bytes);
+    const events = await eventsOf([bytes]);
     const { items, response } = assemble(edit(events));
     const same =
       JSON.stringify(items.map(comparable)) === JSON.stringify(listedItems(events).map(comparable));
@@ -104,9 +118,9 @@ function assemble(events: readonly SseEvent[]): Assembled {
   return { items, response: (finished[0] as typeof finished[0] & object).response };
 }
 
-async function eventsOf(bytes: Uint8Array): Promise<SseEvent[]> {
+async function eventsOf(chunks: readonly Uint8Array[]): Promise<SseEvent[]> {
   const events: SseEvent[] = [];
-  for await (const batch of readSse(ReadableStream.from([bytes]))) events.push(...batch);
+  for await (const batch of readSse(ReadableStream.from(chunks))) events.push(...batch);
   return events;
 }
 

@@ -3,6 +3,7 @@ import type { Dialect } from "./dialect.ts";
 import type { StreamOptions } from "./script.ts";
 
 const encoder = new TextEncoder();
+const RESET_AFTER_MS = 20;
 
 /** The bytes of an event stream. */
 export function encodeEvents(
@@ -48,7 +49,11 @@ export function bodyOf(
       if (delayMs !== undefined) await pause(delayMs, ended);
       const chunk = chunks[next++];
       if (chunk !== undefined) return controller.enqueue(chunk);
-      if (then === "reset") return controller.error(new Error("scripted reset"));
+      if (then === "reset") {
+        // Otherwise the break can overtake what was written before it.
+        await pause(RESET_AFTER_MS, ended);
+        return controller.error(new Error("scripted reset"));
+      }
       if (then === "stall") await pause(Infinity, ended);
       if (!canceled.signal.aborted) controller.close();
     },

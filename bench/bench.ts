@@ -1,0 +1,26 @@
+import type { Report } from "./report.ts";
+
+/** What every bench gets. */
+export interface BenchContext {
+  /** The checkout; an absolute path. */
+  readonly root: string;
+  /** Kept from one call to the next: compiled binaries. */
+  readonly cacheDirectory: string;
+  /** Empty at first, on the disk that is measured; removed afterwards. */
+  readonly workDirectory: string;
+  /** Small sizes and few rounds: to see that a bench works, not what it measures. */
+  readonly quick: boolean;
+  /** Gets each line about what is being prepared. */
+  readonly say: (line: string) => void;
+}
+
+/** One bench: prepares what it needs, measures, and reports. */
+export type Bench = (context: BenchContext) => Promise<Report>;
+
+/** The value for a full measurement, or the one for `--quick`. */
+export function sized(
+  context: BenchContext,
+  { full, quick }: { readonly full: number; readonly quick: number },
+) {
+  return context.quick ? quick : full;
+}

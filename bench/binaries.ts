@@ -1,0 +1,53 @@
+/**
+ * The two executables of the start-up bench: reprise, and a program that ends at once, of the same runtime, made by
+ * the same bundler and compiler with the same flags.
+ *
+ * @module
+ */
+import { join } from "node:path";
+import { build } from "../scripts/compile/build.ts";
+import { hostTarget } from "../scripts/compile/targets.ts";
+import { hashOfInputs, isUpToDate, writeStamp } from "../scripts/gate/stamp.ts";
+import type { BenchContext } from "./bench.ts";
+
+/** Where the executables are. */
+export interface Binaries {
+  readonly reprise: string;
+  readonly empty: string;
+}
+
+const EMPTY_PROGRAM = "Deno.exit(0);\n";
+
+/** Both executables as of the present sources, compiled where the cache has older ones. */
+export async function makeBinaries(context: BenchContext): Promise<Binaries> {
+  const emptyRoot = join(context.cacheDirectory, "empty-program");
+  Deno.mkdirSync(emptyRoot, { recursive: true });
+  Deno.writeTextFileSync(join(emptyRoot, "main.ts"), EMPTY_PROGRAM);
+  return {
+    reprise: await makeBinary(context, { name: "reprise", root: context.root }),
+    empty: await makeBinary(context, { name: "empty", root: emptyRoot }),
+  };
+}
+
+async function makeBinary(
+  context: BenchContext,
+  { name, root }: { readonly name: string; readonly root: string },
+): Promise<string> {
+  const out = join(context.cacheDirectory, Deno.build.os === "windows" ? `${name}.exe` : name);
+  const stamp = `${out}.stamp`;
+  const configured = Deno.env.get("DENORT_BIN") ?? "";
+  const runtimeFromNpm = configured === "" && hostTarget() === "linux-x64";
+  const inputs = hashOfInputs(context.root, runtimeFromNpm ? "npm" : `official ${configured}`);
+  if (!isUpToDate(stamp, inputs, out)) {
+    await build({ root, out, target: null, runtimeFromNpm, frozen: false, say: context.say });
+    writeStamp(stamp, inputs, out);
+  }
+  // Other calls may compile anew meanwhile: the measured file keeps its content under a name of its own.
+  const own = join(context.workDirectory, `bin-${name}`);
+  try {
+    Deno.linkSync(out, own);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  }
+  return own;
+}

@@ -1,0 +1,99 @@
+/**
+ * Opening and folding a long session against reading its files, and which part of the work takes how much of it.
+ *
+ * @module
+ */
+import { livePorts } from "../src/cli/live_ports.ts";
+import { checkSeal } from "../src/domain/seal.ts";
+import type { Turn } from "../src/domain/turn.ts";
+import { foldHistory } from "../src/fold/fold.ts";
+import { Chain } from "../src/store/chain.ts";
+import { openHome } from "../src/store/home.ts";
+import { readSession } from "../src/store/read.ts";
+import { readTrusted } from "../src/store/trusted.ts";
+import { isTooDeep, MAX_TURN_BYTES } from "../src/store/turn_file.ts";
+import { judgeTurn } from "../src/store/turn_schema.ts";
+import { type Bench, sized } from "./bench.ts";
+import { hasProgram, timeProgram } from "./programs.ts";
+import { type Report, timeRow } from "./report.ts";
+import { type BenchSession, FINGERPRINT, ID, makeSession, MODEL } from "./session.ts";
+import { type Candidate, interleave, timed } from "./timing.ts";
+
+const TARGET = { fingerprint: FINGERPRINT, model: MODEL, replay: "exact" } as const;
+
+/** Measures `readSession` with `foldHistory`. */
+export const foldBench: Bench = async (context) => {
+  const turns = sized(context, { full: 10_000, quick: 1000 });
+  const rounds = sized(context, { full: 15, quick: 5 });
+  const session = await makeSession(`${context.workDirectory}/fold`, turns);
+  const cat = hasProgram("cat");
+  const parts = partsOf(session);
+  const times = await interleave({
+    whole: { measure: () => timed(() => openAndFold(session)) },
+    loop: { measure: () => timed(() => readAll(session)) },
+    cat: { measure: () => cat ? timeCat(session) : NaN },
+    ...parts,
+  }, { rounds, warmups: 2 });
+  const count = turns.toLocaleString("en");
+  const name = `open and fold ${count} turns`;
+  const whole = { name, times: times.whole };
+  const target = { bound: "at_most", value: 1.5 } as const;
+  return {
+    rows: [
+      cat
+        ? timeRow({ ...whole, against: "the process cat", againstTimes: times.cat, target })
+        : { name, skipped: "no cat" },
+      timeRow({ ...whole, against: "readFileSync in a loop", againstTimes: times.loop }),
+      ...Object.keys(parts).map((part) =>
+        timeRow({ name: `  ${part}`, against: "the whole", times: times[part], againstTimes: times.whole })
+      ),
+    ],
+    notes: [
+      `${rounds} rounds in one process; ${
+        (session.bytes / turns / 1024).toFixed(2)
+      } KB a turn, files in the cache.`,
+    ],
+  } satisfies Report;
+};
+
+function openAndFold({ homePath }: BenchSession): void {
+  const ports = livePorts();
+  const { turns } = readSession(ports, openHome(ports, homePath), ID);
+  foldHistory(turns, TARGET);
+}
+
+function readAll({ turnsPath, files }: BenchSession): void {
+  for (const file of files) Deno.readFileSync(`${turnsPath}/${file}`);
+}
+
+function timeCat({ turnsPath, files }: BenchSession): number {
+  return timeProgram({ program: "cat", args: files, cwd: turnsPath });
+}
+
+/** The steps of opening and folding, each over all turns, with what the steps before it made at hand. */
+function partsOf({ turnsPath, files }: BenchSession): Record<string, Candidate> {
+  const ports = livePorts();
+  const paths = files.map((file) => `${turnsPath}/${file}`);
+  const bytes = paths.map((path) => Deno.readFileSync(path));
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const parse = () => bytes.map((each) => JSON.parse(decoder.decode(each)));
+  const values = parse();
+  const turns: readonly Turn[] = values;
+  const chainOf = () => {
+    const chain = new Chain(ID);
+    for (const turn of turns) {
+      chain.check(turn);
+      chain.advance(turn);
+    }
+  };
+  const step = (body: () => unknown): Candidate => ({ measure: () => timed(body) });
+  return {
+    "look and read": step(() => paths.forEach((path) => readTrusted(ports, path, MAX_TURN_BYTES))),
+    "checksum": step(() => bytes.forEach(checkSeal)),
+    "depth": step(() => bytes.forEach(isTooDeep)),
+    "decode and JSON.parse": step(parse),
+    "validation (zod)": step(() => values.forEach(judgeTurn)),
+    "chain": step(chainOf),
+    "fold": step(() => foldHistory(turns, TARGET)),
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * What a bench found, as rows: one ratio each, with its target beside it.
+ *
+ * @module
+ */
+import { ratios, type Spread, spread } from "./timing.ts";
+
+/** What a ratio should be. Bounds are inclusive. */
+export interface Target {
+  readonly bound: "at_most" | "at_least";
+  readonly value: number;
+}
+
+/** One comparison. */
+export interface Row {
+  /** What was measured. */
+  readonly name: string;
+  /** What it was measured against, in the same rounds. */
+  readonly against: string;
+  readonly ratio: Spread;
+  /** Milliseconds of what was measured … */
+  readonly ms: Spread;
+  /** … and of what it was measured against. */
+  readonly againstMs: Spread;
+  /** `null` where the ratio only informs. */
+  readonly target: Target | null;
+}
+
+/** A comparison that could not be made here. */
+export interface SkippedRow {
+  readonly name: string;
+  /** Such as `no C compiler`. */
+  readonly skipped: string;
+}
+
+/** All that one bench found. */
+export interface Report {
+  readonly rows: readonly (Row | SkippedRow)[];
+  /** What has to be known to read the rows, one sentence each. */
+  readonly notes: readonly string[];
+}
+
+/** The milliseconds of each round on both sides of a comparison. */
+export interface Measured {
+  readonly name: string;
+  readonly against: string;
+  readonly times: readonly number[];
+  readonly againstTimes: readonly number[];
+  /** @default {null} */
+  readonly target?: Target | null;
+}
+
+/** A row whose ratio says how many times as long `name` takes. */
+export function timeRow(measured: Measured): Row {
+  return row(measured, ratios(measured.times, measured.againstTimes));
+}
+
+/** A row whose ratio says how many times as fast `name` is. */
+export function speedRow(measured: Measured): Row {
+  return row(measured, ratios(measured.againstTimes, measured.times));
+}
+
+function row({ name, against, times, againstTimes, target = null }: Measured, ratio: number[]): Row {
+  return { name, against, ratio: spread(ratio), ms: spread(times), againstMs: spread(againstTimes), target };
+}
+
+/** True when the median ratio is within its target; `null` where there is none. */
+export function isMet({ ratio, target }: Row): boolean | null {
+  if (target === null) return null;
+  return target.bound === "at_most" ? ratio.median <= target.value : ratio.median >= target.value;
+}
+
+/** The report as one JSON object a line. */
+export function jsonLines(bench: string, report: Report): string[] {
+  const rows = report.rows.map((each) => {
+    return JSON.stringify("skipped" in each ? { bench, ...each } : { bench, ...each, met: isMet(each) });
+  });
+  return [...rows, ...report.notes.map((note) => JSON.stringify({ bench, note }))];
+}
+
+const HEADINGS = ["", "ratio", "min–max", "target", "", "median", "against"];
+
+/** The report as a table for people. */
+export function table(bench: string, report: Report): string[] {
+  const cells = [HEADINGS, ...report.rows.map(cellsOf)];
+  const widths = HEADINGS.map((_, column) =>
+    Math.max(...cells.map((row) => row.length === HEADINGS.length ? (row[column] as string).length : 0))
+  );
+  const name = Math.max(...cells.map((row) => (row[0] as string).length));
+  const lines = cells.map((row) =>
+    row.map((cell, column) => cell.padEnd(column === 0 ? name : widths[column] as number)).join("  ")
+      .trimEnd()
+  );
+  return [bench, ...lines.map((line) => `  ${line}`), ...report.notes.map((note) => `  ${note}`), ""];
+}
+
+function cellsOf(each: Row | SkippedRow): string[] {
+  if ("skipped" in each) return [each.name, `skipped: ${each.skipped}`];
+  const { ratio, target } = each;
+  const met = isMet(each);
+  return [
+    each.name,
+    digits(ratio.median),
+    `${digits(ratio.min)}–${digits(ratio.max)}`,
+    target === null ? "" : `${target.bound === "at_most" ? "≤" : "≥"} ${target.value}`,
+    met === null ? "" : met ? "met" : "not met",
+    milliseconds(each.ms.median),
+    `${each.against}: ${milliseconds(each.againstMs.median)}`,
+  ];
+}
+
+function digits(value: number): string {
+  return value.toFixed(value < 10 ? 2 : 1);
+}
+
+function milliseconds(value: number): string {
+  return `${value.toFixed(value < 1 ? 3 : value < 100 ? 1 : 0)} ms`;
+}

@@ -1,0 +1,146 @@
+/**
+ * Bytes of a stream → assembled items, against `JSON.parse` of the same payloads alone and against the official
+ * client.
+ *
+ * @module
+ */
+import OpenAI from "openai";
+import { openaiResponses } from "../src/provider/openai/dialect.ts";
+import { readSse } from "../src/transport/sse.ts";
+import { type Bench, sized } from "./bench.ts";
+import { type Report, speedRow, timeRow } from "./report.ts";
+import { BASE_URL, MODEL } from "./session.ts";
+import { sampleStreams, type StreamSet } from "./stream.ts";
+import { interleave, timed, timedAsync } from "./timing.ts";
+
+const SIZES = [
+  { chunk: 16 * 1024, name: "16 KB chunks", parseTarget: 1.5, clientTarget: 6 },
+  { chunk: 300, name: "300-byte chunks", parseTarget: 2.8, clientTarget: 3 },
+] as const;
+
+/** Measures `readSse` with the assembler. */
+export const sseBench: Bench = async (context) => {
+  const megabytes = sized(context, { full: 24, quick: 4 });
+  const rounds = sized(context, { full: 9, quick: 3 });
+  const set = await sampleStreams();
+  const bytes = repeated(set, megabytes * 1e6);
+  const payloads = await payloadsOf(bytes);
+  const rows = [];
+  for (const { chunk, name, parseTarget, clientTarget } of SIZES) {
+    const chunks = cut(bytes, chunk);
+    const times = await interleave({
+      parse: { measure: () => timed(() => payloads.forEach((payload) => JSON.parse(payload))) },
+      own: { measure: () => timedAsync(() => assemble(iterate(chunks), set)) },
+      ownFromBody: { measure: () => timedAsync(() => assemble(bodyOf(chunks), set)) },
+      client: { measure: () => timedAsync(() => readWithClient(chunks, payloads.length)) },
+    }, { rounds });
+    rows.push(
+      timeRow({
+        name: `${name} → items`,
+        against: "JSON.parse alone, time",
+        times: times.own,
+        againstTimes: times.parse,
+        target: { bound: "at_most", value: parseTarget },
+      }),
+      speedRow({
+        name: `${name} of a fetch body → items`,
+        against: "the openai client, speed",
+        times: times.ownFromBody,
+        againstTimes: times.client,
+        target: { bound: "at_least", value: clientTarget },
+      }),
+    );
+  }
+  const size = `${(bytes.length / 1e6).toFixed(0)} MB with ${payloads.length.toLocaleString("en")} events`;
+  return {
+    rows,
+    notes: [
+      `${rounds} rounds; ${set.name}, repeated to ${size}. Against the client both read the same web stream.`,
+    ],
+  } satisfies Report;
+};
+
+/** The whole set again and again, as one body, until it has at least `least` bytes. */
+function repeated({ streams }: StreamSet, least: number): Uint8Array {
+  const length = streams.reduce((sum, stream) => sum + stream.length, 0);
+  const times = Math.ceil(least / length);
+  const bytes = new Uint8Array(length * times);
+  let at = 0;
+  for (let time = 0; time < times; time++) {
+    for (const stream of streams) {
+      bytes.set(stream, at);
+      at += stream.length;
+    }
+  }
+  return bytes;
+}
+
+function cut(bytes: Uint8Array, size: number): Uint8Array[] {
+  const chunks: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
+  return chunks;
+}
+
+/** The chunks with as little around them as an async iterable can have. */
+function iterate(chunks: readonly Uint8Array[]): AsyncIterable<Uint8Array> {
+  let at = 0;
+  const next = (): Promise<IteratorResult<Uint8Array>> => {
+    const value = chunks[at++];
+    return Promise.resolve(value === undefined ? { done: true, value } : { done: false, value });
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
+}
+
+/** The chunks as `fetch` hands them out. */
+function bodyOf(chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      const chunk = chunks[at++];
+      if (chunk === undefined) controller.close();
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+async function payloadsOf(bytes: Uint8Array): Promise<string[]> {
+  const payloads: string[] = [];
+  for await (const batch of readSse(iterate(cut(bytes, 64 * 1024)))) {
+    for (const { data } of batch) payloads.push(data);
+  }
+  return payloads;
+}
+
+/** Reads one response after the other out of `body`. */
+async function assemble(body: AsyncIterable<Uint8Array>, { streams }: StreamSet): Promise<void> {
+  let assembler = openaiResponses.newAssembler();
+  let responses = 0;
+  let items = 0;
+  for await (const batch of readSse(body)) {
+    for (const event of batch) {
+      for (const update of assembler.feed(event)) {
+        if (update.kind === "item") items++;
+        if (update.kind !== "finished") continue;
+        responses++;
+        assembler = openaiResponses.newAssembler();
+      }
+    }
+  }
+  if (responses === 0 || responses % streams.length !== 0 || items < responses) {
+    throw new Error(`Assembled ${responses} responses with ${items} items out of ${streams.length} streams`);
+  }
+}
+
+/** The client's plain stream of events: it does not assemble, so it has less to do. */
+async function readWithClient(chunks: readonly Uint8Array[], expected: number): Promise<void> {
+  const client = new OpenAI({
+    apiKey: "sk-bench",
+    baseURL: BASE_URL,
+    fetch: () =>
+      Promise.resolve(new Response(bodyOf(chunks), { headers: { "content-type": "text/event-stream" } })),
+  });
+  const stream = await client.responses.create({ model: MODEL, input: "Go", stream: true });
+  let events = 0;
+  for await (const _event of stream) events++;
+  if (events !== expected) throw new Error(`The client read ${events} of ${expected} events`);
+}

@@ -1,0 +1,168 @@
+/**
+ * What the command line tests share: a home with a server behind it, cases that run side by side, and one way to
+ * look at an error.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { seal } from "../../src/domain/seal.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { type Called, type CallOptions, events, Sandbox, type Started } from "../support/reprise.ts";
+import {
+  answer,
+  functionCall,
+  message,
+  reasoning,
+  type ResponsesServer,
+  type Script,
+  type ServerOptions,
+  startResponsesServer,
+} from "../support/responses_server.ts";
+
+/** The key of every call: a text that would be found wherever it leaked. */
+export const KEY = "sk-test-4f1d0c7ea9-never-printed";
+/** The model of every call. */
+export const MODEL = "gpt-5.6";
+/** How many cases of one test run at the same time. */
+const PARALLEL_CASES = 4;
+
+/** A sandbox, a server, and the environment that leads from one to the other. */
+export class Place implements AsyncDisposable {
+  readonly sandbox = new Sandbox();
+  readonly server: ResponsesServer;
+
+  constructor(script: Script, options: Omit<ServerOptions, "script"> = {}) {
+    this.server = startResponsesServer({ script, key: KEY, ...options });
+    Deno.writeTextFileSync(`${this.sandbox.workspace}/a.txt`, "alpha\nbeta\n");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server.stop();
+    await this.sandbox[Symbol.asyncDispose]();
+  }
+
+  /** The variables that a user of this server would have set. */
+  get env(): Record<string, string> {
+    return { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: this.server.baseUrl, REPRISE_MODEL: MODEL };
+  }
+
+  /** Runs the program to its end. */
+  call(args: readonly string[], options: CallOptions = {}): Promise<Called> {
+    return this.sandbox.call(args, { ...options, env: { ...this.env, ...options.env } });
+  }
+
+  /** Starts the program and leaves it running. */
+  start(args: readonly string[], options: Parameters<Sandbox["start"]>[1] = {}): Started {
+    return this.sandbox.start(args, { ...options, env: { ...this.env, ...options.env } });
+  }
+
+  /** A completed run that must succeed: of the new session `id`. */
+  async session(id: string, prompt = "Look at a.txt"): Promise<void> {
+    const called = await this.call(["run", "--json", "--new", "-s", id, prompt]);
+    assert.equal(called.code, 0, `${called.stdout}${called.stderr}`);
+  }
+
+  /** The directory of a session. */
+  path(id: string): string {
+    return `${this.sandbox.home}/sessions/${id}`;
+  }
+
+  /** The path of a turn file. */
+  turnPath(id: string, turn: number): string {
+    return `${this.path(id)}/turns/${String(turn).padStart(6, "0")}.json`;
+  }
+}
+
+/** An answer without tools. */
+export const HELLO = answer([reasoning("Thinking"), message("Hello.")]);
+/** An answer that reads a.txt. */
+export const READS_A = answer([
+  reasoning("Looking"),
+  functionCall("read_file", { path: "a.txt", offset: null, limit: null }),
+]);
+
+/** A server that reads a file in each run's first step, then answers, for as many runs as come. */
+export const readsThenAnswers: Script = ({ input }) => input.at(-1)?.type === "message" ? READS_A : HELLO;
+
+/** Cases by what each of them shows. */
+export type Cases = Readonly<Record<string, () => Promise<void>>>;
+
+/** One test whose cases run side by side; it fails with the name of every case that failed. */
+export function together(promise: string, cases: Cases): void {
+  Deno.test({
+    name: promise,
+    sanitizeOps: true,
+    sanitizeResources: true,
+    fn: async () => {
+      const queue = Object.entries(cases);
+      const failures: string[] = [];
+      const worker = async () => {
+        for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+          const [name, run] = next;
+          try {
+            await run();
+          } catch (error) {
+            failures.push(`${name}: ${error instanceof Error ? error.stack : String(error)}`);
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: PARALLEL_CASES }, worker));
+      if (failures.length > 0) throw new Error(failures.join("\n\n"));
+    },
+  });
+}
+
+/** What an error must be. */
+export interface ExpectedError {
+  readonly code: string;
+  readonly exit: number;
+  /** What the message has to name. */
+  readonly says?: RegExp;
+  /** What the hint has to name. */
+  readonly hint?: RegExp;
+}
+
+/**
+ * Checks a failed `--json` call: exit code, the error object where it belongs, and that it says what to do.
+ * Returns the error object.
+ */
+export function assertError(called: Called, expected: ExpectedError): JsonObject {
+  const shown = `${called.stdout}${called.stderr}`;
+  assert.equal(called.code, expected.exit, shown);
+  const lines = events(called) as JsonObject[];
+  const ended = lines.filter(({ type }) => type === "run.ended").length;
+  const began = lines.some(({ type }) => type === "run.started");
+  assert.equal(ended, began ? 1 : 0, `run.ended exactly once after run.started: ${shown}`);
+  const error = lines.at(began ? -2 : -1) ?? {};
+  assert.equal(error.type, "error", shown);
+  assert.equal(error.code, expected.code, shown);
+  assert.equal(error.exit_code, expected.exit);
+  assert.equal(lines.filter(({ type }) => type === "error").length, 1, shown);
+  if (began) assert.equal(lines.at(-1)?.exit_code, expected.exit, shown);
+  const { message: text, hint } = error;
+  assert.match(String(text), /^[A-Z]/, "a message starts with a capital");
+  assert.doesNotMatch(String(text), /\.$/, "a message has no final full stop");
+  if (expected.says !== undefined) assert.match(String(text), expected.says);
+  assert.equal(typeof hint, "string", `a hint says what to do next: ${shown}`);
+  if (expected.hint !== undefined) assert.match(String(hint), expected.hint);
+  assert.ok(!shown.includes(KEY), "the key is never printed");
+  return error;
+}
+
+/** Changes a sealed file's text and seals it again, as another version of this program might have written it. */
+export function reseal(path: string, edit: (text: string) => string): void {
+  const text = Deno.readTextFileSync(path);
+  const open = text.slice(0, text.lastIndexOf('"sum":"'));
+  const edited = edit(open);
+  assert.notEqual(edited, open, `the edit found nothing to change in ${path}`);
+  Deno.writeFileSync(path, seal(edited).bytes);
+}
+
+/** Waits until `condition` holds; fails after ten seconds. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`Waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { readText } from "../../src/transport/http.ts";
+import { createPlayer, type RecordedExchange } from "../../src/transport/player.ts";
+
+const REQUEST = { url: "https://api.openai.com/v1/responses", headers: {}, body: "{}" };
+const SIGNAL = new AbortController().signal;
+const encoder = new TextEncoder();
+
+function exchange(...chunks: string[]): RecordedExchange {
+  const headers = { "content-type": "text/event-stream" };
+  return { status: 200, headers, chunks: chunks.map((chunk) => encoder.encode(chunk)) };
+}
+
+Deno.test("exchanges are answered in sequence, chunk by chunk, and counted", async () => {
+  const player = createPlayer([exchange("data: 1", "\n\n"), { ...exchange("no"), status: 429 }], "demo");
+  assert.equal(player.used, 0);
+  const first = await player(REQUEST, SIGNAL);
+  assert.equal(first.headers.get("content-type"), "text/event-stream");
+  const chunks: number[] = [];
+  for await (const chunk of first.body) chunks.push(chunk.length);
+  assert.deepEqual(chunks, [7, 2]);
+  assert.equal(player.used, 1);
+  const second = await player(REQUEST, SIGNAL);
+  assert.deepEqual([second.status, await readText(second.body, 10), player.used], [429, "no", 2]);
+});
+
+Deno.test("a request past the end is a fixture miss that names the fixture and the request", async () => {
+  const player = createPlayer([exchange("x")], "fixtures/demo");
+  await player(REQUEST, SIGNAL);
+  await assert.rejects(player(REQUEST, SIGNAL), {
+    code: "fixture_miss",
+    message: 'Cannot answer request 2 from fixture "fixtures/demo": it holds 1 exchange',
+  });
+  assert.equal(player.used, 1);
+});
+
+Deno.test("aborting stops a played exchange before it starts and between its chunks", async () => {
+  const reason = new Error("stopped");
+  await assert.rejects(createPlayer([exchange("x")], "demo")(REQUEST, AbortSignal.abort(reason)), reason);
+  const abort = new AbortController();
+  const { body } = await createPlayer([exchange("a", "b")], "demo")(REQUEST, abort.signal);
+  const chunks = body[Symbol.asyncIterator]();
+  assert.equal((await chunks.next()).done, false);
+  abort.abort(reason);
+  await assert.rejects(chunks.next(), reason);
+});
