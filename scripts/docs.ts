@@ -76,7 +76,9 @@ function cliReference(): string {
     verb.outputHelp();
     return `## ${verb.name()}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\`\n`;
   });
-  return `# The command line
+  return `<!-- deno-fmt-ignore-file -->
+
+# The command line
 
 Generated from the parser by \`deno task docs\`; the gate fails when it is stale.
 

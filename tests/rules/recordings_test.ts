@@ -5,10 +5,18 @@ import { checkRequest } from "../../src/rules/check.ts";
 
 const RECORDINGS = new URL("../../../shared/recordings/", import.meta.url);
 const SOURCES = ["llm", "llm-openai-plugin", "openllmetry", "pydantic-ai"];
-const ACCEPTING_HOSTS = ["api.openai.com", "openai.azure.com"];
+const HOSTS = ["api.openai.com", "openai.azure.com"];
 
-/** Requests to OpenAI and Azure that were answered with 200, by file. */
-function acceptedRequests(): { readonly file: string; readonly azure: boolean; readonly body: JsonValue }[] {
+/** A recorded request to OpenAI or Azure, and what it was answered. */
+interface Recorded {
+  readonly file: string;
+  readonly azure: boolean;
+  readonly body: JsonValue;
+  readonly status: number;
+  readonly answer: JsonValue;
+}
+
+function recordedRequests(): Recorded[] {
   return SOURCES.flatMap((source) =>
     [...Deno.readDirSync(new URL(`${source}/`, RECORDINGS))]
       .filter(({ name }) => name.endsWith(".yaml")).map(({ name }) => `${source}/${name}`).sort()
@@ -19,10 +27,17 @@ function acceptedRequests(): { readonly file: string; readonly azure: boolean; r
     return (cassette.interactions as JsonObject[]).flatMap(({ request, response }) => {
       if (!isJsonObject(request) || !isJsonObject(response) || !isJsonObject(response.status)) return [];
       const uri = new URL(String(request.uri));
-      const accepted = ACCEPTING_HOSTS.some((host) => uri.hostname.endsWith(host)) &&
-        uri.pathname.endsWith("/responses") && response.status.code === 200 && request.method === "POST";
-      const body = accepted ? requestBody(request) : null;
-      return body === null ? [] : [{ file, azure: uri.hostname.includes("azure"), body }];
+      const ours = HOSTS.some((host) => uri.hostname.endsWith(host)) && uri.pathname.endsWith("/responses");
+      const body = ours && request.method === "POST" ? requestBody(request) : null;
+      if (body === null) return [];
+      const azure = uri.hostname.includes("azure");
+      return [{
+        file,
+        azure,
+        body,
+        status: Number(response.status.code),
+        answer: response.parsed_body ?? null,
+      }];
     });
   });
 }
@@ -40,21 +55,36 @@ function recordingsExist(): boolean {
   }
 }
 
+function check({ body, azure }: Recorded) {
+  return checkRequest(body, {
+    mode: azure ? "azure" : "openai",
+    refuse: ["wire", "types", "docs", "third_party", "derived"],
+  }).refusals;
+}
+
 const present = recordingsExist();
-const ABSENT = "ignored: ../shared/recordings is absent";
+const WHERE = present ? "" : " (ignored: ../shared/recordings is absent)";
 
 Deno.test({
-  name: `rules let through every recorded request that the API answered${present ? "" : ` (${ABSENT})`}`,
+  name: `rules let through every recorded request that the API answered${WHERE}`,
   ignore: !present,
   fn() {
-    const requests = acceptedRequests();
-    assert(requests.length >= 50, `only ${requests.length} requests were found`);
-    const broken = requests.flatMap(({ file, azure, body }) =>
-      checkRequest(body, {
-        mode: azure ? "azure" : "openai",
-        refuse: ["wire", "types", "docs", "third_party", "derived"],
-      }).refusals.map(({ rule, body }) => `${file}: ${rule}: ${body.error.message}`)
+    const accepted = recordedRequests().filter(({ status }) => status === 200);
+    assert(accepted.length >= 50, `only ${accepted.length} requests were found`);
+    const broken = accepted.flatMap((recorded) =>
+      check(recorded).map(({ rule, body }) => `${recorded.file}: ${rule}: ${body.error.message}`)
     );
     assert.deepEqual(broken, []);
+  },
+});
+
+Deno.test({
+  name: `rules refuse the recorded request that broke one with the recorded answer${WHERE}`,
+  ignore: !present,
+  fn() {
+    const refused = recordedRequests().filter(({ file }) => file.includes("thinking_with_modified_history"))
+      .filter(({ status }) => status === 400);
+    assert.equal(refused.length, 1);
+    for (const recorded of refused) assert.deepEqual(check(recorded)[0]?.body, recorded.answer);
   },
 });

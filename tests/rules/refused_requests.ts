@@ -53,6 +53,14 @@ export const ROWS: readonly Row[] = [
     code: null,
   },
   {
+    // Captured: the reply was rewritten by hand and lost its id.
+    rule: "reasoning_following",
+    body: stateless([user, thought, { role: "assistant", content: "hi" }, user]),
+    message: "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+    param: "input",
+    code: null,
+  },
+  {
     rule: "reasoning_required",
     body: stateless([user, { ...call, id: "fc_1" }, result]),
     message:
@@ -105,11 +113,7 @@ export const ROWS: readonly Row[] = [
   },
   {
     rule: "unknown_parameter",
-    body: stateless(
-      [user, { ...thought, status: null }, reply, user].map((item) =>
-        item === reply ? { role: "assistant", content: "hi" } : item
-      ),
-    ),
+    body: stateless([user, { ...thought, status: null }, call, result]),
     message: "Unknown parameter: 'input[1].status'.",
     param: "input[1].status",
     code: "unknown_parameter",
