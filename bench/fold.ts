@@ -26,12 +26,11 @@ export const foldBench: Bench = async (context) => {
   const turns = sized(context, { full: 10_000, quick: 1000 });
   const rounds = sized(context, { full: 15, quick: 5 });
   const session = await makeSession(`${context.workDirectory}/fold`, turns);
-  const cat = hasProgram("cat");
   const parts = partsOf(session);
   const times = await interleave({
     whole: { measure: () => timed(() => openAndFold(session)) },
     loop: { measure: () => timed(() => readAll(session)) },
-    cat: { measure: () => cat ? timeCat(session) : NaN },
+    cat: hasProgram("cat") ? { measure: () => timeCat(session) } : null,
     ...parts,
   }, { rounds, warmups: 2 });
   const count = turns.toLocaleString("en");
@@ -40,11 +39,11 @@ export const foldBench: Bench = async (context) => {
   const target = { bound: "at_most", value: 1.5 } as const;
   return {
     rows: [
-      cat
+      times.cat.length > 0
         ? timeRow({ ...whole, against: "the process cat", againstTimes: times.cat, target })
         : { name, skipped: "no cat" },
       timeRow({ ...whole, against: "readFileSync in a loop", againstTimes: times.loop }),
-      ...Object.keys(parts).map((part) =>
+      ...(Object.keys(parts) as (keyof typeof parts)[]).map((part) =>
         timeRow({ name: `  ${part}`, against: "the whole", times: times[part], againstTimes: times.whole })
       ),
     ],
@@ -71,7 +70,7 @@ function timeCat({ turnsPath, files }: BenchSession): number {
 }
 
 /** The steps of opening and folding, each over all turns, with what the steps before it made at hand. */
-function partsOf({ turnsPath, files }: BenchSession): Record<string, Candidate> {
+function partsOf({ turnsPath, files }: BenchSession) {
   const ports = livePorts();
   const paths = files.map((file) => `${turnsPath}/${file}`);
   const bytes = paths.map((path) => Deno.readFileSync(path));

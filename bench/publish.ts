@@ -11,7 +11,7 @@ import { SessionWriter } from "../src/store/writer.ts";
 import { type Bench, sized } from "./bench.ts";
 import { hasProgram, outputOfProgram, settle } from "./programs.ts";
 import { type Report, type Row, type SkippedRow, timeRow } from "./report.ts";
-import { answerDraft, cloneHome, ID, makeSession, userDraft } from "./session.ts";
+import { answerDraft, ID, makeSession, userDraft } from "./session.ts";
 import { type Candidate, interleave, timed } from "./timing.ts";
 
 const SHORT_TURNS = 10;
@@ -30,34 +30,30 @@ export const publishBench: Bench = async (context) => {
   try {
     const inC = compileC(context.root, directory, short);
     settle();
-    const times = await interleave({
-      short: appends(short),
-      long: appends(long),
-      ...(inC === null ? {} : { inC }),
-    }, { rounds, warmups: 2 });
-    const rows: (Row | SkippedRow)[] = [];
-    for (const [name, own] of [[SHORT_TURNS, times.short], [longTurns, times.long]] as const) {
-      const turn = `append after turn ${name.toLocaleString("en")}`;
-      rows.push(
-        "inC" in times
-          ? timeRow({
-            name: turn,
-            against: IN_C,
-            times: own,
-            againstTimes: times.inC as number[],
-            target: { bound: "at_most", value: 1.5 },
-          })
-          : { name: turn, skipped: "no C compiler" },
-      );
-    }
-    rows.push(timeRow({
-      name: `append after turn ${longTurns.toLocaleString("en")}`,
-      against: `after turn ${SHORT_TURNS}`,
-      times: times.long,
-      againstTimes: times.short,
-      // The target is no growth; a tenth is what a noisy machine may add.
-      target: { bound: "at_most", value: 1.1 },
-    }));
+    const times = await interleave({ short: appends(short), long: appends(long), inC }, {
+      rounds,
+      warmups: 2,
+    });
+    const againstC = (after: number, own: readonly number[]): Row | SkippedRow =>
+      inC === null ? { name: nameOf(after), skipped: "no C compiler" } : timeRow({
+        name: nameOf(after),
+        against: IN_C,
+        times: own,
+        againstTimes: times.inC,
+        target: { bound: "at_most", value: 1.5 },
+      });
+    const rows = [
+      againstC(SHORT_TURNS, times.short),
+      againstC(longTurns, times.long),
+      timeRow({
+        name: nameOf(longTurns),
+        against: `after turn ${SHORT_TURNS}`,
+        times: times.long,
+        againstTimes: times.short,
+        // The target is no growth; a tenth is what a noisy machine may add.
+        target: { bound: "at_most", value: 1.1 },
+      }),
+    ];
     return {
       rows,
       notes: [`${rounds} rounds; each time is one turn of 2 KB, the mean of ${BATCH} in a row.`],
@@ -68,12 +64,14 @@ export const publishBench: Bench = async (context) => {
   }
 };
 
-async function openWriter(home: string, turns: number): Promise<SessionWriter> {
-  await makeSession(`${home}-made`, turns);
-  // The writer that made it holds no open run; a clone with one appended keeps the made one as it was.
-  cloneHome(`${home}-made`, home);
+function nameOf(turn: number): string {
+  return `append after turn ${turn.toLocaleString("en")}`;
+}
+
+async function openWriter(homePath: string, turns: number): Promise<SessionWriter> {
+  await makeSession(homePath, turns);
   const ports = livePorts();
-  const writer = await SessionWriter.open(ports, openHome(ports, home), { id: ID });
+  const writer = await SessionWriter.open(ports, openHome(ports, homePath), { id: ID });
   writer.append(userDraft(writer.end.run + 1));
   return writer;
 }

@@ -26,17 +26,20 @@ export interface Spread {
   readonly max: number;
 }
 
-/** Runs all candidates round by round; the result has one array for each candidate, one number for each round. */
+/**
+ * Runs all candidates round by round; the result has one array for each candidate, one number for each round. A
+ * candidate that cannot run here is `null`, and its array empty.
+ */
 export async function interleave<Names extends string>(
-  candidates: Readonly<Record<Names, Candidate>>,
+  candidates: Readonly<Record<Names, Candidate | null>>,
   { rounds, warmups = 1 }: Rounds,
 ): Promise<Record<Names, number[]>> {
   const names = Object.keys(candidates) as Names[];
   const times = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Names, number[]>;
   for (let round = 0; round < warmups + rounds; round++) {
     for (const name of orderOf(names, round)) {
-      const taken = await candidates[name].measure(round);
-      if (round >= warmups) times[name].push(taken);
+      const taken = await candidates[name]?.measure(round);
+      if (round >= warmups && taken !== undefined) times[name].push(taken);
     }
   }
   return times;

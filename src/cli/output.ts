@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { ReprError } from "../domain/errors.ts";
+import type { ExitCode, ReprError } from "../domain/errors.ts";
+import { storageError } from "../store/fs_errors.ts";
 import { type Style, styleFor, visibleText } from "./terminal.ts";
 
 const encoder = new TextEncoder();
@@ -15,27 +16,33 @@ export interface OutputOptions {
   readonly colour: boolean;
 }
 
-/** Writes to both streams; a closed stdout is remembered and told once. */
+/** Writes to both streams; a stdout that takes nothing more is remembered and told once. */
 export class Output {
   readonly options: OutputOptions;
   readonly stdoutIsTerminal = Deno.stdout.isTerminal();
   readonly stderrIsTerminal = Deno.stderr.isTerminal();
   readonly style: Style;
   #closed = false;
+  #failure: ReprError | null = null;
   /** A verb that only prints has nothing left to do, and ends as a shell expects of a closed pipe. */
-  #onClosed: () => void = () => Deno.exit(141);
+  #onClosed: () => void = () => Deno.exit(this.closedExitCode);
 
   constructor(options: OutputOptions) {
     this.options = options;
     this.style = styleFor(options.colour && this.stderrIsTerminal);
   }
 
-  /** True once a reader closed stdout. */
+  /** True once stdout takes nothing more: its reader closed it, or its disk is full. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** Instead of ending the process, call `handler` once when nobody reads stdout any more. */
+  /** What a process without a usable stdout ends with. */
+  get closedExitCode(): ExitCode {
+    return this.#failure?.exitCode ?? 141;
+  }
+
+  /** Instead of ending the process, call `handler` once when stdout takes nothing more. */
   onClosed(handler: () => void): void {
     this.#onClosed = handler;
   }
@@ -61,8 +68,11 @@ export class Output {
     try {
       writeAll(Deno.stdout, bytes);
     } catch (error) {
-      if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
       this.#closed = true;
+      if (!(error instanceof Deno.errors.BrokenPipe)) {
+        this.#failure = storageError(error, "write the output", "stdout");
+        this.errorLine(this.#failure.message, this.#failure.hint);
+      }
       this.#onClosed();
     }
   }
@@ -104,9 +114,8 @@ export class Output {
 function writeStderr(text: string): void {
   try {
     writeAll(Deno.stderr, encoder.encode(text));
-  } catch (error) {
-    // Nobody to tell: stderr is gone.
-    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  } catch {
+    // Nobody to tell: stderr is gone, or its disk is full.
   }
 }
 

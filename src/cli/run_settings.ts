@@ -54,6 +54,7 @@ export function endpointSetting(
     throw new ReprError(
       "usage",
       `Cannot use the provider ${JSON.stringify(provider)}: this version speaks openai`,
+      { hint: "Servers that speak the Responses API are reached with --base-url" },
     );
   }
   const found: Setting<string> = fixture === null
@@ -91,6 +92,7 @@ export function keySetting(ports: Ports, endpoint: Endpoint): string {
     throw new ReprError(
       "missing_key",
       "Cannot use the key in OPENAI_API_KEY: it holds spaces or unprintable characters",
+      { hint: "Set the key again, without spaces, quotes or line ends" },
     );
   }
   if (endpoint.baseUrl.protocol !== "https:" && !isLoopback(endpoint.baseUrl)) {
@@ -162,7 +164,10 @@ export function textOrFile(ports: Ports, value: string, flag: string): string {
 
 /** Reads `--output-schema FILE`: a JSON schema, or an object with `name` and `schema`. */
 export function readOutputSchema(ports: Ports, path: string): JsonObject {
-  const refuse = (why: string) => new ReprError("usage", `Cannot use the output schema "${path}": ${why}`);
+  const refuse = (why: string) =>
+    new ReprError("usage", `Cannot use the output schema "${path}": ${why}`, {
+      hint: "Give a file with a JSON schema, or with an object of name and schema",
+    });
   let value: unknown;
   try {
     value = JSON.parse(readTextFile(ports, path, "--output-schema"));
@@ -180,6 +185,9 @@ function readTextFile(ports: Ports, path: string, flag: string): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(ports.files.read(path));
   } catch (cause) {
     const why = cause instanceof TypeError ? "it is not valid UTF-8" : "it cannot be read";
-    throw new ReprError("usage", `Cannot use the file "${path}" of ${flag}: ${why}`, { cause });
+    throw new ReprError("usage", `Cannot use the file "${path}" of ${flag}: ${why}`, {
+      hint: "Give a text file that exists; its path is relative to the working directory",
+      cause,
+    });
   }
 }

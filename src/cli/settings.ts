@@ -83,7 +83,9 @@ export function homeSetting(ports: Ports, flag: string | undefined, config: Conf
   const set = firstSetting(ports, { flag, env: ["REPRISE_HOME"], config: config.home });
   if (set !== null) {
     if (set.value === "") {
-      throw new ReprError("usage", "Cannot use an empty path as the home of the sessions");
+      throw new ReprError("usage", "Cannot use an empty path as the home of the sessions", {
+        hint: "Give --home DIR, or leave it out",
+      });
     }
     return { ...set, value: absolute(set.value) };
   }

@@ -29,7 +29,13 @@ export async function readPrompt(timeoutMs: number): Promise<string> {
       if (next.done) break;
       size += next.value.length;
       if (size > MAX_PROMPT_BYTES) {
-        throw new ReprError("usage", `Cannot use a prompt of more than ${MAX_PROMPT_BYTES} bytes from stdin`);
+        throw new ReprError(
+          "usage",
+          `Cannot use a prompt of more than ${MAX_PROMPT_BYTES} bytes from stdin`,
+          {
+            hint: "Put it into a file of the workspace and name that in the prompt",
+          },
+        );
       }
       chunks.push(next.value);
     }
@@ -53,6 +59,9 @@ function decode(chunks: readonly Uint8Array[]): string {
   try {
     return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
   } catch (cause) {
-    throw new ReprError("usage", "Cannot use the prompt from stdin: it is not valid UTF-8", { cause });
+    throw new ReprError("usage", "Cannot use the prompt from stdin: it is not valid UTF-8", {
+      hint: "Convert it first, such as with iconv, or put it into a file of the workspace",
+      cause,
+    });
   }
 }

@@ -25,5 +25,6 @@ function seconds(ports: Ports, variable: string, otherwise: number): number {
   throw new ReprError(
     "bad_configuration",
     `Cannot use ${variable}=${text}: it is not a number of seconds up to 86400`,
+    { hint: `Unset it (the default is ${otherwise}), or give a number above 0` },
   );
 }

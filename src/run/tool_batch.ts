@@ -12,8 +12,6 @@ import type { RunSetup } from "./setup.ts";
 
 /** How many tools run at the same time. */
 const PARALLEL_TOOLS = 8;
-/** What the model sees of one result at most, in UTF-16 units. */
-const MAX_OUTPUT_CHARS = 32_000;
 
 /** The result of each call, in call order. Never throws for what a model or a tool does. */
 export async function runToolBatch(setup: RunSetup, calls: readonly ToolCallEvent[]): Promise<EventDraft[]> {
@@ -77,11 +75,7 @@ async function runTool(setup: RunSetup, call: ToolCallEvent, facts: CallFacts): 
   }
   const parsed = parseArguments(tool, facts.argumentsText);
   if (!parsed.ok) return fail("invalid_arguments", parsed.message);
-  const context: ToolContext = {
-    root: setup.workspaceRoot,
-    signal: setup.stop.signal,
-    maxOutputChars: MAX_OUTPUT_CHARS,
-  };
+  const context: ToolContext = { root: setup.workspaceRoot, signal: setup.stop.signal };
   let output: ToolOutput | null;
   try {
     output = await orStopped(tool.run(parsed.args, context), setup.stop.signal);
@@ -109,6 +103,7 @@ async function runTool(setup: RunSetup, call: ToolCallEvent, facts: CallFacts): 
 function orStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const stopped = () => resolve(null);
+    if (signal.aborted) stopped();
     signal.addEventListener("abort", stopped, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stopped));
   });

@@ -175,11 +175,13 @@ together("flags that make no sense are exit 2, with the flag named and nothing d
       [["fsck", "x", "--all"], /--all/],
       [["nonsense"], /nonsense/],
     ];
-    for (const [args, says] of rows) {
-      const called = await place.call([...args, "--json"]);
-      const error = assertError(called, { code: codeOf(args), exit: 2 });
-      assert.match(`${error.message} ${error.hint}`, says, args.join(" "));
-      assert.equal(called.stderr, "", args.join(" "));
+    for (const [[verb = "", ...rest], says] of rows) {
+      const called = await place.call([verb, "--json", ...rest]);
+      const shown = `${verb} ${rest.join(" ")}: ${called.stdout}`;
+      assert.equal(called.code, 2, shown);
+      const error = assertError(called, { code: codeOf(rest), exit: 2 });
+      assert.match(`${error.message} ${error.hint}`, says, shown);
+      assert.equal(called.stderr, "", shown);
     }
     assert.equal(place.server.requests.length, 0);
     assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
@@ -195,7 +197,7 @@ together("flags that make no sense are exit 2, with the flag named and nothing d
 
 function codeOf(args: readonly string[]): string {
   if (args.includes("--fixture")) return "bad_fixture";
-  return args[0] === "run" && args.length === 2 && args[1]?.trim() === "" ? "no_prompt" : "usage";
+  return args.length === 1 && args[0]?.trim() === "" ? "no_prompt" : "usage";
 }
 
 together("settings that are missing or wrong are exit 2 before anything is sent or written", {

@@ -30,13 +30,23 @@ const PARALLEL_CASES = 4;
 export class Place implements AsyncDisposable {
   readonly sandbox = new Sandbox();
   readonly server: ResponsesServer;
+  readonly #started: Started[] = [];
 
   constructor(script: Script, options: Omit<ServerOptions, "script"> = {}) {
     this.server = startResponsesServer({ script, key: KEY, ...options });
     Deno.writeTextFileSync(`${this.sandbox.workspace}/a.txt`, "alpha\nbeta\n");
   }
 
+  /** Whatever a failed case left running is killed, so that its failure is the one that is told. */
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const started of this.#started) {
+      try {
+        started.process.kill("SIGKILL");
+      } catch {
+        // It ended by itself, as it should.
+      }
+      await started.ended();
+    }
     await this.server.stop();
     await this.sandbox[Symbol.asyncDispose]();
   }
@@ -53,7 +63,9 @@ export class Place implements AsyncDisposable {
 
   /** Starts the program and leaves it running. */
   start(args: readonly string[], options: Parameters<Sandbox["start"]>[1] = {}): Started {
-    return this.sandbox.start(args, { ...options, env: { ...this.env, ...options.env } });
+    const started = this.sandbox.start(args, { ...options, env: { ...this.env, ...options.env } });
+    this.#started.push(started);
+    return started;
   }
 
   /** A completed run that must succeed: of the new session `id`. */
@@ -102,7 +114,7 @@ export function together(promise: string, cases: Cases): void {
           try {
             await run();
           } catch (error) {
-            failures.push(`${name}: ${error instanceof Error ? error.stack : String(error)}`);
+            failures.push(`${name}: ${told(error)}`);
           }
         }
       };
@@ -110,6 +122,11 @@ export function together(promise: string, cases: Cases): void {
       if (failures.length > 0) throw new Error(failures.join("\n\n"));
     },
   });
+}
+
+function told(error: unknown): string {
+  if (error instanceof SuppressedError) return `${told(error.suppressed)}\nthen: ${told(error.error)}`;
+  return error instanceof Error ? error.stack ?? error.message : String(error);
 }
 
 /** What an error must be. */

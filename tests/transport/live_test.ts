@@ -82,7 +82,7 @@ clean("the key goes to its own origin only, over https or to this machine", asyn
   assert.equal(fetched, 0);
 });
 
-clean("connection failures name the host and the cause", async (): Promise<void> => {
+clean("connection failures name the host and the cause", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const closed = `http://127.0.0.1:${listener.addr.port}`;
   listener.close();
@@ -212,19 +212,17 @@ clean(
 );
 
 clean("letting go of a body that nobody read, or read in part, closes the connection", async () => {
-  for (const encoding of [undefined, "gzip"]) {
-    for (const parts of [0, 1]) {
-      const { response: hanging, gone } = hangingSse("data: 1\n\n");
-      if (encoding !== undefined) hanging.headers.set("content-encoding", encoding);
-      if (encoding !== undefined && parts > 0) continue;
-      await withServer(() => hanging, async (origin) => {
-        const response = await liveSend(origin)(requestTo(origin), SIGNAL);
-        const body = response.body[Symbol.asyncIterator]();
-        for (let part = 0; part < parts; part++) await body.next();
-        await body.return?.();
-        await gone;
-      });
-    }
+  const rows: [Record<string, string>, number][] = [[{}, 0], [{}, 1], [{ "content-encoding": "gzip" }, 0]];
+  for (const [headers, parts] of rows) {
+    const { response: hanging, gone } = hangingSse("data: 1\n\n");
+    for (const [name, value] of Object.entries(headers)) hanging.headers.set(name, value);
+    await withServer(() => hanging, async (origin) => {
+      const response = await liveSend(origin)(requestTo(origin), SIGNAL);
+      const body = response.body[Symbol.asyncIterator]();
+      for (let part = 0; part < parts; part++) await body.next();
+      await body.return?.();
+      await gone;
+    });
   }
 });
 

@@ -71,8 +71,9 @@ export async function withServer(
   fn: (origin: string, count: () => number) => Promise<void>,
 ): Promise<void> {
   let count = 0;
+  const stop = new AbortController();
   const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {}, onError: () => new Response(null, { status: 500 }) },
+    { hostname: "127.0.0.1", port: 0, signal: stop.signal, onListen() {} },
     async (request) => {
       await request.text();
       return handler(request, ++count);
@@ -81,7 +82,9 @@ export async function withServer(
   try {
     await fn(`http://127.0.0.1:${server.addr.port}`, () => count);
   } finally {
-    await server.shutdown();
+    // Not shutdown(), which waits for answers that a failing test may never end.
+    stop.abort();
+    await server.finished;
   }
 }
 
@@ -111,14 +114,21 @@ export function sse(text: string | readonly string[], headers: Record<string, st
   });
 }
 
-/** A stream that says `text` and then stays silent until the client goes away, which `gone` then tells. */
+/**
+ * A stream that says `text` and then stays silent until the client goes away. `gone` resolves then, and rejects
+ * when that takes more than five seconds.
+ */
 export function hangingSse(text: string): { readonly response: Response; readonly gone: Promise<void> } {
-  const { promise: gone, resolve } = Promise.withResolvers<void>();
+  const { promise: gone, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => reject(new Error("The client did not let go of the stream")), 5000);
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(encoder.encode(text));
     },
-    cancel: () => resolve(),
+    cancel() {
+      clearTimeout(timer);
+      resolve();
+    },
   });
   return { response: new Response(body, { headers: { "content-type": "text/event-stream" } }), gone };
 }

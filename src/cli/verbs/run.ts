@@ -10,6 +10,7 @@ import type { RunSetup, RunStart } from "../../run/setup.ts";
 import { Stop } from "../../run/stop.ts";
 import { type Home, openHome, resolveSession } from "../../store/home.ts";
 import { SessionWriter } from "../../store/writer.ts";
+import { canonicalRoot } from "../../tools/confine.ts";
 import { READING_TOOLS } from "../../tools/registry.ts";
 import { createLiveSend } from "../../transport/live.ts";
 import { createPlayer } from "../../transport/player.ts";
@@ -30,6 +31,7 @@ import {
 import { sessionInstructions } from "../session_instructions.ts";
 import { RunView } from "../run_view.ts";
 import { absolute } from "../settings.ts";
+import { requireAnswerFile, writeAnswer } from "../answer_file.ts";
 import { stopOnSignals } from "../signals.ts";
 import { noPrompt, readPrompt } from "../stdin.ts";
 import { liveTimeouts } from "../timeouts.ts";
@@ -60,8 +62,9 @@ export async function runVerb(prompt: string | undefined, flags: RunFlags): Prom
   const ports = fixture === null ? context.ports : fixturePorts(context.ports, fixture);
   const plan = planRun({ context, ports, fixture, flags });
   const resumes = plan.selector !== null;
-  // What is missing is told before anyone waits for stdin.
+  // What is missing is told before anyone waits for stdin, and before a session is made.
   if (!resumes) modelSetting(ports, flags, { config: context.config, fixture, manifest: null });
+  checkFiles(ports, flags);
   const words = await promptText(prompt, { resumes, timeoutMs: flags.timeout * 1000 });
   if (flags.dryRun === true) return previewRun(plan, words);
 
@@ -107,6 +110,14 @@ function checkFlags(flags: RunFlags): void {
   }
 }
 
+/** Every file that a flag names can be read, and the answer's can be made. */
+function checkFiles(ports: Ports, flags: RunFlags): void {
+  if (flags.instructions !== undefined) textOrFile(ports, flags.instructions, "--instructions");
+  if (flags.outputSchema !== undefined) readOutputSchema(ports, flags.outputSchema);
+  liveTimeouts(ports);
+  if (flags.output !== undefined) requireAnswerFile(flags.output);
+}
+
 function planRun(
   { context, ports, fixture, flags }: Pick<RunPlan, "context" | "ports" | "fixture" | "flags">,
 ): RunPlan {
@@ -119,12 +130,14 @@ function planRun(
 function workspaceRoot(flag: string | undefined): string {
   const path = flag ?? ".";
   try {
-    const root = Deno.realPathSync(path);
-    if (Deno.statSync(root).isDirectory) return root;
+    return canonicalRoot(path);
   } catch (cause) {
-    throw new ReprError("usage", `Cannot use the workspace "${path}": it cannot be opened`, { cause });
+    throw new ReprError(
+      "usage",
+      `Cannot use the workspace "${path}": it is no directory that can be opened`,
+      { cause },
+    );
   }
-  throw new ReprError("usage", `Cannot use the workspace "${path}": it is not a directory`);
 }
 
 /** The prompt, or `null` where an unfinished run goes on without one. */
@@ -194,7 +207,18 @@ async function runIn(
   const { context, ports, fixture, flags, endpoint } = plan;
   const { output } = context;
   const view = new RunView(output);
-  const emit = (event: RunEvent) => output.options.json ? output.json(event) : view.show(event);
+  const show = (event: RunEvent) => output.options.json ? output.json(event) : view.show(event);
+  let exitCode: ExitCode | null = null;
+  const emit = (event: RunEvent) => {
+    if (event.type !== "run.ended" || event.state !== "completed" || flags.output === undefined) {
+      return show(event);
+    }
+    const failure = writeAnswer(flags.output, event.text);
+    if (failure === null) return show(event);
+    exitCode = failure.exitCode;
+    show({ ...failure.toJSON(), type: "error" });
+    show({ ...event, exit_code: failure.exitCode });
+  };
   const model =
     modelSetting(ports, flags, { config: context.config, fixture, manifest: writer.manifest }).value;
   const setup: RunSetup = {
@@ -228,10 +252,7 @@ async function runIn(
     ? { kind: "continue" }
     : { kind: "prompt", content: [{ type: "input_text", text: words }] };
   const ended = await executeRun(setup, start);
-  if (flags.output !== undefined && ended.state === "completed") {
-    Deno.writeTextFileSync(flags.output, ended.text);
-  }
-  return output.closed ? 141 : ended.exit_code;
+  return output.closed ? output.closedExitCode : exitCode ?? ended.exit_code;
 }
 
 /** The flag's words, else what the session has; a new one starts with ours. */

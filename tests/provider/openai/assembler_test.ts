@@ -96,6 +96,14 @@ Deno.test("the terminal event adds no second copy of an item", async (t) => {
     ]);
     assert.deepEqual(items.map(({ item }) => item.type), ["reasoning", "message", "function_call"]);
   });
+  await t.step("a call listed at another position under a new id", () => {
+    const { items } = run([
+      done(0, REASONING),
+      done(1, CALL),
+      completed({ output: [{ ...CALL, id: "x2" }] }),
+    ]);
+    assert.equal(items.length, 2);
+  });
 });
 
 Deno.test("items keep apart when a server gives all of them the same position or none", () => {
