@@ -12,6 +12,7 @@ const ARGUMENTS_SHOWN = 120;
  */
 export class RunView {
   readonly #output: Output;
+  /** A line was begun and not ended yet. */
   #streaming = false;
 
   constructor(output: Output) {
@@ -40,7 +41,7 @@ export class RunView {
         break;
       case "reasoning.delta":
         this.#output.progress(style.dim(visibleText(event.delta)));
-        this.#streaming = this.#output.stderrIsTerminal;
+        this.#streaming ||= this.#output.stderrIsTerminal;
         break;
       case "tool.started":
         this.#line(`→ ${visibleText(`${event.name} ${headOf(event.arguments, ARGUMENTS_SHOWN)}`)}`);
@@ -66,6 +67,8 @@ export class RunView {
         this.#line(style.dim(`${event.state} · go on: ${event.resume}`));
         break;
       case "item":
+        this.#endLine();
+        break;
       case "turn.saved":
       case "usage":
         break;

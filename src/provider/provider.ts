@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { ErrorCode } from "../domain/errors.ts";
 import type { Item, Usage } from "../domain/event.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
+import type { ApiFailure } from "../domain/failure.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import type { JsonObject } from "../domain/json.ts";
 
@@ -39,20 +39,6 @@ export interface BuiltRequest {
   readonly items: number;
 }
 
-/** Why a provider did not do what it was asked: of an HTTP answer, or inside a stream. */
-export interface ProviderFailure {
-  readonly code: ErrorCode;
-  /** One line for people; it holds the provider's own words, cut and cleaned, and never a key. */
-  readonly message: string;
-  /** The HTTP status, or `null` for a failure inside a stream. */
-  readonly status: number | null;
-  readonly providerCode: string | null;
-  readonly providerType: string | null;
-  readonly param: string | null;
-  /** True when the same request may succeed later. */
-  readonly retryable: boolean;
-}
-
 /** How a response ended. */
 export interface FinishedResponse {
   readonly id: string | null;
@@ -65,7 +51,7 @@ export interface FinishedResponse {
   /** True when a message holds a refusal, or a content filter stopped the response. */
   readonly refused: boolean;
   /** Present when `status` is `failed` or `cut`. */
-  readonly failure?: ProviderFailure;
+  readonly failure?: ApiFailure;
   /** The provider's usage object, verbatim. */
   readonly usage: JsonObject | null;
   /** Oddities that someone may want to know, one sentence each. */
@@ -112,7 +98,7 @@ export interface Dialect {
   buildRequest(spec: RequestSpec): BuiltRequest;
   newAssembler(): Assembler;
   /** Judges an answer that is not an event stream: any status, any body, JSON or not. */
-  classify(status: number, headers: Headers, bodyText: string): ProviderFailure;
+  classify(status: number, headers: Headers, bodyText: string): ApiFailure;
   /** Token counts from a usage object; what is missing counts as 0. */
   usageOf(usage: JsonObject): Usage;
 }

@@ -110,7 +110,7 @@ async function receive(
   request: { readonly path: string; readonly body: string },
 ): Promise<Received> {
   const { setup } = context;
-  const items: Item[] = [];
+  const placed: { readonly outputIndex: number; readonly item: Item }[] = [];
   let response: FinishedResponse | null = null;
   let account = context.account;
   try {
@@ -153,7 +153,7 @@ async function receive(
           setup.emit({ type: "reasoning.delta", delta: update.delta });
           break;
         case "item":
-          items.push(update.item);
+          placed.push(update);
           setup.emit({ type: "item", item: update.item });
           break;
         case "finished":
@@ -170,9 +170,19 @@ async function receive(
     }
     if (response === null) { for (const update of assembler.end()) take(update); }
   } catch (error) {
-    return { items, response, error: setup.stop.error ?? asReprError(error), account };
+    return { items: inOrder(placed), response, error: setup.stop.error ?? asReprError(error), account };
   }
-  return { items, response, error: setup.stop.error ?? failureOfResponse(response), account };
+  return {
+    items: inOrder(placed),
+    response,
+    error: setup.stop.error ?? failureOfResponse(response),
+    account,
+  };
+}
+
+/** Arrival order, but for items that only the terminal event listed: those go where it has them. */
+function inOrder(placed: readonly { readonly outputIndex: number; readonly item: Item }[]): Item[] {
+  return placed.toSorted((a, b) => a.outputIndex - b.outputIndex).map(({ item }) => item);
 }
 
 function responseRecord(received: Received, stopped: boolean): ResponseRecord {

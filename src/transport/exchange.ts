@@ -4,8 +4,9 @@
  * @module
  */
 import { ReprError } from "../domain/errors.ts";
+import type { ApiFailure } from "../domain/failure.ts";
 import type { Clock } from "../domain/ports.ts";
-import { failureError, failureOf, type HttpFailure, withoutSecrets } from "./failure.ts";
+import { failureError, failureOf, withoutSecrets } from "./failure.ts";
 import { discard, type HttpRequest, type HttpResponse, readText, type Send } from "./http.ts";
 import { mayRetry, retryDelay } from "./retry.ts";
 import { readSse, type SseEvent, type SseLimits } from "./sse.ts";
@@ -27,7 +28,7 @@ export interface RetryInfo {
   readonly attempt: number;
   readonly delayMs: number;
   /** Why the attempt before it failed. */
-  readonly failure: HttpFailure;
+  readonly failure: ApiFailure;
 }
 
 /** What {@linkcode openEventStream} needs. */
@@ -39,7 +40,7 @@ export interface ExchangeOptions {
   /** A number in [0, 1), for the jitter. */
   readonly random: () => number;
   /** The provider's judgement on an answer that is not an event stream. */
-  readonly classify: (status: number, headers: Headers, bodyText: string) => HttpFailure;
+  readonly classify: (status: number, headers: Headers, bodyText: string) => ApiFailure;
   /** @default {2} */
   readonly maxRetries?: number;
   readonly onRetry?: (info: RetryInfo) => void;
@@ -67,14 +68,14 @@ export async function openEventStream(options: ExchangeOptions): Promise<EventSt
     const facts = { headers: outcome.headers, now: clock.now(), random: options.random() };
     const delayMs = retryDelay(attempt, facts);
     options.onRetry?.({ attempt, delayMs, failure: outcome.failure });
+    // Aborting ends the sleep; the next attempt then rejects before it sends anything.
     await clock.sleep(delayMs, signal);
-    if (signal.aborted) throw signal.reason;
   }
 }
 
 type Outcome = { readonly stream: EventStream } | {
   readonly error: ReprError;
-  readonly failure: HttpFailure;
+  readonly failure: ApiFailure;
   readonly headers: Headers | undefined;
 };
 

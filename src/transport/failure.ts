@@ -4,18 +4,7 @@
  * @module
  */
 import { type ErrorCode, ReprError } from "../domain/errors.ts";
-
-/** Why an exchange failed. A provider's own failures have this shape too. */
-export interface HttpFailure {
-  readonly code: ErrorCode;
-  readonly message: string;
-  /** The HTTP status, or `null` when no answer came. */
-  readonly status: number | null;
-  readonly providerCode: string | null;
-  readonly providerType: string | null;
-  readonly param: string | null;
-  readonly retryable: boolean;
-}
+import type { ApiFailure } from "../domain/failure.ts";
 
 const HINTS: { readonly [code in ErrorCode]?: string } = {
   unauthorized: "Check the API key, and that its project may use this model",
@@ -31,7 +20,7 @@ const HINTS: { readonly [code in ErrorCode]?: string } = {
 
 /** A failure as the error to throw or to report; `details` carries its facts in snake case. */
 export function failureError(
-  failure: HttpFailure,
+  failure: ApiFailure,
   options: { readonly requestId?: string | null } = {},
 ): ReprError {
   const hint = HINTS[failure.code];
@@ -49,7 +38,7 @@ export function failureError(
 }
 
 /** An error that is no answer of the server as a failure: connection errors and cuts may be tried again (§6.4). */
-export function failureOf(error: ReprError): HttpFailure {
+export function failureOf(error: ReprError): ApiFailure {
   return {
     code: error.code,
     message: error.message,

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { HttpFailure } from "./failure.ts";
+import type { ApiFailure } from "../domain/failure.ts";
 
 const LONGEST_WAIT = 60_000;
 
 /** True when the failed request may go out once more. A spent quota is never tried again, whatever a header says. */
-export function mayRetry(failure: HttpFailure, headers: Headers | undefined): boolean {
+export function mayRetry(failure: ApiFailure, headers: Headers | undefined): boolean {
   if (failure.code === "quota_exhausted") return false;
   const advice = headers?.get("x-should-retry");
   if (advice === "true") return true;

@@ -8,6 +8,7 @@ import { Stop } from "../../src/run/stop.ts";
 import { fsckSession } from "../../src/store/fsck.ts";
 import { SessionWriter } from "../../src/store/writer.ts";
 import type { Tool } from "../../src/tools/tool.ts";
+import { createPlayer } from "../../src/transport/player.ts";
 import { CHANGING, spyFiles } from "../store/spy_files.ts";
 import { ID, portsOn, testPorts, withHome } from "../store/support.ts";
 import { answer, functionCall, message, reasoning } from "../support/responses_server/script.ts";
@@ -151,6 +152,39 @@ Deno.test("a stream that breaks keeps its finished items; continuing sends them 
     writer.close();
     const { input } = JSON.parse(next.bodies[0] as string);
     assert.deepEqual(input.map(({ type }: { type: string }) => type), ["message", "reasoning", "message"]);
+  });
+});
+
+Deno.test("an item that only the terminal event lists is kept where that has it, so that reasoning stays before its call", async () => {
+  await withHome(async (home) => {
+    const thought = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "gAAAA" };
+    const said = {
+      id: "msg_1",
+      type: "message",
+      role: "assistant",
+      content: [{ type: "output_text", text: "Hi" }],
+    };
+    const script = [
+      { type: "response.output_item.done", output_index: 1, item: said },
+      {
+        type: "response.completed",
+        response: { id: "resp_1", status: "completed", output: [thought, said] },
+      },
+    ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+    const exchange = {
+      status: 200,
+      headers: { "content-type": "text/event-stream" },
+      chunks: [new TextEncoder().encode(script)],
+    };
+    const writer = await SessionWriter.create(testPorts(), home, { id: ID });
+    const { setup } = scripted(testPorts(), writer, {
+      script: [],
+      send: createPlayer([exchange], "backfill"),
+    });
+    assert.equal((await executeRun(setup, PROMPT)).state, "completed");
+    writer.close();
+    const model = writer.turns.find(({ kind }) => kind === "model");
+    assert.deepEqual(model?.events.map(({ type }) => type), ["reasoning", "assistant_message"]);
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { HttpFailure } from "../../src/transport/failure.ts";
+import type { ApiFailure } from "../../src/domain/failure.ts";
 import { mayRetry, retryDelay } from "../../src/transport/retry.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12, 0, 0);
@@ -9,7 +9,7 @@ function delay(attempt: number, headers: Record<string, string>, random = 0): nu
   return retryDelay(attempt, { headers: new Headers(headers), now: NOW, random });
 }
 
-function failure(code: HttpFailure["code"], retryable: boolean): HttpFailure {
+function failure(code: ApiFailure["code"], retryable: boolean): ApiFailure {
   return { code, message: "", status: null, providerCode: null, providerType: null, param: null, retryable };
 }
 

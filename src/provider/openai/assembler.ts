@@ -6,7 +6,8 @@
  */
 import type { Item } from "../../domain/event.ts";
 import { isJsonObject, type JsonObject, objectMember, stringMember } from "../../domain/json.ts";
-import type { Assembler, FinishedResponse, ProviderFailure, StreamUpdate } from "../provider.ts";
+import type { ApiFailure } from "../../domain/failure.ts";
+import type { Assembler, FinishedResponse, StreamUpdate } from "../provider.ts";
 import { DeltaReader } from "./deltas.ts";
 import { classifyStreamError, ownFailure } from "./failure.ts";
 import { isItem, ItemLedger, refusesIn } from "./ledger.ts";
@@ -45,7 +46,7 @@ export class ResponsesAssembler implements Assembler {
   #model: string | null = null;
   #refused = false;
   /** Held back until the stream says more: `response.failed` may follow and names the response (§3.5). */
-  #failure: ProviderFailure | undefined;
+  #failure: ApiFailure | undefined;
   /** Start of an event that is not JSON. Last in the stream it means a cut, anywhere else a broken stream. */
   #broken: string | undefined;
   #finished = false;

@@ -6,7 +6,7 @@
  */
 import type { ErrorCode } from "../../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../domain/json.ts";
-import type { ProviderFailure } from "../provider.ts";
+import type { ApiFailure } from "../../domain/failure.ts";
 import { excerptOf, oneLine, quoted } from "./message.ts";
 import { errorBodySchema, mismatchOf } from "./wire.ts";
 
@@ -81,7 +81,7 @@ const CONTEXT_OVERFLOW = /context window|maximum context|context[ _]length|conte
  * Judges an answer that is not an event stream. A 2xx answer is `bad_stream`, because an event stream was
  * asked for, whatever an error in its body says.
  */
-export function classifyAnswer(status: number, headers: Headers, bodyText: string): ProviderFailure {
+export function classifyAnswer(status: number, headers: Headers, bodyText: string): ApiFailure {
   const facts = errorFactsOf(bodyText);
   const said = facts?.message ?? null;
   if (status < 400) {
@@ -110,7 +110,7 @@ export function classifyAnswer(status: number, headers: Headers, bodyText: strin
 }
 
 /** Judges an error that came inside a stream, after HTTP 200: its `code` first, then its `type`, then its words. */
-export function classifyStreamError(error: JsonObject): ProviderFailure {
+export function classifyStreamError(error: JsonObject): ApiFailure {
   const facts = factsOf(error);
   const code = codeOfWords(facts) ?? "provider_failed";
   const said = facts.message === null ? "it gave no reason" : oneLine(facts.message);
@@ -127,7 +127,7 @@ export function classifyStreamError(error: JsonObject): ProviderFailure {
 export function ownFailure(
   code: "stream_cut" | "bad_stream" | "provider_failed",
   message: string,
-): ProviderFailure {
+): ApiFailure {
   return failure({ code, message, status: null, facts: NO_FACTS, retryable: code !== "bad_stream" });
 }
 
@@ -148,7 +148,7 @@ function failure(
     readonly facts: ErrorFacts;
     readonly retryable: boolean;
   },
-): ProviderFailure {
+): ApiFailure {
   return {
     code: parts.code,
     message: parts.message,

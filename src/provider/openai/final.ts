@@ -4,7 +4,8 @@
  * @module
  */
 import { type JsonObject, objectMember, stringMember } from "../../domain/json.ts";
-import type { FinishedResponse, ProviderFailure } from "../provider.ts";
+import type { ApiFailure } from "../../domain/failure.ts";
+import type { FinishedResponse } from "../provider.ts";
 import { classifyStreamError, ownFailure } from "./failure.ts";
 import { quoted } from "./message.ts";
 import { finalResponseSchema, mismatchOf } from "./wire.ts";
@@ -13,7 +14,7 @@ import { finalResponseSchema, mismatchOf } from "./wire.ts";
 export interface FinalResponse {
   readonly status: Exclude<FinishedResponse["status"], "cut">;
   readonly reason?: string;
-  readonly failure?: ProviderFailure;
+  readonly failure?: ApiFailure;
   readonly usage: JsonObject | null;
   /** As received: elements may be anything. */
   readonly output: readonly unknown[];
