@@ -64,7 +64,7 @@ async function* walkInto(
       return;
     }
     if (count.visited % VISITED_PER_SLICE === 0) await letOthersRun();
-    
+    options.signal.throwIfAborted();
     const shown = directory.shown === "." ? entry.name : `${directory.shown}/${entry.name}`;
     if (entry.kind === "symlink" || entry.kind === "other") {
       yield { kind: entry.kind, shown };

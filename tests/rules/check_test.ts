@@ -38,6 +38,9 @@ Deno.test("rules let through what the API was seen to accept", () => {
     stateless([user, { type: "compaction", encrypted_content: "x" }, { type: "compaction_trigger" }]),
     stateless([{ type: "web_search_call", id: "ws_1", status: "completed", action: {} }, user]),
     { model: "m", previous_response_id: "resp_1", input: [result] },
+    { model: "m", store: true, input: [user, { type: "reasoning", id: "rs_1", summary: [] }, reply] },
+    { model: "m", input: [user, { type: "item_reference", id: "msg_1" }] },
+    stateless([user], { reasoning: { effort: "none" }, temperature: 0.5 }),
   ];
   for (const body of accepted) assert.deepEqual(strict(body), [], JSON.stringify(body));
 });
@@ -99,7 +102,16 @@ Deno.test("rules refuse `status` on Azure only where the type can do without", (
   assert.equal(refusal.grade, "third_party");
 });
 
-Deno.test("rules find a lone surrogate however deep it lies", () => {
+Deno.test("rules take an output only for a call of its own kind", () => {
+  const custom: JsonObject = { type: "custom_tool_call_output", call_id: "call_1", output: "done" };
+  assert.deepEqual(strict(stateless([user, call, custom])).map(({ body }) => body.error.message), [
+    "No tool call found for custom tool call output with call_id call_1.",
+    "No tool output found for function call call_1.",
+  ]);
+});
+
+Deno.test("rules find a lone surrogate however deep it lies, in names too", () => {
+  assert.equal(strict({ model: "m", input: "x", metadata: { "\ud800": "y" } })[0]?.rule, "well_formed");
   let nested: JsonValue = "\udc00";
   for (let depth = 0; depth < 100_000; depth++) nested = [nested];
   assert.equal(strict({ model: "m", input: "x", metadata: nested })[0]?.rule, "well_formed");

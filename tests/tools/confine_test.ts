@@ -91,6 +91,13 @@ Deno.test("confinement answers alike for things outside that exist and things th
   assert.equal(message("etc/passwd"), message("etc/no-such-file"));
 });
 
+Deno.test("confinement says why a text cannot be a path", () => {
+  using workspace = workspaceWithWaysOut();
+  assert.throws(() => locate(workspace.root, "a.txt\0.png"), /holds a NUL character/);
+  assert.throws(() => locate(workspace.root, "a\udc00"), /not valid Unicode/);
+  assert.throws(() => locate(workspace.root, "x".repeat(5000)), /path of 5000 characters/);
+});
+
 Deno.test("confinement says what is missing and where the path is still right", () => {
   using workspace = workspaceWithWaysOut();
   assert.throws(() => locate(workspace.root, "dir/deeper/no/such.txt"), {

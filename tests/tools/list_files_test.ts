@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { listFiles } from "../../src/tools/list_files.ts";
+import { locate } from "../../src/tools/confine.ts";
+import { walk } from "../../src/tools/walk.ts";
 import { Workspace } from "./workspace.ts";
 
 type Args = { path?: string; pattern?: string; depth?: number };
@@ -83,4 +85,18 @@ Deno.test("list_files stops when the run is aborted", async () => {
   );
   controller.abort(new Error("stop"));
   await assert.rejects(running, /stop/);
+});
+
+Deno.test("list_files walks no further once the run is aborted", async () => {
+  using workspace = new Workspace({ "a": "", "b": "", "c": "" });
+  const controller = new AbortController();
+  const { root } = workspace;
+  const steps: string[] = [];
+  await assert.rejects(async () => {
+    for await (const step of walk(locate(root, "."), { root, signal: controller.signal })) {
+      if (step.kind !== "stopped") steps.push(step.shown);
+      controller.abort(new Error("stop"));
+    }
+  }, /stop/);
+  assert.deepEqual(steps, ["a"]);
 });

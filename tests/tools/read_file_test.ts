@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { locate, openFile } from "../../src/tools/confine.ts";
 import { readWindow } from "../../src/tools/line_window.ts";
 import { readFile } from "../../src/tools/read_file.ts";
+import { searchText } from "../../src/tools/search_text.ts";
 import { Workspace } from "./workspace.ts";
 
 type Args = { path: string; offset?: number; limit?: number };
@@ -118,6 +119,38 @@ Deno.test({
     controller.abort(reason);
     await assert.rejects(running, reason);
   },
+});
+
+Deno.test("read_file reads nothing more once the run is aborted", async () => {
+  const controller = new AbortController();
+  let reads = 0;
+  const endless = {
+    size: 0,
+    read: (buffer: Uint8Array) => {
+      if (++reads === 3) controller.abort(new Error("stop"));
+      return Promise.resolve(buffer.length);
+    },
+    close: () => {},
+  };
+  const options = { first: 1, count: 10, signal: controller.signal, maxBytes: Infinity };
+  // 0x61 instead of the NUL bytes that would make it binary.
+  const letters = { ...endless, read: async (buffer: Uint8Array) => await endless.read(buffer.fill(0x61)) };
+  await assert.rejects(readWindow(letters, options), /stop/);
+  assert.equal(reads, 3);
+});
+
+Deno.test("tools leave no file open, whatever becomes of the call", async () => {
+  using workspace = new Workspace({ "a.txt": "text", "binary": new Uint8Array([0, 1]) });
+  const openFiles = () => [...Deno.readDirSync("/dev/fd")].length;
+  await call(workspace, { path: "a.txt" });
+  const before = openFiles();
+  for (let round = 0; round < 50; round++) {
+    await call(workspace, { path: "a.txt" });
+    await call(workspace, { path: "a.txt", offset: 99 });
+    await call(workspace, { path: "binary" });
+    await searchText.run({ pattern: "t", path: null, glob: null, ignore_case: null }, workspace.context());
+  }
+  assert(openFiles() < before + 50, `${before} files were open before, ${openFiles()} after`);
 });
 
 Deno.test("read_file refuses a window over its cap and reads a small one out of the same file", async () => {

@@ -70,6 +70,11 @@ Deno.test("search_text finds text in files that are not UTF-8, and says so", asy
   );
 });
 
+Deno.test("search_text finds the mark that stands for undecodable bytes", async () => {
+  using workspace = new Workspace({ "latin": new Uint8Array([0x61, 0xe9, 0x62]) });
+  assert.match((await call(workspace, { pattern: "a\ufffdb" })).output, /^latin:1:a\ufffdb\n/);
+});
+
 Deno.test("search_text stops at its cap and says so", async () => {
   using workspace = new Workspace({ "a": "foo\n".repeat(1500), "b": "foo" });
   const { output } = await call(workspace, { pattern: "foo" });
