@@ -6,7 +6,7 @@ export interface BenchContext {
   readonly root: string;
   /** Kept from one call to the next: compiled binaries. */
   readonly cacheDirectory: string;
-  /** Empty at first, on the disk that is measured; removed afterwards. */
+  /** For all benches of a call, on the disk that is measured; empty at first, removed afterwards. */
   readonly workDirectory: string;
   /** Small sizes and few rounds: to see that a bench works, not what it measures. */
   readonly quick: boolean;

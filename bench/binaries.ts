@@ -18,7 +18,7 @@ export interface Binaries {
 
 const EMPTY_PROGRAM = "Deno.exit(0);\n";
 
-/** Both executables as of the present sources, compiled where the cache has older ones. */
+/** Both executables as of the present sources, compiled where the cache has older ones; the same all through a call. */
 export async function makeBinaries(context: BenchContext): Promise<Binaries> {
   const emptyRoot = join(context.cacheDirectory, "empty-program");
   Deno.mkdirSync(emptyRoot, { recursive: true });
@@ -33,6 +33,8 @@ async function makeBinary(
   context: BenchContext,
   { name, root }: { readonly name: string; readonly root: string },
 ): Promise<string> {
+  const own = join(context.workDirectory, `bin-${name}`);
+  if (exists(own)) return own;
   const out = join(context.cacheDirectory, Deno.build.os === "windows" ? `${name}.exe` : name);
   const stamp = `${out}.stamp`;
   const configured = Deno.env.get("DENORT_BIN") ?? "";
@@ -42,12 +44,16 @@ async function makeBinary(
     await build({ root, out, target: null, runtimeFromNpm, frozen: false, say: context.say });
     writeStamp(stamp, inputs, out);
   }
-  // Other calls may compile anew meanwhile: the measured file keeps its content under a name of its own.
-  const own = join(context.workDirectory, `bin-${name}`);
-  try {
-    Deno.linkSync(out, own);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-  }
+  // Other calls may compile anew meanwhile: under a name of its own the measured file stays what it is.
+  Deno.linkSync(out, own);
   return own;
+}
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
 }

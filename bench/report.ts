@@ -17,6 +17,8 @@ export interface Row {
   readonly name: string;
   /** What it was measured against, in the same rounds. */
   readonly against: string;
+  /** Explains the row above it; shown below it, indented. */
+  readonly detail: boolean;
   readonly ratio: Spread;
   /** Milliseconds of what was measured … */
   readonly ms: Spread;
@@ -48,6 +50,8 @@ export interface Measured {
   readonly againstTimes: readonly number[];
   /** @default {null} */
   readonly target?: Target | null;
+  /** @default {false} */
+  readonly detail?: boolean;
 }
 
 /** A row whose ratio says how many times as long `name` takes. */
@@ -60,8 +64,20 @@ export function speedRow(measured: Measured): Row {
   return row(measured, ratios(measured.againstTimes, measured.times));
 }
 
-function row({ name, against, times, againstTimes, target = null }: Measured, ratio: number[]): Row {
-  return { name, against, ratio: spread(ratio), ms: spread(times), againstMs: spread(againstTimes), target };
+function row(
+  { times, againstTimes, target = null, detail = false, ...names }: Measured,
+  ratio: number[],
+): Row {
+  const { name, against } = names;
+  return {
+    name,
+    against,
+    detail,
+    ratio: spread(ratio),
+    ms: spread(times),
+    againstMs: spread(againstTimes),
+    target,
+  };
 }
 
 /** True when the median ratio is within its target; `null` where there is none. */
@@ -99,7 +115,7 @@ function cellsOf(each: Row | SkippedRow): string[] {
   const { ratio, target } = each;
   const met = isMet(each);
   return [
-    each.name,
+    each.detail ? `  ${each.name}` : each.name,
     digits(ratio.median),
     `${digits(ratio.min)}–${digits(ratio.max)}`,
     target === null ? "" : `${target.bound === "at_most" ? "≤" : "≥"} ${target.value}`,

@@ -33,7 +33,7 @@ export const sseBench: Bench = async (context) => {
       own: { measure: () => timedAsync(() => assemble(iterate(chunks), set)) },
       ownFromBody: { measure: () => timedAsync(() => assemble(bodyOf(chunks), set)) },
       client: { measure: () => timedAsync(() => readWithClient(chunks, payloads.length)) },
-    }, { rounds });
+    }, { rounds, warmups: 2 });
     rows.push(
       timeRow({
         name: `${name} → items`,
@@ -48,6 +48,13 @@ export const sseBench: Bench = async (context) => {
         times: times.ownFromBody,
         againstTimes: times.client,
         target: { bound: "at_least", value: clientTarget },
+      }),
+      speedRow({
+        name: "JSON.parse alone",
+        detail: true,
+        against: "the openai client, speed",
+        times: times.parse,
+        againstTimes: times.client,
       }),
     );
   }

@@ -134,6 +134,23 @@ Deno.test({
   },
 });
 
+for (const dialect of ["azure", "openrouter", "copilot", "lmstudio", "xai", "deepseek"] as const) {
+  Deno.test({
+    name: `the same tool loop completes against a server that behaves like ${dialect}`,
+    sanitizeOps: true,
+    sanitizeResources: true,
+    async fn() {
+      await using sandbox = new Sandbox();
+      await using server = startResponsesServer({ script: SCRIPT, dialect });
+      const { first, second } = await twoRuns(sandbox, server);
+      assert.equal(first.code, 0, first.stdout + first.stderr);
+      assert.equal(second.code, 0, second.stdout + second.stderr);
+      assert.deepEqual(server.refusals, []);
+      assert.equal(ending(second).text, "Still hello.");
+    },
+  });
+}
+
 Deno.test({
   name: "what a model gets wrong becomes an error result, and the run goes on",
   sanitizeOps: true,
