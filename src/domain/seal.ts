@@ -30,7 +30,7 @@ export function seal(text: string): Sealed {
 export function checkSeal(bytes: Uint8Array): string | null {
   const start = bytes.length - TAIL_LENGTH;
   if (start < 1) return null;
-  const tail = Buffer.from(bytes.buffer, bytes.byteOffset + start, TAIL_LENGTH).latin1Slice();
+  const tail = Buffer.from(bytes.buffer, bytes.byteOffset + start, TAIL_LENGTH).toString("latin1");
   const match = /^"sum":"([0-9a-f]{64})"\}\n$/.exec(tail);
   if (match === null) return null;
   const sum = match[1] as string;
