@@ -66,7 +66,7 @@ export function inspectBlob(
   readonly code: "missing_blob" | "damaged_blob";
   readonly message: string;
 } {
-  const read = readTrusted(ports, blobPath(paths, sha256), MAX_BLOB_BYTES);
+  const read = readTrusted(ports, blobPath(paths, sha256), { maxBytes: MAX_BLOB_BYTES });
   if (read.status === "missing") return { status: "bad", code: "missing_blob", message: "is missing" };
   if (read.status === "refused") return { status: "bad", code: "damaged_blob", message: read.message };
   if (sha256Hex(read.bytes) !== sha256) {

@@ -24,11 +24,6 @@ export function isTaken(error: unknown): boolean {
   return systemCode(error) === "EEXIST";
 }
 
-/** True when nothing has that name. */
-export function isMissing(error: unknown): boolean {
-  return systemCode(error) === "ENOENT";
-}
-
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EXDEV", "EMLINK"]);
 
 /** True when the file system has no hard links here, as on FAT and some network file systems. */

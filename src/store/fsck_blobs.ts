@@ -27,7 +27,7 @@ export function checkBlobs(
       continue;
     }
     there.add(name);
-    const refused = checkFile(ports, `${paths.blobs}/${name}`, { path, add }) === "refused";
+    const refused = checkFile(ports, `${paths.blobs}/${name}`, { path, add }).status === "refused";
     // A blob is there before the turn that names it, and a damaged turn may have named it.
     if (!users.has(name) && !refused && walk.sound && !inUse) {
       add("info", "unreferenced_blob", { path, message: "is named by no turn" });

@@ -5,7 +5,7 @@
  */
 import type { Ports } from "../domain/ports.ts";
 import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts";
-import { lookForDirectory, lookForFile } from "./trusted.ts";
+import { type Looked, lookForDirectory, lookForFile } from "./trusted.ts";
 
 /** One thing that a check found. Only `error` makes a session damaged. */
 export interface Finding {
@@ -39,12 +39,14 @@ export function checkDirectory(ports: Ports, path: string, where: Where): "ok" |
 }
 
 /** Looks at what should be a regular file of ours with mode 0600. Throws the runtime's errors. */
-export function checkFile(ports: Ports, path: string, where: Where): "ok" | "missing" | "refused" {
-  return checked(lookForFile(ports, path), { ...where, mode: FILE_MODE });
+export function checkFile(ports: Ports, path: string, where: Where): Looked {
+  const looked = lookForFile(ports, path);
+  checked(looked, { ...where, mode: FILE_MODE });
+  return looked;
 }
 
 function checked(
-  looked: ReturnType<typeof lookForFile>,
+  looked: Looked,
   { path, add, mode }: Where & { readonly mode: number },
 ): "ok" | "missing" | "refused" {
   if (looked.status === "refused") add("error", looked.code, { path, message: looked.message });

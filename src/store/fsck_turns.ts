@@ -112,9 +112,9 @@ function checkTurn(
   const { number, chain, add } = options;
   const path = pathOf(number);
   const full = turnPath(paths, number);
-  const refused = checkFile(ports, full, { path, add }) !== "ok";
-  if (refused) return null;
-  const file = readEnvelope(ports, full);
+  const looked = checkFile(ports, full, { path, add });
+  if (looked.status === "refused") return null;
+  const file = readEnvelope(ports, full, { looked });
   if (file.status !== "ok") {
     const [code, message] = file.status === "missing"
       ? ["missing_turn", "was removed meanwhile"]

@@ -239,7 +239,7 @@ function writeOwner(ports: Ports, file: Deno.FsFile): void {
 
 /** The owner that the lock file names, or `null`: nobody, or somebody who has not written the line yet. */
 function ownerOf(ports: Ports, paths: SessionPaths): LockOwner | null {
-  const read = readTrusted(ports, paths.lock, MAX_OWNER_BYTES);
+  const read = readTrusted(ports, paths.lock, { maxBytes: MAX_OWNER_BYTES });
   if (read.status !== "ok") return null;
   let value: unknown;
   try {

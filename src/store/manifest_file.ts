@@ -29,7 +29,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Reads a session's manifest: checksum, shape and session id. Throws the runtime's errors. */
 export function readManifest(ports: Ports, paths: SessionPaths): ManifestFile {
-  const read = readTrusted(ports, paths.manifest, MAX_MANIFEST_BYTES);
+  const read = readTrusted(ports, paths.manifest, { maxBytes: MAX_MANIFEST_BYTES });
   if (read.status !== "ok") return read;
   let value: unknown;
   try {

@@ -30,14 +30,25 @@ export function writeTemporary(
       fixMode(ports.files, path, FILE_MODE);
       writeAll(file, bytes);
       if (sync) orSyncFailed(() => file.sync());
-    } finally {
-      file.close();
+    } catch (error) {
+      closeQuietly(file);
+      throw error;
     }
+    file.close();
   } catch (error) {
     unlinkQuietly(ports.files, path);
     throw error;
   }
   return path;
+}
+
+/** Closes a file that is given up already: a second error would hide the first. */
+function closeQuietly(file: WritableFile): void {
+  try {
+    file.close();
+  } catch {
+    // What is thrown is what went wrong first.
+  }
 }
 
 function createTemporary(ports: Ports, directory: string): { path: string; file: WritableFile } {

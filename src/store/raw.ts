@@ -23,7 +23,7 @@ export function readTurnBytes(
   const paths = sessionPaths(home.sessions, id);
   const path = turnPath(paths, turn);
   const read = orStorageError(`read turn ${turn} of session "${id}"`, path, () => {
-    return readTrusted(ports, path, MAX_TURN_BYTES);
+    return readTrusted(ports, path, { maxBytes: MAX_TURN_BYTES });
   });
   if (read.status === "refused") throw damaged(paths, path, read);
   if (read.status === "missing") {

@@ -56,9 +56,17 @@ export type Bytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refu
   readonly status: "missing";
 };
 
-/** Reads a regular file of ours of at most `maxBytes`, after a look at it. Throws the runtime's errors. */
-export function readTrusted(ports: Ports, path: string, maxBytes: number): Bytes {
-  const looked = lookForFile(ports, path);
+/** How a file is read. */
+export interface ReadOptions {
+  /** The largest file that is read, in bytes. */
+  readonly maxBytes: number;
+  /** What a look at the file found, where that was done already. */
+  readonly looked?: Looked | undefined;
+}
+
+/** Reads a regular file of ours, after a look at it. Throws the runtime's errors. */
+export function readTrusted(ports: Ports, path: string, options: ReadOptions): Bytes {
+  const { maxBytes, looked = lookForFile(ports, path) } = options;
   if (looked.status !== "ok") return looked;
   if (looked.facts.size > maxBytes) {
     return refused("too_large", `has ${looked.facts.size} bytes, more than the cap of ${maxBytes}`);

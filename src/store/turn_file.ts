@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, stringMember } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import { checkSeal } from "../domain/seal.ts";
 import { TURN_FORMAT } from "../domain/turn.ts";
-import { readTrusted, type Refused } from "./trusted.ts";
+import { type Looked, readTrusted, type Refused } from "./trusted.ts";
 
 /** The largest turn file that is read or written, in bytes. Larger texts belong into `blobs/`. */
 export const MAX_TURN_BYTES = 64 * 1024 * 1024;
@@ -34,12 +34,13 @@ export interface Unbelieved {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Reads one turn file. Throws the runtime's errors. */
+/** Reads one turn file, after a look at it unless that was done already. Throws the runtime's errors. */
 export function readEnvelope(
   ports: Ports,
   path: string,
+  { looked }: { readonly looked?: Looked } = {},
 ): Envelope | Unbelieved | { readonly status: "missing" } {
-  const read = readTrusted(ports, path, MAX_TURN_BYTES);
+  const read = readTrusted(ports, path, { maxBytes: MAX_TURN_BYTES, looked });
   if (read.status === "refused") return unbelieved(read);
   if (read.status === "missing") return read;
   return openEnvelope(read.bytes);

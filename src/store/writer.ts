@@ -3,18 +3,17 @@
  *
  * @module
  */
-import type { BlobRef } from "../domain/event.ts";
 import { ReprError } from "../domain/errors.ts";
+import type { BlobRef } from "../domain/event.ts";
+import { sha256Hex } from "../domain/hash.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { advanceManifest, encodeManifest, type Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../domain/turn.ts";
-import type { ChainEnd, OpenCall } from "./chain.ts";
 import { blobPath, blobsOf, MAX_BLOB_BYTES, publishBlob } from "./blobs.ts";
-import { lookForFile } from "./trusted.ts";
-import { sha256Hex } from "../domain/hash.ts";
-import { isTaken, orStorageError, storageError } from "./fs_errors.ts";
+import type { ChainEnd, OpenCall } from "./chain.ts";
 import { judgeEncoded } from "./draft.ts";
+import { isTaken, orStorageError, storageError } from "./fs_errors.ts";
 import { type History, readHistory, requireSession } from "./history.ts";
 import type { Home } from "./home.ts";
 import { isTemporaryName, type SessionPaths, sessionPaths, turnPath } from "./layout.ts";
@@ -30,6 +29,7 @@ import {
   writeTemporary,
 } from "./publish.ts";
 import { noTurns } from "./read.ts";
+import { lookForFile } from "./trusted.ts";
 
 /** Which session to write to, and how long to wait for its lock. */
 export interface WriterOptions extends Partial<LockOptions> {

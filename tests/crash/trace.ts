@@ -92,14 +92,12 @@ export async function traceDriver(args: readonly string[], inject?: string): Pro
   try {
     const output = await new Deno.Command("strace", {
       args: [
-        // One file for each thread, so that no line is cut in two by another thread's.
-        "-ff",
-        "--seccomp-bpf",
+        // Without -f: the main thread alone, where the store works. Others belong to the runtime and its caches.
         "-y",
         "-s",
         "80",
         "-o",
-        `${directory}/thread`,
+        `${directory}/main`,
         "-e",
         `trace=${TRACED.join(",")}`,
         ...(inject === undefined ? [] : ["-e", `inject=${inject}`]),
@@ -108,12 +106,8 @@ export async function traceDriver(args: readonly string[], inject?: string): Pro
       ],
       stdin: "null",
     }).output();
-    const threads = Array.from(
-      Deno.readDirSync(directory),
-      ({ name }) => Deno.readTextFileSync(`${directory}/${name}`),
-    );
-    const main = threads.find((text) => text.includes('"/crash-driver-begins"'));
-    return { ...runOf(output), calls: main === undefined ? [] : parseTrace(main) };
+    const calls = parseTrace(Deno.readTextFileSync(`${directory}/main`));
+    return { ...runOf(output), calls };
   } finally {
     await Deno.remove(directory, { recursive: true });
   }
@@ -159,7 +153,7 @@ function parseCall(name: string, rest: string, ordinal: number): Call {
   const strings = Array.from(rest.matchAll(/"((?:[^"\\]|\\.)*)"/g), (match) => match[1] as string);
   const path = byDescriptor ?? strings[0] ?? "";
   return {
-    name: name.replace(/at2?$/, "").replace(/^creat$/, "open"),
+    name: name === "creat" ? "open" : name.replace(/at2?$/, ""),
     path,
     ...(byDescriptor === undefined && strings[1] !== undefined ? { to: strings[1] } : {}),
     creates: name === "creat" || rest.includes("O_CREAT"),

@@ -140,3 +140,20 @@ Deno.test("show prints every sound turn of a damaged session and names the other
     return Promise.resolve();
   });
 });
+
+Deno.test("show names the turns that are missing, one or many, and prints the others", () =>
+  withHome(async (home) => {
+    const writer = await newWriter(testPorts(), home);
+    for (const run of [1, 2, 3]) {
+      writer.append(userDraft("hello", run));
+      writer.append(endDraft(run));
+    }
+    writer.close();
+    for (const turn of [1, 3, 4]) Deno.removeSync(`${writer.path}/turns/${turnFileName(turn)}`);
+    const shown = readForShow(testPorts(), home, ID);
+    assert.deepEqual(shown.turns.map(({ number }) => number), [2, 5, 6]);
+    assert.deepEqual(shown.problems, [
+      { path: "turns/000002.json", message: "turn 1 is missing before it" },
+      { path: "turns/000005.json", message: "turns 3 to 4 are missing before it" },
+    ]);
+  }));

@@ -163,6 +163,33 @@ for (const code of ["EIO", "ENOSPC"]) {
   });
 }
 
+for (const operation of ["write", "sync", "close", "link"] as const) {
+  Deno.test(`a ${operation} that fails leaves no temporary file behind, for a turn and for a blob`, async () => {
+    const root = await Deno.makeTempDir({ prefix: "reprise-faults-" });
+    try {
+      const home = openHome(testPorts(), `${root}/home`, { create: true });
+      let failing = false;
+      const ports = portsOn(spyFiles(({ name }) => {
+        if (failing && name === operation) throw systemError("ENOSPC");
+      }));
+      for (const attempt of ["turn", "blob"]) {
+        const writer = await SessionWriter.create(ports, home, { id: ID });
+        putPinned(writer);
+        failing = true;
+        const write = () =>
+          attempt === "turn" ? writer.append(userDraft("hello")) : writer.putBlob(new Uint8Array(9));
+        assert.throws(write, { code: "storage_full", exitCode: 14 });
+        failing = false;
+        const left = [...Deno.readDirSync(writer.path)].filter(({ name }) => name.startsWith(".tmp-"));
+        assert.deepEqual(left, [], attempt);
+        writer.close();
+      }
+    } finally {
+      await Deno.remove(root, { recursive: true });
+    }
+  });
+}
+
 Deno.test("a failed fsync of the turn ends the writer: nothing is retried on the same session handle", async () => {
   const root = await Deno.makeTempDir({ prefix: "reprise-faults-" });
   try {
@@ -170,7 +197,8 @@ Deno.test("a failed fsync of the turn ends the writer: nothing is retried on the
     let failing = false;
     let changes = 0;
     const ports = portsOn(spyFiles(({ name }) => {
-      if (failing && name === "sync") throw systemError("EIO");
+      // The close fails as well: that must not hide what happened before it.
+      if (failing && (name === "sync" || name === "close")) throw systemError("EIO");
       if (CHANGING.has(name)) changes++;
     }));
     const writer = await SessionWriter.create(ports, home, { id: ID });

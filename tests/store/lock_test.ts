@@ -52,7 +52,7 @@ Deno.test({
           assert.equal(error.exitCode, 5);
           assert.match(
             error.message,
-            new RegExp(`locked by process ${Deno.pid} on host test-host since 2026-11-21T`),
+            new RegExp(`locked by process ${Deno.pid} on host test-host since \\d{4}-\\d\\d-\\d\\dT.+Z$`),
           );
           assert.match(error.hint, /--wait/);
           return true;
