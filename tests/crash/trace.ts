@@ -38,6 +38,8 @@ export interface TracedRun extends Run {
 }
 
 const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
+/** What the driver looks for on disk when its own work begins. */
+const DRIVER_MARK = '"/crash-driver-begins"';
 const DRIVER = new URL("./driver.ts", import.meta.url).pathname;
 const TRACED = [
   "openat",
@@ -88,6 +90,15 @@ export async function runDriver(...args: string[]): Promise<Run> {
 
 /** Runs the driver under strace. `inject` is one of strace's, such as `fsync:signal=KILL:when=3`. */
 export async function traceDriver(args: readonly string[], inject?: string): Promise<TracedRun> {
+  const { output, trace } = await traceCommand([Deno.execPath(), ...driverArgs(args)], inject);
+  return { ...runOf(output), calls: parseTrace(trace, DRIVER_MARK) };
+}
+
+/** Runs any command under strace, and gives back what both said. */
+export async function traceCommand(
+  command: readonly string[],
+  inject?: string,
+): Promise<{ readonly output: Deno.CommandOutput; readonly trace: string }> {
   const directory = await Deno.makeTempDir({ prefix: "reprise-trace-" });
   try {
     const output = await new Deno.Command("strace", {
@@ -101,13 +112,11 @@ export async function traceDriver(args: readonly string[], inject?: string): Pro
         "-e",
         `trace=${TRACED.join(",")}`,
         ...(inject === undefined ? [] : ["-e", `inject=${inject}`]),
-        Deno.execPath(),
-        ...driverArgs(args),
+        ...command,
       ],
       stdin: "null",
     }).output();
-    const calls = parseTrace(Deno.readTextFileSync(`${directory}/main`));
-    return { ...runOf(output), calls };
+    return { output, trace: Deno.readTextFileSync(`${directory}/main`) };
   } finally {
     await Deno.remove(directory, { recursive: true });
   }
@@ -131,11 +140,11 @@ function runOf(output: Deno.CommandOutput): Run {
   };
 }
 
-/** The calls after the mark, in order. */
-export function parseTrace(text: string): Call[] {
+/** The calls after the one that names `mark`, in order; all of them without a mark. */
+export function parseTrace(text: string, mark: string | null): Call[] {
   const counts = new Map<string, number>();
   const calls: Call[] = [];
-  let marked = false;
+  let marked = mark === null;
   for (const line of text.split("\n")) {
     const match = /^([a-z0-9_]+)\((.*)/.exec(line);
     if (match === null) continue;
@@ -143,7 +152,7 @@ export function parseTrace(text: string): Call[] {
     const ordinal = (counts.get(name) ?? 0) + 1;
     counts.set(name, ordinal);
     if (marked) calls.push(parseCall(name, rest, ordinal));
-    if (rest.includes('"/crash-driver-begins"')) marked = true;
+    if (mark !== null && rest.includes(mark)) marked = true;
   }
   return calls;
 }
