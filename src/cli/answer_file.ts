@@ -21,7 +21,12 @@ export function writeAnswer(path: string, text: string): ReprError | null {
     Deno.writeTextFileSync(path, text);
     return null;
   } catch (error) {
-    return storageError(error, "write the answer", path);
+    const { code, message, details } = storageError(error, "write the answer", path);
+    return new ReprError(code, message, {
+      hint: "Choose another file with -o; the session keeps the answer",
+      details,
+      cause: error,
+    });
   }
 }
 

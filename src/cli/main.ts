@@ -13,7 +13,7 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     await program.parseAsync(args.length === 0 ? ["--help"] : [...args], { from: "user" });
   } catch (error) {
-    const known = commanderError(error) ?? asReprError(error);
+    const known = commanderError(error, args) ?? asReprError(error);
     if (known === "shown") return args.length === 0 ? 2 : 0;
     await report(known, args);
     return known.exitCode;
@@ -22,11 +22,20 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 /** What commander throws: help and version were shown, or the words are off. */
-function commanderError(error: unknown): ReprError | "shown" | null {
+function commanderError(error: unknown, args: readonly string[]): ReprError | "shown" | null {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
   if (!error.code.startsWith("commander.")) return null;
   if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return "shown";
-  if (error.code === "commander.help") return "shown";
+  if (error.code === "commander.help") {
+    if (!("exitCode" in error) || error.exitCode === 0) return "shown";
+    return new ReprError(
+      "usage",
+      `Cannot show help for ${JSON.stringify(args[1] ?? "")}: there is no such verb`,
+      {
+        hint: 'See "reprise --help"',
+      },
+    );
+  }
   const [message = "", ...suggestions] = error.message.replace(/^error: /, "").split("\n");
   const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}`.replace(/\.$/, "");
   return new ReprError("usage", text, {

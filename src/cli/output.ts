@@ -82,6 +82,11 @@ export class Output {
     if (!this.options.quiet) this.#stderr(line);
   }
 
+  /** A question for a person, `--quiet` or not. The caller has made sure that stderr is a terminal. */
+  prompt(text: string): void {
+    writeStderr(text);
+  }
+
   /** Progress for people: only on a terminal. */
   progress(text: string): void {
     if (this.stderrIsTerminal && !this.options.quiet) writeStderr(text);

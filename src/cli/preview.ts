@@ -1,7 +1,10 @@
-import type { ExitCode } from "../domain/errors.ts";
+import { type ExitCode, ReprError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
+import { parseSessionId } from "../domain/ids.ts";
 import { openHome, resolveSession } from "../store/home.ts";
-import { readSession } from "../store/read.ts";
+import { sessionPaths } from "../store/layout.ts";
+import { requireUnused } from "../store/new_session.ts";
+import { readSession, type SessionView } from "../store/read.ts";
 import { DEFAULT_INSTRUCTIONS } from "./default_instructions.ts";
 import { nextRequest } from "./next_request.ts";
 import { textOrFile } from "./run_settings.ts";
@@ -12,7 +15,8 @@ import type { RunPlan } from "./verbs/run.ts";
 export function previewRun(plan: RunPlan, words: string | null): ExitCode {
   const { context, ports, flags } = plan;
   const { output } = context;
-  const session = plan.selector === null ? null : existingSession(plan, plan.selector);
+  const session = plan.selector === null ? newSession(plan) : existingSession(plan, plan.selector);
+  if (words === null && session !== null) requireUnfinished(session.view);
   const instructions = flags.instructions !== undefined
     ? textOrFile(ports, flags.instructions, "--instructions")
     : session === null
@@ -53,6 +57,24 @@ export function previewRun(plan: RunPlan, words: string | null): ExitCode {
     );
   }
   return 0;
+}
+
+/** Refuses what a run would refuse: a home that cannot be used, a bad id, or one that is taken. */
+function newSession({ ports, context, flags }: RunPlan): null {
+  const home = openHome(ports, context.home.value, { create: false });
+  if (flags.session !== undefined) {
+    requireUnused(ports, sessionPaths(home.sessions, parseSessionId(flags.session)));
+  }
+  return null;
+}
+
+function requireUnfinished({ id, manifest }: SessionView): void {
+  if (manifest.state !== "completed" && manifest.state !== "refused") return;
+  throw new ReprError(
+    "nothing_to_continue",
+    `Cannot continue session "${id}": its last run ended as ${manifest.state}`,
+    { hint: `Start the next run with a prompt: reprise run -s ${id} "…"` },
+  );
 }
 
 function existingSession(plan: RunPlan, selector: string) {

@@ -130,10 +130,13 @@ function wholeNumber(least: number): (text: string) => number {
   };
 }
 
+/** A timer counts milliseconds in 31 bits; what does not fit would fire at once. */
+const MAX_SECONDS = 2_000_000;
+
 function seconds(text: string): number {
   const value = Number(text);
-  if (/^\d+(\.\d+)?$/.test(text) && value <= 10_000_000) return value;
-  throw new InvalidArgumentError("Expected a number of seconds.");
+  if (/^\d+(\.\d+)?$/.test(text) && value <= MAX_SECONDS) return value;
+  throw new InvalidArgumentError(`Expected a number of seconds, at most ${MAX_SECONDS}.`);
 }
 
 function exitCodeTable(): string {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { answer, message, reasoning } from "../support/responses_server.ts";
 import { ending, events, Sandbox } from "../support/reprise.ts";
-import { assertError, HELLO, Place, readsThenAnswers, together } from "./harness.ts";
+import { assertError, HELLO, Place, readsThenAnswers, together, until } from "./harness.ts";
 
 const STALLS = answer([reasoning("Thinking"), message("Hello.")], { end: { kind: "stall" } });
 
@@ -51,12 +51,10 @@ together("a session that cannot be used is named, and nothing is sent", {
       "con.txt",
       "@first",
     ];
-    for (const id of ids) {
-      const called = await place.call(["run", "--json", `--session=${id}`, "Hi"]);
-      assertError(called, { code: "bad_session_id", exit: 2 });
-      const made = await place.call(["run", "--json", "--new", `--session=${id}`, "Hi"]);
-      assertError(made, { code: "bad_session_id", exit: 2, says: /a-z/ });
-    }
+    await Promise.all(ids.map(async (id, index) => {
+      const args = ["run", "--json", `--session=${id}`, "Hi", ...(index % 2 === 0 ? ["--new"] : [])];
+      assertError(await place.call(args), { code: "bad_session_id", exit: 2, says: /a-z/ });
+    }));
     assert.deepEqual([...Deno.readDirSync(outside)], []);
     assert.equal(place.server.requests.length, 0);
   },
@@ -132,13 +130,29 @@ together("a session that another process writes is left to it", {
     const owner = place.start(["run", "--json", "--new", "-s", "busy", "Hi"]);
     await owner.printed('"type":"item"', 2);
     const waiting = place.start(["run", "--json", "-s", "busy", "--wait", "60", "Me too"]);
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    await opens(waiting.process.pid, `${place.path("busy")}/lock`);
     waiting.process.kill("SIGINT");
     assertError(await waiting.ended(), { code: "interrupted", exit: 130 });
     owner.process.kill("SIGTERM");
     await owner.ended();
   },
 });
+
+/** Waits until a process has a file open; where that cannot be looked up, for longer than that takes. */
+async function opens(pid: number, path: string): Promise<void> {
+  const descriptors = `/proc/${pid}/fd`;
+  if (Deno.build.os !== "linux") return await new Promise((resolve) => setTimeout(resolve, 3000));
+  const names = () => [...Deno.readDirSync(descriptors)].map(({ name }) => `${descriptors}/${name}`);
+  await until(() => names().some((name) => linkOf(name) === path), `process ${pid} to open ${path}`);
+}
+
+function linkOf(path: string): string | null {
+  try {
+    return Deno.readLinkSync(path);
+  } catch {
+    return null;
+  }
+}
 
 together("flags that make no sense are exit 2, with the flag named and nothing done", {
   "every one of them": async () => {
@@ -151,6 +165,8 @@ together("flags that make no sense are exit 2, with the flag named and nothing d
       [["run", "--max-steps", "1e3", "Hi"], /--max-steps/],
       [["run", "--max-tokens", "-5", "Hi"], /--max-tokens/],
       [["run", "--timeout", "soon", "Hi"], /--timeout/],
+      // More milliseconds than a timer counts: it would fire at once.
+      [["run", "--timeout", "2147484", "Hi"], /--timeout/],
       [["run", "--wait", "-1", "Hi"], /--wait/],
       [["run", "-m"], /--model/],
       [["run", "-p", "acme", "Hi"], /acme/],

@@ -160,10 +160,31 @@ export function assertError(called: Called, expected: ExpectedError): JsonObject
   assert.match(String(text), /^[A-Z]/, "a message starts with a capital");
   assert.doesNotMatch(String(text), /\.$/, "a message has no final full stop");
   if (expected.says !== undefined) assert.match(String(text), expected.says);
-  assert.equal(typeof hint, "string", `a hint says what to do next: ${shown}`);
+  const next = hint ?? lines.at(-1)?.resume;
+  assert.equal(typeof next, "string", `a hint, or how to resume, says what to do next: ${shown}`);
   if (expected.hint !== undefined) assert.match(String(hint), expected.hint);
   assert.ok(!shown.includes(KEY), "the key is never printed");
   return error;
+}
+
+/**
+ * What makes file modes count: nothing for ordinary users; root has to give up the rights that override them.
+ * `null` where that is not possible.
+ */
+export async function withoutOverride(): Promise<readonly string[] | null> {
+  if (Deno.uid() !== 0) return [];
+  const through = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"];
+  return await works([...through, "true"]) ? through : null;
+}
+
+/** Whether a command is there and succeeds. */
+export async function works(command: readonly string[]): Promise<boolean> {
+  try {
+    const [name = "", ...args] = command;
+    return (await new Deno.Command(name, { args, stdout: "null", stderr: "null" }).output()).success;
+  } catch {
+    return false;
+  }
 }
 
 /** Changes a sealed file's text and seals it again, as another version of this program might have written it. */

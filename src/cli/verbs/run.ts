@@ -65,13 +65,14 @@ export async function runVerb(prompt: string | undefined, flags: RunFlags): Prom
   // What is missing is told before anyone waits for stdin, and before a session is made.
   if (!resumes) modelSetting(ports, flags, { config: context.config, fixture, manifest: null });
   checkFiles(ports, flags);
+  const deadline = ports.clock.monotonic() + flags.timeout * 1000;
   const words = await promptText(prompt, { resumes, timeoutMs: flags.timeout * 1000 });
   if (flags.dryRun === true) return previewRun(plan, words);
 
   const stop = new Stop();
   const { output } = context;
   output.onClosed(() => stop.request("broken_pipe"));
-  const release = stopOnSignals(stop, flags.timeout * 1000);
+  const release = stopOnSignals(stop, Math.max(0, deadline - ports.clock.monotonic()));
   try {
     const home = openHome(ports, context.home.value, { create: true });
     const writer = await openSession(home, plan, { words, stop });
@@ -100,12 +101,15 @@ export interface RunPlan {
 
 function checkFlags(flags: RunFlags): void {
   if (flags.session !== undefined && flags.continue === true) {
-    throw new ReprError("usage", "Cannot use --session and --continue together: each names a session");
+    throw new ReprError("usage", "Cannot use --session and --continue together: each names a session", {
+      hint: "Give one of them",
+    });
   }
   if (flags.new === true && flags.continue === true) {
     throw new ReprError(
       "usage",
       "Cannot use --new and --continue together: one begins a session, one goes on",
+      { hint: "Give one of them" },
     );
   }
 }
@@ -135,7 +139,10 @@ function workspaceRoot(flag: string | undefined): string {
     throw new ReprError(
       "usage",
       `Cannot use the workspace "${path}": it is no directory that can be opened`,
-      { cause },
+      {
+        hint: "Give -w a directory that exists",
+        cause,
+      },
     );
   }
 }
@@ -164,7 +171,10 @@ async function openSession(home: Home, plan: RunPlan, start: Start): Promise<Ses
   try {
     return await lockSession(home, plan, start);
   } catch (error) {
-    throw start.stop.error ?? error;
+    const stopped = start.stop.error;
+    throw stopped === null
+      ? error
+      : new ReprError(stopped.code, stopped.message, { hint: "Nothing was done: run the command again" });
   }
 }
 

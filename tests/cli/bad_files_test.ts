@@ -1,0 +1,297 @@
+/** Homes that cannot be used, disks that are full, and sessions whose files were changed behind our back. */
+import assert from "node:assert/strict";
+import { answer, functionCall, message, reasoning } from "../support/responses_server.ts";
+import { ending, events } from "../support/reprise.ts";
+import {
+  assertError,
+  HELLO,
+  Place,
+  readsThenAnswers,
+  reseal,
+  together,
+  withoutOverride,
+  works,
+} from "./harness.ts";
+
+const RUN = ["run", "--json", "--new", "-s", "s", "Hi"];
+
+/**
+ * What gives one process a file system of its own in place of the home; `null` where the machine forbids it, as
+ * many containers do.
+ */
+async function mounted(place: Place, options: string): Promise<readonly string[] | null> {
+  const { home } = place.sandbox;
+  Deno.mkdirSync(home, { mode: 0o700 });
+  const mount = `mount -t tmpfs -o mode=700,${options} reprise-test '${home}'`;
+  const through = ["unshare", "-rm", ...shell(mount)];
+  return await works([...through, "true"]) ? through : null;
+}
+
+/** A shell's line in front of the program's command. */
+function shell(line: string): readonly string[] {
+  return ["sh", "-c", `${line}; exec "$@"`, "sh"];
+}
+
+together("a home that cannot be used is exit 14, and is named", {
+  "a file in its place": async () => {
+    await using place = new Place([]);
+    Deno.writeTextFileSync(place.sandbox.home, "mine");
+    for (const args of [RUN, ["ls", "--json"], ["doctor", "--json"]]) {
+      const called = await place.call(args);
+      assert.equal(called.code, 14, called.stdout + called.stderr);
+      assert.ok(called.stdout.includes("not a directory"), called.stdout);
+    }
+    assert.equal(Deno.readTextFileSync(place.sandbox.home), "mine");
+    assert.equal(place.server.requests.length, 0);
+  },
+  "a file as one of its parents": async () => {
+    await using place = new Place([]);
+    const called = await place.call([...RUN, "--home", `${place.sandbox.workspace}/a.txt/home`]);
+    assertError(called, { code: "storage_failed", exit: 14, says: /a\.txt/ });
+  },
+  "a symbolic link": async () => {
+    await using place = new Place([]);
+    Deno.mkdirSync(`${place.sandbox.directory}/real`);
+    Deno.symlinkSync(`${place.sandbox.directory}/real`, place.sandbox.home);
+    const called = await place.call(RUN);
+    assertError(called, { code: "storage_denied", exit: 14, says: /symbolic link/, hint: /--home/ });
+    assert.deepEqual([...Deno.readDirSync(`${place.sandbox.directory}/real`)], []);
+  },
+  "a link in place of the sessions": async () => {
+    await using place = new Place([]);
+    Deno.mkdirSync(place.sandbox.home, { mode: 0o700 });
+    Deno.symlinkSync("/tmp", `${place.sandbox.home}/sessions`);
+    assertError(await place.call(RUN), { code: "storage_denied", exit: 14, says: /symbolic link/ });
+  },
+  "one on a read-only file system": async () => {
+    await using place = new Place([]);
+    const through = await mounted(place, "ro");
+    const home = through === null ? "/proc/reprise-home" : place.sandbox.home;
+    const called = await place.call([...RUN, "--home", home], { through: through ?? [] });
+    const code = through === null ? "storage_failed" : "storage_denied";
+    const error = assertError(called, { code, exit: 14, hint: through === null ? /--home|fsck/ : /--home/ });
+    assert.ok(String(error.message).includes(home), String(error.message));
+    if (through !== null) assert.match(String(error.message), /read-only/);
+  },
+  "one that its modes close": async () => {
+    const through = await withoutOverride();
+    await using place = new Place(readsThenAnswers);
+    await place.session("s");
+    const { home } = place.sandbox;
+    const rows = [[`${home}/sessions`, 0o000], [`${home}/sessions/s/turns`, 0o500], [home, 0o000]] as const;
+    for (const [path, mode] of through === null ? [] : rows) {
+      Deno.chmodSync(path, mode);
+      const called = await place.call(["run", "--json", "-s", "s", "Hi"], { through: through ?? [] });
+      Deno.chmodSync(path, 0o700);
+      assertError(called, { code: "storage_denied", exit: 14, says: /permission denied/i });
+    }
+    assert.equal((await place.call(["fsck", "s"])).code, 0);
+    assert.equal((await place.call(["run", "--json", "-s", "s", "Hi"])).code, 0);
+  },
+});
+
+together("a disk that takes no more is exit 14, and what was saved stays sound", {
+  "a limit on file sizes, before the first turn": async () => {
+    await using place = new Place([HELLO]);
+    const called = await place.call(RUN, { through: shell("trap '' XFSZ; ulimit -f 0") });
+    const error = assertError(called, { code: "storage_failed", exit: 14, says: /File too large/ });
+    assert.match(String(error.message), /sessions\/s/);
+    assert.equal(place.server.requests.length, 0, "nothing is sent before the user's turn is saved");
+  },
+  "a limit on file sizes, when the answer comes": async () => {
+    await using place = new Place([answer([reasoning("Hm"), message("x".repeat(200_000))]), HELLO]);
+    const called = await place.call(RUN, { through: shell("trap '' XFSZ; ulimit -f 64") });
+    assertError(called, { code: "storage_failed", exit: 14, says: /turn 2/ });
+    assert.equal(ending(called).state, "failed");
+    const checked = await place.call(["fsck", "s", "--json"]);
+    assert.equal(checked.code, 0, checked.stdout);
+    const next = await place.call(["run", "--json", "-c"]);
+    assert.equal(next.code, 0, next.stdout);
+    assert.deepEqual(place.server.refusals, []);
+  },
+  "a file system without space": async () => {
+    await using place = new Place([answer([message("x".repeat(200_000))])]);
+    const through = await mounted(place, "size=160k") ?? shell("trap '' XFSZ; ulimit -f 64");
+    const full = await place.call(RUN, { through });
+    const error = assertError(full, {
+      code: full.stdout.includes("storage_full") ? "storage_full" : "storage_failed",
+      exit: 14,
+    });
+    if (error.code === "storage_full") assert.match(String(error.hint), /space/);
+    assert.equal(ending(full).state, "failed");
+  },
+  "a stdout whose disk is full": async () => {
+    await using place = new Place(readsThenAnswers);
+    for (const args of [["ls", "--json"], ["doctor"], ["nonsense", "--json"], RUN]) {
+      const called = await place.call(args, { through: ["sh", "-c", 'exec "$@" >/dev/full', "sh"] });
+      assert.equal(called.code, 14, `${args[0]}: ${called.stderr}`);
+      assert.match(called.stderr, /^error: Cannot write the output: the disk or the quota is full/);
+      assert.ok(!called.stderr.includes("    at "), "no stack trace");
+    }
+    assert.equal((await place.call(["fsck", "--all"])).code, 0);
+  },
+  "an answer file that cannot be written, told before run.ended": async () => {
+    await using place = new Place([HELLO]);
+    const path = `${place.sandbox.workspace}/answer.txt`;
+    Deno.symlinkSync("gone/answer.txt", path);
+    const called = await place.call([...RUN, "-o", path]);
+    assertError(called, { code: "storage_failed", exit: 14, says: /answer\.txt/ });
+    assert.equal(ending(called).state, "completed");
+    assert.equal(ending(called).text, "Hello.");
+  },
+});
+
+/** The files of a session of two runs in five turns each, by their path in the home: made once. */
+let twoRunsFiles: Promise<ReadonlyMap<string, Uint8Array>> | undefined;
+
+async function makeTwoRuns(): Promise<ReadonlyMap<string, Uint8Array>> {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  const called = await place.call(["run", "--json", "-s", "s", "And again"]);
+  assert.equal(called.code, 0, called.stdout);
+  return new Map(
+    filesBelow(place.sandbox.home).map((path) => [
+      path.slice(place.sandbox.home.length),
+      Deno.readFileSync(path),
+    ]),
+  );
+}
+
+function filesBelow(directory: string): string[] {
+  return [...Deno.readDirSync(directory)].flatMap(({ name, isDirectory }) =>
+    isDirectory ? filesBelow(`${directory}/${name}`) : [`${directory}/${name}`]
+  );
+}
+
+/** A place with the session "s" of two runs. */
+async function twoRuns(): Promise<Place> {
+  twoRunsFiles ??= makeTwoRuns();
+  const files = await twoRunsFiles;
+  const place = new Place(readsThenAnswers);
+  for (const [path, bytes] of files) {
+    const target = `${place.sandbox.home}${path}`;
+    Deno.mkdirSync(target.slice(0, target.lastIndexOf("/")), { recursive: true, mode: 0o700 });
+    Deno.writeFileSync(target, bytes, { mode: 0o600 });
+  }
+  return place;
+}
+
+/**
+ * Damages a session; then every verb that would believe it is exit 12, names the file, and changes nothing. `show`
+ * looks at each file by itself, so it sees damage inside of one and gaps between them.
+ */
+function refused(damage: (place: Place) => string, options: { readonly shown: 0 | 12 } = { shown: 12 }) {
+  return async () => {
+    await using place = await twoRuns();
+    const named = damage(place);
+    const before = contents(place);
+    for (
+      const args of [["run", "--json", "-s", "s", "Hi"], ["explain", "s", "--json"]]
+    ) {
+      const error = assertError(await place.call(args), {
+        code: "session_damaged",
+        exit: 12,
+        hint: /fsck s/,
+      });
+      assert.ok(String(error.message).includes(named), String(error.message));
+    }
+    const checked = await place.call(["fsck", "s", "--json"]);
+    assert.equal(checked.code, 12);
+    assert.ok(checked.stdout.includes(named), checked.stdout);
+    const shown = await place.call(["show", "s"]);
+    assert.equal(shown.code, options.shown, "show prints what it can and says so");
+    assert.equal(shown.stderr.includes("damaged: "), options.shown === 12);
+    assert.match(shown.stdout, /Look at a\.txt/);
+    assert.deepEqual(contents(place), before);
+    assert.equal(place.server.requests.length, 0);
+  };
+}
+
+function contents(place: Place): Record<string, string> {
+  const directory = `${place.path("s")}/turns`;
+  return Object.fromEntries(
+    place.sandbox.turnNames("s").map((name) => [name, Deno.readTextFileSync(`${directory}/${name}`)]),
+  );
+}
+
+together("a session that was damaged is exit 12, and nothing of it is changed or sent", {
+  "a turn edited by hand": refused((place) => {
+    const path = place.turnPath("s", 3);
+    Deno.writeTextFileSync(path, Deno.readTextFileSync(path).replace("alpha", "omega"));
+    return "turns/000003.json";
+  }),
+  "a turn edited by hand and sealed again": refused((place) => {
+    reseal(place.turnPath("s", 3), (text) => text.replace("alpha", "omega"));
+    return "turns/000004.json";
+  }, { shown: 0 }),
+  "the newest turn cut short": refused((place) => {
+    const path = place.turnPath("s", 10);
+    Deno.truncateSync(path, Deno.statSync(path).size - 1);
+    return "turns/000010.json";
+  }),
+  "an empty turn": refused((place) => {
+    Deno.truncateSync(place.turnPath("s", 10), 0);
+    return "turns/000010.json";
+  }),
+  "a missing turn in the middle": refused((place) => {
+    Deno.removeSync(place.turnPath("s", 4));
+    return "000004.json";
+  }),
+  "a missing head turn": refused((place) => {
+    Deno.removeSync(place.turnPath("s", 10));
+    return "names turn 10 as the newest";
+  }, { shown: 0 }),
+});
+
+together("what a newer version wrote is left alone", {
+  "its manifest is ignored, and stays as it is": async () => {
+    await using place = await twoRuns();
+    const path = `${place.path("s")}/manifest.json`;
+    reseal(path, (text) => text.replace("reprise.manifest/1", "reprise.manifest/2"));
+    const before = Deno.readTextFileSync(path);
+    assert.equal((await place.call(["run", "--json", "-s", "s", "Hi"])).code, 0);
+    assert.equal((await place.call(["ls"])).code, 0);
+    assert.equal(Deno.readTextFileSync(path), before);
+    assert.equal(place.sandbox.turnNames("s").length, 15);
+  },
+  "a turn of its format refuses run with exit 2, and show prints it": async () => {
+    await using place = await twoRuns();
+    reseal(place.turnPath("s", 10), (text) => text.replace("reprise.turn/1", "reprise.turn/2"));
+    await refusesNewer(place);
+  },
+  "an event kind of its own refuses run with exit 2, and show prints it": async () => {
+    await using place = await twoRuns();
+    reseal(place.turnPath("s", 10), (text) => text.replace('"run_ended"', '"run_dreamt"'));
+    await refusesNewer(place);
+    const shown = await place.call(["show", "s", "--events"]);
+    assert.match(shown.stdout, /run_dreamt/);
+  },
+});
+
+async function refusesNewer(place: Place): Promise<void> {
+  const called = await place.call(["run", "--json", "-s", "s", "Hi"]);
+  assertError(called, { code: "format_too_new", exit: 2, says: /000010\.json/, hint: /newer version/ });
+  assert.equal(place.server.requests.length, 0);
+  const shown = await place.call(["show", "s"]);
+  assert.equal(shown.code, 0, shown.stderr);
+  assert.match(shown.stdout, /Hello\./);
+}
+
+together("a tool that a model misuses is told so, and the run goes on", {
+  "an unknown tool, broken arguments and a path outside the workspace": async () => {
+    await using place = new Place([
+      answer([
+        functionCall("format_disk", {}),
+        functionCall("read_file", '{"path":'),
+        functionCall("read_file", { path: "../../../etc/passwd", offset: null, limit: null }),
+      ]),
+      HELLO,
+    ]);
+    const called = await place.call(RUN);
+    assert.equal(called.code, 0, called.stdout);
+    const statuses = events(called).flatMap((event) => event.type === "tool.finished" ? [event.status] : []);
+    assert.deepEqual(statuses, ["unknown_tool", "invalid_arguments", "error"]);
+    const second = JSON.stringify(place.server.requests[1]?.input);
+    assert.ok(!second.includes("root:"));
+  },
+});
