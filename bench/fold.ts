@@ -99,7 +99,9 @@ function partsOf({ turnsPath, files }: BenchSession) {
   };
   const step = (body: () => unknown): Candidate => ({ measure: () => timed(body) });
   return {
-    "look and read": step(() => paths.forEach((path) => readTrusted(ports, path, MAX_TURN_BYTES))),
+    "look and read": step(() =>
+      paths.forEach((path) => readTrusted(ports, path, { maxBytes: MAX_TURN_BYTES }))
+    ),
     "checksum": step(() => bytes.forEach(checkSeal)),
     "depth": step(() => bytes.forEach(isTooDeep)),
     "decode and JSON.parse": step(parse),
