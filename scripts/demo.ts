@@ -1,11 +1,12 @@
 /**
- * The idea in under a minute, offline: a recorded investigation in one process, a second question in another,
+ * The idea in under a minute, offline: a recorded repair job in one process, a second question in another,
  * then what is on disk, what went back and why, and whether it is sound.
  *
  * @module
  */
 import type { RunEvent } from "../src/run/events.ts";
-import { DEMO_PROMPTS, DEMO_SESSION } from "./demo/prompts.ts";
+import { DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "./demo/prompts.ts";
+import { copyWorkspace } from "./demo/workspace.ts";
 import { run } from "./process.ts";
 import { runScript, say } from "./terminal.ts";
 
@@ -18,6 +19,12 @@ const SHOWN_TURN = "turns/000002.json";
 /** Longer lines are cut: a blob is no reading matter. */
 const SHOWN_LINE = 400;
 
+/** Where the demo happens; gone afterwards. */
+interface Scratch {
+  readonly home: string;
+  readonly workspace: string;
+}
+
 interface Part {
   readonly fixture: string;
   readonly prompt: string;
@@ -25,12 +32,12 @@ interface Part {
 }
 
 /** One run in a process of its own, shown as its events come. */
-async function play(home: string, { fixture, prompt, flags }: Part): Promise<void> {
+async function play({ home, workspace }: Scratch, { fixture, prompt, flags }: Part): Promise<void> {
   const args = ["run", "-s", DEMO_SESSION, ...flags, "--fixture", `fixtures/demo/${fixture}`];
-  heading(`reprise ${args.join(" ")} ${JSON.stringify(prompt)}`);
+  heading(`reprise ${[...args, ...DEMO_PERMISSIONS].map(quoted).join(" ")} ${JSON.stringify(prompt)}`);
   const [command, ...before] = PROGRAM;
   const child = new Deno.Command(command, {
-    args: [...before, ...args, "--home", home, "-w", "fixtures/demo/workspace", "--json", prompt],
+    args: [...before, ...args, ...DEMO_PERMISSIONS, "--home", home, "-w", workspace, "--json", prompt],
     cwd: root,
     stdin: "null",
     stdout: "piped",
@@ -106,15 +113,26 @@ function heading(text: string): void {
   say(`\n=== ${text}`);
 }
 
+function quoted(word: string): string {
+  return word.includes(" ") ? JSON.stringify(word) : word;
+}
+
 function cut(line: string): string {
   return line.length <= SHOWN_LINE ? line : `${line.slice(0, SHOWN_LINE)}… (${line.length} characters)`;
 }
 
 await runScript(async () => {
-  const home = await Deno.makeTempDir({ prefix: "reprise-demo-" });
+  const directory = await Deno.makeTempDir({ prefix: "reprise-demo-" });
+  const scratch: Scratch = { home: `${directory}/home`, workspace: `${directory}/workspace` };
+  const { home, workspace } = scratch;
   try {
-    await play(home, { fixture: "first", prompt: DEMO_PROMPTS[0], flags: ["--new"] });
-    await play(home, { fixture: "second", prompt: DEMO_PROMPTS[1], flags: [] });
+    await copyWorkspace(workspace);
+    heading("sh check.sh, before");
+    await show(["sh", "check.sh"], { cwd: workspace });
+    await play(scratch, { fixture: "first", prompt: DEMO_PROMPTS[0], flags: ["--new"] });
+    heading("sh check.sh, after");
+    await show(["sh", "check.sh"], { cwd: workspace });
+    await play(scratch, { fixture: "second", prompt: DEMO_PROMPTS[1], flags: [] });
 
     const session = `${home}/sessions/${DEMO_SESSION}`;
     heading("What is on disk");
@@ -128,6 +146,6 @@ await runScript(async () => {
     heading("Whether every file is sound");
     return await show([...PROGRAM, "fsck", DEMO_SESSION, "--home", home]);
   } finally {
-    await Deno.remove(home, { recursive: true });
+    await Deno.remove(directory, { recursive: true });
   }
 });

@@ -7,7 +7,8 @@
  *
  * @module
  */
-import { DEMO_PROMPTS, DEMO_SESSION } from "./demo/prompts.ts";
+import { DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "./demo/prompts.ts";
+import { copyWorkspace } from "./demo/workspace.ts";
 import {
   answer,
   functionCall,
@@ -26,42 +27,51 @@ const CREATED = ["2026-11-21T20:18:00.000Z", "2026-11-21T20:21:00.000Z"] as cons
 
 const SCRIPT = [
   answer([
-    reasoning(
-      "**Finding my way**\n\nOrder 17 and the code that adds it up must be somewhere here. I will list first.",
-    ),
+    reasoning("**Finding my way**\n\nThe sum and its check must be somewhere here. I will list first."),
     message("I will look at what is here first.", { phase: "commentary" }),
     functionCall("list_files", { path: null, pattern: null, depth: null }),
-  ], { usage: usage(612, 0, 148, 96), model: SNAPSHOT }),
+  ], { usage: usage(812, 0, 148, 96), model: SNAPSHOT }),
   answer([
     reasoning(
       "**Reading both sides**\n\nThe order and the sum do not depend on each other, so I read them at once.",
     ),
-    functionCall("read_file", { path: "orders/17.json", offset: null, limit: null }),
-    functionCall("read_file", { path: "src/total.ts", offset: null, limit: null }),
-  ], { usage: usage(838, 576, 131, 72), model: SNAPSHOT }),
+    functionCall("read_file", { path: "orders/17.txt", offset: null, limit: null }),
+    functionCall("read_file", { path: "src/total.sh", offset: null, limit: null }),
+  ], { usage: usage(1038, 768, 131, 72), model: SNAPSHOT }),
   answer([
     reasoning(
       "**Adding it up**\n\nEach line: 335 net, 63.65 tax, rounded to 64. Three lines make 1005 + 192 = 1197.",
       "**Comparing**\n\nTax on the whole: 1005 × 0.19 = 190.95, rounded to 191, so 1196. One cent apart.",
     ),
-    reasoning("**Checking the claim**\n\nThe order says 1197 was charged, which is what the loop gives."),
+    reasoning("**Placing the change**\n\nKeep the net sum in the loop and take the tax once, after it."),
+    message("Each line rounds its own tax. I will round once, on the sum.", { phase: "commentary" }),
+    functionCall("edit_file", {
+      path: "src/total.sh",
+      old_text:
+        "  net=$((cents * count))\n  tax=$(((net * $2 + 50) / 100))\n  total=$((total + net + tax))\n" +
+        'done < "$1"\necho "$total"\n',
+      new_text:
+        '  total=$((total + cents * count))\ndone < "$1"\necho "$((total + (total * $2 + 50) / 100))"\n',
+    }),
+    functionCall("shell", { command: "sh check.sh", argv: null, timeout_seconds: null }),
+  ], { usage: usage(1327, 1024, 402, 288), model: SNAPSHOT }),
+  answer([
+    reasoning("**Reading the outcome**\n\nThe check says 1196, as quoted. Nothing else uses the loop."),
     message(
-      "Order 17 is charged 1197 cents instead of 1196 because `src/total.ts` rounds the tax of each line: " +
-        "three times 63.65 becomes three times 64. Rounding once, on the net sum of 1005, gives 191 and a total " +
-        "of 1196 (`src/total.ts`, line 13; `orders/17.json`).",
+      "Fixed: `src/total.sh` rounded the tax of each line, so three times 63.65 became three times 64. It now takes " +
+        "the tax once, on the net sum of 1005, and `sh check.sh` passes with 1196.",
       { phase: "final_answer" },
     ),
-  ], { usage: usage(1327, 832, 402, 288), model: SNAPSHOT }),
+  ], { usage: usage(1853, 1280, 118, 56), model: SNAPSHOT }),
   answer([
     reasoning(
-      "**Placing the change**\n\nI know the loop already: keep the net sum, and take the tax once after it.",
+      "**Recalling**\n\nI worked this out before the edit: 190.95 rounds to 191 once, but 63.65 to 64 three times.",
     ),
     message(
-      "Line 13 of `src/total.ts`. Add only `net` inside the loop, and after it return " +
-        "`total + taxOf(total, taxPercent)`; line 13 becomes `total += net;`.",
+      "192 cents: 64 for each of the three lines. Rounded once, the tax is 191, which is the cent that was too much.",
       { phase: "final_answer" },
     ),
-  ], { usage: usage(1689, 1280, 118, 56), model: SNAPSHOT }),
+  ], { usage: usage(2041, 1792, 96, 48), model: SNAPSHOT }),
 ];
 
 /** A proxy on this machine that keeps each exchange as it passes. */
@@ -130,7 +140,9 @@ function usage(input: number, cached: number, output: number, thinking: number) 
 await runScript(async () => {
   await using server = startResponsesServer({ script: SCRIPT, rules: "openai" });
   const tap = new Tap(server.baseUrl);
-  const home = await Deno.makeTempDir();
+  const scratch = await Deno.makeTempDir();
+  const [home, workspace] = [`${scratch}/home`, `${scratch}/workspace`];
+  await copyWorkspace(workspace);
   try {
     for (const [index, prompt] of DEMO_PROMPTS.entries()) {
       const folder = `${root}fixtures/demo/${index === 0 ? "first" : "second"}`;
@@ -138,16 +150,8 @@ await runScript(async () => {
       const started = index === 0 ? ["--new"] : [];
       const { code, stderr } = await run(Deno.execPath(), [
         ...["run", "-A", `${root}main.ts`, "run", "--home", home, "-s", DEMO_SESSION, ...started],
-        ...[
-          "-m",
-          MODEL,
-          "--summary",
-          "auto",
-          "--base-url",
-          tap.baseUrl,
-          "-w",
-          `${root}fixtures/demo/workspace`,
-        ],
+        ...["-m", MODEL, "--summary", "auto", "--base-url", tap.baseUrl, "-w", workspace],
+        ...DEMO_PERMISSIONS,
         prompt,
       ], { env: { OPENAI_API_KEY: "sk-none" } });
       if (code !== 0) {
@@ -165,7 +169,7 @@ await runScript(async () => {
       say(`wrote ${folder.slice(root.length)}`);
     }
   } finally {
-    await Deno.remove(home, { recursive: true });
+    await Deno.remove(scratch, { recursive: true });
     await tap.stop();
   }
   await writeJson(`${root}fixtures/demo/head.json`, await replayedHead());
@@ -174,7 +178,9 @@ await runScript(async () => {
 
 /** Number, seq and sum of the newest turn after both fixtures were played: the sum covers every byte before it. */
 async function replayedHead(): Promise<unknown> {
-  const home = await Deno.makeTempDir();
+  const scratch = await Deno.makeTempDir();
+  const [home, workspace] = [`${scratch}/home`, `${scratch}/workspace`];
+  await copyWorkspace(workspace);
   try {
     for (const [index, prompt] of DEMO_PROMPTS.entries()) {
       const where = index === 0
@@ -183,7 +189,7 @@ async function replayedHead(): Promise<unknown> {
       const args = ["run", "-A", "main.ts", "run", "--home", home, "-s", DEMO_SESSION, ...where];
       const { code, stderr } = await run(
         Deno.execPath(),
-        [...args, "-w", "fixtures/demo/workspace", prompt],
+        [...args, "-w", workspace, ...DEMO_PERMISSIONS, prompt],
         {
           cwd: root,
         },
@@ -192,6 +198,6 @@ async function replayedHead(): Promise<unknown> {
     }
     return JSON.parse(await Deno.readTextFile(`${home}/sessions/${DEMO_SESSION}/manifest.json`)).head;
   } finally {
-    await Deno.remove(home, { recursive: true });
+    await Deno.remove(scratch, { recursive: true });
   }
 }

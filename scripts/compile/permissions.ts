@@ -18,6 +18,13 @@ export const VISIBLE_VARIABLES: readonly string[] = [
   "NO_COLOR",
   "FORCE_COLOR",
   "CLICOLOR_FORCE",
+  // What a command of the shell tool inherits.
+  "PATH",
+  "LANG",
+  "LC_ALL",
+  "USER",
+  "LOGNAME",
+  "CI",
   // Which certificate authorities are trusted; the runtime reads them by itself, `doctor` shows them.
   "DENO_CERT",
   "DENO_TLS_CA_STORE",
@@ -41,8 +48,8 @@ export function isVisible(name: string): boolean {
 }
 
 /**
- * The permissions compiled into the binary, as flags of `deno compile`. There is no `run` and no `ffi`: the
- * binary starts no process and loads no library, and it never asks for more (`--no-prompt`).
+ * The permissions compiled into the binary, as flags of `deno compile`. There is no `ffi`: the
+ * binary loads no library, and it never asks for more (`--no-prompt`).
  */
 export const PERMISSION_FLAGS: readonly string[] = [
   "--no-prompt",
@@ -55,6 +62,9 @@ export const PERMISSION_FLAGS: readonly string[] = [
   `--allow-env=${VISIBLE_VARIABLES.join(",")}`,
   // Without this, a library that looks for any other variable would crash the process instead of getting nothing.
   "--ignore-env",
+  // The shell tool may start any command that the user allowed, and ends what it started; `interrupt` signals
+  // another process of ours. Which command may start is decided in src/tools/permission.
+  "--allow-run",
   // The lock names its owner by host; files of another user are refused.
   "--allow-sys=hostname,uid",
 ];

@@ -6,8 +6,9 @@ import type { Turn, UserTurn } from "../domain/turn.ts";
 import { type Folded, foldHistory } from "../fold/fold.ts";
 import { openaiResponses } from "../provider/openai/dialect.ts";
 import type { BuiltRequest } from "../provider/provider.ts";
-import { READING_TOOLS, toolSchemas } from "../tools/registry.ts";
+import { toolSchemas } from "../tools/registry.ts";
 import type { Fixture } from "../fixture/fixture.ts";
+import { type PostureFlags, postureOf } from "./posture.ts";
 import {
   endpointSetting,
   modelSetting,
@@ -31,7 +32,7 @@ export interface NextRequest {
 /** What a preview is made from. */
 export interface PreviewSource {
   readonly ports: Ports;
-  readonly flags: RequestFlags;
+  readonly flags: RequestFlags & PostureFlags;
   readonly config: Config;
   readonly fixture: Fixture | null;
   /** `null` for a session that does not exist yet. */
@@ -61,7 +62,7 @@ export function nextRequest(source: PreviewSource, prompt: readonly Item[] | nul
   const built = openaiResponses.buildRequest({
     model,
     instructions: source.instructions,
-    tools: toolSchemas(READING_TOOLS),
+    tools: toolSchemas(postureOf(flags, source.manifest).offered),
     entries: folded.entries,
     cacheKey: source.manifest?.family ?? source.family,
     ...reasoningSettings(ports, flags, source),

@@ -1,22 +1,23 @@
-import { type ExitCode, ReprError } from "../domain/errors.ts";
+import type { ExitCode } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import { parseSessionId } from "../domain/ids.ts";
+import { requireUnfinished } from "../run/continuing.ts";
 import { openHome, resolveSession } from "../store/home.ts";
 import { sessionPaths } from "../store/layout.ts";
 import { requireUnused } from "../store/new_session.ts";
-import { readSession, type SessionView } from "../store/read.ts";
+import { readSession } from "../store/read.ts";
 import { DEFAULT_INSTRUCTIONS } from "./default_instructions.ts";
 import { nextRequest } from "./next_request.ts";
 import { textOrFile } from "./run_settings.ts";
 import { sessionInstructions } from "./session_instructions.ts";
-import type { RunPlan } from "./verbs/run.ts";
+import type { RunPlan } from "./run_plan.ts";
 
 /** `run --dry-run`: says what would be sent and where; changes and sends nothing. */
 export function previewRun(plan: RunPlan, words: string | null): ExitCode {
   const { context, ports, flags } = plan;
   const { output } = context;
   const session = plan.selector === null ? newSession(plan) : existingSession(plan, plan.selector);
-  if (words === null && session !== null) requireUnfinished(session.view);
+  if (words === null && session !== null) requireUnfinished(session.view.id, session.view.manifest);
   const instructions = flags.instructions !== undefined
     ? textOrFile(ports, flags.instructions, "--instructions")
     : session === null
@@ -66,15 +67,6 @@ function newSession({ ports, context, flags }: RunPlan): null {
     requireUnused(ports, sessionPaths(home.sessions, parseSessionId(flags.session)));
   }
   return null;
-}
-
-function requireUnfinished({ id, manifest }: SessionView): void {
-  if (manifest.state !== "completed" && manifest.state !== "refused") return;
-  throw new ReprError(
-    "nothing_to_continue",
-    `Cannot continue session "${id}": its last run ended as ${manifest.state}`,
-    { hint: `Start the next run with a prompt: reprise run -s ${id} "…"` },
-  );
 }
 
 function existingSession(plan: RunPlan, selector: string) {

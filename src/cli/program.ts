@@ -32,6 +32,14 @@ export function buildProgram(finish: Finish) {
     .addOption(flag("--new", "begin a new session (the default without -s and -c)"))
     .option("--instructions <text>", "system text, or @FILE; a session keeps what it has")
     .option("-w, --workspace <dir>", "the directory that tools may read (default: the working directory)")
+    .option("--allow <list>", "tools, groups (write, shell) or one pattern that the model may use", collect)
+    .option(
+      "--deny <list>",
+      "tools, groups or one pattern that the model may not use; wins over --allow",
+      collect,
+    )
+    .addOption(flag("--ask", "ask at the terminal about what is neither allowed nor denied"))
+    .addOption(flag("--fail-on-denied", "end with exit code 3 when a call is denied"))
     .option("--max-steps <n>", "requests at most", wholeNumber(1), 50)
     .option("--max-tokens <n>", "input plus output tokens of this run at most", wholeNumber(1))
     .option("--timeout <seconds>", "how long the run may take, stdin included", seconds, 1800)
@@ -42,9 +50,21 @@ export function buildProgram(finish: Finish) {
     .addOption(flag("--dry-run", "say what would be sent; change and send nothing"))
     .addHelpText(
       "after",
-      example('reprise run "Why does the build fail?"', 'reprise run -c "And on Windows?"'),
+      example(
+        'reprise run "Why does the build fail?"',
+        'reprise run -c --allow write --allow "shell:deno task test" "Fix it"',
+      ),
     )
     .action(async (prompt, flags) => finish(await (await import("./verbs/run.ts")).runVerb(prompt, flags)));
+
+  verb("interrupt", "tell the process that writes to a session to stop; close a killed run")
+    .addArgument(sessionArgument())
+    .option("--wait <seconds>", "how long to wait for it to stop", seconds, 30)
+    .addOption(flag("--dry-run", "say what would be done; do nothing"))
+    .addHelpText("after", example("reprise interrupt fix-ci-7k2m"))
+    .action(async (id, flags) =>
+      finish(await (await import("./verbs/interrupt.ts")).interruptVerb(id, flags))
+    );
 
   verb("ls", "list sessions, newest first")
     .option("--since <when>", "only sessions touched since: a date, or an age such as 12h or 7d")
@@ -63,6 +83,9 @@ export function buildProgram(finish: Finish) {
   requestOptions(verb("input", "print the exact request body that the next run would send"))
     .addArgument(sessionArgument())
     .option("--prompt <text>", "what the user would say next")
+    .option("--allow <list>", "as for run: decides which tools are offered", collect)
+    .option("--deny <list>", "as for run", collect)
+    .addOption(flag("--ask", "as for run"))
     .option("--instructions <text>", "system text, or @FILE")
     .option("--output-schema <file>", "a JSON schema that the answer must fit")
     .addHelpText("after", example("reprise input @last | jq '.input | length'"))
@@ -111,6 +134,11 @@ function requestOptions<Options extends Record<string, unknown>>(command: Comman
     .option("--effort <effort>", "reasoning effort, such as low, medium, high")
     .option("--summary <summary>", "reasoning summary: auto, concise, detailed")
     .option("--no-reasoning-replay", "send no earlier reasoning (REPRISE_REASONING_REPLAY=0)");
+}
+
+/** A list flag: repeatable, one value each. What commas mean is the posture's to say. */
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }
 
 /** A switch: absent, or true. */

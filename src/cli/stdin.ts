@@ -3,6 +3,19 @@ import { ReprError } from "../domain/errors.ts";
 /** The API takes 10,485,760 characters of input at most (protocol §1.2). */
 const MAX_PROMPT_BYTES = 10_485_760;
 
+/** The prompt, or `null` where an unfinished run goes on without one. */
+export async function promptText(
+  prompt: string | undefined,
+  options: { readonly resumes: boolean; readonly timeoutMs: number },
+): Promise<string | null> {
+  if (prompt === "-") return await readPrompt(options.timeoutMs);
+  if (prompt !== undefined) {
+    if (prompt.trim() === "") throw noPrompt("the argument is empty");
+    return prompt.toWellFormed();
+  }
+  return options.resumes ? null : await readPrompt(options.timeoutMs);
+}
+
 /**
  * Reads the prompt from stdin, whole.
  *

@@ -49,6 +49,7 @@ const EXIT_CODE_OF = {
   no_prompt: 2,
   format_too_new: 2,
   bad_fixture: 2,
+  permission_denied: 3,
   over_budget: 4,
   session_locked: 5,
   session_diverged: 5,

@@ -30,6 +30,8 @@ export type ToolResultStatus =
   | "unknown_tool"
   /** The arguments are not JSON, or do not fit the tool's schema. */
   | "invalid_arguments"
+  /** The posture of the run, or the person asked, did not allow it. */
+  | "denied"
   /** The same response used this call id before. */
   | "duplicate_call_id"
   /** The run was stopped while the tool ran: it may or may not have had an effect. */
@@ -108,6 +110,18 @@ export interface ProviderUsageEvent extends EventBase {
   /** The provider's usage object, verbatim. */
   readonly usage: JsonObject;
 }
+export interface PermissionDecisionEvent extends EventBase {
+  readonly type: "permission_decision";
+  readonly call_id: string;
+  /** The `seq` of the call's event. */
+  readonly call_seq: number;
+  readonly tool: string;
+  readonly decision: "allowed" | "denied";
+  /** Such as `allowed_by_rule`, `not_allowed`, `no_terminal`. */
+  readonly reason: string;
+  /** The rule that decided, as the user wrote it. */
+  readonly rule?: string;
+}
 export interface RunContinuedEvent extends EventBase {
   readonly type: "run_continued";
   readonly run: number;
@@ -130,6 +144,7 @@ export type SessionEvent =
   | ToolResultEvent
   | ProviderItemEvent
   | ProviderUsageEvent
+  | PermissionDecisionEvent
   | RunContinuedEvent
   | RunEndedEvent;
 
@@ -144,6 +159,7 @@ const FOLDED: Record<EventType, boolean> = {
   tool_result: true,
   provider_item: true,
   provider_usage: false,
+  permission_decision: false,
   run_continued: false,
   run_ended: false,
 };

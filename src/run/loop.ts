@@ -18,6 +18,7 @@ import type { FinishedResponse } from "../provider/provider.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import { closeKilledRun, fallbackResult, openCalls } from "./closing.ts";
 import type { RunEnded } from "./events.ts";
+import { requireUnfinished } from "./continuing.ts";
 import { answerText } from "./item_events.ts";
 import { pinDrift } from "./drift.ts";
 import { type RequestOutcome, requestStep } from "./request_step.ts";
@@ -53,16 +54,7 @@ function openRun(setup: RunSetup, start: RunStart): Run {
   const { writer } = setup;
   closeKilledRun(writer, { emit: setup.emit, usageOf: (usage) => setup.dialect.usageOf(usage) });
   const before = writer.manifest;
-  if (
-    start.kind === "continue" &&
-    (before === null || before.state === "completed" || before.state === "refused")
-  ) {
-    throw new ReprError(
-      "nothing_to_continue",
-      `Cannot continue session "${writer.id}": its last run ended as ${before?.state ?? "nothing"}`,
-      { hint: `Start the next run with a prompt: reprise run -s ${writer.id} "…"` },
-    );
-  }
+  if (start.kind === "continue") requireUnfinished(writer.id, before);
   const encoder = new TextEncoder();
   const instructions = writer.putBlob(encoder.encode(setup.instructions)).sha256;
   const tools = writer.putBlob(encoder.encode(JSON.stringify(toolSchemas(setup.tools)))).sha256;
@@ -98,6 +90,7 @@ class Run {
   readonly #pinned: { readonly instructions: string; readonly tools: string };
   #account: string | null = null;
   #usage: Usage = NO_USAGE;
+  #denials = 0;
   #answer = "";
   #firstTurn = 0;
   #lastTurn = 0;
@@ -141,8 +134,12 @@ class Run {
       this.#count(outcome, step);
       const end = this.#endAfter(outcome, calls.length);
       if (end !== null) return end;
-      const results = await runToolBatch(this.#setup, calls);
+      const { results, denials } = await runToolBatch(this.#setup, calls, (decisions) => {
+        this.saved(this.save({ kind: "harness", run: this.#number, events: decisions }));
+      });
       this.saved(this.save({ kind: "tools", run: this.#number, events: results }));
+      this.#denials += denials;
+      if (denials > 0 && this.#setup.failOnDenied) return denied(denials);
     }
   }
 
@@ -186,7 +183,7 @@ class Run {
       run: this.#number,
       turns: [this.#firstTurn, this.#lastTurn],
       text: this.#answer,
-      denials: 0,
+      denials: this.#denials,
       usage: this.#usage,
       cost_usd: null,
       resume: state === "completed" || state === "refused"
@@ -283,6 +280,14 @@ function refusalText(response: FinishedResponse): string {
 
 function isAnswer(item: Item): boolean {
   return item.type === "message" && item.role === "assistant";
+}
+
+function denied(denials: number): RunEnd {
+  const calls = denials === 1 ? "A call was" : `${denials} calls were`;
+  const error = new ReprError("permission_denied", `${calls} denied (--fail-on-denied)`, {
+    hint: "Allow what is needed with --allow, then continue the run",
+  });
+  return { state: "failed", error };
 }
 
 function overBudget(message: string): RunEnd {

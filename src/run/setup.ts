@@ -8,6 +8,7 @@ import type { SessionWriter } from "../store/writer.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Send } from "../transport/http.ts";
 import type { Emit } from "./events.ts";
+import type { PermissionGate } from "./permission_gate.ts";
 import type { Stop } from "./stop.ts";
 
 /** Everything one run needs, decided before it starts. */
@@ -27,8 +28,17 @@ export interface RunSetup {
   readonly key: string | null;
   readonly model: string;
   readonly instructions: string;
+  /** The tools that the model is offered: those that the posture may allow. */
   readonly tools: readonly Tool[];
+  /** Every tool there is: a call of one that was not offered is denied, not unknown. */
+  readonly knownTools: readonly Tool[];
+  readonly gate: PermissionGate;
+  /** The posture as the pins keep it, in canonical order. */
   readonly permissions: readonly string[];
+  /** End the run with `permission_denied` after the first denial. */
+  readonly failOnDenied: boolean;
+  /** Absolute paths that no tool writes to, wherever they lie. */
+  readonly protectedPaths: readonly string[];
   /** The canonical workspace directory, for the tools. */
   readonly workspaceRoot: string;
   readonly replay: ReplayMode;

@@ -1,102 +1,159 @@
 /**
- * Runs the calls of one response side by side; results come back in call order.
+ * Runs the calls of one response: checked and decided in call order, run side by side where all of them only
+ * read, one after the other where one of them changes something. Results come back in call order.
  *
  * @module
  */
 import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
+import type { JsonObject } from "../domain/json.ts";
 import type { ToolOutput } from "../tools/output.ts";
-import type { ToolContext } from "../tools/tool.ts";
+import { hiddenPaths } from "../tools/permission/policy.ts";
 import { parseArguments } from "../tools/registry.ts";
+import { type Target, type Tool, type ToolContext, ToolFailure } from "../tools/tool.ts";
 import { fallbackResult } from "./closing.ts";
+import type { Decision } from "./permission_gate.ts";
 import type { RunSetup } from "./setup.ts";
 
-/** How many tools run at the same time. */
+/** How many reading tools run at the same time. */
 const PARALLEL_TOOLS = 8;
 
-/** The result of each call, in call order. Never throws for what a model or a tool does. */
-export async function runToolBatch(setup: RunSetup, calls: readonly ToolCallEvent[]): Promise<EventDraft[]> {
-  const results = new Array<EventDraft>(calls.length);
+/** What became of a batch. */
+export interface BatchOutcome {
+  /** One result for each call, in call order. */
+  readonly results: readonly EventDraft[];
+  readonly denials: number;
+}
+
+/** A call on its way: settled already, or ready to run. */
+type Prepared =
+  | { readonly kind: "settled"; readonly result: EventDraft; readonly decision: EventDraft | null }
+  | {
+    readonly kind: "ready";
+    readonly tool: Tool;
+    readonly args: JsonObject;
+    /** What was judged: the call runs on this, or not at all. */
+    readonly judged: Target;
+    readonly decision: EventDraft | null;
+  };
+
+/**
+ * Runs a batch. `record` must make the decisions durable: it is called before any tool starts that changes
+ * something, and for every denial. Never throws for what a model, a person or a tool does.
+ */
+export async function runToolBatch(
+  setup: RunSetup,
+  calls: readonly ToolCallEvent[],
+  record: (decisions: readonly EventDraft[]) => void,
+): Promise<BatchOutcome> {
+  const prepared: Prepared[] = [];
   const seen = new Set<unknown>();
-  const duplicates = calls.map((call) => seen.size === seen.add(call.item.call_id).size);
+  for (const call of calls) {
+    const duplicate = seen.size === seen.add(call.item.call_id).size;
+    prepared.push(await prepare(setup, call, duplicate));
+  }
+  const decisions = prepared.flatMap(({ decision }) => decision === null ? [] : [decision]);
+  if (decisions.length > 0) record(decisions);
+
+  const results = new Array<EventDraft>(calls.length);
+  const changes = prepared.some((each) => each.kind === "ready" && each.tool.group !== "read");
   let next = 0;
   const worker = async () => {
     for (let index = next++; index < calls.length; index = next++) {
-      const call = calls[index] as ToolCallEvent;
-      results[index] = await runCall(setup, call, duplicates[index] === true);
+      results[index] = await perform(setup, calls[index] as ToolCallEvent, prepared[index] as Prepared);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(PARALLEL_TOOLS, calls.length) }, worker));
-  return results;
+  const workers = changes ? 1 : Math.min(PARALLEL_TOOLS, calls.length);
+  await Promise.all(Array.from({ length: workers }, worker));
+  const denials =
+    results.filter((result) => result.type === "tool_result" && result.status === "denied").length;
+  return { results, denials };
 }
 
-async function runCall(setup: RunSetup, call: ToolCallEvent, duplicate: boolean): Promise<EventDraft> {
-  if (setup.stop.signal.aborted) {
-    return fallbackResult(call, "not_run", "The run was stopped before this call was started.");
-  }
-  const name = typeof call.item.name === "string" ? call.item.name : "";
-  const argumentsText = callArguments(call);
-  const callId = String(call.item.call_id);
-  setup.emit({ type: "tool.started", seq: call.seq, call_id: callId, name, arguments: argumentsText });
-  const result = await runTool(setup, call, { name, argumentsText, duplicate });
-  if (result.type === "tool_result") {
-    setup.emit({
-      type: "tool.finished",
-      seq: call.seq,
-      call_id: callId,
-      name,
-      status: result.status,
-      output_chars: result.output.length,
-    });
-  }
-  return result;
-}
-
-interface CallFacts {
-  readonly name: string;
-  readonly argumentsText: string;
-  readonly duplicate: boolean;
-}
-
-async function runTool(setup: RunSetup, call: ToolCallEvent, facts: CallFacts): Promise<EventDraft> {
-  const fail = (status: ToolResultStatus, output: string) => fallbackResult(call, status, output);
-  if (facts.duplicate) {
-    return fail(
+/** Everything about a call that is settled before it runs: its tool, its arguments, and whether it may. */
+async function prepare(setup: RunSetup, call: ToolCallEvent, duplicate: boolean): Promise<Prepared> {
+  const settle = (
+    status: ToolResultStatus,
+    output: string,
+    decision: EventDraft | null = null,
+  ): Prepared => ({
+    kind: "settled",
+    result: fallbackResult(call, status, output.toWellFormed()),
+    decision,
+  });
+  if (duplicate) {
+    return settle(
       "duplicate_call_id",
       "The call was not run: another call of this response has the same call id.",
     );
   }
-  const tool = setup.tools.find((candidate) => candidate.name === facts.name);
+  const tool = setup.knownTools.find(({ name }) => name === call.item.name);
   if (tool === undefined || call.item.type !== "function_call") {
-    const names = setup.tools.map((candidate) => candidate.name).join(", ");
-    return fail(
-      "unknown_tool",
-      `There is no function tool named ${JSON.stringify(facts.name)}. Tools: ${names || "none"}.`,
-    );
+    const names = setup.tools.map(({ name }) => name).join(", ");
+    const asked = JSON.stringify(call.item.name ?? "");
+    return settle("unknown_tool", `There is no function tool named ${asked}. Tools: ${names || "none"}.`);
   }
-  const parsed = parseArguments(tool, facts.argumentsText);
-  if (!parsed.ok) return fail("invalid_arguments", parsed.message);
-  const context: ToolContext = { root: setup.workspaceRoot, signal: setup.stop.signal };
+  const argumentsText = callArguments(call);
+  const parsed = parseArguments(tool, argumentsText);
+  if (!parsed.ok) return settle("invalid_arguments", parsed.message);
+  if (setup.stop.signal.aborted) return settle("not_run", NOT_STARTED);
+  try {
+    const subject = tool.subject(parsed.args, contextOf(setup, tool));
+    const decision = await setup.gate.decide({ subject, argumentsText });
+    const recorded = decision.allowed && tool.group === "read" ? null : decisionEvent(call, tool, decision);
+    if (decision.allowed) {
+      return { kind: "ready", tool, args: parsed.args, judged: subject.target, decision: recorded };
+    }
+    return settle("denied", denialText(tool, decision), recorded);
+  } catch (error) {
+    if (error instanceof ToolFailure) return settle("error", error.message);
+    throw error;
+  }
+}
+
+const NOT_STARTED = "The run was stopped before this call was started.";
+
+async function perform(setup: RunSetup, call: ToolCallEvent, prepared: Prepared): Promise<EventDraft> {
+  if (prepared.kind === "ready" && setup.stop.signal.aborted) {
+    return fallbackResult(call, "not_run", NOT_STARTED);
+  }
+  const name = typeof call.item.name === "string" ? call.item.name : "";
+  const facts = { seq: call.seq, call_id: String(call.item.call_id), name };
+  if (prepared.kind === "ready") {
+    setup.emit({ type: "tool.started", ...facts, arguments: callArguments(call) });
+  }
+  const result = prepared.kind === "settled" ? prepared.result : await runTool(setup, call, prepared);
+  if (result.type === "tool_result") {
+    const { status, output } = result;
+    setup.emit({ type: "tool.finished", ...facts, status, output_chars: output.length });
+  }
+  return result;
+}
+
+async function runTool(
+  setup: RunSetup,
+  call: ToolCallEvent,
+  { tool, args, judged }: Extract<Prepared, { kind: "ready" }>,
+): Promise<EventDraft> {
   let output: ToolOutput | null;
   try {
-    output = await orStopped(tool.run(parsed.args, context), setup.stop.signal);
+    const work = tool.run(args, { ...contextOf(setup, tool), judged });
+    // A tool that changes something is waited for, so that what it started is gone when the run ends.
+    output = tool.group === "read" ? await orStopped(work, setup.stop.signal) : await work;
   } catch (error) {
-    return fail(
-      "error",
-      `The tool failed: ${error instanceof Error ? error.message : String(error)}`.toWellFormed(),
-    );
+    if (setup.stop.signal.aborted) output = null;
+    else {
+      const message = error instanceof Error ? error.message : String(error);
+      return fallbackResult(call, "error", `The tool failed: ${message}`.toWellFormed());
+    }
   }
   if (output === null) {
-    return fail(
-      "interrupted",
-      "The run was stopped while this call ran. It may or may not have had an effect.",
-    );
+    const text = "The run was stopped while this call ran. It may or may not have had an effect.";
+    return fallbackResult(call, "interrupted", text);
   }
-  const result = fail(output.status, output.output.toWellFormed());
+  const result = fallbackResult(call, output.status, output.output.toWellFormed());
   if (output.full === undefined) return result;
-  return {
-    ...result,
-    blob: setup.writer.putBlob(output.full.bytes, { lossy: output.full.lossy }),
-  } as EventDraft;
+  const blob = setup.writer.putBlob(output.full.bytes, { lossy: output.full.lossy });
+  return { ...result, blob } as EventDraft;
 }
 
 /** The value, or `null` as soon as the run is stopped: a tool that does not listen cannot hold the run. */
@@ -107,6 +164,41 @@ function orStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> 
     signal.addEventListener("abort", stopped, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stopped));
   });
+}
+
+function contextOf(setup: RunSetup, tool: Tool): ToolContext {
+  return {
+    root: setup.workspaceRoot,
+    signal: setup.stop.signal,
+    protectedPaths: setup.protectedPaths,
+    env: setup.ports.env,
+    isHidden: hiddenPaths(setup.gate.policy, tool.name),
+  };
+}
+
+function decisionEvent(call: ToolCallEvent, tool: Tool, decision: Decision): EventDraft {
+  return {
+    type: "permission_decision",
+    call_id: String(call.item.call_id),
+    call_seq: call.seq,
+    tool: tool.name,
+    decision: decision.allowed ? "allowed" : "denied",
+    reason: decision.reason,
+    ...(decision.rule === null ? {} : { rule: decision.rule }),
+  };
+}
+
+/** What the model is told of a denial: enough to stop trying, nothing that helps to get around it. */
+function denialText(tool: Tool, decision: Decision): string {
+  const why: Partial<Record<Decision["reason"], string>> = {
+    denied_by_rule: "a rule of the user denies it",
+    unclear_command: "only a shell can tell what the command line does, and the user denies some commands",
+    not_allowed: "the user has not allowed it",
+    no_terminal: "nobody can be asked",
+    asked_no: "the user said no",
+  };
+  const reason = why[decision.reason] ?? "it is not allowed";
+  return `Denied: ${tool.name} was not run, because ${reason}. Go on without it, or say what is needed.`;
 }
 
 function callArguments(call: ToolCallEvent): string {

@@ -259,7 +259,7 @@ function locked(paths: SessionPaths, owner: LockOwner | null): ReprError {
     ? "another process, which has not given its name yet"
     : `process ${owner.pid} on host ${owner.host} since ${owner.since}`;
   return new ReprError("session_locked", `Cannot write to session "${paths.id}": locked by ${by}`, {
-    hint: "Wait for it with --wait SECONDS, or stop that process",
+    hint: `Wait for it with --wait SECONDS, or stop it with "reprise interrupt ${paths.id}"`,
     details: { session: paths.id, owner: owner === null ? null : { ...owner } },
   });
 }

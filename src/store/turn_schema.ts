@@ -56,6 +56,14 @@ const EVENTS: Record<EventType, z.ZodType> = {
   }),
   provider_item: z.looseObject({ item }),
   provider_usage: z.looseObject({ usage: object }),
+  permission_decision: z.looseObject({
+    call_id: z.string(),
+    call_seq: ordinal,
+    tool: z.string(),
+    decision: z.enum(["allowed", "denied"]),
+    reason: text,
+    rule: z.string().optional(),
+  }),
   run_continued: z.looseObject({ run: ordinal }),
   run_ended: z.looseObject({
     run: ordinal,

@@ -7,7 +7,7 @@ import * as z from "zod";
 import { locate } from "./confine.ts";
 import { type Glob, parseGlob } from "./glob.ts";
 import { shownPath } from "./output.ts";
-import { defineTool, type Tool, ToolFailure } from "./tool.ts";
+import { confirmJudged, defineTool, type Tool, ToolFailure } from "./tool.ts";
 import { type Step, walk } from "./walk.ts";
 
 /** The most entries that one call lists. */
@@ -46,17 +46,20 @@ export const listFiles: Tool = defineTool({
     pattern: z.string().nullable(),
     depth: z.int().nullable(),
   }),
-  readOnly: true,
-  async run({ path, pattern, depth }, { root, signal }) {
+  group: "read",
+  target: ({ path }, { root }) => ({ kind: "path", path: locate(root, path ?? ".").shown }),
+  async run({ path, pattern, depth }, context) {
+    const { root, signal, isHidden = () => false } = context;
     if (depth !== null && depth < 1) throw new ToolFailure(`Cannot list ${depth} levels: give 1 or more`);
     const fits = pattern === null ? () => true : parseGlob(pattern);
     const start = locate(root, path ?? ".");
+    confirmJudged(context, start.shown);
     if (start.kind === "file") {
       throw new ToolFailure(`Cannot list ${shownPath(start.shown)}: it is a file (read it with read_file)`);
     }
     const lines: string[] = [];
     let listed = 0;
-    for await (const step of walk(start, { root, signal, ...(depth === null ? {} : { depth }) })) {
+    for await (const step of walk(start, { root, signal, isHidden, ...(depth === null ? {} : { depth }) })) {
       const line = lineOf(step, fits);
       if (line === null) continue;
       if (listed === MAX_LISTED) {
@@ -86,6 +89,8 @@ function lineOf(step: Step, fits: Glob): string | null {
       return `${shownPath(`${step.shown}/`)} [not entered]`;
     case "symlink":
       return `${shownPath(step.shown)} [link]`;
+    case "hidden":
+      return `${shownPath(step.shown)} [denied]`;
     case "other":
       return `${shownPath(step.shown)} [special]`;
   }

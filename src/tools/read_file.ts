@@ -8,7 +8,7 @@ import { locate, openFile } from "./confine.ts";
 import { decodeUtf8, isBinary } from "./content.ts";
 import { DEFAULT_LINES, readWindow, type Window } from "./line_window.ts";
 import { cutLine, shownPath, type ToolText } from "./output.ts";
-import { defineTool, type Tool, ToolFailure } from "./tool.ts";
+import { confirmJudged, defineTool, type Tool, ToolFailure } from "./tool.ts";
 
 /** The longest line that is shown whole, in UTF-16 units. */
 const MAX_LINE_CHARS = 2000;
@@ -40,13 +40,16 @@ export const readFile: Tool = defineTool({
     offset: z.int().nullable(),
     limit: z.int().nullable(),
   }),
-  readOnly: true,
-  async run({ path, offset, limit }, { root, signal }) {
+  group: "read",
+  target: ({ path }, { root }) => ({ kind: "path", path: locate(root, path).shown }),
+  async run({ path, offset, limit }, context) {
+    const { root, signal } = context;
     const first = offset ?? 1;
     const count = limit ?? DEFAULT_LINES;
     if (first < 1) throw new ToolFailure(`Cannot read from line ${first}: lines count from 1`);
     if (count < 1) throw new ToolFailure(`Cannot read ${count} lines: the limit must be 1 or more`);
     const located = locate(root, path);
+    confirmJudged(context, located.shown);
     const file = openFile(root, located);
     try {
       const window = await readWindow(file, { first, count, signal });

@@ -4,16 +4,27 @@
  * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
+import { editFile } from "./edit_file.ts";
 import { listFiles } from "./list_files.ts";
 import { readFile } from "./read_file.ts";
 import { searchText } from "./search_text.ts";
-import type { Tool } from "./tool.ts";
+import { shell } from "./shell.ts";
+import type { Tool, ToolGroup } from "./tool.ts";
+import { writeFile } from "./write_file.ts";
 
 /** The longest arguments text that is parsed, in UTF-16 units. */
 const MAX_ARGUMENTS_CHARS = 1024 * 1024;
 
 /** The tools that change nothing, in the order in which they are offered. */
 export const READING_TOOLS: readonly Tool[] = [readFile, listFiles, searchText];
+/** The tools that write files of the workspace. */
+export const WRITING_TOOLS: readonly Tool[] = [writeFile, editFile];
+/** Every tool there is, those that only read first. Which of them a run offers is the run's decision. */
+export const ALL_TOOLS: readonly Tool[] = [...READING_TOOLS, ...WRITING_TOOLS, shell];
+/** The group of every tool by name, as the policy takes it. */
+export const TOOL_GROUPS: ReadonlyMap<string, ToolGroup> = new Map(
+  ALL_TOOLS.map(({ name, group }) => [name, group]),
+);
 
 /** The tools as `tools` of a Responses request (protocol §1.4). */
 export function toolSchemas(tools: readonly Tool[]): JsonObject[] {

@@ -9,7 +9,7 @@ import { decodeUtf8, isBinary } from "./content.ts";
 import { type Glob, parseGlob } from "./glob.ts";
 import { lineMatches, type TextMatcher, textMatcher } from "./line_match.ts";
 import { shownPath, type ToolText } from "./output.ts";
-import { defineTool, type Tool, ToolFailure } from "./tool.ts";
+import { confirmJudged, defineTool, type Tool, ToolFailure } from "./tool.ts";
 import { walk } from "./walk.ts";
 
 /** The most lines that one call reports. */
@@ -48,8 +48,10 @@ export const searchText: Tool = defineTool({
     glob: z.string().nullable(),
     ignore_case: z.boolean().nullable(),
   }),
-  readOnly: true,
-  async run({ pattern, path, glob, ignore_case }, { root, signal }) {
+  group: "read",
+  target: ({ path }, { root }) => ({ kind: "path", path: locate(root, path ?? ".").shown }),
+  async run({ pattern, path, glob, ignore_case }, context) {
+    const { root, signal, isHidden = () => false } = context;
     if (pattern === "") throw new ToolFailure("Cannot search for an empty text");
     if (/[\r\n]/.test(pattern)) {
       throw new ToolFailure("Cannot search for a text with a line break: lines are searched one by one");
@@ -57,26 +59,28 @@ export const searchText: Tool = defineTool({
     const fits = glob === null ? () => true : parseGlob(glob);
     const matcher = textMatcher(pattern, { ignoreCase: ignore_case ?? false });
     const start = locate(root, path ?? ".");
-    return await search(start, { root, signal, fits, matcher });
+    confirmJudged(context, start.shown);
+    return await search(start, { root, signal, isHidden, fits, matcher });
   },
 });
 
 interface Search {
   readonly root: string;
   readonly signal: AbortSignal;
+  readonly isHidden: (path: string) => boolean;
   readonly fits: Glob;
   readonly matcher: TextMatcher;
 }
 
 async function search(start: Located, options: Search): Promise<ToolText> {
   const rows: string[] = [];
-  const count = { files: 0, lossy: 0, binary: 0, large: 0, unreadable: 0 };
+  const count = { files: 0, lossy: 0, binary: 0, large: 0, unreadable: 0, hidden: 0 };
   let stopped: string | null = null;
   for await (const step of targets(start, options)) {
     if (step.kind === "stopped") {
       stopped = `[Stopped after looking at ${step.visited} entries: narrow the path]`;
     }
-    if (step.kind === "unreadable") count.unreadable++;
+    if (step.kind === "unreadable" || step.kind === "hidden") count[step.kind]++;
     if (step.kind !== "file" || !options.fits(step.shown)) continue;
     const content = await readSearched(step.located, options);
     if (content === "binary" || content === "large" || content === "unreadable") {
@@ -102,16 +106,20 @@ async function search(start: Located, options: Search): Promise<ToolText> {
   if (count.lossy > 0) {
     rows.push(`[${plural(count.lossy, "file")} with matches not UTF-8: shown with U+FFFD]`);
   }
-  const passed =
-    ([["binary", count.binary], ["over 64 MiB", count.large], ["unreadable", count.unreadable]] as const)
-      .filter(([, files]) => files > 0).map(([why, files]) => `${files} ${why}`);
+  const passed = ([
+    ["binary", count.binary],
+    ["over 64 MiB", count.large],
+    ["unreadable", count.unreadable],
+    ["denied", count.hidden],
+  ] as const)
+    .filter(([, files]) => files > 0).map(([why, files]) => `${files} ${why}`);
   if (passed.length > 0) rows.push(`[Not searched: ${passed.join(", ")}]`);
   return { status: "ok", text: rows.join("\n") };
 }
 
-async function* targets(start: Located, { root, signal }: Search) {
+async function* targets(start: Located, { root, signal, isHidden }: Search) {
   if (start.kind === "file") yield { kind: "file", shown: start.shown, located: start } as const;
-  else yield* walk(start, { root, signal });
+  else yield* walk(start, { root, signal, isHidden });
 }
 
 /** The bytes of a file, or why it is not searched. */

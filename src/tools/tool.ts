@@ -6,6 +6,9 @@
 import type * as z from "zod";
 import type { JsonObject } from "../domain/json.ts";
 import { finishText, type ToolOutput, type ToolText } from "./output.ts";
+import type { Subject, Target, ToolGroup } from "./permission/subject.ts";
+
+export type { Subject, Target, ToolGroup } from "./permission/subject.ts";
 
 /** What a call runs with. */
 export interface ToolContext {
@@ -18,6 +21,30 @@ export interface ToolContext {
    * @default {DEFAULT_OUTPUT_CHARS}
    */
   readonly maxOutputChars?: number;
+  /**
+   * Absolute paths that no tool writes to or below, wherever they lie: our own home and configuration.
+   *
+   * @default {[]}
+   */
+  readonly protectedPaths?: readonly string[];
+  /**
+   * Our environment, for the few variables that a command inherits. Without it a command gets fixed ones.
+   *
+   * @default {() => undefined}
+   */
+  readonly env?: (name: string) => string | undefined;
+  /**
+   * Says which paths a call that lists or searches must leave out, from `hiddenPaths` of the policy.
+   *
+   * @default {() => false}
+   */
+  readonly isHidden?: (path: string) => boolean;
+  /**
+   * The target that the policy judged. A call whose path leads elsewhere by the time it runs is refused.
+   *
+   * @default {undefined}
+   */
+  readonly judged?: Target;
 }
 
 /** Something the model may call. */
@@ -28,8 +55,16 @@ export interface Tool {
   readonly parameters: JsonObject;
   /** The same shape for checking; it judges only, what runs are the parsed arguments. */
   readonly shape: z.ZodType<JsonObject>;
-  /** True when a call changes nothing outside. */
-  readonly readOnly: boolean;
+  /** `read` for calls that change nothing outside. */
+  readonly group: ToolGroup;
+  /**
+   * What a call is about, for the policy: to be judged before {@linkcode Tool.run}. Reads the disk, to follow
+   * links. `args` must have passed `parseArguments`.
+   *
+   * @throws {ToolFailure} when the call cannot be done whatever the policy says: a path that leads outside, does
+   * not exist or is protected, a command that is empty.
+   */
+  subject(args: JsonObject, context: ToolContext): Subject;
   /**
    * Runs one call. `args` must have passed `parseArguments`.
    *
@@ -44,7 +79,8 @@ export interface ToolDefinition<Args extends JsonObject> {
   readonly description: string;
   readonly parameters: JsonObject;
   readonly shape: z.ZodType<Args>;
-  readonly readOnly: boolean;
+  readonly group: ToolGroup;
+  readonly target: (args: Args, context: ToolContext) => Target;
   readonly run: (args: Args, context: ToolContext) => Promise<ToolText>;
 }
 
@@ -53,14 +89,32 @@ export class ToolFailure extends Error {
   override readonly name = "ToolFailure";
 }
 
+/**
+ * Makes sure that a call runs on the path that was judged: a link on the way may lead elsewhere by now.
+ *
+ * @throws {ToolFailure} when `path` is another one.
+ */
+export function confirmJudged({ judged }: ToolContext, path: string): void {
+  if (judged === undefined || (judged.kind === "path" && judged.path === path)) return;
+  throw new ToolFailure("Cannot run the call: its path leads elsewhere since it was permitted");
+}
+
 /** Makes a {@linkcode Tool}: cuts its text to size, and turns failures into error results. */
 export function defineTool<Args extends JsonObject>(definition: ToolDefinition<Args>): Tool {
+  const { name, description, parameters, shape, group } = definition;
   return {
-    name: definition.name,
-    description: definition.description,
-    parameters: definition.parameters,
-    shape: definition.shape,
-    readOnly: definition.readOnly,
+    name,
+    description,
+    parameters,
+    shape,
+    group,
+    subject(args, context) {
+      try {
+        return { tool: name, group, target: definition.target(args as Args, context) };
+      } catch (error) {
+        throw new ToolFailure(failureText(error));
+      }
+    },
     async run(args, context) {
       context.signal.throwIfAborted();
       try {

@@ -20,6 +20,8 @@ export type Step =
   | { readonly kind: "skipped"; readonly shown: string }
   /** A link, FIFO, socket or device: never followed, never opened. */
   | { readonly kind: "symlink" | "other"; readonly shown: string }
+  /** A file or directory that a deny rule covers: not entered, not opened. */
+  | { readonly kind: "hidden"; readonly shown: string }
   /** A directory that could not be read. */
   | { readonly kind: "unreadable"; readonly shown: string }
   /** The walk ended early. */
@@ -29,6 +31,8 @@ export type Step =
 export interface WalkOptions {
   readonly root: string;
   readonly signal: AbortSignal;
+  /** Says which paths are not to be entered or opened; shown paths are asked about. */
+  readonly isHidden: (path: string) => boolean;
   /**
    * How many levels of directories to list; 1 is the start alone.
    *
@@ -72,6 +76,10 @@ async function* walkInto(
     }
     if (entry.kind === "directory" && SKIPPED.has(entry.name)) {
       yield { kind: "skipped", shown };
+      continue;
+    }
+    if (options.isHidden(shown)) {
+      yield { kind: "hidden", shown };
       continue;
     }
     const located = locateEntry(directory, entry.name);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import head from "../../fixtures/demo/head.json" with { type: "json" };
-import { DEMO_PROMPTS } from "../../scripts/demo/prompts.ts";
+import { DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/prompts.ts";
+import { copyWorkspace } from "../../scripts/demo/workspace.ts";
 import { ending, PROGRAM, Sandbox } from "../support/reprise.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const FIRST = `${root}fixtures/demo/first`;
 const SECOND = `${root}fixtures/demo/second`;
-const WORKSPACE = `${root}fixtures/demo/workspace`;
 
 /** Every file of a session but the lock, by name, as text. */
 function filesOf(sandbox: Sandbox, session: string): Map<string, string> {
@@ -26,9 +26,11 @@ async function playBoth(
   env: Record<string, string>,
   cwd: string,
 ): Promise<Map<string, string>> {
+  const workspace = `${sandbox.directory}/scratch`;
+  await copyWorkspace(workspace);
   for (const [index, prompt] of DEMO_PROMPTS.entries()) {
     const where = index === 0 ? ["--new", "--fixture", FIRST] : ["--fixture", SECOND];
-    const args = ["run", "--json", "-s", "demo", ...where, "-w", WORKSPACE, prompt];
+    const args = ["run", "--json", "-s", "demo", ...where, "-w", workspace, ...DEMO_PERMISSIONS, prompt];
     const called = await sandbox.call(args, { env, cwd });
     assert.equal(called.code, 0, called.stdout + called.stderr);
   }
@@ -77,12 +79,20 @@ if (PROGRAM.length > 1) {
       await using sandbox = new Sandbox();
       const denied = PROGRAM.flatMap((word) =>
         word === "-A"
-          ? ["--allow-read", "--allow-write", "--allow-env", "--allow-sys", "--deny-net", "--no-prompt"]
+          ? [
+            "--allow-read",
+            "--allow-write",
+            "--allow-env",
+            "--allow-sys",
+            "--allow-run",
+            "--deny-net",
+            "--no-prompt",
+          ]
           : [word]
       );
       const [command, ...before] = denied;
       const { code, stderr } = await new Deno.Command(command as string, {
-        args: [...before, "run", "--fixture", FIRST, "-w", WORKSPACE, "--json", "Go"],
+        args: [...before, "run", "--fixture", FIRST, "--json", "Go"],
         cwd: sandbox.workspace,
         clearEnv: true,
         env: sandbox.environment(),
@@ -104,7 +114,7 @@ Deno.test({
     for (const file of ["fixture.json", "exchanges/0001/response.json", "exchanges/0001/body"]) {
       Deno.copyFileSync(`${FIRST}/${file}`, `${cut}/${file}`);
     }
-    const args = ["run", "--json", "-s", "miss", "-w", WORKSPACE];
+    const args = ["run", "--json", "-s", "miss"];
     const called = await sandbox.call([...args, "--new", "--fixture", cut, "Go"]);
     assert.equal(called.code, 7, called.stdout);
     assert.equal(ending(called).state, "failed");

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { DEMO_PERMISSIONS } from "../../scripts/demo/prompts.ts";
+import { copyWorkspace } from "../../scripts/demo/workspace.ts";
 import { judgeOrder } from "./order.ts";
 import { type Call, hasStrace, parseTrace, traceCommand, variantsOf, withDirectory } from "./trace.ts";
 
@@ -7,8 +9,19 @@ const binary = Deno.env.get("REPRISE_BIN") ?? "";
 const ignore = !hasStrace() || binary === "";
 
 function runArgs(home: string, fixture: "first" | "second", more: readonly string[] = []): string[] {
-  const played = ["--fixture", `${root}fixtures/demo/${fixture}`, "-w", `${root}fixtures/demo/workspace`];
+  const played = [
+    "--fixture",
+    `${root}fixtures/demo/${fixture}`,
+    "-w",
+    workspaceOf(home),
+    ...DEMO_PERMISSIONS,
+  ];
   return [binary, "run", "--json", "--home", home, "-s", "crash", ...more, ...played, "Go on"];
+}
+
+/** The scratch workspace that belongs to a home. */
+function workspaceOf(home: string): string {
+  return `${home}-workspace`;
 }
 
 /** The calls of a run, its `turn.saved` lines as the order check names them. */
@@ -24,12 +37,13 @@ Deno.test({
   ignore,
   fn: () =>
     withDirectory(async (directory) => {
+      await copyWorkspace(workspaceOf(`${directory}/home`));
       const first = await traceCommand(runArgs(`${directory}/home`, "first", ["--new"]));
       assert.ok(first.output.success);
       assert.deepEqual(judgeOrder(callsOf(first.trace), directory), {
         violations: [],
-        published: 7,
-        acknowledged: 7,
+        published: 10,
+        acknowledged: 10,
       });
       const second = await traceCommand(runArgs(`${directory}/home`, "second"));
       assert.ok(second.output.success);
@@ -46,6 +60,7 @@ Deno.test({
   ignore,
   fn: () =>
     withDirectory(async (directory) => {
+      await copyWorkspace(workspaceOf(`${directory}/home`));
       const { success, stderr } = await new Deno.Command("strace", {
         args: [
           ...["-f", "-e", "trace=socket,connect,bind", "-o", `${directory}/trace`],
@@ -66,6 +81,7 @@ Deno.test({
   ignore,
   fn: () =>
     withDirectory(async (directory) => {
+      await copyWorkspace(workspaceOf(`${directory}/whole`));
       const whole = await traceCommand(runArgs(`${directory}/whole`, "first", ["--new"]));
       const points = callsOf(whole.trace).filter(({ name, path, creates, data }) =>
         data.startsWith("saved ") || path.startsWith(directory) && (name !== "open" || creates)
@@ -74,6 +90,7 @@ Deno.test({
       let killed = 0;
       for (const [index, { name, ordinal }] of points.entries()) {
         const home = `${directory}/${index}`;
+        await copyWorkspace(workspaceOf(home));
         const inject = `${variantsOf(name)}:signal=KILL:when=${ordinal}`;
         const { output } = await traceCommand(runArgs(home, "first", ["--new"]), inject);
         if (output.signal === "SIGKILL" || output.code === 137) killed++;

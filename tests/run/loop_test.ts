@@ -27,7 +27,8 @@ function tool(name: string, run: Tool["run"]): Tool {
     description: name,
     parameters: { type: "object", properties: {}, required: [], additionalProperties: true },
     shape: z.looseObject({}) as unknown as Tool["shape"],
-    readOnly: true,
+    group: "read",
+    subject: () => ({ tool: name, group: "read", target: { kind: "none" } }),
     run,
   };
 }

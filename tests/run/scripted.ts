@@ -6,9 +6,11 @@
 import type { Ports } from "../../src/domain/ports.ts";
 import { openaiResponses } from "../../src/provider/openai/dialect.ts";
 import type { RunEvent } from "../../src/run/events.ts";
+import { PermissionGate } from "../../src/run/permission_gate.ts";
 import type { RunSetup } from "../../src/run/setup.ts";
 import { Stop } from "../../src/run/stop.ts";
 import type { SessionWriter } from "../../src/store/writer.ts";
+import { parsePolicy } from "../../src/tools/permission/policy.ts";
 import { createPlayer, type RecordedExchange } from "../../src/transport/player.ts";
 import type { Send } from "../../src/transport/http.ts";
 import { DIALECTS } from "../support/responses_server/dialect.ts";
@@ -71,7 +73,11 @@ export function scripted(
     model: "gpt-5.6",
     instructions: "Be brief.",
     tools: [],
+    knownTools: overrides.tools ?? [],
+    gate: new PermissionGate(parsePolicy({ allow: [], deny: [], ask: false, tools: new Map() }), null),
     permissions: ["read"],
+    failOnDenied: false,
+    protectedPaths: [],
     workspaceRoot: "/",
     replay: "exact",
     maxSteps: 50,

@@ -3,12 +3,13 @@ import type { ExitCode } from "../../domain/errors.ts";
 import { readSession } from "../../store/read.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
 import { nextRequest } from "../next_request.ts";
+import type { PostureFlags } from "../posture.ts";
 import { type RequestFlags, textOrFile } from "../run_settings.ts";
 import { sessionArgument } from "../session_argument.ts";
 import { sessionInstructions } from "../session_instructions.ts";
 
 /** The flags of `input`. */
-export interface InputFlags extends CommonFlags, RequestFlags {
+export interface InputFlags extends CommonFlags, RequestFlags, PostureFlags {
   readonly prompt?: string | undefined;
 }
 

@@ -1,0 +1,116 @@
+/**
+ * What is settled about a run before its session is opened: flags checked, files readable, endpoint and key known.
+ *
+ * @module
+ */
+import { ReprError } from "../domain/errors.ts";
+import type { Ports } from "../domain/ports.ts";
+import { type Fixture, readFixture } from "../fixture/fixture.ts";
+import { canonicalRoot } from "../tools/confine.ts";
+import { requireAnswerFile } from "./answer_file.ts";
+import { type CommonFlags, type Context, makeContext } from "./context.ts";
+import { fixturePorts } from "./fixture_ports.ts";
+import { type PostureFlags, postureOf } from "./posture.ts";
+import {
+  type Endpoint,
+  endpointSetting,
+  keySetting,
+  modelSetting,
+  readOutputSchema,
+  type RequestFlags,
+  textOrFile,
+} from "./run_settings.ts";
+import { absolute } from "./settings.ts";
+import { liveTimeouts } from "./timeouts.ts";
+
+/** The flags of `run`. */
+export interface RunFlags extends CommonFlags, RequestFlags, PostureFlags {
+  readonly session?: string | undefined;
+  readonly continue?: true | undefined;
+  readonly new?: true | undefined;
+  readonly workspace?: string | undefined;
+  readonly maxSteps: number;
+  readonly maxTokens?: number | undefined;
+  readonly timeout: number;
+  readonly wait: number;
+  readonly fixture?: string | undefined;
+  readonly output?: string | undefined;
+  readonly failOnDenied?: true | undefined;
+  readonly dryRun?: true | undefined;
+}
+
+/** Everything about a run that is known before its session is open. */
+export interface RunPlan {
+  readonly context: Context;
+  readonly ports: Ports;
+  readonly fixture: Fixture | null;
+  readonly flags: RunFlags;
+  readonly endpoint: Endpoint;
+  readonly key: string | null;
+  readonly root: string;
+  /** The session to go on with; `null` for a new one. */
+  readonly selector: string | null;
+}
+
+/**
+ * Settles everything that can be settled without waiting for stdin or a lock, so that what is missing is told before
+ * a session is made.
+ *
+ * @throws {ReprError} `usage`, `missing_key`, `no_model`, `bad_fixture` and the rest of exit code 2.
+ */
+export function planRun(flags: RunFlags): RunPlan {
+  checkFlags(flags);
+  const context = makeContext(flags);
+  const { config } = context;
+  const fixture = flags.fixture === undefined
+    ? null
+    : readFixture(context.ports.files, absolute(flags.fixture));
+  const ports = fixture === null ? context.ports : fixturePorts(context.ports, fixture);
+  const endpoint = endpointSetting(ports, flags, { config, fixture });
+  const key = fixture === null && flags.dryRun !== true ? keySetting(ports, endpoint) : null;
+  const selector = flags.continue === true ? "@last" : flags.new === true ? null : flags.session ?? null;
+  const root = workspaceRoot(flags.workspace);
+  if (selector === null) modelSetting(ports, flags, { config, fixture, manifest: null });
+  postureOf(flags, null);
+  checkFiles(ports, flags);
+  return { context, ports, fixture, flags, endpoint, key, root, selector };
+}
+
+function checkFlags(flags: RunFlags): void {
+  if (flags.session !== undefined && flags.continue === true) {
+    throw new ReprError("usage", "Cannot use --session and --continue together: each names a session", {
+      hint: "Give one of them",
+    });
+  }
+  if (flags.new === true && flags.continue === true) {
+    throw new ReprError(
+      "usage",
+      "Cannot use --new and --continue together: one begins a session, one goes on",
+      { hint: "Give one of them" },
+    );
+  }
+}
+
+/** Every file that a flag names can be read, and the answer's can be made. */
+function checkFiles(ports: Ports, flags: RunFlags): void {
+  if (flags.instructions !== undefined) textOrFile(ports, flags.instructions, "--instructions");
+  if (flags.outputSchema !== undefined) readOutputSchema(ports, flags.outputSchema);
+  liveTimeouts(ports);
+  if (flags.output !== undefined) requireAnswerFile(flags.output);
+}
+
+function workspaceRoot(flag: string | undefined): string {
+  const path = flag ?? ".";
+  try {
+    return canonicalRoot(path);
+  } catch (cause) {
+    throw new ReprError(
+      "usage",
+      `Cannot use the workspace "${path}": it is no directory that can be opened`,
+      {
+        hint: "Give -w a directory that exists",
+        cause,
+      },
+    );
+  }
+}

@@ -1,0 +1,116 @@
+/** The verb `interrupt`: tells the process that writes to a session to stop, and waits; closes a killed run. */
+import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import { openaiResponses } from "../../provider/openai/dialect.ts";
+import { closeKilledRun } from "../../run/closing.ts";
+import type { Home } from "../../store/home.ts";
+import type { LockOwner } from "../../store/lock.ts";
+import { sessionOwner } from "../../store/owner.ts";
+import { SessionWriter } from "../../store/writer.ts";
+import { type CommonFlags, type Context, makeContext } from "../context.ts";
+import { sessionArgument } from "../session_argument.ts";
+
+/** The flags of `interrupt`. */
+export interface InterruptFlags extends CommonFlags {
+  readonly wait: number;
+  readonly dryRun?: true | undefined;
+}
+
+/** How often the lock is looked at while its owner stops, in milliseconds. */
+const POLL_MS = 50;
+
+/** Performs `interrupt`. */
+export async function interruptVerb(selector: string, flags: InterruptFlags): Promise<ExitCode> {
+  const context = makeContext(flags);
+  const { ports, output } = context;
+  const { home, id } = sessionArgument(context, selector);
+  const { held, owner } = await sessionOwner(ports, home, id);
+  const pid = held ? stoppablePid(context, id, owner) : null;
+  if (flags.dryRun === true) {
+    const plan = pid === null ? "close the newest run if it is open" : `send SIGINT to process ${pid}`;
+    if (output.options.json) output.json({ type: "dry_run", session: id, pid, plan });
+    else output.text(`Would ${plan}. Nothing was done.\n`);
+    return 0;
+  }
+  if (pid !== null) await stopOwner(context, { home, id, pid, waitMs: flags.wait * 1000 });
+  const closed = await closeOpenRun(context, { home, id });
+  if (output.options.json) output.json({ session: id, interrupted: pid, closed_run: closed });
+  else if (pid !== null) output.text(`${id}: process ${pid} has stopped\n`);
+  else if (closed !== null) output.text(`${id}: run ${closed} was killed, and is closed now\n`);
+  else output.text(`${id}: nothing is running\n`);
+  return 0;
+}
+
+/** The owner's process, when it is one of this machine. */
+function stoppablePid({ ports }: Context, id: SessionId, owner: LockOwner | null): number {
+  if (owner === null || owner.host !== ports.process.host) {
+    const where = owner === null
+      ? "its owner has not given its name yet"
+      : `its owner runs on host ${owner.host}`;
+    throw new ReprError("session_locked", `Cannot interrupt session "${id}": ${where}`, {
+      hint: owner === null ? "Try again" : "Interrupt it there",
+    });
+  }
+  if (!Number.isSafeInteger(owner.pid) || owner.pid <= 1 || owner.pid === ports.process.pid) {
+    throw new ReprError(
+      "session_locked",
+      `Cannot interrupt session "${id}": process ${owner.pid} is no writer`,
+    );
+  }
+  return owner.pid;
+}
+
+interface Stopping {
+  readonly home: Home;
+  readonly id: SessionId;
+  readonly pid: number;
+  readonly waitMs: number;
+}
+
+async function stopOwner({ ports }: Context, { home, id, pid, waitMs }: Stopping): Promise<void> {
+  try {
+    Deno.kill(pid, "SIGINT");
+  } catch (error) {
+    // It ended by itself just now: the lock says so.
+    if (!(error instanceof Deno.errors.NotFound)) throw cannotSignal(id, pid, error);
+  }
+  const deadline = ports.clock.monotonic() + waitMs;
+  for (;;) {
+    const { held, owner } = await sessionOwner(ports, home, id);
+    if (!held || (owner !== null && owner.pid !== pid)) return;
+    if (ports.clock.monotonic() >= deadline) {
+      throw new ReprError(
+        "session_locked",
+        `Cannot interrupt session "${id}": process ${pid} has not stopped within ${waitMs / 1000} s`,
+        { hint: "Wait longer with --wait SECONDS, or interrupt again: a second signal ends it at once" },
+      );
+    }
+    await ports.clock.sleep(POLL_MS);
+  }
+}
+
+function cannotSignal(id: SessionId, pid: number, cause: unknown): ReprError {
+  return new ReprError(
+    "session_locked",
+    `Cannot interrupt session "${id}": process ${pid} takes no signal from us`,
+    {
+      hint: "It belongs to another user: ask them",
+      cause,
+    },
+  );
+}
+
+/** The number of the run that was closed, or `null` when none was open. */
+async function closeOpenRun(
+  { ports }: Context,
+  { home, id }: { readonly home: Home; readonly id: SessionId },
+): Promise<number | null> {
+  const writer = await SessionWriter.open(ports, home, { id, waitMs: 0 });
+  try {
+    const open = writer.manifest?.state === "open" ? writer.manifest.run : null;
+    closeKilledRun(writer, { emit: () => {}, usageOf: (usage) => openaiResponses.usageOf(usage) });
+    return open;
+  } finally {
+    writer.close();
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * What a command knows of our environment: a short list, so that no key and nothing that steers a program
+ * (`LD_PRELOAD`, `GIT_SSH_COMMAND`, …) reaches it.
+ *
+ * @module
+ */
+
+/** Taken over when they are set. */
+const INHERITED = ["HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "LOGNAME", "CI"];
+const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/** The whole environment of a command. */
+export function commandEnvironment(env: (name: string) => string | undefined): Record<string, string> {
+  const result: Record<string, string> = { PATH: searchPath(env("PATH")), TERM: "dumb" };
+  for (const name of INHERITED) {
+    const value = env(name);
+    if (value !== undefined) result[name] = value;
+  }
+  return result;
+}
+
+/** `PATH` without what depends on the working directory: there, a file of the workspace could pose as `git`. */
+function searchPath(path: string | undefined): string {
+  const directories = (path ?? "").split(":").filter((directory) => directory.startsWith("/"));
+  return directories.length === 0 ? DEFAULT_PATH : directories.join(":");
+}

@@ -1,0 +1,100 @@
+/**
+ * `edit_file`: one text of a file replaced by another.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { decodeUtf8, isBinary } from "./content.ts";
+import { nearestLines, occurrencesOf } from "./occurrences.ts";
+import { shownPath } from "./output.ts";
+import { type CurrentFile, replaceFile } from "./replace_file.ts";
+import { confirmJudged, defineTool, type Tool, ToolFailure } from "./tool.ts";
+import { quoted } from "./workspace_path.ts";
+import { type WriteTarget, writeTarget } from "./write_target.ts";
+
+/** The largest file that is edited. */
+const MAX_EDITED_BYTES = 16 * 1024 * 1024;
+/** How many places of an ambiguous text are named. */
+const MAX_NAMED_PLACES = 10;
+const encoder = new TextEncoder();
+
+/** Replaces the one place where a text stands. */
+export const editFile: Tool = defineTool({
+  name: "edit_file",
+  description:
+    "Replace one text in a text file of the workspace by another. old_text must stand in the file exactly once, " +
+    "letter by letter, blanks and line ends included: take in lines around it until it does. Give the text as the " +
+    "file holds it, without the line numbers that read_file puts in front.",
+  parameters: {
+    type: "object",
+    properties: {
+      path: { type: "string", description: "The file, relative to the workspace" },
+      old_text: { type: "string", description: "The text to replace; stands in the file exactly once" },
+      new_text: { type: "string", description: "What to put in its place; empty to take it out" },
+    },
+    required: ["path", "old_text", "new_text"],
+    additionalProperties: false,
+  },
+  shape: z.strictObject({ path: z.string(), old_text: z.string(), new_text: z.string() }),
+  group: "write",
+  target: ({ path }, context) => ({ kind: "path", path: writeTarget(path, context).shown }),
+  // deno-lint-ignore require-await -- an error becomes a rejection; the edit itself must not be interleaved
+  async run({ path, old_text, new_text }, context) {
+    const target = writeTarget(path, context);
+    confirmJudged(context, target.shown);
+    const refuse = (why: string) => new ToolFailure(`Cannot edit ${quoted(target.shown)}: ${why}`);
+    if (!target.exists) throw refuse("no such file (create it with write_file)");
+    if (old_text === "") throw refuse("old_text is empty");
+    if (old_text === new_text) throw refuse("old_text and new_text are the same");
+    if (!new_text.isWellFormed()) throw refuse("new_text is not valid Unicode");
+    let line = 0;
+    replaceFile(context.root, target, (current) => {
+      const text = textOf(current, refuse);
+      const found = occurrencesOf(text, old_text, MAX_NAMED_PLACES);
+      const [place] = found.places;
+      if (place === undefined) throw refuse(whyAbsent(text, old_text));
+      if (found.count > 1) {
+        const lines = found.places.map((each) => each.line).join(", ");
+        const more = found.count > found.places.length ? " and more" : "";
+        throw refuse(
+          `old_text stands there ${found.count} times, at lines ${lines}${more}: take in more of the lines around it`,
+        );
+      }
+      line = place.line;
+      return encoder.encode(
+        text.slice(0, place.index) + new_text + text.slice(place.index + old_text.length),
+      );
+    });
+    return { status: "ok", text: summary(target, line, { old_text, new_text }) };
+  },
+});
+
+function textOf(current: CurrentFile | null, refuse: (why: string) => ToolFailure): string {
+  if (current === null) throw refuse("it is gone");
+  if (current.size > MAX_EDITED_BYTES) {
+    throw refuse(`it has ${current.size} bytes, at most ${MAX_EDITED_BYTES} are edited`);
+  }
+  const bytes = current.read();
+  if (isBinary(bytes)) throw refuse("it is a binary file");
+  const { text, lossy } = decodeUtf8(bytes);
+  if (lossy) throw refuse("it is not UTF-8: an edit would lose bytes");
+  return text;
+}
+
+function whyAbsent(text: string, wanted: string): string {
+  if (text.includes("\r\n") && occurrencesOf(text.replaceAll("\r\n", "\n"), wanted, 1).count > 0) {
+    return "old_text does not stand there; its lines end in LF, those of the file in CR LF";
+  }
+  const near = nearestLines(text, wanted);
+  if (near.length === 0) return "old_text does not stand there, nor any line like its first";
+  const lines = near.map(({ line, excerpt }) => `line ${line}: ${JSON.stringify(excerpt)}`).join("; ");
+  return `old_text does not stand there; the nearest to its first line are ${lines}`;
+}
+
+function summary(target: WriteTarget, line: number, texts: { old_text: string; new_text: string }): string {
+  const lines = (text: string) => text.split("\n").length;
+  return `Edited ${shownPath(target.shown)}: from line ${line} on, ${
+    lines(texts.old_text)
+  } line(s) replaced by ` +
+    `${lines(texts.new_text)}`;
+}

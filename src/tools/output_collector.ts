@@ -1,0 +1,144 @@
+/**
+ * Keeps the beginning and the end of a command's output, in memory that does not grow with it.
+ *
+ * @module
+ */
+
+/** How much of the beginning, and how much of the end is kept, in bytes. */
+export const KEPT_PART_BYTES = 8 * 1024 * 1024;
+/** An unfinished line is held back up to this length, so that two streams mix line by line. */
+const MAX_HELD_BYTES = 64 * 1024;
+const NEWLINE = 0x0a;
+const encoder = new TextEncoder();
+
+/** What was kept of an output. */
+export interface Collected {
+  /** Everything, or beginning and end with a line between them that counts what is missing. */
+  readonly bytes: Uint8Array;
+  /** How many bytes came in. */
+  readonly total: number;
+  /** How many of them are not in `bytes`. */
+  readonly missing: number;
+}
+
+/** Takes in the chunks of several streams as they come. */
+export class OutputCollector {
+  readonly #partBytes: number;
+  readonly #held = new Map<number, Uint8Array>();
+  #head = new Uint8Array(64 * 1024);
+  #headLength = 0;
+  #tail: Uint8Array | null = null;
+  /** Bytes that went to the tail, overwritten ones included. */
+  #tailTotal = 0;
+  #total = 0;
+
+  constructor(partBytes: number = KEPT_PART_BYTES) {
+    this.#partBytes = partBytes;
+  }
+
+  /** How many bytes came in so far. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Takes in a chunk of the stream numbered `stream`; the chunk is copied. */
+  add(stream: number, chunk: Uint8Array): void {
+    this.#total += chunk.length;
+    const held = this.#held.get(stream);
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
+    if (end === 0 && (held?.length ?? 0) + chunk.length <= MAX_HELD_BYTES) {
+      this.#held.set(stream, concat(held, chunk));
+      return;
+    }
+    const cut = end === 0 ? chunk.length : end;
+    if (held !== undefined) this.#keep(held);
+    this.#keep(chunk.subarray(0, cut));
+    this.#held.delete(stream);
+    if (cut < chunk.length) this.#held.set(stream, chunk.slice(cut));
+  }
+
+  /** What was kept. Ends the collecting: unfinished lines go to the end. */
+  finish(): Collected {
+    for (const held of this.#held.values()) this.#keep(held);
+    this.#held.clear();
+    const head = this.#head.subarray(0, this.#headLength);
+    const tail = this.#orderedTail();
+    const missing = this.#total - head.length - tail.length;
+    if (missing === 0) return { bytes: concat(head, tail), total: this.#total, missing };
+    const [start, end] = [wholeEnd(head), wholeStart(tail)];
+    const left = missing + (head.length - start.length) + (tail.length - end.length);
+    const note = encoder.encode(`\n[… ${left} bytes left out here; they are kept nowhere …]\n`);
+    return { bytes: concat(start, note, end), total: this.#total, missing: left };
+  }
+
+  #keep(bytes: Uint8Array): void {
+    const room = this.#partBytes - this.#headLength;
+    const first = bytes.subarray(0, room);
+    if (first.length > 0) {
+      this.#growHead(this.#headLength + first.length);
+      this.#head.set(first, this.#headLength);
+      this.#headLength += first.length;
+    }
+    if (bytes.length > first.length) this.#keepTail(bytes.subarray(first.length));
+  }
+
+  #growHead(length: number): void {
+    if (length <= this.#head.length) return;
+    const grown = new Uint8Array(Math.min(this.#partBytes, Math.max(length, this.#head.length * 2)));
+    grown.set(this.#head.subarray(0, this.#headLength));
+    this.#head = grown;
+  }
+
+  #keepTail(bytes: Uint8Array): void {
+    this.#tail ??= new Uint8Array(this.#partBytes);
+    const tail = this.#tail;
+    // Only the end of a chunk longer than the whole ring survives in it.
+    const skipped = Math.max(0, bytes.length - tail.length);
+    const kept = bytes.subarray(skipped);
+    const at = (this.#tailTotal + skipped) % tail.length;
+    const first = kept.subarray(0, tail.length - at);
+    tail.set(first, at);
+    tail.set(kept.subarray(first.length), 0);
+    this.#tailTotal += bytes.length;
+  }
+
+  #orderedTail(): Uint8Array {
+    if (this.#tail === null) return new Uint8Array(0);
+    if (this.#tailTotal <= this.#tail.length) return this.#tail.subarray(0, this.#tailTotal);
+    const at = this.#tailTotal % this.#tail.length;
+    return concat(this.#tail.subarray(at), this.#tail.subarray(0, at));
+  }
+}
+
+/** `bytes` without a UTF-8 sequence that is cut off at its end: a cut of ours must not look like a foreign one. */
+function wholeEnd(bytes: Uint8Array): Uint8Array {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] as number;
+    if (isContinuation(byte)) continue;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return needed > back ? bytes.subarray(0, bytes.length - back) : bytes;
+  }
+  return bytes;
+}
+
+/** `bytes` without the rest of a UTF-8 sequence at its start. */
+function wholeStart(bytes: Uint8Array): Uint8Array {
+  let start = 0;
+  while (start < Math.min(3, bytes.length) && isContinuation(bytes[start] as number)) start++;
+  return bytes.subarray(start);
+}
+
+function isContinuation(byte: number): boolean {
+  return (byte & 0xc0) === 0x80;
+}
+
+function concat(...parts: readonly (Uint8Array | undefined)[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + (part?.length ?? 0), 0));
+  let at = 0;
+  for (const part of parts) {
+    if (part === undefined) continue;
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}

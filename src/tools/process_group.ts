@@ -1,0 +1,99 @@
+/**
+ * A command and all that it started, as long as they stay in its process group.
+ *
+ * @module
+ */
+import process from "node:process";
+
+/** How often is looked whether a group is gone, in milliseconds. */
+const POLL_MS = 15;
+/** How long the kernel gets to take killed processes away, in milliseconds. */
+const KILLED_GRACE_MS = 500;
+
+/**
+ * Ends a group: SIGTERM, and SIGKILL to what is left after `graceMs`. Resolves when nothing of it runs any more.
+ */
+export async function endGroup(leader: number, graceMs: number): Promise<void> {
+  if (!signalGroup(leader, "SIGTERM")) return;
+  // A stopped process sees a signal only once it goes on.
+  signalGroup(leader, "SIGCONT");
+  if (await isGoneWithin(leader, graceMs)) return;
+  signalGroup(leader, "SIGKILL");
+  await isGoneWithin(leader, KILLED_GRACE_MS);
+}
+
+/** Leaders of the groups that run now. */
+const running = new Set<number>();
+
+/** Remembers a group until the returned function is called, for {@linkcode killRunningGroups}. */
+export function rememberGroup(leader: number): () => void {
+  running.add(leader);
+  return () => running.delete(leader);
+}
+
+/** Kills every group that runs, without waiting: for a process that is about to exit at once. */
+export function killRunningGroups(): void {
+  for (const leader of running) signalGroup(leader, "SIGKILL");
+}
+
+/** True while a process of the group runs. What has ended and waits to be collected does not count. */
+export function isGroupAlive(leader: number): boolean {
+  try {
+    process.kill(-leader, 0);
+  } catch (error) {
+    return !(error instanceof Error && "code" in error && error.code === "ESRCH");
+  }
+  return Deno.build.os !== "linux" || hasRunningMember(leader);
+}
+
+/**
+ * Asks /proc, because in a container without an init nobody collects orphans that have ended, and signals go on
+ * finding them. Where /proc may not be read (Deno wants `--allow-all` for it) the answer is yes.
+ */
+function hasRunningMember(leader: number): boolean {
+  try {
+    for (const { name } of Deno.readDirSync("/proc")) {
+      if (/^\d+$/.test(name) && isRunningIn(leader, name)) return true;
+    }
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function isRunningIn(leader: number, pid: string): boolean {
+  let stat: string;
+  try {
+    stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
+  } catch (error) {
+    // It ended while the list was read.
+    if (error instanceof Deno.errors.NotFound || isNoSuchProcess(error)) return false;
+    throw error;
+  }
+  // The name in parentheses may hold anything; state, parent and group follow its last parenthesis.
+  const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return Number(group) === leader && state !== "Z" && state !== "X";
+}
+
+function isNoSuchProcess(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ESRCH";
+}
+
+/** False when there is no such group. */
+function signalGroup(leader: number, signal: Deno.Signal): boolean {
+  try {
+    Deno.kill(-leader, signal);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || isNoSuchProcess(error)) return false;
+    throw error;
+  }
+}
+
+async function isGoneWithin(leader: number, milliseconds: number): Promise<boolean> {
+  for (let waited = 0; waited < milliseconds; waited += POLL_MS) {
+    if (!isGroupAlive(leader)) return true;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  return !isGroupAlive(leader);
+}

@@ -1,0 +1,144 @@
+/**
+ * Runs one command in a process group of its own, within its caps, and leaves nothing of the group behind.
+ *
+ * @module
+ */
+import { type Collected, OutputCollector } from "./output_collector.ts";
+import { endGroup, isGroupAlive, rememberGroup } from "./process_group.ts";
+
+/** Output beyond this ends the command, in bytes. */
+const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
+/** From SIGTERM to SIGKILL for a command that is stopped, in milliseconds. */
+const STOP_GRACE_MS = 2000;
+/** How long processes that a command left behind may go on writing, in milliseconds. */
+const LEFTOVER_GRACE_MS = 300;
+/** How long a pipe is waited for that only a process outside the group still holds, in milliseconds. */
+const PIPE_GRACE_MS = 200;
+/** How long a killed command may take to be gone, in milliseconds. */
+const STATUS_GRACE_MS = 2000;
+
+/** What a command runs with. */
+export interface CommandOptions {
+  /** Working directory, absolute. */
+  readonly directory: string;
+  /** The whole environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** How a command ended. */
+export type CommandEnd =
+  | { readonly kind: "exited"; readonly code: number }
+  | { readonly kind: "signalled"; readonly signal: string }
+  | { readonly kind: "timed_out" }
+  /** It wrote more than {@linkcode MAX_TOTAL_BYTES}. */
+  | { readonly kind: "flooded" }
+  /** It did not go away even when it was killed. */
+  | { readonly kind: "stuck" };
+
+/** A command that has ended. */
+export interface CommandResult {
+  readonly end: CommandEnd;
+  /** True when processes of its group outlived it and were ended. */
+  readonly leftovers: boolean;
+  /** Standard output and standard error, as they came. */
+  readonly output: Collected;
+}
+
+type StopCause = "timed_out" | "flooded" | "aborted";
+
+/**
+ * Starts `argv` without a shell, a terminal or input, and waits for its end.
+ *
+ * @throws {Deno.errors.NotFound} and other errors of the system when it cannot be started; the signal's reason
+ * when that aborts, once the group is gone.
+ */
+export async function runCommand(argv: readonly string[], options: CommandOptions): Promise<CommandResult> {
+  const [program = "", ...args] = argv;
+  const child = new Deno.Command(program, {
+    args,
+    cwd: options.directory,
+    clearEnv: true,
+    env: { ...options.env },
+    // A group and a session of its own: no terminal to read from, and one signal reaches all of it.
+    detached: true,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const forget = rememberGroup(child.pid);
+  const stop = Promise.withResolvers<StopCause>();
+  const collector = new OutputCollector();
+  const pumps = [child.stdout, child.stderr].map((stream, index) =>
+    pump(stream, (chunk) => {
+      collector.add(index, chunk);
+      if (collector.total > MAX_TOTAL_BYTES) stop.resolve("flooded");
+    })
+  );
+  const drained = Promise.all(pumps.map(({ done }) => done));
+  const onAbort = () => stop.resolve("aborted");
+  const timer = setTimeout(() => stop.resolve("timed_out"), options.timeoutMs);
+  options.signal.addEventListener("abort", onAbort, { once: true });
+  if (options.signal.aborted) onAbort();
+  try {
+    const first = await Promise.race([child.status, stop.promise]);
+    const cause = typeof first === "string" ? first : null;
+    let leftovers = false;
+    if (cause === null) {
+      await within(Promise.race([drained, stop.promise]), LEFTOVER_GRACE_MS);
+      leftovers = isGroupAlive(child.pid);
+    }
+    if (cause !== null || leftovers) {
+      await endGroup(child.pid, cause === null ? LEFTOVER_GRACE_MS : STOP_GRACE_MS);
+    }
+    await within(drained, PIPE_GRACE_MS);
+    const status = await within(child.status, STATUS_GRACE_MS);
+    return { end: endOf(cause, status), leftovers, output: collector.finish() };
+  } finally {
+    forget();
+    clearTimeout(timer);
+    options.signal.removeEventListener("abort", onAbort);
+    await Promise.all(pumps.map(({ cancel }) => cancel()));
+    options.signal.throwIfAborted();
+  }
+}
+
+function endOf(cause: StopCause | null, status: Deno.CommandStatus | null): CommandEnd {
+  if (status === null) return { kind: "stuck" };
+  if (cause === "timed_out" || cause === "flooded") return { kind: cause };
+  return status.signal === null
+    ? { kind: "exited", code: status.code }
+    : { kind: "signalled", signal: status.signal };
+}
+
+interface Pump {
+  /** Resolves at the end of the stream. */
+  readonly done: Promise<void>;
+  /** Stops reading, whoever still holds the other end. */
+  readonly cancel: () => Promise<void>;
+}
+
+function pump(stream: ReadableStream<Uint8Array>, take: (chunk: Uint8Array) => void): Pump {
+  const reader = stream.getReader();
+  const read = async () => {
+    while (true) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      take(value);
+    }
+  };
+  // A pipe that breaks has ended: what came before is the output.
+  return { done: read().catch(() => {}), cancel: () => reader.cancel().catch(() => {}) };
+}
+
+/** The value of `work`, or `null` when it takes longer. */
+async function within<T>(work: Promise<T>, milliseconds: number): Promise<T | null> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<null>((resolve) => timer = setTimeout(() => resolve(null), milliseconds));
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

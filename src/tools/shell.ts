@@ -1,0 +1,145 @@
+/**
+ * `shell`: one command in the workspace.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { commandEnvironment } from "./command_environment.ts";
+import { decodeUtf8 } from "./content.ts";
+import type { ToolText } from "./output.ts";
+import { commandLine, shellWords } from "./permission/shell_words.ts";
+import { type CommandResult, runCommand } from "./run_command.ts";
+import { defineTool, type Target, type Tool, ToolFailure } from "./tool.ts";
+
+/** How long a command may take when the call does not say, in seconds. */
+const DEFAULT_TIMEOUT_SECONDS = 120;
+/** The longest time that a call may ask for, in seconds. */
+const MAX_TIMEOUT_SECONDS = 600;
+
+/** Runs a program, or a command line through a shell where only a shell understands it. */
+export const shell: Tool = defineTool({
+  name: "shell",
+  description:
+    "Run one command in the workspace directory: either argv (a program and its arguments, no shell) or command " +
+    "(one command line; /bin/sh runs it when it holds operators, variables or globs). No terminal, no input, a " +
+    "short environment. The first line of the result says how it ended and how many bytes of output follow; " +
+    "everything after that line is what the command wrote, stdout and stderr together. Processes that it leaves " +
+    "behind are ended.",
+  parameters: {
+    type: "object",
+    properties: {
+      command: { type: ["string", "null"], description: "One command line; null when argv is given" },
+      argv: {
+        type: ["array", "null"],
+        items: { type: "string" },
+        description: "The program and its arguments; null when command is given",
+      },
+      timeout_seconds: {
+        type: ["integer", "null"],
+        description: `Ends the command after so long, at most ${MAX_TIMEOUT_SECONDS}; null for ` +
+          String(DEFAULT_TIMEOUT_SECONDS),
+      },
+    },
+    required: ["command", "argv", "timeout_seconds"],
+    additionalProperties: false,
+  },
+  shape: z.strictObject({
+    command: z.string().nullable(),
+    argv: z.array(z.string()).nullable(),
+    timeout_seconds: z.int().nullable(),
+  }),
+  group: "shell",
+  target: (args) => targetOf(args),
+  async run(args, { root, signal, env = () => undefined }) {
+    const { argv, line } = targetOf(args);
+    const seconds = args.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS;
+    if (seconds < 1 || seconds > MAX_TIMEOUT_SECONDS) {
+      throw new ToolFailure(`Cannot wait ${seconds} seconds: give 1 to ${MAX_TIMEOUT_SECONDS}`);
+    }
+    const started = argv ?? ["/bin/sh", "-c", line];
+    try {
+      const result = await runCommand(started, {
+        directory: root,
+        env: commandEnvironment(env),
+        timeoutMs: seconds * 1000,
+        signal,
+      });
+      return textOf(result, seconds);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw startFailure(error, started[0] ?? "");
+    }
+  },
+});
+
+interface Command {
+  readonly command: string | null;
+  readonly argv: readonly string[] | null;
+}
+
+function targetOf({ command, argv }: Command): Extract<Target, { kind: "command" }> {
+  const texts = argv ?? [command ?? ""];
+  if (texts.some((text) => text.includes("\0"))) {
+    throw new ToolFailure("Cannot run a command that holds a NUL character");
+  }
+  if (texts.some((text) => !text.isWellFormed())) {
+    throw new ToolFailure("Cannot run a command that is not valid Unicode");
+  }
+  if (argv !== null) {
+    if (command !== null) throw new ToolFailure("Cannot run both command and argv: one of them must be null");
+    if ((argv[0] ?? "") === "") {
+      throw new ToolFailure("Cannot run an empty argv: its first element is the program");
+    }
+    return { kind: "command", argv, line: commandLine(argv) };
+  }
+  if (command === null || command.trim() === "") {
+    throw new ToolFailure("Cannot run an empty command: give command or argv");
+  }
+  return { kind: "command", argv: shellWords(command), line: command };
+}
+
+/**
+ * All words of ours stand in the first line, which counts the bytes behind it: nothing that a command writes can
+ * pass for more than its output.
+ */
+function textOf(result: CommandResult, seconds: number): ToolText {
+  const { output, end, leftovers } = result;
+  const { text, lossy } = decodeUtf8(output.bytes);
+  const facts = [
+    endText(result, seconds),
+    ...(leftovers ? ["processes that it left behind were ended"] : []),
+    ...(lossy ? ["not UTF-8: undecodable bytes are shown as U+FFFD, the original bytes are kept"] : []),
+    ...(output.missing > 0 ? [`${output.missing} of ${output.total} bytes in the middle were dropped`] : []),
+    output.total === 0 ? "no output" : `${output.bytes.length} bytes of output follow`,
+  ];
+  const isOk = end.kind === "exited" && end.code === 0;
+  return {
+    status: isOk ? "ok" : "error",
+    text: text === "" ? `[${facts.join("; ")}]` : `[${facts.join("; ")}]\n${text}`,
+    ...(lossy || output.missing > 0 ? { full: { bytes: output.bytes, lossy } } : {}),
+  };
+}
+
+function endText({ end }: CommandResult, seconds: number): string {
+  switch (end.kind) {
+    case "exited":
+      return `Exit code ${end.code}`;
+    case "signalled":
+      return `Ended by ${end.signal}`;
+    case "timed_out":
+      return `Timed out after ${seconds} s and was ended`;
+    case "flooded":
+      return "Ended because it wrote more than 256 MiB";
+    case "stuck":
+      return "Killed, but it has not gone away";
+  }
+}
+
+function startFailure(error: unknown, program: string): unknown {
+  if (error instanceof ToolFailure) return error;
+  const refuse = (why: string) => new ToolFailure(`Cannot start ${JSON.stringify(program)}: ${why}`);
+  if (error instanceof Deno.errors.NotFound) return refuse("no such program");
+  if (error instanceof Deno.errors.PermissionDenied) return refuse("it is not executable");
+  if (error instanceof Deno.errors.NotCapable) return refuse("this build of reprise may not start programs");
+  return error;
+}
