@@ -6,6 +6,7 @@ import type { Turn, UserTurn } from "../domain/turn.ts";
 import { type Folded, foldHistory } from "../fold/fold.ts";
 import { openaiResponses } from "../provider/openai/dialect.ts";
 import type { BuiltRequest } from "../provider/provider.ts";
+import { refusesInclude } from "../run/refusals.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { Fixture } from "../fixture/fixture.ts";
 import { type PostureFlags, postureOf } from "./posture.ts";
@@ -53,11 +54,12 @@ export function nextRequest(source: PreviewSource, prompt: readonly Item[] | nul
     endpoint: endpoint.endpoint,
     account: null,
   };
-  const turns = prompt === null ? source.turns : [...source.turns, userTurn(prompt)];
+  const turns = prompt === null ? source.turns : [...source.turns, userTurn(prompt, source.turns)];
   const folded = foldHistory(turns, {
     fingerprint,
     model,
     replay: replaySetting(ports, flags, source.fixture),
+    window: flags.replayWindow ?? null,
   });
   const built = openaiResponses.buildRequest({
     model,
@@ -65,6 +67,7 @@ export function nextRequest(source: PreviewSource, prompt: readonly Item[] | nul
     tools: toolSchemas(postureOf(flags, source.manifest).offered),
     entries: folded.entries,
     cacheKey: source.manifest?.family ?? source.family,
+    include: !refusesInclude(source.turns, endpoint.endpoint, model),
     ...reasoningSettings(ports, flags, source),
     ...(flags.outputSchema === undefined
       ? {}
@@ -73,7 +76,12 @@ export function nextRequest(source: PreviewSource, prompt: readonly Item[] | nul
   return { built, folded, model, fingerprint, fingerprintText: fingerprintText(fingerprint, model) };
 }
 
-/** Enough of a user turn for the fold, which looks at kind and events only. */
-function userTurn(content: readonly Item[]): UserTurn {
-  return { kind: "user", events: [{ seq: 0, type: "user_message", content }] } as unknown as UserTurn;
+/** Enough of a user turn for the fold, which looks at kind, seq and events only. */
+function userTurn(content: readonly Item[], before: readonly Turn[]): UserTurn {
+  const seq = (before.at(-1)?.seq[1] ?? 0) + 1;
+  return {
+    kind: "user",
+    seq: [seq, seq],
+    events: [{ seq, type: "user_message", content }],
+  } as unknown as UserTurn;
 }

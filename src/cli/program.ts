@@ -39,6 +39,8 @@ export function buildProgram(finish: Finish) {
       collect,
     )
     .addOption(flag("--ask", "ask at the terminal about what is neither allowed nor denied"))
+    .addOption(flag("--accept-drift", "say nothing about what changed since the last run"))
+    .addOption(flag("--verbose", "one line on stderr for each request's reasoning replay"))
     .addOption(flag("--fail-on-denied", "end with exit code 3 when a call is denied"))
     .option("--max-steps <n>", "requests at most", wholeNumber(1), 50)
     .option("--max-tokens <n>", "input plus output tokens of this run at most", wholeNumber(1))
@@ -96,6 +98,20 @@ export function buildProgram(finish: Finish) {
     .addHelpText("after", example("reprise explain @last --model gpt-5.6"))
     .action(async (id, flags) => finish((await import("./verbs/explain.ts")).explainVerb(id, flags)));
 
+  verb("verify", "fold every recorded request again and compare it with what was sent")
+    .argument("[id]", "session id, unambiguous prefix, or @last")
+    .addOption(flag("--all", "verify every session"))
+    .addHelpText("after", example("reprise verify @last", "reprise verify --all --json"))
+    .action(async (id, flags) => finish((await import("./verbs/verify.ts")).verifyVerb(id, flags)));
+
+  verb("repair", "lift the quarantine of refused reasoning items")
+    .addArgument(sessionArgument())
+    .addOption(flag("--lift-quarantine", "send refused reasoning items again"))
+    .option("--wait <seconds>", "how long to wait for a session that another process writes", seconds, 0)
+    .addOption(flag("--dry-run", "say what would be done; change nothing"))
+    .addHelpText("after", example("reprise repair fix-ci-7k2m --lift-quarantine"))
+    .action(async (id, flags) => finish(await (await import("./verbs/repair.ts")).repairVerb(id, flags)));
+
   verb("fsck", "check a session's files; read-only")
     .argument("[id]", "session id, unambiguous prefix, or @last")
     .addOption(flag("--all", "check every session"))
@@ -103,8 +119,9 @@ export function buildProgram(finish: Finish) {
     .action(async (id, flags) => finish(await (await import("./verbs/fsck.ts")).fsckVerb(id, flags)));
 
   requestOptions(verb("doctor", "show the environment, and where each setting comes from"))
+    .addOption(flag("--live", "send one tiny request to the API"))
     .addHelpText("after", example("reprise doctor --json"))
-    .action(async (flags) => finish((await import("./verbs/doctor.ts")).doctorVerb(flags)));
+    .action(async (flags) => finish(await (await import("./verbs/doctor.ts")).doctorVerb(flags)));
 
   return program;
 
@@ -133,6 +150,15 @@ function requestOptions<Options extends Record<string, unknown>>(command: Comman
     .option("--base-url <url>", "the API (OPENAI_BASE_URL; default: https://api.openai.com/v1)")
     .option("--effort <effort>", "reasoning effort, such as low, medium, high")
     .option("--summary <summary>", "reasoning summary: auto, concise, detailed")
+    .addOption(
+      new Option("--replay <mode>", "which models' reasoning goes back: the same model's, the family's, none")
+        .choices(["exact", "family", "none"]),
+    )
+    .option(
+      "--replay-window <n>",
+      "reasoning items from before the last user message at most",
+      wholeNumber(0),
+    )
     .option("--no-reasoning-replay", "send no earlier reasoning (REPRISE_REASONING_REPLAY=0)");
 }
 

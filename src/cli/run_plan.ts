@@ -36,6 +36,8 @@ export interface RunFlags extends CommonFlags, RequestFlags, PostureFlags {
   readonly fixture?: string | undefined;
   readonly output?: string | undefined;
   readonly failOnDenied?: true | undefined;
+  readonly acceptDrift?: true | undefined;
+  readonly verbose?: true | undefined;
   readonly dryRun?: true | undefined;
 }
 

@@ -22,6 +22,8 @@ export interface RequestFlags {
   readonly summary?: string | undefined;
   readonly instructions?: string | undefined;
   readonly outputSchema?: string | undefined;
+  readonly replay?: ReplayMode | undefined;
+  readonly replayWindow?: number | undefined;
   /** `false` after `--no-reasoning-replay`. */
   readonly reasoningReplay?: boolean | undefined;
 }
@@ -149,7 +151,7 @@ export function reasoningSettings(
 export function replaySetting(ports: Ports, flags: RequestFlags, fixture: Fixture | null): ReplayMode {
   const variable = fixture === null ? (ports.env("REPRISE_REASONING_REPLAY") ?? "").toLowerCase() : "";
   const off = flags.reasoningReplay === false || ["0", "false", "off", "no"].includes(variable);
-  return off ? "none" : "exact";
+  return off ? "none" : flags.replay ?? "exact";
 }
 
 /**

@@ -6,17 +6,27 @@ import { visibleText } from "./terminal.ts";
 /** How much of a call's arguments a progress line shows, in UTF-16 units. */
 const ARGUMENTS_SHOWN = 120;
 
+/** What a person wants to see of a run. */
+export interface RunViewOptions {
+  /** One line on stderr for each request's reasoning replay. */
+  readonly verbose: boolean;
+  /** Says nothing about pins that changed. */
+  readonly acceptDrift: boolean;
+}
+
 /**
  * Shows a run to a person: the answer on stdout (as it streams on a terminal, whole at the end elsewhere),
  * progress on stderr (on a terminal only), notices and errors on stderr always.
  */
 export class RunView {
   readonly #output: Output;
+  readonly #options: RunViewOptions;
   /** A line was begun and not ended yet. */
   #streaming = false;
 
-  constructor(output: Output) {
+  constructor(output: Output, options: RunViewOptions) {
     this.#output = output;
+    this.#options = options;
   }
 
   /** Takes the next event of the run. */
@@ -28,10 +38,18 @@ export class RunView {
         break;
       case "run.started":
         this.#line(style.dim(`run ${event.run} · ${event.model}`));
-        if (event.drift.length > 0) this.#note(`since the last run these changed: ${event.drift.join(", ")}`);
+        if (!this.#options.acceptDrift) {
+          const changed = event.drift.map(({ pin, effect }) => `${pin} (${effect})`).join("; ");
+          if (changed !== "") this.#note(`changed since the last run: ${changed}`);
+        }
         break;
       case "request":
         this.#line(style.dim(requestLine(event)));
+        if (this.#options.verbose) {
+          this.#output.note(
+            `reasoning replay items=${event.reasoning_sent} fingerprint=${event.fingerprint}`,
+          );
+        }
         break;
       case "text.delta":
         if (this.#output.stdoutIsTerminal) {
@@ -109,6 +127,9 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
       const list = event.items.map((item) => `seq ${item.seq}: ${item.reason}`).join("; ");
       return `${event.items.length} earlier items are not sent (${list})`;
     }
+    case "replay_stripped":
+      return `the API refused the request, which goes once more without what was refused (${event.reason}: ` +
+        `${event.items.length} items): ${event.message}`;
     case "orphan_repaired":
       return `calls of a killed run were answered on disk: ${event.call_ids.join(", ")}`;
     case "orphan_answered":

@@ -8,7 +8,16 @@ import { readBlob } from "../store/read.ts";
 export function sessionInstructions(
   ports: Ports,
   home: Home,
-  session: { readonly id: SessionId; readonly manifest: Manifest },
+  { id, manifest }: { readonly id: SessionId; readonly manifest: Manifest },
 ): string {
-  return new TextDecoder().decode(readBlob(ports, home, session.id, session.manifest.pins.instructions));
+  return blobText(ports, home, { id, sha256: manifest.pins.instructions });
+}
+
+/** A blob of a session as text. */
+export function blobText(
+  ports: Ports,
+  home: Home,
+  { id, sha256 }: { readonly id: SessionId; readonly sha256: string },
+): string {
+  return new TextDecoder().decode(readBlob(ports, home, id, sha256));
 }

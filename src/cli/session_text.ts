@@ -75,6 +75,18 @@ function eventText(event: ShownEvent): string {
       const usage = objectMember(event, "usage") ?? {};
       return `(${String(usage.input_tokens ?? "?")} tokens in, ${String(usage.output_tokens ?? "?")} out)`;
     }
+    case "permission_decision":
+      return `(${String(event.tool)} ${String(event.decision)}: ${String(event.reason)})`;
+    case "replay_notice": {
+      const items = Array.isArray(event.items) ? event.items.filter(isJsonObject) : [];
+      return `(${String(event.reason)}: ${
+        items.map(({ seq, action }) => `seq ${seq} ${action}`).join(", ")
+      })`;
+    }
+    case "history_compaction":
+      return `(checkpoint up to seq ${String(event.to_seq)})\n${
+        shorten(stringMember(event, "summary") ?? "")
+      }`;
     case "run_continued":
       return `(run ${String(event.run)} goes on without a prompt)`;
     case "run_ended": {

@@ -48,6 +48,7 @@ const EXIT_CODE_OF = {
   nothing_to_continue: 2,
   no_prompt: 2,
   format_too_new: 2,
+  drifted: 2,
   bad_fixture: 2,
   permission_denied: 3,
   over_budget: 4,

@@ -122,6 +122,46 @@ export interface PermissionDecisionEvent extends EventBase {
   /** The rule that decided, as the user wrote it. */
   readonly rule?: string;
 }
+/** What a refusal of the API, or a person, decides about one event of the history. */
+export interface ReplayAction {
+  readonly seq: number;
+  /**
+   * `quarantined`: never sent again until lifted. `left_out`: not sent in this run, tried again in the next.
+   * `stripped`: sent without `field`. `lifted`: sent again.
+   */
+  readonly action: "quarantined" | "left_out" | "stripped" | "lifted";
+  readonly field?: string;
+}
+export interface ReplayNoticeEvent extends EventBase {
+  readonly type: "replay_notice";
+  readonly reason: "reasoning_refused" | "call_refused" | "unknown_field" | "quarantine_lifted";
+  readonly items: readonly ReplayAction[];
+  /** What the API said. */
+  readonly error?: RunError;
+}
+export interface EndpointNoticeEvent extends EventBase {
+  readonly type: "endpoint_notice";
+  readonly endpoint: string;
+  readonly model: string;
+  /** The request field that this endpoint refuses for this model. */
+  readonly without: "include";
+  readonly error?: RunError;
+}
+export interface HistoryCompactionEvent extends EventBase {
+  readonly type: "history_compaction";
+  /** The checkpoint stands for every event up to this one. */
+  readonly to_seq: number;
+  readonly to_turn: number;
+  /** The `seq` of the checkpoint before, or `null`. */
+  readonly previous_checkpoint: number | null;
+  readonly summary: string;
+  readonly limitations: readonly string[];
+}
+export interface CompactionWithdrawnEvent extends EventBase {
+  readonly type: "compaction_withdrawn";
+  /** The `seq` of the `history_compaction` that no longer counts. */
+  readonly checkpoint: number;
+}
 export interface RunContinuedEvent extends EventBase {
   readonly type: "run_continued";
   readonly run: number;
@@ -145,6 +185,10 @@ export type SessionEvent =
   | ProviderItemEvent
   | ProviderUsageEvent
   | PermissionDecisionEvent
+  | ReplayNoticeEvent
+  | EndpointNoticeEvent
+  | HistoryCompactionEvent
+  | CompactionWithdrawnEvent
   | RunContinuedEvent
   | RunEndedEvent;
 
@@ -159,7 +203,11 @@ const FOLDED: Record<EventType, boolean> = {
   tool_result: true,
   provider_item: true,
   provider_usage: false,
+  history_compaction: true,
   permission_decision: false,
+  replay_notice: false,
+  endpoint_notice: false,
+  compaction_withdrawn: false,
   run_continued: false,
   run_ended: false,
 };

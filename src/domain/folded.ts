@@ -33,4 +33,9 @@ export type FoldedEntry =
     readonly callType: string;
     readonly output: string;
   }
-  | { readonly kind: "provider_item"; readonly item: Item };
+  | {
+    readonly kind: "provider_item";
+    readonly item: Item;
+    /** Members that the API refused on this item. */
+    readonly omit?: readonly string[];
+  };

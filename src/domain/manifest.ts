@@ -7,7 +7,7 @@ import { addUsage, NO_USAGE, type RunState, type Usage } from "./event.ts";
 import { isJsonObject } from "./json.ts";
 import { seal, type Sealed } from "./seal.ts";
 import { headOf } from "./text.ts";
-import type { Pins, Turn } from "./turn.ts";
+import { isBetweenRuns, type Pins, type Turn } from "./turn.ts";
 
 /** The format name of manifests. Bump the number for any change; readers leave newer ones alone. */
 export const MANIFEST_FORMAT = "reprise.manifest/1";
@@ -43,6 +43,8 @@ const TITLE_LENGTH = 80;
 export function advanceManifest(manifest: Manifest | null, session: string, turn: Turn): Manifest {
   const opened = "pins" in turn ? turn.pins : undefined;
   const ended = turn.events.findLast((event) => event.type === "run_ended");
+  // What happens between runs leaves the last one as it ended.
+  const state = ended?.state ?? (isBetweenRuns(turn) ? manifest?.state : undefined) ?? "open";
   const pins = opened ?? manifest?.pins;
   if (pins === undefined) throw new TypeError(`Turn ${turn.turn} opens no run, and no turn before it does`);
   return {
@@ -54,7 +56,7 @@ export function advanceManifest(manifest: Manifest | null, session: string, turn
     updated_at: turn.at,
     head: { turn: turn.turn, seq: turn.seq[1], sum: turn.sum },
     run: turn.run,
-    state: ended?.state ?? "open",
+    state,
     pins,
     usage: ended === undefined
       ? manifest?.usage ?? NO_USAGE

@@ -36,6 +36,14 @@ export type DropReason =
   | "no_following_item"
   | "duplicate_id"
   | "replay_off"
+  /** The API refused it by name; `repair --lift-quarantine` sends it again. */
+  | "quarantined"
+  /** The API refused a request that held it, without naming one; tried again in the next run. */
+  | "refused_in_run"
+  | "outside_window"
+  | "before_checkpoint"
+  /** The API refused the pairing of this call. */
+  | "call_refused"
   /** A hosted or client-side item whose reasoning does not go, or that nobody can answer. */
   | "reasoning_dropped"
   | "unanswered_call";
@@ -55,6 +63,13 @@ export interface RequestRecord {
   /** Every field of the body beside `input`, in order; `instructions` and `tools` as `{"blob": sha256}`. */
   readonly fields: JsonObject;
   /** How many reasoning items were sent, and what was left out. */
+  /** What decided about replay, so that the fold can be done again. */
+  readonly replay?: {
+    readonly mode: "exact" | "family" | "none";
+    readonly window: number | null;
+    /** The account as it was known when the request was made. */
+    readonly account: string | null;
+  };
   readonly guard: { readonly sent: number; readonly dropped: readonly DroppedItem[] };
 }
 
@@ -103,8 +118,14 @@ export interface HarnessTurn extends TurnBase {
   readonly pins?: Pins;
 }
 
+export interface CompactionTurn extends TurnBase {
+  readonly kind: "compaction";
+  /** A copy of the pins of the run before, so that opening needs nothing older. */
+  readonly pins: Pins;
+}
+
 /** One turn file, parsed. */
-export type Turn = UserTurn | ModelTurn | ToolsTurn | HarnessTurn;
+export type Turn = UserTurn | ModelTurn | ToolsTurn | HarnessTurn | CompactionTurn;
 
 /** What the writer decides about a turn; the store adds numbers, `prev`, `at` and `sum`. */
 export type TurnDraft = Turn extends infer T ? T extends Turn ?
@@ -156,4 +177,17 @@ export function encodeTurn(draft: TurnDraft, place: TurnPlace): EncodedTurn {
 /** The file name of a turn: six digits at least. */
 export function turnFileName(turn: number): string {
   return `${String(turn).padStart(6, "0")}.json`;
+}
+
+/** Event kinds that may also stand between two runs, in a turn of their own. */
+const BETWEEN_RUNS: ReadonlySet<string> = new Set([
+  "replay_notice",
+  "history_compaction",
+  "compaction_withdrawn",
+]);
+
+/** True for turns that may follow the end of a run without opening the next one. */
+export function isBetweenRuns(turn: Pick<Turn, "kind" | "events">): boolean {
+  if (turn.kind !== "harness" && turn.kind !== "compaction") return false;
+  return turn.events.every(({ type }) => BETWEEN_RUNS.has(type));
 }

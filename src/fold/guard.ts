@@ -1,16 +1,21 @@
 import type { Item } from "../domain/event.ts";
 import type { Fingerprint } from "../domain/fingerprint.ts";
+import { familyOf } from "../domain/model_families.ts";
 import type { DropReason, ModelTurn } from "../domain/turn.ts";
 
-/** How strictly reasoning must fit the next request's model. */
-export type ReplayMode = "exact" | "none";
+/** How strictly reasoning must fit the next request's model. `none` sends no reasoning at all. */
+export type ReplayMode = "exact" | "family" | "none";
 
-/** Where the next request goes. */
+/** Where the next request goes, and what of the history may go there. */
 export interface FoldTarget {
   /** The account is `null` until a response named it: unknown is no mismatch. */
   readonly fingerprint: Fingerprint;
   readonly model: string;
   readonly replay: ReplayMode;
+  /** How many reasoning items from before the last user message are sent at most; all without it. */
+  readonly window?: number | null;
+  /** The run that the request belongs to: what was left out in it stays out. */
+  readonly run?: number;
 }
 
 /** Item types whose payload only the minting provider can read. */
@@ -34,9 +39,13 @@ export function originMismatch(turn: ModelTurn, target: FoldTarget): DropReason 
   return null;
 }
 
-/** True when the requested model is the one that was asked, or the one that answered, for `turn`. */
+/** True when the requested model is the one that was asked or that answered for `turn`, or one of its family. */
 export function modelFits(turn: ModelTurn, target: FoldTarget): boolean {
-  return target.model === turn.model.asked || target.model === turn.model.answered;
+  const minted = [turn.model.asked, turn.model.answered];
+  if (minted.includes(target.model)) return true;
+  if (target.replay !== "family") return false;
+  const family = familyOf(target.model);
+  return family !== null && minted.some((model) => model !== null && familyOf(model) === family);
 }
 
 /** Why an encrypted item of `turn` stays out by its origin or content alone, or `null` when it may go. */

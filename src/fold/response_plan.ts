@@ -17,6 +17,8 @@ export interface ResponsePlan {
 /** What the plan needs to know beyond the response itself. */
 export interface PlanContext {
   readonly target: FoldTarget;
+  /** Events that stay out whatever their origin: refused, or outside the window. */
+  readonly excluded: ReadonlyMap<number, DropReason>;
   /** Ids of items already sent from earlier responses; the plan adds its own. */
   readonly seenIds: Set<string>;
   /** `call_id`s of client-side provider items that have an output item in the history. */
@@ -46,6 +48,8 @@ export function planResponse(turn: ModelTurn, context: PlanContext): ResponsePla
 }
 
 function firstReason(event: SessionEvent, turn: ModelTurn, context: PlanContext): DropReason | null {
+  const excluded = context.excluded.get(event.seq);
+  if (excluded !== undefined && isPlanned(event)) return excluded;
   if (event.type === "reasoning") {
     return encryptedItemMismatch(event.item, turn, context.target) ?? duplicateId(event, context.seenIds);
   }
@@ -87,6 +91,10 @@ function dropItemsWithoutReasoning(turn: ModelTurn, dropped: Map<number, DropRea
       if (!dropped.has(event.seq)) dropped.set(event.seq, "reasoning_dropped");
     }
   }
+}
+
+function isPlanned(event: SessionEvent): boolean {
+  return event.type === "reasoning" || isResponseItem(event);
 }
 
 function isResponseItem(event: SessionEvent): boolean {

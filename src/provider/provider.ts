@@ -7,7 +7,7 @@ import type { Item, Usage } from "../domain/event.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { ApiFailure } from "../domain/failure.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
-import type { JsonObject } from "../domain/json.ts";
+import type { JsonObject, JsonValue } from "../domain/json.ts";
 
 /** What one request asks for, before it has the shape of a dialect. */
 export interface RequestSpec {
@@ -19,6 +19,8 @@ export interface RequestSpec {
   readonly entries: readonly FoldedEntry[];
   /** Constant for a family of sessions, at most 64 characters (protocol §7.3). */
   readonly cacheKey: string;
+  /** `false` where the endpoint refuses to be asked for encrypted content. @default {true} */
+  readonly include?: boolean;
   readonly effort?: string;
   readonly summary?: string;
   /** Visible and reasoning tokens together. */
@@ -39,6 +41,17 @@ export interface BuiltRequest {
   readonly items: number;
 }
 
+/** What about a refused request can be mended. */
+export type RequestRefusal =
+  /** Reasoning: the items that the error names, by id or by place in the input; often none. */
+  | { readonly kind: "reasoning"; readonly ids: readonly string[]; readonly index: number | null }
+  /** The wish to get encrypted content. */
+  | { readonly kind: "include" }
+  /** A call without its output or an output without its call. */
+  | { readonly kind: "call"; readonly callId: string | null }
+  /** Something about one item of the input; `field` when that is a member that the API does not know. */
+  | { readonly kind: "item"; readonly index: number; readonly field: string | null };
+
 /** How a response ended. */
 export interface FinishedResponse {
   readonly id: string | null;
@@ -54,6 +67,8 @@ export interface FinishedResponse {
   readonly failure?: ApiFailure;
   /** The provider's usage object, verbatim. */
   readonly usage: JsonObject | null;
+  /** What the server says it did to items that were sent, verbatim (protocol §4.3). */
+  readonly inputTransformations?: readonly JsonValue[];
   /** Oddities that someone may want to know, one sentence each. */
   readonly notices: readonly string[];
 }
@@ -97,6 +112,10 @@ export interface Dialect {
   headers(key: string | null): Record<string, string>;
   buildRequest(spec: RequestSpec): BuiltRequest;
   newAssembler(): Assembler;
+  /** What can be mended about the request that failed so; `null` for every other failure. */
+  refusalOf(failure: ApiFailure): RequestRefusal | null;
+  /** The body again, from its recorded fields (instructions and tools whole) and a history. */
+  bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string;
   /** Judges an answer that is not an event stream: any status, any body, JSON or not. */
   classify(status: number, headers: Headers, bodyText: string): ApiFailure;
   /** Token counts from a usage object; what is missing counts as 0. */

@@ -9,7 +9,7 @@ import {
 import { ReprError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Turn } from "../domain/turn.ts";
-import { ORPHAN_OUTPUT } from "../fold/fold.ts";
+import { ORPHAN_OUTPUT } from "../fold/history_fold.ts";
 import type { SessionWriter } from "../store/writer.ts";
 import type { Emit } from "./events.ts";
 

@@ -3,15 +3,29 @@
  *
  * @module
  */
-import type { Item, RunState, ToolResultStatus, Usage } from "../domain/event.ts";
+import type {
+  Item,
+  ReplayAction,
+  ReplayNoticeEvent,
+  RunState,
+  ToolResultStatus,
+  Usage,
+} from "../domain/event.ts";
 import type { ExitCode } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
+import type { Drift } from "./drift.ts";
 import type { FoldRepair } from "../fold/fold.ts";
 import type { DroppedItem } from "../domain/turn.ts";
 
 /** Something worth telling that is no failure. */
 export type Notice =
   | { readonly kind: "replay_dropped"; readonly items: readonly DroppedItem[] }
+  | {
+    readonly kind: "replay_stripped";
+    readonly reason: ReplayNoticeEvent["reason"] | "include_refused";
+    readonly items: readonly ReplayAction[];
+    readonly message: string;
+  }
   | { readonly kind: "orphan_repaired"; readonly call_ids: readonly string[] }
   | { readonly kind: FoldRepair["kind"]; readonly seq: number; readonly call_id: string }
   | { readonly kind: "run_closed"; readonly run: number }
@@ -33,8 +47,8 @@ export type RunEvent =
     readonly continues: boolean;
     readonly model: string;
     readonly provider: string;
-    /** Names of the pins that differ from the run before. */
-    readonly drift: readonly string[];
+    /** The pins that differ from the run before, and what that does. */
+    readonly drift: readonly Drift[];
   }
   | {
     readonly type: "request";
@@ -43,6 +57,8 @@ export type RunEvent =
     readonly reasoning_sent: number;
     readonly reasoning_dropped: number;
     readonly fingerprint: string;
+    /** The request before was refused, and goes once more without what was refused. */
+    readonly again?: true;
   }
   | { readonly type: "text.delta"; readonly delta: string; readonly phase?: string }
   | { readonly type: "reasoning.delta"; readonly delta: string }

@@ -20,7 +20,8 @@ import { closeKilledRun, fallbackResult, openCalls } from "./closing.ts";
 import type { RunEnded } from "./events.ts";
 import { requireUnfinished } from "./continuing.ts";
 import { answerText } from "./item_events.ts";
-import { pinDrift } from "./drift.ts";
+import { type Drift, pinDrift } from "./drift.ts";
+import { mendingOf } from "./refusals.ts";
 import { type RequestOutcome, requestStep } from "./request_step.ts";
 import type { RunSetup, RunStart } from "./setup.ts";
 import { runToolBatch } from "./tool_batch.ts";
@@ -66,6 +67,8 @@ function openRun(setup: RunSetup, start: RunStart): Run {
     permissions: setup.permissions,
     workspace: setup.ports.workspacePin(setup.workspaceRoot),
   };
+  const drift = before === null ? [] : pinDrift(before.pins, pins);
+  if (setup.strictDrift && drift.length > 0) throw drifted(writer.id, drift);
   const number = (before?.run ?? 0) + 1;
   const opening: TurnDraft = start.kind === "prompt"
     ? { kind: "user", run: number, pins, events: [{ type: "user_message", content: start.content }] }
@@ -78,10 +81,22 @@ function openRun(setup: RunSetup, start: RunStart): Run {
     continues: start.kind === "continue",
     model: setup.model,
     provider: setup.provider,
-    drift: before === null ? [] : pinDrift(before.pins, pins),
+    drift,
   });
   run.saved(turn);
   return run;
+}
+
+function drifted(session: string, drift: readonly Drift[]): ReprError {
+  const pins = drift.map(({ pin }) => pin).join(", ");
+  return new ReprError(
+    "drifted",
+    `Cannot continue session "${session}": since its last run these differ: ${pins}`,
+    {
+      hint: "Make them the same again, or unset REPRISE_STRICT_DRIFT",
+      details: { drift: drift.map(({ pin, before, now, effect }) => ({ pin, before, now, effect })) },
+    },
+  );
 }
 
 class Run {
@@ -120,16 +135,7 @@ class Run {
     for (let step = 1;; step++) {
       const early = this.#endBefore(step);
       if (early !== null) return early;
-      const outcome = await requestStep({
-        setup: this.#setup,
-        run: this.#number,
-        step,
-        account: this.#account,
-        cacheKey: this.#setup.writer.manifest?.family ?? this.#setup.writer.id,
-        pinned: this.#pinned,
-        onFolded: (folded) => this.#tellRepairs(folded),
-        ...(this.#tokensLeft === undefined ? {} : { tokensLeft: this.#tokensLeft }),
-      });
+      const outcome = await this.#request(step);
       const calls = this.#keep(outcome);
       this.#count(outcome, step);
       const end = this.#endAfter(outcome, calls.length);
@@ -141,6 +147,63 @@ class Run {
       this.#denials += denials;
       if (denials > 0 && this.#setup.failOnDenied) return denied(denials);
     }
+  }
+
+  /** One step's request; when it is refused for something that can be left out, once more without that. */
+  async #request(step: number): Promise<RequestOutcome> {
+    const outcome = await this.#send(step, false);
+    if (this.#stopped() !== null || !this.#mend(outcome, step)) return outcome;
+    return await this.#send(step, true);
+  }
+
+  async #send(step: number, again: boolean): Promise<RequestOutcome> {
+    return await requestStep({
+      setup: this.#setup,
+      run: this.#number,
+      step,
+      again,
+      account: this.#account,
+      cacheKey: this.#setup.writer.manifest?.family ?? this.#setup.writer.id,
+      pinned: this.#pinned,
+      onFolded: (folded) => this.#tellRepairs(folded),
+      ...(this.#tokensLeft === undefined ? {} : { tokensLeft: this.#tokensLeft }),
+    });
+  }
+
+  /** Records what a refusal says about the history; it is durable before the retry that it explains. */
+  #mend(outcome: RequestOutcome, step: number): boolean {
+    const { endpoint, model, dialect, writer, emit } = this.#setup;
+    const { error, failure } = outcome;
+    const refusal = failure === null ? null : dialect.refusalOf(failure);
+    if (refusal === null || error === null) return false;
+    const said = { code: error.code, message: error.message };
+    const mending = mendingOf(refusal, {
+      ...outcome,
+      turns: writer.turns,
+      run: this.#number,
+      endpoint,
+      model,
+      error: said,
+    });
+    if (mending === null) return false;
+    const calls = this.#keep(outcome);
+    this.#count(outcome, step);
+    const turn = this.save({
+      kind: "harness",
+      run: this.#number,
+      events: [
+        ...calls.map((call) =>
+          fallbackResult(call, "not_run", "The call was not run: its response was refused.")
+        ),
+        mending,
+      ],
+    });
+    this.saved(turn);
+    const [reason, items] = mending.type === "replay_notice"
+      ? [mending.reason, mending.items] as const
+      : ["include_refused", []] as const;
+    emit({ type: "notice", kind: "replay_stripped", reason, items, message: error.message });
+    return true;
   }
 
   /** Records the end, answers what is open, and emits the last events. */

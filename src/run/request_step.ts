@@ -14,6 +14,8 @@ import { FOLD_VERSION, type Folded, foldHistory } from "../fold/fold.ts";
 import type { FinishedResponse } from "../provider/provider.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import { openEventStream } from "../transport/exchange.ts";
+import type { ApiFailure } from "../domain/failure.ts";
+import { failureOfError, refusesInclude } from "./refusals.ts";
 import { failureOfResponse } from "./failure.ts";
 import { eventsOfResponse } from "./item_events.ts";
 import type { RunSetup } from "./setup.ts";
@@ -29,6 +31,8 @@ export interface RequestContext {
   readonly cacheKey: string;
   /** Blob ids of instructions and tools, which the record names in their place. */
   readonly pinned: { readonly instructions: string; readonly tools: string };
+  /** True when the same step was refused once and goes again. */
+  readonly again: boolean;
   /** Hears what the fold left out or changed, before anything is sent. */
   readonly onFolded: (folded: Folded) => void;
   /** Tokens that the budget still allows. */
@@ -45,6 +49,11 @@ export interface RequestOutcome {
   readonly error: ReprError | null;
   readonly account: string | null;
   readonly usage: Usage;
+  /** What was folded into the request, for a refusal to point at. */
+  readonly folded: Folded;
+  readonly include: boolean;
+  /** What the API said against the request, or inside the stream. */
+  readonly failure: ApiFailure | null;
 }
 
 /** Sends one request. Failures of network and provider come back in `error`; only bugs are thrown. */
@@ -55,13 +64,23 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     endpoint: setup.endpoint,
     account: context.account,
   };
-  const folded = foldHistory(setup.writer.turns, { fingerprint, model: setup.model, replay: setup.replay });
+  const { turns } = setup.writer;
+  const { replay: mode, window } = setup;
+  const folded = foldHistory(turns, {
+    fingerprint,
+    model: setup.model,
+    replay: mode,
+    window,
+    run: context.run,
+  });
+  const include = !refusesInclude(turns, setup.endpoint, setup.model);
   const built = setup.dialect.buildRequest({
     model: setup.model,
     instructions: setup.instructions,
     tools: toolSchemas(setup.tools),
     entries: folded.entries,
     cacheKey: context.cacheKey,
+    include,
     ...(setup.effort === undefined ? {} : { effort: setup.effort }),
     ...(setup.summary === undefined ? {} : { summary: setup.summary }),
     ...(setup.outputSchema === undefined ? {} : { outputSchema: setup.outputSchema }),
@@ -75,12 +94,14 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     reasoning_sent: sent,
     reasoning_dropped: folded.reasoning.length - sent,
     fingerprint: fingerprintText(fingerprint, setup.model),
+    ...(context.again ? { again: true } : {}),
   });
   context.onFolded(folded);
   const received = await receive(context, { path: built.path, body: built.body });
   const record: RequestRecord = {
     body_sha256: sha256Hex(built.body),
     fold: FOLD_VERSION,
+    replay: { mode, window, account: context.account },
     fields: recordedFields(built.fields, context.pinned),
     guard: { sent, dropped: folded.dropped },
   };
@@ -95,7 +116,16 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     events,
   };
   const usage = received.response?.usage ?? null;
-  return { ...received, draft, usage: usage === null ? NO_USAGE : setup.dialect.usageOf(usage) };
+  const failure = received.response?.failure ??
+    (received.error === null ? null : failureOfError(received.error));
+  return {
+    ...received,
+    draft,
+    folded,
+    include,
+    failure,
+    usage: usage === null ? NO_USAGE : setup.dialect.usageOf(usage),
+  };
 }
 
 interface Received {
@@ -158,6 +188,7 @@ async function receive(
           break;
         case "finished":
           response = update.response;
+          tellTransformations(setup, update.response);
           for (const message of update.response.notices) {
             setup.emit({ type: "notice", kind: "stream", message });
           }
@@ -192,6 +223,9 @@ function responseRecord(received: Received, stopped: boolean): ResponseRecord {
     id: response.id,
     status: response.status,
     ...(response.reason === undefined ? {} : { reason: response.reason }),
+    ...(response.inputTransformations === undefined
+      ? {}
+      : { input_transformations: response.inputTransformations }),
     ...(response.failure === undefined
       ? {}
       : { error: { code: response.failure.providerCode, message: response.failure.message } }),
@@ -205,4 +239,12 @@ function recordedFields(fields: JsonObject, pinned: RequestContext["pinned"]): J
       name === "instructions" || name === "tools" ? [name, { blob: pinned[name] }] : [name, value]
     ),
   );
+}
+
+/** The server may leave out reasoning that was sent: that is recorded, and told. */
+function tellTransformations(setup: RunSetup, { inputTransformations = [] }: FinishedResponse): void {
+  const count = inputTransformations.length;
+  if (count === 0) return;
+  const message = `The server changed or left out ${count} of the sent items: see "reprise explain"`;
+  setup.emit({ type: "notice", kind: "stream", message });
 }

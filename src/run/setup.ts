@@ -35,6 +35,8 @@ export interface RunSetup {
   readonly gate: PermissionGate;
   /** The posture as the pins keep it, in canonical order. */
   readonly permissions: readonly string[];
+  /** Refuse to begin when pins differ from the run before. */
+  readonly strictDrift: boolean;
   /** End the run with `permission_denied` after the first denial. */
   readonly failOnDenied: boolean;
   /** Absolute paths that no tool writes to, wherever they lie. */
@@ -42,6 +44,8 @@ export interface RunSetup {
   /** The canonical workspace directory, for the tools. */
   readonly workspaceRoot: string;
   readonly replay: ReplayMode;
+  /** How many reasoning items from before the last user message go at most; `null` for all. */
+  readonly window: number | null;
   readonly effort?: string;
   readonly summary?: string;
   readonly outputSchema?: JsonObject;

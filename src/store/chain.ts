@@ -5,7 +5,7 @@
  */
 import type { ToolCallEvent } from "../domain/event.ts";
 import { stringMember } from "../domain/json.ts";
-import type { Turn } from "../domain/turn.ts";
+import { isBetweenRuns, type Turn } from "../domain/turn.ts";
 
 /** A rule that a turn breaks. `error`: the next request would be wrong, or the turn is not of this history. */
 export interface Breach {
@@ -117,7 +117,8 @@ export class Chain {
       seq: turn.seq[1],
       sum: turn.sum,
       run: turn.run,
-      runEnded: turn.events.some((event) => event.type === "run_ended"),
+      runEnded: turn.events.some((event) => event.type === "run_ended") ||
+        this.#end.runEnded && isBetweenRuns(turn),
     };
     this.#broken = false;
   }
@@ -148,7 +149,9 @@ export class Chain {
     const expected = opens ? run + 1 : run;
     if (!this.#broken && turn.run !== expected) {
       add("wrong_run", `belongs to run ${turn.run}, where run ${expected} was expected`);
-    } else if (!this.#broken && !opens && runEnded) add("wrong_run", `follows the end of run ${run}`);
+    } else if (!this.#broken && !opens && runEnded && !isBetweenRuns(turn)) {
+      add("wrong_run", `follows the end of run ${run}`);
+    }
     if (!this.#broken && opens && !runEnded) {
       add("run_not_ended", `opens run ${turn.run} before run ${run} ended`, "warning");
     }

@@ -40,6 +40,8 @@ export const pins = z.looseObject({
   workspace: text,
 });
 
+const runError = z.looseObject({ code: text, message: z.string() });
+
 /** One schema for each event kind of this version, `seq` and `type` aside. */
 const EVENTS: Record<EventType, z.ZodType> = {
   user_message: z.looseObject({ content: z.array(item) }),
@@ -64,13 +66,36 @@ const EVENTS: Record<EventType, z.ZodType> = {
     reason: text,
     rule: z.string().optional(),
   }),
+  replay_notice: z.looseObject({
+    reason: text,
+    items: z.array(z.looseObject({
+      seq: ordinal,
+      action: z.enum(["quarantined", "left_out", "stripped", "lifted"]),
+      field: z.string().optional(),
+    })),
+    error: runError.optional(),
+  }),
+  endpoint_notice: z.looseObject({
+    endpoint: text,
+    model: text,
+    without: text,
+    error: runError.optional(),
+  }),
+  history_compaction: z.looseObject({
+    to_seq: ordinal,
+    to_turn: ordinal,
+    previous_checkpoint: ordinal.nullable(),
+    summary: z.string(),
+    limitations: z.array(z.string()),
+  }),
+  compaction_withdrawn: z.looseObject({ checkpoint: ordinal }),
   run_continued: z.looseObject({ run: ordinal }),
   run_ended: z.looseObject({
     run: ordinal,
     state: text,
     exit_code: count,
     usage,
-    error: z.looseObject({ code: text, message: z.string() }).optional(),
+    error: runError.optional(),
   }),
 };
 
@@ -97,6 +122,12 @@ const TURNS: Record<Turn["kind"], z.ZodType> = {
       body_sha256: sha256,
       fold: ordinal,
       fields: object,
+      // Absent in turns of the first version.
+      replay: z.looseObject({
+        mode: text,
+        window: count.nullable(),
+        account: z.string().nullable(),
+      }).optional(),
       guard: z.looseObject({
         sent: count,
         dropped: z.array(z.looseObject({ seq: ordinal, reason: text })),
@@ -105,6 +136,7 @@ const TURNS: Record<Turn["kind"], z.ZodType> = {
   }),
   tools: z.looseObject(base),
   harness: z.looseObject({ ...base, pins: pins.optional() }),
+  compaction: z.looseObject({ ...base, pins }),
 };
 const kindOnly = z.looseObject({ kind: text });
 

@@ -3,7 +3,8 @@ import * as fc from "fast-check";
 import type { Item } from "../../src/domain/event.ts";
 import type { FoldedEntry } from "../../src/domain/folded.ts";
 import type { Turn } from "../../src/domain/turn.ts";
-import { foldHistory, ORPHAN_OUTPUT } from "../../src/fold/fold.ts";
+import { foldHistory } from "../../src/fold/fold.ts";
+import { ORPHAN_OUTPUT } from "../../src/fold/history_fold.ts";
 import { openaiResponses } from "../../src/provider/openai/dialect.ts";
 import { call, History, message, reasoning, TARGET } from "../support/history.ts";
 

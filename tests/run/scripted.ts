@@ -77,6 +77,8 @@ export function scripted(
     gate: new PermissionGate(parsePolicy({ allow: [], deny: [], ask: false, tools: new Map() }), null),
     permissions: ["read"],
     failOnDenied: false,
+    strictDrift: false,
+    window: null,
     protectedPaths: [],
     workspaceRoot: "/",
     replay: "exact",

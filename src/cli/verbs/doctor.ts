@@ -10,6 +10,7 @@ import {
   type RequestFlags,
 } from "../run_settings.ts";
 import { configPath } from "../settings.ts";
+import { tinyRequest } from "../tiny_request.ts";
 import { VERSION } from "../version.ts";
 
 interface Check {
@@ -21,8 +22,13 @@ interface Check {
   readonly exit_code?: ExitCode;
 }
 
+/** The flags of `doctor`. */
+export interface DoctorFlags extends CommonFlags, RequestFlags {
+  readonly live?: true | undefined;
+}
+
 /** Performs `doctor`. The first failed check decides the exit code; the key itself is never shown. */
-export function doctorVerb(flags: CommonFlags & RequestFlags): ExitCode {
+export async function doctorVerb(flags: DoctorFlags): Promise<ExitCode> {
   const context = makeContext(flags);
   const { ports, config, output, home } = context;
   const sources = { config, fixture: null, manifest: null };
@@ -60,6 +66,9 @@ export function doctorVerb(flags: CommonFlags & RequestFlags): ExitCode {
     keyCheck(ports.env("OPENAI_API_KEY")),
     proxyCheck((name) => ports.env(name)),
   ];
+  if (flags.live === true) {
+    checks.push(await checkLater("live", () => tinyRequest(context, flags)));
+  }
   const failed = checks.find(({ level }) => level === "failed");
   const exitCode = failed?.exit_code ?? 0;
   if (output.options.json) output.json({ ok: failed === undefined, exit_code: exitCode, checks });
@@ -75,6 +84,17 @@ function check(name: string, look: () => string): Check {
     const hint = known.hint === undefined ? "" : ` (${known.hint})`;
     const level = known.code === "no_model" ? "missing" : "failed";
     return { name, level, detail: `${known.message}${hint}`, exit_code: known.exitCode };
+  }
+}
+
+async function checkLater(name: string, look: () => Promise<string>): Promise<Check> {
+  try {
+    const detail = await look();
+    return check(name, () => detail);
+  } catch (error) {
+    return check(name, () => {
+      throw error;
+    });
   }
 }
 

@@ -1,13 +1,16 @@
 /** The verb `explain`: each reasoning item and each repaired or dropped item, sent or not, and why. */
 import type { ExitCode } from "../../domain/errors.ts";
 import { fingerprintText } from "../../domain/fingerprint.ts";
-import type { DropReason } from "../../domain/turn.ts";
+import type { DropReason, ModelTurn, Turn } from "../../domain/turn.ts";
 import type { FoldRepair, ReasoningDecision } from "../../fold/fold.ts";
+import { openaiResponses } from "../../provider/openai/dialect.ts";
+import { type PrefixReport, prefixReport, refoldedBody } from "../../run/refold.ts";
 import { readSession } from "../../store/read.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
 import { nextRequest } from "../next_request.ts";
 import type { RequestFlags } from "../run_settings.ts";
 import { sessionArgument } from "../session_argument.ts";
+import { blobText, sessionInstructions } from "../session_instructions.ts";
 
 /** Each drop reason in a sentence. */
 const REASON_TEXT: Readonly<Record<DropReason, string>> = {
@@ -19,6 +22,12 @@ const REASON_TEXT: Readonly<Record<DropReason, string>> = {
   no_following_item: "nothing of its response follows it, and the API refuses reasoning without its follower",
   duplicate_id: "an item with the same id is sent already",
   replay_off: "replay of reasoning is switched off",
+  quarantined: 'the API refused it; "reprise repair --lift-quarantine" sends it again',
+  refused_in_run:
+    "the API refused a request that held it, without naming one: it is tried again in the next run",
+  outside_window: "it is older than the replay window",
+  before_checkpoint: "a checkpoint stands for it",
+  call_refused: "the API refused the pairing of its call",
   reasoning_dropped: "the reasoning that it belongs to is not sent",
   unanswered_call: "it is a call that nothing answers",
 };
@@ -44,7 +53,7 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
     fixture: null,
     manifest: view.manifest,
     turns: view.turns,
-    instructions: "",
+    instructions: sessionInstructions(ports, home, view),
     family: id,
   }, null);
   const reasoningSeqs = new Set(next.folded.reasoning.map((decision) => decision.seq));
@@ -54,6 +63,8 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
     next: { model: next.model, fingerprint: next.fingerprintText, items: next.built.items },
     reasoning: next.folded.reasoning.map(reasoningRecord),
     dropped: otherDropped.map(({ seq, reason }) => ({ seq, reason, why: REASON_TEXT[reason] })),
+    transformations: view.turns.flatMap(transformationsOf),
+    prefix: prefixOf(),
     repairs: next.folded.repairs.map(({ seq, kind, callId }) => ({
       seq,
       kind,
@@ -65,6 +76,7 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
     output.json(report);
     return 0;
   }
+  if (report.prefix !== null) output.text(prefixLine(report.prefix));
   const sent = report.reasoning.filter((item) => item.sent).length;
   output.text(
     `The next request of ${id} goes to ${report.next.fingerprint} with ${report.next.items} items.\n` +
@@ -81,7 +93,33 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
   }
   for (const item of report.dropped) output.text(`  seq ${item.seq}  left out: ${item.why}\n`);
   for (const item of report.repairs) output.text(`  seq ${item.seq}  ${item.call_id} ${item.why}\n`);
+  for (const { turn, transformation } of report.transformations) {
+    output.text(`  turn ${turn}  the API says: ${JSON.stringify(transformation)}\n`);
+  }
   return 0;
+
+  /** Whether the next request goes on where the last one ended; `null` before the first. */
+  function prefixOf(): PrefixReport | null {
+    const last = view.turns.findLast((turn): turn is ModelTurn => turn.kind === "model");
+    if (last === undefined) return null;
+    const readText = (sha256: string) => blobText(ports, home, { id, sha256 });
+    return prefixReport(
+      refoldedBody(last, { turns: view.turns, dialect: openaiResponses, readText }),
+      next.built.body,
+    );
+  }
+}
+
+function prefixLine(prefix: PrefixReport): string {
+  if (prefix.extends) return "It extends the last request: a prompt cache can be used up to there.\n";
+  const where = prefix.item === null ? "before its input" : `at item ${prefix.item}`;
+  return `It does not extend the last request: they first differ ${where}, at byte ${prefix.byte}.\n`;
+}
+
+/** What responses said about reasoning that was sent and not shown to the model. */
+function transformationsOf(turn: Turn) {
+  if (turn.kind !== "model" || !Array.isArray(turn.response.input_transformations)) return [];
+  return turn.response.input_transformations.map((transformation) => ({ turn: turn.turn, transformation }));
 }
 
 function reasoningRecord(decision: ReasoningDecision) {

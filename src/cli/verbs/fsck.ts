@@ -1,10 +1,8 @@
 /** The verb `fsck`: checks a session's files and changes none. */
-import { type ExitCode, ReprError } from "../../domain/errors.ts";
-import type { SessionId } from "../../domain/ids.ts";
+import type { ExitCode } from "../../domain/errors.ts";
 import { fsckSession } from "../../store/fsck.ts";
-import { type Home, listSessions, openHome } from "../../store/home.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
-import { sessionArgument } from "../session_argument.ts";
+import { chosenSessions } from "../session_choice.ts";
 
 /** The flags of `fsck`. */
 export interface FsckFlags extends CommonFlags {
@@ -15,12 +13,7 @@ export interface FsckFlags extends CommonFlags {
 export async function fsckVerb(selector: string | undefined, flags: FsckFlags): Promise<ExitCode> {
   const context = makeContext(flags);
   const { ports, output } = context;
-  if ((selector === undefined) === (flags.all !== true)) {
-    throw new ReprError("usage", "Cannot tell what to check: give a session or --all", {
-      hint: "reprise fsck ID, or reprise fsck --all",
-    });
-  }
-  const { home, ids } = selector === undefined ? allSessions() : oneSession(selector);
+  const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "fsck" });
   const reports = [];
   for (const id of ids) reports.push(await fsckSession(ports, home, id));
   const errors = reports.flatMap((report) => report.findings).filter(({ severity }) => severity === "error");
@@ -36,13 +29,4 @@ export async function fsckVerb(selector: string | undefined, flags: FsckFlags): 
     for (const { severity, path, message } of findings) output.text(`  ${severity}: ${path}: ${message}\n`);
   }
   return exitCode;
-
-  function allSessions(): { home: Home; ids: SessionId[] } {
-    const found = openHome(ports, context.home.value, { create: false });
-    return { home: found, ids: listSessions(ports, found).map(({ id }) => id) };
-  }
-  function oneSession(name: string): { home: Home; ids: SessionId[] } {
-    const found = sessionArgument(context, name);
-    return { home: found.home, ids: [found.id] };
-  }
 }

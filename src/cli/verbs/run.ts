@@ -66,7 +66,10 @@ async function runIn(
 ): Promise<ExitCode> {
   const { context, ports, fixture, flags, endpoint } = plan;
   const { output } = context;
-  const view = new RunView(output);
+  const view = new RunView(output, {
+    verbose: flags.verbose === true,
+    acceptDrift: flags.acceptDrift === true,
+  });
   const show = (event: RunEvent) => output.options.json ? output.json(event) : view.show(event);
   let exitCode: ExitCode | null = null;
   const emit = (event: RunEvent) => {
@@ -102,9 +105,11 @@ async function runIn(
     gate: new PermissionGate(posture.policy, askAtTerminal(output, stop.signal)),
     permissions: posture.text,
     failOnDenied: flags.failOnDenied === true,
+    strictDrift: isOn(ports.env("REPRISE_STRICT_DRIFT")),
     protectedPaths: protectedPaths(ports, context.home.value),
     workspaceRoot: plan.root,
     replay: replaySetting(ports, flags, fixture),
+    window: flags.replayWindow ?? null,
     ...reasoningSettings(ports, flags, { config: context.config, fixture }),
     ...(flags.outputSchema === undefined
       ? {}
@@ -126,6 +131,11 @@ function runInstructions({ context, ports, flags }: RunPlan, { id, manifest }: S
   if (manifest === null) return DEFAULT_INSTRUCTIONS;
   const home = openHome(ports, context.home.value, { create: false });
   return sessionInstructions(ports, home, { id, manifest });
+}
+
+/** Any value but an empty or a false one. */
+function isOn(variable: string | undefined): boolean {
+  return !["", "0", "false", "off", "no"].includes((variable ?? "").toLowerCase());
 }
 
 /** Our own files: no tool writes there, wherever the workspace lies. */

@@ -173,6 +173,7 @@ export class ResponsesAssembler implements Assembler {
       ...(final.reason === undefined ? {} : { reason: final.reason }),
       ...(failure === undefined ? {} : { failure }),
       usage: final.usage,
+      ...(final.transformations.length === 0 ? {} : { inputTransformations: final.transformations }),
     }));
     return updates;
   }

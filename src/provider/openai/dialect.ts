@@ -9,13 +9,16 @@ import { type JsonObject, numberMember, objectMember } from "../../domain/json.t
 import type { Dialect } from "../provider.ts";
 import { ResponsesAssembler } from "./assembler.ts";
 import { classifyAnswer } from "./failure.ts";
-import { buildRequest } from "./request.ts";
+import { refusalOf } from "./refusal.ts";
+import { bodyOf, buildRequest } from "./request.ts";
 
 /** OpenAI Responses, and every server that speaks it (protocol §1–7, §12). */
 export const openaiResponses: Dialect = {
   kind: "openai",
   headers,
   buildRequest,
+  bodyOf,
+  refusalOf,
   newAssembler: () => new ResponsesAssembler(),
   classify: classifyAnswer,
   usageOf,

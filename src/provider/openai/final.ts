@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type JsonObject, objectMember, stringMember } from "../../domain/json.ts";
+import { type JsonObject, type JsonValue, objectMember, stringMember } from "../../domain/json.ts";
 import type { ApiFailure } from "../../domain/failure.ts";
 import type { FinishedResponse } from "../provider.ts";
 import { classifyStreamError, ownFailure } from "./failure.ts";
@@ -19,6 +19,8 @@ export interface FinalResponse {
   /** As received: elements may be anything. */
   readonly output: readonly unknown[];
   readonly notices: readonly string[];
+  /** What the server says it did to items that were sent (§4.3). */
+  readonly transformations: readonly JsonValue[];
 }
 
 /** Reads the response of a terminal event. What does not have its shape is a notice, and read as absent. */
@@ -27,10 +29,8 @@ export function readFinal(type: string, response: JsonObject): FinalResponse {
   const shared = {
     usage: objectMember(response, "usage") ?? null,
     output: Array.isArray(response.output) ? response.output : [],
-    notices: [
-      ...(mismatch === undefined ? [] : [`The terminal event has an unknown shape at ${quoted(mismatch)}`]),
-      ...removedInput(response),
-    ],
+    notices: mismatch === undefined ? [] : [`The terminal event has an unknown shape at ${quoted(mismatch)}`],
+    transformations: Array.isArray(response.input_transformations) ? response.input_transformations : [],
   };
   const status = statusOf(type, stringMember(response, "status"));
   switch (status) {
@@ -54,15 +54,4 @@ export function readFinal(type: string, response: JsonObject): FinalResponse {
 function statusOf(type: string, status: string | undefined): FinalResponse["status"] {
   if (type === "response.failed" || status === "failed" || status === "cancelled") return "failed";
   return type === "response.incomplete" || status === "incomplete" ? "incomplete" : "completed";
-}
-
-/** Reasoning that was sent and that the server did not show to the model (§4.3). */
-function removedInput(response: JsonObject): string[] {
-  const list = response.input_transformations;
-  if (!Array.isArray(list)) return [];
-  return list.map((entry: JsonObject) => {
-    const id = stringMember(entry ?? {}, "id") ?? "unnamed";
-    const reason = stringMember(entry ?? {}, "reason") ?? "no reason given";
-    return `The server left out the sent item ${quoted(id)}: ${quoted(reason)}`;
-  });
 }

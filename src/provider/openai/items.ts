@@ -36,7 +36,7 @@ function renderEntry(entry: FoldedEntry): JsonObject {
         output: entry.output,
       };
     case "provider_item":
-      return renderProviderItem(entry.item);
+      return renderProviderItem(entry.item, entry.omit ?? []);
   }
 }
 
@@ -115,9 +115,12 @@ const STATUS_IS_OUTPUT_ONLY: ReadonlySet<string> = new Set([
 ]);
 
 /** Hosted tools and the older client-side ones require their `status` and `id` (§2.2): all else is verbatim. */
-function renderProviderItem(item: Item): JsonObject {
+function renderProviderItem(item: Item, omit: readonly string[]): JsonObject {
   const dropStatus = STATUS_IS_OUTPUT_ONLY.has(item.type);
-  return pick(item, (name) => name !== "created_by" && !(dropStatus && name === "status"));
+  return pick(
+    item,
+    (name) => name !== "created_by" && !(dropStatus && name === "status") && !omit.includes(name),
+  );
 }
 
 function pick(item: JsonObject, keep: (name: string, value: JsonValue | undefined) => boolean): JsonObject {

@@ -4,6 +4,7 @@
  * @module
  */
 import { type JsonObject, wellFormedValue } from "../../domain/json.ts";
+import type { FoldedEntry } from "../../domain/folded.ts";
 import type { BuiltRequest, RequestSpec } from "../provider.ts";
 import { encodeEntry } from "./items.ts";
 
@@ -15,13 +16,17 @@ import { encodeEntry } from "./items.ts";
  */
 export function buildRequest(spec: RequestSpec): BuiltRequest {
   const fields = wellFormedValue(fieldsOf(spec)) as JsonObject;
-  const head = JSON.stringify(fields).slice(0, -1);
   return {
     path: "/responses",
-    body: `${head},"input":[${spec.entries.map(encodeEntry).join(",")}]}`,
+    body: bodyOf(fields, spec.entries),
     fields,
     items: spec.entries.length,
   };
+}
+
+/** The body with these fields, in their order, and these entries as `input`. */
+export function bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string {
+  return `${JSON.stringify(fields).slice(0, -1)},"input":[${entries.map(encodeEntry).join(",")}]}`;
 }
 
 function fieldsOf(spec: RequestSpec): JsonObject {
@@ -30,7 +35,7 @@ function fieldsOf(spec: RequestSpec): JsonObject {
     model: spec.model,
     store: false,
     stream: true,
-    include: ["reasoning.encrypted_content"],
+    ...(spec.include === false ? {} : { include: ["reasoning.encrypted_content"] }),
     stream_options: { include_obfuscation: false },
     prompt_cache_key: spec.cacheKey,
     ...(spec.instructions === "" ? {} : { instructions: spec.instructions }),

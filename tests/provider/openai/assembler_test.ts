@@ -292,11 +292,9 @@ Deno.test("a terminal event of an unknown shape is read as far as it goes, with 
   assert.equal(run([{ type: "response.completed" }]).response.status, "completed");
 });
 
-Deno.test("sent reasoning that the server left out is a notice", () => {
-  const { response } = run([
-    completed({
-      input_transformations: [{ id: "rs_7", type: "reasoning", action: "removed", reason: "model_mismatch" }],
-    }),
-  ]);
-  assert.deepEqual(response.notices, ['The server left out the sent item "rs_7": "model_mismatch"']);
+Deno.test("what the server says it did to sent reasoning is kept as it came", () => {
+  const transformations = [{ id: "rs_7", type: "reasoning", action: "removed", reason: "model_mismatch" }];
+  const { response } = run([completed({ input_transformations: transformations })]);
+  assert.deepEqual(response.inputTransformations, transformations);
+  assert.deepEqual(response.notices, []);
 });

@@ -1,0 +1,37 @@
+/** The verb `verify`: folds every recorded request again and compares it with what was sent. */
+import type { ExitCode } from "../../domain/errors.ts";
+import { openaiResponses } from "../../provider/openai/dialect.ts";
+import { refoldSession } from "../../run/refold.ts";
+import { readSession } from "../../store/read.ts";
+import { type CommonFlags, makeContext } from "../context.ts";
+import { chosenSessions } from "../session_choice.ts";
+import { blobText } from "../session_instructions.ts";
+
+/** The flags of `verify`. */
+export interface VerifyFlags extends CommonFlags {
+  readonly all?: true | undefined;
+}
+
+/** Performs `verify`. Only `differs` fails it. */
+export function verifyVerb(selector: string | undefined, flags: VerifyFlags): ExitCode {
+  const context = makeContext(flags);
+  const { ports, output } = context;
+  const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "verify" });
+  const sessions = ids.map((id) => {
+    const { turns } = readSession(ports, home, id);
+    const readText = (sha256: string) => blobText(ports, home, { id, sha256 });
+    return { id, requests: refoldSession({ turns, dialect: openaiResponses, readText }) };
+  });
+  const differing = sessions.flatMap(({ requests }) => requests).filter(({ verdict }) =>
+    verdict === "differs"
+  );
+  const exitCode: ExitCode = differing.length > 0 ? 7 : 0;
+  if (output.options.json) output.json({ ok: exitCode === 0, exit_code: exitCode, sessions });
+  else {
+    for (const { id, requests } of sessions) {
+      output.text(`${id}: ${requests.length} requests\n`);
+      for (const { turn, verdict } of requests) output.text(`  turn ${turn}: ${verdict}\n`);
+    }
+  }
+  return exitCode;
+}

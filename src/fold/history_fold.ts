@@ -1,0 +1,216 @@
+/**
+ * One walk over the turns of a history, from the checkpoint in force to its end.
+ *
+ * @module
+ */
+import type {
+  HistoryCompactionEvent,
+  ProviderItemEvent,
+  ReasoningEvent,
+  SessionEvent,
+  ToolCallEvent,
+  ToolResultEvent,
+} from "../domain/event.ts";
+import type { FoldedEntry } from "../domain/folded.ts";
+import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
+import type { Folded, FoldRepair, ReasoningDecision } from "./fold.ts";
+import type { FoldTarget } from "./guard.ts";
+import { planResponse } from "./response_plan.ts";
+import type { Steering } from "./steering.ts";
+
+/** What a call without a recorded result is answered with: nobody knows whether it ran. */
+export const ORPHAN_OUTPUT =
+  "No result was recorded: the process ended while this call was open. The call may or may not have run.";
+
+/** Collects entries turn by turn. */
+export class HistoryFold {
+  readonly #target: FoldTarget;
+  readonly #steering: Steering;
+  readonly #entries: FoldedEntry[] = [];
+  readonly #seqs: number[] = [];
+  readonly #reasoning: ReasoningDecision[] = [];
+  readonly #dropped: DroppedItem[] = [];
+  readonly #repairs: FoldRepair[] = [];
+  readonly #seenIds = new Set<string>();
+  readonly #answeredItems: ReadonlySet<string>;
+  /** Calls with a result somewhere in the history, by the call's `seq`. */
+  readonly #resultOf: ReadonlyMap<number, ToolResultEvent>;
+  /** Wire call ids by the call's `seq`, for the results that follow. */
+  readonly #calls = new Map<number, { readonly callId: string; readonly callType: string }>();
+  readonly #uses = new Map<string, number>();
+  /** Calls that nothing in the history answers, waiting for the end of their batch. */
+  #orphans: ToolCallEvent[] = [];
+
+  constructor(turns: readonly Turn[], target: FoldTarget, steering: Steering) {
+    this.#target = target;
+    this.#steering = steering;
+    const results = new Map<number, ToolResultEvent>();
+    const answered = new Set<string>();
+    for (const turn of turns) {
+      for (const event of turn.events) {
+        if (event.type === "tool_result" && !results.has(event.call_seq)) results.set(event.call_seq, event);
+        if (event.type === "provider_item" && event.item.type.endsWith("_output")) {
+          answered.add(String(event.item.call_id));
+        }
+      }
+    }
+    this.#resultOf = results;
+    this.#answeredItems = answered;
+    if (steering.checkpoint !== null) this.#openAtCheckpoint(turns, steering.checkpoint);
+  }
+
+  add(turn: Turn): void {
+    const { checkpoint } = this.#steering;
+    if (checkpoint !== null && turn.seq[1] <= checkpoint.to_seq) {
+      if (turn.kind === "model") this.#passOver(turn);
+      return;
+    }
+    if (turn.kind === "model") {
+      this.#addResponse(turn);
+      return;
+    }
+    for (const event of turn.events) {
+      if (event.type === "tool_result") this.#addResult(event);
+      else if (event.type === "user_message") {
+        this.#answerOrphans();
+        this.#push({ kind: "user_message", content: event.content }, event.seq);
+      }
+    }
+  }
+
+  finish(): Folded {
+    this.#answerOrphans();
+    return {
+      entries: this.#entries,
+      seqs: this.#seqs,
+      reasoning: this.#reasoning,
+      dropped: this.#dropped,
+      repairs: this.#repairs,
+    };
+  }
+
+  #addResponse(turn: ModelTurn): void {
+    if (turn.events.some(isInputItem)) this.#answerOrphans();
+    const plan = planResponse(turn, {
+      target: this.#target,
+      excluded: this.#steering.excluded,
+      seenIds: this.#seenIds,
+      answeredItems: this.#answeredItems,
+    });
+    let afterReasoning = false;
+    for (const event of turn.events) {
+      const reason = plan.dropped.get(event.seq) ?? null;
+      if (event.type === "reasoning") this.#decide(event, turn, reason);
+      if (reason !== null) {
+        this.#dropped.push({ seq: event.seq, reason });
+        continue;
+      }
+      switch (event.type) {
+        case "reasoning":
+          this.#push({ kind: "reasoning", item: event.item }, event.seq);
+          break;
+        case "assistant_message":
+          this.#push({ kind: "assistant_message", item: event.item, keepId: afterReasoning }, event.seq);
+          break;
+        case "provider_item":
+          this.#push(this.#providerItem(event), event.seq);
+          break;
+        case "tool_call":
+          this.#addCall(event);
+          break;
+        default:
+          continue;
+      }
+      afterReasoning = event.type === "reasoning";
+    }
+  }
+
+  #push(entry: FoldedEntry, seq: number): void {
+    this.#entries.push(entry);
+    this.#seqs.push(seq);
+  }
+
+  #providerItem({ item, seq }: ProviderItemEvent): FoldedEntry {
+    const omit = this.#steering.stripped.get(seq);
+    return { kind: "provider_item", item, ...(omit === undefined ? {} : { omit }) };
+  }
+
+  /**
+   * The checkpoint as one delimited user message. When it cuts into a run that goes on behind it, that run's user
+   * message stays verbatim, so that the task is still in the user's own words.
+   */
+  #openAtCheckpoint(turns: readonly Turn[], checkpoint: HistoryCompactionEvent): void {
+    const text = `<session_checkpoint>\n${checkpoint.summary}\n</session_checkpoint>`;
+    this.#push({ kind: "user_message", content: [{ type: "input_text", text }] }, checkpoint.seq);
+    const active = turns.find(({ seq, kind }) =>
+      seq[0] > checkpoint.to_seq && (kind === "model" || kind === "tools" || kind === "user")
+    );
+    if (active === undefined || active.kind === "user") return;
+    const opening = turns.findLast((turn) => turn.kind === "user" && turn.run <= active.run);
+    for (const event of opening?.events ?? []) {
+      if (event.type === "user_message" && event.seq <= checkpoint.to_seq) {
+        this.#push({ kind: "user_message", content: event.content }, event.seq);
+      }
+    }
+  }
+
+  /** A response from before the checkpoint: its reasoning never survives one. */
+  #passOver(turn: ModelTurn): void {
+    for (const event of turn.events) {
+      if (event.type !== "reasoning") continue;
+      this.#decide(event, turn, "before_checkpoint");
+      this.#dropped.push({ seq: event.seq, reason: "before_checkpoint" });
+    }
+  }
+
+  #decide(event: ReasoningEvent, turn: ModelTurn, reason: DropReason | null): void {
+    const id = typeof event.item.id === "string" ? event.item.id : null;
+    this.#reasoning.push({ seq: event.seq, turn: turn.turn, id, origin: turn, reason });
+  }
+
+  /** Outputs are matched by call id one to one: a repeated id gets a suffix, on the wire only. */
+  #addCall(event: ToolCallEvent): void {
+    const original = String(event.item.call_id);
+    let callId = original;
+    for (let use = (this.#uses.get(original) ?? 0) + 1;; use++) {
+      callId = use === 1 ? original : `${original.slice(0, 56)}-${use}`;
+      this.#uses.set(original, use);
+      if (use === 1 || !this.#uses.has(callId)) break;
+    }
+    if (callId !== original) {
+      this.#uses.set(callId, 1);
+      this.#repairs.push({ seq: event.seq, kind: "call_id_renamed", callId });
+    }
+    this.#calls.set(event.seq, { callId, callType: event.item.type });
+    this.#push({ kind: "tool_call", item: event.item, callId }, event.seq);
+    if (!this.#resultOf.has(event.seq)) this.#orphans.push(event);
+  }
+
+  #addResult(event: ToolResultEvent): void {
+    const call = this.#calls.get(event.call_seq);
+    if (this.#steering.excluded.has(event.call_seq)) {
+      this.#dropped.push({ seq: event.seq, reason: "call_refused" });
+    } else if (call === undefined) {
+      this.#repairs.push({ seq: event.seq, kind: "result_without_call", callId: event.call_id });
+    } else if (this.#resultOf.get(event.call_seq) !== event) {
+      this.#repairs.push({ seq: event.seq, kind: "duplicate_result", callId: event.call_id });
+    } else {
+      this.#push({ kind: "tool_result", ...call, output: event.output }, event.seq);
+    }
+  }
+
+  #answerOrphans(): void {
+    for (const { seq } of this.#orphans) {
+      const call = this.#calls.get(seq);
+      if (call === undefined) continue;
+      this.#push({ kind: "tool_result", ...call, output: ORPHAN_OUTPUT }, 0);
+      this.#repairs.push({ seq, kind: "orphan_answered", callId: call.callId });
+    }
+    this.#orphans = [];
+  }
+}
+
+function isInputItem(event: SessionEvent): boolean {
+  return event.type === "assistant_message" || event.type === "reasoning" || event.type === "tool_call" ||
+    event.type === "provider_item";
+}

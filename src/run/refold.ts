@@ -1,0 +1,99 @@
+/**
+ * The recorded requests made again: the same fold over the same turns must give the same bytes.
+ *
+ * @module
+ */
+import { sha256Hex } from "../domain/hash.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
+import type { ModelTurn, Turn } from "../domain/turn.ts";
+import { FOLD_VERSION, foldHistory } from "../fold/fold.ts";
+import type { ReplayMode } from "../fold/guard.ts";
+import type { Dialect } from "../provider/provider.ts";
+
+/** What re-folding a model turn's request showed. Only `differs` is a fault. */
+export type RefoldVerdict = "same" | "differs" | "other_fold_version";
+
+/** Reads a blob of the session as text. */
+export type ReadText = (sha256: string) => string;
+
+/** What re-folding needs. */
+export interface RefoldSource {
+  readonly turns: readonly Turn[];
+  readonly dialect: Dialect;
+  readonly readText: ReadText;
+}
+
+/** One model turn and its verdict. */
+export interface Refolded {
+  readonly turn: number;
+  readonly verdict: RefoldVerdict;
+  /** sha256 of the body as it was sent, and as it is made now. */
+  readonly recorded: string;
+  readonly refolded: string | null;
+}
+
+/** Re-folds every model turn of a session. */
+export function refoldSession(source: RefoldSource): Refolded[] {
+  return source.turns.flatMap((turn): Refolded[] => {
+    if (turn.kind !== "model") return [];
+    const recorded = turn.request.body_sha256;
+    if (turn.request.fold !== FOLD_VERSION) {
+      return [{ turn: turn.turn, verdict: "other_fold_version", recorded, refolded: null }];
+    }
+    const refolded = sha256Hex(refoldedBody(turn, source));
+    return [{
+      turn: turn.turn,
+      verdict: refolded === recorded ? "same" : "differs",
+      recorded,
+      refolded,
+    }];
+  });
+}
+
+/** The body of the request that a model turn answers, made from the turns before it. */
+export function refoldedBody(turn: ModelTurn, { turns, dialect, readText }: RefoldSource): string {
+  const { fields, replay } = turn.request;
+  const { entries } = foldHistory(turns.slice(0, turn.turn - 1), {
+    fingerprint: { ...turn.fingerprint, account: replay?.account ?? null },
+    model: turn.model.asked,
+    replay: (replay?.mode ?? "exact") as ReplayMode,
+    window: replay?.window ?? null,
+    run: turn.run,
+  });
+  return dialect.bodyOf(wholeFields(fields, readText), entries);
+}
+
+/** The recorded fields with instructions and tools from their blobs. */
+function wholeFields(fields: JsonObject, readText: ReadText): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]): [string, JsonValue | undefined] => {
+      const blob = isJsonObject(value) ? value.blob : undefined;
+      if (typeof blob !== "string") return [name, value];
+      const text = readText(blob);
+      return [name, name === "tools" ? JSON.parse(text) : text];
+    }),
+  );
+}
+
+/** Whether a request goes on where the one before ended: what a prompt cache can use again. */
+export type PrefixReport =
+  | { readonly extends: true }
+  /** The first item of the input that differs, and the first byte of the whole body that does. */
+  | { readonly extends: false; readonly item: number | null; readonly byte: number };
+
+/** Compares two bodies. `item` is `null` when they differ before their inputs. */
+export function prefixReport(before: string, next: string): PrefixReport {
+  // All but the closing bracket and brace: what follows in a longer request.
+  const wanted = before.slice(0, -2);
+  if (next.startsWith(wanted)) return { extends: true };
+  let length = 0;
+  while (length < wanted.length && wanted[length] === next[length]) length++;
+  const byte = new TextEncoder().encode(next.slice(0, length)).length;
+  const inputs = [before, next].map((body) =>
+    (JSON.parse(body).input as JsonValue[]).map((item) => JSON.stringify(item))
+  );
+  const [old = [], now = []] = inputs;
+  const item = old.findIndex((text, index) => text !== now[index]);
+  const inInput = length > before.indexOf('"input":[');
+  return { extends: false, item: inInput && item >= 0 ? item : null, byte };
+}
