@@ -36,6 +36,6 @@ export type FoldedEntry =
   | {
     readonly kind: "provider_item";
     readonly item: Item;
-    /** Members that the API refused on this item. */
+    /** Members to leave out: those that the API refused on this item, and an id that needs dropped reasoning. */
     readonly omit?: readonly string[];
   };

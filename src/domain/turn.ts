@@ -62,7 +62,6 @@ export interface RequestRecord {
   readonly fold: number;
   /** Every field of the body beside `input`, in order; `instructions` and `tools` as `{"blob": sha256}`. */
   readonly fields: JsonObject;
-  /** How many reasoning items were sent, and what was left out. */
   /** What decided about replay, so that the fold can be done again. */
   readonly replay?: {
     readonly mode: "exact" | "family" | "none";
@@ -70,6 +69,8 @@ export interface RequestRecord {
     /** The account as it was known when the request was made. */
     readonly account: string | null;
   };
+  /** How many reasoning items were sent, and what was left out. */
+  /** How many reasoning items were sent, and what was left out. */
   readonly guard: { readonly sent: number; readonly dropped: readonly DroppedItem[] };
 }
 

@@ -58,6 +58,9 @@ export function foldHistory(turns: readonly Turn[], target: FoldTarget): Folded 
     : fold(new Map([...steering.excluded, ...outside.map((seq) => [seq, "outside_window"] as const)]));
 }
 
+/** What was refused keeps its place in the window: the retry must not bring older reasoning in its stead. */
+const REFUSED: ReadonlySet<DropReason> = new Set(["quarantined", "refused_in_run"]);
+
 /**
  * Reasoning that the window leaves out: of what would be sent, all but the last `window` items from before the
  * last user message. What came since then always goes: its calls may still need it (protocol §4.2).
@@ -69,6 +72,9 @@ function outsideWindow(turns: readonly Turn[], target: FoldTarget, whole: Folded
   for (const { events } of turns) {
     for (const { type, seq } of events) if (type === "user_message") lastUser = seq;
   }
-  const earlier = whole.reasoning.filter(({ reason, seq }) => reason === null && seq < lastUser);
-  return earlier.slice(0, Math.max(0, earlier.length - window)).map(({ seq }) => seq);
+  const earlier = whole.reasoning.filter(({ reason, seq }) =>
+    seq < lastUser && (reason === null || REFUSED.has(reason))
+  );
+  return earlier.slice(0, Math.max(0, earlier.length - window))
+    .filter(({ reason }) => reason === null).map(({ seq }) => seq);
 }

@@ -14,13 +14,16 @@ import type {
 import type { FoldedEntry } from "../domain/folded.ts";
 import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
 import type { Folded, FoldRepair, ReasoningDecision } from "./fold.ts";
-import type { FoldTarget } from "./guard.ts";
+import { type FoldTarget, isEncryptedItem } from "./guard.ts";
 import { planResponse } from "./response_plan.ts";
 import type { Steering } from "./steering.ts";
 
 /** What a call without a recorded result is answered with: nobody knows whether it ran. */
 export const ORPHAN_OUTPUT =
   "No result was recorded: the process ended while this call was open. The call may or may not have run.";
+
+/** In UTF-16 units; the API refuses more (protocol §2.1). */
+const MAX_CALL_ID_LENGTH = 64;
 
 /** Collects entries turn by turn. */
 export class HistoryFold {
@@ -98,9 +101,13 @@ export class HistoryFold {
       answeredItems: this.#answeredItems,
     });
     let afterReasoning = false;
+    let reasoningDropped = false;
     for (const event of turn.events) {
       const reason = plan.dropped.get(event.seq) ?? null;
-      if (event.type === "reasoning") this.#decide(event, turn, reason);
+      if (event.type === "reasoning") {
+        this.#decide(event, turn, reason);
+        reasoningDropped = reason !== null;
+      }
       if (reason !== null) {
         this.#dropped.push({ seq: event.seq, reason });
         continue;
@@ -113,7 +120,7 @@ export class HistoryFold {
           this.#push({ kind: "assistant_message", item: event.item, keepId: afterReasoning }, event.seq);
           break;
         case "provider_item":
-          this.#push(this.#providerItem(event), event.seq);
+          this.#push(this.#providerItem(event, reasoningDropped), event.seq);
           break;
         case "tool_call":
           this.#addCall(event);
@@ -130,9 +137,11 @@ export class HistoryFold {
     this.#seqs.push(seq);
   }
 
-  #providerItem({ item, seq }: ProviderItemEvent): FoldedEntry {
-    const omit = this.#steering.stripped.get(seq);
-    return { kind: "provider_item", item, ...(omit === undefined ? {} : { omit }) };
+  /** A compaction does without its id, which would make the server demand the reasoning before it (§2.4). */
+  #providerItem({ item, seq }: ProviderItemEvent, reasoningDropped: boolean): FoldedEntry {
+    const stripped = this.#steering.stripped.get(seq) ?? [];
+    const omit = reasoningDropped && isEncryptedItem(item) ? [...stripped, "id"] : stripped;
+    return { kind: "provider_item", item, ...(omit.length === 0 ? {} : { omit }) };
   }
 
   /**
@@ -142,11 +151,15 @@ export class HistoryFold {
   #openAtCheckpoint(turns: readonly Turn[], checkpoint: HistoryCompactionEvent): void {
     const text = `<session_checkpoint>\n${checkpoint.summary}\n</session_checkpoint>`;
     this.#push({ kind: "user_message", content: [{ type: "input_text", text }] }, checkpoint.seq);
-    const active = turns.find(({ seq, kind }) =>
-      seq[0] > checkpoint.to_seq && (kind === "model" || kind === "tools" || kind === "user")
+    const next = turns.find(({ seq, kind, events }) =>
+      seq[0] > checkpoint.to_seq &&
+      (kind === "model" || kind === "tools" || kind === "user" ||
+        events.some(({ type }) => type === "run_continued"))
     );
-    if (active === undefined || active.kind === "user") return;
-    const opening = turns.findLast((turn) => turn.kind === "user" && turn.run <= active.run);
+    // With nothing behind the checkpoint yet, the run that asks is the one that it cuts into.
+    const active = next?.run ?? this.#target.run;
+    if (active === undefined) return;
+    const opening = turns.findLast((turn) => turn.kind === "user" && turn.run <= active);
     for (const event of opening?.events ?? []) {
       if (event.type === "user_message" && event.seq <= checkpoint.to_seq) {
         this.#push({ kind: "user_message", content: event.content }, event.seq);
@@ -168,14 +181,18 @@ export class HistoryFold {
     this.#reasoning.push({ seq: event.seq, turn: turn.turn, id, origin: turn, reason });
   }
 
-  /** Outputs are matched by call id one to one: a repeated id gets a suffix, on the wire only. */
+  /**
+   * Outputs are matched by call id one to one: a repeated id gets a suffix, on the wire only. So does one that is
+   * longer than OpenAI takes, as other servers give.
+   */
   #addCall(event: ToolCallEvent): void {
     const original = String(event.item.call_id);
+    const fits = original.length <= MAX_CALL_ID_LENGTH;
     let callId = original;
     for (let use = (this.#uses.get(original) ?? 0) + 1;; use++) {
-      callId = use === 1 ? original : `${original.slice(0, 56)}-${use}`;
+      callId = use === 1 && fits ? original : `${original.slice(0, 56)}-${use}`;
       this.#uses.set(original, use);
-      if (use === 1 || !this.#uses.has(callId)) break;
+      if (callId === original || !this.#uses.has(callId)) break;
     }
     if (callId !== original) {
       this.#uses.set(callId, 1);

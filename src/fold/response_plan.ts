@@ -19,7 +19,7 @@ export interface PlanContext {
   readonly target: FoldTarget;
   /** Events that stay out whatever their origin: refused, or outside the window. */
   readonly excluded: ReadonlyMap<number, DropReason>;
-  /** Ids of items already sent from earlier responses; the plan adds its own. */
+  /** Ids of the reasoning of earlier responses that could go to the target; the plan adds its own. */
   readonly seenIds: Set<string>;
   /** `call_id`s of client-side provider items that have an output item in the history. */
   readonly answeredItems: ReadonlySet<string>;
@@ -42,17 +42,25 @@ export function planResponse(turn: ModelTurn, context: PlanContext): ResponsePla
     const reason = firstReason(event, turn, context);
     if (reason !== null) dropped.set(event.seq, reason);
   }
-  dropReasoningWithoutFollower(turn, dropped);
-  dropItemsWithoutReasoning(turn, dropped);
+  // Each of these drops may take away what another item needs.
+  for (let size = -1; size !== dropped.size;) {
+    size = dropped.size;
+    dropReasoningWithoutFollower(turn, dropped);
+    dropItemsWithoutReasoning(turn, dropped);
+    dropHalfPairs(turn, dropped);
+  }
   return { dropped };
 }
 
 function firstReason(event: SessionEvent, turn: ModelTurn, context: PlanContext): DropReason | null {
   const excluded = context.excluded.get(event.seq);
-  if (excluded !== undefined && isPlanned(event)) return excluded;
   if (event.type === "reasoning") {
-    return encryptedItemMismatch(event.item, turn, context.target) ?? duplicateId(event, context.seenIds);
+    // The id counts as seen also where the item stays out: its double would be refused as well.
+    const own = encryptedItemMismatch(event.item, turn, context.target) ??
+      duplicateId(event, context.seenIds);
+    return excluded ?? own;
   }
+  if (excluded !== undefined && isPlanned(event)) return excluded;
   if (event.type !== "provider_item") return null;
   const { item } = event;
   if (isEncryptedItem(item)) return encryptedItemMismatch(item, turn, context.target);
@@ -70,15 +78,18 @@ function duplicateId(event: ReasoningEvent, seenIds: Set<string>): DropReason | 
   return null;
 }
 
-/** The API refuses reasoning "without its required following item" of the same response (protocol §6.2). */
+/**
+ * The API refuses reasoning "without its required following item" (protocol §6.2). Whether it looks at the place or
+ * at the id is not known: reasoning goes only with the very item that its response has next.
+ */
 function dropReasoningWithoutFollower(turn: ModelTurn, dropped: Map<number, DropReason>): void {
   let followed = false;
   for (const event of turn.events.toReversed()) {
-    if (event.type === "reasoning") {
-      if (!followed && !dropped.has(event.seq)) dropped.set(event.seq, "no_following_item");
-    } else if (isResponseItem(event) && !dropped.has(event.seq)) {
-      followed = true;
+    if (!isPlanned(event)) continue;
+    if (event.type === "reasoning" && !followed && !dropped.has(event.seq)) {
+      dropped.set(event.seq, "no_following_item");
     }
+    followed = !dropped.has(event.seq) && !isOutput(event);
   }
 }
 
@@ -91,6 +102,21 @@ function dropItemsWithoutReasoning(turn: ModelTurn, dropped: Map<number, DropRea
       if (!dropped.has(event.seq)) dropped.set(event.seq, "reasoning_dropped");
     }
   }
+}
+
+/** A client-side call and its output that one response brought together go together or not at all (§2.4). */
+function dropHalfPairs(turn: ModelTurn, dropped: Map<number, DropReason>): void {
+  const items = turn.events.filter((event) => event.type === "provider_item");
+  const lost = new Set(items.flatMap(({ seq, item }) => dropped.has(seq) ? [item.call_id] : []));
+  for (const { seq, item } of items) {
+    if (typeof item.call_id !== "string" || !lost.has(item.call_id)) continue;
+    if (!dropped.has(seq)) dropped.set(seq, "reasoning_dropped");
+  }
+}
+
+/** What a tool gave back is not what the model made next. */
+function isOutput(event: SessionEvent): boolean {
+  return event.type === "provider_item" && event.item.type.endsWith("_output");
 }
 
 function isPlanned(event: SessionEvent): boolean {

@@ -83,8 +83,10 @@ export function leftOutBefore(turns: readonly Turn[], run: number): ReadonlySet<
   return new Set(since.keys());
 }
 
-/** A response to a request that held an item shows that the API takes it. */
+/** A response to a request that held an item shows that the API takes it, unless that response failed. */
 function forgetAccepted(since: Map<number, number>, turn: ModelTurn): void {
+  // A response that failed may have failed over that very item.
+  if (turn.response.status === "failed") return;
   const dropped = new Set(turn.request.guard.dropped.map(({ seq }) => seq));
   for (const [seq, run] of since) if (run < turn.run && !dropped.has(seq)) since.delete(seq);
 }

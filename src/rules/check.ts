@@ -16,11 +16,14 @@ import {
 } from "./body.ts";
 import { missingFields, type Mode, unknownFields, unknownItemTypes, wrongTypes } from "./fields.ts";
 import { callIdLengths, duplicateIds, idLengths, idPrefixes } from "./ids.ts";
-import { placedItems } from "./items.ts";
+import { type PlacedItem, placedItems } from "./items.ts";
 import {
+  type FollowingOf,
   itemsWithoutReasoning,
+  type Pairing,
   type ReasoningOf,
   reasoningWithoutFollowing,
+  reasoningWithoutItsFollowing,
   unpairedCalls,
 } from "./pairing.ts";
 import { type Finding, type Grade, type Refusal, REFUSING_GRADES, ruleOf } from "./rule.ts";
@@ -31,8 +34,16 @@ export interface CheckOptions {
   readonly mode: Mode;
   /** Judges encrypted content; without it, none is looked at. */
   readonly decode?: BlobJudge;
-  /** Knows which reasoning goes with which id; without it, that rule is not checked. */
+  /** Knows which reasoning goes with which id; without it, that rule is not checked. Not used if `positional`. */
   readonly reasoningOf?: ReasoningOf;
+  /** Knows what came next; without it, no following item is looked for by id. Not used if `positional`. */
+  readonly followingOf?: FollowingOf;
+  /**
+   * How reasoning and what follows it are matched.
+   *
+   * @default {"both"}
+   */
+  readonly pairing?: Pairing | undefined;
   /**
    * The grades of knowledge that refuse; rules of other grades only warn.
    *
@@ -59,7 +70,8 @@ export function checkRequest(body: JsonValue, options: CheckOptions): CheckResul
   };
 }
 
-function findingsIn(body: JsonValue, { mode, decode, reasoningOf }: CheckOptions): Finding[] {
+function findingsIn(body: JsonValue, options: CheckOptions): Finding[] {
+  const { mode, decode } = options;
   if (!isJsonObject(body)) {
     return [{
       rule: "field_type",
@@ -85,10 +97,19 @@ function findingsIn(body: JsonValue, { mode, decode, reasoningOf }: CheckOptions
     ...duplicateIds(items),
     ...unstoredItems(items, body),
     ...(decode === undefined ? [] : unreadableBlobs(items, body, decode)),
-    ...reasoningWithoutFollowing(items),
-    ...(reasoningOf === undefined ? [] : itemsWithoutReasoning(items, reasoningOf)),
+    ...reasoningPairs(items, options),
     ...unpairedCalls(items, body),
     ...misplacedTrigger(items),
+  ];
+}
+
+function reasoningPairs(items: readonly PlacedItem[], options: CheckOptions): Finding[] {
+  const { pairing = "both", reasoningOf, followingOf } = options;
+  const byId = pairing !== "positional";
+  return [
+    ...(pairing === "by_id" ? [] : reasoningWithoutFollowing(items)),
+    ...(byId && followingOf !== undefined ? reasoningWithoutItsFollowing(items, followingOf) : []),
+    ...(byId && reasoningOf !== undefined ? itemsWithoutReasoning(items, reasoningOf) : []),
   ];
 }
 

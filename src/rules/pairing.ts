@@ -10,21 +10,48 @@ import type { Finding } from "./rule.ts";
 /** The id of the reasoning item that the item with this id was made after; `undefined` when it had none. */
 export type ReasoningOf = (id: string) => string | undefined;
 
+/** The id, or for a call the call id, of what the model made right after this reasoning item. */
+export type FollowingOf = (reasoningId: string) => string | undefined;
+
+/**
+ * How the API finds what belongs to a reasoning item; which of the two it does is not known (protocol §2.4).
+ * `positional`: what the model made next comes right after it. `by_id`: the very item that its response had next,
+ * found by id or call id, comes anywhere after it; and an item with an id comes with its reasoning.
+ */
+export type Pairing = "positional" | "by_id" | "both";
+
+/** Reasoning items whose response had next an item that does not come after them here. */
+export function reasoningWithoutItsFollowing(
+  items: readonly PlacedItem[],
+  followingOf: FollowingOf,
+): Finding[] {
+  return items.flatMap((placed, position): Finding[] => {
+    if (placed.type !== "reasoning" || typeof placed.item.id !== "string") return [];
+    const wanted = followingOf(placed.item.id);
+    if (wanted === undefined) return [];
+    const later = items.slice(position + 1);
+    if (later.some(({ item }) => item.id === wanted || item.call_id === wanted)) return [];
+    return [withoutFollowing(placed)];
+  });
+}
+
 /** Reasoning items that nothing of the model follows. */
 export function reasoningWithoutFollowing(items: readonly PlacedItem[]): Finding[] {
   return items.flatMap((placed, position): Finding[] => {
     if (placed.type !== "reasoning") return [];
     const next = items[position + 1];
     if (next !== undefined && canFollowReasoning(next)) return [];
-    return [{
-      rule: "reasoning_following",
-      message: `Item '${
-        nameOf(placed)
-      }' of type 'reasoning' was provided without its required following item.`,
-      param: "input",
-      code: null,
-    }];
+    return [withoutFollowing(placed)];
   });
+}
+
+function withoutFollowing(placed: PlacedItem): Finding {
+  return {
+    rule: "reasoning_following",
+    message: `Item '${nameOf(placed)}' of type 'reasoning' was provided without its required following item.`,
+    param: "input",
+    code: null,
+  };
 }
 
 /** Items that carry the id that the server gave them, without the reasoning item that goes with it. */

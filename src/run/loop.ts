@@ -12,6 +12,7 @@ import {
   type Usage,
 } from "../domain/event.ts";
 import { asReprError, type ExitCode, ReprError } from "../domain/errors.ts";
+import { sha256Hex } from "../domain/hash.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import type { Folded } from "../fold/fold.ts";
 import type { FinishedResponse } from "../provider/provider.ts";
@@ -53,12 +54,13 @@ interface RunEnd {
 
 function openRun(setup: RunSetup, start: RunStart): Run {
   const { writer } = setup;
-  closeKilledRun(writer, { emit: setup.emit, usageOf: (usage) => setup.dialect.usageOf(usage) });
   const before = writer.manifest;
   if (start.kind === "continue") requireUnfinished(writer.id, before);
   const encoder = new TextEncoder();
-  const instructions = writer.putBlob(encoder.encode(setup.instructions)).sha256;
-  const tools = writer.putBlob(encoder.encode(JSON.stringify(toolSchemas(setup.tools)))).sha256;
+  const texts = [setup.instructions, JSON.stringify(toolSchemas(setup.tools))].map((text) =>
+    encoder.encode(text)
+  );
+  const [instructions = "", tools = ""] = texts.map((text) => sha256Hex(text));
   const pins: Pins = {
     fingerprint: { provider: setup.provider, endpoint: setup.endpoint, account: null },
     model: setup.model,
@@ -69,6 +71,9 @@ function openRun(setup: RunSetup, start: RunStart): Run {
   };
   const drift = before === null ? [] : pinDrift(before.pins, pins);
   if (setup.strictDrift && drift.length > 0) throw drifted(writer.id, drift);
+  // From here on it writes: what refuses the run has been asked.
+  closeKilledRun(writer, { emit: setup.emit, usageOf: (usage) => setup.dialect.usageOf(usage) });
+  for (const text of texts) writer.putBlob(text);
   const number = (before?.run ?? 0) + 1;
   const opening: TurnDraft = start.kind === "prompt"
     ? { kind: "user", run: number, pins, events: [{ type: "user_message", content: start.content }] }
@@ -93,7 +98,7 @@ function drifted(session: string, drift: readonly Drift[]): ReprError {
     "drifted",
     `Cannot continue session "${session}": since its last run these differ: ${pins}`,
     {
-      hint: "Make them the same again, or unset REPRISE_STRICT_DRIFT",
+      hint: "Make them the same again, or say --accept-drift",
       details: { drift: drift.map(({ pin, before, now, effect }) => ({ pin, before, now, effect })) },
     },
   );

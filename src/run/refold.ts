@@ -86,14 +86,22 @@ export function prefixReport(before: string, next: string): PrefixReport {
   // All but the closing bracket and brace: what follows in a longer request.
   const wanted = before.slice(0, -2);
   if (next.startsWith(wanted)) return { extends: true };
-  let length = 0;
-  while (length < wanted.length && wanted[length] === next[length]) length++;
-  const byte = new TextEncoder().encode(next.slice(0, length)).length;
-  const inputs = [before, next].map((body) =>
-    (JSON.parse(body).input as JsonValue[]).map((item) => JSON.stringify(item))
-  );
-  const [old = [], now = []] = inputs;
-  const item = old.findIndex((text, index) => text !== now[index]);
-  const inInput = length > before.indexOf('"input":[');
-  return { extends: false, item: inInput && item >= 0 ? item : null, byte };
+  const encoder = new TextEncoder();
+  const [old, now] = [encoder.encode(wanted), encoder.encode(next)];
+  let byte = 0;
+  while (byte < old.length && old[byte] === now[byte]) byte++;
+  return { extends: false, item: firstDifference(before, next), byte };
+}
+
+function firstDifference(before: string, next: string): number | null {
+  const [old, now] = [before, next].map((body) => {
+    const { input, ...fields } = JSON.parse(body);
+    return {
+      fields: JSON.stringify(fields),
+      items: (input as JsonValue[]).map((item) => JSON.stringify(item)),
+    };
+  });
+  if (old === undefined || now === undefined || old.fields !== now.fields) return null;
+  const item = old.items.findIndex((text, index) => text !== now.items[index]);
+  return item < 0 ? null : item;
 }

@@ -138,6 +138,42 @@ Deno.test("rules pair calls and outputs one to one, in order, whatever the arran
   }));
 });
 
+Deno.test("rules match reasoning with what follows it by place, by id, or both", () => {
+  const message = "Item 'rs_1' of type 'reasoning' was provided without its required following item.";
+  const other: JsonObject = { ...reply, id: "msg_2" };
+  const rows: readonly (readonly [string, JsonValue, Partial<CheckOptions>, boolean, boolean])[] = [
+    ["the item itself, in its place", [user, thought, reply], { followingOf: () => "msg_1" }, true, true],
+    [
+      "a call is known by its call id",
+      [user, thought, call, result],
+      { followingOf: () => "call_1" },
+      true,
+      true,
+    ],
+    ["another item in its place", [user, thought, other], { followingOf: () => "msg_1" }, true, false],
+    ["the item itself, elsewhere", [user, thought, user, reply], { followingOf: () => "msg_1" }, false, true],
+    ["the item itself, before it", [user, reply, thought], { followingOf: () => "msg_1" }, false, false],
+    [
+      "reasoning that the server does not know",
+      [user, thought, reply],
+      { followingOf: () => undefined },
+      true,
+      true,
+    ],
+  ];
+  for (const [name, input, options, positional, byId] of rows) {
+    const said = (pairing: CheckOptions["pairing"]) =>
+      strict(stateless(input), { ...options, pairing }).map(({ body }) => body.error.message);
+    assert.deepEqual(said("positional"), positional ? [] : [message], name);
+    assert.deepEqual(said("by_id"), byId ? [] : [message], name);
+    assert.equal(said("both").length, Number(!positional) + Number(!byId), name);
+  }
+  const orphan = stateless([user, { ...call, id: "fc_1" }, result]);
+  const knows: Partial<CheckOptions> = { reasoningOf: () => "rs_1" };
+  assert.deepEqual(strict(orphan, { ...knows, pairing: "positional" }), []);
+  assert.equal(only(strict(orphan, { ...knows, pairing: "by_id" })).rule, "reasoning_required");
+});
+
 Deno.test("rules never throw, whatever the body", () => {
   const item = fc.dictionary(
     fc.constantFrom(

@@ -27,6 +27,8 @@ export class History {
   readonly turns: Turn[] = [];
   /** The bytes of each turn's file. */
   readonly files: Uint8Array[] = [];
+  /** The run that the next turns belong to. */
+  run = 1;
   #seq = 0;
 
   /** The `seq` of the newest event. */
@@ -35,9 +37,9 @@ export class History {
   }
 
   user(text: string): this {
-    return this.#add({
+    return this.add({
       kind: "user",
-      run: 1,
+      run: this.run,
       pins: {
         fingerprint: FINGERPRINT,
         model: MODEL,
@@ -51,9 +53,9 @@ export class History {
   }
 
   model(items: readonly Item[], facts: ResponseFacts = {}): this {
-    return this.#add({
+    return this.add({
       kind: "model",
-      run: 1,
+      run: this.run,
       model: { asked: facts.asked ?? MODEL, answered: facts.answered ?? null },
       fingerprint: { ...FINGERPRINT, ...facts.fingerprint },
       response: { id: "resp_1", status: facts.status ?? "completed" },
@@ -78,16 +80,16 @@ export class History {
         output: `output of ${callId}`,
       }];
     });
-    return events.length === 0 ? this : this.#add({ kind: "tools", run: 1, events });
+    return events.length === 0 ? this : this.add({ kind: "tools", run: this.run, events });
   }
 
   ended(): this {
-    return this.#add({
+    return this.add({
       kind: "harness",
-      run: 1,
+      run: this.run,
       events: [{
         type: "run_ended",
-        run: 1,
+        run: this.run,
         state: "completed",
         exit_code: 0,
         usage: { input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
@@ -95,7 +97,8 @@ export class History {
     });
   }
 
-  #add(draft: TurnDraft): this {
+  /** Any turn at all. */
+  add(draft: TurnDraft): this {
     const last = this.turns.at(-1);
     const encoded = encodeTurn(draft, {
       session: "s",

@@ -64,6 +64,7 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
     reasoning: next.folded.reasoning.map(reasoningRecord),
     dropped: otherDropped.map(({ seq, reason }) => ({ seq, reason, why: REASON_TEXT[reason] })),
     transformations: view.turns.flatMap(transformationsOf),
+    refusals: view.turns.flatMap(refusalsOf),
     prefix: prefixOf(),
     repairs: next.folded.repairs.map(({ seq, kind, callId }) => ({
       seq,
@@ -93,6 +94,11 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
   }
   for (const item of report.dropped) output.text(`  seq ${item.seq}  left out: ${item.why}\n`);
   for (const item of report.repairs) output.text(`  seq ${item.seq}  ${item.call_id} ${item.why}\n`);
+  for (const { turn, run, reason, items, error } of report.refusals) {
+    const done = items.map(({ seq, action }) => `seq ${seq} ${action}`).join(", ");
+    const said = error === null ? "" : `: ${error}`;
+    output.text(`  turn ${turn}  run ${run}  ${reason}${done === "" ? "" : ` (${done})`}${said}\n`);
+  }
   for (const { turn, transformation } of report.transformations) {
     output.text(`  turn ${turn}  the API says: ${JSON.stringify(transformation)}\n`);
   }
@@ -120,6 +126,17 @@ function prefixLine(prefix: PrefixReport): string {
 function transformationsOf(turn: Turn) {
   if (turn.kind !== "model" || !Array.isArray(turn.response.input_transformations)) return [];
   return turn.response.input_transformations.map((transformation) => ({ turn: turn.turn, transformation }));
+}
+
+/** What the API refused, and what that, or a person, decided about the history. */
+function refusalsOf({ turn, run, events }: Turn) {
+  return events.flatMap((event) => {
+    if (event.type !== "replay_notice" && event.type !== "endpoint_notice") return [];
+    const [reason, items] = event.type === "replay_notice"
+      ? [event.reason, event.items] as const
+      : [`${event.without}_refused`, []] as const;
+    return [{ turn, run, reason, items, error: event.error?.message ?? null }];
+  });
 }
 
 function reasoningRecord(decision: ReasoningDecision) {

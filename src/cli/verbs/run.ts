@@ -105,7 +105,7 @@ async function runIn(
     gate: new PermissionGate(posture.policy, askAtTerminal(output, stop.signal)),
     permissions: posture.text,
     failOnDenied: flags.failOnDenied === true,
-    strictDrift: isOn(ports.env("REPRISE_STRICT_DRIFT")),
+    strictDrift: fixture === null && flags.acceptDrift !== true && isOn(ports.env("REPRISE_STRICT_DRIFT")),
     protectedPaths: protectedPaths(ports, context.home.value),
     workspaceRoot: plan.root,
     replay: replaySetting(ports, flags, fixture),

@@ -7,10 +7,14 @@
 import type { ApiFailure } from "../../domain/failure.ts";
 import type { RequestRefusal } from "../provider.ts";
 
-const INDEX_PARAM = /^input\[(\d{1,9})\](?:\.([A-Za-z_]\w{0,63}))?/;
+const INDEX_PARAM = /^input\[(\d{1,9})\]/;
+/** A member of an item itself, not one deeper inside: leaving out the whole member would lose more. */
+const FIELD_PARAM = /^input\[\d{1,9}\]\.([A-Za-z_]\w{0,63})$/;
+const QUOTED_PLACE = /'(input\[[^']{1,100})'/;
 const REASONING_ID = /\brs_[A-Za-z0-9_-]{1,64}/g;
+/** The id of "No tool output found for function call X" and "… function call output with call_id X". */
 const CALL_ID =
-  /\b(?:function call|tool call|call_id|tool call output with call_id)\s+['"]?([A-Za-z0-9_-]{1,64})/i;
+  /(?:no tool output found for (?:[a-z_]{1,32} ){0,3}call|\bcall_id)\s+['"]?([^\s'"]{1,64}?)['"]?[.,;]?(?:\s|$)/i;
 
 /** Texts that mean reasoning is what the API does not take. */
 const REASONING_TEXTS: readonly RegExp[] = [
@@ -34,7 +38,9 @@ export function refusalOf(failure: ApiFailure): RequestRefusal | null {
   // Inside a stream an error without code and type is nobody's in particular: its words decide.
   if (code !== "request_refused" && !(code === "provider_failed" && status === null)) return null;
   const ids = [...new Set(message.match(REASONING_ID) ?? [])];
-  const place = param === null ? null : INDEX_PARAM.exec(param);
+  // Inside a stream nothing but the words may name the place.
+  const named = param ?? QUOTED_PLACE.exec(message)?.[1] ?? null;
+  const place = named === null ? null : INDEX_PARAM.exec(named);
   const index = place === null ? null : Number(place[1]);
   if (INCLUDE_TEXT.test(message) || param === "include" || param?.startsWith("include[") === true) {
     return { kind: "include" };
@@ -47,5 +53,5 @@ export function refusalOf(failure: ApiFailure): RequestRefusal | null {
   }
   if (index === null) return null;
   const unknown = providerCode === "unknown_parameter" || /unknown parameter/i.test(message);
-  return { kind: "item", index, field: unknown ? place?.[2] ?? null : null };
+  return { kind: "item", index, field: unknown ? FIELD_PARAM.exec(named ?? "")?.[1] ?? null : null };
 }

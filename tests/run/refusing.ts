@@ -1,0 +1,114 @@
+/**
+ * Runs against a server that refuses, in this process: each run opens the session anew from its files.
+ *
+ * @module
+ */
+import type { ReplayNoticeEvent, SessionEvent } from "../../src/domain/event.ts";
+import type { Turn } from "../../src/domain/turn.ts";
+import type { RunEnded, RunEvent } from "../../src/run/events.ts";
+import { openaiResponses } from "../../src/provider/openai/dialect.ts";
+import { executeRun } from "../../src/run/loop.ts";
+import { refoldSession } from "../../src/run/refold.ts";
+import type { RunSetup } from "../../src/run/setup.ts";
+import { livePorts } from "../../src/cli/live_ports.ts";
+import { fsckSession } from "../../src/store/fsck.ts";
+import type { Home } from "../../src/store/home.ts";
+import { sessionPaths } from "../../src/store/layout.ts";
+import { readBlob, readSession } from "../../src/store/read.ts";
+import { SessionWriter } from "../../src/store/writer.ts";
+import { createLiveSend } from "../../src/transport/live.ts";
+import { ID, testPorts, withHome } from "../store/support.ts";
+import {
+  type ResponsesServer,
+  type ServerOptions,
+  startResponsesServer,
+} from "../support/responses_server.ts";
+import { scripted } from "./scripted.ts";
+
+const LIMITS = { responseTimeoutMs: 5000, idleTimeoutMs: 5000, maxBodyBytes: 1 << 24 };
+
+/** A session's home, the server behind it, and its runs. */
+export interface RefusedSession {
+  readonly server: ResponsesServer;
+  /** Its directory. */
+  readonly path: string;
+  /** One run in a writer of its own. */
+  run(words: string | null, overrides?: Partial<RunSetup>): Promise<Ran>;
+  /** For `run`: its requests go to another server, as if the same base URL were answered by it. */
+  sendingTo(server: ResponsesServer): Pick<RunSetup, "send" | "baseUrl">;
+  /** The turns as the files have them now, also while a run is going on. */
+  turns(): readonly Turn[];
+  /** The replay notices on disk. */
+  notices(): ReplayNoticeEvent[];
+  /** What re-folding says of each model turn. */
+  verdicts(): string[];
+  /** Findings of the checker. */
+  findings(): Promise<readonly unknown[]>;
+}
+
+/** How a run went, with the numbers of the requests that it sent. */
+export interface Ran {
+  readonly ended: RunEnded;
+  readonly events: readonly RunEvent[];
+  /** Indexes into `server.requests`: first and the one after the last. */
+  readonly requests: readonly [number, number];
+}
+
+/** Gives `body` a session of its own, and leaves nothing open. */
+export async function refusedSession(
+  options: ServerOptions,
+  body: (session: RefusedSession) => Promise<void>,
+): Promise<void> {
+  await withHome(async (home: Home) => {
+    await using server = startResponsesServer(options);
+    const { clock } = livePorts();
+    // Sleep that can be cut short: a watchdog of the transport must leave no timer behind.
+    const seeded = testPorts();
+    const ports = { ...seeded, clock: { ...seeded.clock, sleep: clock.sleep } };
+    const sendingTo = ({ baseUrl }: ResponsesServer) => ({
+      send: createLiveSend(ports, { ...LIMITS, origin: new URL(baseUrl).origin }),
+      baseUrl,
+    });
+    const turns = () => readSession(ports, home, ID).turns;
+    const notices = () =>
+      turns().flatMap(({ events }) => events as readonly SessionEvent[]).filter((event) =>
+        event.type === "replay_notice"
+      );
+    const findings = async () => (await fsckSession(ports, home, ID)).findings;
+    const readText = (sha256: string) => new TextDecoder().decode(readBlob(ports, home, ID, sha256));
+    const verdicts = () =>
+      refoldSession({ turns: turns(), dialect: openaiResponses, readText }).map(({ verdict }) => verdict);
+    let isNew = true;
+    const run = async (words: string | null, overrides: Partial<RunSetup> = {}): Promise<Ran> => {
+      const writer = isNew
+        ? await SessionWriter.create(ports, home, { id: ID })
+        : await SessionWriter.open(ports, home, { id: ID });
+      isNew = false;
+      const first = server.requests.length;
+      try {
+        const { setup, events } = scripted(ports, writer, {
+          script: [],
+          ...sendingTo(server),
+          ...overrides,
+        });
+        const start = words === null
+          ? { kind: "continue" } as const
+          : { kind: "prompt", content: [{ type: "input_text", text: words }] } as const;
+        const ended = await executeRun(setup, start);
+        return { ended, events, requests: [first, server.requests.length] };
+      } finally {
+        writer.close();
+      }
+    };
+    await body({
+      server,
+      run,
+      sendingTo,
+      turns,
+      notices,
+      verdicts,
+      findings,
+      path: sessionPaths(home.sessions, ID).root,
+    });
+  });
+}
