@@ -190,7 +190,9 @@ together("the question shows exactly what would run, with nothing in it that a t
 together("a stop at the question ends the run as interrupted, with every call answered", {
   "control-c": async () => {
     await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
-    const called = await new Terminal(place).answer("\x03");
+    // A stop is no denial, whatever would follow from one.
+    const called = await new Terminal(place, ["run", "--ask", "--fail-on-denied", "--new", "-s", "s", "Go"])
+      .answer("\x03");
     assertStoppedAtQuestion(place, called, 130);
   },
   "SIGTERM": async () => {
