@@ -2,6 +2,11 @@ import type { Answer, Ask, Question } from "../run/permission_gate.ts";
 import type { Output } from "./output.ts";
 import { visibleText } from "./terminal.ts";
 
+/** How long nothing may have been typed before a question is put, in milliseconds. */
+const QUIET_MS = 30;
+/** A terminal that is gone ends with every read: after so many ends no more is thrown away. */
+const MAX_ENDS = 8;
+
 /**
  * A way to ask the person at the terminal, or `null` where nobody can be asked: no question is ever printed
  * unless stdin and stderr both are terminals.
@@ -10,9 +15,11 @@ import { visibleText } from "./terminal.ts";
  */
 export function askAtTerminal(output: Output, signal: AbortSignal): Ask | null {
   if (!Deno.stdin.isTerminal() || !output.stderrIsTerminal) return null;
+  const keyboard = new Keyboard(signal);
   return async (question) => {
+    await keyboard.discard();
     output.prompt(questionText(question));
-    return answerOf(await readLine(signal));
+    return answerOf(await keyboard.line());
   };
 }
 
@@ -37,19 +44,50 @@ function answerOf(line: string): Answer {
   return word === "a" || word === "always" ? "always" : "no";
 }
 
-/** One line of stdin; empty at its end, and when the run is stopped meanwhile. */
-async function readLine(signal: AbortSignal): Promise<string> {
-  const buffer = new Uint8Array(1024);
-  const stopped = new Promise<null>((resolve) => {
-    if (signal.aborted) resolve(null);
-    signal.addEventListener("abort", () => resolve(null), { once: true });
-  });
-  let line = "";
-  const decoder = new TextDecoder();
-  while (!line.includes("\n")) {
-    const count = await Promise.race([Deno.stdin.read(buffer), stopped]);
-    if (count === null) break;
-    line += decoder.decode(buffer.subarray(0, count), { stream: true });
+/** The lines of stdin, one read at a time: a read that nobody waits for any more belongs to the next question. */
+class Keyboard {
+  readonly #stopped: Promise<null>;
+  readonly #buffer = new Uint8Array(1024);
+  #reading: Promise<Uint8Array> | null = null;
+
+  constructor(signal: AbortSignal) {
+    this.#stopped = new Promise((resolve) => {
+      if (signal.aborted) resolve(null);
+      signal.addEventListener("abort", () => resolve(null), { once: true });
+    });
   }
-  return line.split("\n", 1)[0] ?? "";
+
+  /** Takes away what was typed so far: an answer to a question that nobody has seen yet is none. */
+  async discard(): Promise<void> {
+    for (let ends = 0; ends < MAX_ENDS;) {
+      const { promise: quiet, resolve } = Promise.withResolvers<null>();
+      const timer = setTimeout(() => resolve(null), QUIET_MS);
+      const typed = await Promise.race([this.#read(), this.#stopped, quiet]);
+      clearTimeout(timer);
+      if (typed === null) return;
+      if (typed.length === 0) ends++;
+    }
+  }
+
+  /** The next line; empty at the end of stdin, and when the run is stopped meanwhile. */
+  async line(): Promise<string> {
+    let line = "";
+    const decoder = new TextDecoder();
+    while (!line.includes("\n")) {
+      const typed = await Promise.race([this.#read(), this.#stopped]);
+      if (typed === null || typed.length === 0) return "";
+      line += decoder.decode(typed, { stream: true });
+    }
+    return line.split("\n", 1)[0] ?? "";
+  }
+
+  /** What was typed next; nothing at an end, behind which a terminal may go on. */
+  #read(): Promise<Uint8Array> {
+    // Reading from a terminal that is gone fails: an end as well.
+    this.#reading ??= Deno.stdin.read(this.#buffer).catch(() => null).then((count) => {
+      this.#reading = null;
+      return this.#buffer.slice(0, count ?? 0);
+    });
+    return this.#reading;
+  }
 }

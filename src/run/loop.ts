@@ -351,8 +351,8 @@ function isAnswer(item: Item): boolean {
 }
 
 function denied(denials: number): RunEnd {
-  const calls = denials === 1 ? "A call was" : `${denials} calls were`;
-  const error = new ReprError("permission_denied", `${calls} denied (--fail-on-denied)`, {
+  const calls = denials === 1 ? "1 call" : `${denials} calls`;
+  const error = new ReprError("permission_denied", `Permission denied for ${calls} (--fail-on-denied)`, {
     hint: "Allow what is needed with --allow, then continue the run",
   });
   return { state: "failed", error };

@@ -99,6 +99,8 @@ async function prepare(setup: RunSetup, call: ToolCallEvent, duplicate: boolean)
   try {
     const subject = tool.subject(parsed.args, contextOf(setup, tool));
     const decision = await setup.gate.decide({ subject, argumentsText });
+    // A stop at the question is no answer of the person's.
+    if (setup.stop.signal.aborted) return settle("not_run", NOT_STARTED);
     const recorded = decision.allowed && tool.group === "read" ? null : decisionEvent(call, tool, decision);
     if (decision.allowed) {
       return { kind: "ready", tool, args: parsed.args, judged: subject.target, decision: recorded };

@@ -88,11 +88,11 @@ export async function inspectLock(
   paths: SessionPaths,
 ): Promise<{ readonly held: boolean; readonly owner: LockOwner | null }> {
   if (lookForFile(ports, paths.lock).status !== "ok") return { held: false, owner: null };
-  const owner = ownerOf(ports, paths);
   const file = Deno.openSync(paths.lock, { read: true });
-  const taken = await takeLock(file, { exclusive: false, waitMs: 0 }, owner);
+  const taken = await takeLock(file, { exclusive: false, waitMs: 0 }, ownerOf(ports, paths));
   if (taken) file.close();
-  return { held: !taken, owner: taken ? null : owner };
+  // Read after the refusal: before it, the line may be that of a holder who is gone.
+  return { held: !taken, owner: taken ? null : ownerOf(ports, paths) };
 }
 
 /** The locked file with our name in it; `null` when its path names another file by now. */

@@ -75,6 +75,8 @@ const QUOTE = 0x22, BACKSLASH = 0x5c, OPEN_ARRAY = 0x5b, CLOSE_ARRAY = 0x5d, OPE
 export function isTooDeep(bytes: Uint8Array): boolean {
   // A nest needs an opening and a closing byte for each level, so small files cannot be deep.
   if (bytes.length <= 2 * MAX_DEPTH) return false;
+  // Searching for one byte is native: most files hold too few openers in all to be deep.
+  if (countUpTo(bytes, OPEN, MAX_DEPTH) + countUpTo(bytes, OPEN_ARRAY, MAX_DEPTH) <= MAX_DEPTH) return false;
   let depth = 0;
   let inString = false;
   for (let index = 0; index < bytes.length; index++) {
@@ -88,6 +90,13 @@ export function isTooDeep(bytes: Uint8Array): boolean {
     } else if (byte === CLOSE || byte === CLOSE_ARRAY) depth--;
   }
   return false;
+}
+
+/** How often `byte` occurs, counted no further than one past `limit`. */
+function countUpTo(bytes: Uint8Array, byte: number, limit: number): number {
+  let count = 0;
+  for (let at = bytes.indexOf(byte); at !== -1 && count <= limit; at = bytes.indexOf(byte, at + 1)) count++;
+  return count;
 }
 
 function unbelieved(refused: Refused): Unbelieved {

@@ -49,7 +49,7 @@ export const listFiles: Tool = defineTool({
   group: "read",
   target: ({ path }, { root }) => ({ kind: "path", path: locate(root, path ?? ".").shown }),
   async run({ path, pattern, depth }, context) {
-    const { root, signal, isHidden = () => false } = context;
+    const { root, signal, isHidden } = context;
     if (depth !== null && depth < 1) throw new ToolFailure(`Cannot list ${depth} levels: give 1 or more`);
     const fits = pattern === null ? () => true : parseGlob(pattern);
     const start = locate(root, path ?? ".");

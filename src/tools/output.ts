@@ -9,7 +9,7 @@ import { headOf, tailOf } from "../domain/text.ts";
 export const DEFAULT_OUTPUT_CHARS = 32_000;
 
 /** Share of the room that goes to the head; ends of outputs say less than their beginnings. */
-const HEAD_SHARE = 0.7;
+export const HEAD_SHARE = 0.7;
 const encoder = new TextEncoder();
 
 /** Everything a call produced, when the model is shown less than that. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { withoutCutEnd, withoutCutStart } from "./utf8_cut.ts";
 
 /** How much of the beginning, and how much of the end is kept, in bytes. */
 export const KEPT_PART_BYTES = 8 * 1024 * 1024;
@@ -65,7 +66,7 @@ export class OutputCollector {
     const tail = this.#orderedTail();
     const missing = this.#total - head.length - tail.length;
     if (missing === 0) return { bytes: concat(head, tail), total: this.#total, missing };
-    const [start, end] = [wholeEnd(head), wholeStart(tail)];
+    const [start, end] = [withoutCutEnd(head), withoutCutStart(tail)];
     const left = missing + (head.length - start.length) + (tail.length - end.length);
     const note = encoder.encode(`\n[… ${left} bytes left out here; they are kept nowhere …]\n`);
     return { bytes: concat(start, note, end), total: this.#total, missing: left };
@@ -108,28 +109,6 @@ export class OutputCollector {
     const at = this.#tailTotal % this.#tail.length;
     return concat(this.#tail.subarray(at), this.#tail.subarray(0, at));
   }
-}
-
-/** `bytes` without a UTF-8 sequence that is cut off at its end: a cut of ours must not look like a foreign one. */
-function wholeEnd(bytes: Uint8Array): Uint8Array {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] as number;
-    if (isContinuation(byte)) continue;
-    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return needed > back ? bytes.subarray(0, bytes.length - back) : bytes;
-  }
-  return bytes;
-}
-
-/** `bytes` without the rest of a UTF-8 sequence at its start. */
-function wholeStart(bytes: Uint8Array): Uint8Array {
-  let start = 0;
-  while (start < Math.min(3, bytes.length) && isContinuation(bytes[start] as number)) start++;
-  return bytes.subarray(start);
-}
-
-function isContinuation(byte: number): boolean {
-  return (byte & 0xc0) === 0x80;
 }
 
 function concat(...parts: readonly (Uint8Array | undefined)[]): Uint8Array<ArrayBuffer> {

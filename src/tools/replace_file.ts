@@ -100,6 +100,10 @@ function putInPlace(name: string, { before, content, shown }: Replacement): void
   const temporary = createTemporary(before === null ? NEW_FILE_MODE : PRIVATE_MODE);
   try {
     try {
+      // Only matters where bare names do not reach the kernel: nothing is written before the place is certain.
+      if (!isSame(fstatSync(temporary.fd), factsOf(temporary.name))) {
+        throw refusal(shown, "a directory on the way changed while it was written");
+      }
       for (let written = 0; written < content.length;) {
         written += writeSync(temporary.fd, content, written, content.length - written);
       }
@@ -112,8 +116,16 @@ function putInPlace(name: string, { before, content, shown }: Replacement): void
     // A link that comes in now is replaced itself: rename follows none at its end.
     renameSync(temporary.name, name);
   } catch (error) {
-    unlinkSync(temporary.name);
+    removeQuietly(temporary.name);
     throw error;
+  }
+}
+
+function removeQuietly(name: string): void {
+  try {
+    unlinkSync(name);
+  } catch {
+    // The failure that led here says more than this one.
   }
 }
 

@@ -8,6 +8,8 @@ import { endGroup, isGroupAlive, rememberGroup } from "./process_group.ts";
 
 /** Output beyond this ends the command, in bytes. */
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
+/** How much is read at once, in bytes. */
+const CHUNK_BYTES = 64 * 1024;
 /** From SIGTERM to SIGKILL for a command that is stopped, in milliseconds. */
 const STOP_GRACE_MS = 2000;
 /** How long processes that a command left behind may go on writing, in milliseconds. */
@@ -120,12 +122,15 @@ interface Pump {
 }
 
 function pump(stream: ReadableStream<Uint8Array>, take: (chunk: Uint8Array) => void): Pump {
-  const reader = stream.getReader();
+  // One buffer goes to and fro: chunks of their own would pile up faster than they are collected.
+  const reader = stream.getReader({ mode: "byob" });
   const read = async () => {
+    let buffer = new Uint8Array(CHUNK_BYTES);
     while (true) {
-      const { done, value } = await reader.read();
-      if (done) return;
+      const { done, value } = await reader.read(buffer);
+      if (done || value === undefined) return;
       take(value);
+      buffer = new Uint8Array(value.buffer);
     }
   };
   // A pipe that breaks has ended: what came before is the output.

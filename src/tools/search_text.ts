@@ -51,7 +51,7 @@ export const searchText: Tool = defineTool({
   group: "read",
   target: ({ path }, { root }) => ({ kind: "path", path: locate(root, path ?? ".").shown }),
   async run({ pattern, path, glob, ignore_case }, context) {
-    const { root, signal, isHidden = () => false } = context;
+    const { root, signal, isHidden } = context;
     if (pattern === "") throw new ToolFailure("Cannot search for an empty text");
     if (/[\r\n]/.test(pattern)) {
       throw new ToolFailure("Cannot search for a text with a line break: lines are searched one by one");

@@ -3,18 +3,22 @@
  *
  * @module
  */
+import { isUtf8 } from "node:buffer";
 import * as z from "zod";
 import { commandEnvironment } from "./command_environment.ts";
-import { decodeUtf8 } from "./content.ts";
-import type { ToolText } from "./output.ts";
+import { DEFAULT_OUTPUT_CHARS, HEAD_SHARE, type ToolText } from "./output.ts";
 import { commandLine, shellWords } from "./permission/shell_words.ts";
 import { type CommandResult, runCommand } from "./run_command.ts";
 import { defineTool, type Target, type Tool, ToolFailure } from "./tool.ts";
+import { withoutCutEnd, withoutCutStart } from "./utf8_cut.ts";
 
 /** How long a command may take when the call does not say, in seconds. */
 const DEFAULT_TIMEOUT_SECONDS = 120;
 /** The longest time that a call may ask for, in seconds. */
 const MAX_TIMEOUT_SECONDS = 600;
+
+/** The first line and the note in the middle are shorter than this, in UTF-16 units. */
+const ROOM_FOR_OUR_WORDS = 500;
 
 /** Runs a program, or a command line through a shell where only a shell understands it. */
 export const shell: Tool = defineTool({
@@ -50,7 +54,7 @@ export const shell: Tool = defineTool({
   }),
   group: "shell",
   target: (args) => targetOf(args),
-  async run(args, { root, signal, env = () => undefined }) {
+  async run(args, { root, signal, env, maxOutputChars = DEFAULT_OUTPUT_CHARS }) {
     const { argv, line } = targetOf(args);
     const seconds = args.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS;
     if (seconds < 1 || seconds > MAX_TIMEOUT_SECONDS) {
@@ -64,7 +68,7 @@ export const shell: Tool = defineTool({
         timeoutMs: seconds * 1000,
         signal,
       });
-      return textOf(result, seconds);
+      return textOf(result, { seconds, maxChars: maxOutputChars });
     } catch (error) {
       signal.throwIfAborted();
       throw startFailure(error, started[0] ?? "");
@@ -102,9 +106,13 @@ function targetOf({ command, argv }: Command): Extract<Target, { kind: "command"
  * All words of ours stand in the first line, which counts the bytes behind it: nothing that a command writes can
  * pass for more than its output.
  */
-function textOf(result: CommandResult, seconds: number): ToolText {
+function textOf(
+  result: CommandResult,
+  { seconds, maxChars }: { seconds: number; maxChars: number },
+): ToolText {
   const { output, end, leftovers } = result;
-  const { text, lossy } = decodeUtf8(output.bytes);
+  const lossy = !isUtf8(output.bytes);
+  const shown = shownText(output.bytes, maxChars);
   const facts = [
     endText(result, seconds),
     ...(leftovers ? ["processes that it left behind were ended"] : []),
@@ -115,9 +123,23 @@ function textOf(result: CommandResult, seconds: number): ToolText {
   const isOk = end.kind === "exited" && end.code === 0;
   return {
     status: isOk ? "ok" : "error",
-    text: text === "" ? `[${facts.join("; ")}]` : `[${facts.join("; ")}]\n${text}`,
-    ...(lossy || output.missing > 0 ? { full: { bytes: output.bytes, lossy } } : {}),
+    text: shown.text === "" ? `[${facts.join("; ")}]` : `[${facts.join("; ")}]\n${shown.text}`,
+    ...(lossy || output.missing > 0 || shown.isCut ? { full: { bytes: output.bytes, lossy } } : {}),
   };
+}
+
+/** Decodes no more than can be shown: a text of all the bytes would be held in memory as long as its pieces. */
+function shownText(bytes: Uint8Array, maxChars: number): { readonly text: string; readonly isCut: boolean } {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  // No character takes more than three bytes for each of its UTF-16 units.
+  if (bytes.length <= maxChars * 3) return { text: decoder.decode(bytes), isCut: false };
+  const room = Math.max(0, maxChars - ROOM_FOR_OUR_WORDS);
+  const headBytes = Math.floor(room * HEAD_SHARE);
+  const head = withoutCutEnd(bytes.subarray(0, headBytes));
+  const tail = withoutCutStart(bytes.subarray(bytes.length - (room - headBytes)));
+  const left = bytes.length - head.length - tail.length;
+  const note = `\n[… ${left} bytes left out here; the session keeps them …]\n`;
+  return { text: decoder.decode(head) + note + decoder.decode(tail), isCut: true };
 }
 
 function endText({ end }: CommandResult, seconds: number): string {

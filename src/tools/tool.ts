@@ -21,24 +21,12 @@ export interface ToolContext {
    * @default {DEFAULT_OUTPUT_CHARS}
    */
   readonly maxOutputChars?: number;
-  /**
-   * Absolute paths that no tool writes to or below, wherever they lie: our own home and configuration.
-   *
-   * @default {[]}
-   */
-  readonly protectedPaths?: readonly string[];
-  /**
-   * Our environment, for the few variables that a command inherits. Without it a command gets fixed ones.
-   *
-   * @default {() => undefined}
-   */
-  readonly env?: (name: string) => string | undefined;
-  /**
-   * Says which paths a call that lists or searches must leave out, from `hiddenPaths` of the policy.
-   *
-   * @default {() => false}
-   */
-  readonly isHidden?: (path: string) => boolean;
+  /** Absolute paths that no tool writes to or below, wherever they lie: our own home and configuration. */
+  readonly protectedPaths: readonly string[];
+  /** Our environment, for the few variables that a command inherits. */
+  readonly env: (name: string) => string | undefined;
+  /** Says which paths a call that lists or searches must leave out, from `hiddenPaths` of the policy. */
+  readonly isHidden: (path: string) => boolean;
   /**
    * The target that the policy judged. A call whose path leads elsewhere by the time it runs is refused.
    *

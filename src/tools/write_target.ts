@@ -5,8 +5,7 @@
  */
 import { basename, dirname, join, sep } from "node:path";
 import { foldedName, protectedName } from "./protected_names.ts";
-import type { ToolContext } from "./tool.ts";
-import { ToolFailure } from "./tool.ts";
+import { type ToolContext, ToolFailure } from "./tool.ts";
 import { isInside, lexicalPath, quoted, segmentsOf, shownIn } from "./workspace_path.ts";
 
 /** A place in the workspace that may be written. */
@@ -32,7 +31,7 @@ export interface WriteWay {
  * through a protected name. Whether something exists outside cannot be told from the message.
  */
 export function writeTarget(given: string, context: ToolContext): WriteTarget {
-  const { root, protectedPaths = [] } = context;
+  const { root, protectedPaths } = context;
   const asked = lexicalPath(root, given);
   const spelled = shownIn(root, asked);
   if (asked === root) throw refusal(spelled, "it is the workspace itself");

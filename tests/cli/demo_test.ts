@@ -6,7 +6,8 @@ const root = new URL("../../", import.meta.url).pathname;
 // The demo runs the sources, whatever binary there is.
 if (PROGRAM.length > 1) {
   Deno.test({
-    name: "the demo shows two runs, the files, what went back and why, and that all is sound",
+    name:
+      "the demo repairs a file and runs the check, answers in a second process, and shows what is kept and sent",
     sanitizeOps: true,
     sanitizeResources: true,
     async fn() {
@@ -21,13 +22,19 @@ if (PROGRAM.length > 1) {
       assert.equal(code, 0, new TextDecoder().decode(stderr));
       for (
         const sign of [
+          "order 17: 1197 cents, but 1196 were quoted", // the check, before
+          "order 17: 1196 cents, as quoted", // and after: the edit is real
           "[request 3] 10 items, 2 of them reasoning",
-          "[request 1] 14 items, 4 of them reasoning", // the second process sends the first one's reasoning
-          "-> read_file",
-          "000010.json",
+          "[request 1] 20 items, 5 of them reasoning", // the second process sends the first one's reasoning
+          "[saved] turn 7 (harness)", // the decisions are on disk before the edit
+          "-> edit_file",
+          "<- edit_file: ok",
+          "-> shell",
+          "<- shell: ok",
+          "000013.json",
           '{"format":"reprise.turn/1"',
-          "Reasoning: 5 sent, 0 left out.",
-          "demo: 10 turns, ok",
+          "Reasoning: 6 sent, 0 left out.",
+          "demo: 13 turns, ok",
         ]
       ) assert.ok(text.includes(sign), `${sign} is missing in: ${text}`);
       const processes = [...text.matchAll(/\(process (\d+) ended with exit code 0\)/g)].map(([, pid]) => pid);

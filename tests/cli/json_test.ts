@@ -116,6 +116,8 @@ together("every other verb prints one JSON document with --json", {
       [["show", "s", "--turns"], ["session", "turns"]],
       [["show", "s", "--events"], ["session", "events"]],
       [["explain", "s"], ["session", "next", "reasoning", "dropped", "repairs"]],
+      [["interrupt", "s"], ["session", "interrupted", "closed_run"]],
+      [["interrupt", "s", "--dry-run"], ["type", "session", "pid", "plan"]],
       [["fsck", "s"], ["ok", "exit_code", "sessions"]],
       [["fsck", "--all"], ["ok", "exit_code", "sessions"]],
       [["doctor"], ["ok", "exit_code", "checks"]],
@@ -209,7 +211,7 @@ const EXIT_CODES = `
  141 broken pipe
  143 SIGTERM`;
 
-const VERBS = ["run", "ls", "show", "input", "explain", "fsck", "doctor"];
+const VERBS = ["run", "interrupt", "ls", "show", "input", "explain", "fsck", "doctor"];
 
 together("help says what there is", {
   "reprise --help lists every verb and every exit code": async () => {

@@ -93,7 +93,13 @@ Deno.test("list_files walks no further once the run is aborted", async () => {
   const { root } = workspace;
   const steps: string[] = [];
   await assert.rejects(async () => {
-    for await (const step of walk(locate(root, "."), { root, signal: controller.signal })) {
+    for await (
+      const step of walk(locate(root, "."), {
+        root,
+        signal: controller.signal,
+        isHidden: () => false,
+      })
+    ) {
       if (step.kind !== "stopped") steps.push(step.shown);
       controller.abort(new Error("stop"));
     }

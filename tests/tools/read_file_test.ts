@@ -106,16 +106,20 @@ Deno.test({
   async fn() {
     using workspace = new Workspace({ "a.txt": "x\n".repeat(2_000_000) });
     const reason = new Error("stop");
-    const aborted = readFile.run({ path: "a.txt", offset: 1, limit: 1 }, {
-      root: workspace.root,
-      signal: AbortSignal.abort(reason),
-    });
+    const aborted = readFile.run(
+      { path: "a.txt", offset: 1, limit: 1 },
+      workspace.context({
+        signal: AbortSignal.abort(reason),
+      }),
+    );
     await assert.rejects(aborted, reason);
     const controller = new AbortController();
-    const running = readFile.run({ path: "a.txt", offset: 1_900_000, limit: 1 }, {
-      root: workspace.root,
-      signal: controller.signal,
-    });
+    const running = readFile.run(
+      { path: "a.txt", offset: 1_900_000, limit: 1 },
+      workspace.context({
+        signal: controller.signal,
+      }),
+    );
     controller.abort(reason);
     await assert.rejects(running, reason);
   },

@@ -2,18 +2,24 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import * as z from "zod";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/domain/json.ts";
-import { parseArguments, READING_TOOLS, toolSchemas } from "../../src/tools/registry.ts";
-import type { Tool } from "../../src/tools/tool.ts";
+import {
+  ALL_TOOLS,
+  parseArguments,
+  READING_TOOLS,
+  TOOL_GROUPS,
+  toolSchemas,
+  WRITING_TOOLS,
+} from "../../src/tools/registry.ts";
+import { type Tool, type ToolContext, ToolFailure } from "../../src/tools/tool.ts";
 
 const tool = (name: string): Tool => {
-  const found = READING_TOOLS.find((candidate) => candidate.name === name);
+  const found = ALL_TOOLS.find((candidate) => candidate.name === name);
   assert(found !== undefined);
   return found;
 };
 
 Deno.test("tools offer strict function schemas: closed, every member required", () => {
-  const schemas = toolSchemas(READING_TOOLS);
-  assert.deepEqual(schemas.map((schema) => schema.name), ["read_file", "list_files", "search_text"]);
+  const schemas = toolSchemas(ALL_TOOLS);
   for (const schema of schemas) {
     assert.deepEqual(Object.keys(schema), ["type", "name", "description", "parameters", "strict"]);
     const { properties, required, additionalProperties } = schema.parameters as JsonObject;
@@ -23,8 +29,22 @@ Deno.test("tools offer strict function schemas: closed, every member required", 
   }
 });
 
+Deno.test("tools come in groups: those that only read first, then those that write, then the shell", () => {
+  assert.deepEqual([...TOOL_GROUPS], [
+    ["read_file", "read"],
+    ["list_files", "read"],
+    ["search_text", "read"],
+    ["write_file", "write"],
+    ["edit_file", "write"],
+    ["shell", "shell"],
+  ]);
+  assert.deepEqual(ALL_TOOLS.map(({ name, group }) => [name, group]), [...TOOL_GROUPS]);
+  assert(READING_TOOLS.every(({ group }) => group === "read"));
+  assert(WRITING_TOOLS.every(({ group }) => group === "write"));
+});
+
 Deno.test("tools check the very shape that they offer", () => {
-  for (const { name, parameters, shape } of READING_TOOLS) {
+  for (const { name, parameters, shape } of ALL_TOOLS) {
     const generated = z.toJSONSchema(shape) as unknown as JsonObject;
     assert.deepEqual(plain(generated), plain(parameters), name);
   }
@@ -34,7 +54,8 @@ Deno.test("tools check the very shape that they offer", () => {
 function plain(schema: JsonValue | undefined): JsonValue {
   if (!isJsonObject(schema)) return schema ?? null;
   if (Array.isArray(schema.anyOf)) {
-    return { type: schema.anyOf.map((choice) => isJsonObject(choice) ? choice.type ?? null : null) };
+    const choices = schema.anyOf.map(plain).filter(isJsonObject);
+    return { ...Object.assign({}, ...choices), type: choices.map(({ type }) => type ?? null) };
   }
   const kept = Object.entries(schema).filter(([name]) =>
     !["$schema", "description", "minimum", "maximum"].includes(name)
@@ -85,13 +106,19 @@ Deno.test("arguments that do not fit are refused in words that a model can act o
 
 Deno.test("arguments of any text never throw", () => {
   fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
-    for (const candidate of READING_TOOLS) assert.equal(typeof parseArguments(candidate, text).ok, "boolean");
+    for (const candidate of ALL_TOOLS) assert.equal(typeof parseArguments(candidate, text).ok, "boolean");
   }));
 });
 
 Deno.test("tools turn any trouble of the system into an error result without paths", async () => {
-  const context = { root: "/nonexistent-workspace", signal: new AbortController().signal };
-  for (const candidate of READING_TOOLS) {
+  const context: ToolContext = {
+    root: "/nonexistent-workspace",
+    signal: new AbortController().signal,
+    protectedPaths: [],
+    env: () => undefined,
+    isHidden: () => false,
+  };
+  for (const candidate of ALL_TOOLS) {
     const args = {
       path: ".",
       offset: null,
@@ -100,9 +127,17 @@ Deno.test("tools turn any trouble of the system into an error result without pat
       depth: null,
       glob: null,
       ignore_case: null,
+      content: "x",
+      old_text: "x",
+      new_text: "y",
+      command: "true",
+      argv: null,
+      timeout_seconds: null,
     };
     const { status, output } = await candidate.run(args, context);
     assert.equal(status, "error");
     assert(!output.includes("nonexistent-workspace"), output);
+    const told = () => JSON.stringify(candidate.subject(args, context));
+    if (candidate.group !== "shell") assert.throws(told, ToolFailure);
   }
 });

@@ -9,8 +9,10 @@ export interface Swap {
   readonly aside: string;
   /** The link that takes its place. */
   readonly link: string;
-  /** One `Int32`: not 0 once the worker is to stop. */
-  readonly stop: SharedArrayBuffer;
+  /** Two `Int32`: not 0 once the worker is to stop, and how many swaps it has done. */
+  readonly shared: SharedArrayBuffer;
+  /** A seventh of the longest rest between two swaps, in milliseconds. */
+  readonly rest: number;
 }
 
 /**
@@ -20,7 +22,8 @@ export interface Swap {
 export async function whileSwapping(
   workspace: Workspace,
   directory: string,
-  body: () => void | Promise<void>,
+  body: (swaps: () => number) => void | Promise<void>,
+  options: { readonly rest: number } = { rest: 0 },
 ): Promise<void> {
   workspace.write("link", { link: workspace.outside });
   const worker = new Worker(new URL("./swapper.ts", import.meta.url), { type: "module" });
@@ -30,16 +33,18 @@ export async function whileSwapping(
     real: inRoot(directory),
     aside: inRoot("aside"),
     link: inRoot("link"),
-    stop: new SharedArrayBuffer(4),
+    shared: new SharedArrayBuffer(8),
+    rest: options.rest,
   };
+  const shared = new Int32Array(swap.shared);
   const started = said();
   worker.postMessage(swap);
   await started;
   try {
-    await body();
+    await body(() => Atomics.load(shared, 1));
   } finally {
     const stopped = said();
-    Atomics.store(new Int32Array(swap.stop), 0, 1);
+    Atomics.store(shared, 0, 1);
     await stopped;
     worker.terminate();
   }

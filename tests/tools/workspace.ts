@@ -46,7 +46,14 @@ export class Workspace implements Disposable {
 
   /** What a call runs with. */
   context(options: Partial<ToolContext> = {}): ToolContext {
-    return { root: this.root, signal: new AbortController().signal, ...options };
+    return {
+      root: this.root,
+      signal: new AbortController().signal,
+      protectedPaths: [],
+      env: () => undefined,
+      isHidden: () => false,
+      ...options,
+    };
   }
 
   [Symbol.dispose](): void {

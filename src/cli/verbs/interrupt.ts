@@ -33,7 +33,7 @@ export async function interruptVerb(selector: string, flags: InterruptFlags): Pr
     return 0;
   }
   if (pid !== null) await stopOwner(context, { home, id, pid, waitMs: flags.wait * 1000 });
-  const closed = await closeOpenRun(context, { home, id });
+  const closed = await closeOpenRun(context, { home, id, stopped: pid !== null });
   if (output.options.json) output.json({ session: id, interrupted: pid, closed_run: closed });
   else if (pid !== null) output.text(`${id}: process ${pid} has stopped\n`);
   else if (closed !== null) output.text(`${id}: run ${closed} was killed, and is closed now\n`);
@@ -100,12 +100,22 @@ function cannotSignal(id: SessionId, pid: number, cause: unknown): ReprError {
   );
 }
 
+interface Closing {
+  readonly home: Home;
+  readonly id: SessionId;
+  /** True when the writer before was stopped: one that came after it has closed the run then. */
+  readonly stopped: boolean;
+}
+
 /** The number of the run that was closed, or `null` when none was open. */
-async function closeOpenRun(
-  { ports }: Context,
-  { home, id }: { readonly home: Home; readonly id: SessionId },
-): Promise<number | null> {
-  const writer = await SessionWriter.open(ports, home, { id, waitMs: 0 });
+async function closeOpenRun({ ports }: Context, { home, id, stopped }: Closing): Promise<number | null> {
+  let writer: SessionWriter;
+  try {
+    writer = await SessionWriter.open(ports, home, { id, waitMs: 0 });
+  } catch (error) {
+    if (stopped && error instanceof ReprError && error.code === "session_locked") return null;
+    throw error;
+  }
   try {
     const open = writer.manifest?.state === "open" ? writer.manifest.run : null;
     closeKilledRun(writer, { emit: () => {}, usageOf: (usage) => openaiResponses.usageOf(usage) });

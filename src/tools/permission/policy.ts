@@ -103,7 +103,8 @@ export function policyFromText(lines: readonly string[], tools: ReadonlyMap<stri
         "usage",
         `Cannot keep the session's permissions: ${JSON.stringify(line)} is not known`,
         {
-          hint: "Say what the run may do with --allow, --deny and --ask",
+          hint:
+            "Use the version of reprise that wrote it, or a newer one: a rule that is not understood allows nothing",
         },
       );
     }

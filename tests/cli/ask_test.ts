@@ -1,0 +1,262 @@
+/** `--ask`: a question at the terminal about exactly what would run; a denial wherever nobody can be asked. */
+import assert from "node:assert/strict";
+import type { ScriptedItem } from "../support/responses_server.ts";
+import { type Called, ending, type Started } from "../support/reprise.ts";
+import { Place, together, until } from "./harness.ts";
+import {
+  assertAnswered,
+  calling,
+  decisions,
+  edit,
+  eventsOf,
+  names,
+  NEW_RUN,
+  read,
+  shellArgv,
+  shellLine,
+  statuses,
+} from "./changes.ts";
+
+const QUESTION = "Allow? [y]es, [n]o, [a]lways this in this run: ";
+const ASKING = ["run", "--ask", "--new", "-s", "s", "Go"];
+
+/** A run on a terminal of its own, and a hand on its keyboard. */
+class Terminal {
+  readonly #place: Place;
+  readonly #run: Started;
+  readonly #keys: WritableStreamDefaultWriter<Uint8Array>;
+
+  /** `redirected` is what a shell would append to the command, such as `</dev/null`. */
+  constructor(place: Place, args: readonly string[] = ASKING, redirected = "") {
+    const { directory } = place.sandbox;
+    // `script` takes one line for a shell, so the command goes through a file.
+    const before = `trap : INT; stty -a >${directory}/before`;
+    const after = `code=$?; stty -a >${directory}/after; exit $code`;
+    const file = `${directory}/called`;
+    const make =
+      `{ echo '${before}'; printf " '%s'" "$@"; echo ' ${redirected}'; echo '${after}'; } >${file}`;
+    this.#place = place;
+    this.#run = place.start(args, {
+      through: ["sh", "-c", `${make}; exec script -qefc 'sh ${file}' /dev/null`, "sh"],
+      env: { SHELL: "/bin/sh", NO_COLOR: "1" },
+      stdin: "piped",
+    });
+    this.#keys = this.#run.process.stdin.getWriter();
+  }
+
+  /** Types each answer when its question is there; then waits for the end. */
+  async answer(...answers: readonly string[]): Promise<Called> {
+    for (const [index, answer] of answers.entries()) {
+      await this.asked(index + 1);
+      await this.type(answer);
+    }
+    return await this.ended();
+  }
+
+  /** Types, whether there is a question or not. */
+  type(keys: string): Promise<void> {
+    return this.#keys.write(new TextEncoder().encode(keys));
+  }
+
+  /** Waits for the question with this number, from 1. */
+  asked(times: number): Promise<void> {
+    return this.#run.printed(QUESTION, times);
+  }
+
+  /** The terminal goes away with the program that holds its other end. */
+  async vanish(): Promise<void> {
+    this.#run.process.kill("SIGKILL");
+    await this.#run.ended();
+    await this.#keys.close().catch(() => {});
+  }
+
+  async ended(): Promise<Called> {
+    const called = await this.#run.ended();
+    // The keyboard outlives the program, or went with it.
+    await this.#keys.close().catch(() => {});
+    const { directory } = this.#place.sandbox;
+    const settings = ["before", "after"].map((name) => Deno.readTextFileSync(`${directory}/${name}`));
+    assert.ok(settings[0]?.includes("icanon"), "it was a terminal");
+    assert.equal(settings[1], settings[0], "the terminal is as it was");
+    return called;
+  }
+}
+
+function questions(called: Called): number {
+  return called.stdout.split(QUESTION).length - 1;
+}
+
+/** A case: these calls, these answers, and then these decisions and results. */
+function answered(
+  calls: readonly ScriptedItem[],
+  answers: readonly string[],
+  expected: { readonly decisions: readonly string[]; readonly statuses: readonly string[] },
+) {
+  return async () => {
+    await using place = new Place(calling(...calls));
+    const called = await new Terminal(place).answer(...answers);
+    assert.equal(called.code, 0, called.stdout);
+    assert.equal(questions(called), answers.length, called.stdout);
+    assert.deepEqual(decisions(place), expected.decisions);
+    assert.deepEqual(statuses(place), expected.statuses);
+  };
+}
+
+/** A case of one call and one answer. */
+function one(answer: string, decision: "yes" | "no" | "always") {
+  const allowed = decision !== "no";
+  return answered([shellLine("touch x")], [answer], {
+    decisions: [`shell: ${allowed ? "allowed" : "denied"}, asked_${decision}`],
+    statuses: [allowed ? "ok" : "denied"],
+  });
+}
+
+together("at a terminal a clear yes allows one call, and everything else denies it", {
+  "y": one("y\n", "yes"),
+  "Yes": one(" Yes \n", "yes"),
+  "n": one("n\n", "no"),
+  "no answer but a line end": one("\n", "no"),
+  "something else that starts with y": one("yolo\n", "no"),
+  "a yes behind something else": one("no\x15hm y\n", "no"), // control-u erases the line so far
+  "the end of the input": one("\x04", "no"),
+  "always": one("a\n", "always"),
+  "what was typed before a question is there is no answer to it": async () => {
+    await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), shellLine("touch z")));
+    const terminal = new Terminal(place);
+    await terminal.type("y\n\x04y\ny\n");
+    // The first answer comes with two more, for questions that are not there yet.
+    const called = await terminal.answer("y\ny\na\n", "n\n", "n\n");
+    assert.equal(questions(called), 3);
+    assert.deepEqual(statuses(place), ["ok", "denied", "denied"]);
+    assert.deepEqual(names(place), ["a.txt", "x"]);
+  },
+  "reading is not asked about, nor what a rule decides": async () => {
+    await using place = new Place(
+      calling(read("a.txt"), shellArgv("true"), shellArgv("touch", "x"), edit("a.txt", "alpha", "A")),
+    );
+    const rules = ["--allow", "shell:true", "--deny", "shell:touch **"];
+    const called = await new Terminal(place, [...ASKING, ...rules]).answer("y\n");
+    assert.equal(questions(called), 1);
+    assert.deepEqual(decisions(place), [
+      "shell: allowed, allowed_by_rule (shell:true)",
+      "shell: denied, denied_by_rule (shell:touch **)",
+      "edit_file: allowed, asked_yes",
+    ]);
+  },
+  "always is for the same call of this run, for no other and in no other run": async () => {
+    await using place = new Place(
+      calling(shellLine("touch x"), shellLine("touch x"), shellLine("touch y")),
+    );
+    await new Terminal(place).answer("a\n", "n\n");
+    assert.deepEqual(decisions(place), [
+      "shell: allowed, asked_always",
+      "shell: allowed, asked_always",
+      "shell: denied, asked_no",
+    ]);
+    const next = await new Terminal(place, ["run", "-s", "s", "--ask", "Again"]).answer("n\n", "n\n", "n\n");
+    assert.equal(questions(next), 3);
+    assert.deepEqual(names(place), ["a.txt", "x"]);
+  },
+});
+
+together("the question shows exactly what would run, with nothing in it that a terminal obeys", {
+  "a command line with escapes, carriage returns, bidi controls and line ends": async () => {
+    const line = "rm -rf x \x1b[2K\r# harmless \u202e\u200b\nsecond line";
+    await using place = new Place(calling(shellLine(line)));
+    const called = await new Terminal(place).answer("n\n");
+    const shown = called.stdout.replaceAll("\r\n", "\n");
+    const question = "\nThe model wants to run shell:\n" +
+      "  │ rm -rf x ␛[2K␍# harmless \\u{202e}\\u{200b}\n  │ second line\n" + QUESTION;
+    assert.ok(shown.includes(question), shown);
+    // deno-lint-ignore no-control-regex
+    assert.doesNotMatch(shown, /[\x1b\r\u202e\u200b]/);
+  },
+  "an argv as a shell would have to be told": async () => {
+    await using place = new Place(calling(shellArgv("touch", "two words", "it's", "$HOME", "")));
+    const called = await new Terminal(place).answer("n\n");
+    assert.ok(
+      called.stdout.includes(`  │ touch 'two words' 'it'\\''s' '$HOME' ''\r\n`),
+      called.stdout,
+    );
+  },
+  "an edit with its path and both texts": async () => {
+    await using place = new Place(calling(edit("a.txt", "alpha", "A\x07\nB")));
+    const called = await new Terminal(place).answer("n\n");
+    const shown = called.stdout.replaceAll("\r\n", "\n");
+    assert.match(shown, /The model wants to run edit_file:\n {2}│ a\.txt\n {2}│ \{.*"alpha".*\\u0007\\nB/);
+  },
+});
+
+together("a stop at the question ends the run as interrupted, with every call answered", {
+  "control-c": async () => {
+    await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
+    // A stop is no denial, whatever would follow from one.
+    const called = await new Terminal(place, ["run", "--ask", "--fail-on-denied", "--new", "-s", "s", "Go"])
+      .answer("\x03");
+    assertStoppedAtQuestion(place, called, 130);
+  },
+  "SIGTERM": async () => {
+    await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
+    const terminal = new Terminal(place);
+    await terminal.asked(1);
+    const { pid } = JSON.parse(Deno.readTextFileSync(`${place.path("s")}/lock`));
+    Deno.kill(pid, "SIGTERM");
+    assertStoppedAtQuestion(place, await terminal.ended(), 143);
+  },
+  "the terminal's window is closed": async () => {
+    await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
+    const terminal = new Terminal(place);
+    await terminal.asked(1);
+    await terminal.vanish();
+    await until(() => eventsOf(place, "run_ended").length === 1, "the end of the run");
+    // The end of the input may be seen just before the signal: a no, after which the reading call may run.
+    assertClosed(place, 129);
+  },
+});
+
+function assertStoppedAtQuestion(place: Place, called: Called, code: number): void {
+  assert.equal(called.code, code, called.stdout);
+  assert.equal(questions(called), 1, "no further question");
+  assertClosed(place, code);
+  assert.ok(!statuses(place).includes("ok"));
+  assert.equal(place.server.requests.length, 1);
+}
+
+function assertClosed(place: Place, code: number): void {
+  const [ended] = place.sandbox.turns("s").at(-1).events.slice(-1);
+  assert.deepEqual([ended.type, ended.state, ended.exit_code], ["run_ended", "interrupted", code]);
+  assertAnswered(place);
+  assert.deepEqual(names(place), ["a.txt"]);
+}
+
+together("where nobody can be asked, --ask is a denial, and no question is printed", {
+  "without a terminal, whatever stdin holds": async () => {
+    for (const stdin of [undefined, "y\ny\n"]) {
+      await using place = new Place(calling(shellLine("touch x"), edit("a.txt", "alpha", "A")));
+      const called = await place.call([...NEW_RUN, "--ask", "Go"], stdin === undefined ? {} : { stdin });
+      assert.equal(called.code, 0, called.stdout);
+      assert.equal(called.stderr, "");
+      assert.ok(!called.stdout.includes("Allow?"));
+      assert.deepEqual(decisions(place), ["shell: denied, no_terminal", "edit_file: denied, no_terminal"]);
+      assert.equal(ending(called).denials, 2);
+      assert.deepEqual(names(place), ["a.txt"]);
+    }
+  },
+  "with a terminal for stdin or for stderr alone": async () => {
+    for (const redirected of ["</dev/null", "2>/dev/null"]) {
+      await using place = new Place(calling(shellLine("touch x")));
+      const terminal = new Terminal(place, ASKING, redirected);
+      // Ends for a question that nobody sees, so that it fails the test instead of waiting for ever.
+      await terminal.type("\x04".repeat(20));
+      const called = await terminal.ended();
+      assert.equal(called.code, 0, called.stdout);
+      assert.ok(!called.stdout.includes("Allow?"), called.stdout);
+      assert.deepEqual(decisions(place), ["shell: denied, no_terminal"]);
+    }
+  },
+  "with --fail-on-denied it is exit 3": async () => {
+    await using place = new Place(calling(shellLine("touch x")));
+    const called = await place.call([...NEW_RUN, "--ask", "--fail-on-denied", "Go"]);
+    assert.equal(called.code, 3, called.stdout);
+  },
+});

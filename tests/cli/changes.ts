@@ -1,0 +1,126 @@
+/**
+ * What the tests of the changing tools share: calls that change things, what of them is on disk, and a look at what
+ * still runs.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { JsonObject } from "../../src/domain/json.ts";
+import {
+  answer,
+  functionCall,
+  reasoning,
+  type Script,
+  type ScriptedItem,
+} from "../support/responses_server.ts";
+import { HELLO, type Place } from "./harness.ts";
+
+/** A call of `shell` with one command line. */
+export function shellLine(command: string, timeoutSeconds: number | null = null): ScriptedItem {
+  return functionCall("shell", { command, argv: null, timeout_seconds: timeoutSeconds });
+}
+
+/** A call of `shell` with a program and its arguments. */
+export function shellArgv(...argv: readonly string[]): ScriptedItem {
+  return functionCall("shell", { command: null, argv, timeout_seconds: null });
+}
+
+/** A call of `write_file`. */
+export function write(path: string, content: string): ScriptedItem {
+  return functionCall("write_file", { path, content });
+}
+
+/** A call of `edit_file`. */
+export function edit(path: string, oldText: string, newText: string): ScriptedItem {
+  return functionCall("edit_file", { path, old_text: oldText, new_text: newText });
+}
+
+/** A call of `read_file`. */
+export function read(path: string): ScriptedItem {
+  return functionCall("read_file", { path, offset: null, limit: null });
+}
+
+/** A model that makes these calls in the first step of each run with a prompt, then answers. */
+export function calling(...items: readonly ScriptedItem[]): Script {
+  return ({ input }) => input.at(-1)?.type === "message" ? answer([reasoning("Hm"), ...items]) : HELLO;
+}
+
+/** One call of each tool that changes something, all of them possible. */
+export const EVERYTHING = [
+  write("new.txt", "new"),
+  edit("a.txt", "alpha", "ALPHA"),
+  shellLine("touch touched"),
+];
+
+/** The start of a run of the new session `s`. */
+export const NEW_RUN = ["run", "--json", "--new", "-s", "s"] as const;
+
+/** The events of one kind of a session, oldest first. */
+// deno-lint-ignore no-explicit-any
+export function eventsOf(place: Place, type: string, session = "s"): any[] {
+  // deno-lint-ignore no-explicit-any
+  return place.sandbox.turns(session).flatMap((turn): any[] => turn.events)
+    .filter((event) => event.type === type);
+}
+
+/** The status of each call, in order. */
+export function statuses(place: Place, session = "s"): string[] {
+  return eventsOf(place, "tool_result", session).map(({ status }) => status);
+}
+
+/** Every decision on disk as `tool: decision, reason (rule)`. */
+export function decisions(place: Place, session = "s"): string[] {
+  return eventsOf(place, "permission_decision", session).map(({ tool, decision, reason, rule }) =>
+    `${tool}: ${decision}, ${reason}${rule === undefined ? "" : ` (${rule})`}`
+  );
+}
+
+/** Names of the tools that the request with this number offered, from 1. */
+export function offered(place: Place, number: number): string[] {
+  const body = place.server.requests[number - 1]?.body as { tools?: readonly JsonObject[] } | undefined;
+  return (body?.tools ?? []).map(({ name }) => String(name));
+}
+
+/** Fails unless each call of a session has exactly one result on disk. */
+export function assertAnswered(place: Place, session = "s"): void {
+  const calls = eventsOf(place, "tool_call", session).map(({ seq }) => seq);
+  const answered = eventsOf(place, "tool_result", session).map(({ call_seq }) => call_seq);
+  assert.deepEqual(answered.toSorted(), calls.toSorted(), `each call of ${session} has exactly one result`);
+}
+
+/** The names in the workspace. */
+export function names(place: Place): string[] {
+  return [...Deno.readDirSync(place.sandbox.workspace)].map(({ name }) => name).sort();
+}
+
+/** The content of a file of the workspace. */
+export function content(place: Place, name: string): string {
+  return Deno.readTextFileSync(`${place.sandbox.workspace}/${name}`);
+}
+
+let marks = 0;
+
+/** A number of seconds that no other command of any test sleeps: it finds the processes of one case. */
+export function mark(): string {
+  return `1000.${Deno.pid}${String(++marks).padStart(4, "0")}`;
+}
+
+/** A command line that forks, and of which nothing listens to the signals that ask for an end: four processes. */
+export function stubborn(seconds: string): string {
+  return `trap '' TERM INT HUP; sleep ${seconds} & sleep ${seconds} & sleep ${seconds}; true`;
+}
+
+/** The command lines with this word in them that run now; those that wait to be collected have none. */
+export function running(word: string): string[] {
+  const found: string[] = [];
+  for (const { name } of Deno.readDirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const line = Deno.readTextFileSync(`/proc/${name}/cmdline`).replaceAll("\0", " ");
+      if (line.includes(word)) found.push(`${name} ${line}`);
+    } catch {
+      // It ended while the list was read.
+    }
+  }
+  return found;
+}

@@ -1,0 +1,100 @@
+/** What a session keeps of a posture: denials. Nothing that is on disk allows anything. */
+import assert from "node:assert/strict";
+import { httpError } from "../support/responses_server.ts";
+import { ending, events } from "../support/reprise.ts";
+import { HELLO, Place, reseal, together } from "./harness.ts";
+import { calling, decisions, EVERYTHING, names, NEW_RUN, offered, statuses } from "./changes.ts";
+
+const READING = ["read_file", "list_files", "search_text"];
+
+together("what a run may do ends with it: a session's files never widen anything", {
+  "a resume without flags denies again what was allowed, and says that it drifted": async () => {
+    await using place = new Place(calling(...EVERYTHING));
+    const first = await place.call([...NEW_RUN, "--allow", "write,shell", "Go"]);
+    assert.equal(ending(first).denials, 0);
+    const next = await place.call(["run", "--json", "-s", "s", "Again"]);
+    assert.equal(ending(next).denials, 3);
+    assert.deepEqual(statuses(place).slice(3), ["denied", "denied", "denied"]);
+    const drift = events(next).find((event) => event.type === "run.started")?.drift;
+    assert.deepEqual(drift, ["tools", "permissions"]);
+    assert.deepEqual(place.sandbox.turns("s")[0].pins.permissions, ["read", "allow shell", "allow write"]);
+  },
+  "what was denied stays denied, in every later run, whatever is allowed": async () => {
+    await using place = new Place(calling(...EVERYTHING));
+    await place.call([...NEW_RUN, "--deny", "shell:touch **", "--deny", "edit_file", "Go"]);
+    for (const flags of [[], ["--allow", "write,shell"], ["--allow", "write,shell"]]) {
+      await place.call(["run", "--json", "-s", "s", ...flags, "Again"]);
+    }
+    assert.deepEqual(statuses(place).slice(3), [
+      ...["denied", "denied", "denied"],
+      ...["ok", "denied", "denied"],
+      ...["ok", "denied", "denied"],
+    ]);
+    assert.ok(!names(place).includes("touched"));
+  },
+  "a continued run without a prompt is no exception": async () => {
+    await using place = new Place([httpError(400, { message: "Not now" }), HELLO]);
+    await place.call([...NEW_RUN, "--allow", "shell", "Go"]);
+    await place.call(["run", "--json", "-s", "s"]);
+    assert.deepEqual(place.sandbox.turns("s").find(({ run, pins }) => run === 2 && pins).pins.permissions, [
+      "read",
+    ]);
+    assert.deepEqual([offered(place, 1), offered(place, 2)], [[...READING, "shell"], READING]);
+  },
+  "pins that were edited and sealed again to allow everything allow nothing": async () => {
+    await using place = new Place(calling(...EVERYTHING));
+    await place.call([...NEW_RUN, "Go"]);
+    widenPins(place);
+    assert.deepEqual(place.sandbox.turns("s")[0].pins.permissions, [
+      "read",
+      "allow shell",
+      "allow write",
+      "ask",
+    ]);
+    const sound = await place.call(["fsck", "s", "--json"]);
+    assert.equal(sound.code, 0, `the edited session is sound, so that its pins are read: ${sound.stdout}`);
+    const next = await place.call(["run", "--json", "-s", "s", "Again"]);
+    assert.equal(next.code, 0, next.stdout);
+    assert.equal(ending(next).denials, 3);
+    assert.deepEqual(
+      decisions(place).slice(3).map((text) => text.split(", ")[1]),
+      Array(3).fill("not_allowed"),
+    );
+    assert.deepEqual(names(place), ["a.txt"]);
+    assert.deepEqual(offered(place, place.server.requests.length), READING);
+  },
+  "pins that nobody can read are a refusal, not a guess": async () => {
+    await using place = new Place(calling(...EVERYTHING));
+    await place.call([...NEW_RUN, "Go"]);
+    widenPins(place, '"permissions":["read","allow-all"]');
+    const next = await place.call(["run", "--json", "-s", "s", "--allow", "write", "Again"]);
+    assert.equal(next.code, 2, next.stdout);
+    assert.deepEqual(names(place), ["a.txt"]);
+  },
+  "neither configuration nor environment nor the workspace can allow anything": async () => {
+    await using place = new Place(calling(...EVERYTHING));
+    const { workspace } = place.sandbox;
+    const config = JSON.stringify({ allow: ["shell", "write"], permissions: ["allow shell"] });
+    for (const name of [".reprise.json", "config.json"]) {
+      Deno.writeTextFileSync(`${workspace}/${name}`, config);
+    }
+    const env = { REPRISE_ALLOW: "shell,write", REPRISE_PERMISSIONS: "shell", CI: "1" };
+    const called = await place.call([...NEW_RUN, "Go"], { env });
+    assert.equal(ending(called).denials, 3);
+  },
+});
+
+/** Puts other permissions into every pin of session `s`, with every sum and link of the chain made to fit. */
+function widenPins(place: Place, wide = '"permissions":["read","allow shell","allow write","ask"]'): void {
+  const sums: string[] = [];
+  for (const [index, turn] of place.sandbox.turns("s").entries()) {
+    const path = place.turnPath("s", index + 1);
+    const changed = (text: string) =>
+      sums.reduce((each, sum, at) => each.replaceAll(sum, String(place.sandbox.turns("s")[at].sum)), text)
+        .replace('"permissions":["read"]', wide);
+    reseal(path, changed);
+    sums.push(turn.sum);
+  }
+  // A cache: the next run makes it anew from the turns.
+  Deno.removeSync(`${place.path("s")}/manifest.json`);
+}
