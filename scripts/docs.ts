@@ -96,7 +96,7 @@ Settings come from flags, then the environment, then \`config.json\` in \`$XDG_C
 | \`REPRISE_MODEL\`, \`REPRISE_PROVIDER\`, \`REPRISE_EFFORT\`, \`REPRISE_SUMMARY\` | as the flags of that name |
 | \`REPRISE_HOME\` | where sessions live |
 | \`REPRISE_REASONING_REPLAY\` | \`0\`, \`false\`, \`off\` or \`no\` sends no earlier reasoning |
-| \`REPRISE_STRICT_DRIFT\` | \`1\`: a resumed run whose pins differ ends with exit code 2 |
+| \`REPRISE_STRICT_DRIFT\` | \`1\`: a resumed run whose pins differ ends with exit code 2, unless --accept-drift is given |
 | \`REPRISE_RESPONSE_TIMEOUT\` | seconds until a server must have begun to answer (120) |
 | \`REPRISE_IDLE_TIMEOUT\` | seconds of silence inside a stream (300) |
 | \`NO_COLOR\` | no colour |

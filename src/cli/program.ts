@@ -39,7 +39,12 @@ export function buildProgram(finish: Finish) {
       collect,
     )
     .addOption(flag("--ask", "ask at the terminal about what is neither allowed nor denied"))
-    .addOption(flag("--accept-drift", "say nothing about what changed since the last run"))
+    .addOption(
+      flag(
+        "--accept-drift",
+        "say nothing about what changed since the last run, and go on under REPRISE_STRICT_DRIFT",
+      ),
+    )
     .addOption(flag("--verbose", "one line on stderr for each request's reasoning replay"))
     .addOption(flag("--fail-on-denied", "end with exit code 3 when a call is denied"))
     .option("--max-steps <n>", "requests at most", wholeNumber(1), 50)

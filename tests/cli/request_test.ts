@@ -79,7 +79,7 @@ together("the request is shaped by flags, then the environment, then what the se
       const called = await place.call(["run", "--json", ...args, "Hi"]);
       assert.equal(called.code, 0, called.stdout);
       const started = events(called).find((event) => event.type === "run.started");
-      return [body(place, place.server.requests.length).instructions, started?.drift];
+      return [body(place, place.server.requests.length).instructions, started?.drift.map(({ pin }) => pin)];
     };
     const rhymes = "Answer in rhymes.\n";
     assert.deepEqual(await instructed(["--new", "-s", "s", "--instructions", "@rules.md"]), [rhymes, []]);
