@@ -63,15 +63,15 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
     next: { model: next.model, fingerprint: next.fingerprintText, items: next.built.items },
     reasoning: next.folded.reasoning.map(reasoningRecord),
     dropped: otherDropped.map(({ seq, reason }) => ({ seq, reason, why: REASON_TEXT[reason] })),
-    transformations: view.turns.flatMap(transformationsOf),
-    refusals: view.turns.flatMap(refusalsOf),
-    prefix: prefixOf(),
     repairs: next.folded.repairs.map(({ seq, kind, callId }) => ({
       seq,
       kind,
       call_id: callId,
       why: REPAIR_TEXT[kind],
     })),
+    refusals: view.turns.flatMap(refusalsOf),
+    transformations: view.turns.flatMap(transformationsOf),
+    prefix: prefixOf(),
   };
   if (output.options.json) {
     output.json(report);
