@@ -3,19 +3,11 @@
  *
  * @module
  */
-import {
-  addUsage,
-  type Item,
-  NO_USAGE,
-  type RunState,
-  type ToolCallEvent,
-  type Usage,
-} from "../domain/event.ts";
+import { addUsage, NO_USAGE, type ToolCallEvent, type Usage } from "../domain/event.ts";
 import { asReprError, type ExitCode, ReprError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import type { Folded } from "../fold/fold.ts";
-import type { FinishedResponse } from "../provider/provider.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import { closeKilledRun, fallbackResult, openCalls } from "./closing.ts";
 import type { RunEnded } from "./events.ts";
@@ -25,6 +17,7 @@ import { type Drift, pinDrift } from "./drift.ts";
 import { mendingOf } from "./refusals.ts";
 import { type RequestOutcome, requestStep } from "./request_step.ts";
 import type { RunSetup, RunStart } from "./setup.ts";
+import { denied, endOfError, endOfResponse, overBudget, type RunEnd } from "./run_end.ts";
 import { runToolBatch } from "./tool_batch.ts";
 
 /** The API's smallest `max_output_tokens`: with less left, a request cannot be sent. */
@@ -44,12 +37,6 @@ export async function executeRun(setup: RunSetup, start: RunStart): Promise<RunE
     end = endOfError(asReprError(error));
   }
   return run.close(end);
-}
-
-/** How a run ends. */
-interface RunEnd {
-  readonly state: RunState;
-  readonly error: ReprError | null;
 }
 
 function openRun(setup: RunSetup, start: RunStart): Run {
@@ -143,7 +130,7 @@ class Run {
       const outcome = await this.#request(step);
       const calls = this.#keep(outcome);
       this.#count(outcome, step);
-      const end = this.#endAfter(outcome, calls.length);
+      const end = endOfResponse(outcome, { calls: calls.length, stopped: this.#stopped() });
       if (end !== null) return end;
       const { results, denials } = await runToolBatch(this.#setup, calls, (decisions) => {
         this.saved(this.save({ kind: "harness", run: this.#number, events: decisions }));
@@ -315,53 +302,4 @@ class Run {
     if (text !== "") this.#answer = text;
     return turn.events.filter((event) => event.type === "tool_call");
   }
-
-  #endAfter(outcome: RequestOutcome, calls: number): RunEnd | null {
-    const { response, error } = outcome;
-    const stopped = this.#stopped();
-    if (error !== null) return stopped ?? { state: "failed", error };
-    if (response === null) {
-      return stopped ?? endOfError(new ReprError("stream_cut", "The response had no end"));
-    }
-    if (response.refused) return { state: "refused", error: new ReprError("refused", refusalText(response)) };
-    if (response.status === "incomplete") {
-      const why = response.reason ?? "no reason given";
-      return {
-        state: "incomplete",
-        error: new ReprError("incomplete", `The response is incomplete: ${why}`),
-      };
-    }
-    if (calls > 0) return null;
-    if (outcome.items.some(isAnswer)) return { state: "completed", error: null };
-    return {
-      state: "incomplete",
-      error: new ReprError("incomplete", "The response completed without a message or a tool call"),
-    };
-  }
-}
-
-function refusalText(response: FinishedResponse): string {
-  return response.reason === undefined
-    ? "The model refused to answer"
-    : `The model refused: ${response.reason}`;
-}
-
-function isAnswer(item: Item): boolean {
-  return item.type === "message" && item.role === "assistant";
-}
-
-function denied(denials: number): RunEnd {
-  const calls = denials === 1 ? "1 call" : `${denials} calls`;
-  const error = new ReprError("permission_denied", `Permission denied for ${calls} (--fail-on-denied)`, {
-    hint: "Allow what is needed with --allow, then continue the run",
-  });
-  return { state: "failed", error };
-}
-
-function overBudget(message: string): RunEnd {
-  return { state: "over_budget", error: new ReprError("over_budget", message) };
-}
-
-function endOfError(error: ReprError): RunEnd {
-  return { state: error.code === "session_diverged" ? "diverged" : "failed", error };
 }

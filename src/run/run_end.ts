@@ -1,0 +1,66 @@
+/**
+ * How a run ends: one terminal state, and the error to report with it.
+ *
+ * @module
+ */
+import type { Item, RunState } from "../domain/event.ts";
+import { ReprError } from "../domain/errors.ts";
+import type { FinishedResponse } from "../provider/provider.ts";
+import type { RequestOutcome } from "./request_step.ts";
+
+/** The end of a run. `error` is `null` for a completed one only. */
+export interface RunEnd {
+  readonly state: RunState;
+  readonly error: ReprError | null;
+}
+
+/** The end that a response brings, or `null` when its calls are to be run first. */
+export function endOfResponse(
+  { response, error, items }: RequestOutcome,
+  { calls, stopped }: { readonly calls: number; readonly stopped: RunEnd | null },
+): RunEnd | null {
+  if (error !== null) return stopped ?? { state: "failed", error };
+  if (response === null) return stopped ?? endOfError(new ReprError("stream_cut", "The response had no end"));
+  if (response.refused) return { state: "refused", error: new ReprError("refused", refusalText(response)) };
+  if (response.status === "incomplete") {
+    return incomplete(`The response is incomplete: ${response.reason ?? "no reason given"}`);
+  }
+  if (calls > 0) return null;
+  if (items.some(isAnswer)) return { state: "completed", error: null };
+  return incomplete("The response completed without a message or a tool call");
+}
+
+/** The end after denials, where the user wants none. */
+export function denied(denials: number): RunEnd {
+  const calls = denials === 1 ? "1 call" : `${denials} calls`;
+  const error = new ReprError("permission_denied", `Permission denied for ${calls} (--fail-on-denied)`, {
+    hint: "Allow what is needed with --allow, then continue the run",
+  });
+  return { state: "failed", error };
+}
+
+/** The end before a request that a budget does not allow. */
+export function overBudget(message: string): RunEnd {
+  const hint = "Continue the run without a prompt: each run has budgets of its own";
+  return { state: "over_budget", error: new ReprError("over_budget", message, { hint }) };
+}
+
+/** The end that an error brings. */
+export function endOfError(error: ReprError): RunEnd {
+  return { state: error.code === "session_diverged" ? "diverged" : "failed", error };
+}
+
+function incomplete(message: string): RunEnd {
+  const hint = "What came is kept: continue the run without a prompt, or ask again";
+  return { state: "incomplete", error: new ReprError("incomplete", message, { hint }) };
+}
+
+function refusalText(response: FinishedResponse): string {
+  return response.reason === undefined
+    ? "The model refused to answer"
+    : `The model refused: ${response.reason}`;
+}
+
+function isAnswer(item: Item): boolean {
+  return item.type === "message" && item.role === "assistant";
+}
