@@ -1,13 +1,17 @@
 import type { Stop, StopCause } from "../run/stop.ts";
-import { killRunningGroups } from "../tools/process_group.ts";
+import { killRunningGroups } from "../tools/shell/process_group.ts";
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Partial<
   Record<StopCause, number>
 >;
 
+/** How long a stopped run may take to close, in milliseconds: far more than ending a command and saving a turn need. */
+const LAST_RESORT_MS = 15_000;
+
 /**
  * Turns signals and the total timeout into a stop of the run. A second signal kills what tools have
- * started and ends the process at once: what is on disk stays whole, and the next writer closes the run.
+ * started and ends the process at once: what is on disk stays whole, and the next writer closes the run. So does a
+ * stop that is not done after a while, whatever it waits for.
  *
  * @returns a function that takes everything back.
  */
@@ -15,18 +19,27 @@ export function stopOnSignals(stop: Stop, timeoutMs: number): () => void {
   const listeners = Object.entries(SIGNALS).map(([name, exitCode]) => {
     const signal = name as keyof typeof SIGNALS;
     const listener = () => {
-      if (stop.state !== null) {
-        killRunningGroups();
-        Deno.exit(exitCode);
-      }
+      if (stop.state !== null) endAtOnce(exitCode);
       stop.request(signal);
     };
     Deno.addSignalListener(signal, listener);
     return { signal, listener };
   });
   const timer = setTimeout(() => stop.request("timeout"), timeoutMs);
+  let lastResort: ReturnType<typeof setTimeout> | undefined;
+  const onStop = () => {
+    lastResort = setTimeout(() => endAtOnce(stop.error?.exitCode ?? 1), LAST_RESORT_MS);
+  };
+  stop.signal.addEventListener("abort", onStop, { once: true });
   return () => {
     clearTimeout(timer);
+    clearTimeout(lastResort);
+    stop.signal.removeEventListener("abort", onStop);
     for (const { signal, listener } of listeners) Deno.removeSignalListener(signal, listener);
   };
+}
+
+function endAtOnce(exitCode: number): never {
+  killRunningGroups();
+  Deno.exit(exitCode);
 }

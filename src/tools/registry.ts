@@ -4,13 +4,13 @@
  * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
-import { editFile } from "./edit_file.ts";
-import { listFiles } from "./list_files.ts";
-import { readFile } from "./read_file.ts";
-import { searchText } from "./search_text.ts";
-import { shell } from "./shell.ts";
+import { editFile } from "./writing/edit_file.ts";
+import { listFiles } from "./reading/list_files.ts";
+import { readFile } from "./reading/read_file.ts";
+import { searchText } from "./reading/search_text.ts";
+import { shell } from "./shell/shell.ts";
 import type { Tool, ToolGroup } from "./tool.ts";
-import { writeFile } from "./write_file.ts";
+import { writeFile } from "./writing/write_file.ts";
 
 /** The longest arguments text that is parsed, in UTF-16 units. */
 const MAX_ARGUMENTS_CHARS = 1024 * 1024;

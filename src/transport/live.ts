@@ -131,14 +131,17 @@ function readRaw(body: ReadableStream<Uint8Array> | null, context: BodyContext):
       }
       try {
         deadline.expect(idle, () => silent("stream_cut", url, idle));
-        const result = await reader.read();
+        const result = await readOrAborted(reader, signal);
         deadline.met();
         if (!result.done) return result;
         finish();
         return done;
       } catch (error) {
         finish();
-        if (signal.aborted) throw signal.reason;
+        if (signal.aborted) {
+          reader.cancel().catch(() => {/* gone already, which is what was wanted */});
+          throw signal.reason;
+        }
         throw new ReprError(
           "stream_cut",
           `The connection to ${url.host} broke off in the middle of the answer`,
@@ -158,6 +161,22 @@ function readRaw(body: ReadableStream<Uint8Array> | null, context: BodyContext):
     },
   };
   return { [Symbol.asyncIterator]: () => iterator };
+}
+
+/**
+ * The next chunk, or a rejection as soon as `signal` aborts: an abort that comes between two reads does not always
+ * reach the runtime's own body, and then nothing would ever end the wait.
+ */
+function readOrAborted(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  signal: AbortSignal,
+): Promise<ReadableStreamReadResult<Uint8Array>> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    reader.read().then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
 }
 
 function capped(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
 import { ToolFailure } from "../../src/tools/tool.ts";
-import { writeFile } from "../../src/tools/write_file.ts";
-import { writeTarget } from "../../src/tools/write_target.ts";
+import { writeFile } from "../../src/tools/writing/write_file.ts";
+import { writeTarget } from "../../src/tools/writing/write_target.ts";
 import { isInside } from "../../src/tools/workspace_path.ts";
 import { Workspace } from "./workspace.ts";
 

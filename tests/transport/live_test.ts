@@ -249,3 +249,41 @@ clean("an endless answer ends at the cap", async () => {
     await assert.rejects(readText(response.body, 1e9), codeIs("bad_stream", /longer than 1000000 bytes$/));
   });
 });
+
+/** A body whose reads never end by themselves and hear no signal, as a runtime may hand out. */
+function deafBody(
+  first: string,
+): { readonly body: ReadableStream<Uint8Array>; readonly canceled: () => boolean } {
+  let canceled = false;
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(first)),
+    cancel: () => {
+      canceled = true;
+    },
+  });
+  return { body, canceled: () => canceled };
+}
+
+for (const moment of ["between two reads", "during a read"] as const) {
+  clean(`an abort ${moment} ends the wait, whatever the runtime's body does`, async () => {
+    const { body, canceled } = deafBody("data: 1\n\n");
+    const headers = { "content-type": "text/event-stream" };
+    const ports = livePorts(() => Promise.resolve(new Response(body, { headers })));
+    const send = createLiveSend(ports, {
+      responseTimeoutMs: 60_000,
+      idleTimeoutMs: 60_000,
+      maxBodyBytes: 1000,
+      origin: "http://127.0.0.1:9",
+    });
+    const abort = new AbortController();
+    const response = await send(requestTo("http://127.0.0.1:9"), abort.signal);
+    const iterator = response.body[Symbol.asyncIterator]();
+    assert.equal((await iterator.next()).done, false);
+    const reason = new Error("stopped");
+    if (moment === "between two reads") abort.abort(reason);
+    const next = iterator.next();
+    abort.abort(reason);
+    await assert.rejects(next, reason);
+    assert.ok(canceled());
+  });
+}

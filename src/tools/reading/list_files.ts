@@ -4,10 +4,10 @@
  * @module
  */
 import * as z from "zod";
-import { locate } from "./confine.ts";
-import { type Glob, parseGlob } from "./glob.ts";
-import { shownPath } from "./output.ts";
-import { confirmJudged, defineTool, type Tool, ToolFailure } from "./tool.ts";
+import { locate } from "../confine.ts";
+import { type Glob, parseGlob } from "../glob.ts";
+import { shownPath } from "../output.ts";
+import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
 import { type Step, walk } from "./walk.ts";
 
 /** The most entries that one call lists. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { listFiles } from "../../src/tools/list_files.ts";
-import { locate } from "../../src/tools/confine.ts";
-import { walk } from "../../src/tools/walk.ts";
-import { Workspace } from "./workspace.ts";
+import { listFiles } from "../../../src/tools/reading/list_files.ts";
+import { locate } from "../../../src/tools/confine.ts";
+import { walk } from "../../../src/tools/reading/walk.ts";
+import { Workspace } from "../workspace.ts";
 
 type Args = { path?: string; pattern?: string; depth?: number };
 const call = (workspace: Workspace, { path, pattern, depth }: Args = {}) =>

@@ -4,12 +4,12 @@
  * @module
  */
 import * as z from "zod";
-import { decodeUtf8, isBinary } from "./content.ts";
+import { decodeUtf8, isBinary } from "../content.ts";
 import { nearestLines, occurrencesOf } from "./occurrences.ts";
-import { shownPath } from "./output.ts";
+import { shownPath } from "../output.ts";
 import { type CurrentFile, replaceFile } from "./replace_file.ts";
-import { confirmJudged, defineTool, type Tool, ToolFailure } from "./tool.ts";
-import { quoted } from "./workspace_path.ts";
+import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
+import { quoted } from "../workspace_path.ts";
 import { type WriteTarget, writeTarget } from "./write_target.ts";
 
 /** The largest file that is edited. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import { headOf, tailOf } from "../domain/text.ts";
+import { headOf, tailOf } from "../../domain/text.ts";
 
 /** How much of a line is shown before a match, in UTF-16 units. */
 const BEFORE_CHARS = 100;

@@ -12,7 +12,7 @@
  * @module
  */
 import { join } from "node:path";
-import { ToolFailure } from "./tool.ts";
+import { ToolFailure } from "../tool.ts";
 import { refusal } from "./write_target.ts";
 
 /** Which directory, and how failures name what is done in it. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { shell } from "../../src/tools/shell.ts";
-import { ToolFailure } from "../../src/tools/tool.ts";
+import { shell } from "../../../src/tools/shell/shell.ts";
+import { ToolFailure } from "../../../src/tools/tool.ts";
 import { run } from "./children.ts";
-import { Workspace } from "./workspace.ts";
+import { Workspace } from "../workspace.ts";
 
 const SHELL = { ignore: Deno.build.os === "windows", sanitizeOps: true, sanitizeResources: true } as const;
 const NO_ARGS = { command: null, argv: null, timeout_seconds: null };
@@ -220,14 +220,14 @@ Deno.test({
     const source = (path: string) => new URL(path, import.meta.url).href;
     Deno.writeTextFileSync(
       main,
-      `import { shell } from ${JSON.stringify(source("../../src/tools/shell.ts"))};
+      `import { shell } from ${JSON.stringify(source("../../../src/tools/shell/shell.ts"))};
       const context = { root: ${JSON.stringify(workspace.root)}, signal: new AbortController().signal,
         protectedPaths: [], env: () => undefined, isHidden: () => false };
       const args = { command: "cat", argv: null, timeout_seconds: 5 };
       await Deno.stdout.write(new TextEncoder().encode((await shell.run(args, context)).output));`,
     );
     const child = new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--config", new URL("../../deno.json", import.meta.url).pathname, main],
+      args: ["run", "-A", "--config", new URL("../../../deno.json", import.meta.url).pathname, main],
       stdin: "piped",
       stdout: "piped",
       stderr: "null",

@@ -5,8 +5,8 @@
  */
 import { basename, dirname, join, sep } from "node:path";
 import { foldedName, protectedName } from "./protected_names.ts";
-import { type ToolContext, ToolFailure } from "./tool.ts";
-import { isInside, lexicalPath, quoted, segmentsOf, shownIn } from "./workspace_path.ts";
+import { type ToolContext, ToolFailure } from "../tool.ts";
+import { isInside, lexicalPath, quoted, segmentsOf, shownIn } from "../workspace_path.ts";
 
 /** A place in the workspace that may be written. */
 export interface WriteTarget {

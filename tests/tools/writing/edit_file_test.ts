@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { editFile } from "../../src/tools/edit_file.ts";
-import { occurrencesOf } from "../../src/tools/occurrences.ts";
-import { type Content, Workspace } from "./workspace.ts";
+import { editFile } from "../../../src/tools/writing/edit_file.ts";
+import { occurrencesOf } from "../../../src/tools/writing/occurrences.ts";
+import { type Content, Workspace } from "../workspace.ts";
 
 async function edit(content: Content, old_text: string, new_text: string) {
   using workspace = new Workspace({ "a.txt": content });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { locate, openFile } from "../../src/tools/confine.ts";
-import { readWindow } from "../../src/tools/line_window.ts";
-import { readFile } from "../../src/tools/read_file.ts";
-import { searchText } from "../../src/tools/search_text.ts";
-import { Workspace } from "./workspace.ts";
+import { locate, openFile } from "../../../src/tools/confine.ts";
+import { readWindow } from "../../../src/tools/reading/line_window.ts";
+import { readFile } from "../../../src/tools/reading/read_file.ts";
+import { searchText } from "../../../src/tools/reading/search_text.ts";
+import { Workspace } from "../workspace.ts";
 
 type Args = { path: string; offset?: number; limit?: number };
 const call = (workspace: Workspace, { path, offset, limit }: Args, maxOutputChars?: number) =>

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { type ToolContext, ToolFailure } from "../../src/tools/tool.ts";
-import { writeFile } from "../../src/tools/write_file.ts";
-import { Workspace } from "./workspace.ts";
+import { type ToolContext, ToolFailure } from "../../../src/tools/tool.ts";
+import { writeFile } from "../../../src/tools/writing/write_file.ts";
+import { Workspace } from "../workspace.ts";
 
 async function write(
   workspace: Workspace,

@@ -4,9 +4,9 @@
  * @module
  */
 import * as z from "zod";
-import { shownPath } from "./output.ts";
+import { shownPath } from "../output.ts";
 import { replaceFile } from "./replace_file.ts";
-import { confirmJudged, defineTool, type Tool } from "./tool.ts";
+import { confirmJudged, defineTool, type Tool } from "../tool.ts";
 import { refusal, writeTarget } from "./write_target.ts";
 
 const encoder = new TextEncoder();

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { BINARY_PROBE_BYTES } from "./content.ts";
-import type { OpenedFile } from "./confine.ts";
+import { BINARY_PROBE_BYTES } from "../content.ts";
+import type { OpenedFile } from "../confine.ts";
 
 /** How many lines are read when nobody says. */
 export const DEFAULT_LINES = 2000;

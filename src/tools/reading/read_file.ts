@@ -4,11 +4,11 @@
  * @module
  */
 import * as z from "zod";
-import { locate, openFile } from "./confine.ts";
-import { decodeUtf8, isBinary } from "./content.ts";
+import { locate, openFile } from "../confine.ts";
+import { decodeUtf8, isBinary } from "../content.ts";
 import { DEFAULT_LINES, readWindow, type Window } from "./line_window.ts";
-import { cutLine, shownPath, type ToolText } from "./output.ts";
-import { confirmJudged, defineTool, type Tool, ToolFailure } from "./tool.ts";
+import { cutLine, shownPath, type ToolText } from "../output.ts";
+import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
 
 /** The longest line that is shown whole, in UTF-16 units. */
 const MAX_LINE_CHARS = 2000;

@@ -6,11 +6,11 @@
 import { isUtf8 } from "node:buffer";
 import * as z from "zod";
 import { commandEnvironment } from "./command_environment.ts";
-import { DEFAULT_OUTPUT_CHARS, HEAD_SHARE, type ToolText } from "./output.ts";
-import { commandLine, shellWords } from "./permission/shell_words.ts";
+import { DEFAULT_OUTPUT_CHARS, HEAD_SHARE, type ToolText } from "../output.ts";
+import { commandLine, shellWords } from "../permission/shell_words.ts";
 import { type CommandResult, runCommand } from "./run_command.ts";
-import { defineTool, type Target, type Tool, ToolFailure } from "./tool.ts";
-import { withoutCutEnd, withoutCutStart } from "./utf8_cut.ts";
+import { defineTool, type Target, type Tool, ToolFailure } from "../tool.ts";
+import { withoutCutEnd, withoutCutStart } from "../utf8_cut.ts";
 
 /** How long a command may take when the call does not say, in seconds. */
 const DEFAULT_TIMEOUT_SECONDS = 120;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { editFile } from "../../src/tools/edit_file.ts";
-import { writeFile } from "../../src/tools/write_file.ts";
-import { whileSwapping } from "./swapping.ts";
-import { Workspace } from "./workspace.ts";
+import { editFile } from "../../../src/tools/writing/edit_file.ts";
+import { writeFile } from "../../../src/tools/writing/write_file.ts";
+import { whileSwapping } from "../swapping.ts";
+import { Workspace } from "../workspace.ts";
 
 const CANARY = "canary-race: neither read nor changed";
 const SWAPS = 2000;
@@ -90,14 +90,14 @@ Deno.test({
     const trace = join(workspace.outside, "trace");
     const program = `
       import { writeFile } from ${
-      JSON.stringify(new URL("../../src/tools/write_file.ts", import.meta.url).href)
+      JSON.stringify(new URL("../../../src/tools/writing/write_file.ts", import.meta.url).href)
     };
       const context = { root: ${JSON.stringify(workspace.root)}, signal: new AbortController().signal,
         protectedPaths: [], env: () => undefined, isHidden: () => false };
       const { status } = await writeFile.run({ path: "dir/new/name.txt", content: "after" }, context);
       if (status !== "ok") Deno.exit(9);
     `;
-    const config = new URL("../../deno.json", import.meta.url).pathname;
+    const config = new URL("../../../deno.json", import.meta.url).pathname;
     const main = join(workspace.outside, "main.ts");
     Deno.writeTextFileSync(main, program);
     const { code } = new Deno.Command("strace", {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { withoutCutEnd, withoutCutStart } from "./utf8_cut.ts";
+import { withoutCutEnd, withoutCutStart } from "../utf8_cut.ts";
 
 /** How much of the beginning, and how much of the end is kept, in bytes. */
 export const KEPT_PART_BYTES = 8 * 1024 * 1024;

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { listDirectory, type Located, locateEntry } from "./confine.ts";
-import { ToolFailure } from "./tool.ts";
+import { listDirectory, type Located, locateEntry } from "../confine.ts";
+import { ToolFailure } from "../tool.ts";
 
 /** Directories that are shown but not entered, unless a call starts in them: large, and not the user's work. */
 const SKIPPED = new Set([".git", "node_modules"]);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { DEFAULT_OUTPUT_CHARS } from "../../src/tools/output.ts";
+import { DEFAULT_OUTPUT_CHARS } from "../../../src/tools/output.ts";
 import { assertGroupsGone, pidsIn, run } from "./children.ts";
-import { Workspace } from "./workspace.ts";
+import { Workspace } from "../workspace.ts";
 
 const SHELL = { ignore: Deno.build.os === "windows", sanitizeOps: true, sanitizeResources: true } as const;
 const MIB = 1024 * 1024;

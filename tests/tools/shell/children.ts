@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { ToolOutput } from "../../src/tools/output.ts";
-import { shell } from "../../src/tools/shell.ts";
-import type { ToolContext } from "../../src/tools/tool.ts";
-import type { Workspace } from "./workspace.ts";
+import type { ToolOutput } from "../../../src/tools/output.ts";
+import { shell } from "../../../src/tools/shell/shell.ts";
+import type { ToolContext } from "../../../src/tools/tool.ts";
+import type { Workspace } from "../workspace.ts";
 
 /** Runs a command line with the tool, in a workspace, with an environment that lets programs be found. */
 export function run(

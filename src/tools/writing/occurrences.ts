@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { cutLine } from "./output.ts";
+import { cutLine } from "../output.ts";
 
 /** Beyond so many places nobody counts on. */
 const MAX_COUNTED = 100;

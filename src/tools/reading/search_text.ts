@@ -4,12 +4,12 @@
  * @module
  */
 import * as z from "zod";
-import { locate, type Located, type OpenedFile, openFile } from "./confine.ts";
-import { decodeUtf8, isBinary } from "./content.ts";
-import { type Glob, parseGlob } from "./glob.ts";
+import { locate, type Located, type OpenedFile, openFile } from "../confine.ts";
+import { decodeUtf8, isBinary } from "../content.ts";
+import { type Glob, parseGlob } from "../glob.ts";
 import { lineMatches, type TextMatcher, textMatcher } from "./line_match.ts";
-import { shownPath, type ToolText } from "./output.ts";
-import { confirmJudged, defineTool, type Tool, ToolFailure } from "./tool.ts";
+import { shownPath, type ToolText } from "../output.ts";
+import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
 import { walk } from "./walk.ts";
 
 /** The most lines that one call reports. */
