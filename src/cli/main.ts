@@ -13,6 +13,8 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     await program.parseAsync(args.length === 0 ? ["--help"] : [...args], { from: "user" });
   } catch (error) {
+    // Help goes past our own output: when nobody reads it, there is nobody to tell.
+    if (error instanceof Deno.errors.BrokenPipe) return 141;
     const known = commanderError(error, args) ?? asReprError(error);
     if (known === "shown") return args.length === 0 ? 2 : 0;
     await report(known, args);

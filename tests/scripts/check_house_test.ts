@@ -80,7 +80,7 @@ Deno.test("rules may import types of provider and no values", async () => {
 Deno.test("a source that imports from tests, or main.ts from elsewhere than src/cli, is found", async () => {
   const found = await findingsIn({
     "main.ts": 'import "./src/run/run.ts";\n',
-    "src/run/run.ts": 'import "../support/reprise.ts";\n',
+    "src/run/run.ts": 'import "../../tests/support/reprise.ts";\n',
   });
   assert.deepEqual(found, [
     'main.ts:1: main.ts imports "src/run/run.ts": it may import src/cli only',

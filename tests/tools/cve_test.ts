@@ -87,7 +87,7 @@ Deno.test("CVE-2026-19592, CVE-2026-19593: no program of ours starts git, or any
   await tool("write_file").run({ path: "a.txt", content: "b" }, workspace.context());
   assert.throws(() => Deno.statSync(join(workspace.root, "ran")), Deno.errors.NotFound);
   const starters = sourcesWith(/Deno\.Command|child_process/);
-  assert.deepEqual(starters, ["tools/run_command.ts"]);
+  assert.deepEqual(starters, ["tools/shell/run_command.ts"]);
 });
 
 function sourcesWith(pattern: RegExp): string[] {
