@@ -1,7 +1,7 @@
 import type { Manifest } from "../domain/manifest.ts";
 import { parsePolicy, type Policy, policyFromText, policyText } from "../tools/permission/policy.ts";
-import { ALL_TOOLS } from "../tools/registry.ts";
-import type { Tool, ToolGroup } from "../tools/tool.ts";
+import { ALL_TOOLS, TOOL_GROUPS } from "../tools/registry.ts";
+import type { Tool } from "../tools/tool.ts";
 
 /** The flags that say what a run may do. */
 export interface PostureFlags {
@@ -26,10 +26,14 @@ export interface Posture {
  * @throws {ReprError} `usage` for a rule that cannot be used.
  */
 export function postureOf(flags: PostureFlags, manifest: Manifest | null): Posture {
-  const groups = new Map<string, ToolGroup>(ALL_TOOLS.map(({ name, group }) => [name, group]));
-  const asked = { allow: flags.allow ?? [], deny: flags.deny ?? [], ask: flags.ask === true, tools: groups };
+  const asked = {
+    allow: flags.allow ?? [],
+    deny: flags.deny ?? [],
+    ask: flags.ask === true,
+    tools: TOOL_GROUPS,
+  };
   const given = parsePolicy(asked);
-  const kept = manifest === null ? [] : policyFromText(manifest.pins.permissions, groups).deny;
+  const kept = manifest === null ? [] : policyFromText(manifest.pins.permissions, TOOL_GROUPS).deny;
   const policy: Policy = { ...given, deny: [...given.deny, ...kept] };
   const offered = ALL_TOOLS.filter((tool) => mayRun(policy, tool));
   return { policy, text: policyText(policy), offered };
