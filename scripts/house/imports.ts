@@ -11,9 +11,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   transport: ["domain"],
   tools: ["domain"],
   rules: ["domain"],
-  run: ["domain", "store", "fold", "provider", "transport", "tools"],
+  compaction: ["domain", "fold"],
+  run: ["domain", "store", "fold", "compaction", "provider", "transport", "tools"],
   fixture: ["domain", "provider", "transport", "rules"],
-  cli: ["domain", "store", "fold", "provider", "transport", "tools", "rules", "run", "fixture"],
+  cli: ["domain", "store", "fold", "compaction", "provider", "transport", "tools", "rules", "run", "fixture"],
 };
 
 /** Imports of types alone that are allowed beside {@linkcode MAY_IMPORT}: rules know the provider's wire types. */

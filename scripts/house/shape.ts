@@ -8,7 +8,7 @@ const MAX_MAIN_LINES = 40;
 const TERMINAL = /\bconsole\.|\b(?:Deno|process)\.(?:exit|exitCode|stdin|stdout|stderr)\b/;
 
 /** Folders whose functions give the same value for the same arguments. */
-const PURE_FOLDERS = ["src/domain/", "src/fold/", "src/provider/", "src/rules/"];
+const PURE_FOLDERS = ["src/compaction/", "src/domain/", "src/fold/", "src/provider/", "src/rules/"];
 
 /** What makes a function depend on more than its arguments. */
 const IMPURE =

@@ -4,6 +4,8 @@ import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { Turn, UserTurn } from "../domain/turn.ts";
 import { type Folded, foldHistory } from "../fold/fold.ts";
+import type { FoldTarget } from "../fold/guard.ts";
+import { needsOlderTurns } from "../fold/steering.ts";
 import { openaiResponses } from "../provider/openai/dialect.ts";
 import type { BuiltRequest } from "../provider/provider.ts";
 import { refusesInclude } from "../run/refusals.ts";
@@ -38,7 +40,10 @@ export interface PreviewSource {
   readonly fixture: Fixture | null;
   /** `null` for a session that does not exist yet. */
   readonly manifest: Manifest | null;
+  /** All turns, or those that the next request needs. */
   readonly turns: readonly Turn[];
+  /** Reads all turns, for a target that may not be sent the checkpoint that `turns` begin at. */
+  readonly allTurns?: () => readonly Turn[];
   readonly instructions: string;
   /** The id that a new session would have; its prompt cache key. */
   readonly family: string;
@@ -54,13 +59,15 @@ export function nextRequest(source: PreviewSource, prompt: readonly Item[] | nul
     endpoint: endpoint.endpoint,
     account: null,
   };
-  const turns = prompt === null ? source.turns : [...source.turns, userTurn(prompt, source.turns)];
-  const folded = foldHistory(turns, {
+  const target: FoldTarget = {
     fingerprint,
     model,
     replay: replaySetting(ports, flags, source.fixture),
     window: flags.replayWindow ?? null,
-  });
+  };
+  const kept = needsOlderTurns(source.turns, target) ? source.allTurns?.() ?? source.turns : source.turns;
+  const turns = prompt === null ? kept : [...kept, userTurn(prompt, kept)];
+  const folded = foldHistory(turns, target);
   const built = openaiResponses.buildRequest({
     model,
     instructions: source.instructions,

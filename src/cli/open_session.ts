@@ -51,7 +51,8 @@ async function lockSession(home: Home, plan: RunPlan, { words, stop }: Start): P
 
 const SUFFIX_LETTERS = "23456789abcdefghjkmnpqrstuvwxyz";
 
-function randomSuffix(ports: Ports): string {
+/** Four letters and digits that nobody mistakes for one another: the end of a new session's id. */
+export function randomSuffix(ports: Ports): string {
   return Array.from({ length: 4 }, () => SUFFIX_LETTERS[Math.floor(ports.random() * SUFFIX_LETTERS.length)])
     .join("");
 }

@@ -1,11 +1,12 @@
 import type { ExitCode } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import { parseSessionId } from "../domain/ids.ts";
+import { requestAccount } from "../fold/fold.ts";
 import { requireUnfinished } from "../run/continuing.ts";
 import { openHome, resolveSession } from "../store/home.ts";
 import { sessionPaths } from "../store/layout.ts";
 import { requireUnused } from "../store/new_session.ts";
-import { readSession } from "../store/read.ts";
+import { readSession, readSessionTail } from "../store/read.ts";
 import { DEFAULT_INSTRUCTIONS } from "./default_instructions.ts";
 import { nextRequest } from "./next_request.ts";
 import { textOrFile } from "./run_settings.ts";
@@ -30,10 +31,11 @@ export function previewRun(plan: RunPlan, words: string | null): ExitCode {
     fixture: plan.fixture,
     manifest: session?.view.manifest ?? null,
     turns: session?.view.turns ?? [],
+    ...(session === null ? {} : { allTurns: () => readSession(ports, session.home, session.view.id).turns }),
     instructions,
     family: flags.session ?? "new-session",
   }, words === null ? null : [{ type: "input_text", text: words }]);
-  const sent = next.folded.reasoning.filter((decision) => decision.reason === null).length;
+  const { sent, left } = requestAccount(next.folded);
   const report = {
     type: "dry_run",
     session: session?.view.id ?? flags.session ?? null,
@@ -45,7 +47,7 @@ export function previewRun(plan: RunPlan, words: string | null): ExitCode {
     fingerprint: next.fingerprintText,
     items: next.built.items,
     reasoning_sent: sent,
-    reasoning_dropped: next.folded.reasoning.length - sent,
+    reasoning_dropped: left,
     body_bytes: new TextEncoder().encode(next.built.body).length,
     body_sha256: sha256Hex(next.built.body),
   };
@@ -73,5 +75,5 @@ function existingSession(plan: RunPlan, selector: string) {
   const { ports, context } = plan;
   const home = openHome(ports, context.home.value, { create: false });
   const id = resolveSession(ports, home, { selector, workspace: ports.workspacePin(plan.root) });
-  return { home, view: readSession(ports, home, id) };
+  return { home, view: readSessionTail(ports, home, id) };
 }

@@ -49,6 +49,11 @@ export function buildProgram(finish: Finish) {
     .addOption(flag("--fail-on-denied", "end with exit code 3 when a call is denied"))
     .option("--max-steps <n>", "requests at most", wholeNumber(1), 50)
     .option("--max-tokens <n>", "input plus output tokens of this run at most", wholeNumber(1))
+    .option(
+      "--auto-compact <tokens>",
+      "compact by rule before a request when the last one had more input tokens",
+      wholeNumber(1),
+    )
     .option("--timeout <seconds>", "how long the run may take, stdin included", seconds, 1800)
     .option("--wait <seconds>", "how long to wait for a session that another process writes", seconds, 0)
     .option("--output-schema <file>", "a JSON schema that the answer must fit")
@@ -73,10 +78,23 @@ export function buildProgram(finish: Finish) {
       finish(await (await import("./verbs/interrupt.ts")).interruptVerb(id, flags))
     );
 
+  verb("fork", "begin a new session from the start of another, which stays as it is")
+    .addArgument(sessionArgument())
+    .option(
+      "--to-seq <n>",
+      "the last event to keep: the last of a turn (default: the newest that can be)",
+      wholeNumber(1),
+    )
+    .addOption(flag("--summarize", "tell the model what the other session went on to do"))
+    .addOption(flag("--dry-run", "say what would be kept; change nothing"))
+    .addHelpText("after", example("reprise fork fix-ci-7k2m --to-seq 42"))
+    .action(async (id, flags) => finish(await (await import("./verbs/fork.ts")).forkVerb(id, flags)));
+
   verb("ls", "list sessions, newest first")
+    .addOption(flag("--tree", "forks under the sessions that they were forked from"))
     .option("--since <when>", "only sessions touched since: a date, or an age such as 12h or 7d")
     .option("--limit <n>", "at most so many", wholeNumber(1))
-    .addHelpText("after", example("reprise ls --since 7d --json"))
+    .addHelpText("after", example("reprise ls --since 7d --json", "reprise ls --tree"))
     .action(async (flags) => finish((await import("./verbs/ls.ts")).lsVerb(flags)));
 
   verb("show", "print a session as a transcript")
@@ -109,12 +127,12 @@ export function buildProgram(finish: Finish) {
     .addHelpText("after", example("reprise verify @last", "reprise verify --all --json"))
     .action(async (id, flags) => finish((await import("./verbs/verify.ts")).verifyVerb(id, flags)));
 
-  verb("repair", "lift the quarantine of refused reasoning items")
+  verb("repair", "mend what fsck finds; what is replaced is kept in quarantine/")
     .addArgument(sessionArgument())
-    .addOption(flag("--lift-quarantine", "send refused reasoning items again"))
+    .addOption(flag("--lift-quarantine", "instead, send refused reasoning items again"))
     .option("--wait <seconds>", "how long to wait for a session that another process writes", seconds, 0)
     .addOption(flag("--dry-run", "say what would be done; change nothing"))
-    .addHelpText("after", example("reprise repair fix-ci-7k2m --lift-quarantine"))
+    .addHelpText("after", example("reprise repair fix-ci-7k2m --dry-run", "reprise repair fix-ci-7k2m"))
     .action(async (id, flags) => finish(await (await import("./verbs/repair.ts")).repairVerb(id, flags)));
 
   verb("fsck", "check a session's files; read-only")
@@ -122,6 +140,80 @@ export function buildProgram(finish: Finish) {
     .addOption(flag("--all", "check every session"))
     .addHelpText("after", example("reprise fsck --all"))
     .action(async (id, flags) => finish(await (await import("./verbs/fsck.ts")).fsckVerb(id, flags)));
+
+  requestOptions(verb("compact", "write a checkpoint that stands for the older events in later requests"))
+    .addArgument(sessionArgument())
+    .option("--tail-events <n>", "how many of the newest events stay as they are", wholeNumber(0), 80)
+    .addOption(
+      new Option(
+        "--strategy <strategy>",
+        "who makes it: a rule, the model, or the provider (/responses/compact)",
+      )
+        .choices(["deterministic", "model", "remote"]).default("deterministic" as const),
+    )
+    .option("--fixture <dir>", "play a recorded response; opens no connection")
+    .option("--wait <seconds>", "how long to wait for a session that another process writes", seconds, 0)
+    .addOption(flag("--dry-run", "print the plan; change and send nothing"))
+    .addHelpText(
+      "after",
+      example(
+        "reprise compact fix-ci-7k2m --dry-run --json",
+        "reprise compact @last --strategy model --tail-events 40",
+      ),
+    )
+    .action(async (id, flags) => finish(await (await import("./verbs/compact.ts")).compactVerb(id, flags)));
+
+  verb("uncompact", "withdraw the latest checkpoint: what it stood for is sent again")
+    .addArgument(sessionArgument())
+    .option("--wait <seconds>", "how long to wait for a session that another process writes", seconds, 0)
+    .addOption(flag("--dry-run", "say what would be done; change nothing"))
+    .addHelpText("after", example("reprise uncompact fix-ci-7k2m"))
+    .action(async (id, flags) =>
+      finish(await (await import("./verbs/uncompact.ts")).uncompactVerb(id, flags))
+    );
+
+  verb("export", "write a session to one file that vouches for itself")
+    .addArgument(sessionArgument())
+    .argument("[file]", 'where to; "-" or none is stdout')
+    .addOption(flag("--redact", "strip keys, tokens and passwords from texts"))
+    .addOption(flag("--dry-run", "say what would be written; write nothing"))
+    .addHelpText(
+      "after",
+      example(
+        "reprise export fix-ci-7k2m fix-ci.jsonl",
+        "reprise export @last --redact | gzip > last.jsonl.gz",
+      ),
+    )
+    .action(async (id, file, flags) =>
+      finish((await import("./verbs/export.ts")).exportVerb(id, file, flags))
+    );
+
+  verb("import", "restore a session from an export; never overwrites one")
+    .argument("<file>", 'the export; "-" reads stdin')
+    .addOption(flag("--dry-run", "check the whole file; change nothing"))
+    .addHelpText("after", example("reprise import fix-ci.jsonl"))
+    .action(async (file, flags) => finish(await (await import("./verbs/import.ts")).importVerb(file, flags)));
+
+  verb("rm", "delete a session; its forks stay whole")
+    .addArgument(sessionArgument())
+    .addOption(flag("--yes", "do not ask"))
+    .addOption(flag("--dry-run", "say what would be deleted; delete nothing"))
+    .addHelpText("after", example("reprise rm fix-ci-7k2m --yes"))
+    .action(async (id, flags) => finish(await (await import("./verbs/rm.ts")).rmVerb(id, flags)));
+
+  verb("prune", "delete sessions by age, number or size")
+    .option("--older-than <days>", "those that were last written to longer ago", days)
+    .option("--keep <n>", "all but the N newest", wholeNumber(0))
+    .option("--max-size <bytes>", "the oldest, until the rest has at most so many bytes", wholeNumber(0))
+    .addOption(flag("--yes", "do not ask"))
+    .addOption(flag("--dry-run", "say what would be deleted; delete nothing"))
+    .addHelpText("after", example("reprise prune --older-than 90 --dry-run"))
+    .action(async (flags) => finish(await (await import("./verbs/prune.ts")).pruneVerb(flags)));
+
+  verb("gc", "remove blobs that no turn names, and what killed processes left")
+    .addOption(flag("--dry-run", "say what would be removed; remove nothing"))
+    .addHelpText("after", example("reprise gc --dry-run"))
+    .action(async (flags) => finish(await (await import("./verbs/gc.ts")).gcVerb(flags)));
 
   requestOptions(verb("doctor", "show the environment, and where each setting comes from"))
     .addOption(flag("--live", "send one tiny request to the API"))
@@ -196,6 +288,15 @@ function seconds(text: string): number {
   const value = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && value <= MAX_SECONDS) return value;
   throw new InvalidArgumentError(`Expected a number of seconds, at most ${MAX_SECONDS}.`);
+}
+
+/** More than any clock can go back. */
+const MAX_DAYS = 100_000;
+
+function days(text: string): number {
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && value <= MAX_DAYS) return value;
+  throw new InvalidArgumentError(`Expected a number of days, at most ${MAX_DAYS}.`);
 }
 
 function exitCodeTable(): string {

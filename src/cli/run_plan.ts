@@ -31,6 +31,7 @@ export interface RunFlags extends CommonFlags, RequestFlags, PostureFlags {
   readonly workspace?: string | undefined;
   readonly maxSteps: number;
   readonly maxTokens?: number | undefined;
+  readonly autoCompact?: number | undefined;
   readonly timeout: number;
   readonly wait: number;
   readonly fixture?: string | undefined;

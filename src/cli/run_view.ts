@@ -140,6 +140,9 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
       return `a result without its call is not sent: ${event.call_id}`;
     case "duplicate_result":
       return `a second result of one call is not sent: ${event.call_id}`;
+    case "compacted":
+      return `the history up to seq ${event.to_seq} is sent as a summary: about ${event.tokens_after} tokens ` +
+        `instead of ${event.tokens_before}`;
     case "run_closed":
       return `run ${event.run} was killed and is now closed as interrupted`;
     case "retry":

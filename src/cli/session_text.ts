@@ -87,6 +87,14 @@ function eventText(event: ShownEvent): string {
       return `(checkpoint up to seq ${String(event.to_seq)})\n${
         shorten(stringMember(event, "summary") ?? "")
       }`;
+    case "session_fork":
+      return `(forked from ${String(event.parent)} behind seq ${String(event.to_seq)})`;
+    case "branch_summary":
+      return `(what ${String(event.session)} went on to do)\n${
+        shorten(stringMember(event, "summary") ?? "")
+      }`;
+    case "compaction_withdrawn":
+      return `(checkpoint of seq ${String(event.checkpoint)} withdrawn)`;
     case "run_continued":
       return `(run ${String(event.run)} goes on without a prompt)`;
     case "run_ended": {

@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from "./json.ts";
 import type { ErrorCode, ExitCode } from "./errors.ts";
+import type { Fingerprint } from "./fingerprint.ts";
 
 /** An element of an API's `input` or `output`, as it was received. Always has a string `type`. */
 export interface Item extends JsonObject {
@@ -147,6 +148,14 @@ export interface EndpointNoticeEvent extends EventBase {
   readonly without: "include";
   readonly error?: RunError;
 }
+/** How a checkpoint was made: by rule, by asking a model, or by the provider, which alone can read it. */
+export type CompactionStrategy = "deterministic" | "model" | "remote";
+/** A request field that an endpoint refuses for a model: an `endpoint_notice`, as a checkpoint copies it. */
+export interface StandingNotice {
+  readonly endpoint: string;
+  readonly model: string;
+  readonly without: "include";
+}
 export interface HistoryCompactionEvent extends EventBase {
   readonly type: "history_compaction";
   /** The checkpoint stands for every event up to this one. */
@@ -154,13 +163,77 @@ export interface HistoryCompactionEvent extends EventBase {
   readonly to_turn: number;
   /** The `seq` of the checkpoint before, or `null`. */
   readonly previous_checkpoint: number | null;
+  /** The turn whose user message stays verbatim because the cut lies inside its run; `null` between runs. */
+  readonly opening_turn: number | null;
+  readonly strategy: CompactionStrategy;
+  /** Empty where `items` stand in its place. */
   readonly summary: string;
   readonly limitations: readonly string[];
+  /** How many entries of the request it took away, by kind. */
+  readonly dropped?: { readonly [kind: string]: number };
+  /** What was known of endpoints up to `to_seq`, so that opening needs nothing older. */
+  readonly endpoint_notices?: readonly StandingNotice[];
+  /** What the run that was open had spent when the checkpoint was written. */
+  readonly run_usage?: Usage;
+  /** What a model's summary was checked against, and what was found. */
+  readonly verification?: JsonObject;
+  /** The request that made it: `model {asked, answered}`, `body_sha256`, `usage`. */
+  readonly request?: JsonObject;
+  /** The provider's own items, verbatim: sent in place of the summary where `origin` lets them. */
+  readonly items?: readonly Item[];
+  readonly origin?: {
+    readonly fingerprint: Fingerprint;
+    readonly model: { readonly asked: string; readonly answered: string | null };
+  };
+}
+/** Where a checkpoint lies and what it stands for: enough to open a session from it. */
+export interface CheckpointRef {
+  /** The turn and the `seq` of its `history_compaction`. */
+  readonly turn: number;
+  readonly seq: number;
+  readonly to_turn: number;
+  readonly to_seq: number;
+  readonly opening_turn: number | null;
 }
 export interface CompactionWithdrawnEvent extends EventBase {
   readonly type: "compaction_withdrawn";
   /** The `seq` of the `history_compaction` that no longer counts. */
   readonly checkpoint: number;
+  /** The checkpoint that is in force from here on, or `null`. */
+  readonly restored: CheckpointRef | null;
+}
+/** The first event of a `fork` turn: where the session was cut off from another. */
+export interface SessionForkEvent extends EventBase {
+  readonly type: "session_fork";
+  /** The session whose turns come before this one. */
+  readonly parent: string;
+  /** The last event and turn that both sessions share. */
+  readonly to_seq: number;
+  readonly to_turn: number;
+  /** What `prev` of the fork turn says. */
+  readonly sum: string;
+  /** Every session that may have written a turn before this one: the oldest first, the parent last. */
+  readonly lineage: readonly string[];
+}
+/** What the other branch of a fork went on to do. */
+export interface BranchSummaryEvent extends EventBase {
+  readonly type: "branch_summary";
+  /** The session that it tells of. */
+  readonly session: string;
+  /** Everything that it stands for: the events of that session from here … */
+  readonly from_seq: number;
+  /** … to here. */
+  readonly to_seq: number;
+  readonly summary: string;
+}
+/** The one event of a turn that stands for a lost one: nothing of it is known but its place. */
+export interface TurnReplacedEvent extends EventBase {
+  readonly type: "turn_replaced";
+}
+/** A blob that a turn before this one names, and that `repair` found missing. */
+export interface BlobLostEvent extends EventBase {
+  readonly type: "blob_lost";
+  readonly sha256: string;
 }
 export interface RunContinuedEvent extends EventBase {
   readonly type: "run_continued";
@@ -189,6 +262,10 @@ export type SessionEvent =
   | EndpointNoticeEvent
   | HistoryCompactionEvent
   | CompactionWithdrawnEvent
+  | SessionForkEvent
+  | BranchSummaryEvent
+  | TurnReplacedEvent
+  | BlobLostEvent
   | RunContinuedEvent
   | RunEndedEvent;
 
@@ -209,6 +286,10 @@ const KNOWN: Record<EventType, true> = {
   replay_notice: true,
   endpoint_notice: true,
   compaction_withdrawn: true,
+  session_fork: true,
+  branch_summary: true,
+  turn_replaced: true,
+  blob_lost: true,
   run_continued: true,
   run_ended: true,
 };

@@ -3,7 +3,14 @@
  *
  * @module
  */
-import { addUsage, NO_USAGE, type RunState, type Usage } from "./event.ts";
+import {
+  addUsage,
+  type CheckpointRef,
+  type HistoryCompactionEvent,
+  NO_USAGE,
+  type RunState,
+  type Usage,
+} from "./event.ts";
 import { isJsonObject } from "./json.ts";
 import { seal, type Sealed } from "./seal.ts";
 import { headOf } from "./text.ts";
@@ -18,6 +25,8 @@ export interface Manifest {
   readonly session: string;
   /** The session that wrote turn 1: forks keep it, and with it the provider's prompt cache key. */
   readonly family: string;
+  /** The session that this one was forked from; absent where it is no fork. */
+  readonly parent?: string;
   readonly title: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -30,6 +39,8 @@ export interface Manifest {
   readonly pins: Pins;
   /** Sum over all ended runs. */
   readonly usage: Usage;
+  /** The checkpoint in force: opening reads what comes after its `to_turn`. */
+  readonly checkpoint: CheckpointRef | null;
 }
 
 /** The longest title that a manifest keeps, in UTF-16 units. */
@@ -51,6 +62,7 @@ export function advanceManifest(manifest: Manifest | null, session: string, turn
     format: MANIFEST_FORMAT,
     session,
     family: manifest?.family ?? turn.session,
+    ...parentOf(turn, manifest),
     title: manifest?.title ?? titleOf(turn),
     created_at: manifest?.created_at ?? turn.at,
     updated_at: turn.at,
@@ -61,7 +73,32 @@ export function advanceManifest(manifest: Manifest | null, session: string, turn
     usage: ended === undefined
       ? manifest?.usage ?? NO_USAGE
       : addUsage(manifest?.usage ?? NO_USAGE, ended.usage),
+    checkpoint: checkpointAfter(manifest?.checkpoint ?? null, turn),
   };
+}
+
+/** The checkpoint in force after one more turn. */
+export function checkpointAfter(before: CheckpointRef | null, { turn, events }: Turn): CheckpointRef | null {
+  let checkpoint = before;
+  for (const event of events) {
+    if (event.type === "history_compaction") checkpoint = refOf(event, turn);
+    else if (event.type === "compaction_withdrawn" && event.checkpoint === checkpoint?.seq) {
+      checkpoint = event.restored ?? null;
+    }
+  }
+  return checkpoint;
+}
+
+/** Where a checkpoint lies and what it stands for. */
+export function refOf(event: HistoryCompactionEvent, turn: number): CheckpointRef {
+  const { seq, to_turn, to_seq, opening_turn } = event;
+  return { turn, seq, to_turn, to_seq, opening_turn };
+}
+
+function parentOf(turn: Turn, manifest: Manifest | null): { parent?: string } {
+  const fork = turn.events.find((event) => event.type === "session_fork");
+  const parent = fork?.parent ?? manifest?.parent;
+  return parent === undefined ? {} : { parent };
 }
 
 /** The exact bytes of a manifest file. */

@@ -28,6 +28,13 @@ export interface WritableFile {
   close(): void;
 }
 
+/** A file opened for reading by {@linkcode Files.openRead}. */
+export interface ReadableFile {
+  /** Reads some of the next bytes into `into` and returns how many; 0 at the end. */
+  read(into: Uint8Array): number;
+  close(): void;
+}
+
 /**
  * The file operations of the store, synchronous so that their order is the order of the calls. Errors are
  * the runtime's own (`Deno.errors.*`); tests wrap this to inject them.
@@ -36,6 +43,8 @@ export interface Files {
   /** Facts about `path` itself, or `null` when nothing is there. */
   facts(path: string): FileFacts | null;
   read(path: string): Uint8Array;
+  /** Opens a file that is too large to be read at once. */
+  openRead(path: string): ReadableFile;
   /** Names in a directory, unsorted. */
   list(path: string): string[];
   makeDirectory(path: string, mode: number): void;
@@ -44,6 +53,7 @@ export interface Files {
   /** A second name for a file; fails when `to` exists. */
   link(from: string, to: string): void;
   rename(from: string, to: string): void;
+  /** Removes a file, or an empty directory. */
   unlink(path: string): void;
   setMode(path: string, mode: number): void;
   /** Makes the names in a directory durable (fsync of the directory). */

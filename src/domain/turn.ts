@@ -81,6 +81,24 @@ export interface ResponseRecord extends JsonObject {
   readonly status: string;
 }
 
+/** What `export --redact` left on a turn whose texts it changed. */
+export interface Redaction {
+  /** How many secrets were replaced, in the turn and in the blobs that it names. */
+  readonly replaced: number;
+  /** The `sum` that the turn had before. */
+  readonly sum: string;
+}
+
+/** What a turn that `repair` wrote says about the one whose place it took. */
+export interface Replaces {
+  /** The `sum` that the turn after it vouches for; `null` where nothing names it. */
+  readonly sum: string | null;
+  /** The events that are lost with it; equal to the turn's own `seq`, which may say more than it holds. */
+  readonly seq: readonly [number, number];
+  /** Why it was replaced: a code of `fsck`. */
+  readonly reason: string;
+}
+
 interface TurnBase {
   readonly format: typeof TURN_FORMAT;
   /** The session that wrote the turn. */
@@ -94,6 +112,8 @@ interface TurnBase {
   readonly prev: string | null;
   /** ISO 8601 UTC with milliseconds. */
   readonly at: string;
+  /** Only where secrets were stripped from the turn: requests made from it fold to other bytes. */
+  readonly redacted?: Redaction;
   readonly events: readonly SessionEvent[];
   /** sha256 of all bytes of the file before this member. */
   readonly sum: string;
@@ -117,6 +137,8 @@ export interface HarnessTurn extends TurnBase {
   readonly kind: "harness";
   /** Only where the turn opens a run, with `run_continued`. */
   readonly pins?: Pins;
+  /** Only where the turn stands for a lost one. */
+  readonly replaces?: Replaces;
 }
 
 export interface CompactionTurn extends TurnBase {
@@ -125,8 +147,13 @@ export interface CompactionTurn extends TurnBase {
   readonly pins: Pins;
 }
 
+/** The first turn that a fork wrote itself; it starts with a `session_fork`. */
+export interface ForkTurn extends TurnBase {
+  readonly kind: "fork";
+}
+
 /** One turn file, parsed. */
-export type Turn = UserTurn | ModelTurn | ToolsTurn | HarnessTurn | CompactionTurn;
+export type Turn = UserTurn | ModelTurn | ToolsTurn | HarnessTurn | CompactionTurn | ForkTurn;
 
 /** What the writer decides about a turn; the store adds numbers, `prev`, `at` and `sum`. */
 export type TurnDraft = Turn extends infer T ? T extends Turn ?
@@ -140,6 +167,8 @@ export interface TurnPlace {
   readonly session: string;
   readonly turn: number;
   readonly firstSeq: number;
+  /** Only for a replacement that stands for more events than it holds. */
+  readonly lastSeq?: number;
   readonly prev: string | null;
   readonly at: string;
 }
@@ -164,7 +193,7 @@ export function encodeTurn(draft: TurnDraft, place: TurnPlace): EncodedTurn {
     turn: place.turn,
     kind,
     run,
-    seq: [place.firstSeq, place.firstSeq + events.length - 1] as const,
+    seq: [place.firstSeq, place.lastSeq ?? place.firstSeq + events.length - 1] as const,
     prev: place.prev,
     at: place.at,
     ...rest,
@@ -185,10 +214,14 @@ const BETWEEN_RUNS: ReadonlySet<string> = new Set([
   "replay_notice",
   "history_compaction",
   "compaction_withdrawn",
+  "session_fork",
+  "branch_summary",
+  "turn_replaced",
+  "blob_lost",
 ]);
 
 /** True for turns that may follow the end of a run without opening the next one. */
 export function isBetweenRuns(turn: Pick<Turn, "kind" | "events">): boolean {
-  if (turn.kind !== "harness" && turn.kind !== "compaction") return false;
+  if (turn.kind !== "harness" && turn.kind !== "compaction" && turn.kind !== "fork") return false;
   return turn.events.every(({ type }) => BETWEEN_RUNS.has(type));
 }

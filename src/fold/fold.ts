@@ -42,9 +42,25 @@ export interface Folded {
   readonly repairs: readonly FoldRepair[];
 }
 
-/** Folds a whole history for one target. */
+/**
+ * What a request tells of its reasoning and its drops. What lies before the checkpoint is not in it: opening does not
+ * read that, and the same request must be told the same way whatever was read.
+ */
+export function requestAccount(
+  { reasoning, dropped }: Folded,
+): { readonly sent: number; readonly left: number; readonly dropped: readonly DroppedItem[] } {
+  const behind = reasoning.filter(({ reason }) => reason !== "before_checkpoint");
+  const sent = behind.filter(({ reason }) => reason === null).length;
+  return {
+    sent,
+    left: behind.length - sent,
+    dropped: dropped.filter(({ reason }) => reason !== "before_checkpoint"),
+  };
+}
+
+/** Folds a history for one target: all turns, or those that the next request needs. */
 export function foldHistory(turns: readonly Turn[], target: FoldTarget): Folded {
-  const steering = readSteering(turns, target.run);
+  const steering = readSteering(turns, target.run, target);
   const fold = (excluded: ReadonlyMap<number, DropReason>) => {
     const history = new HistoryFold(turns, target, { ...steering, excluded });
     for (const turn of turns) history.add(turn);

@@ -18,6 +18,9 @@ export interface FoldTarget {
   readonly run?: number;
 }
 
+/** What an encrypted item was minted with. */
+export type Minted = Pick<ModelTurn, "fingerprint" | "model">;
+
 /** Item types whose payload only the minting provider can read. */
 const ENCRYPTED_TYPES: ReadonlySet<string> = new Set(["reasoning", "compaction"]);
 
@@ -30,7 +33,7 @@ export function isEncryptedItem(item: Item): boolean {
  * Why nothing minted with `turn`'s response may go to `target`, or `null` when its origin fits. Only known
  * differences count.
  */
-export function originMismatch(turn: ModelTurn, target: FoldTarget): DropReason | null {
+export function originMismatch(turn: Minted, target: FoldTarget): DropReason | null {
   const { fingerprint } = turn;
   if (fingerprint.provider !== target.fingerprint.provider) return "other_provider";
   if (fingerprint.endpoint !== target.fingerprint.endpoint) return "other_endpoint";
@@ -40,7 +43,7 @@ export function originMismatch(turn: ModelTurn, target: FoldTarget): DropReason 
 }
 
 /** True when the requested model is the one that was asked or that answered for `turn`, or one of its family. */
-export function modelFits(turn: ModelTurn, target: FoldTarget): boolean {
+export function modelFits(turn: Minted, target: FoldTarget): boolean {
   const minted = [turn.model.asked, turn.model.answered];
   if (minted.includes(target.model)) return true;
   if (target.replay !== "family") return false;
@@ -49,7 +52,7 @@ export function modelFits(turn: ModelTurn, target: FoldTarget): boolean {
 }
 
 /** Why an encrypted item of `turn` stays out by its origin or content alone, or `null` when it may go. */
-export function encryptedItemMismatch(item: Item, turn: ModelTurn, target: FoldTarget): DropReason | null {
+export function encryptedItemMismatch(item: Item, turn: Minted, target: FoldTarget): DropReason | null {
   if (target.replay === "none") return "replay_off";
   const origin = originMismatch(turn, target);
   if (origin !== null) return origin;

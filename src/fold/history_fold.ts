@@ -4,6 +4,7 @@
  * @module
  */
 import type {
+  BranchSummaryEvent,
   HistoryCompactionEvent,
   ProviderItemEvent,
   ReasoningEvent,
@@ -52,13 +53,16 @@ export class HistoryFold {
     for (const turn of turns) {
       for (const event of turn.events) {
         if (event.type === "tool_result" && !results.has(event.call_seq)) results.set(event.call_seq, event);
-        if (event.type === "provider_item" && event.item.type.endsWith("_output")) {
+        // What lies before the checkpoint must not matter: it may not have been read.
+        const passed = event.seq <= (steering.checkpoint?.to_seq ?? 0);
+        if (event.type === "provider_item" && event.item.type.endsWith("_output") && !passed) {
           answered.add(String(event.item.call_id));
         }
       }
     }
     this.#resultOf = results;
     this.#answeredItems = answered;
+    this.#dropped.push(...steering.passedOver);
     if (steering.checkpoint !== null) this.#openAtCheckpoint(turns, steering.checkpoint);
   }
 
@@ -74,6 +78,7 @@ export class HistoryFold {
     }
     for (const event of turn.events) {
       if (event.type === "tool_result") this.#addResult(event);
+      else if (event.type === "branch_summary") this.#addBranch(event);
       else if (event.type === "user_message") {
         this.#answerOrphans();
         this.#push({ kind: "user_message", content: event.content }, event.seq);
@@ -87,7 +92,9 @@ export class HistoryFold {
       entries: this.#entries,
       seqs: this.#seqs,
       reasoning: this.#reasoning,
-      dropped: this.#dropped,
+      dropped: this.#steering.passedOver.length === 0
+        ? this.#dropped
+        : this.#dropped.toSorted((a, b) => a.seq - b.seq),
       repairs: this.#repairs,
     };
   }
@@ -146,11 +153,21 @@ export class HistoryFold {
 
   /**
    * The checkpoint as one delimited user message. When it cuts into a run that goes on behind it, that run's user
-   * message stays verbatim, so that the task is still in the user's own words.
+   * message stays verbatim, so that the task is still in the user's own words. A provider's own items stand in place
+   * of the summary, and of the user messages among them.
    */
   #openAtCheckpoint(turns: readonly Turn[], checkpoint: HistoryCompactionEvent): void {
-    const text = `<session_checkpoint>\n${checkpoint.summary}\n</session_checkpoint>`;
-    this.#push({ kind: "user_message", content: [{ type: "input_text", text }] }, checkpoint.seq);
+    if (checkpoint.items !== undefined) {
+      // Ids of messages are bound to the response that they came with; these stand alone.
+      for (const item of checkpoint.items) {
+        const omit = item.type === "message" ? { omit: ["id"] } : {};
+        this.#push({ kind: "provider_item", item, ...omit }, checkpoint.seq);
+      }
+      if (checkpoint.items.some(({ role }) => role === "user")) return;
+    } else {
+      const text = `<session_checkpoint>\n${checkpoint.summary}\n</session_checkpoint>`;
+      this.#push({ kind: "user_message", content: [{ type: "input_text", text }] }, checkpoint.seq);
+    }
     const next = turns.find(({ seq, kind, events }) =>
       seq[0] > checkpoint.to_seq &&
       (kind === "model" || kind === "tools" || kind === "user" ||
@@ -165,6 +182,13 @@ export class HistoryFold {
         this.#push({ kind: "user_message", content: event.content }, event.seq);
       }
     }
+  }
+
+  /** What another branch did, as one delimited user message. */
+  #addBranch({ summary, seq }: BranchSummaryEvent): void {
+    this.#answerOrphans();
+    const text = `<branch_summary>\n${summary}\n</branch_summary>`;
+    this.#push({ kind: "user_message", content: [{ type: "input_text", text }] }, seq);
   }
 
   /** A response from before the checkpoint: its reasoning never survives one. */

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import type { HistoryCompactionEvent, ReplayAction } from "../domain/event.ts";
-import type { DropReason, ModelTurn, Turn } from "../domain/turn.ts";
+import type { HistoryCompactionEvent, ReplayAction, StandingNotice } from "../domain/event.ts";
+import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
+import { encryptedItemMismatch, type FoldTarget, isEncryptedItem } from "./guard.ts";
 
 /** The standing decisions of a history. */
 export interface Steering {
@@ -14,10 +15,15 @@ export interface Steering {
   readonly stripped: ReadonlyMap<number, readonly string[]>;
   /** The checkpoint in force, or `null`. */
   readonly checkpoint: HistoryCompactionEvent | null;
+  /** Later checkpoints that only their provider can read, and that this target may not be sent. */
+  readonly passedOver: readonly DroppedItem[];
 }
 
-/** Reads the standing decisions for a request of run `run`; without it, no item is merely left out. */
-export function readSteering(turns: readonly Turn[], run: number | undefined): Steering {
+/**
+ * Reads the standing decisions for a request of run `run`; without it, no item is merely left out. Without a target,
+ * every checkpoint counts.
+ */
+export function readSteering(turns: readonly Turn[], run: number | undefined, target?: FoldTarget): Steering {
   const excluded = new Map<number, DropReason>();
   const stripped = new Map<number, readonly string[]>();
   let checkpoints: HistoryCompactionEvent[] = [];
@@ -39,7 +45,34 @@ export function readSteering(turns: readonly Turn[], run: number | undefined): S
       }
     }
   }
-  return { excluded, stripped, checkpoint: checkpoints.at(-1) ?? null };
+  const passedOver: DroppedItem[] = [];
+  for (;;) {
+    const checkpoint = checkpoints.pop() ?? null;
+    const reason = checkpoint === null || target === undefined
+      ? null
+      : checkpointMismatch(checkpoint, target);
+    if (checkpoint === null || reason === null) return { excluded, stripped, checkpoint, passedOver };
+    passedOver.unshift({ seq: checkpoint.seq, reason });
+  }
+}
+
+/** Why a checkpoint made of a provider's own items may not go to `target`; `null` for every other one. */
+function checkpointMismatch(
+  { items, origin }: HistoryCompactionEvent,
+  target: FoldTarget,
+): DropReason | null {
+  if (items === undefined || origin === undefined) return null;
+  for (const item of items) {
+    const reason = isEncryptedItem(item) ? encryptedItemMismatch(item, origin, target) : null;
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+/** True when `turns` begin at a checkpoint that `target` may not be sent: the fold then needs the older ones too. */
+export function needsOlderTurns(turns: readonly Turn[], target: FoldTarget): boolean {
+  return turns.length !== (turns.at(-1)?.turn ?? 0) &&
+    readSteering(turns, undefined, target).passedOver.length > 0;
 }
 
 interface Standing {
@@ -72,9 +105,14 @@ function apply({ seq, action, field }: ReplayAction, { excluded, stripped, reaso
  */
 export function leftOutBefore(turns: readonly Turn[], run: number): ReadonlySet<number> {
   const since = new Map<number, number>();
+  let passed = 0;
   for (const turn of turns) {
+    for (const event of turn.events) {
+      if (event.type === "history_compaction") passed = event.to_seq;
+      if (event.type === "compaction_withdrawn") passed = event.restored?.to_seq ?? 0;
+    }
     if (turn.run === run) continue;
-    if (turn.kind === "model") forgetAccepted(since, turn);
+    if (turn.kind === "model") forgetAccepted(since, turn, passed);
     for (const event of turn.events) {
       if (event.type !== "replay_notice" || event.reason !== "reasoning_refused") continue;
       for (const { seq, action } of event.items) if (action === "left_out") since.set(seq, turn.run);
@@ -83,10 +121,28 @@ export function leftOutBefore(turns: readonly Turn[], run: number): ReadonlySet<
   return new Set(since.keys());
 }
 
-/** A response to a request that held an item shows that the API takes it, unless that response failed. */
-function forgetAccepted(since: Map<number, number>, turn: ModelTurn): void {
+/**
+ * A response to a request that held an item shows that the API takes it, unless that response failed. What lies
+ * before a checkpoint, up to `passed`, was in no request since.
+ */
+function forgetAccepted(since: Map<number, number>, turn: ModelTurn, passed: number): void {
   // A response that failed may have failed over that very item.
   if (turn.response.status === "failed") return;
   const dropped = new Set(turn.request.guard.dropped.map(({ seq }) => seq));
-  for (const [seq, run] of since) if (run < turn.run && !dropped.has(seq)) since.delete(seq);
+  for (const [seq, run] of since) if (run < turn.run && seq > passed && !dropped.has(seq)) since.delete(seq);
+}
+
+/** What a history says of endpoints, each once: notices, and those that a checkpoint copied from before it. */
+export function standingNotices(turns: readonly Turn[]): StandingNotice[] {
+  const notices = new Map<string, StandingNotice>();
+  const add = ({ endpoint, model, without }: StandingNotice) => {
+    notices.set(JSON.stringify([endpoint, model, without]), { endpoint, model, without });
+  };
+  for (const { events } of turns) {
+    for (const event of events) {
+      if (event.type === "endpoint_notice") add(event);
+      else if (event.type === "history_compaction") event.endpoint_notices?.forEach(add);
+    }
+  }
+  return [...notices.values()];
 }

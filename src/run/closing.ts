@@ -13,10 +13,14 @@ import { ORPHAN_OUTPUT } from "../fold/history_fold.ts";
 import type { SessionWriter } from "../store/writer.ts";
 import type { Emit } from "./events.ts";
 
-/** The calls of `turns` that no result answers, oldest first. */
+/**
+ * The calls that wait for results at the end of `turns`, oldest first. Older ones without any are passed over: a
+ * later request has told the model already that there is none, so a result now would come too late.
+ */
 export function openCalls(turns: readonly Turn[]): ToolCallEvent[] {
   const open = new Map<number, ToolCallEvent>();
   for (const turn of turns) {
+    if (turn.kind === "model" || turn.kind === "user") open.clear();
     for (const event of turn.events) {
       if (event.type === "tool_call") open.set(event.seq, event);
       else if (event.type === "tool_result") open.delete(event.call_seq);
@@ -77,11 +81,14 @@ export function closeKilledRun(writer: SessionWriter, options: ClosingOptions): 
   }
 }
 
-function usageOfRun(turns: readonly Turn[], run: number, usageOf: ClosingOptions["usageOf"]): Usage {
+/** The tokens that the responses of one run used, as far as they are recorded. */
+export function usageOfRun(turns: readonly Turn[], run: number, usageOf: ClosingOptions["usageOf"]): Usage {
   let total = NO_USAGE;
   for (const turn of turns) {
     if (turn.run !== run) continue;
     for (const event of turn.events) {
+      // A checkpoint inside the run says what was spent before it: those turns may not have been read.
+      if (event.type === "history_compaction") total = event.run_usage ?? total;
       if (event.type === "provider_usage") total = addUsage(total, usageOf(event.usage));
     }
   }

@@ -30,6 +30,15 @@ export type Notice =
   | { readonly kind: FoldRepair["kind"]; readonly seq: number; readonly call_id: string }
   | { readonly kind: "run_closed"; readonly run: number }
   | {
+    readonly kind: "compacted";
+    readonly turn: number;
+    /** The checkpoint stands for every event up to here. */
+    readonly to_seq: number;
+    /** Estimates of the history that is sent, before and after. */
+    readonly tokens_before: number;
+    readonly tokens_after: number;
+  }
+  | {
     readonly kind: "retry";
     readonly attempt: number;
     readonly delay_ms: number;

@@ -7,8 +7,9 @@ import { addUsage, NO_USAGE, type ToolCallEvent, type Usage } from "../domain/ev
 import { asReprError, type ExitCode, ReprError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
-import type { Folded } from "../fold/fold.ts";
+import { type Folded, requestAccount } from "../fold/fold.ts";
 import { toolSchemas } from "../tools/registry.ts";
+import { type AutoCompaction, automaticCheckpoint, checkpointDraft, isOverLimit } from "./checkpoint.ts";
 import { closeKilledRun, fallbackResult, openCalls } from "./closing.ts";
 import type { RunEnded } from "./events.ts";
 import { requireUnfinished } from "./continuing.ts";
@@ -17,7 +18,7 @@ import { type Drift, pinDrift } from "./drift.ts";
 import { mendingOf } from "./refusals.ts";
 import { type RequestOutcome, requestStep } from "./request_step.ts";
 import type { RunSetup, RunStart } from "./setup.ts";
-import { denied, endOfError, endOfResponse, overBudget, type RunEnd } from "./run_end.ts";
+import { denied, endOfError, endOfResponse, overBudget, type RunEnd, withCompactHint } from "./run_end.ts";
 import { runToolBatch } from "./tool_batch.ts";
 
 /** The API's smallest `max_output_tokens`: with less left, a request cannot be sent. */
@@ -127,6 +128,7 @@ class Run {
     for (let step = 1;; step++) {
       const early = this.#endBefore(step);
       if (early !== null) return early;
+      this.#compact();
       const outcome = await this.#request(step);
       const calls = this.#keep(outcome);
       this.#count(outcome, step);
@@ -159,6 +161,37 @@ class Run {
       pinned: this.#pinned,
       onFolded: (folded) => this.#tellRepairs(folded),
       ...(this.#tokensLeft === undefined ? {} : { tokensLeft: this.#tokensLeft }),
+    });
+  }
+
+  /** Makes a history smaller that has grown over the limit. What it stands for stays on disk. */
+  #compact(): void {
+    const { autoCompact: limit, writer, dialect, emit } = this.#setup;
+    if (limit === undefined) return;
+    const { provider, endpoint, model, replay, window } = this.#setup;
+    const fingerprint = { provider, endpoint, account: this.#account };
+    const auto: AutoCompaction = {
+      limit,
+      target: { fingerprint, model, replay, window, run: this.#number },
+      usageOf: (usage) => dialect.usageOf(usage),
+    };
+    const { manifest } = writer;
+    if (manifest === null || !isOverLimit(writer.turns, auto)) return;
+    const turns = writer.allTurns();
+    const made = automaticCheckpoint(turns, auto);
+    if (made === null) return;
+    const turn = this.save(
+      checkpointDraft(turns, made, { run: this.#number, pins: manifest.pins, runUsage: this.#usage }),
+    );
+    this.saved(turn);
+    const { before, after, cut } = made.plan;
+    emit({
+      type: "notice",
+      kind: "compacted",
+      turn: turn.turn,
+      to_seq: cut.seq,
+      tokens_before: before.tokens,
+      tokens_after: after.tokens,
     });
   }
 
@@ -200,7 +233,8 @@ class Run {
 
   /** Records the end, answers what is open, and emits the last events. */
   close(end: RunEnd): RunEnded {
-    let { state, error } = end;
+    let { state } = end;
+    let error = withCompactHint(end.error, this.#setup.writer.id);
     const exitCode: ExitCode = error?.exitCode ?? 0;
     const calls = openCalls(this.#setup.writer.turns);
     try {
@@ -278,10 +312,11 @@ class Run {
   /** Tells what the fold left out or changed, once for each different account of it. */
   #tellRepairs(folded: Folded): void {
     const { emit } = this.#setup;
-    const account = JSON.stringify([folded.dropped, folded.repairs]);
+    const { dropped } = requestAccount(folded);
+    const account = JSON.stringify([dropped, folded.repairs]);
     if (account === this.#toldRepairs) return;
     this.#toldRepairs = account;
-    if (folded.dropped.length > 0) emit({ type: "notice", kind: "replay_dropped", items: folded.dropped });
+    if (dropped.length > 0) emit({ type: "notice", kind: "replay_dropped", items: dropped });
     for (const repair of folded.repairs) {
       emit({ type: "notice", kind: repair.kind, seq: repair.seq, call_id: repair.callId });
     }

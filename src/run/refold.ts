@@ -11,7 +11,12 @@ import type { ReplayMode } from "../fold/guard.ts";
 import type { Dialect } from "../provider/provider.ts";
 
 /** What re-folding a model turn's request showed. Only `differs` is a fault. */
-export type RefoldVerdict = "same" | "differs" | "other_fold_version";
+export type RefoldVerdict =
+  | "same"
+  | "differs"
+  | "other_fold_version"
+  /** Secrets were stripped from the turns that the request was made from. */
+  | "redacted";
 
 /** Reads a blob of the session as text. */
 export type ReadText = (sha256: string) => string;
@@ -34,20 +39,29 @@ export interface Refolded {
 
 /** Re-folds every model turn of a session. */
 export function refoldSession(source: RefoldSource): Refolded[] {
+  let redacted = false;
   return source.turns.flatMap((turn): Refolded[] => {
+    redacted ||= turn.redacted !== undefined;
     if (turn.kind !== "model") return [];
     const recorded = turn.request.body_sha256;
     if (turn.request.fold !== FOLD_VERSION) {
       return [{ turn: turn.turn, verdict: "other_fold_version", recorded, refolded: null }];
     }
-    const refolded = sha256Hex(refoldedBody(turn, source));
-    return [{
-      turn: turn.turn,
-      verdict: refolded === recorded ? "same" : "differs",
-      recorded,
-      refolded,
-    }];
+    const refolded = redacted ? redactedSum(turn, source) : sha256Hex(refoldedBody(turn, source));
+    const verdict = refolded === recorded ? "same" : redacted ? "redacted" : "differs";
+    return [{ turn: turn.turn, verdict, recorded, refolded }];
   });
+}
+
+/** The sum of a request that lost its secrets; `null` where what is left makes no body any more. */
+function redactedSum(turn: ModelTurn, source: RefoldSource): string | null {
+  try {
+    return sha256Hex(refoldedBody(turn, source));
+  } catch (error) {
+    // Tool schemas in which a secret stood outside a string are no JSON without it.
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
 }
 
 /** The body of the request that a model turn answers, made from the turns before it. */

@@ -9,7 +9,7 @@ import type { ApiFailure } from "../domain/failure.ts";
 import type { ReprError } from "../domain/errors.ts";
 import type { Turn } from "../domain/turn.ts";
 import type { Folded } from "../fold/fold.ts";
-import { leftOutBefore } from "../fold/steering.ts";
+import { leftOutBefore, standingNotices } from "../fold/steering.ts";
 import type { RequestRefusal } from "../provider/provider.ts";
 
 /** The refused request. */
@@ -118,9 +118,5 @@ function byIndex(index: number | null, { folded }: RefusedRequest): number[] {
 
 /** Whether an earlier refusal said that this endpoint does not take `include` for this model. */
 export function refusesInclude(turns: readonly Turn[], endpoint: string, model: string): boolean {
-  return turns.some(({ events }) =>
-    events.some((event) =>
-      event.type === "endpoint_notice" && event.endpoint === endpoint && event.model === model
-    )
-  );
+  return standingNotices(turns).some((notice) => notice.endpoint === endpoint && notice.model === model);
 }

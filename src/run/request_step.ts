@@ -10,7 +10,9 @@ import { accountOf, type Fingerprint, fingerprintText } from "../domain/fingerpr
 import { sha256Hex } from "../domain/hash.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { RequestRecord, ResponseRecord, TurnDraft } from "../domain/turn.ts";
-import { FOLD_VERSION, type Folded, foldHistory } from "../fold/fold.ts";
+import { FOLD_VERSION, type Folded, foldHistory, requestAccount } from "../fold/fold.ts";
+import type { FoldTarget } from "../fold/guard.ts";
+import { needsOlderTurns } from "../fold/steering.ts";
 import type { FinishedResponse } from "../provider/provider.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import { openEventStream } from "../transport/exchange.ts";
@@ -64,15 +66,11 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     endpoint: setup.endpoint,
     account: context.account,
   };
-  const { turns } = setup.writer;
   const { replay: mode, window } = setup;
-  const folded = foldHistory(turns, {
-    fingerprint,
-    model: setup.model,
-    replay: mode,
-    window,
-    run: context.run,
-  });
+  const target: FoldTarget = { fingerprint, model: setup.model, replay: mode, window, run: context.run };
+  const { writer } = setup;
+  const turns = needsOlderTurns(writer.turns, target) ? writer.allTurns() : writer.turns;
+  const folded = foldHistory(turns, target);
   const include = !refusesInclude(turns, setup.endpoint, setup.model);
   const built = setup.dialect.buildRequest({
     model: setup.model,
@@ -86,13 +84,13 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     ...(setup.outputSchema === undefined ? {} : { outputSchema: setup.outputSchema }),
     ...(context.tokensLeft === undefined ? {} : { maxOutputTokens: context.tokensLeft }),
   });
-  const sent = folded.reasoning.filter((decision) => decision.reason === null).length;
+  const { sent, left, dropped } = requestAccount(folded);
   setup.emit({
     type: "request",
     step: context.step,
     items: built.items,
     reasoning_sent: sent,
-    reasoning_dropped: folded.reasoning.length - sent,
+    reasoning_dropped: left,
     fingerprint: fingerprintText(fingerprint, setup.model),
     ...(context.again ? { again: true } : {}),
   });
@@ -103,7 +101,7 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     fold: FOLD_VERSION,
     replay: { mode, window, account: context.account },
     fields: recordedFields(built.fields, context.pinned),
-    guard: { sent, dropped: folded.dropped },
+    guard: { sent, dropped },
   };
   const events = eventsOfResponse(received.items, received.response);
   const draft: TurnDraft | null = events.length === 0 ? null : {

@@ -45,6 +45,16 @@ export function overBudget(message: string): RunEnd {
   return { state: "over_budget", error: new ReprError("over_budget", message, { hint }) };
 }
 
+/** A history that does not fit the model's window can be made smaller: the error names the command. */
+export function withCompactHint(error: ReprError | null, session: string): ReprError | null {
+  if (error?.code !== "context_overflow") return error;
+  return new ReprError(error.code, error.message, {
+    hint: `Shorten the history, then continue the run: reprise compact ${session}`,
+    details: error.details,
+    cause: error.cause,
+  });
+}
+
 /** The end that an error brings. */
 export function endOfError(error: ReprError): RunEnd {
   return { state: error.code === "session_diverged" ? "diverged" : "failed", error };

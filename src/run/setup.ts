@@ -51,6 +51,8 @@ export interface RunSetup {
   readonly outputSchema?: JsonObject;
   /** Requests at most, 1 or more. */
   readonly maxSteps: number;
+  /** Input tokens of a request above which the history is compacted before the next one. */
+  readonly autoCompact?: number;
   /** Input plus output tokens of this run at most. */
   readonly maxTokens?: number;
 }

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import type { ToolCallEvent } from "../domain/event.ts";
+import type { CheckpointRef, ToolCallEvent } from "../domain/event.ts";
 import { stringMember } from "../domain/json.ts";
-import { isBetweenRuns, type Turn } from "../domain/turn.ts";
+import { refOf } from "../domain/manifest.ts";
+import { isBetweenRuns, type Replaces, type Turn } from "../domain/turn.ts";
 
 /** A rule that a turn breaks. `error`: the next request would be wrong, or the turn is not of this history. */
 export interface Breach {
@@ -30,7 +31,8 @@ export interface ChainEnd {
   readonly sum: string | null;
   /** 0 before turn 1. */
   readonly run: number;
-  readonly runEnded: boolean;
+  /** `null` while nothing read so far tells: only right after opening at a checkpoint. */
+  readonly runEnded: boolean | null;
 }
 
 interface KnownCall extends OpenCall {
@@ -40,27 +42,72 @@ interface KnownCall extends OpenCall {
 
 const START: ChainEnd = { turn: 0, seq: 0, sum: null, run: 0, runEnded: true };
 
+/** Which other sessions may have written the first turns of a session: those that it was forked from. */
+export interface Lineage {
+  /** Their ids; `null` for any, where the turn that names them is damaged. */
+  readonly writers: readonly string[] | null;
+  /** The first turn that the session wrote itself, its `fork` turn: from there on all are its own. */
+  readonly ownFrom: number;
+}
+
+/** The lineage of a session that is no fork. */
+export const NO_LINEAGE: Lineage = { writers: [], ownFrom: 1 };
+
+/** A lineage for turns whose writers are judged elsewhere, or not at all. */
+export const ANY_LINEAGE: Lineage = { writers: null, ownFrom: Infinity };
+
 /**
- * True when session `directory` may hold a turn that `writer` wrote. One rule in one place: a session holds its
- * own turns only.
+ * True when session `directory` may hold turn `number` that `writer` wrote. One rule in one place: its own turns,
+ * and before its `fork` turn those of its lineage. `lineage` is asked for only where another session wrote the turn.
  */
-export function mayHold(directory: string, writer: string): boolean {
-  return directory === writer;
+export function mayHold(
+  directory: string,
+  turn: { readonly writer: string; readonly number: number },
+  lineage: () => Lineage,
+): boolean {
+  if (directory === turn.writer) return true;
+  const { writers, ownFrom } = lineage();
+  return turn.number < ownFrom && (writers === null || writers.includes(turn.writer));
+}
+
+/** How a walk begins. */
+export interface ChainOptions {
+  /** A place to begin at: the first turn behind it is trusted by its own sum. */
+  readonly after?: { readonly turn: number; readonly seq: number } | undefined;
+  /** Called when the first turn of another session is met, and once at most; without it there is no lineage. */
+  readonly lineage?: () => Lineage;
 }
 
 /** Walks a session's turns in order and names each rule that one of them breaks. */
 export class Chain {
   readonly #session: string;
+  readonly #lineage: () => Lineage;
   readonly #calls = new Map<number, KnownCall>();
   readonly #answered = new Set<number>();
+  /** The last seq of each turn that was read. */
+  readonly #lastSeq = new Map<number, number>();
+  /** Checkpoints that were not withdrawn, oldest first. */
+  #checkpoints: CheckpointRef[] = [];
+  readonly #fromStart: boolean;
   #end: ChainEnd = START;
+  /** The sum of the turn that the newest one stands for, which the next one may name instead. */
+  #replacedSum: string | null = null;
+  /** Places of lost turns: what they held is not known. */
+  readonly #lost: (readonly [number, number])[] = [];
   /** True when the turn before is unreadable: the next one cannot be compared with it. */
   #broken = false;
   /** True once any turn was unreadable: a call that is not known may have been in it. */
   #incomplete = false;
 
-  constructor(session: string) {
+  constructor(session: string, options: ChainOptions = {}) {
+    const { after, lineage = () => NO_LINEAGE } = options;
     this.#session = session;
+    let known: Lineage | undefined;
+    this.#lineage = () => known ??= lineage();
+    this.#fromStart = after === undefined;
+    if (after === undefined) return;
+    this.#end = { ...START, ...after, runEnded: null };
+    this.#broken = true;
   }
 
   /** Where the history ends. */
@@ -83,6 +130,7 @@ export class Chain {
   /** Steps over turn number `turn`, which cannot be read. */
   skip(turn: number): void {
     this.#end = { ...this.#end, turn };
+    this.#replacedSum = null;
     this.#broken = true;
     this.#incomplete = true;
   }
@@ -96,13 +144,15 @@ export class Chain {
     const before = this.#end;
     const number = before.turn + 1;
     if (turn.turn !== number) add("wrong_number", `says that it is turn ${turn.turn}, not turn ${number}`);
-    if (!mayHold(this.#session, turn.session)) {
+    if (!mayHold(this.#session, { writer: turn.session, number }, this.#lineage)) {
       add("foreign_turn", `was written by session ${JSON.stringify(turn.session)}`);
     }
     if (!this.#broken) this.#checkLinks(turn, add);
     this.#checkNumbers(turn, add);
+    checkFork(turn, add);
     this.#checkRun(turn, add);
     this.#checkPairs(turn, add);
+    this.#checkCheckpoints(turn, add);
     return breaches;
   }
 
@@ -111,21 +161,27 @@ export class Chain {
     for (const event of turn.events) {
       if (event.type === "tool_call") this.#calls.set(event.seq, knownCall(event, turn));
       if (event.type === "tool_result") this.#answered.add(event.call_seq);
+      if (event.type === "history_compaction") this.#checkpoints.push(refOf(event, turn.turn));
+      if (event.type === "compaction_withdrawn") this.#checkpoints = this.#without(event.checkpoint);
     }
+    this.#lastSeq.set(turn.turn, turn.seq[1]);
     this.#end = {
       turn: this.#end.turn + 1,
       seq: turn.seq[1],
       sum: turn.sum,
       run: turn.run,
       runEnded: turn.events.some((event) => event.type === "run_ended") ||
-        this.#end.runEnded && isBetweenRuns(turn),
+        isBetweenRuns(turn) && this.#end.runEnded,
     };
+    const replaces = replacesOf(turn);
+    this.#replacedSum = replaces?.sum ?? null;
+    if (replaces !== undefined) this.#lost.push(turn.seq);
     this.#broken = false;
   }
 
   #checkLinks(turn: Turn, add: Add): void {
     const { sum, seq } = this.#end;
-    if (turn.prev !== sum) {
+    if (turn.prev !== sum && (turn.prev === null || turn.prev !== this.#replacedSum)) {
       add(
         "wrong_prev",
         sum === null ? "names a turn before turn 1" : "does not follow the turn before it (prev)",
@@ -137,8 +193,14 @@ export class Chain {
   #checkNumbers(turn: Turn, add: Add): void {
     const [first, last] = turn.seq;
     const counted = turn.events.every((event, index) => event.seq === first + index);
-    if (!counted || last !== first + turn.events.length - 1) {
+    const lastEvent = first + turn.events.length - 1;
+    const replaces = replacesOf(turn);
+    // A replacement stands for as many events as were lost, and holds one.
+    if (!counted || (replaces === undefined ? last !== lastEvent : last < lastEvent)) {
       add("wrong_seq", `does not number its events from ${first} to ${last} without gaps`);
+    }
+    if (replaces !== undefined && (replaces.seq[0] !== first || replaces.seq[1] !== last)) {
+      add("wrong_seq", "does not replace the events whose place it takes");
     }
   }
 
@@ -149,10 +211,10 @@ export class Chain {
     const expected = opens ? run + 1 : run;
     if (!this.#broken && turn.run !== expected) {
       add("wrong_run", `belongs to run ${turn.run}, where run ${expected} was expected`);
-    } else if (!this.#broken && !opens && runEnded && !isBetweenRuns(turn)) {
+    } else if (!this.#broken && !opens && runEnded === true && !isBetweenRuns(turn)) {
       add("wrong_run", `follows the end of run ${run}`);
     }
-    if (!this.#broken && opens && !runEnded) {
+    if (!this.#broken && opens && runEnded === false) {
       add("run_not_ended", `opens run ${turn.run} before run ${run} ended`, "warning");
     }
     if (continued !== undefined && (turn.kind !== "harness" || continued.run !== turn.run)) {
@@ -178,7 +240,7 @@ export class Chain {
       const name = `the result with seq ${event.seq}`;
       const call = calls.get(event.call_seq) ?? this.#calls.get(event.call_seq);
       if (call === undefined) {
-        if (this.#incomplete) continue;
+        if (this.#incomplete || this.#isLost(event.call_seq)) continue;
         add("result_without_call", `holds ${name} for seq ${event.call_seq}, where no earlier call is`);
       } else if (call.call_id !== event.call_id) {
         add(
@@ -190,6 +252,49 @@ export class Chain {
       } else answered.add(call.seq);
     }
   }
+
+  #isLost(seq: number): boolean {
+    return this.#lost.some(([first, last]) => first <= seq && seq <= last);
+  }
+
+  /** A checkpoint whose numbers do not fit would let a reader begin at the wrong turn. */
+  #checkCheckpoints(turn: Turn, add: Add): void {
+    for (const event of turn.events) {
+      if (event.type === "history_compaction") {
+        const last = this.#lastSeq.get(event.to_turn);
+        const fits = event.to_turn < turn.turn && (last === undefined || last === event.to_seq);
+        if (!fits) add("wrong_checkpoint", `stands for seqs up to ${event.to_seq}, where no turn ends`);
+      } else if (event.type === "compaction_withdrawn" && this.#fromStart && !this.#incomplete) {
+        const restored = this.#without(event.checkpoint).at(-1) ?? null;
+        if (JSON.stringify(restored) === JSON.stringify(event.restored)) continue;
+        add(
+          "wrong_checkpoint",
+          `restores another checkpoint than the one before the one with seq ${event.checkpoint}`,
+        );
+      }
+    }
+  }
+
+  #without(checkpoint: number): CheckpointRef[] {
+    return this.#checkpoints.filter(({ seq }) => seq !== checkpoint);
+  }
+}
+
+function checkFork(turn: Turn, add: Add): void {
+  const [first, ...others] = turn.events;
+  const fork = first?.type === "session_fork" ? first : null;
+  if ((turn.kind === "fork") !== (fork !== null) || others.some(({ type }) => type === "session_fork")) {
+    add("wrong_fork", "must begin with a session_fork, and hold no other, exactly when it is a fork turn");
+  } else if (fork !== null) {
+    const here = fork.to_turn === turn.turn - 1 && fork.to_seq === turn.seq[0] - 1 && fork.sum === turn.prev;
+    if (!here) add("wrong_fork", "names another place than its own as the one where it was forked");
+    if (fork.lineage.includes(turn.session)) add("wrong_fork", "names its own session in its lineage");
+  }
+}
+
+/** What a turn says about the lost one that it stands for. */
+export function replacesOf(turn: Turn): Replaces | undefined {
+  return turn.kind === "harness" ? turn.replaces : undefined;
 }
 
 type Add = (code: string, message: string, severity?: Breach["severity"]) => void;

@@ -18,6 +18,10 @@ export const denoFiles: Files = {
     }
   },
   read: (path) => Deno.readFileSync(path),
+  openRead(path) {
+    const file = Deno.openSync(path, { read: true });
+    return { read: (into) => file.readSync(into) ?? 0, close: () => file.close() };
+  },
   list: (path) => Array.from(Deno.readDirSync(path), (entry) => entry.name),
   makeDirectory: (path, mode) => Deno.mkdirSync(path, { mode }),
   createExclusive: (path, mode) => writable(Deno.openSync(path, { write: true, createNew: true, mode })),

@@ -33,7 +33,10 @@ export function checkBlobs(
       add("info", "unreferenced_blob", { path, message: "is named by no turn" });
     }
   }
-  for (const [sha256, use] of users) checkNamed(ports, paths, { sha256, use, there: there.has(sha256), add });
+  for (const [sha256, use] of users) {
+    const lost = walk.lostBlobs.has(sha256);
+    checkNamed(ports, paths, { sha256, use, lost, there: there.has(sha256), add });
+  }
 }
 
 interface Use {
@@ -57,15 +60,23 @@ function usersOf(blobs: readonly NamedBlob[]): Map<string, Use> {
 function checkNamed(
   ports: Ports,
   paths: SessionPaths,
-  options: { readonly sha256: string; readonly use: Use; readonly there: boolean; readonly add: Findings },
+  options: {
+    readonly sha256: string;
+    readonly use: Use;
+    /** Known to be lost, and recorded. */
+    readonly lost: boolean;
+    readonly there: boolean;
+    readonly add: Findings;
+  },
 ): void {
-  const { sha256, use, there, add } = options;
+  const { sha256, use, lost, there, add } = options;
   const path = `blobs/${sha256}`;
   const { turn, by } = use.first;
   const severity = use.needed ? "error" : "warning";
   const found = there ? inspectBlob(ports, paths, sha256) : null;
   if (found === null) {
-    add(severity, "missing_blob", { path, message: `is missing, but ${by} of turn ${turn} names it`, turn });
+    const message = `is missing, but ${by} of turn ${turn} names it`;
+    add(lost ? "warning" : severity, "missing_blob", { path, message, turn });
   } else if (found.status === "bad") {
     add(severity, found.code, { path, message: `${found.message}; ${by} of turn ${turn} names it`, turn });
   } else if ([...use.sizes].some((size) => size !== found.bytes.length)) {

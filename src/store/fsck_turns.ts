@@ -7,9 +7,10 @@ import { advanceManifest, type Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { turnFileName } from "../domain/turn.ts";
 import { blobsOf, type BlobUse } from "./blobs.ts";
-import { Chain } from "./chain.ts";
+import { Chain, replacesOf } from "./chain.ts";
 import { checkFile, type Findings } from "./fsck_findings.ts";
 import { type SessionPaths, turnNumberOf, turnPath } from "./layout.ts";
+import { findLineage } from "./lineage.ts";
 import type { ManifestFile } from "./manifest_file.ts";
 import { lookForDirectory } from "./trusted.ts";
 import { readEnvelope } from "./turn_file.ts";
@@ -29,6 +30,8 @@ export interface Walk {
   /** Where the readable history ends. */
   readonly chain: Chain;
   readonly blobs: readonly NamedBlob[];
+  /** Blobs of which a turn says that they are lost. */
+  readonly lostBlobs: ReadonlySet<string>;
   /** True when every turn was read and fits: only then the manifest and unused blobs can be judged. */
   readonly sound: boolean;
   /** The manifest made from the turns up to the one that the manifest file names as its head. */
@@ -46,8 +49,9 @@ export function checkTurns(
   const { add } = options;
   const head = options.manifest.status === "ok" ? options.manifest.manifest.head.turn : 0;
   const numbers = turnNumbers(ports, paths, add);
-  const chain = new Chain(paths.id);
+  const chain = new Chain(paths.id, { lineage: () => findLineage(ports, paths, { numbers }) });
   const blobs: NamedBlob[] = [];
+  const lostBlobs = new Set<string>();
   let sound = true;
   let manifest: Manifest | null = null;
   let manifestAtHead: Manifest | null = null;
@@ -66,10 +70,25 @@ export function checkTurns(
     sound &&= turn.fits;
     chain.advance(turn.turn);
     for (const use of blobsOf(turn.turn)) blobs.push({ ...use, turn: number });
+    for (const event of turn.turn.events) if (event.type === "blob_lost") lostBlobs.add(event.sha256);
+    const replaces = replacesOf(turn.turn);
+    if (replaces !== undefined) {
+      const message = `stands for a turn that was lost (${replaces.reason})`;
+      add("info", "turn_replaced", { path: pathOf(number), message, turn: number });
+    }
     if (sound && number <= head) manifest = advanceManifest(manifest, paths.id, turn.turn);
     if (sound && number === head) manifestAtHead = manifest;
   }
-  return { files: numbers.length, last: numbers.at(-1) ?? 0, chain, blobs, sound, manifestAtHead, pathOf };
+  return {
+    files: numbers.length,
+    last: numbers.at(-1) ?? 0,
+    chain,
+    blobs,
+    lostBlobs,
+    sound,
+    manifestAtHead,
+    pathOf,
+  };
 }
 
 function pathOf(turn: number): string {

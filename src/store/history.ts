@@ -4,22 +4,25 @@
  * @module
  */
 import { ReprError } from "../domain/errors.ts";
-import { advanceManifest, type Manifest } from "../domain/manifest.ts";
+import type { CheckpointRef } from "../domain/event.ts";
+import { advanceManifest, type Manifest, refOf } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { Turn } from "../domain/turn.ts";
-import { Chain } from "./chain.ts";
+import { ANY_LINEAGE, Chain } from "./chain.ts";
 import { damaged, tooNew } from "./damage.ts";
 import { orStorageError } from "./fs_errors.ts";
 import { insideSession, type SessionPaths, turnNumberOf, turnPath } from "./layout.ts";
+import { findLineage } from "./lineage.ts";
 import { type ManifestFile, readManifest } from "./manifest_file.ts";
 import { lookForDirectory } from "./trusted.ts";
 import { readEnvelope } from "./turn_file.ts";
 import { judgeTurn } from "./turn_schema.ts";
 
-/** Everything that a session's files say. */
+/** What a session's files say: all of them, or those that the next request needs. */
 export interface History {
   /** `null` while there is no turn. */
   readonly manifest: Manifest | null;
+  /** In order; where a checkpoint stands for the older ones, only what {@linkcode readRecent} says. */
   readonly turns: Turn[];
   readonly chain: Chain;
   /** True when a later version wrote the manifest file: it is left alone. */
@@ -34,22 +37,89 @@ export interface History {
 export function readHistory(ports: Ports, paths: SessionPaths): History {
   return orStorageError(`read session "${paths.id}"`, paths.root, () => {
     requireSession(ports, paths);
-    const file = readManifest(ports, paths);
-    if (file.status === "refused") throw damaged(paths, paths.manifest, file);
-    const turns: Turn[] = [];
-    const chain = new Chain(paths.id);
-    for (let turn = readTurn(ports, paths, 1, chain); turn !== null;) {
-      turns.push(turn);
-      turn = readTurn(ports, paths, turns.length + 1, chain);
-    }
-    refuseGap(ports, paths, turns.length, file);
-    return {
-      manifest: manifestOf(paths, file, turns),
-      turns,
-      chain,
-      manifestIsNewer: file.status === "newer",
-    };
+    return readAll(ports, paths, requireManifest(ports, paths));
   });
+}
+
+/**
+ * Reads what the next request needs: the turns behind the checkpoint in force and, where that cuts into a run, the
+ * turn with its user message. Without a checkpoint, or a manifest that serves, that is everything.
+ *
+ * @throws {ReprError} as {@linkcode readHistory}; damage before the checkpoint is not looked for.
+ */
+export function readRecent(ports: Ports, paths: SessionPaths): History {
+  return orStorageError(`read session "${paths.id}"`, paths.root, () => {
+    requireSession(ports, paths);
+    const file = requireManifest(ports, paths);
+    let from = file.status === "ok" ? file.manifest.checkpoint : null;
+    while (file.status === "ok" && from !== null) {
+      const recent = readBehind(ports, paths, { file, from });
+      if (recent === null) break;
+      // The manifest may lag: a later turn may have withdrawn this checkpoint, or cut before it.
+      const inForce: CheckpointRef | null = recent.manifest?.checkpoint ?? null;
+      if (inForce !== null && inForce.to_turn >= from.to_turn) return recent;
+      from = inForce;
+    }
+    return readAll(ports, paths, file);
+  });
+}
+
+function requireManifest(ports: Ports, paths: SessionPaths): ManifestFile {
+  const file = readManifest(ports, paths);
+  if (file.status === "refused") throw damaged(paths, paths.manifest, file);
+  return file;
+}
+
+function readAll(ports: Ports, paths: SessionPaths, file: ManifestFile): History {
+  const chain = new Chain(paths.id, { lineage: () => findLineage(ports, paths) });
+  const turns = readOn(ports, paths, chain);
+  refuseGap(ports, paths, turns.length, file);
+  return { manifest: manifestOf(paths, file, turns), turns, chain, manifestIsNewer: file.status === "newer" };
+}
+
+/** The turns behind a checkpoint, or `null` when they do not bear out what the manifest says about it. */
+function readBehind(
+  ports: Ports,
+  paths: SessionPaths,
+  { file, from }: { readonly file: ManifestFile & { status: "ok" }; readonly from: CheckpointRef },
+): History | null {
+  const chain = new Chain(paths.id, {
+    after: { turn: from.to_turn, seq: from.to_seq },
+    lineage: () => findLineage(ports, paths, { from: from.to_turn + 1 }),
+  });
+  const turns = readOn(ports, paths, chain);
+  refuseGap(ports, paths, from.to_turn + turns.length, file);
+  const { head } = file.manifest;
+  const known = turns.find(({ turn }) => turn === from.turn)?.events.find(({ seq }) => seq === from.seq);
+  const bornOut = turns[0]?.seq[0] === from.to_seq + 1 && known?.type === "history_compaction" &&
+    JSON.stringify(refOf(known, from.turn)) === JSON.stringify(from) &&
+    turns.find(({ turn }) => turn === head.turn)?.sum === head.sum;
+  if (!bornOut) return null;
+  const opening = from.opening_turn === null ? [] : readOpening(ports, paths, from.opening_turn);
+  let manifest: Manifest = file.manifest;
+  for (const turn of turns) if (turn.turn > head.turn) manifest = advanceManifest(manifest, paths.id, turn);
+  return { manifest, turns: [...opening, ...turns], chain, manifestIsNewer: false };
+}
+
+/** The turn whose user message stays verbatim; its neighbours are not read, so its own seal and shape must do. */
+function readOpening(ports: Ports, paths: SessionPaths, number: number): Turn[] {
+  const chain = new Chain(paths.id, { after: { turn: number - 1, seq: 0 }, lineage: () => ANY_LINEAGE });
+  const turn = readTurn(ports, paths, number, chain);
+  if (turn !== null) return [turn];
+  throw damaged(paths, turnPath(paths, number), {
+    code: "missing_turn",
+    message: "is missing, but the checkpoint in force names it",
+  });
+}
+
+/** The turns from the end of `chain` on, up to the first number without a file. */
+function readOn(ports: Ports, paths: SessionPaths, chain: Chain): Turn[] {
+  const turns: Turn[] = [];
+  for (;;) {
+    const turn = readTurn(ports, paths, chain.end.turn + 1, chain);
+    if (turn === null) return turns;
+    turns.push(turn);
+  }
 }
 
 /**

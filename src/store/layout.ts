@@ -24,7 +24,11 @@ export interface SessionPaths {
 
 /** The paths of session `id` below `sessions`, the directory that holds all of them. */
 export function sessionPaths(sessions: string, id: SessionId): SessionPaths {
-  const root = `${sessions}/${id}`;
+  return pathsAt(`${sessions}/${id}`, id);
+}
+
+/** The paths of session `id` while its directory has another name, `root`. */
+export function pathsAt(root: string, id: SessionId): SessionPaths {
   return {
     id,
     root,
@@ -57,6 +61,11 @@ export function turnNumberOf(name: string): number | null {
 /** True for names of temporary files of ours: `.tmp-<pid>-<hex>`. */
 export function isTemporaryName(name: string): boolean {
   return /^\.tmp-\d{1,10}-[0-9a-f]{1,16}$/.test(name);
+}
+
+/** True for names of directories beside the sessions that only a killed process leaves: half made, half removed. */
+export function isHiddenName(name: string): boolean {
+  return /^\.(?:new|removed)-\d{1,10}-[0-9a-f]{1,16}$/.test(name);
 }
 
 /** True for names of blobs: 64 lower-case hex digits. */

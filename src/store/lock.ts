@@ -8,7 +8,7 @@ import { ReprError } from "../domain/errors.ts";
 import { isJsonObject, numberMember, stringMember } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import { damaged } from "./damage.ts";
-import { isTaken, storageError } from "./fs_errors.ts";
+import { isTaken, storageError, systemCode } from "./fs_errors.ts";
 import { FILE_MODE, type SessionPaths } from "./layout.ts";
 import { lookForFile, readTrusted } from "./trusted.ts";
 
@@ -52,6 +52,7 @@ export class SessionLock {
    * Takes the lock of a session for writing.
    *
    * @throws {ReprError} `session_locked` naming the owner, `session_damaged` when `lock` is no file of ours,
+   * `no_such_session` when the session was removed while we waited,
    * `interrupted` when `signal` aborts, `storage_*`.
    */
   static async acquire(ports: Ports, paths: SessionPaths, options: LockOptions): Promise<SessionLock> {
@@ -64,6 +65,7 @@ export class SessionLock {
         if (file !== null) return new SessionLock(file);
       }
     } catch (error) {
+      if (systemCode(error) === "ENOENT") throw gone(paths);
       throw storageError(error, `lock session "${paths.id}"`, paths.lock);
     }
   }
@@ -254,7 +256,16 @@ function ownerOf(ports: Ports, paths: SessionPaths): LockOwner | null {
   return pid === undefined || host === undefined || since === undefined ? null : { pid, host, since };
 }
 
-function locked(paths: SessionPaths, owner: LockOwner | null): ReprError {
+/** `no_such_session` for a directory that went away under us. */
+function gone(paths: SessionPaths): ReprError {
+  return new ReprError("no_such_session", `Cannot lock session "${paths.id}": it was removed meanwhile`, {
+    hint: 'List the sessions with "reprise ls"',
+    details: { session: paths.id },
+  });
+}
+
+/** `session_locked` (exit 5), naming the owner. */
+export function locked(paths: SessionPaths, owner: LockOwner | null): ReprError {
   const by = owner === null
     ? "another process, which has not given its name yet"
     : `process ${owner.pid} on host ${owner.host} since ${owner.since}`;

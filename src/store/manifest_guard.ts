@@ -10,12 +10,14 @@ import { type Manifest, MANIFEST_FORMAT } from "../domain/manifest.ts";
 /** True when `value` has the shape of a manifest of this version. */
 export function isManifest(value: unknown): value is Manifest {
   return isJsonObject(value) && value.format === MANIFEST_FORMAT &&
-    isText(value.session) && isText(value.family) && typeof value.title === "string" &&
+    isText(value.session) && isText(value.family) &&
+    (value.parent === undefined || isText(value.parent)) && typeof value.title === "string" &&
     isInstant(value.created_at) && isInstant(value.updated_at) &&
     isJsonObject(value.head) && isHead(value.head) &&
     isOrdinal(value.run) && isText(value.state) &&
     isJsonObject(value.pins) && isPins(value.pins) &&
-    isJsonObject(value.usage) && isUsage(value.usage);
+    isJsonObject(value.usage) && isUsage(value.usage) &&
+    (value.checkpoint === null || isJsonObject(value.checkpoint) && isCheckpoint(value.checkpoint));
 }
 
 function isHead(head: JsonObject): boolean {
@@ -36,6 +38,10 @@ function isFingerprint(fingerprint: JsonObject): boolean {
 function isUsage(usage: JsonObject): boolean {
   return isCount(usage.input_tokens) && isCount(usage.cached_tokens) && isCount(usage.output_tokens) &&
     isCount(usage.reasoning_tokens);
+}
+
+function isCheckpoint({ turn, seq, to_turn, to_seq, opening_turn }: JsonObject): boolean {
+  return [turn, seq, to_turn, to_seq].every(isOrdinal) && (opening_turn === null || isOrdinal(opening_turn));
 }
 
 function isText(value: unknown): boolean {

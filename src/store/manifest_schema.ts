@@ -6,7 +6,7 @@
  */
 import * as z from "zod";
 import { MANIFEST_FORMAT } from "../domain/manifest.ts";
-import { pins, usage } from "./turn_schema.ts";
+import { checkpointRef, pins, usage } from "./turn_schema.ts";
 
 const text = z.string().min(1);
 const ordinal = z.int().min(1);
@@ -17,6 +17,7 @@ export const manifestSchema: z.ZodType = z.looseObject({
   format: z.literal(MANIFEST_FORMAT),
   session: text,
   family: text,
+  parent: text.optional(),
   title: z.string(),
   created_at: instant,
   updated_at: instant,
@@ -25,4 +26,5 @@ export const manifestSchema: z.ZodType = z.looseObject({
   state: text,
   pins,
   usage,
+  checkpoint: checkpointRef.nullable(),
 });

@@ -43,7 +43,7 @@ export function writeTemporary(
 }
 
 /** Closes a file that is given up already: a second error would hide the first. */
-function closeQuietly(file: WritableFile): void {
+export function closeQuietly(file: { close(): void }): void {
   try {
     file.close();
   } catch {
@@ -63,7 +63,8 @@ function createTemporary(ports: Ports, directory: string): { path: string; file:
   }
 }
 
-function writeAll(file: WritableFile, bytes: Uint8Array): void {
+/** Writes all of `bytes`, however little the file takes at a time. */
+export function writeAll(file: WritableFile, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length;) {
     const count = file.write(bytes.subarray(written));
     if (count <= 0) throw new Error(`The file system took none of ${bytes.length - written} bytes`);
@@ -127,7 +128,7 @@ export function ensureDirectory(files: Files, path: string): boolean {
 }
 
 /** Gives back the permission bits that the umask took from a file or directory that we just created. */
-function fixMode(files: Files, path: string, mode: number): void {
+export function fixMode(files: Files, path: string, mode: number): void {
   const found = files.facts(path)?.mode ?? null;
   if (found !== null && (found & 0o777) !== mode) files.setMode(path, mode);
 }

@@ -11,9 +11,9 @@ import type { Turn } from "../domain/turn.ts";
 import { inspectBlob } from "./blobs.ts";
 import { damaged } from "./damage.ts";
 import { orStorageError } from "./fs_errors.ts";
-import { readHistory, requireSession } from "./history.ts";
+import { type History, readHistory, readRecent, requireSession } from "./history.ts";
 import type { Home } from "./home.ts";
-import { sessionPaths } from "./layout.ts";
+import { type SessionPaths, sessionPaths } from "./layout.ts";
 
 /** A session as its files say it. */
 export interface SessionView {
@@ -30,8 +30,25 @@ export interface SessionView {
  * @throws {ReprError} `no_such_session`, `session_damaged` (names file and finding), `format_too_new`, `storage_*`.
  */
 export function readSession(ports: Ports, home: Home, id: SessionId): SessionView {
+  return viewOf(ports, home, { id, read: readHistory });
+}
+
+/**
+ * Reads what the next request of a session needs: from the checkpoint in force on. Damage before it is not found.
+ *
+ * @throws {ReprError} as {@linkcode readSession}.
+ */
+export function readSessionTail(ports: Ports, home: Home, id: SessionId): SessionView {
+  return viewOf(ports, home, { id, read: readRecent });
+}
+
+function viewOf(
+  ports: Ports,
+  home: Home,
+  { id, read }: { readonly id: SessionId; readonly read: (ports: Ports, paths: SessionPaths) => History },
+): SessionView {
   const paths = sessionPaths(home.sessions, id);
-  const { manifest, turns } = readHistory(ports, paths);
+  const { manifest, turns } = read(ports, paths);
   if (manifest === null) throw noTurns(id, paths.root);
   return { id, path: paths.root, manifest, turns };
 }

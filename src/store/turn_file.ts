@@ -49,7 +49,7 @@ export function readEnvelope(
 /** Judges the bytes of a turn file: seal first, so that nothing of a torn or edited file is believed. */
 export function openEnvelope(bytes: Uint8Array): Envelope | Unbelieved {
   const sum = checkSeal(bytes);
-  if (sum === null) return damaged("bad_sum", "does not fit its checksum: it was cut short or altered");
+  if (sum === null) return damaged("bad_sum", whyUnsealed(bytes));
   if (isTooDeep(bytes)) return damaged("too_deep", `nests deeper than ${MAX_DEPTH} levels`);
   let value: unknown;
   try {
@@ -61,6 +61,16 @@ export function openEnvelope(bytes: Uint8Array): Envelope | Unbelieved {
   const version = formatVersion(value, "reprise.turn");
   if (version === null) return damaged("bad_format", `does not name the format "${TURN_FORMAT}"`);
   return { status: "ok", value, sum, newer: version > 1 };
+}
+
+/** What is wrong with bytes that do not fit their seal, as far as a look at them tells. */
+function whyUnsealed(bytes: Uint8Array): string {
+  if (bytes.length === 0) return "is empty";
+  if (bytes.every((byte) => byte === 0)) return "holds nothing but zero bytes";
+  const end = new TextDecoder("latin1").decode(bytes.subarray(-3));
+  return end === '"}\n'
+    ? "does not fit its checksum: it was altered"
+    : "does not end with its checksum: it was cut short or overwritten";
 }
 
 /** The number in `"format": "<name>/<number>"`, or `null` when the member says anything else. */

@@ -40,6 +40,15 @@ export const pins = z.looseObject({
   workspace: text,
 });
 
+/** Where a checkpoint lies and what it stands for. */
+export const checkpointRef = z.looseObject({
+  turn: ordinal,
+  seq: ordinal,
+  to_turn: ordinal,
+  to_seq: ordinal,
+  opening_turn: ordinal.nullable(),
+});
+
 const runError = z.looseObject({ code: text, message: z.string() });
 
 /** One schema for each event kind of this version, `seq` and `type` aside. */
@@ -85,10 +94,32 @@ const EVENTS: Record<EventType, z.ZodType> = {
     to_seq: ordinal,
     to_turn: ordinal,
     previous_checkpoint: ordinal.nullable(),
+    opening_turn: ordinal.nullable(),
+    strategy: text,
     summary: z.string(),
     limitations: z.array(z.string()),
+    dropped: z.record(z.string(), count).optional(),
+    endpoint_notices: z.array(z.looseObject({ endpoint: text, model: text, without: text })).optional(),
+    run_usage: usage.optional(),
+    verification: object.optional(),
+    request: object.optional(),
+    items: z.array(item).min(1).optional(),
+    origin: z.looseObject({
+      fingerprint,
+      model: z.looseObject({ asked: text, answered: z.string().nullable() }),
+    }).optional(),
   }),
-  compaction_withdrawn: z.looseObject({ checkpoint: ordinal }),
+  compaction_withdrawn: z.looseObject({ checkpoint: ordinal, restored: checkpointRef.nullable() }),
+  session_fork: z.looseObject({
+    parent: text,
+    to_seq: ordinal,
+    to_turn: ordinal,
+    sum: sha256,
+    lineage: z.array(text).min(1),
+  }),
+  branch_summary: z.looseObject({ session: text, from_seq: ordinal, to_seq: ordinal, summary: z.string() }),
+  turn_replaced: z.looseObject({}),
+  blob_lost: z.looseObject({ sha256 }),
   run_continued: z.looseObject({ run: ordinal }),
   run_ended: z.looseObject({
     run: ordinal,
@@ -108,9 +139,16 @@ const base = {
   seq: z.tuple([ordinal, ordinal]),
   prev: sha256.nullable(),
   at: instant,
+  redacted: z.looseObject({ replaced: count, sum: sha256 }).optional(),
   events: z.array(event).min(1),
   sum: sha256,
 };
+/** Of a turn that stands for a lost one. */
+const replaces = z.looseObject({
+  sum: sha256.nullable(),
+  seq: z.tuple([ordinal, ordinal]),
+  reason: text,
+});
 const TURNS: Record<Turn["kind"], z.ZodType> = {
   user: z.looseObject({ ...base, pins }),
   model: z.looseObject({
@@ -135,8 +173,9 @@ const TURNS: Record<Turn["kind"], z.ZodType> = {
     }),
   }),
   tools: z.looseObject(base),
-  harness: z.looseObject({ ...base, pins: pins.optional() }),
+  harness: z.looseObject({ ...base, pins: pins.optional(), replaces: replaces.optional() }),
   compaction: z.looseObject({ ...base, pins }),
+  fork: z.looseObject(base),
 };
 const kindOnly = z.looseObject({ kind: text });
 

@@ -14,7 +14,7 @@ import { blobPath, blobsOf, MAX_BLOB_BYTES, publishBlob } from "./blobs.ts";
 import type { ChainEnd, OpenCall } from "./chain.ts";
 import { judgeEncoded } from "./draft.ts";
 import { isTaken, orStorageError, storageError } from "./fs_errors.ts";
-import { type History, readHistory, requireSession } from "./history.ts";
+import { type History, readHistory, readRecent, requireSession } from "./history.ts";
 import type { Home } from "./home.ts";
 import { isTemporaryName, type SessionPaths, sessionPaths, turnPath } from "./layout.ts";
 import { type LockOptions, SessionLock } from "./lock.ts";
@@ -44,7 +44,7 @@ export class SessionWriter {
   readonly #ports: Ports;
   readonly #paths: SessionPaths;
   readonly #lock: SessionLock;
-  readonly #history: History;
+  #history: History;
   readonly #blobs = new Set<string>();
   #manifest: Manifest | null;
   /** Why nothing can be written any more. */
@@ -80,7 +80,7 @@ export class SessionWriter {
   }
 
   /**
-   * Opens a session for its next turns: lock, leftovers, then everything that reading checks.
+   * Opens a session for its next turns: lock, leftovers, then what the next request needs, checked.
    *
    * @throws {ReprError} `no_such_session`, `session_locked`, `session_damaged`, `format_too_new`, `storage_*`.
    */
@@ -88,7 +88,7 @@ export class SessionWriter {
     const paths = sessionPaths(home.sessions, options.id);
     orStorageError(`open session "${paths.id}"`, paths.root, () => requireSession(ports, paths));
     return await SessionWriter.#underLock(ports, paths, options, () => {
-      const history = readHistory(ports, paths);
+      const history = readRecent(ports, paths);
       if (history.manifest === null) throw noTurns(paths.id, paths.root);
       sweep(ports, paths);
       // The newest turn may be one that a killed writer had named but not yet made durable.
@@ -118,8 +118,22 @@ export class SessionWriter {
     return this.#manifest;
   }
 
-  /** All turns, oldest first, those appended here included. */
+  /**
+   * The turns that the next request needs, oldest first, those appended here included: all of them, or those from
+   * the checkpoint on (see {@linkcode readRecent}).
+   */
   get turns(): readonly Turn[] {
+    return this.#history.turns;
+  }
+
+  /**
+   * All turns; reads the older ones when a checkpoint let opening pass them over.
+   *
+   * @throws {ReprError} `session_damaged` when one of them is; `storage_*`.
+   */
+  allTurns(): readonly Turn[] {
+    const { turns } = this.#history;
+    if (turns.length !== this.end.turn) this.#history = readHistory(this.#ports, this.#paths);
     return this.#history.turns;
   }
 

@@ -14,7 +14,7 @@ const HINTS: { readonly [code in ErrorCode]?: string } = {
   network_failed: 'Check the network and the base URL, then go on with "reprise run -c"',
   stream_cut: 'Go on with "reprise run -c"; nothing that was saved is lost',
   bad_stream: "Check that the base URL is that of a Responses API, such as https://api.openai.com/v1",
-  context_overflow: "Start a new session, or use a model with a larger context window",
+  context_overflow: 'Shorten the history with "reprise compact @last", or use a model with a larger context window',
   request_refused: 'See what was sent with "reprise input"',
 };
 

@@ -34,6 +34,8 @@ function checkpoint(history: History, toSeq: number, summary = "So far"): Histor
       to_seq: toSeq,
       to_turn: toTurn,
       previous_checkpoint: null,
+      opening_turn: null,
+      strategy: "deterministic",
       summary,
       limitations: [],
     }],
@@ -44,7 +46,7 @@ function withdraw(history: History, seq: number): History {
   return history.add({
     kind: "harness",
     run: history.run,
-    events: [{ type: "compaction_withdrawn", checkpoint: seq }],
+    events: [{ type: "compaction_withdrawn", checkpoint: seq, restored: null }],
   });
 }
 
@@ -186,4 +188,17 @@ Deno.test("age is no reason: the oldest of a thousand items goes", () => {
   const history = new History();
   for (let n = 1; n <= 1000; n++) history.user("x").model([reasoning(`rs_${n}`), message(`msg_${n}`, "a")]);
   assert.deepEqual(foldHistory(history.turns, TARGET).dropped, []);
+});
+
+Deno.test("what lies before a checkpoint answers nothing behind it: it may not have been read", () => {
+  const shell = (type: string) => ({ type, id: `${type}_1`, call_id: "call_s", status: "completed" });
+  const history = new History().user("first").model([shell("shell_call"), shell("shell_call_output")])
+    .ended();
+  checkpoint(history, history.seq);
+  history.run = 2;
+  history.user("second").model([shell("shell_call"), message("msg_1", "no output came")]);
+  const whole = foldHistory(history.turns, { ...TARGET, run: 2 });
+  assert.deepEqual(brief(whole), [SO_FAR, "user: second", "assistant_message"]);
+  const recent = history.turns.filter(({ seq }) => seq[0] > 4);
+  assert.deepEqual(brief(foldHistory(recent, { ...TARGET, run: 2 })), brief(whole));
 });

@@ -312,6 +312,8 @@ class Maker {
         to_seq: end.seq[1],
         to_turn: end.turn,
         previous_checkpoint: null,
+        opening_turn: null,
+        strategy: "deterministic",
         summary: "What happened so far",
         limitations: [],
       }],
@@ -324,7 +326,8 @@ class Maker {
     );
     if (checkpoints.length === 0) return;
     const checkpoint = this.#dice.pick(checkpoints).seq;
-    this.#add({ kind: "harness", run: this.#run, events: [{ type: "compaction_withdrawn", checkpoint }] });
+    const events: EventDraft[] = [{ type: "compaction_withdrawn", checkpoint, restored: null }];
+    this.#add({ kind: "harness", run: this.#run, events });
   }
 
   #end(): void {

@@ -62,7 +62,7 @@ Deno.test("an import against the matrix is found, with its line and what is allo
   assert.deepEqual(found, [
     'src/domain/b.ts:1: Imports "src/store/a.ts": src/domain may import nothing of ours',
     'src/fixture/d.ts:1: Imports "src/run/c.ts": src/fixture may import domain, provider, transport, rules',
-    'src/run/c.ts:1: Imports "src/cli/main.ts": src/run may import domain, store, fold, provider, transport, tools',
+    'src/run/c.ts:1: Imports "src/cli/main.ts": src/run may import domain, store, fold, compaction, provider, transport, tools',
     'src/store/a.ts:2: Imports "src/fold/fold.ts": src/store may import domain',
   ]);
 });

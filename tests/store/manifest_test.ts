@@ -177,6 +177,7 @@ const GOOD: Manifest = {
     workspace: "/w",
   },
   usage: { input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
+  checkpoint: { turn: 9, seq: 40, to_turn: 5, to_seq: 20, opening_turn: 4 },
 };
 
 /** Every path to a member of a value. */

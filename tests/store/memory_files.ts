@@ -44,6 +44,19 @@ export function memoryFiles(tree: Tree): Files {
       if (bytes === undefined) throw new Deno.errors.NotFound(path);
       return bytes;
     },
+    openRead(path) {
+      const bytes = this.read(path);
+      let at = 0;
+      return {
+        read(into) {
+          const chunk = bytes.subarray(at, at + into.length);
+          into.set(chunk);
+          at += chunk.length;
+          return chunk.length;
+        },
+        close: () => {},
+      };
+    },
     list(path) {
       const names = new Set<string>();
       for (const name of tree.keys()) {

@@ -49,6 +49,7 @@ export function spyFiles(before: (operation: Operation) => void, options: SpyOpt
   return {
     facts: spied("facts", denoFiles.facts),
     read: spied("read", denoFiles.read),
+    openRead: spied("openRead", denoFiles.openRead),
     list: spied("list", denoFiles.list),
     makeDirectory: (path, mode) => {
       before({ name: "makeDirectory", path });

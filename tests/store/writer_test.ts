@@ -199,8 +199,8 @@ function rewriteNewest(path: string, change: (text: string) => string): void {
 
 const NEWER: Record<string, (text: string) => string> = {
   "a later turn format": (text) => text.replace("reprise.turn/1", "reprise.turn/2"),
-  "an unknown turn kind": (text) => text.replace('"kind":"harness"', '"kind":"fork"'),
-  "an unknown event kind": (text) => text.replace('"type":"run_ended"', '"type":"branch_summary"'),
+  "an unknown turn kind": (text) => text.replace('"kind":"harness"', '"kind":"merge"'),
+  "an unknown event kind": (text) => text.replace('"type":"run_ended"', '"type":"branch_merged"'),
 };
 for (const [name, change] of Object.entries(NEWER)) {
   Deno.test(`${name} refuses the next request and still shows`, () =>

@@ -1,6 +1,6 @@
 /** The verb `input`: the exact request body that the next run would send. */
 import type { ExitCode } from "../../domain/errors.ts";
-import { readSession } from "../../store/read.ts";
+import { readSession, readSessionTail } from "../../store/read.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
 import { nextRequest } from "../next_request.ts";
 import type { PostureFlags } from "../posture.ts";
@@ -18,7 +18,7 @@ export function inputVerb(selector: string, flags: InputFlags): ExitCode {
   const context = makeContext(flags);
   const { ports, config, output } = context;
   const { home, id } = sessionArgument(context, selector);
-  const view = readSession(ports, home, id);
+  const view = readSessionTail(ports, home, id);
   const { built } = nextRequest({
     ports,
     flags,
@@ -26,6 +26,7 @@ export function inputVerb(selector: string, flags: InputFlags): ExitCode {
     fixture: null,
     manifest: view.manifest,
     turns: view.turns,
+    allTurns: () => readSession(ports, home, id).turns,
     instructions: flags.instructions === undefined
       ? sessionInstructions(ports, home, view)
       : textOrFile(ports, flags.instructions, "--instructions"),

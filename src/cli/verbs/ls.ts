@@ -2,11 +2,13 @@
 import { type ExitCode, ReprError } from "../../domain/errors.ts";
 import { listSessions, openHome, type SessionSummary } from "../../store/home.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
+import { type ForkNode, forkTree } from "../fork_tree.ts";
 
 /** The flags of `ls`. */
 export interface LsFlags extends CommonFlags {
   readonly since?: string | undefined;
   readonly limit?: number | undefined;
+  readonly tree?: true | undefined;
 }
 
 /** Performs `ls`. */
@@ -15,14 +17,17 @@ export function lsVerb(flags: LsFlags): ExitCode {
   const { ports, output } = context;
   const home = openHome(ports, context.home.value, { create: false });
   const since = flags.since === undefined ? null : parseSince(flags.since, ports.clock.now());
-  const sessions = listSessions(ports, home)
+  const all = listSessions(ports, home);
+  const sessions = all
     .filter(({ manifest }) => since === null || manifest === null || Date.parse(manifest.updated_at) >= since)
     .slice(0, flags.limit);
+  const known = new Set(all.map(({ id }) => id));
+  const tree = flags.tree === true ? forkTree(sessions) : null;
   if (output.options.json) {
-    output.json({ sessions: sessions.map(sessionRecord) });
+    output.json({ sessions: tree?.map((node) => nodeRecord(node, known)) ?? sessions.map(sessionRecord) });
     return 0;
   }
-  const rows = sessions.map(sessionRow);
+  const rows = tree?.flatMap((node) => nodeRows(node, known)) ?? sessions.map(sessionRow);
   const width = Math.max(0, ...rows.map(([id]) => id.length));
   for (const [id, rest] of rows) output.text(`${id.padEnd(width)}  ${rest}\n`);
   if (rows.length === 0) output.note(`no sessions in ${home.sessions}`);
@@ -34,6 +39,7 @@ function sessionRecord({ id, path, manifest, problem }: SessionSummary) {
     id,
     path,
     ...(manifest === null ? {} : {
+      ...(manifest.parent === undefined ? {} : { parent: manifest.parent }),
       title: manifest.title,
       created_at: manifest.created_at,
       updated_at: manifest.updated_at,
@@ -58,6 +64,30 @@ function sessionRow({ id, manifest, problem }: SessionSummary): readonly [string
     id,
     `${when}  ${String(head.turn).padStart(5)} turns  ${state.padEnd(11)}  ${pins.model}  ${title}`,
   ];
+}
+
+function nodeRecord({ session, forks }: ForkNode, known: ReadonlySet<string>): unknown {
+  const gone = isParentGone(session, known);
+  return {
+    ...sessionRecord(session),
+    ...(gone ? { parent_gone: true } : {}),
+    forks: forks.map((fork) => nodeRecord(fork, known)),
+  };
+}
+
+function nodeRows(node: ForkNode, known: ReadonlySet<string>, depth = 0): (readonly [string, string])[] {
+  const { session, forks } = node;
+  const [id, rest] = sessionRow(session);
+  const orphaned = depth === 0 && isParentGone(session, known);
+  const note = orphaned ? `  (forked from ${session.manifest?.parent}, which is gone)` : "";
+  return [
+    [`${"  ".repeat(depth)}${id}`, `${rest}${note}`],
+    ...forks.flatMap((fork) => nodeRows(fork, known, depth + 1)),
+  ];
+}
+
+function isParentGone({ manifest }: SessionSummary, known: ReadonlySet<string>): boolean {
+  return manifest?.parent !== undefined && !known.has(manifest.parent);
 }
 
 const AGE = /^(\d{1,6})([mhdw])$/;

@@ -1,13 +1,15 @@
-/** The verb `repair`: so far, lifting the quarantine of refused reasoning items. */
-import { type ExitCode, ReprError } from "../../domain/errors.ts";
-import type { ReplayAction } from "../../domain/event.ts";
-import type { Turn } from "../../domain/turn.ts";
-import { readSteering } from "../../fold/steering.ts";
+/** The verb `repair`: mends what `fsck` finds, and keeps what it replaces. */
+import type { ExitCode } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import { openaiResponses } from "../../provider/openai/dialect.ts";
-import { closeKilledRun } from "../../run/closing.ts";
-import { readSession } from "../../store/read.ts";
+import { closeKilledRun, openCalls } from "../../run/closing.ts";
+import { fsckSession } from "../../store/fsck.ts";
+import type { Home } from "../../store/home.ts";
+import { foreseeRepair, type RepairAction, type RepairPlan, repairSession } from "../../store/repair.ts";
 import { SessionWriter } from "../../store/writer.ts";
-import { type CommonFlags, makeContext } from "../context.ts";
+import { type CommonFlags, type Context, makeContext } from "../context.ts";
+import { liftQuarantine } from "../lift_quarantine.ts";
 import { sessionArgument } from "../session_argument.ts";
 
 /** The flags of `repair`. */
@@ -17,49 +19,97 @@ export interface RepairFlags extends CommonFlags {
   readonly dryRun?: true | undefined;
 }
 
-/** Performs `repair`. */
+/** Performs `repair`. Ends with 12 when errors are left that it cannot mend. */
 export async function repairVerb(selector: string, flags: RepairFlags): Promise<ExitCode> {
-  if (flags.liftQuarantine !== true) {
-    throw new ReprError("usage", "Cannot tell what to repair: nothing was named", {
-      hint: "Give --lift-quarantine",
-    });
-  }
   const context = makeContext(flags);
-  const { ports, output } = context;
+  const { ports } = context;
   const { home, id } = sessionArgument(context, selector);
-  const lifted = flags.dryRun === true ? quarantined(readSession(ports, home, id).turns) : await lift();
-  if (output.options.json) output.json({ session: id, lifted, dry_run: flags.dryRun === true });
-  else {
-    const verb = flags.dryRun === true ? "would be lifted" : "lifted";
-    output.text(
-      `${id}: ${lifted.length} quarantined items ${verb}${lifted.map((seq) => ` seq ${seq}`).join(",")}\n`,
-    );
+  const dryRun = flags.dryRun === true;
+  const waitMs = flags.wait * 1000;
+  if (flags.liftQuarantine === true) {
+    await liftQuarantine(context, { home, id, waitMs, dryRun });
+    return 0;
   }
-  return 0;
+  const plan = dryRun
+    ? await foreseeRepair(ports, home, id)
+    : await repairSession(ports, home, { id, waitMs });
+  if (!dryRun) await recordRepair(context, { home, id, waitMs, plan });
+  const { findings } = dryRun ? { findings: [] } : await fsckSession(ports, home, id);
+  const left = findings.filter(({ severity }) => severity === "error");
+  report(context, id, { plan, dryRun, left: left.map((finding) => ({ ...finding })) });
+  return left.length > 0 ? 12 : 0;
+}
 
-  async function lift(): Promise<readonly number[]> {
-    const writer = await SessionWriter.open(ports, home, { id, waitMs: flags.wait * 1000 });
-    try {
-      closeKilledRun(writer, { emit: () => {}, usageOf: (usage) => openaiResponses.usageOf(usage) });
-      const seqs = quarantined(writer.turns);
-      const items = seqs.map((seq): ReplayAction => ({ seq, action: "lifted" }));
-      if (items.length > 0) {
-        writer.append({
-          kind: "harness",
-          run: writer.end.run,
-          events: [{ type: "replay_notice", reason: "quarantine_lifted", items }],
-        });
-      }
-      return seqs;
-    } finally {
-      writer.close();
-    }
+interface Recording {
+  readonly home: Home;
+  readonly id: SessionId;
+  readonly waitMs: number;
+  readonly plan: RepairPlan;
+}
+
+/** What the session itself is told: the end of a killed run with its open calls, and which blobs are gone. */
+async function recordRepair({ ports }: Context, { home, id, waitMs, plan }: Recording): Promise<void> {
+  if (plan.openRun === null && plan.lostBlobs.length === 0) return;
+  const writer = await SessionWriter.open(ports, home, { id, waitMs });
+  try {
+    closeKilledRun(writer, { emit: () => {}, usageOf: (usage) => openaiResponses.usageOf(usage) });
+    if (plan.lostBlobs.length === 0) return;
+    writer.append({
+      kind: "harness",
+      run: writer.end.run,
+      events: plan.lostBlobs.map((sha256) => ({ type: "blob_lost", sha256 })),
+    });
+  } finally {
+    writer.close();
   }
 }
 
-function quarantined(turns: readonly Turn[]): number[] {
-  const { excluded } = readSteering(turns, undefined);
-  return [...excluded].filter(([, reason]) => reason === "quarantined").map(([seq]) => seq).sort((a, b) =>
-    a - b
-  );
+interface Outcome {
+  readonly plan: RepairPlan;
+  readonly dryRun: boolean;
+  /** Errors that `fsck` still finds. */
+  readonly left: readonly JsonObject[];
+}
+
+function report({ output }: Context, id: SessionId, { plan, dryRun, left }: Outcome): void {
+  const { actions, openRun, lostBlobs } = plan;
+  const answered = openRun === null ? [] : openCalls(plan.turns).map(({ seq }) => seq);
+  if (output.options.json) {
+    output.json({
+      session: id,
+      dry_run: dryRun,
+      actions: actions.map((action) => ({ ...action })),
+      closed_run: openRun,
+      answered_calls: answered,
+      lost_blobs: lostBlobs,
+      left,
+    });
+    return;
+  }
+  const lines = [
+    ...actions.map(lineOf),
+    ...lostBlobs.map((sha256) => `record that blobs/${sha256} is lost`),
+    ...(openRun === null ? [] : [`end run ${openRun}, and answer ${answered.length} open calls`]),
+  ];
+  const verdict = lines.length === 0
+    ? "nothing to repair"
+    : dryRun
+    ? `${lines.length} repairs would be made`
+    : `${lines.length} repairs made`;
+  output.text(`${id}: ${verdict}\n`);
+  for (const line of lines) output.text(`  ${line}\n`);
+  for (const { path, message } of left) output.text(`  left: ${path}: ${message}\n`);
+}
+
+const WORDS: Record<RepairAction["action"], string> = {
+  replace: "replace",
+  restore: "restore",
+  set_aside: "set aside",
+  rebuild_manifest: "rebuild",
+  fix_mode: "fix the mode of",
+};
+
+function lineOf({ action, path, message, kept, from }: RepairAction): string {
+  const source = from === undefined ? "" : ` from ${from}`;
+  return `${WORDS[action]} ${path}${source}: ${message}${kept === undefined ? "" : `; kept as ${kept}`}`;
 }

@@ -115,6 +115,7 @@ async function runIn(
       ? {}
       : { outputSchema: readOutputSchema(ports, flags.outputSchema) }),
     maxSteps: flags.maxSteps,
+    ...(flags.autoCompact === undefined ? {} : { autoCompact: flags.autoCompact }),
     ...(flags.maxTokens === undefined ? {} : { maxTokens: flags.maxTokens }),
   };
   emit({ type: "session", id: writer.id, path: writer.path, new: writer.manifest === null });

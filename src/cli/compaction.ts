@@ -1,0 +1,209 @@
+/**
+ * What `compact` makes of a history: the plan, and the checkpoint of the chosen strategy.
+ *
+ * @module
+ */
+import { deterministicText } from "../compaction/deterministic.ts";
+import { badSummary, modelText, parseAnswer, verifyAnswer } from "../compaction/model_answer.ts";
+import { type ModelContract, modelContract } from "../compaction/model_contract.ts";
+import { type CheckpointText, type CompactionScope, planOf, scopeOf } from "../compaction/plan.ts";
+import { ReprError } from "../domain/errors.ts";
+import type { CompactionStrategy } from "../domain/event.ts";
+import { sha256Hex } from "../domain/hash.ts";
+import type { Manifest } from "../domain/manifest.ts";
+import type { Ports } from "../domain/ports.ts";
+import type { Turn } from "../domain/turn.ts";
+import { type Fixture, readFixture } from "../fixture/fixture.ts";
+import { foldHistory } from "../fold/fold.ts";
+import type { FoldTarget } from "../fold/guard.ts";
+import { readSteering } from "../fold/steering.ts";
+import { openaiResponses } from "../provider/openai/dialect.ts";
+import type { BuiltRequest } from "../provider/provider.ts";
+import { type Asking, askOnce } from "../run/ask_once.ts";
+import type { MadeCheckpoint } from "../run/checkpoint.ts";
+import { answerText } from "../run/item_events.ts";
+import { refusesInclude } from "../run/refusals.ts";
+import { remoteRequest, remoteText } from "../run/remote_compaction.ts";
+import { createLiveSend } from "../transport/live.ts";
+import { createPlayer } from "../transport/player.ts";
+import type { CommonFlags, Context } from "./context.ts";
+import { fixturePorts } from "./fixture_ports.ts";
+import {
+  type Endpoint,
+  endpointSetting,
+  keySetting,
+  modelSetting,
+  reasoningSettings,
+  type RequestFlags,
+} from "./run_settings.ts";
+import { absolute } from "./settings.ts";
+import { liveTimeouts } from "./timeouts.ts";
+
+/** The flags that decide how a checkpoint is made. */
+export interface CompactFlags extends CommonFlags, RequestFlags {
+  readonly tailEvents: number;
+  readonly strategy: CompactionStrategy;
+  readonly wait: number;
+  readonly fixture?: string | undefined;
+  readonly dryRun?: true | undefined;
+}
+
+/** What is settled before the session is opened. */
+export interface CompactSettings {
+  readonly context: Context;
+  readonly flags: CompactFlags;
+  readonly ports: Ports;
+  readonly fixture: Fixture | null;
+  readonly endpoint: Endpoint;
+  /** `null` where nothing is sent. */
+  readonly key: string | null;
+}
+
+/** A history to compact. */
+export interface CompactSource {
+  readonly manifest: Manifest;
+  /** All of it. */
+  readonly turns: readonly Turn[];
+}
+
+/**
+ * Settles flags, fixture, endpoint and key; the key only where a request will be sent.
+ *
+ * @throws {ReprError} `usage`, `bad_fixture`, `missing_key` and the rest of exit code 2.
+ */
+export function compactSettings(context: Context, flags: CompactFlags): CompactSettings {
+  const fixture = flags.fixture === undefined
+    ? null
+    : readFixture(context.ports.files, absolute(flags.fixture));
+  const ports = fixture === null ? context.ports : fixturePorts(context.ports, fixture);
+  const endpoint = endpointSetting(ports, flags, { config: context.config, fixture });
+  const sends = flags.strategy !== "deterministic" && flags.dryRun !== true && fixture === null;
+  return { context, flags, ports, fixture, endpoint, key: sends ? keySetting(ports, endpoint) : null };
+}
+
+/** What each strategy is asked for, before it is asked. */
+export interface CompactRequest {
+  readonly target: FoldTarget;
+  readonly scope: CompactionScope;
+  /** The packaged request for a model, or `null`. */
+  readonly contract: ModelContract | null;
+  /** What would be sent, or `null` for a checkpoint by rule. */
+  readonly built: Pick<BuiltRequest, "path" | "body"> | null;
+}
+
+/**
+ * Finds the place of the checkpoint and packages the request for it.
+ *
+ * @throws {ReprError} `nothing_to_compact` when not even an empty summary would make the history smaller.
+ */
+export function compactRequest(settings: CompactSettings, source: CompactSource): CompactRequest {
+  const { flags } = settings;
+  const { turns } = source;
+  const target = targetOf(settings, source);
+  const scope = scopeOf(turns, { tailEvents: flags.tailEvents, target });
+  planOf(turns, scope, { text: EMPTY, target });
+  if (flags.strategy === "deterministic") return { target, scope, contract: null, built: null };
+  if (flags.strategy === "remote") {
+    const { entries } = foldHistory(turns.filter(({ turn }) => turn <= scope.cut.turn), target);
+    const built = remoteRequest({ dialect: openaiResponses }, { model: target.model, entries });
+    return { target, scope, contract: null, built };
+  }
+  const contract = modelContract(turns, scope);
+  const { instructions, outputSchema, entries } = contract;
+  const built = openaiResponses.buildRequest({
+    model: target.model,
+    instructions,
+    tools: [],
+    entries,
+    outputSchema,
+    cacheKey: `${source.manifest.family.slice(0, 55)}-compact`,
+    include: !refusesInclude(turns, settings.endpoint.endpoint, target.model),
+    ...reasoningSettings(settings.ports, flags, { ...settings, config: settings.context.config }),
+  });
+  return { target, scope, contract, built };
+}
+
+/** The place of a checkpoint without its text: what the plan says before a request was sent. */
+export const EMPTY: CheckpointText = { strategy: "deterministic", summary: "", limitations: [] };
+
+/**
+ * Makes the checkpoint; sends the request where the strategy needs one.
+ *
+ * @throws {ReprError} `nothing_to_compact`, `bad_summary`, `refused`, `incomplete`, and what a request ends with.
+ */
+export async function makeCheckpoint(
+  settings: CompactSettings,
+  source: CompactSource,
+  signal: AbortSignal,
+): Promise<MadeCheckpoint> {
+  const request = compactRequest(settings, source);
+  const { scope, target } = request;
+  const text = await textOf(settings, source, { request, signal });
+  return { scope, text, plan: planOf(source.turns, scope, { text, target }) };
+}
+
+async function textOf(
+  settings: CompactSettings,
+  { turns }: CompactSource,
+  { request, signal }: { readonly request: CompactRequest; readonly signal: AbortSignal },
+): Promise<CheckpointText> {
+  const { scope, target, built } = request;
+  if (built === null) return deterministicText(turns, scope);
+  const asking = askingOf(settings, signal);
+  const { model, fingerprint } = target;
+  if (settings.flags.strategy === "remote") return await remoteText(asking, built, { model, fingerprint });
+  const { items, response } = await askOnce(asking, built as BuiltRequest);
+  if (response.refused) throw unanswered("refused", response.reason ?? "the model refused");
+  if (response.status !== "completed") throw unanswered("incomplete", response.reason ?? response.status);
+  const text = answerText(items);
+  if (text === "") throw badSummary("the response holds no message");
+  const answer = parseAnswer(text);
+  const fromSeq = readSteering(turns, undefined).checkpoint?.to_seq ?? 0;
+  return modelText(answer, scope, {
+    verification: verifyAnswer(answer, turns, { toSeq: scope.cut.seq, fromSeq }),
+    request: {
+      model: { asked: model, answered: response.model },
+      body_sha256: sha256Hex(built.body),
+      ...(response.usage === null ? {} : { usage: response.usage }),
+    },
+  });
+}
+
+function unanswered(code: "refused" | "incomplete", why: string): ReprError {
+  return new ReprError(code, `Cannot use the summary of the model: it is ${code} (${why})`, {
+    hint: "Nothing was written: try again, or use --strategy deterministic, which needs no model",
+  });
+}
+
+function askingOf({ ports, fixture, endpoint, key }: CompactSettings, signal: AbortSignal): Asking {
+  return {
+    ports,
+    dialect: openaiResponses,
+    send: fixture === null
+      ? createLiveSend(ports, { ...liveTimeouts(ports), origin: endpoint.baseUrl.origin })
+      : createPlayer(fixture.exchanges, fixture.path),
+    baseUrl: endpoint.prefix,
+    key,
+    signal,
+  };
+}
+
+/**
+ * The request whose history is to become smaller: to where the session's last run went; for the provider's own
+ * checkpoint, to where that comes from.
+ */
+function targetOf(settings: CompactSettings, { manifest }: CompactSource): FoldTarget {
+  const { ports, flags, fixture, endpoint, context } = settings;
+  const model = modelSetting(ports, flags, { config: context.config, fixture, manifest }).value;
+  const { state } = manifest;
+  const { provider } = endpoint;
+  const done = state === "completed" || state === "refused";
+  return {
+    fingerprint: flags.strategy === "deterministic"
+      ? manifest.pins.fingerprint
+      : { provider, endpoint: endpoint.endpoint, account: null },
+    model,
+    replay: "exact",
+    ...(done ? {} : { run: state === "open" ? manifest.run : manifest.run + 1 }),
+  };
+}

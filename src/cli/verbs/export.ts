@@ -1,0 +1,80 @@
+/** The verb `export`: a session as one file. */
+import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { type Export, exportSession } from "../../store/export.ts";
+import { type CommonFlags, type Context, makeContext } from "../context.ts";
+import { ExportFile } from "../export_file.ts";
+import { sessionArgument } from "../session_argument.ts";
+
+/** The flags of `export`. */
+export interface ExportFlags extends CommonFlags {
+  readonly redact?: true | undefined;
+  readonly dryRun?: true | undefined;
+}
+
+/** Performs `export`. Without FILE, or for `-`, stdout is the file. */
+export function exportVerb(selector: string, file: string | undefined, flags: ExportFlags): ExitCode {
+  const context = makeContext(flags);
+  const { ports, output } = context;
+  const toStdout = file === undefined || file === "-";
+  const dryRun = flags.dryRun === true;
+  if (toStdout && output.options.json && !dryRun) {
+    throw new ReprError("usage", "Cannot export to stdout with --json: it would hold two things", {
+      hint: "Give a FILE",
+    });
+  }
+  const { home, id } = sessionArgument(context, selector);
+  const made = exportSession(ports, home, { id, redact: flags.redact === true });
+  const bytes = dryRun
+    ? sizeOf(made)
+    : toStdout
+    ? print(context, made)
+    : new ExportFile(ports, file).write(made.chunks);
+  const facts = {
+    session: id,
+    file: toStdout ? null : file,
+    bytes,
+    turns: made.turns,
+    blobs: made.blobs,
+    redacted: made.redacted,
+    dry_run: dryRun,
+  };
+  if (output.options.json) output.json(facts);
+  else {
+    output.note(
+      `${
+        dryRun ? "would export" : "exported"
+      } ${id}: ${made.turns} turns, ${made.blobs} blobs, ${bytes} bytes`,
+    );
+    for (const line of redactionLines(made)) output.note(line);
+  }
+  return 0;
+}
+
+function sizeOf({ chunks }: Export): number {
+  let bytes = 0;
+  for (const chunk of chunks) bytes += chunk.length;
+  return bytes;
+}
+
+function print({ output }: Context, { chunks }: Export): number {
+  let bytes = 0;
+  for (const chunk of chunks) {
+    output.bytes(chunk);
+    bytes += chunk.length;
+  }
+  return bytes;
+}
+
+function redactionLines({ redacted }: Export): string[] {
+  if (redacted === null) return [];
+  const kinds = Object.entries(redacted.kinds).map(([kind, count]) => `${count} ${kind}`).join(", ");
+  return [
+    redacted.replaced === 0
+      ? "redacted nothing: no secret was found"
+      : `redacted ${redacted.replaced}: ${kinds}`,
+    ...redacted.turns.map(({ turn, kinds }) =>
+      `  turn ${turn}: ${Object.entries(kinds).map(([kind, count]) => `${count} ${kind}`).join(", ")}`
+    ),
+    "encrypted items were kept as they are: only their provider can read them",
+  ];
+}

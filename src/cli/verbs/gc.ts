@@ -1,0 +1,33 @@
+/** The verb `gc`: removes blobs that no turn names, and what killed processes left. */
+import type { ExitCode } from "../../domain/errors.ts";
+import { collectGarbage } from "../../store/gc.ts";
+import { openHome } from "../../store/home.ts";
+import { type CommonFlags, makeContext } from "../context.ts";
+
+/** The flags of `gc`. */
+export interface GcFlags extends CommonFlags {
+  readonly dryRun?: true | undefined;
+}
+
+/** Performs `gc`. What is in use or damaged is left alone and named. */
+export async function gcVerb(flags: GcFlags): Promise<ExitCode> {
+  const context = makeContext(flags);
+  const { ports, output } = context;
+  const dryRun = flags.dryRun === true;
+  const home = openHome(ports, context.home.value, { create: false });
+  const { removed, skipped } = await collectGarbage(ports, home, { dryRun });
+  if (output.options.json) {
+    output.json({
+      removed: dryRun ? [] : removed,
+      would_remove: dryRun ? removed : [],
+      skipped,
+      dry_run: dryRun,
+    });
+    return 0;
+  }
+  for (const { kind, path } of removed) {
+    output.text(`${dryRun ? "would remove" : "removed"} ${path} (${kind})\n`);
+  }
+  for (const { path, why } of skipped) output.note(`skipped ${path}: ${why}`);
+  return 0;
+}

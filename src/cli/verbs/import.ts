@@ -1,0 +1,57 @@
+/** The verb `import`: a session from an export. */
+import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { chunksOf } from "../../store/chunks.ts";
+import { openHome } from "../../store/home.ts";
+import { importSession } from "../../store/import.ts";
+import { type CommonFlags, makeContext } from "../context.ts";
+
+/** The flags of `import`. */
+export interface ImportFlags extends CommonFlags {
+  readonly dryRun?: true | undefined;
+}
+
+/** Performs `import`. */
+export async function importVerb(file: string, flags: ImportFlags): Promise<ExitCode> {
+  const context = makeContext(flags);
+  const { ports, output } = context;
+  const dryRun = flags.dryRun === true;
+  const source = file === "-" ? stdin() : fileChunks(ports, file);
+  const home = openHome(ports, context.home.value, { create: false });
+  const name = file === "-" ? "stdin" : file;
+  const imported = await importSession(ports, home, { source, name, dryRun });
+  const { id, path, turns, blobs, redacted } = imported;
+  if (output.options.json) {
+    output.json({ session: id, path, turns, blobs, redacted: redacted ?? null, dry_run: dryRun });
+    return 0;
+  }
+  output.text(
+    dryRun ? `Would import ${id}: ${turns} turns, ${blobs} blobs, all sound. Nothing was done.\n` : `${id}\n`,
+  );
+  if (!dryRun) output.note(`imported ${turns} turns and ${blobs} blobs; see them with "reprise show ${id}"`);
+  return 0;
+}
+
+function stdin(): AsyncIterable<Uint8Array> {
+  if (Deno.stdin.isTerminal()) {
+    throw new ReprError("usage", "Cannot import from stdin: it is a terminal", {
+      hint: "Name the file, or pipe it in",
+    });
+  }
+  return Deno.stdin.readable;
+}
+
+function fileChunks(ports: Ports, path: string): Iterable<Uint8Array> {
+  // A link to a file is fine: it is the user's own choice.
+  const isFile = (() => {
+    try {
+      return Deno.statSync(path).isFile;
+    } catch {
+      return false;
+    }
+  })();
+  if (isFile) return chunksOf(ports, path);
+  throw new ReprError("usage", `Cannot import ${JSON.stringify(path)}: no such file`, {
+    hint: 'Name a file that "reprise export" wrote, or "-" for stdin',
+  });
+}

@@ -1,0 +1,66 @@
+/** The verb `prune`: deletes sessions by age, number or size. */
+import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { openHome } from "../../store/home.ts";
+import { type Doomed, planPrune } from "../../store/prune.ts";
+import { sessionOwner } from "../../store/owner.ts";
+import { removeSession } from "../../store/remove.ts";
+import { confirm } from "../confirm.ts";
+import { type CommonFlags, makeContext } from "../context.ts";
+
+/** The flags of `prune`. */
+export interface PruneFlags extends CommonFlags {
+  readonly olderThan?: number | undefined;
+  readonly keep?: number | undefined;
+  readonly maxSize?: number | undefined;
+  readonly yes?: true | undefined;
+  readonly dryRun?: true | undefined;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Performs `prune`. A session in use is skipped and named. */
+export async function pruneVerb(flags: PruneFlags): Promise<ExitCode> {
+  const { olderThan, keep, maxSize } = flags;
+  if (olderThan === undefined && keep === undefined && maxSize === undefined) {
+    throw new ReprError("usage", "Cannot tell what to prune: no age, number or size was given", {
+      hint: "Give --older-than DAYS, --keep N or --max-size BYTES",
+    });
+  }
+  const context = makeContext(flags);
+  const { ports, output } = context;
+  const home = openHome(ports, context.home.value, { create: false });
+  const olderThanMs = olderThan === undefined ? undefined : olderThan * DAY_MS;
+  const plan = planPrune(ports, home, { olderThanMs, keep, maxBytes: maxSize });
+  const [free, busy]: [Doomed[], Doomed[]] = [[], []];
+  for (const doomed of plan) {
+    ((await sessionOwner(ports, home, doomed.id)).held ? busy : free).push(doomed);
+  }
+  const dryRun = flags.dryRun === true;
+  const removed: Doomed[] = [];
+  const skipped = busy.map(({ id }) => ({ id, why: "in use" }));
+  if (!dryRun && free.length > 0) {
+    if (flags.yes !== true) confirm(context, `remove ${free.length} sessions for good`);
+    for (const doomed of free) {
+      try {
+        await removeSession(ports, home, doomed.id);
+        removed.push(doomed);
+      } catch (error) {
+        if (!(error instanceof ReprError && MEANWHILE.has(error.code))) throw error;
+        skipped.push({ id: doomed.id, why: error.message });
+      }
+    }
+  }
+  if (output.options.json) {
+    output.json({ removed, would_remove: dryRun ? free : [], skipped, dry_run: dryRun });
+    return 0;
+  }
+  for (const { id, updated_at, bytes, why } of dryRun ? free : removed) {
+    output.text(`${id}  ${updated_at.slice(0, 10)}  ${bytes} bytes  (${why})${dryRun ? "  would go" : ""}\n`);
+  }
+  for (const { id, why } of skipped) output.note(`skipped ${id}: ${why}`);
+  if (dryRun) output.note("Nothing was done.");
+  return 0;
+}
+
+/** What another process may have done since the look: begun to write, or removed it. */
+const MEANWHILE: ReadonlySet<string> = new Set(["session_locked", "no_such_session"]);

@@ -1,0 +1,37 @@
+/** The verb `rm`: deletes a session. */
+import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { sessionOwner } from "../../store/owner.ts";
+import { removeSession } from "../../store/remove.ts";
+import { confirm } from "../confirm.ts";
+import { type CommonFlags, makeContext } from "../context.ts";
+import { sessionArgument } from "../session_argument.ts";
+
+/** The flags of `rm`. */
+export interface RmFlags extends CommonFlags {
+  readonly yes?: true | undefined;
+  readonly dryRun?: true | undefined;
+}
+
+/** Performs `rm`. */
+export async function rmVerb(selector: string, flags: RmFlags): Promise<ExitCode> {
+  const context = makeContext(flags);
+  const { ports, output } = context;
+  const { home, id } = sessionArgument(context, selector);
+  const dryRun = flags.dryRun === true;
+  const { held, owner } = await sessionOwner(ports, home, id);
+  if (held) {
+    const by = owner === null ? "another process" : `process ${owner.pid} on host ${owner.host}`;
+    throw new ReprError("session_locked", `Cannot remove session "${id}": ${by} writes to it`, {
+      hint: `Wait for it, or stop it with "reprise interrupt ${id}"`,
+      details: { session: id },
+    });
+  }
+  if (!dryRun) {
+    if (flags.yes !== true) confirm(context, `remove session "${id}" for good`);
+    await removeSession(ports, home, id);
+  }
+  if (output.options.json) {
+    output.json({ removed: dryRun ? [] : [id], would_remove: dryRun ? [id] : [], dry_run: dryRun });
+  } else output.text(dryRun ? `Would remove ${id}. Nothing was done.\n` : `${id}: removed\n`);
+  return 0;
+}

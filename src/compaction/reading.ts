@@ -1,0 +1,119 @@
+/**
+ * What compaction reads out of events: the one place that knows how items spell names, arguments and text.
+ *
+ * @module
+ */
+import type { Item, SessionEvent, ToolCallEvent } from "../domain/event.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
+import { headOf } from "../domain/text.ts";
+
+/** Members of a call's arguments that say what it is about: paths, and what a shell is given. */
+const SUBJECTS = ["path", "file", "file_path", "directory", "glob", "pattern", "command", "argv"] as const;
+/** Those of them that name a file or a directory. */
+const PATHS: readonly string[] = ["path", "file", "file_path", "directory"];
+
+/** Which of our tools read or change the file that they name. */
+const FILE_TOOLS: Readonly<Record<string, "read" | "changed">> = {
+  read_file: "read",
+  write_file: "changed",
+  edit_file: "changed",
+};
+
+/** One member of a call's arguments, with its value as text. */
+export interface Subject {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The tool that a call names. */
+export function callName({ item }: ToolCallEvent): string {
+  return typeof item.name === "string" ? item.name : "";
+}
+
+/** The arguments of a call as the model wrote them. */
+export function argumentsText({ item }: ToolCallEvent): string {
+  const payload = item.arguments ?? item.input;
+  if (typeof payload === "string") return payload;
+  return payload === undefined || payload === null ? "" : JSON.stringify(payload);
+}
+
+/** What a call is about: its path-like arguments, and the command of a shell. */
+export function callSubjects(call: ToolCallEvent): Subject[] {
+  const args = argumentsOf(call);
+  return SUBJECTS.flatMap((name): Subject[] => {
+    const value = Object.hasOwn(args, name) ? args[name] : undefined;
+    if (typeof value === "string") return [{ name, text: value }];
+    return Array.isArray(value) ? [{ name, text: value.map(String).join(" ") }] : [];
+  });
+}
+
+/** The paths that a call names. */
+export function callPaths(call: ToolCallEvent): string[] {
+  return callSubjects(call).filter(({ name }) => PATHS.includes(name)).map(({ text }) => text);
+}
+
+/** What a call does to the file that it names; `null` for tools that do neither. */
+export function fileEffect(call: ToolCallEvent): "read" | "changed" | null {
+  const name = callName(call);
+  return Object.hasOwn(FILE_TOOLS, name) ? FILE_TOOLS[name] ?? null : null;
+}
+
+/** The words of a message of either side; `null` for every other event. */
+export function messageOf(
+  event: SessionEvent,
+): { readonly role: "user" | "assistant"; readonly text: string } | null {
+  if (event.type === "user_message") return { role: "user", text: textOf(event.content) };
+  if (event.type === "assistant_message") return { role: "assistant", text: textOf(event.item.content) };
+  return null;
+}
+
+/** What an event would cost a request, as JSON: its item, content or output; `""` for what is never sent. */
+export function payloadText(event: SessionEvent): string {
+  switch (event.type) {
+    case "user_message":
+      return JSON.stringify(event.content);
+    case "assistant_message":
+    case "reasoning":
+    case "tool_call":
+    case "provider_item":
+      return JSON.stringify(event.item);
+    case "tool_result":
+      return JSON.stringify(event.output);
+    default:
+      return "";
+  }
+}
+
+/**
+ * Text of the log as data in a text of ours: one line, a JSON string, cut to `length` UTF-16 units at a character,
+ * well-formed, and unable to close a tag.
+ */
+export function quoted(text: string, length: number): string {
+  const whole = text.toWellFormed().replace(/\s+/g, " ").trim();
+  const cut = headOf(whole, length);
+  return asData(JSON.stringify(cut === whole ? whole : `${cut}…`));
+}
+
+/** JSON that cannot close the tag around it. */
+export function asData(json: string): string {
+  return json.replaceAll("</", "<\\/");
+}
+
+function argumentsOf(call: ToolCallEvent): JsonObject {
+  try {
+    const value: unknown = JSON.parse(argumentsText(call));
+    return isJsonObject(value) ? value : {};
+  } catch {
+    // Models write arguments that are no JSON: such a call has no subject.
+    return {};
+  }
+}
+
+function textOf(content: JsonValue | readonly Item[] | undefined): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part: unknown) => {
+    const text = isJsonObject(part) ? part.text ?? part.refusal : undefined;
+    return typeof text === "string" ? text : "";
+  }).filter((text) => text !== "").join("\n");
+}

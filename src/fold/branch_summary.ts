@@ -1,0 +1,76 @@
+/**
+ * What another branch of a fork went on to do, in words for the model. The same turns give the same text anywhere.
+ *
+ * @module
+ */
+import type { SessionEvent } from "../domain/event.ts";
+import { isJsonObject, type JsonValue } from "../domain/json.ts";
+import { headOf } from "../domain/text.ts";
+import type { Turn } from "../domain/turn.ts";
+
+/** In UTF-16 units: of one quoted text, and of one line about a call. */
+const QUOTED = 600;
+const CALL_LINE = 160;
+/** How many lines are kept, from the start and from the end. */
+const FIRST_LINES = 10;
+const LAST_LINES = 30;
+
+/**
+ * The turns of session `session` behind the cut, in order, one line for each thing said or done; `null` when there
+ * are none. Long texts and long middles are cut, and say so.
+ */
+export function branchSummary(session: string, turns: readonly Turn[]): string | null {
+  const [first, last] = [turns[0], turns.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const outcomes = new Map<number, string>();
+  for (const { events } of turns) {
+    for (const event of events) if (event.type === "tool_result") outcomes.set(event.call_seq, event.status);
+  }
+  const lines = turns.flatMap(({ events }) => events).flatMap((event) => lineOf(event, outcomes));
+  const hidden = lines.length - FIRST_LINES - LAST_LINES;
+  const shown = hidden <= 0 ? lines : [
+    ...lines.slice(0, FIRST_LINES),
+    `- (${hidden} more lines)`,
+    ...lines.slice(-LAST_LINES),
+  ];
+  return [
+    `This conversation was forked from session ${JSON.stringify(session)}. There, after this point ` +
+    `(events ${first.seq[0]} to ${last.seq[1]}), this happened; files may have been changed by it:`,
+    ...shown,
+  ].join("\n").toWellFormed();
+}
+
+function lineOf(event: SessionEvent, outcomes: ReadonlyMap<number, string>): string[] {
+  switch (event.type) {
+    case "user_message":
+      return [`- user: ${quoted(textOf(event.content), QUOTED)}`];
+    case "assistant_message":
+      return [`- assistant: ${quoted(textOf(event.item.content as JsonValue | undefined), QUOTED)}`];
+    case "tool_call": {
+      const { name, arguments: json, input } = event.item;
+      const call = `${String(name ?? "?")} ${String(json ?? input ?? "")}`;
+      return [`- call: ${quoted(call, CALL_LINE)}: ${outcomes.get(event.seq) ?? "no result"}`];
+    }
+    case "history_compaction":
+      return ["- the history was compacted"];
+    case "run_ended":
+      return [`- run ${event.run} ended: ${event.state}`];
+    default:
+      return [];
+  }
+}
+
+function textOf(parts: JsonValue | undefined): string {
+  if (typeof parts === "string") return parts;
+  if (!Array.isArray(parts)) return "";
+  return (parts as readonly JsonValue[]).map((part) => {
+    if (!isJsonObject(part)) return "";
+    return typeof part.text === "string" ? part.text : `(${String(part.type)})`;
+  }).join(" ");
+}
+
+/** One line, cut at `length` units. */
+function quoted(text: string, length: number): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length <= length ? line : `${headOf(line, length)}… (${line.length} characters)`;
+}

@@ -1,0 +1,102 @@
+/**
+ * `POST /responses/compact`: the provider makes the checkpoint, and alone can read it (protocol §8.1).
+ *
+ * @module
+ */
+import * as z from "zod";
+import { badSummary } from "../compaction/model_answer.ts";
+import type { CheckpointText } from "../compaction/plan.ts";
+import { ReprError } from "../domain/errors.ts";
+import type { Item } from "../domain/event.ts";
+import { accountOf, type Fingerprint } from "../domain/fingerprint.ts";
+import { sha256Hex } from "../domain/hash.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { FoldedEntry } from "../domain/folded.ts";
+import { discard, readText } from "../transport/http.ts";
+import { failureError, withoutSecrets } from "../transport/failure.ts";
+import type { Asking } from "./ask_once.ts";
+
+/** The largest answer that is read, in bytes: its blob may have 20 MiB (protocol §2.1). */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** How much of an error's body is read, in bytes. */
+const MAX_ERROR_BYTES = 256 * 1024;
+
+const answerSchema = z.looseObject({
+  output: z.array(z.looseObject({ type: z.string().min(1) })).min(1),
+  usage: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** The request's path and body: a model and the history, nothing else. */
+export function remoteRequest(
+  { dialect }: Pick<Asking, "dialect">,
+  { model, entries }: { readonly model: string; readonly entries: readonly FoldedEntry[] },
+): { readonly path: string; readonly body: string } {
+  return { path: "/responses/compact", body: dialect.bodyOf({ model }, entries) };
+}
+
+/**
+ * Asks the provider for a checkpoint of a history.
+ *
+ * @throws {ReprError} what the API says against it; `bad_summary` for an answer without a compaction item.
+ */
+export async function remoteText(
+  asking: Asking,
+  request: { readonly path: string; readonly body: string },
+  { model, fingerprint }: { readonly model: string; readonly fingerprint: Fingerprint },
+): Promise<CheckpointText> {
+  const { dialect, key, signal } = asking;
+  const headers = { ...dialect.headers(key), accept: "application/json" };
+  const response = await asking.send(
+    { url: `${asking.baseUrl}${request.path}`, headers, body: request.body },
+    signal,
+  );
+  if (response.status >= 300 && response.status < 400) {
+    await discard(response.body);
+    throw new ReprError("redirected", "Cannot compact remotely: the server redirects the request", {
+      hint: "Redirects are not followed, because the key must not go elsewhere: set the final base URL",
+    });
+  }
+  if (response.status >= 300) {
+    const text = withoutSecrets(await readText(response.body, MAX_ERROR_BYTES), headers);
+    throw failureError(dialect.classify(response.status, response.headers, text), {
+      requestId: response.headers.get("x-request-id"),
+    });
+  }
+  const { output, usage } = parse(await readText(response.body, MAX_ANSWER_BYTES));
+  const account = accountOf(
+    response.headers.get("openai-organization"),
+    response.headers.get("openai-project"),
+  );
+  return {
+    strategy: "remote",
+    summary: "",
+    limitations: [
+      "Only the provider, endpoint, account and model that made this checkpoint can read it.",
+      "The session's full log remains authoritative.",
+    ],
+    items: output,
+    origin: { fingerprint: { ...fingerprint, account }, model: { asked: model, answered: null } },
+    request: {
+      model: { asked: model, answered: null },
+      body_sha256: sha256Hex(request.body),
+      ...(usage === undefined ? {} : { usage }),
+    },
+  };
+}
+
+/** The parsed answer itself, not the schema's copy: items are kept verbatim. */
+function parse(text: string): { readonly output: readonly Item[]; readonly usage?: JsonObject } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw badSummary("the answer of the server is not JSON", cause);
+  }
+  if (!answerSchema.safeParse(value).success) throw badSummary("the server did not answer with items");
+  const answer = value as { readonly output: readonly Item[]; readonly usage?: JsonObject };
+  const opaque = answer.output.some(({ type, encrypted_content }) =>
+    type === "compaction" && typeof encrypted_content === "string" && encrypted_content !== ""
+  );
+  if (!opaque) throw badSummary("the server answered without a compaction item");
+  return answer;
+}

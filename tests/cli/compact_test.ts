@@ -1,0 +1,274 @@
+/** compact, uncompact and --auto-compact, as a user calls them. */
+import assert from "node:assert/strict";
+import type { JsonObject } from "../../src/domain/json.ts";
+import {
+  answer,
+  functionCall,
+  message,
+  reasoning,
+  type RecordedRequest,
+  type ScriptedResponse,
+} from "../support/responses_server.ts";
+import { ending, events } from "../support/reprise.ts";
+import { assertError, Place, together } from "./harness.ts";
+
+const LONG = "The file says a good deal more than this line does. ".repeat(30);
+
+/** Runs read a file and answer at length; a request with a schema is for a summary. */
+const script = (summary: string) => ({ body, input }: RecordedRequest): ScriptedResponse => {
+  if ((body as JsonObject).text !== undefined) return answer([message(summary)]);
+  if (input.at(-1)?.type !== "message") return answer([reasoning("Thinking"), message(LONG)]);
+  return answer([
+    reasoning("Looking"),
+    functionCall("read_file", { path: "a.txt", offset: null, limit: null }),
+  ]);
+};
+
+const SUMMARY = {
+  summary: "a.txt was read.",
+  decisions: [],
+  files_read: ["a.txt", "made/up.txt"],
+  files_changed: [],
+  open_questions: [],
+  next_steps: [],
+  tool_calls: 1,
+  limitations: ["Only one file was read"],
+};
+
+async function inSession(body: (place: Place) => Promise<void>, summary = JSON.stringify(SUMMARY)) {
+  await using place = new Place(script(summary));
+  await place.session("s");
+  await body(place);
+}
+
+async function json(place: Place, args: readonly string[]): Promise<JsonObject> {
+  const called = await place.call([...args, "--json"]);
+  assert.equal(called.code, 0, `${called.stdout}${called.stderr}`);
+  return JSON.parse(called.stdout);
+}
+
+/** Every file of the session. */
+function files(place: Place): string[] {
+  const turns = place.sandbox.turnNames("s").map((_, index) => place.turnPath("s", index + 1));
+  return [...turns, `${place.path("s")}/manifest.json`].map((path) => Deno.readTextFileSync(path));
+}
+
+async function input(place: Place): Promise<string> {
+  return (await place.call(["input", "s", "--prompt", "Next"])).stdout;
+}
+
+/** A fixture folder with one answer. */
+function fixture(place: Place, body: string, { status = 200, type = "application/json" } = {}): string {
+  const folder = `${place.sandbox.directory}/fixture`;
+  Deno.mkdirSync(`${folder}/exchanges/0001`, { recursive: true });
+  Deno.writeTextFileSync(
+    `${folder}/fixture.json`,
+    JSON.stringify({
+      format: "reprise.fixture/1",
+      provider: "openai",
+      base_url: place.server.baseUrl,
+      model: "gpt-5.6",
+      created: "2026-11-21T20:21:00.000Z",
+    }),
+  );
+  const response = { status, headers: { "content-type": type } };
+  Deno.writeTextFileSync(`${folder}/exchanges/0001/response.json`, JSON.stringify(response));
+  Deno.writeTextFileSync(`${folder}/exchanges/0001/body`, body);
+  return folder;
+}
+
+const COMPACTION = { type: "compaction", id: "cmp_1", encrypted_content: "gAAAA-opaque" };
+const REMOTE = JSON.stringify({
+  object: "response.compaction",
+  id: "resp_1",
+  output: [
+    {
+      type: "message",
+      role: "user",
+      id: "msg_1",
+      status: "completed",
+      content: [{ type: "input_text", text: "Look at a.txt" }],
+    },
+    COMPACTION,
+  ],
+  usage: { input_tokens: 156, output_tokens: 190, total_tokens: 346 },
+});
+
+together("compact and uncompact", {
+  "the plan is printed and nothing changes; then it is carried out, and undone byte for byte": () =>
+    inSession(async (place) => {
+      const [before, whole] = [files(place), await input(place)];
+      const plan = await json(place, ["compact", "s", "--tail-events", "0", "--dry-run"]);
+      assert.deepEqual(files(place), before);
+      assert.equal(plan.type, "dry_run");
+      for (
+        const name of ["range", "tail", "cut", "before", "after", "dropped", "token_estimate", "summary"]
+      ) {
+        assert.ok(plan[name] !== undefined, name);
+      }
+      const done = await json(place, ["compact", "s", "--tail-events", "0"]);
+      assert.equal(done.type, "compacted");
+      for (const name of ["range", "cut", "after", "summary"]) assert.deepEqual(done[name], plan[name]);
+      assert.deepEqual(files(place).slice(0, 5), before.slice(0, 5), "old turns are never touched");
+      const turn = place.sandbox.turns("s").at(-1);
+      assert.equal(turn.kind, "compaction");
+      assert.equal(turn.events[0].strategy, "deterministic");
+      assert.match(await input(place), /<session_checkpoint>\\nThis checkpoint stands for turns 1 to 5/);
+      const undone = await json(place, ["uncompact", "s"]);
+      assert.equal(undone.in_force, null);
+      assert.equal(await input(place), whole);
+      assertError(await place.call(["uncompact", "s", "--json"]), { code: "nothing_to_withdraw", exit: 2 });
+      for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
+    }),
+  "the session goes on behind its checkpoint, in a new process": () =>
+    inSession(async (place) => {
+      await json(place, ["compact", "s", "--tail-events", "0"]);
+      const called = await place.call(["run", "--json", "-s", "s", "And now?"]);
+      assert.equal(called.code, 0, called.stdout);
+      assert.deepEqual(
+        events(called).filter((event) => event.type === "notice" && event.kind === "replay_dropped"),
+        [],
+      );
+      const first = place.server.requests.at(-2)?.input ?? [];
+      assert.deepEqual(first.map(({ role }) => role), ["user", "user"]);
+      for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
+    }),
+  "what would not shrink is refused, and nothing is written": () =>
+    inSession(async (place) => {
+      const before = files(place);
+      const refused = { code: "nothing_to_compact", exit: 2, hint: /--tail-events/ };
+      assertError(await place.call(["compact", "s", "--json"]), refused);
+      assertError(await place.call(["compact", "s", "--json", "--dry-run"]), refused);
+      assert.deepEqual(files(place), before);
+    }),
+  "a model's summary is checked against the log, and what is not in it is said": () =>
+    inSession(async (place) => {
+      const done = await json(place, ["compact", "s", "--strategy", "model", "--tail-events", "0"]);
+      assert.deepEqual(done.verification, {
+        paths: { named: 2, in_calls: 1, in_text: 0, missing: ["made/up.txt"] },
+        tool_calls: { claimed: 1, counted: 1, match: true },
+      });
+      const [event] = place.sandbox.turns("s").at(-1).events;
+      assert.deepEqual(event.verification, done.verification);
+      assert.deepEqual(event.request.model.asked, "gpt-5.6");
+      assert.match(await input(place), /a\.txt was read\..*made\/up\.txt/);
+      const sent = place.server.requests.at(-1)?.body as JsonObject;
+      assert.equal(sent.store, false);
+      assert.equal((sent.text as { format: JsonObject }).format.name, "session_checkpoint");
+      assert.equal(sent.tools, undefined);
+    }),
+  "the contract is printed without a key and without a request": () =>
+    inSession(async (place) => {
+      const sent = place.server.requests.length;
+      const args = ["compact", "s", "--strategy", "model", "--tail-events", "0", "--dry-run", "--json"];
+      const called = await place.call(args, { env: { OPENAI_API_KEY: "" } });
+      assert.equal(called.code, 0, called.stdout);
+      const { contract } = JSON.parse(called.stdout);
+      assert.deepEqual(Object.keys(contract), ["name", "instructions", "output_schema", "input"]);
+      assert.match(contract.input[0].text, /^<session_events>/);
+      assert.equal(place.server.requests.length, sent);
+    }),
+  "the provider's checkpoint is kept verbatim, sent to where it came from, and to nobody else": () =>
+    inSession(async (place) => {
+      const whole = await input(place);
+      const folder = fixture(place, REMOTE);
+      const args = ["compact", "s", "--strategy", "remote", "--tail-events", "0", "--fixture", folder];
+      await json(place, args);
+      const [event] = place.sandbox.turns("s").at(-1).events;
+      assert.deepEqual(event.items, JSON.parse(REMOTE).output);
+      const sent = JSON.parse(await input(place)).input;
+      assert.deepEqual(sent[1], COMPACTION);
+      assert.deepEqual(sent.map(({ type }: JsonObject) => type), ["message", "compaction", "message"]);
+      const other = async (flag: readonly string[]) =>
+        JSON.parse((await place.call(["input", "s", "--prompt", "Next", ...flag])).stdout).input;
+      const elsewhere = await other(["--base-url", "https://other.example/v1"]);
+      assert.ok(!JSON.stringify(elsewhere).includes("opaque"));
+      assert.equal(elsewhere.length, 5, "the whole history but its reasoning");
+      assert.ok(!JSON.stringify(await other(["-m", "gpt-5.5"])).includes("opaque"));
+      const explained = await json(place, ["explain", "s", "-m", "gpt-5.5"]);
+      const dropped = explained.dropped as readonly JsonObject[];
+      assert.deepEqual(dropped.map(({ seq, reason }) => [seq, reason]), [[event.seq, "other_model"]]);
+      const run = await place.call(["run", "--json", "-s", "s", "-m", "gpt-5.5", "Go on"]);
+      assert.equal(run.code, 0, run.stdout);
+      await json(place, ["uncompact", "s", "--dry-run"]);
+      assert.equal((await place.call(["verify", "s"])).code, 0);
+      assert.ok(whole.length > 0);
+    }),
+  "a remote answer without a compaction item, or an error, leaves the session as it was": () =>
+    inSession(async (place) => {
+      const before = files(place);
+      const args = ["compact", "s", "--json", "--strategy", "remote", "--tail-events", "0", "--fixture"];
+      const bad = { code: "bad_summary", exit: 6 };
+      assertError(await place.call([...args, fixture(place, '{"output":[{"type":"message"}]}')]), bad);
+      assertError(await place.call([...args, fixture(place, "<html>")]), bad);
+      const error =
+        '{"error":{"message":"No such model","type":"invalid_request_error","code":null,"param":null}}';
+      assertError(await place.call([...args, fixture(place, error, { status: 400 })]), {
+        code: "request_refused",
+        exit: 13,
+      });
+      assert.deepEqual(files(place), before);
+    }),
+  "--auto-compact tells what it did, and the run completes": () =>
+    inSession(async (place) => {
+      Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, LONG.repeat(20));
+      // The first run's answer is long enough for a checkpoint of it to be worth its while.
+      const args = ["run", "--json", "-s", "s", "--auto-compact", "1", "Look again"];
+      const called = await place.call(args);
+      assert.equal(ending(called).state, "completed", called.stdout);
+      const told = events(called).filter((event) => event.type === "notice" && event.kind === "compacted");
+      assert.ok(told.length >= 1, called.stdout);
+      assert.ok(place.sandbox.turns("s").some(({ kind }) => kind === "compaction"));
+      for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
+    }),
+});
+
+together("an answer of the model that cannot be used leaves the session untouched", {
+  "no JSON": () => untouched(answer([message("Here is your summary: all fine.")]), "bad_summary", 6),
+  "another shape": () => untouched(answer([message('{"summary":"x"}')]), "bad_summary", 6),
+  "no message": () => untouched(answer([reasoning("Hm")]), "bad_summary", 6),
+  "a refusal": () => untouched(answer([message("I cannot", { refusal: true })]), "refused", 6),
+  "cut off": () =>
+    untouched(
+      answer([message(JSON.stringify(SUMMARY))], {
+        end: { kind: "incomplete", reason: "max_output_tokens" },
+      }),
+      "incomplete",
+      6,
+    ),
+  "a broken stream": () =>
+    untouched(answer([message(JSON.stringify(SUMMARY))], { end: { kind: "cut" } }), "stream_cut", 10),
+});
+
+async function untouched(reply: ReturnType<typeof answer>, code: string, exit: number): Promise<void> {
+  const runs = script("");
+  await using place = new Place((request) =>
+    (request.body as JsonObject).text === undefined ? runs(request) : reply
+  );
+  await place.session("s");
+  const before = files(place);
+  const args = ["compact", "s", "--json", "--strategy", "model", "--tail-events", "0"];
+  assertError(await place.call(args), { code, exit });
+  assert.deepEqual(files(place), before);
+}
+
+together("a history that does not fit the window", {
+  "ends with exit 11 and names the command": async () => {
+    const overflow = {
+      kind: "http",
+      status: 400,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        error: {
+          message: "Your input exceeds the context window of this model.",
+          type: "invalid_request_error",
+          code: "context_length_exceeded",
+          param: "input",
+        },
+      }),
+    } as const;
+    await using place = new Place([overflow]);
+    const called = await place.call(["run", "--json", "--new", "-s", "s", "Look"]);
+    assertError(called, { code: "context_overflow", exit: 11, hint: /reprise compact s$/ });
+  },
+});

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { turnPath } from "../../src/store/layout.ts";
+import { Dice } from "../fold/dice.ts";
+import { assertMended, killEverywhere, repair } from "../store/mended.ts";
+import { type MadeSession, randomSession } from "../store/random_session.ts";
+
+/** A closed session with every kind of turn in it, and few of them: each is read thousands of times. */
+function sample(): MadeSession {
+  for (let seed = 0;; seed++) {
+    const session = randomSession(new Dice(seed), 2);
+    const kinds = new Set(session.turns.map(({ kind }) => kind));
+    if (kinds.size === 4 && session.turns.length <= 8 && session.manifest.state !== "open") return session;
+  }
+}
+
+Deno.test("after every truncation of every turn, and after 10,000 bit flips, repair mends that turn alone", async () => {
+  const session = sample();
+  const dice = new Dice(20261122);
+  const mend = async (turn: number, bytes: Uint8Array, what: string) => {
+    const made = { ...session, disk: session.disk.copy() };
+    made.disk.write(turnPath(session.paths, turn), bytes);
+    const damaged = made.disk.copy();
+    const { actions } = repair(made);
+    const others = actions.filter((action) => action.turn !== turn).map(({ path }) => path);
+    assert.ok(others.every((path) => path === "manifest.json"), `${what}: ${others}`);
+    assert.deepEqual(actions.filter((action) => action.turn === turn).map(({ reason }) => reason), [
+      "bad_sum",
+    ]);
+    // The whole account is dear: it is taken of some, and every damage of these kinds is the same to a repair.
+    if (dice.chance(0.03)) await assertMended(made, damaged);
+  };
+  for (const { turn } of session.turns) {
+    const whole = session.disk.read(turnPath(session.paths, turn)) as Uint8Array;
+    for (let length = 0; length < whole.length; length++) {
+      await mend(turn, whole.subarray(0, length), `turn ${turn} cut to ${length} bytes`);
+    }
+  }
+  for (let flip = 0; flip < 10_000; flip++) {
+    const turn = dice.count(1, session.turns.length);
+    const bytes = (session.disk.read(turnPath(session.paths, turn)) as Uint8Array).slice();
+    const bit = dice.count(0, bytes.length * 8 - 1);
+    bytes[bit >> 3] = (bytes[bit >> 3] as number) ^ (1 << (bit & 7));
+    await mend(turn, bytes, `bit ${bit} of turn ${turn}`);
+  }
+});
+
+Deno.test("repairs killed before each of their changes are finished by the next one, over many damages", async () => {
+  const kills = await killEverywhere(25);
+  assert.ok(kills > 500, `${kills} kills`);
+});
