@@ -17,7 +17,8 @@ export function damaged(
     "session_damaged",
     `Cannot read session "${paths.id}": ${where} ${finding.message}`,
     {
-      hint: `See all findings with "reprise fsck ${paths.id}", and mend them with "reprise repair ${paths.id}"`,
+      hint:
+        `See all findings with "reprise fsck ${paths.id}", and mend them with "reprise repair ${paths.id}"`,
       details: { session: paths.id, path, finding: finding.code },
     },
   );
