@@ -14,6 +14,8 @@ export interface Steering {
   readonly stripped: ReadonlyMap<number, readonly string[]>;
   /** The checkpoint in force, or `null`. */
   readonly checkpoint: HistoryCompactionEvent | null;
+  /** Numbers of the model turns whose request began with another checkpoint, or with none, than the one in force. */
+  readonly otherPrefix: ReadonlySet<number>;
 }
 
 /** Reads the standing decisions for a request of run `run`; without it, no item is merely left out. */
@@ -21,7 +23,9 @@ export function readSteering(turns: readonly Turn[], run: number | undefined): S
   const excluded = new Map<number, DropReason>();
   const stripped = new Map<number, readonly string[]>();
   let checkpoints: HistoryCompactionEvent[] = [];
+  const begunWith = new Map<number, HistoryCompactionEvent | undefined>();
   for (const turn of turns) {
+    if (turn.kind === "model") begunWith.set(turn.turn, checkpoints.at(-1));
     for (const event of turn.events) {
       switch (event.type) {
         case "replay_notice":
@@ -39,7 +43,9 @@ export function readSteering(turns: readonly Turn[], run: number | undefined): S
       }
     }
   }
-  return { excluded, stripped, checkpoint: checkpoints.at(-1) ?? null };
+  const checkpoint = checkpoints.at(-1);
+  const otherPrefix = [...begunWith].filter(([, begun]) => begun !== checkpoint).map(([turn]) => turn);
+  return { excluded, stripped, checkpoint: checkpoint ?? null, otherPrefix: new Set(otherPrefix) };
 }
 
 interface Standing {

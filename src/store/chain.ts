@@ -4,7 +4,7 @@
  * @module
  */
 import type { ToolCallEvent } from "../domain/event.ts";
-import { stringMember } from "../domain/json.ts";
+import { callIdOf } from "../domain/item.ts";
 import { isBetweenRuns, type Turn } from "../domain/turn.ts";
 
 /** A rule that a turn breaks. `error`: the next request would be wrong, or the turn is not of this history. */
@@ -197,7 +197,7 @@ type Add = (code: string, message: string, severity?: Breach["severity"]) => voi
 function knownCall(event: ToolCallEvent, turn: Turn): KnownCall {
   return {
     seq: event.seq,
-    call_id: stringMember(event.item, "call_id") ?? "",
+    call_id: callIdOf(event.item),
     turn: turn.turn,
     runnable: turn.kind === "model" && turn.response.status === "completed",
   };

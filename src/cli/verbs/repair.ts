@@ -3,7 +3,6 @@ import { type ExitCode, ReprError } from "../../domain/errors.ts";
 import type { ReplayAction } from "../../domain/event.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { readSteering } from "../../fold/steering.ts";
-import { openaiResponses } from "../../provider/openai/dialect.ts";
 import { closeKilledRun } from "../../run/closing.ts";
 import { readSession } from "../../store/read.ts";
 import { SessionWriter } from "../../store/writer.ts";
@@ -40,7 +39,7 @@ export async function repairVerb(selector: string, flags: RepairFlags): Promise<
   async function lift(): Promise<readonly number[]> {
     const writer = await SessionWriter.open(ports, home, { id, waitMs: flags.wait * 1000 });
     try {
-      closeKilledRun(writer, { emit: () => {}, usageOf: (usage) => openaiResponses.usageOf(usage) });
+      closeKilledRun(writer, () => {});
       const seqs = quarantined(writer.turns);
       const items = seqs.map((seq): ReplayAction => ({ seq, action: "lifted" }));
       if (items.length > 0) {
