@@ -5,6 +5,7 @@
  * @module
  */
 import { buildProgram } from "../src/cli/program.ts";
+import { PROVIDER_ACCESS } from "../src/cli/providers.ts";
 import { EXIT_CODES } from "../src/domain/errors.ts";
 import { complain, say } from "./terminal.ts";
 
@@ -69,6 +70,17 @@ function exitCodesTable(): string {
   return ["| code | meaning |", "| --- | --- |", ...rows].join("\n");
 }
 
+/** The variables of each provider, in the order in which they count. */
+function providersTable(): string {
+  const list = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
+  const rows = Object.entries(PROVIDER_ACCESS).map(([provider, { urlVariables, defaultUrl, keyVariables }]) =>
+    `| \`${provider}\` | ${list(keyVariables.map(({ name }) => name))} | ${list(urlVariables)} | ${
+      defaultUrl ?? ""
+    } |`
+  );
+  return ["| provider | key | base URL | default |", "| --- | --- | --- | --- |", ...rows].join("\n");
+}
+
 function cliReference(): string {
   const verbs = program.commands.map((verb) => {
     let help = "";
@@ -87,12 +99,20 @@ stdout is data, stderr is for people. \`--json\` gives one JSON document, or JSO
 only document, or the last line; in \`run\` it comes just before \`run.ended\` when a run had begun.
 
 Settings come from flags, then the environment, then \`config.json\` in \`$XDG_CONFIG_HOME/reprise\` (members
-\`model\`, \`provider\`, \`base_url\`, \`effort\`, \`summary\`, \`home\`). Nothing in the working directory sets one.
+\`model\`, \`provider\`, \`base_url\`, \`effort\`, \`summary\`, \`home\`; \`base_url\` counts only while the provider is the
+one that the file names, or \`openai\`). Nothing in the working directory sets one.
+
+A session goes on with the provider and the model of its last run, before environment and configuration; where \`-m\`
+names a model, the provider is the settings' again. Under \`--fixture\` only flags, the session and the fixture count.
+
+${providersTable()}
+
+Of several variables the first that is set counts. The key goes to the base URL in force and nowhere else.
 
 | variable | meaning |
 | --- | --- |
-| \`OPENAI_API_KEY\` | the key; it goes to the base URL in force and nowhere else |
-| \`OPENAI_BASE_URL\`, \`REPRISE_BASE_URL\` | the API's base URL; the second wins |
+| \`REPRISE_BASE_URL\` | the base URL of whatever provider; wins over those above |
+| \`AZURE_OPENAI_API_VERSION\`, \`OPENAI_API_VERSION\` | for an Azure base URL that is the resource alone: a date such as \`2025-04-01-preview\` asks that version, anything else v1 |
 | \`REPRISE_MODEL\`, \`REPRISE_PROVIDER\`, \`REPRISE_EFFORT\`, \`REPRISE_SUMMARY\` | as the flags of that name |
 | \`REPRISE_HOME\` | where sessions live |
 | \`REPRISE_REASONING_REPLAY\` | \`0\`, \`false\`, \`off\` or \`no\` sends no earlier reasoning |

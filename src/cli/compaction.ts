@@ -17,25 +17,20 @@ import { type Fixture, readFixture } from "../fixture/fixture.ts";
 import { foldHistory } from "../fold/fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { readSteering } from "../fold/steering.ts";
-import { openaiResponses } from "../provider/openai/dialect.ts";
-import type { BuiltRequest } from "../provider/provider.ts";
+import { dialectOf } from "../provider/dialects.ts";
+import type { ApiKey, BuiltRequest } from "../provider/provider.ts";
 import { type Asking, askOnce } from "../run/ask_once.ts";
 import type { MadeCheckpoint } from "../run/checkpoint.ts";
 import { answerText } from "../run/item_events.ts";
-import { refusesInclude } from "../run/refusals.ts";
+import { standingOmissions } from "../run/refusals.ts";
 import { remoteRequest, remoteText } from "../run/remote_compaction.ts";
 import { createLiveSend } from "../transport/live.ts";
 import { createPlayer } from "../transport/player.ts";
+import { keySetting } from "./api_key.ts";
 import type { CommonFlags, Context } from "./context.ts";
+import { type Endpoint, endpointSetting } from "./endpoint.ts";
 import { fixturePorts } from "./fixture_ports.ts";
-import {
-  type Endpoint,
-  endpointSetting,
-  keySetting,
-  modelSetting,
-  reasoningSettings,
-  type RequestFlags,
-} from "./run_settings.ts";
+import { modelSetting, reasoningSettings, type RequestFlags } from "./run_settings.ts";
 import { absolute } from "./settings.ts";
 import { liveTimeouts } from "./timeouts.ts";
 
@@ -56,7 +51,7 @@ export interface CompactSettings {
   readonly fixture: Fixture | null;
   readonly endpoint: Endpoint;
   /** `null` where nothing is sent. */
-  readonly key: string | null;
+  readonly key: ApiKey | null;
 }
 
 /** A history to compact. */
@@ -67,16 +62,22 @@ export interface CompactSource {
 }
 
 /**
- * Settles flags, fixture, endpoint and key; the key only where a request will be sent.
+ * Settles flags, fixture, endpoint and key; the key only where a request will be sent. Provider and model are those of
+ * the session where no flag names others.
  *
  * @throws {ReprError} `usage`, `bad_fixture`, `missing_key` and the rest of exit code 2.
  */
-export function compactSettings(context: Context, flags: CompactFlags): CompactSettings {
+export function compactSettings(context: Context, flags: CompactFlags, manifest: Manifest): CompactSettings {
   const fixture = flags.fixture === undefined
     ? null
     : readFixture(context.ports.files, absolute(flags.fixture));
   const ports = fixture === null ? context.ports : fixturePorts(context.ports, fixture);
-  const endpoint = endpointSetting(ports, flags, { config: context.config, fixture });
+  const endpoint = endpointSetting(ports, flags, { config: context.config, fixture, manifest });
+  if (flags.strategy === "remote" && endpoint.provider === "anthropic") {
+    throw new ReprError("usage", "Cannot compact remotely with anthropic: it has no such request", {
+      hint: "Use --strategy model, or deterministic, which needs no model",
+    });
+  }
   const sends = flags.strategy !== "deterministic" && flags.dryRun !== true && fixture === null;
   return { context, flags, ports, fixture, endpoint, key: sends ? keySetting(ports, endpoint) : null };
 }
@@ -105,19 +106,22 @@ export function compactRequest(settings: CompactSettings, source: CompactSource)
   if (flags.strategy === "deterministic") return { target, scope, contract: null, built: null };
   if (flags.strategy === "remote") {
     const { entries } = foldHistory(turns.filter(({ turn }) => turn <= scope.cut.turn), target);
-    const built = remoteRequest({ dialect: openaiResponses }, { model: target.model, entries });
+    const built = remoteRequest({ dialect: dialectOf(settings.endpoint.provider) }, {
+      model: target.model,
+      entries,
+    });
     return { target, scope, contract: null, built };
   }
   const contract = modelContract(turns, scope);
   const { instructions, outputSchema, entries } = contract;
-  const built = openaiResponses.buildRequest({
+  const built = dialectOf(settings.endpoint.provider).buildRequest({
     model: target.model,
     instructions,
     tools: [],
     entries,
     outputSchema,
     cacheKey: `${source.manifest.family.slice(0, 55)}-compact`,
-    include: !refusesInclude(turns, settings.endpoint.endpoint, target.model),
+    without: standingOmissions(turns, settings.endpoint.endpoint, target.model),
     ...reasoningSettings(settings.ports, flags, { ...settings, config: settings.context.config }),
   });
   return { target, scope, contract, built };
@@ -178,11 +182,11 @@ function unanswered(code: "refused" | "incomplete", why: string): ReprError {
 function askingOf({ ports, fixture, endpoint, key }: CompactSettings, signal: AbortSignal): Asking {
   return {
     ports,
-    dialect: openaiResponses,
+    dialect: dialectOf(endpoint.provider),
     send: fixture === null
       ? createLiveSend(ports, { ...liveTimeouts(ports), origin: endpoint.baseUrl.origin })
       : createPlayer(fixture.exchanges, fixture.path),
-    baseUrl: endpoint.prefix,
+    urlOf: (path) => endpoint.urlOf(path),
     key,
     signal,
   };

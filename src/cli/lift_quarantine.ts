@@ -2,7 +2,6 @@ import type { ReplayAction } from "../domain/event.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Turn } from "../domain/turn.ts";
 import { readSteering } from "../fold/steering.ts";
-import { openaiResponses } from "../provider/openai/dialect.ts";
 import { closeKilledRun } from "../run/closing.ts";
 import type { Home } from "../store/home.ts";
 import { readSession } from "../store/read.ts";
@@ -33,7 +32,7 @@ export async function liftQuarantine({ ports, output }: Context, lifting: Liftin
   async function lift(): Promise<readonly number[]> {
     const writer = await SessionWriter.open(ports, home, { id, waitMs });
     try {
-      closeKilledRun(writer, { emit: () => {}, usageOf: (usage) => openaiResponses.usageOf(usage) });
+      closeKilledRun(writer, () => {});
       const seqs = quarantined(writer.allTurns());
       const items = seqs.map((seq): ReplayAction => ({ seq, action: "lifted" }));
       if (items.length > 0) {

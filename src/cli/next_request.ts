@@ -6,14 +6,14 @@ import type { Turn, UserTurn } from "../domain/turn.ts";
 import { type Folded, foldHistory } from "../fold/fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { needsOlderTurns } from "../fold/steering.ts";
-import { openaiResponses } from "../provider/openai/dialect.ts";
+import { dialectOf } from "../provider/dialects.ts";
 import type { BuiltRequest } from "../provider/provider.ts";
-import { refusesInclude } from "../run/refusals.ts";
+import { standingOmissions } from "../run/refusals.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { Fixture } from "../fixture/fixture.ts";
 import { type PostureFlags, postureOf } from "./posture.ts";
+import { endpointSetting } from "./endpoint.ts";
 import {
-  endpointSetting,
   modelSetting,
   readOutputSchema,
   reasoningSettings,
@@ -28,6 +28,8 @@ export interface NextRequest {
   readonly folded: Folded;
   readonly model: string;
   readonly fingerprint: Fingerprint;
+  /** Where it would go. */
+  readonly url: string;
   /** Such as `openai:gpt-5.6:1f3a9c02`. */
   readonly fingerprintText: string;
 }
@@ -68,19 +70,26 @@ export function nextRequest(source: PreviewSource, prompt: readonly Item[] | nul
   const kept = needsOlderTurns(source.turns, target) ? source.allTurns?.() ?? source.turns : source.turns;
   const turns = prompt === null ? kept : [...kept, userTurn(prompt, kept)];
   const folded = foldHistory(turns, target);
-  const built = openaiResponses.buildRequest({
+  const built = dialectOf(endpoint.provider).buildRequest({
     model,
     instructions: source.instructions,
     tools: toolSchemas(postureOf(flags, source.manifest).offered),
     entries: folded.entries,
     cacheKey: source.manifest?.family ?? source.family,
-    include: !refusesInclude(source.turns, endpoint.endpoint, model),
+    without: standingOmissions(source.turns, endpoint.endpoint, model),
     ...reasoningSettings(ports, flags, source),
     ...(flags.outputSchema === undefined
       ? {}
       : { outputSchema: readOutputSchema(ports, flags.outputSchema) }),
   });
-  return { built, folded, model, fingerprint, fingerprintText: fingerprintText(fingerprint, model) };
+  return {
+    built,
+    folded,
+    model,
+    fingerprint,
+    url: endpoint.urlOf(built.path),
+    fingerprintText: fingerprintText(fingerprint, model),
+  };
 }
 
 /** Enough of a user turn for the fold, which looks at kind, seq and events only. */

@@ -1,6 +1,7 @@
 import type { ExitCode } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import { parseSessionId } from "../domain/ids.ts";
+import { modelFacts } from "../domain/models.ts";
 import { requestAccount } from "../fold/fold.ts";
 import { requireUnfinished } from "../run/continuing.ts";
 import { openHome, resolveSession } from "../store/home.ts";
@@ -42,8 +43,10 @@ export function previewRun(plan: RunPlan, words: string | null): ExitCode {
     new: session === null,
     run: (session?.view.manifest.run ?? 0) + 1,
     continues: words === null,
-    url: `${plan.endpoint.prefix}${next.built.path}`,
+    url: next.url,
+    provider: next.fingerprint.provider,
     model: next.model,
+    context_tokens: modelFacts(next.model)?.contextTokens ?? null,
     fingerprint: next.fingerprintText,
     items: next.built.items,
     reasoning_sent: sent,

@@ -5,6 +5,7 @@
  */
 import { Argument, Command, InvalidArgumentError, Option } from "@commander-js/extra-typings";
 import { EXIT_CODES, type ExitCode } from "../domain/errors.ts";
+import { PROVIDER_KINDS } from "../domain/fingerprint.ts";
 import { VERSION } from "./version.ts";
 
 /** What a finished verb is told to. */
@@ -243,8 +244,16 @@ function sessionArgument() {
 function requestOptions<Options extends Record<string, unknown>>(command: Command<[], Options>) {
   return command
     .option("-m, --model <model>", "the model to ask (the session's last, REPRISE_MODEL, config.json)")
-    .addOption(new Option("-p, --provider <provider>", "the API's dialect").choices(["openai"]))
-    .option("--base-url <url>", "the API (OPENAI_BASE_URL; default: https://api.openai.com/v1)")
+    .addOption(
+      new Option(
+        "-p, --provider <provider>",
+        "whose API it is (the session's last unless -m is given, REPRISE_PROVIDER, config.json; default: openai)",
+      ).choices(PROVIDER_KINDS),
+    )
+    .option(
+      "--base-url <url>",
+      "where the API is (REPRISE_BASE_URL, the provider's own variable, config.json; default: the provider's)",
+    )
     .option("--effort <effort>", "reasoning effort, such as low, medium, high")
     .option("--summary <summary>", "reasoning summary: auto, concise, detailed")
     .addOption(

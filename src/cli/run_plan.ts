@@ -1,25 +1,22 @@
 /**
- * What is settled about a run before its session is opened: flags checked, files readable, endpoint and key known.
+ * What is settled about a run before its session is opened: flags checked, files readable; and, for a new session,
+ * endpoint and key known.
  *
  * @module
  */
 import { ReprError } from "../domain/errors.ts";
+import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { type Fixture, readFixture } from "../fixture/fixture.ts";
+import type { ApiKey } from "../provider/provider.ts";
 import { canonicalRoot } from "../tools/confine.ts";
 import { requireAnswerFile } from "./answer_file.ts";
+import { keySetting } from "./api_key.ts";
 import { type CommonFlags, type Context, makeContext } from "./context.ts";
+import { type Endpoint, endpointSetting } from "./endpoint.ts";
 import { fixturePorts } from "./fixture_ports.ts";
 import { type PostureFlags, postureOf } from "./posture.ts";
-import {
-  type Endpoint,
-  endpointSetting,
-  keySetting,
-  modelSetting,
-  readOutputSchema,
-  type RequestFlags,
-  textOrFile,
-} from "./run_settings.ts";
+import { modelSetting, readOutputSchema, type RequestFlags, textOrFile } from "./run_settings.ts";
 import { absolute } from "./settings.ts";
 import { liveTimeouts } from "./timeouts.ts";
 
@@ -48,11 +45,17 @@ export interface RunPlan {
   readonly ports: Ports;
   readonly fixture: Fixture | null;
   readonly flags: RunFlags;
-  readonly endpoint: Endpoint;
-  readonly key: string | null;
   readonly root: string;
   /** The session to go on with; `null` for a new one. */
   readonly selector: string | null;
+}
+
+/** Which model is asked where. */
+export interface RunTarget {
+  readonly endpoint: Endpoint;
+  /** `null` where nothing is sent, or to a server that takes none. */
+  readonly key: ApiKey | null;
+  readonly model: string;
 }
 
 /**
@@ -64,19 +67,29 @@ export interface RunPlan {
 export function planRun(flags: RunFlags): RunPlan {
   checkFlags(flags);
   const context = makeContext(flags);
-  const { config } = context;
   const fixture = flags.fixture === undefined
     ? null
     : readFixture(context.ports.files, absolute(flags.fixture));
   const ports = fixture === null ? context.ports : fixturePorts(context.ports, fixture);
-  const endpoint = endpointSetting(ports, flags, { config, fixture });
-  const key = fixture === null && flags.dryRun !== true ? keySetting(ports, endpoint) : null;
   const selector = flags.continue === true ? "@last" : flags.new === true ? null : flags.session ?? null;
   const root = workspaceRoot(flags.workspace);
-  if (selector === null) modelSetting(ports, flags, { config, fixture, manifest: null });
+  const plan: RunPlan = { context, ports, fixture, flags, root, selector };
+  if (selector === null) runTarget(plan, null);
   postureOf(flags, null);
   checkFiles(ports, flags);
-  return { context, ports, fixture, flags, endpoint, key, root, selector };
+  return plan;
+}
+
+/**
+ * Where the run's requests go. For a session this is known once its manifest is: it may name provider and model.
+ *
+ * @throws {ReprError} `missing_key`, `no_model`, `no_base_url`, `bad_url`, `insecure_url`.
+ */
+export function runTarget({ ports, context, fixture, flags }: RunPlan, manifest: Manifest | null): RunTarget {
+  const from = { config: context.config, fixture, manifest };
+  const endpoint = endpointSetting(ports, flags, from);
+  const key = fixture === null && flags.dryRun !== true ? keySetting(ports, endpoint) : null;
+  return { endpoint, key, model: modelSetting(ports, flags, from).value };
 }
 
 function checkFlags(flags: RunFlags): void {

@@ -1,17 +1,17 @@
 /**
- * What the next request of a session is made with: the same answer for `run`, `input` and `explain`.
+ * What the next request of a session is made with: the same answer for `run`, `input` and `explain`. Where it goes is
+ * in `endpoint.ts`.
  *
  * @module
  */
 import { ReprError } from "../domain/errors.ts";
-import { endpointOf, isLoopback, parseBaseUrl, type ProviderKind } from "../domain/fingerprint.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { isJsonObject } from "../domain/json.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { ReplayMode } from "../fold/guard.ts";
 import type { Fixture } from "../fixture/fixture.ts";
-import { type Config, DEFAULT_BASE_URL, firstSetting, type Setting } from "./settings.ts";
+import { type Config, firstSetting, type Setting } from "./settings.ts";
 
 /** The flags that decide where a request goes and how it is made. */
 export interface RequestFlags {
@@ -28,83 +28,13 @@ export interface RequestFlags {
   readonly reasoningReplay?: boolean | undefined;
 }
 
-/** Where a request goes. */
-export interface Endpoint {
-  readonly provider: ProviderKind;
-  readonly baseUrl: URL;
-  readonly source: Setting<string>["source"];
-  /** The base URL as request paths are appended to it. */
-  readonly prefix: string;
-  readonly endpoint: string;
-}
-
-/**
- * The provider and base URL in force: the fixture's own where one is played, whatever the environment says.
- *
- * @throws {ReprError} `usage` for a provider that this version does not speak; `bad_url`.
- */
-export function endpointSetting(
-  ports: Ports,
-  flags: RequestFlags,
-  { config, fixture }: { readonly config: Config; readonly fixture: Fixture | null },
-): Endpoint {
-  const provider =
-    (fixture === null
-      ? firstSetting(ports, { flag: flags.provider, env: ["REPRISE_PROVIDER"], config: config.provider })
-      : null)?.value ?? flags.provider ?? "openai";
-  if (provider !== "openai") {
-    throw new ReprError(
-      "usage",
-      `Cannot use the provider ${JSON.stringify(provider)}: this version speaks openai`,
-      { hint: "Servers that speak the Responses API are reached with --base-url" },
-    );
-  }
-  const found: Setting<string> = fixture === null
-    ? firstSetting(ports, {
-      flag: flags.baseUrl,
-      env: ["REPRISE_BASE_URL", "OPENAI_BASE_URL"],
-      config: config.base_url,
-    }) ?? { value: DEFAULT_BASE_URL, source: "default" }
-    : { value: flags.baseUrl ?? fixture.baseUrl, source: "fixture" };
-  const baseUrl = parseBaseUrl(found.value);
-  return {
-    provider,
-    baseUrl,
-    source: found.source,
-    prefix: baseUrl.href.replace(/\/+$/, ""),
-    endpoint: endpointOf(baseUrl),
-  };
-}
-
-/**
- * The key for an endpoint.
- *
- * @throws {ReprError} `missing_key`; `insecure_url` when the key would cross a network unencrypted.
- */
-export function keySetting(ports: Ports, endpoint: Endpoint): string {
-  const key = (ports.env("OPENAI_API_KEY") ?? "").trim();
-  if (key === "") {
-    throw new ReprError("missing_key", `Cannot send a request to ${endpoint.baseUrl.origin}: no key is set`, {
-      hint:
-        "Set OPENAI_API_KEY (servers that need none take any value), or play a fixture with --fixture DIR",
-    });
-  }
-  // Header values are one line of visible ASCII; anything else is a pasted mistake.
-  if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new ReprError(
-      "missing_key",
-      "Cannot use the key in OPENAI_API_KEY: it holds spaces or unprintable characters",
-      { hint: "Set the key again, without spaces, quotes or line ends" },
-    );
-  }
-  if (endpoint.baseUrl.protocol !== "https:" && !isLoopback(endpoint.baseUrl)) {
-    throw new ReprError(
-      "insecure_url",
-      `Cannot send the key to ${endpoint.baseUrl.origin}: it would cross the network unencrypted`,
-      { hint: "Use an https URL; plain http works for this machine only" },
-    );
-  }
-  return key;
+/** Where settings come from beside flags and environment. */
+export interface SettingSources {
+  readonly config: Config;
+  /** The fixture that is played, if one is. */
+  readonly fixture: Fixture | null;
+  /** `null` for a session that has no run yet. */
+  readonly manifest: Manifest | null;
 }
 
 /**
@@ -112,11 +42,7 @@ export function keySetting(ports: Ports, endpoint: Endpoint): string {
  *
  * @throws {ReprError} `no_model` when none of them names one.
  */
-export function modelSetting(
-  ports: Ports,
-  flags: RequestFlags,
-  from: { readonly config: Config; readonly fixture: Fixture | null; readonly manifest: Manifest | null },
-): Setting<string> {
+export function modelSetting(ports: Ports, flags: RequestFlags, from: SettingSources): Setting<string> {
   if (flags.model !== undefined && flags.model !== "") return { value: flags.model, source: "flag" };
   if (from.manifest !== null) return { value: from.manifest.pins.model, source: "session" };
   if (from.fixture !== null) return { value: from.fixture.model, source: "fixture" };
@@ -133,7 +59,7 @@ export function modelSetting(
 export function reasoningSettings(
   ports: Ports,
   flags: RequestFlags,
-  { config, fixture }: { readonly config: Config; readonly fixture: Fixture | null },
+  { config, fixture }: Omit<SettingSources, "manifest">,
 ): { effort?: string; summary?: string } {
   const pick = (name: "effort" | "summary", variable: string) =>
     fixture === null

@@ -21,9 +21,6 @@ type ConfigName = typeof CONFIG_NAMES[number];
 /** The parsed `config.json`: known names only, strings all. */
 export type Config = Readonly<Partial<Record<ConfigName, string>>>;
 
-/** The default API. */
-export const DEFAULT_BASE_URL = "https://api.openai.com/v1";
-
 /** `$XDG_CONFIG_HOME/reprise/config.json`, or under `~/.config`; `null` without a home directory. */
 export function configPath(ports: Ports): string | null {
   const base = xdgDirectory(ports, "XDG_CONFIG_HOME", ".config");

@@ -4,8 +4,9 @@
  * @module
  */
 import type { SessionEvent, ToolCallEvent } from "../domain/event.ts";
+import { callNameOf } from "../domain/item.ts";
 import type { Turn } from "../domain/turn.ts";
-import { callName, callPaths, callSubjects, fileEffect, messageOf, type Subject } from "./reading.ts";
+import { callPaths, callSubjects, fileEffect, messageOf, type Subject } from "./reading.ts";
 
 /** A message of either side. */
 export interface DigestMessage {
@@ -55,7 +56,7 @@ export function digestOf(turns: readonly Turn[], toSeq: number): LogDigest {
     messages,
     calls: calls.map(({ call, outcome }) => ({
       seq: call.seq,
-      tool: callName(call),
+      tool: callNameOf(call.item),
       subjects: callSubjects(call),
       outcome,
     })),
@@ -122,7 +123,7 @@ function questionsOf(
 
 /** The tool and what it was about: what a later call repeats when it tries again. */
 function subjectOf(call: ToolCallEvent): string {
-  return [callName(call), ...callSubjects(call).map(({ text }) => text)].join(" ");
+  return [callNameOf(call.item), ...callSubjects(call).map(({ text }) => text)].join(" ");
 }
 
 /** The last sentence of a text when it is a question. */

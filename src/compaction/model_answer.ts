@@ -5,10 +5,11 @@
  */
 import * as z from "zod";
 import { ReprError } from "../domain/errors.ts";
+import { callArgumentsOf } from "../domain/item.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Turn } from "../domain/turn.ts";
 import type { CheckpointText, CompactionScope } from "./plan.ts";
-import { argumentsText, callPaths, messageOf } from "./reading.ts";
+import { callPaths, messageOf } from "./reading.ts";
 
 /** The longest summary and the longest line that are taken, in UTF-16 units, and the most lines of a list. */
 const MAX_SUMMARY = 16 * 1024;
@@ -83,7 +84,7 @@ export function verifyAnswer(
   const calls = events.filter((event) => event.type === "tool_call");
   const inCalls = new Set(calls.flatMap(callPaths));
   const words = events.flatMap((event) => {
-    if (event.type === "tool_call") return [argumentsText(event)];
+    if (event.type === "tool_call") return [callArgumentsOf(event.item)];
     if (event.type === "tool_result") return [event.output];
     const message = messageOf(event);
     return message === null ? [] : [message.text];

@@ -6,12 +6,13 @@
  */
 import type { SessionEvent } from "../domain/event.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
+import { callArgumentsOf, callNameOf } from "../domain/item.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { headOf, tailOf } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
 import { readSteering } from "../fold/steering.ts";
 import type { CompactionScope } from "./plan.ts";
-import { argumentsText, asData, callName, messageOf } from "./reading.ts";
+import { asData, messageOf } from "./reading.ts";
 
 /** The name of the contract; its number changes with its words. */
 export const CONTRACT = "reprise.compaction/1";
@@ -94,8 +95,8 @@ function dataOf(event: SessionEvent): JsonObject[] {
       return [{
         seq: event.seq,
         type: event.type,
-        tool: callName(event).toWellFormed(),
-        arguments: shortened(argumentsText(event)),
+        tool: callNameOf(event.item).toWellFormed(),
+        arguments: shortened(callArgumentsOf(event.item)),
       }];
     case "tool_result":
       return [{

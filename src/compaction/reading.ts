@@ -4,6 +4,7 @@
  * @module
  */
 import type { Item, SessionEvent, ToolCallEvent } from "../domain/event.ts";
+import { callArgumentsOf, callNameOf, messageTextOf } from "../domain/item.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import { headOf } from "../domain/text.ts";
 
@@ -25,18 +26,6 @@ export interface Subject {
   readonly text: string;
 }
 
-/** The tool that a call names. */
-export function callName({ item }: ToolCallEvent): string {
-  return typeof item.name === "string" ? item.name : "";
-}
-
-/** The arguments of a call as the model wrote them. */
-export function argumentsText({ item }: ToolCallEvent): string {
-  const payload = item.arguments ?? item.input;
-  if (typeof payload === "string") return payload;
-  return payload === undefined || payload === null ? "" : JSON.stringify(payload);
-}
-
 /** What a call is about: its path-like arguments, and the command of a shell. */
 export function callSubjects(call: ToolCallEvent): Subject[] {
   const args = argumentsOf(call);
@@ -54,7 +43,7 @@ export function callPaths(call: ToolCallEvent): string[] {
 
 /** What a call does to the file that it names; `null` for tools that do neither. */
 export function fileEffect(call: ToolCallEvent): "read" | "changed" | null {
-  const name = callName(call);
+  const name = callNameOf(call.item);
   return Object.hasOwn(FILE_TOOLS, name) ? FILE_TOOLS[name] ?? null : null;
 }
 
@@ -63,7 +52,7 @@ export function messageOf(
   event: SessionEvent,
 ): { readonly role: "user" | "assistant"; readonly text: string } | null {
   if (event.type === "user_message") return { role: "user", text: textOf(event.content) };
-  if (event.type === "assistant_message") return { role: "assistant", text: textOf(event.item.content) };
+  if (event.type === "assistant_message") return { role: "assistant", text: messageTextOf(event.item) };
   return null;
 }
 
@@ -101,7 +90,7 @@ export function asData(json: string): string {
 
 function argumentsOf(call: ToolCallEvent): JsonObject {
   try {
-    const value: unknown = JSON.parse(argumentsText(call));
+    const value: unknown = JSON.parse(callArgumentsOf(call.item));
     return isJsonObject(value) ? value : {};
   } catch {
     // Models write arguments that are no JSON: such a call has no subject.

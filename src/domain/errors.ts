@@ -38,6 +38,7 @@ const EXIT_CODE_OF = {
   usage: 2,
   bad_configuration: 2,
   no_model: 2,
+  no_base_url: 2,
   missing_key: 2,
   insecure_url: 2,
   bad_url: 2,

@@ -87,7 +87,7 @@ export interface ReasoningEvent extends EventBase {
 }
 export interface ToolCallEvent extends EventBase {
   readonly type: "tool_call";
-  /** A `function_call` or `custom_tool_call` item; its `call_id` is a string. */
+  /** A `function_call` or `custom_tool_call` item with a `call_id`, or a `tool_use` block with an `id`. */
   readonly item: Item;
 }
 export interface ToolResultEvent extends EventBase {
@@ -140,12 +140,19 @@ export interface ReplayNoticeEvent extends EventBase {
   /** What the API said. */
   readonly error?: RunError;
 }
+/**
+ * What a request can go without. `include`, `stream_options`, `prompt_cache_key`: fields that not every server knows.
+ * `binding_check`: the server's refusal of thinking that is bound to another conversation, which it is asked to drop
+ * instead (protocol §11). `drop_block`: that very wish, where the server does not know it.
+ */
+export type Omission = "include" | "stream_options" | "prompt_cache_key" | "binding_check" | "drop_block";
+
 export interface EndpointNoticeEvent extends EventBase {
   readonly type: "endpoint_notice";
   readonly endpoint: string;
   readonly model: string;
-  /** The request field that this endpoint refuses for this model. */
-  readonly without: "include";
+  /** What requests to this endpoint for this model go without from now on. */
+  readonly without: Omission;
   readonly error?: RunError;
 }
 /** How a checkpoint was made: by rule, by asking a model, or by the provider, which alone can read it. */
@@ -154,7 +161,7 @@ export type CompactionStrategy = "deterministic" | "model" | "remote";
 export interface StandingNotice {
   readonly endpoint: string;
   readonly model: string;
-  readonly without: "include";
+  readonly without: Omission;
 }
 export interface HistoryCompactionEvent extends EventBase {
   readonly type: "history_compaction";

@@ -6,15 +6,22 @@
 import { ReprError } from "./errors.ts";
 import { sha256Hex } from "./hash.ts";
 
-/** The dialects that reprise speaks. */
-export type ProviderKind = "openai";
+/**
+ * Who is spoken to: OpenAI, Azure OpenAI, Anthropic, or another server that speaks the Responses API. Nothing encrypted
+ * ever goes from one kind to another.
+ */
+export const PROVIDER_KINDS = ["openai", "azure", "anthropic", "compatible"] as const;
+export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 
 /** Where a response came from. Written `provider:model:endpoint` for people. */
 export interface Fingerprint {
   readonly provider: ProviderKind;
   /** First 8 hex digits of the sha256 of the normalised base URL. */
   readonly endpoint: string;
-  /** First 16 hex digits of the sha256 of organization and project, or `null` while no response named them. */
+  /**
+   * First 16 hex digits of the sha256 of organization and project (or workspace), or `null` while no response named
+   * them.
+   */
   readonly account: string | null;
 }
 
@@ -25,15 +32,13 @@ export function fingerprintText(fingerprint: Fingerprint, modelAsked: string): s
 
 /**
  * The base URL in the form that is hashed and requested: lower-case scheme and host, no trailing slash, no
- * query.
+ * query. `hint` is what to do about one that cannot be used.
  *
  * @throws {ReprError} `bad_url` when it is not an http(s) URL, or carries credentials, a query or a fragment.
  */
-export function parseBaseUrl(text: string): URL {
+export function parseBaseUrl(text: string, hint = "Give a URL such as https://api.openai.com/v1"): URL {
   const refuse = (why: string) =>
-    new ReprError("bad_url", `Cannot use ${JSON.stringify(text)} as a base URL: ${why}`, {
-      hint: "Give a URL such as https://api.openai.com/v1 with --base-url or OPENAI_BASE_URL",
-    });
+    new ReprError("bad_url", `Cannot use ${JSON.stringify(text)} as a base URL: ${why}`, { hint });
   if (!URL.canParse(text)) throw refuse("it is not a URL");
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("it is neither http nor https");
@@ -58,8 +63,8 @@ export function endpointOf(baseUrl: URL): string {
   return sha256Hex(`${baseUrl.protocol}//${host}${baseUrl.pathname.replace(/\/+$/, "")}`).slice(0, 8);
 }
 
-/** The account behind a response, from its organization and project headers; `null` when it names neither. */
-export function accountOf(organization: string | null, project: string | null): string | null {
+/** The account behind a response, from the names that its headers give it; `null` when they give none. */
+export function accountHash(organization: string | null, project: string | null): string | null {
   if (organization === null && project === null) return null;
   return sha256Hex(`${organization ?? ""}\n${project ?? ""}`).slice(0, 16);
 }

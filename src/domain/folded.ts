@@ -21,7 +21,7 @@ export type FoldedEntry =
   | { readonly kind: "reasoning"; readonly item: Item }
   | {
     readonly kind: "tool_call";
-    /** A `function_call` or `custom_tool_call` item. */
+    /** A `function_call`, `custom_tool_call` or `tool_use` item. */
     readonly item: Item;
     /** The call id to send: the provider's own, with a suffix where a session repeats one. */
     readonly callId: string;
@@ -29,9 +29,11 @@ export type FoldedEntry =
   | {
     readonly kind: "tool_result";
     readonly callId: string;
-    /** `type` of the call's item, which decides the type of the output item. */
+    /** `type` of the call's item, which decides the type of the output item where the dialect has several. */
     readonly callType: string;
     readonly output: string;
+    /** Set when the call did not do what it was asked for. */
+    readonly isError?: true;
   }
   | {
     readonly kind: "provider_item";

@@ -33,6 +33,10 @@ export type DropReason =
   | "other_account"
   | "other_model"
   | "no_encrypted_content"
+  /** Thinking without a signature. */
+  | "unsigned"
+  /** Thinking that is bound to what a checkpoint stands for now. */
+  | "prefix_changed"
   | "no_following_item"
   | "duplicate_id"
   | "replay_off"
@@ -69,7 +73,6 @@ export interface RequestRecord {
     /** The account as it was known when the request was made. */
     readonly account: string | null;
   };
-  /** How many reasoning items were sent, and what was left out. */
   /** How many reasoning items were sent, and what was left out. */
   readonly guard: { readonly sent: number; readonly dropped: readonly DroppedItem[] };
 }

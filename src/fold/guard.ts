@@ -1,6 +1,7 @@
 import type { Item } from "../domain/event.ts";
 import type { Fingerprint } from "../domain/fingerprint.ts";
-import { familyOf } from "../domain/model_families.ts";
+import type { JsonValue } from "../domain/json.ts";
+import { familyOf, modelFacts } from "../domain/models.ts";
 import type { DropReason, ModelTurn } from "../domain/turn.ts";
 
 /** How strictly reasoning must fit the next request's model. `none` sends no reasoning at all. */
@@ -22,7 +23,12 @@ export interface FoldTarget {
 export type Minted = Pick<ModelTurn, "fingerprint" | "model">;
 
 /** Item types whose payload only the minting provider can read. */
-const ENCRYPTED_TYPES: ReadonlySet<string> = new Set(["reasoning", "compaction"]);
+const ENCRYPTED_TYPES: ReadonlySet<string> = new Set([
+  "reasoning",
+  "compaction",
+  "thinking",
+  "redacted_thinking",
+]);
 
 /** True for items that carry a blob bound to provider, endpoint, account and model (protocol §4.3, §8.3). */
 export function isEncryptedItem(item: Item): boolean {
@@ -56,7 +62,43 @@ export function encryptedItemMismatch(item: Item, turn: Minted, target: FoldTarg
   if (target.replay === "none") return "replay_off";
   const origin = originMismatch(turn, target);
   if (origin !== null) return origin;
+  return target.fingerprint.provider === "anthropic"
+    ? thinkingMismatch(item)
+    : reasoningMismatch(item, turn, target);
+}
+
+/** Any Claude model takes any block: the server drops what it cannot read, and stripping would lose it (§11). */
+function thinkingMismatch(item: Item): DropReason | null {
+  switch (item.type) {
+    case "thinking":
+      return isFilled(item.signature) ? null : "unsigned";
+    case "redacted_thinking":
+      return isFilled(item.data) ? null : "unsigned";
+    case "compaction":
+      return null;
+    default:
+      // An item of another dialect, whatever it carries.
+      return "other_provider";
+  }
+}
+
+function reasoningMismatch(item: Item, turn: Minted, target: FoldTarget): DropReason | null {
+  if (item.type !== "reasoning" && item.type !== "compaction") return "other_provider";
   if (!modelFits(turn, target)) return "other_model";
-  const blob = item.encrypted_content;
-  return typeof blob === "string" && blob !== "" ? null : "no_encrypted_content";
+  if (isFilled(item.encrypted_content)) return null;
+  // Servers of open models show the reasoning itself and take it back (protocol §2.2, §12).
+  const shown = target.fingerprint.provider === "compatible" && Array.isArray(item.content) &&
+    item.content.length > 0;
+  return shown ? null : "no_encrypted_content";
+}
+
+function isFilled(value: JsonValue | undefined): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+/** True when what `turn`'s model thought is valid only behind the very prefix that it was made behind (§11). */
+export function isPrefixBound({ model }: Minted): boolean {
+  return [model.answered, model.asked].some((name) =>
+    name !== null && modelFacts(name)?.prefixBound === true
+  );
 }

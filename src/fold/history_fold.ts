@@ -13,6 +13,7 @@ import type {
   ToolResultEvent,
 } from "../domain/event.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
+import { callIdOf } from "../domain/item.ts";
 import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
 import type { Folded, FoldRepair, ReasoningDecision } from "./fold.ts";
 import { type FoldTarget, isEncryptedItem } from "./guard.ts";
@@ -22,6 +23,9 @@ import type { Steering } from "./steering.ts";
 /** What a call without a recorded result is answered with: nobody knows whether it ran. */
 export const ORPHAN_OUTPUT =
   "No result was recorded: the process ended while this call was open. The call may or may not have run.";
+
+/** What asks a model to go on where it stopped in the middle of its answer. */
+export const GO_ON = "Continue from where you stopped.";
 
 /** In UTF-16 units; the API refuses more (protocol §2.1). */
 const MAX_CALL_ID_LENGTH = 64;
@@ -44,6 +48,10 @@ export class HistoryFold {
   readonly #uses = new Map<string, number>();
   /** Calls that nothing in the history answers, waiting for the end of their batch. */
   #orphans: ToolCallEvent[] = [];
+  /** Number of the response that the history ends with, if its server only paused it. */
+  readonly #pausedEnd: number | null = null;
+  /** True when the newest response was only paused by its server. */
+  #paused = false;
 
   constructor(turns: readonly Turn[], target: FoldTarget, steering: Steering) {
     this.#target = target;
@@ -55,12 +63,14 @@ export class HistoryFold {
         if (event.type === "tool_result" && !results.has(event.call_seq)) results.set(event.call_seq, event);
         // What lies before the checkpoint must not matter: it may not have been read.
         const passed = event.seq <= (steering.checkpoint?.to_seq ?? 0);
-        if (event.type === "provider_item" && event.item.type.endsWith("_output") && !passed) {
-          answered.add(String(event.item.call_id));
-        }
+        if (event.type !== "provider_item" || passed) continue;
+        if (event.item.type.endsWith("_output")) answered.add(callIdOf(event.item));
+        if (typeof event.item.tool_use_id === "string") answered.add(event.item.tool_use_id);
       }
     }
     this.#resultOf = results;
+    const end = turns.findLast(({ kind }) => kind === "model" || kind === "user");
+    if (end?.kind === "model" && isPaused(end)) this.#pausedEnd = end.turn;
     this.#answeredItems = answered;
     this.#dropped.push(...steering.passedOver);
     if (steering.checkpoint !== null) this.#openAtCheckpoint(turns, steering.checkpoint);
@@ -88,6 +98,7 @@ export class HistoryFold {
 
   finish(): Folded {
     this.#answerOrphans();
+    this.#askToGoOn();
     return {
       entries: this.#entries,
       seqs: this.#seqs,
@@ -100,13 +111,19 @@ export class HistoryFold {
   }
 
   #addResponse(turn: ModelTurn): void {
-    if (turn.events.some(isInputItem)) this.#answerOrphans();
+    if (turn.events.some(isInputItem)) {
+      this.#answerOrphans();
+      this.#askToGoOn();
+    }
     const plan = planResponse(turn, {
       target: this.#target,
       excluded: this.#steering.excluded,
       seenIds: this.#seenIds,
+      prefixChanged: this.#steering.otherPrefix.has(turn.turn),
+      pausedHere: this.#pausedEnd === turn.turn,
       answeredItems: this.#answeredItems,
     });
+    this.#paused = isPaused(turn);
     let afterReasoning = false;
     let reasoningDropped = false;
     for (const event of turn.events) {
@@ -137,6 +154,17 @@ export class HistoryFold {
       }
       afterReasoning = event.type === "reasoning";
     }
+  }
+
+  /**
+   * Anthropic takes no history that ends with the assistant's own words (protocol §9), unless it paused itself: a
+   * short user message asks it to go on. It stands at the same place in every later request.
+   */
+  #askToGoOn(): void {
+    if (this.#target.fingerprint.provider !== "anthropic" || this.#paused) return;
+    const last = this.#entries.at(-1);
+    if (last === undefined || last.kind === "user_message" || last.kind === "tool_result") return;
+    this.#push({ kind: "user_message", content: [{ type: "input_text", text: GO_ON }] }, 0);
   }
 
   #push(entry: FoldedEntry, seq: number): void {
@@ -210,7 +238,7 @@ export class HistoryFold {
    * longer than OpenAI takes, as other servers give.
    */
   #addCall(event: ToolCallEvent): void {
-    const original = String(event.item.call_id);
+    const original = callIdOf(event.item);
     const fits = original.length <= MAX_CALL_ID_LENGTH;
     let callId = original;
     for (let use = (this.#uses.get(original) ?? 0) + 1;; use++) {
@@ -236,7 +264,11 @@ export class HistoryFold {
     } else if (this.#resultOf.get(event.call_seq) !== event) {
       this.#repairs.push({ seq: event.seq, kind: "duplicate_result", callId: event.call_id });
     } else {
-      this.#push({ kind: "tool_result", ...call, output: event.output }, event.seq);
+      const { output, status, seq } = event;
+      this.#push(
+        { kind: "tool_result", ...call, output, ...(status === "ok" ? {} : { isError: true }) },
+        seq,
+      );
     }
   }
 
@@ -244,11 +276,16 @@ export class HistoryFold {
     for (const { seq } of this.#orphans) {
       const call = this.#calls.get(seq);
       if (call === undefined) continue;
-      this.#push({ kind: "tool_result", ...call, output: ORPHAN_OUTPUT }, 0);
+      this.#push({ kind: "tool_result", ...call, output: ORPHAN_OUTPUT, isError: true }, 0);
       this.#repairs.push({ seq, kind: "orphan_answered", callId: call.callId });
     }
     this.#orphans = [];
   }
+}
+
+/** With a call of the client's among its items, a response waits for results, whatever its server says. */
+function isPaused({ response, events }: ModelTurn): boolean {
+  return response.paused === true && events.every(({ type }) => type !== "tool_call");
 }
 
 function isInputItem(event: SessionEvent): boolean {

@@ -5,8 +5,15 @@
  * @module
  */
 import type { ReasoningEvent, SessionEvent } from "../domain/event.ts";
+import { callIdOf } from "../domain/item.ts";
 import type { DropReason, ModelTurn } from "../domain/turn.ts";
-import { encryptedItemMismatch, type FoldTarget, isEncryptedItem, originMismatch } from "./guard.ts";
+import {
+  encryptedItemMismatch,
+  type FoldTarget,
+  isEncryptedItem,
+  isPrefixBound,
+  originMismatch,
+} from "./guard.ts";
 
 /** What a response's events look like to later requests. */
 export interface ResponsePlan {
@@ -21,18 +28,25 @@ export interface PlanContext {
   readonly excluded: ReadonlyMap<number, DropReason>;
   /** Ids of the reasoning of earlier responses that could go to the target; the plan adds its own. */
   readonly seenIds: Set<string>;
-  /** `call_id`s of client-side provider items that have an output item in the history. */
+  /** True when the request of this response began otherwise than the one that is folded now. */
+  readonly prefixChanged: boolean;
+  /** Ids of calls among the provider items that have an output item in the history. */
   readonly answeredItems: ReadonlySet<string>;
+  /** True when the history ends with this response, which its server only paused: its open calls are the server's. */
+  readonly pausedHere: boolean;
 }
 
-/** Items that a client must answer, but that reprise offers no tool for. */
-const CLIENT_CALL_TYPES: ReadonlySet<string> = new Set([
+/** Calls that are of no use without their answer: of tools that reprise does not offer, or that servers run. */
+const CALL_TYPES: ReadonlySet<string> = new Set([
   "function_call",
   "custom_tool_call",
   "shell_call",
   "local_shell_call",
   "apply_patch_call",
   "computer_call",
+  "tool_use",
+  "server_tool_use",
+  "mcp_tool_use",
 ]);
 
 /** Decides every event of one model turn. */
@@ -46,7 +60,7 @@ export function planResponse(turn: ModelTurn, context: PlanContext): ResponsePla
   for (let size = -1; size !== dropped.size;) {
     size = dropped.size;
     dropReasoningWithoutFollower(turn, dropped);
-    dropItemsWithoutReasoning(turn, dropped);
+    if (context.target.fingerprint.provider !== "anthropic") dropItemsWithoutReasoning(turn, dropped);
     dropHalfPairs(turn, dropped);
   }
   return { dropped };
@@ -57,6 +71,7 @@ function firstReason(event: SessionEvent, turn: ModelTurn, context: PlanContext)
   if (event.type === "reasoning") {
     // The id counts as seen also where the item stays out: its double would be refused as well.
     const own = encryptedItemMismatch(event.item, turn, context.target) ??
+      (context.prefixChanged && isPrefixBound(turn) ? "prefix_changed" : null) ??
       duplicateId(event, context.seenIds);
     return excluded ?? own;
   }
@@ -66,8 +81,8 @@ function firstReason(event: SessionEvent, turn: ModelTurn, context: PlanContext)
   if (isEncryptedItem(item)) return encryptedItemMismatch(item, turn, context.target);
   const origin = originMismatch(turn, context.target);
   if (origin !== null) return origin;
-  const unanswered = CLIENT_CALL_TYPES.has(item.type) && !context.answeredItems.has(String(item.call_id));
-  return unanswered ? "unanswered_call" : null;
+  const unanswered = CALL_TYPES.has(item.type) && !context.answeredItems.has(callIdOf(item));
+  return unanswered && !context.pausedHere ? "unanswered_call" : null;
 }
 
 function duplicateId(event: ReasoningEvent, seenIds: Set<string>): DropReason | null {

@@ -17,6 +17,8 @@ export interface Steering {
   readonly checkpoint: HistoryCompactionEvent | null;
   /** Later checkpoints that only their provider can read, and that this target may not be sent. */
   readonly passedOver: readonly DroppedItem[];
+  /** Numbers of the model turns whose request began with another checkpoint, or with none, than the one in force. */
+  readonly otherPrefix: ReadonlySet<number>;
 }
 
 /**
@@ -27,7 +29,9 @@ export function readSteering(turns: readonly Turn[], run: number | undefined, ta
   const excluded = new Map<number, DropReason>();
   const stripped = new Map<number, readonly string[]>();
   let checkpoints: HistoryCompactionEvent[] = [];
+  const begunWith = new Map<number, HistoryCompactionEvent | null>();
   for (const turn of turns) {
+    if (turn.kind === "model") begunWith.set(turn.turn, checkpoints.at(-1) ?? null);
     for (const event of turn.events) {
       switch (event.type) {
         case "replay_notice":
@@ -51,7 +55,10 @@ export function readSteering(turns: readonly Turn[], run: number | undefined, ta
     const reason = checkpoint === null || target === undefined
       ? null
       : checkpointMismatch(checkpoint, target);
-    if (checkpoint === null || reason === null) return { excluded, stripped, checkpoint, passedOver };
+    if (checkpoint === null || reason === null) {
+      const otherPrefix = [...begunWith].filter(([, begun]) => begun !== checkpoint).map(([turn]) => turn);
+      return { excluded, stripped, checkpoint, passedOver, otherPrefix: new Set(otherPrefix) };
+    }
     passedOver.unshift({ seq: checkpoint.seq, reason });
   }
 }

@@ -3,11 +3,16 @@
  *
  * @module
  */
-import type { Item, Usage } from "../domain/event.ts";
-import type { ProviderKind } from "../domain/fingerprint.ts";
+import type { Item, Omission, Usage } from "../domain/event.ts";
 import type { ApiFailure } from "../domain/failure.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
+
+/** A key and how it goes out: `bearer` in `Authorization`, `api_key` in the provider's own header. */
+export interface ApiKey {
+  readonly value: string;
+  readonly scheme: "bearer" | "api_key";
+}
 
 /** What one request asks for, before it has the shape of a dialect. */
 export interface RequestSpec {
@@ -19,8 +24,8 @@ export interface RequestSpec {
   readonly entries: readonly FoldedEntry[];
   /** Constant for a family of sessions, at most 64 characters (protocol §7.3). */
   readonly cacheKey: string;
-  /** `false` where the endpoint refuses to be asked for encrypted content. @default {true} */
-  readonly include?: boolean;
+  /** What this endpoint was found to want left out. @default {nothing} */
+  readonly without?: ReadonlySet<Omission>;
   readonly effort?: string;
   readonly summary?: string;
   /** Visible and reasoning tokens together. */
@@ -33,20 +38,27 @@ export interface RequestSpec {
 export interface BuiltRequest {
   /** To be appended to the base URL, such as `/responses`. */
   readonly path: string;
+  /** Headers that this request needs beside those of {@linkcode Dialect.headers}. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The exact text of the body. */
   readonly body: string;
-  /** Every field of the body beside its history, in body order, instructions and tools whole. */
+  /**
+   * Every field of the body beside its history, in body order; what the run pins stands as the text `instructions`
+   * and as `tools` in the Responses shape, whatever the dialect makes of them.
+   */
   readonly fields: JsonObject;
   /** Number of elements in the history that is sent. */
   readonly items: number;
 }
 
-/** What about a refused request can be mended. */
+/** What about a refused request can be mended. `index` points into the request's entries. */
 export type RequestRefusal =
   /** Reasoning: the items that the error names, by id or by place in the input; often none. */
   | { readonly kind: "reasoning"; readonly ids: readonly string[]; readonly index: number | null }
-  /** The wish to get encrypted content. */
-  | { readonly kind: "include" }
+  /** Thinking that is bound to another conversation: the server can be asked to drop it (§11). */
+  | { readonly kind: "binding"; readonly index: number | null }
+  /** A field of the request that the endpoint does not take. */
+  | { readonly kind: "field"; readonly without: Omission }
   /** A call without its output or an output without its call. */
   | { readonly kind: "call"; readonly callId: string | null }
   /** Something about one item of the input; `field` when that is a member that the API does not know. */
@@ -59,8 +71,10 @@ export interface FinishedResponse {
   readonly model: string | null;
   /** `cut`: the stream ended before its terminal event. */
   readonly status: "completed" | "incomplete" | "failed" | "cut";
-  /** Why it is incomplete, in the provider's word. */
+  /** Why it is incomplete, or why it stopped where that matters, in the provider's word. */
   readonly reason?: string;
+  /** True when the server only paused: the same history goes once more, and it goes on (`pause_turn`, §10). */
+  readonly paused?: boolean;
   /** True when a message holds a refusal, or a content filter stopped the response. */
   readonly refused: boolean;
   /** Present when `status` is `failed` or `cut`. */
@@ -91,6 +105,8 @@ export type StreamUpdate =
     readonly item: Item;
     readonly source: "done" | "terminal";
   }
+  /** The server began its answer anew: every item so far is void. */
+  | { readonly kind: "reset" }
   /** Exactly once, last. */
   | { readonly kind: "finished"; readonly response: FinishedResponse };
 
@@ -103,18 +119,19 @@ export interface Assembler {
 
 /** One API's way of saying things. */
 export interface Dialect {
-  readonly kind: ProviderKind;
   /**
    * The headers of a request; `null` sends no key.
    *
    * @throws {ReprError} `bad_configuration` when the key cannot be a header value.
    */
-  headers(key: string | null): Record<string, string>;
+  headers(key: ApiKey | null): Record<string, string>;
   buildRequest(spec: RequestSpec): BuiltRequest;
   newAssembler(): Assembler;
-  /** What can be mended about the request that failed so; `null` for every other failure. */
-  refusalOf(failure: ApiFailure): RequestRefusal | null;
-  /** The body again, from its recorded fields (instructions and tools whole) and a history. */
+  /** What can be mended about the request of these entries that failed so; `null` for every other failure. */
+  refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]): RequestRefusal | null;
+  /** The account that an answer names, hashed; `null` when it names none. */
+  accountOf(headers: Headers): string | null;
+  /** The body again, from its recorded {@linkcode BuiltRequest.fields} and a history. */
   bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string;
   /** Judges an answer that is not an event stream: any status, any body, JSON or not. */
   classify(status: number, headers: Headers, bodyText: string): ApiFailure;

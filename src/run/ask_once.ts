@@ -6,7 +6,7 @@
 import { ReprError } from "../domain/errors.ts";
 import type { Item } from "../domain/event.ts";
 import type { Ports } from "../domain/ports.ts";
-import type { BuiltRequest, Dialect, FinishedResponse } from "../provider/provider.ts";
+import type { ApiKey, BuiltRequest, Dialect, FinishedResponse } from "../provider/provider.ts";
 import { openEventStream } from "../transport/exchange.ts";
 import type { Send } from "../transport/http.ts";
 import { failureOfResponse } from "./failure.ts";
@@ -16,11 +16,19 @@ export interface Asking {
   readonly ports: Ports;
   readonly dialect: Dialect;
   readonly send: Send;
-  /** The base URL as text without trailing slash. */
-  readonly baseUrl: string;
-  /** `null` when a fixture is played. */
-  readonly key: string | null;
+  /** The URL of a path of the API, such as `/responses`. */
+  readonly urlOf: (path: string) => string;
+  /** `null` where none is sent. */
+  readonly key: ApiKey | null;
   readonly signal: AbortSignal;
+}
+
+/** A whole response. */
+export interface Answered {
+  readonly items: readonly Item[];
+  readonly response: FinishedResponse;
+  /** The account that the answer named, hashed; `null` when it named none. */
+  readonly account: string | null;
 }
 
 /**
@@ -29,12 +37,16 @@ export interface Asking {
  * @throws {ReprError} when no whole response came: network, provider, a cut stream.
  */
 export async function askOnce(
-  { ports, dialect, send, baseUrl, key, signal }: Asking,
+  { ports, dialect, send, urlOf, key, signal }: Asking,
   built: BuiltRequest,
-): Promise<{ readonly items: readonly Item[]; readonly response: FinishedResponse }> {
+): Promise<Answered> {
   const stream = await openEventStream({
     send,
-    request: { url: `${baseUrl}${built.path}`, headers: dialect.headers(key), body: built.body },
+    request: {
+      url: urlOf(built.path),
+      headers: { ...dialect.headers(key), ...built.headers },
+      body: built.body,
+    },
     signal,
     clock: ports.clock,
     random: ports.random,
@@ -44,6 +56,7 @@ export async function askOnce(
   const items: Item[] = [];
   let response: FinishedResponse | null = null;
   const take = (update: ReturnType<typeof assembler.feed>[number]) => {
+    if (update.kind === "reset") items.length = 0;
     if (update.kind === "item") items.push(update.item);
     if (update.kind === "finished") response = update.response;
   };
@@ -56,5 +69,5 @@ export async function askOnce(
   const failure = failureOfResponse(finished);
   if (failure !== null) throw failure;
   if (finished === null) throw new ReprError("stream_cut", "The response had no end");
-  return { items, response: finished };
+  return { items, response: finished, account: dialect.accountOf(stream.headers) };
 }

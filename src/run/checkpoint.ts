@@ -15,9 +15,9 @@ import {
 } from "../compaction/plan.ts";
 import { ReprError } from "../domain/errors.ts";
 import type { Usage } from "../domain/event.ts";
-import type { JsonObject } from "../domain/json.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import type { FoldTarget } from "../fold/guard.ts";
+import { dialectOf } from "../provider/dialects.ts";
 
 /** A checkpoint that is worth writing. */
 export interface MadeCheckpoint {
@@ -50,18 +50,18 @@ export interface AutoCompaction {
   /** Input tokens of a request above which the history is made smaller. */
   readonly limit: number;
   readonly target: FoldTarget;
-  readonly usageOf: (usage: JsonObject) => Usage;
 }
 
 /**
  * Whether the newest response says that its request was too large. One from before the newest checkpoint says nothing
  * any more, so that no checkpoint follows another without a response between them.
  */
-export function isOverLimit(turns: readonly Turn[], { limit, usageOf }: AutoCompaction): boolean {
+export function isOverLimit(turns: readonly Turn[], { limit }: Pick<AutoCompaction, "limit">): boolean {
   const newest = turns.findLast(({ kind }) => kind === "model" || kind === "compaction");
   if (newest?.kind !== "model") return false;
   const usage = newest.events.findLast((event) => event.type === "provider_usage");
-  return usage !== undefined && usageOf(usage.usage).input_tokens > limit;
+  if (usage === undefined) return false;
+  return dialectOf(newest.fingerprint.provider).usageOf(usage.usage).input_tokens > limit;
 }
 
 /**

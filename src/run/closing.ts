@@ -7,11 +7,12 @@ import {
   type Usage,
 } from "../domain/event.ts";
 import { ReprError } from "../domain/errors.ts";
-import type { JsonObject } from "../domain/json.ts";
+import { callIdOf, callNameOf } from "../domain/item.ts";
 import type { Turn } from "../domain/turn.ts";
 import { ORPHAN_OUTPUT } from "../fold/history_fold.ts";
 import type { SessionWriter } from "../store/writer.ts";
 import type { Emit } from "./events.ts";
+import { dialectOf } from "../provider/dialects.ts";
 
 /**
  * The calls that wait for results at the end of `turns`, oldest first. Older ones without any are passed over: a
@@ -33,27 +34,19 @@ export function openCalls(turns: readonly Turn[]): ToolCallEvent[] {
 export function fallbackResult(call: ToolCallEvent, status: ToolResultStatus, output: string): EventDraft {
   return {
     type: "tool_result",
-    call_id: String(call.item.call_id),
+    call_id: callIdOf(call.item),
     call_seq: call.seq,
-    tool: typeof call.item.name === "string" ? call.item.name : "",
+    tool: callNameOf(call.item),
     status,
     output,
   };
-}
-
-/** What closing a killed run needs beside the session. */
-export interface ClosingOptions {
-  readonly emit: Emit;
-  /** Normalises a provider's usage object, so that the tokens of the killed run still count. */
-  readonly usageOf: (usage: JsonObject) => Usage;
 }
 
 /**
  * Closes a run whose process died: its open calls get recorded fallback results, and the run ends as
  * `interrupted`. Does nothing when the newest run has ended.
  */
-export function closeKilledRun(writer: SessionWriter, options: ClosingOptions): void {
-  const { emit } = options;
+export function closeKilledRun(writer: SessionWriter, emit: Emit): void {
   const { manifest } = writer;
   if (manifest === null || manifest.state !== "open") return;
   const calls = openCalls(writer.turns);
@@ -68,7 +61,7 @@ export function closeKilledRun(writer: SessionWriter, options: ClosingOptions): 
         run: manifest.run,
         state: "interrupted",
         exit_code: error.exitCode,
-        usage: usageOfRun(writer.turns, manifest.run, options.usageOf),
+        usage: usageOfRun(writer.turns, manifest.run),
         error: { code: error.code, message: error.message },
       },
     ],
@@ -76,20 +69,22 @@ export function closeKilledRun(writer: SessionWriter, options: ClosingOptions): 
   emit({ type: "turn.saved", turn: turn.turn, kind: turn.kind, seq: turn.seq, sum: turn.sum });
   emit({ type: "notice", kind: "run_closed", run: manifest.run });
   if (calls.length > 0) {
-    const callIds = calls.map((call) => String(call.item.call_id));
+    const callIds = calls.map((call) => callIdOf(call.item));
     emit({ type: "notice", kind: "orphan_repaired", call_ids: callIds });
   }
 }
 
-/** The tokens that the responses of one run used, as far as they are recorded. */
-export function usageOfRun(turns: readonly Turn[], run: number, usageOf: ClosingOptions["usageOf"]): Usage {
+/** The tokens that the responses of one run used, as far as they are recorded, each counted its provider's way. */
+export function usageOfRun(turns: readonly Turn[], run: number): Usage {
   let total = NO_USAGE;
   for (const turn of turns) {
     if (turn.run !== run) continue;
     for (const event of turn.events) {
       // A checkpoint inside the run says what was spent before it: those turns may not have been read.
       if (event.type === "history_compaction") total = event.run_usage ?? total;
-      if (event.type === "provider_usage") total = addUsage(total, usageOf(event.usage));
+      if (event.type === "provider_usage" && turn.kind === "model") {
+        total = addUsage(total, dialectOf(turn.fingerprint.provider).usageOf(event.usage));
+      }
     }
   }
   return total;

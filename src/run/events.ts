@@ -5,6 +5,7 @@
  */
 import type {
   Item,
+  Omission,
   ReplayAction,
   ReplayNoticeEvent,
   RunState,
@@ -22,7 +23,7 @@ export type Notice =
   | { readonly kind: "replay_dropped"; readonly items: readonly DroppedItem[] }
   | {
     readonly kind: "replay_stripped";
-    readonly reason: ReplayNoticeEvent["reason"] | "include_refused";
+    readonly reason: ReplayNoticeEvent["reason"] | `${Omission}_refused`;
     readonly items: readonly ReplayAction[];
     readonly message: string;
   }

@@ -15,11 +15,14 @@ import type { RunEnded } from "./events.ts";
 import { requireUnfinished } from "./continuing.ts";
 import { answerText } from "./item_events.ts";
 import { type Drift, pinDrift } from "./drift.ts";
-import { mendingOf } from "./refusals.ts";
+import { type MendingEvent, mendingOf } from "./refusals.ts";
 import { type RequestOutcome, requestStep } from "./request_step.ts";
 import type { RunSetup, RunStart } from "./setup.ts";
 import { denied, endOfError, endOfResponse, overBudget, type RunEnd, withCompactHint } from "./run_end.ts";
 import { runToolBatch } from "./tool_batch.ts";
+
+/** A request is mended for each of its optional fields at most, and for its history once. */
+const MAX_MENDINGS = 5;
 
 /** The API's smallest `max_output_tokens`: with less left, a request cannot be sent. */
 const MIN_OUTPUT_TOKENS = 16;
@@ -60,7 +63,7 @@ function openRun(setup: RunSetup, start: RunStart): Run {
   const drift = before === null ? [] : pinDrift(before.pins, pins);
   if (setup.strictDrift && drift.length > 0) throw drifted(writer.id, drift);
   // From here on it writes: what refuses the run has been asked.
-  closeKilledRun(writer, { emit: setup.emit, usageOf: (usage) => setup.dialect.usageOf(usage) });
+  closeKilledRun(writer, setup.emit);
   for (const text of texts) writer.putBlob(text);
   const number = (before?.run ?? 0) + 1;
   const opening: TurnDraft = start.kind === "prompt"
@@ -134,6 +137,7 @@ class Run {
       this.#count(outcome, step);
       const end = endOfResponse(outcome, { calls: calls.length, stopped: this.#stopped() });
       if (end !== null) return end;
+      if (calls.length === 0) continue;
       const { results, denials } = await runToolBatch(this.#setup, calls, (decisions) => {
         this.saved(this.save({ kind: "harness", run: this.#number, events: decisions }));
       });
@@ -143,11 +147,20 @@ class Run {
     }
   }
 
-  /** One step's request; when it is refused for something that can be left out, once more without that. */
+  /**
+   * One step's request; when it is refused for something that can be left out, again without that. Each mending takes
+   * something away, and their number has an end.
+   */
   async #request(step: number): Promise<RequestOutcome> {
-    const outcome = await this.#send(step, false);
-    if (this.#stopped() !== null || !this.#mend(outcome, step)) return outcome;
-    return await this.#send(step, true);
+    let outcome = await this.#send(step, false);
+    let historyMended = false;
+    for (let mended = 0; mended < MAX_MENDINGS && this.#stopped() === null; mended++) {
+      const mending = this.#mend(outcome, step, { history: !historyMended });
+      if (mending === null) break;
+      historyMended ||= mending.type === "replay_notice";
+      outcome = await this.#send(step, true);
+    }
+    return outcome;
   }
 
   async #send(step: number, again: boolean): Promise<RequestOutcome> {
@@ -166,14 +179,13 @@ class Run {
 
   /** Makes a history smaller that has grown over the limit. What it stands for stays on disk. */
   #compact(): void {
-    const { autoCompact: limit, writer, dialect, emit } = this.#setup;
+    const { autoCompact: limit, writer, emit } = this.#setup;
     if (limit === undefined) return;
     const { provider, endpoint, model, replay, window } = this.#setup;
     const fingerprint = { provider, endpoint, account: this.#account };
     const auto: AutoCompaction = {
       limit,
       target: { fingerprint, model, replay, window, run: this.#number },
-      usageOf: (usage) => dialect.usageOf(usage),
     };
     const { manifest } = writer;
     if (manifest === null || !isOverLimit(writer.turns, auto)) return;
@@ -195,12 +207,15 @@ class Run {
     });
   }
 
-  /** Records what a refusal says about the history; it is durable before the retry that it explains. */
-  #mend(outcome: RequestOutcome, step: number): boolean {
+  /**
+   * Records what a refusal says about the history or the endpoint; it is durable before the retry that it explains.
+   * The history is mended once for a request, its fields once each.
+   */
+  #mend(outcome: RequestOutcome, step: number, may: { readonly history: boolean }): MendingEvent | null {
     const { endpoint, model, dialect, writer, emit } = this.#setup;
-    const { error, failure } = outcome;
-    const refusal = failure === null ? null : dialect.refusalOf(failure);
-    if (refusal === null || error === null) return false;
+    const { error, failure, folded } = outcome;
+    const refusal = failure === null ? null : dialect.refusalOf(failure, folded.entries);
+    if (refusal === null || error === null) return null;
     const said = { code: error.code, message: error.message };
     const mending = mendingOf(refusal, {
       ...outcome,
@@ -210,7 +225,7 @@ class Run {
       model,
       error: said,
     });
-    if (mending === null) return false;
+    if (mending === null || mending.type === "replay_notice" && !may.history) return null;
     const calls = this.#keep(outcome);
     this.#count(outcome, step);
     const turn = this.save({
@@ -226,9 +241,9 @@ class Run {
     this.saved(turn);
     const [reason, items] = mending.type === "replay_notice"
       ? [mending.reason, mending.items] as const
-      : ["include_refused", []] as const;
+      : [`${mending.without}_refused`, []] as const;
     emit({ type: "notice", kind: "replay_stripped", reason, items, message: error.message });
-    return true;
+    return mending;
   }
 
   /** Records the end, answers what is open, and emits the last events. */

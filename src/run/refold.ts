@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts
 import type { ModelTurn, Turn } from "../domain/turn.ts";
 import { FOLD_VERSION, foldHistory } from "../fold/fold.ts";
 import type { ReplayMode } from "../fold/guard.ts";
-import type { Dialect } from "../provider/provider.ts";
+import { dialectOf } from "../provider/dialects.ts";
 
 /** What re-folding a model turn's request showed. Only `differs` is a fault. */
 export type RefoldVerdict =
@@ -24,7 +24,6 @@ export type ReadText = (sha256: string) => string;
 /** What re-folding needs. */
 export interface RefoldSource {
   readonly turns: readonly Turn[];
-  readonly dialect: Dialect;
   readonly readText: ReadText;
 }
 
@@ -65,7 +64,7 @@ function redactedSum(turn: ModelTurn, source: RefoldSource): string | null {
 }
 
 /** The body of the request that a model turn answers, made from the turns before it. */
-export function refoldedBody(turn: ModelTurn, { turns, dialect, readText }: RefoldSource): string {
+export function refoldedBody(turn: ModelTurn, { turns, readText }: RefoldSource): string {
   const { fields, replay } = turn.request;
   const { entries } = foldHistory(turns.slice(0, turn.turn - 1), {
     fingerprint: { ...turn.fingerprint, account: replay?.account ?? null },
@@ -74,7 +73,7 @@ export function refoldedBody(turn: ModelTurn, { turns, dialect, readText }: Refo
     window: replay?.window ?? null,
     run: turn.run,
   });
-  return dialect.bodyOf(wholeFields(fields, readText), entries);
+  return dialectOf(turn.fingerprint.provider).bodyOf(wholeFields(fields, readText), entries);
 }
 
 /** The recorded fields with instructions and tools from their blobs. */
@@ -109,10 +108,10 @@ export function prefixReport(before: string, next: string): PrefixReport {
 
 function firstDifference(before: string, next: string): number | null {
   const [old, now] = [before, next].map((body) => {
-    const { input, ...fields } = JSON.parse(body);
+    const { input, messages = input, ...fields } = JSON.parse(body);
     return {
       fields: JSON.stringify(fields),
-      items: (input as JsonValue[]).map((item) => JSON.stringify(item)),
+      items: (messages as JsonValue[]).map((item) => JSON.stringify(item)),
     };
   });
   if (old === undefined || now === undefined || old.fields !== now.fields) return null;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { EventDraft, ReplayAction, RunError } from "../domain/event.ts";
+import type { EventDraft, Omission, ReplayAction, RunError } from "../domain/event.ts";
 import type { ApiFailure } from "../domain/failure.ts";
 import type { ReprError } from "../domain/errors.ts";
 import type { Turn } from "../domain/turn.ts";
@@ -19,8 +19,8 @@ export interface RefusedRequest {
   readonly run: number;
   readonly endpoint: string;
   readonly model: string;
-  /** Whether the request asked for encrypted content. */
-  readonly include: boolean;
+  /** What the request went without. */
+  readonly without: ReadonlySet<Omission>;
   readonly error: RunError;
 }
 
@@ -41,23 +41,22 @@ export function failureOfError(error: ReprError): ApiFailure | null {
 }
 
 /** The event that mends the request, or `null` when nothing in it can be left out or changed. */
-export function mendingOf(refusal: RequestRefusal, request: RefusedRequest): EventDraft | null {
+export function mendingOf(refusal: RequestRefusal, request: RefusedRequest): MendingEvent | null {
   switch (refusal.kind) {
     case "reasoning":
       return withoutReasoning(
         request,
         new Set([...byIds(refusal.ids, request), ...byIndex(refusal.index, request)]),
       );
-    case "include":
-      return request.include
-        ? {
-          type: "endpoint_notice",
-          endpoint: request.endpoint,
-          model: request.model,
-          without: "include",
-          error: request.error,
-        }
-        : null;
+    case "binding": {
+      // What the server cannot be asked to drop is stripped, once and for good.
+      const asked = request.without.has("binding_check") || request.without.has("drop_block");
+      return asked
+        ? withoutReasoning(request, sentReasoning(request))
+        : withoutField(request, "binding_check");
+    }
+    case "field":
+      return withoutField(request, refusal.without);
     case "call":
       return withoutCall(request, refusal.callId);
     case "item":
@@ -65,15 +64,28 @@ export function mendingOf(refusal: RequestRefusal, request: RefusedRequest): Eve
   }
 }
 
+/** An event that mends. */
+export type MendingEvent = Extract<EventDraft, { readonly type: "replay_notice" | "endpoint_notice" }>;
+
+function withoutField({ endpoint, model, without, error }: RefusedRequest, field: Omission) {
+  if (without.has(field)) return null;
+  return { type: "endpoint_notice", endpoint, model, without: field, error } as const;
+}
+
+function sentReasoning({ folded }: RefusedRequest): ReadonlySet<number> {
+  return new Set(folded.reasoning.filter(({ reason }) => reason === null).map(({ seq }) => seq));
+}
+
 /**
  * No reasoning of the refused request goes once more. What the error names is quarantined; so is what it does not
  * name when an earlier run met the same. The rest is tried again in the next run.
  */
 function withoutReasoning(
-  { folded, turns, run, error }: RefusedRequest,
+  request: RefusedRequest,
   named: ReadonlySet<number>,
-): EventDraft | null {
-  const sent = folded.reasoning.filter(({ reason }) => reason === null).map(({ seq }) => seq);
+): MendingEvent | null {
+  const { turns, run, error } = request;
+  const sent = [...sentReasoning(request)];
   if (sent.length === 0) return null;
   const known = sent.some((seq) => named.has(seq));
   const before = leftOutBefore(turns, run);
@@ -84,14 +96,14 @@ function withoutReasoning(
   return { type: "replay_notice", reason: "reasoning_refused", items, error };
 }
 
-function withoutCall({ folded, error }: RefusedRequest, callId: string | null): EventDraft | null {
+function withoutCall({ folded, error }: RefusedRequest, callId: string | null): MendingEvent | null {
   const index = folded.entries.findIndex((entry) => entry.kind === "tool_call" && entry.callId === callId);
   const seq = folded.seqs[index];
   if (seq === undefined) return null;
   return { type: "replay_notice", reason: "call_refused", items: [{ seq, action: "left_out" }], error };
 }
 
-function withoutMember(request: RefusedRequest, index: number, field: string | null): EventDraft | null {
+function withoutMember(request: RefusedRequest, index: number, field: string | null): MendingEvent | null {
   const { folded, error } = request;
   const [entry, seq] = [folded.entries[index], folded.seqs[index]];
   if (entry?.kind === "reasoning" && seq !== undefined) return withoutReasoning(request, new Set([seq]));
@@ -116,7 +128,14 @@ function byIndex(index: number | null, { folded }: RefusedRequest): number[] {
   return seq === undefined ? [] : [seq];
 }
 
-/** Whether an earlier refusal said that this endpoint does not take `include` for this model. */
-export function refusesInclude(turns: readonly Turn[], endpoint: string, model: string): boolean {
-  return standingNotices(turns).some((notice) => notice.endpoint === endpoint && notice.model === model);
+/** What earlier refusals said that requests to this endpoint for this model go without. */
+export function standingOmissions(
+  turns: readonly Turn[],
+  endpoint: string,
+  model: string,
+): ReadonlySet<Omission> {
+  const here = standingNotices(turns).filter((notice) =>
+    notice.endpoint === endpoint && notice.model === model
+  );
+  return new Set(here.map(({ without }) => without));
 }

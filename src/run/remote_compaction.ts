@@ -8,7 +8,7 @@ import { badSummary } from "../compaction/model_answer.ts";
 import type { CheckpointText } from "../compaction/plan.ts";
 import { ReprError } from "../domain/errors.ts";
 import type { Item } from "../domain/event.ts";
-import { accountOf, type Fingerprint } from "../domain/fingerprint.ts";
+import type { Fingerprint } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
@@ -47,7 +47,7 @@ export async function remoteText(
   const { dialect, key, signal } = asking;
   const headers = { ...dialect.headers(key), accept: "application/json" };
   const response = await asking.send(
-    { url: `${asking.baseUrl}${request.path}`, headers, body: request.body },
+    { url: asking.urlOf(request.path), headers, body: request.body },
     signal,
   );
   if (response.status >= 300 && response.status < 400) {
@@ -63,10 +63,7 @@ export async function remoteText(
     });
   }
   const { output, usage } = parse(await readText(response.body, MAX_ANSWER_BYTES));
-  const account = accountOf(
-    response.headers.get("openai-organization"),
-    response.headers.get("openai-project"),
-  );
+  const account = dialect.accountOf(response.headers);
   return {
     strategy: "remote",
     summary: "",

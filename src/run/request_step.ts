@@ -3,21 +3,21 @@
  *
  * @module
  */
-import type { Item, Usage } from "../domain/event.ts";
+import type { Item, Omission, Usage } from "../domain/event.ts";
 import { NO_USAGE } from "../domain/event.ts";
 import { asReprError, ReprError } from "../domain/errors.ts";
-import { accountOf, type Fingerprint, fingerprintText } from "../domain/fingerprint.ts";
+import { type Fingerprint, fingerprintText } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { RequestRecord, ResponseRecord, TurnDraft } from "../domain/turn.ts";
 import { FOLD_VERSION, type Folded, foldHistory, requestAccount } from "../fold/fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { needsOlderTurns } from "../fold/steering.ts";
-import type { FinishedResponse } from "../provider/provider.ts";
+import type { BuiltRequest, FinishedResponse } from "../provider/provider.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import { openEventStream } from "../transport/exchange.ts";
 import type { ApiFailure } from "../domain/failure.ts";
-import { failureOfError, refusesInclude } from "./refusals.ts";
+import { failureOfError, standingOmissions } from "./refusals.ts";
 import { failureOfResponse } from "./failure.ts";
 import { eventsOfResponse } from "./item_events.ts";
 import type { RunSetup } from "./setup.ts";
@@ -53,7 +53,8 @@ export interface RequestOutcome {
   readonly usage: Usage;
   /** What was folded into the request, for a refusal to point at. */
   readonly folded: Folded;
-  readonly include: boolean;
+  /** What the request went without. */
+  readonly without: ReadonlySet<Omission>;
   /** What the API said against the request, or inside the stream. */
   readonly failure: ApiFailure | null;
 }
@@ -71,14 +72,14 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
   const { writer } = setup;
   const turns = needsOlderTurns(writer.turns, target) ? writer.allTurns() : writer.turns;
   const folded = foldHistory(turns, target);
-  const include = !refusesInclude(turns, setup.endpoint, setup.model);
+  const without = standingOmissions(turns, setup.endpoint, setup.model);
   const built = setup.dialect.buildRequest({
     model: setup.model,
     instructions: setup.instructions,
     tools: toolSchemas(setup.tools),
     entries: folded.entries,
     cacheKey: context.cacheKey,
-    include,
+    without,
     ...(setup.effort === undefined ? {} : { effort: setup.effort }),
     ...(setup.summary === undefined ? {} : { summary: setup.summary }),
     ...(setup.outputSchema === undefined ? {} : { outputSchema: setup.outputSchema }),
@@ -95,7 +96,7 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     ...(context.again ? { again: true } : {}),
   });
   context.onFolded(folded);
-  const received = await receive(context, { path: built.path, body: built.body });
+  const received = await receive(context, built);
   const record: RequestRecord = {
     body_sha256: sha256Hex(built.body),
     fold: FOLD_VERSION,
@@ -120,7 +121,7 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     ...received,
     draft,
     folded,
-    include,
+    without,
     failure,
     usage: usage === null ? NO_USAGE : setup.dialect.usageOf(usage),
   };
@@ -135,7 +136,7 @@ interface Received {
 
 async function receive(
   context: RequestContext,
-  request: { readonly path: string; readonly body: string },
+  request: BuiltRequest,
 ): Promise<Received> {
   const { setup } = context;
   const placed: { readonly outputIndex: number; readonly item: Item }[] = [];
@@ -145,8 +146,8 @@ async function receive(
     const stream = await openEventStream({
       send: setup.send,
       request: {
-        url: `${setup.baseUrl}${request.path}`,
-        headers: setup.dialect.headers(setup.key),
+        url: setup.urlOf(request.path),
+        headers: { ...setup.dialect.headers(setup.key), ...request.headers },
         body: request.body,
       },
       signal: setup.stop.signal,
@@ -163,10 +164,7 @@ async function receive(
           message: failure.message,
         }),
     });
-    account = accountOf(
-      stream.headers.get("openai-organization"),
-      stream.headers.get("openai-project"),
-    ) ?? account;
+    account = setup.dialect.accountOf(stream.headers) ?? account;
     const assembler = setup.dialect.newAssembler();
     const take = (update: ReturnType<typeof assembler.feed>[number]) => {
       switch (update.kind) {
@@ -183,6 +181,9 @@ async function receive(
         case "item":
           placed.push(update);
           setup.emit({ type: "item", item: update.item });
+          break;
+        case "reset":
+          placed.length = 0;
           break;
         case "finished":
           response = update.response;
@@ -221,6 +222,7 @@ function responseRecord(received: Received, stopped: boolean): ResponseRecord {
     id: response.id,
     status: response.status,
     ...(response.reason === undefined ? {} : { reason: response.reason }),
+    ...(response.paused === true ? { paused: true } : {}),
     ...(response.inputTransformations === undefined
       ? {}
       : { input_transformations: response.inputTransformations }),

@@ -5,6 +5,7 @@
  */
 import type { Item, RunState } from "../domain/event.ts";
 import { ReprError } from "../domain/errors.ts";
+import { itemKind } from "../domain/item.ts";
 import type { FinishedResponse } from "../provider/provider.ts";
 import type { RequestOutcome } from "./request_step.ts";
 
@@ -25,7 +26,7 @@ export function endOfResponse(
   if (response.status === "incomplete") {
     return incomplete(`The response is incomplete: ${response.reason ?? "no reason given"}`);
   }
-  if (calls > 0) return null;
+  if (calls > 0 || response.paused === true) return null;
   if (items.some(isAnswer)) return { state: "completed", error: null };
   return incomplete("The response completed without a message or a tool call");
 }
@@ -72,5 +73,5 @@ function refusalText(response: FinishedResponse): string {
 }
 
 function isAnswer(item: Item): boolean {
-  return item.type === "message" && item.role === "assistant";
+  return itemKind(item) === "assistant_message";
 }

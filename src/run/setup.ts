@@ -3,7 +3,7 @@ import type { Item } from "../domain/event.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { ReplayMode } from "../fold/guard.ts";
-import type { Dialect } from "../provider/provider.ts";
+import type { ApiKey, Dialect } from "../provider/provider.ts";
 import type { SessionWriter } from "../store/writer.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Send } from "../transport/http.ts";
@@ -20,12 +20,12 @@ export interface RunSetup {
   readonly emit: Emit;
   readonly stop: Stop;
   readonly provider: ProviderKind;
-  /** The base URL, normalised, as text without trailing slash. */
-  readonly baseUrl: string;
+  /** The URL of a path of the API, such as `/responses`. */
+  readonly urlOf: (path: string) => string;
   /** First 8 hex digits of the base URL's sha256. */
   readonly endpoint: string;
   /** `null` when a fixture is played: then nothing is sent anywhere. */
-  readonly key: string | null;
+  readonly key: ApiKey | null;
   readonly model: string;
   readonly instructions: string;
   /** The tools that the model is offered: those that the posture may allow. */

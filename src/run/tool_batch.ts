@@ -5,6 +5,7 @@
  * @module
  */
 import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
+import { callArgumentsOf, callIdOf, callNameOf } from "../domain/item.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { ToolOutput } from "../tools/output.ts";
 import { hiddenPaths } from "../tools/permission/policy.ts";
@@ -48,7 +49,7 @@ export async function runToolBatch(
   const prepared: Prepared[] = [];
   const seen = new Set<unknown>();
   for (const call of calls) {
-    const duplicate = seen.size === seen.add(call.item.call_id).size;
+    const duplicate = seen.size === seen.add(callIdOf(call.item)).size;
     prepared.push(await prepare(setup, call, duplicate));
   }
   const decisions = prepared.flatMap(({ decision }) => decision === null ? [] : [decision]);
@@ -86,13 +87,13 @@ async function prepare(setup: RunSetup, call: ToolCallEvent, duplicate: boolean)
       "The call was not run: another call of this response has the same call id.",
     );
   }
-  const tool = setup.knownTools.find(({ name }) => name === call.item.name);
-  if (tool === undefined || call.item.type !== "function_call") {
+  const tool = setup.knownTools.find(({ name }) => name === callNameOf(call.item));
+  if (tool === undefined || call.item.type === "custom_tool_call") {
     const names = setup.tools.map(({ name }) => name).join(", ");
     const asked = JSON.stringify(call.item.name ?? "");
     return settle("unknown_tool", `There is no function tool named ${asked}. Tools: ${names || "none"}.`);
   }
-  const argumentsText = callArguments(call);
+  const argumentsText = callArgumentsOf(call.item);
   const parsed = parseArguments(tool, argumentsText);
   if (!parsed.ok) return settle("invalid_arguments", parsed.message);
   if (setup.stop.signal.aborted) return settle("not_run", NOT_STARTED);
@@ -118,10 +119,9 @@ async function perform(setup: RunSetup, call: ToolCallEvent, prepared: Prepared)
   if (prepared.kind === "ready" && setup.stop.signal.aborted) {
     return fallbackResult(call, "not_run", NOT_STARTED);
   }
-  const name = typeof call.item.name === "string" ? call.item.name : "";
-  const facts = { seq: call.seq, call_id: String(call.item.call_id), name };
+  const facts = { seq: call.seq, call_id: callIdOf(call.item), name: callNameOf(call.item) };
   if (prepared.kind === "ready") {
-    setup.emit({ type: "tool.started", ...facts, arguments: callArguments(call) });
+    setup.emit({ type: "tool.started", ...facts, arguments: callArgumentsOf(call.item) });
   }
   const result = prepared.kind === "settled" ? prepared.result : await runTool(setup, call, prepared);
   if (result.type === "tool_result") {
@@ -181,7 +181,7 @@ function contextOf(setup: RunSetup, tool: Tool): ToolContext {
 function decisionEvent(call: ToolCallEvent, tool: Tool, decision: Decision): EventDraft {
   return {
     type: "permission_decision",
-    call_id: String(call.item.call_id),
+    call_id: callIdOf(call.item),
     call_seq: call.seq,
     tool: tool.name,
     decision: decision.allowed ? "allowed" : "denied",
@@ -201,9 +201,4 @@ function denialText(tool: Tool, decision: Decision): string {
   };
   const reason = why[decision.reason] ?? "it is not allowed";
   return `Denied: ${tool.name} was not run, because ${reason}. Go on without it, or say what is needed.`;
-}
-
-function callArguments(call: ToolCallEvent): string {
-  const text = call.item.type === "custom_tool_call" ? call.item.input : call.item.arguments;
-  return typeof text === "string" ? text : "";
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { CheckpointRef, ToolCallEvent } from "../domain/event.ts";
-import { stringMember } from "../domain/json.ts";
+import { callIdOf } from "../domain/item.ts";
 import { refOf } from "../domain/manifest.ts";
 import { isBetweenRuns, type Replaces, type Turn } from "../domain/turn.ts";
 
@@ -302,7 +302,7 @@ type Add = (code: string, message: string, severity?: Breach["severity"]) => voi
 function knownCall(event: ToolCallEvent, turn: Turn): KnownCall {
   return {
     seq: event.seq,
-    call_id: stringMember(event.item, "call_id") ?? "",
+    call_id: callIdOf(event.item),
     turn: turn.turn,
     runnable: turn.kind === "model" && turn.response.status === "completed",
   };

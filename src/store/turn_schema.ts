@@ -19,7 +19,10 @@ const instant = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const object = z.record(z.string(), z.unknown());
 
 const item = z.looseObject({ type: text });
-const callItem = z.looseObject({ type: text, call_id: z.string() });
+const callItem = z.union([
+  z.looseObject({ type: z.literal("tool_use"), id: text }),
+  z.looseObject({ type: text, call_id: z.string() }),
+]);
 /** A blob's name and size. */
 export const blobRef = z.looseObject({ sha256, bytes: count, lossy: z.literal(true).optional() });
 /** Token counts. */

@@ -106,7 +106,12 @@ async function refused(options: ExchangeOptions, response: HttpResponse): Promis
   const { status, headers } = response;
   const body = withoutSecrets(await readText(response.body, ERROR_BODY_BYTES), options.request.headers);
   const failure = options.classify(status, headers, body);
-  return { error: failureError(failure, { requestId: headers.get("x-request-id") }), failure, headers };
+  return { error: failureError(failure, { requestId: requestIdOf(headers) }), failure, headers };
+}
+
+/** What the provider wants to be told when one asks about a request: OpenAI's name, Anthropic's, Azure's gateway's. */
+function requestIdOf(headers: Headers): string | null {
+  return headers.get("x-request-id") ?? headers.get("request-id") ?? headers.get("apim-request-id");
 }
 
 /** Names the target's origin only: the rest of it may hold a token. */

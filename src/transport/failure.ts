@@ -13,8 +13,10 @@ const HINTS: { readonly [code in ErrorCode]?: string } = {
   provider_failed: 'Try again later with "reprise run -c"; nothing that was saved is lost',
   network_failed: 'Check the network and the base URL, then go on with "reprise run -c"',
   stream_cut: 'Go on with "reprise run -c"; nothing that was saved is lost',
-  bad_stream: "Check that the base URL is that of a Responses API, such as https://api.openai.com/v1",
-  context_overflow: 'Shorten the history with "reprise compact @last", or use a model with a larger context window',
+  bad_stream:
+    "Check that the base URL is that of the API, path included, and that the provider (-p) is the one it belongs to",
+  context_overflow:
+    'Shorten the history with "reprise compact @last", or use a model with a larger context window',
   request_refused: 'See what was sent with "reprise input"',
 };
 

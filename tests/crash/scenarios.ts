@@ -122,9 +122,7 @@ async function twoRuns(place: Place, more: (writer: SessionWriter) => void = () 
 /** Opens the session, or starts it anew where it has no turn, and adds a turn; ends the run that was cut short. */
 async function goOn(place: Place): Promise<void> {
   const begun = place.ports.files.facts(turnPath(pathsOf(place), 1)) !== null;
-  const opened = begun
-    ? open(place)
-    : SessionWriter.create(place.ports, homeOf(place), { id: ID });
+  const opened = begun ? open(place) : SessionWriter.create(place.ports, homeOf(place), { id: ID });
   await withWriter(opened, (writer) => {
     putPinned(writer);
     if (!writer.end.runEnded) writer.append(endDraft(writer.end.run));
@@ -202,7 +200,9 @@ async function assertRepaired(place: Place, kept: string | null): Promise<void> 
   assert.equal(readSession(place.ports, home, ID).turns.length, 10);
   if (kept === null) return;
   const { quarantine } = pathsOf(place);
-  const texts = place.ports.files.list(quarantine).map((name) => Deno.readTextFileSync(`${quarantine}/${name}`));
+  const texts = place.ports.files.list(quarantine).map((name) =>
+    Deno.readTextFileSync(`${quarantine}/${name}`)
+  );
   assert.ok(texts.includes(kept), "the damaged bytes are gone");
 }
 
@@ -433,7 +433,9 @@ async function assertSound(place: Place): Promise<void> {
   for (const id of ports.files.list(home.sessions).filter((name) => !name.startsWith("."))) {
     const paths = sessionPaths(home.sessions, id as SessionId);
     const named = [paths.turns, paths.manifest].filter((path) => ports.files.facts(path) !== null);
-    if (named.length === 0 || !named.includes(paths.manifest) && ports.files.list(paths.turns).length === 0) continue;
+    if (named.length === 0 || !named.includes(paths.manifest) && ports.files.list(paths.turns).length === 0) {
+      continue;
+    }
     const { findings } = await fsckSession(ports, home, id as SessionId);
     const errors = findings.filter(({ severity }) => severity === "error");
     assert.deepEqual(errors.map(({ code, path }) => `${code} ${path}`), [], id);
@@ -444,7 +446,8 @@ async function assertSound(place: Place): Promise<void> {
 function assertSaved(place: Place, saved: ReadonlyMap<number, string>): void {
   for (const [turn, sum] of saved) {
     const path = turnPath(pathsOf(place), turn);
-    const there = place.ports.files.facts(path) !== null && Deno.readTextFileSync(path).endsWith(`"${sum}"}\n`);
+    const there = place.ports.files.facts(path) !== null &&
+      Deno.readTextFileSync(path).endsWith(`"${sum}"}\n`);
     assert.ok(there, `acknowledged turn ${turn} is not there`);
   }
 }

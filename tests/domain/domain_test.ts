@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { asReprError, EXIT_CODES, ReprError } from "../../src/domain/errors.ts";
-import { accountOf, endpointOf, isLoopback, parseBaseUrl } from "../../src/domain/fingerprint.ts";
+import { accountHash, endpointOf, isLoopback, parseBaseUrl } from "../../src/domain/fingerprint.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { isSessionId, parseSessionId, slugOf } from "../../src/domain/ids.ts";
 import { wellFormedValue } from "../../src/domain/json.ts";
@@ -96,9 +96,9 @@ Deno.test("base URLs that could leak or mislead are refused", () => {
 });
 
 Deno.test("an account is unknown until a header names it, and organization and project both count", () => {
-  assert.equal(accountOf(null, null), null);
-  assert.notEqual(accountOf("a", null), accountOf(null, "a"));
-  assert.match(accountOf("a", "b") ?? "", /^[0-9a-f]{16}$/);
+  assert.equal(accountHash(null, null), null);
+  assert.notEqual(accountHash("a", null), accountHash(null, "a"));
+  assert.match(accountHash("a", "b") ?? "", /^[0-9a-f]{16}$/);
 });
 
 Deno.test("a seal fits its own bytes, and no others", () => {

@@ -4,7 +4,7 @@ import { checkSeal } from "../../src/domain/seal.ts";
 import type { Turn } from "../../src/domain/turn.ts";
 import { foldHistory } from "../../src/fold/fold.ts";
 import { openaiResponses } from "../../src/provider/openai/dialect.ts";
-import { checkRequest } from "../../src/rules/check.ts";
+import { checkRequest } from "../../src/rules/openai/check.ts";
 import { refoldedBody, refoldSession } from "../../src/run/refold.ts";
 import { openEnvelope } from "../../src/store/turn_file.ts";
 
@@ -41,7 +41,7 @@ function nextBody({ turns, readText }: Golden): string {
   assert.ok(last?.kind === "model" && opening?.kind === "user");
   return refoldedBody(
     { ...last, turn: turns.length + 1, run: opening.run },
-    { turns, dialect: openaiResponses, readText },
+    { turns, readText },
   );
 }
 
@@ -55,9 +55,7 @@ for (const name of ["plain", "reasoning"]) {
 
   Deno.test(`each recorded request of the golden session "${name}" is made again with the same bytes`, () => {
     const { turns, readText } = golden(name);
-    const verdicts = refoldSession({ turns, dialect: openaiResponses, readText }).map(({ verdict }) =>
-      verdict
-    );
+    const verdicts = refoldSession({ turns, readText }).map(({ verdict }) => verdict);
     assert.ok(verdicts.length >= 4);
     assert.deepEqual([...new Set(verdicts)], ["same"]);
   });

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { EventDraft, Item, ReplayAction, SessionEvent } from "../../src/domain/event.ts";
+import type { EventDraft, Item, Omission, ReplayAction, SessionEvent } from "../../src/domain/event.ts";
 import { type Pins, type Turn, TURN_FORMAT, type TurnDraft } from "../../src/domain/turn.ts";
 import { foldHistory } from "../../src/fold/fold.ts";
 import type { FoldTarget, ReplayMode } from "../../src/fold/guard.ts";
@@ -271,7 +271,7 @@ class Maker {
         run: this.#run,
         endpoint: this.#where.fingerprint.endpoint,
         model: this.#where.model,
-        include: true,
+        without: new Set<Omission>(),
         error: { code: "request_refused", message: "Refused" },
       },
     );

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import type { Item, SessionEvent } from "../../src/domain/event.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { familyOf } from "../../src/domain/model_families.ts";
+import { familyOf } from "../../src/domain/models.ts";
 import type { ModelTurn, Turn } from "../../src/domain/turn.ts";
 import { type Folded, foldHistory } from "../../src/fold/fold.ts";
 import { openaiResponses } from "../../src/provider/openai/dialect.ts";
-import type { BlobJudge } from "../../src/rules/blobs.ts";
-import { checkRequest } from "../../src/rules/check.ts";
-import type { Pairing } from "../../src/rules/pairing.ts";
+import type { BlobJudge } from "../../src/rules/openai/blobs.ts";
+import { checkRequest } from "../../src/rules/openai/check.ts";
+import type { Pairing } from "../../src/rules/openai/pairing.ts";
 import { fallbackResult, openCalls } from "../../src/run/closing.ts";
 import { type RandomCase, randomCase } from "./random_history.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Item } from "../../src/domain/event.ts";
+import type { Item, Omission } from "../../src/domain/event.ts";
 import { fingerprintText } from "../../src/domain/fingerprint.ts";
 import type { DropReason } from "../../src/domain/turn.ts";
 import { foldHistory } from "../../src/fold/fold.ts";
@@ -150,7 +150,7 @@ Deno.test("a mended request holds no reasoning of the refused one, and there is 
     const request = {
       endpoint: "",
       model: "",
-      include: true,
+      without: new Set<Omission>(),
       error: { code: "request_refused", message: "" },
     } as const;
     const refusal = { kind: "reasoning", ids: named.map(({ id }) => String(id)), index: null } as const;

@@ -4,7 +4,6 @@ import * as z from "zod";
 import type { RunEvent } from "../../src/run/events.ts";
 import { executeRun } from "../../src/run/loop.ts";
 import type { RunStart } from "../../src/run/setup.ts";
-import { openaiResponses } from "../../src/provider/openai/dialect.ts";
 import { closeKilledRun } from "../../src/run/closing.ts";
 import { refoldSession } from "../../src/run/refold.ts";
 import { fsckSession } from "../../src/store/fsck.ts";
@@ -76,9 +75,7 @@ Deno.test("a run that outgrows the limit goes on with a checkpoint, its task in 
     const dropped = turns.flatMap((turn) => turn.kind === "model" ? turn.request.guard.dropped : []);
     assert.deepEqual(dropped, []);
     const readText = (sha256: string) => new TextDecoder().decode(readBlob(testPorts(), home, ID, sha256));
-    const verdicts = refoldSession({ turns, dialect: openaiResponses, readText }).map(({ verdict }) =>
-      verdict
-    );
+    const verdicts = refoldSession({ turns, readText }).map(({ verdict }) => verdict);
     assert.deepEqual(verdicts, ["same", "same", "same", "same"]);
   }));
 
@@ -154,7 +151,7 @@ Deno.test("what a killed run had spent before its checkpoint still counts when t
     Deno.writeFileSync(`${writer.path}/manifest.json`, encodeManifest(manifest).bytes, { mode: 0o600 });
     const next = await SessionWriter.open(testPorts(), home, { id: ID });
     assert.ok(next.turns.length < next.end.turn, "the older turns were not read");
-    closeKilledRun(next, { emit: () => {}, usageOf: (usage) => openaiResponses.usageOf(usage) });
+    closeKilledRun(next, () => {});
     const ended = next.turns.at(-1)?.events.at(-1);
     next.close();
     assert.ok(ended?.type === "run_ended");

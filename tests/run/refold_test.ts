@@ -1,7 +1,6 @@
 /** Recorded requests made again, and whether one request goes on where another ended. */
 import assert from "node:assert/strict";
 import type { ModelTurn } from "../../src/domain/turn.ts";
-import { openaiResponses } from "../../src/provider/openai/dialect.ts";
 import { FOLD_VERSION } from "../../src/fold/fold.ts";
 import { prefixReport, refoldSession } from "../../src/run/refold.ts";
 import { Stop } from "../../src/run/stop.ts";
@@ -64,7 +63,7 @@ Deno.test("another fold's requests are not judged", () => {
       ? { ...turn, request: { ...turn.request, fold: FOLD_VERSION + 1 } } as ModelTurn
       : turn
   );
-  const [only] = refoldSession({ turns, dialect: openaiResponses, readText: () => "[]" });
+  const [only] = refoldSession({ turns, readText: () => "[]" });
   assert.deepEqual([only?.verdict, only?.refolded], ["other_fold_version", null]);
 });
 

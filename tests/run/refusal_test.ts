@@ -239,7 +239,7 @@ promise("nothing is tried a third time: a second refusal ends the run", async ()
   });
 });
 
-promise("include refused, then reasoning refused: the second refusal ends the run", async () => {
+promise("two different refusals are mended one after the other, and each only once", async () => {
   let run = 0;
   const script: Script = (request) => {
     if (run === 1) return TWO;
@@ -253,7 +253,12 @@ promise("include refused, then reasoning refused: the second refusal ends the ru
     await session.run("One");
     run = 2;
     const { ended, requests } = await session.run("Two");
-    assert.deepEqual([ended.exit_code, requests[1] - requests[0]], [13, 2]);
+    assert.deepEqual([ended.exit_code, requests[1] - requests[0]], [13, 3]);
+    const sent = session.server.requests.slice(...requests).map((request) => [
+      (request.body as { include?: unknown }).include !== undefined,
+      reasoningOf(request).length,
+    ]);
+    assert.deepEqual(sent, [[true, 2], [false, 2], [false, 0]]);
   });
 });
 

@@ -67,7 +67,7 @@ export function scripted(
     emit: (event) => events.push(event),
     stop: new Stop(),
     provider: "openai",
-    baseUrl: "https://api.openai.com/v1",
+    urlOf: (path) => `https://api.openai.com/v1${path}`,
     endpoint: "1f3a9c02",
     key: null,
     model: "gpt-5.6",

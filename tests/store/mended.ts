@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import type { Turn } from "../../src/domain/turn.ts";
 import { foldHistory } from "../../src/fold/fold.ts";
 import { openaiResponses } from "../../src/provider/openai/dialect.ts";
-import { checkRequest } from "../../src/rules/check.ts";
+import { checkRequest } from "../../src/rules/openai/check.ts";
 import { type Finding, fsckSession } from "../../src/store/fsck.ts";
 import { turnPath } from "../../src/store/layout.ts";
 import { readSession } from "../../src/store/read.ts";

@@ -5,7 +5,7 @@ import type { EventDraft } from "../../src/domain/event.ts";
 import type { Turn } from "../../src/domain/turn.ts";
 import { foldHistory } from "../../src/fold/fold.ts";
 import { openaiResponses } from "../../src/provider/openai/dialect.ts";
-import { refusesInclude } from "../../src/run/refusals.ts";
+import { standingOmissions } from "../../src/run/refusals.ts";
 import { fsckSession } from "../../src/store/fsck.ts";
 import type { Home } from "../../src/store/home.ts";
 import { readSession, readSessionTail } from "../../src/store/read.ts";
@@ -249,7 +249,7 @@ Deno.test("what an endpoint refused stands, though the turn that says so is not 
     writer.close();
     const { turns } = readSessionTail(testPorts(), home, ID);
     assert.equal(turns.length, 1);
-    assert.ok(refusesInclude(turns, notice.endpoint, notice.model));
+    assert.ok(standingOmissions(turns, notice.endpoint, notice.model).has("include"));
   }));
 
 Deno.test("a checkpoint whose numbers fit no end of a turn is damage", () =>

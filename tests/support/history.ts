@@ -5,6 +5,7 @@
  */
 import type { EventDraft, Item } from "../../src/domain/event.ts";
 import type { Fingerprint } from "../../src/domain/fingerprint.ts";
+import { callIdOf } from "../../src/domain/item.ts";
 import { checkSeal } from "../../src/domain/seal.ts";
 import { encodeTurn, type ModelTurn, type Turn, type TurnDraft } from "../../src/domain/turn.ts";
 import type { FoldTarget } from "../../src/fold/guard.ts";
@@ -69,7 +70,7 @@ export class History {
     const model = this.turns.findLast((turn): turn is ModelTurn => turn.kind === "model");
     const events = (model?.events ?? []).flatMap((event): EventDraft[] => {
       if (event.type !== "tool_call") return [];
-      const callId = String(event.item.call_id);
+      const callId = callIdOf(event.item);
       if (which !== undefined && !which.includes(callId)) return [];
       return [{
         type: "tool_result",

@@ -4,32 +4,24 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../../src/domain/json.ts";
-import { checkRequest } from "../../src/rules/check.ts";
-import type { Grade, Refusal } from "../../src/rules/rule.ts";
+import { isJsonObject, type JsonObject } from "../../src/domain/json.ts";
+import { checkRequest } from "../../src/rules/openai/check.ts";
+import type { RequestRefusal } from "../../src/rules/openai/rule.ts";
+import type { Grade } from "../../src/rules/rule.ts";
 import { type DialectName, DIALECTS } from "./responses_server/dialect.ts";
 import { answerEvents } from "./responses_server/events.ts";
 import { httpError, unauthorized } from "./responses_server/faults.ts";
 import { type HandedOut, Mint } from "./responses_server/mint.ts";
 import type { ScriptedResponse } from "./responses_server/script.ts";
-import { bodyOf, encodeEvents, splitBytes } from "./responses_server/writing.ts";
+import { encodeEvents } from "./responses_server/writing.ts";
+import { type ArrivedRequest, arrivedRequest, bodyOf, listen, streamBody } from "./serving.ts";
 
 export * from "./responses_server/faults.ts";
 export * from "./responses_server/script.ts";
 export type { DialectName, HandedOut };
 
 /** One request as it arrived. */
-export interface RecordedRequest {
-  /** 1, 2, 3, … in order of arrival, refused ones included. */
-  readonly number: number;
-  readonly method: string;
-  readonly path: string;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The exact text of the body. */
-  readonly text: string;
-  /** The parsed body; `null` when it is not JSON. */
-  readonly body: JsonValue;
+export interface RecordedRequest extends ArrivedRequest {
   /** Members of `body.input`, when it is a list. */
   readonly input: readonly JsonObject[];
 }
@@ -68,8 +60,8 @@ export interface ResponsesServer extends AsyncDisposable {
   readonly baseUrl: string;
   readonly requests: readonly RecordedRequest[];
   /** The rule breaks that were answered, in order. */
-  readonly refusals: readonly Refusal[];
-  readonly warnings: readonly Refusal[];
+  readonly refusals: readonly RequestRefusal[];
+  readonly warnings: readonly RequestRefusal[];
   /** Encrypted content by item id, as it was sent. */
   readonly blobs: ReadonlyMap<string, HandedOut>;
   /** Ends stalled streams and stops listening. */
@@ -83,12 +75,10 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
   const rules = options.rules ?? (name === "openai" || name === "azure" ? name : "none");
   const organization = options.organization ?? "org-test";
   const mint = new Mint(dialect, organization);
-  const stopping = new AbortController();
   const requests: RecordedRequest[] = [];
-  const refusals: Refusal[] = [];
-  const warnings: Refusal[] = [];
+  const refusals: RequestRefusal[] = [];
+  const warnings: RequestRefusal[] = [];
   let answered = 0;
-  let stopped: Promise<void> | undefined;
 
   async function respondTo(request: RecordedRequest): Promise<ScriptedResponse> {
     if (request.method !== "POST" || !request.path.endsWith("/responses")) {
@@ -139,65 +129,35 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
           headers: { ...headers, ...scripted.headers },
         });
       case "bytes":
-        return new Response(bodyOf(scripted.chunks, { then: "close", stopped: stopping.signal }), {
+        return new Response(bodyOf(scripted.chunks, { then: "close", stopped: server.stopped }), {
           headers: stream,
         });
       case "stream": {
         const body = isJsonObject(request.body) ? request.body : {};
         const answer = answerEvents(scripted.items, scripted.options, { mint, dialect, body });
         if (body.stream !== true) return Response.json(answer.response, { headers });
-        const { end, delivery } = scripted.options;
         const bytes = encodeEvents(answer.events, dialect, scripted.options);
-        const content = bodyOf(splitBytes(bytes, delivery?.chunkBytes), {
-          then: end?.kind === "reset" || end?.kind === "stall" ? end.kind : "close",
-          stopped: stopping.signal,
-          ...(delivery?.delayMs === undefined ? {} : { delayMs: delivery.delayMs }),
-        });
+        const content = streamBody(bytes, scripted.options, server.stopped);
         return new Response(content, { headers: { ...stream, ...scripted.options.headers } });
       }
     }
   }
 
-  const server = Deno.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    onListen: () => {},
-    onError: (error) => new Response(String(error), { status: 500 }),
-  }, handle);
-
-  function stop(): Promise<void> {
-    stopping.abort();
-    stopped ??= server.shutdown();
-    return stopped;
-  }
-
+  const server = listen(handle);
   return {
-    baseUrl: `http://127.0.0.1:${server.addr.port}/v1`,
+    baseUrl: `${server.origin}/v1`,
     requests,
     refusals,
     warnings,
     blobs: mint.blobs,
-    stop,
-    [Symbol.asyncDispose]: stop,
+    stop: server.stop,
+    [Symbol.asyncDispose]: server.stop,
   };
 }
 
 async function record(incoming: Request, number: number): Promise<RecordedRequest> {
-  const text = await incoming.text();
-  let body: JsonValue = null;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    // Recorded as it came; the rules refuse it.
-  }
+  const arrived = await arrivedRequest(incoming, number);
+  const { body } = arrived;
   const input = isJsonObject(body) && Array.isArray(body.input) ? body.input.filter(isJsonObject) : [];
-  return {
-    number,
-    method: incoming.method,
-    path: new URL(incoming.url).pathname,
-    headers: Object.fromEntries(incoming.headers),
-    text,
-    body,
-    input,
-  };
+  return { ...arrived, input };
 }

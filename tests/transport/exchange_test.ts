@@ -187,6 +187,15 @@ clean("the error tells what the provider said, for people and for programs", asy
   );
 });
 
+clean("an error names its request by the id that each provider gives it", async () => {
+  for (const name of ["x-request-id", "request-id", "apim-request-id"]) {
+    await withServer(() => json(400, { message: "No" }, { [name]: "req_8" }), async (origin) => {
+      const error = await errorOf(openEventStream(attempt(origin).options));
+      assert.equal(error.details.request_id, "req_8", name);
+    });
+  }
+});
+
 clean("retries end, with the error of the last attempt", async () => {
   await withServer(
     (_request, count) => json(500 + count, { message: `attempt ${count}` }),

@@ -3,11 +3,10 @@ import { deterministicText } from "../../compaction/deterministic.ts";
 import { type CompactionPlan, planOf } from "../../compaction/plan.ts";
 import type { ExitCode } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { openaiResponses } from "../../provider/openai/dialect.ts";
 import { checkpointDraft } from "../../run/checkpoint.ts";
 import { closeKilledRun } from "../../run/closing.ts";
 import { Stop } from "../../run/stop.ts";
-import { readSession } from "../../store/read.ts";
+import { readSession, readSessionTail } from "../../store/read.ts";
 import { SessionWriter } from "../../store/writer.ts";
 import {
   type CompactFlags,
@@ -30,7 +29,7 @@ export async function compactVerb(selector: string, flags: CompactFlags): Promis
   const context = makeContext(flags);
   const { output } = context;
   const { home, id } = sessionArgument(context, selector);
-  const settings = compactSettings(context, flags);
+  const settings = compactSettings(context, flags, readSessionTail(context.ports, home, id).manifest);
   if (flags.dryRun === true) {
     const report = preview(settings, readSession(context.ports, home, id));
     if (output.options.json) output.json({ type: "dry_run", session: id, ...report.json });
@@ -61,7 +60,7 @@ async function writeCheckpoint(
   signal: AbortSignal,
 ): Promise<void> {
   const { output } = settings.context;
-  closeKilledRun(writer, { emit: () => {}, usageOf: (usage) => openaiResponses.usageOf(usage) });
+  closeKilledRun(writer, () => {});
   const turns = writer.allTurns();
   const { manifest } = writer;
   if (manifest === null) throw new TypeError("An opened session has a manifest");
@@ -98,7 +97,7 @@ function preview(
   const request = built === null ? {} : {
     after_excludes_summary: true,
     request: {
-      url: `${settings.endpoint.prefix}${built.path}`,
+      url: settings.endpoint.urlOf(built.path),
       model: target.model,
       body_bytes: new TextEncoder().encode(built.body).length,
     },

@@ -1,14 +1,13 @@
 /** The verb `doctor`: the environment, the home, the key's presence, and where each setting comes from. */
-import { asReprError, type ExitCode } from "../../domain/errors.ts";
+import { asReprError, type ErrorCode, type ExitCode, ReprError } from "../../domain/errors.ts";
+import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";
+import type { Ports } from "../../domain/ports.ts";
 import { listSessions, openHome } from "../../store/home.ts";
+import { keyVariable } from "../api_key.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
-import {
-  endpointSetting,
-  modelSetting,
-  reasoningSettings,
-  replaySetting,
-  type RequestFlags,
-} from "../run_settings.ts";
+import { endpointSetting, providerSetting } from "../endpoint.ts";
+import { PROVIDER_ACCESS } from "../providers.ts";
+import { modelSetting, reasoningSettings, replaySetting, type RequestFlags } from "../run_settings.ts";
 import { configPath } from "../settings.ts";
 import { tinyRequest } from "../tiny_request.ts";
 import { VERSION } from "../version.ts";
@@ -52,8 +51,8 @@ export async function doctorVerb(flags: DoctorFlags): Promise<ExitCode> {
       return there ? `${path}: ${Object.keys(config).join(", ") || "empty"}` : `${path ?? "none"}: not there`;
     }),
     check("endpoint", () => {
-      const endpoint = endpointSetting(ports, flags, sources);
-      return `${endpoint.provider} at ${endpoint.prefix} (${endpoint.source}), endpoint ${endpoint.endpoint}`;
+      const { provider, providerSource, source, endpoint, urlOf } = endpointSetting(ports, flags, sources);
+      return `${provider} (${providerSource}) at ${urlOf("")} (${source}), endpoint ${endpoint}`;
     }),
     check("model", () => {
       const { value, source } = modelSetting(ports, flags, sources);
@@ -63,45 +62,64 @@ export async function doctorVerb(flags: DoctorFlags): Promise<ExitCode> {
       const { effort = "the model's default", summary = "none" } = reasoningSettings(ports, flags, sources);
       return `effort ${effort}, summary ${summary}, replay ${replaySetting(ports, flags, null)}`;
     }),
-    keyCheck(ports.env("OPENAI_API_KEY")),
+    ...keyChecks(ports, () => providerSetting(ports, flags, sources).value),
     proxyCheck((name) => ports.env(name)),
   ];
   if (flags.live === true) {
     checks.push(await checkLater("live", () => tinyRequest(context, flags)));
   }
-  const failed = checks.find(({ level }) => level === "failed");
-  const exitCode = failed?.exit_code ?? 0;
-  if (output.options.json) output.json({ ok: failed === undefined, exit_code: exitCode, checks });
+  const failure = checks.find(({ level }) => level === "failed");
+  const exitCode = failure?.exit_code ?? 0;
+  if (output.options.json) output.json({ ok: failure === undefined, exit_code: exitCode, checks });
   else for (const { name, level, detail } of checks) output.text(`${level.padEnd(7)}  ${name}: ${detail}\n`);
   return exitCode;
 }
+
+/** Settings that nothing is broken without. */
+const NEEDED_BY_A_RUN: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "no_model",
+  "no_base_url",
+  "missing_key",
+]);
 
 function check(name: string, look: () => string): Check {
   try {
     return { name, level: "ok", detail: look() };
   } catch (error) {
-    const known = asReprError(error);
-    const hint = known.hint === undefined ? "" : ` (${known.hint})`;
-    const level = known.code === "no_model" ? "missing" : "failed";
-    return { name, level, detail: `${known.message}${hint}`, exit_code: known.exitCode };
+    const failure = failed(name, error);
+    return NEEDED_BY_A_RUN.has(asReprError(error).code) ? { ...failure, level: "missing" } : failure;
   }
 }
 
+/** Here whatever is missing is a failure: the request was asked for. */
 async function checkLater(name: string, look: () => Promise<string>): Promise<Check> {
   try {
-    const detail = await look();
-    return check(name, () => detail);
+    return { name, level: "ok", detail: await look() };
   } catch (error) {
-    return check(name, () => {
-      throw error;
-    });
+    return failed(name, error);
   }
 }
 
-function keyCheck(key: string | undefined): Check {
-  return (key ?? "").trim() === ""
-    ? { name: "key", level: "missing", detail: "OPENAI_API_KEY is not set: only fixtures can be played" }
-    : { name: "key", level: "ok", detail: "OPENAI_API_KEY is set" };
+function failed(name: string, error: unknown): Check {
+  const { message, hint, exitCode } = asReprError(error);
+  const detail = hint === undefined ? message : `${message} (${hint})`;
+  return { name, level: "failed", detail, exit_code: exitCode };
+}
+
+/** Whether the provider in force has its key, and then every provider. The keys themselves are not looked at. */
+function keyChecks(ports: Ports, providerInForce: () => ProviderKind): Check[] {
+  const inForce = check("key", () => {
+    const provider = providerInForce();
+    const variable = keyVariable(ports, provider);
+    if (variable !== null) return `${variable.name} is set`;
+    const names = PROVIDER_ACCESS[provider].keyVariables.map(({ name }) => name).join(" or ");
+    const without = provider === "compatible"
+      ? "servers of this machine can be asked"
+      : "fixtures can be played";
+    throw new ReprError("missing_key", `${names} is not set: only ${without}`);
+  });
+  const all = PROVIDER_KINDS.map((kind) => `${kind} ${keyVariable(ports, kind)?.name ?? "none"}`).join(", ");
+  return [inForce, { name: "keys", level: "ok", detail: all }];
 }
 
 /** Proxies and extra certificates see or steer the traffic: worth knowing, no failure. */

@@ -1,9 +1,10 @@
 /** The verb `explain`: each reasoning item and each repaired or dropped item, sent or not, and why. */
 import type { ExitCode } from "../../domain/errors.ts";
+import type { Item } from "../../domain/event.ts";
 import { fingerprintText } from "../../domain/fingerprint.ts";
+import type { JsonValue } from "../../domain/json.ts";
 import type { DropReason, ModelTurn, Turn } from "../../domain/turn.ts";
 import type { FoldRepair, ReasoningDecision } from "../../fold/fold.ts";
-import { openaiResponses } from "../../provider/openai/dialect.ts";
 import { type PrefixReport, prefixReport, refoldedBody } from "../../run/refold.ts";
 import { readSession } from "../../store/read.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
@@ -29,6 +30,8 @@ const REASON_TEXT: Readonly<Record<DropReason, string>> = {
   before_checkpoint: "a checkpoint stands for it",
   call_refused: "the API refused the pairing of its call",
   reasoning_dropped: "the reasoning that it belongs to is not sent",
+  unsigned: "it has no signature",
+  prefix_changed: "it is bound to what a checkpoint stands for now",
   unanswered_call: "it is a call that nothing answers",
 };
 
@@ -110,7 +113,7 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
     if (last === undefined) return null;
     const readText = (sha256: string) => blobText(ports, home, { id, sha256 });
     return prefixReport(
-      refoldedBody(last, { turns: view.turns, dialect: openaiResponses, readText }),
+      refoldedBody(last, { turns: view.turns, readText }),
       next.built.body,
     );
   }
@@ -139,10 +142,15 @@ function refusalsOf({ turn, run, events }: Turn) {
   });
 }
 
+/** The payload that only the provider can read. */
+function opaqueOf(item: Item): JsonValue | undefined {
+  return item.encrypted_content ?? item.signature ?? item.data;
+}
+
 function reasoningRecord(decision: ReasoningDecision) {
   const { origin, reason } = decision;
   const event = origin.events.find(({ seq }) => seq === decision.seq);
-  const blob = event?.type === "reasoning" ? event.item.encrypted_content : undefined;
+  const blob = event?.type === "reasoning" ? opaqueOf(event.item) : undefined;
   return {
     seq: decision.seq,
     turn: decision.turn,

@@ -4,7 +4,6 @@ import { NO_USAGE } from "../../domain/event.ts";
 import { parseSessionId, type SessionId } from "../../domain/ids.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { branchSummary } from "../../fold/branch_summary.ts";
-import { openaiResponses } from "../../provider/openai/dialect.ts";
 import { usageOfRun } from "../../run/closing.ts";
 import { type Forked, type ForkOptions, type ForkPlan, forkSession, planFork } from "../../store/fork.ts";
 import type { Home } from "../../store/home.ts";
@@ -27,9 +26,7 @@ export async function forkVerb(selector: string, flags: ForkFlags): Promise<Exit
   const plan = planFork(ports, home, { parent, toSeq: flags.toSeq });
   const summary = flags.summarize === true ? branchSummary(parent, plan.left) : null;
   const last = plan.kept.at(-1) as Turn;
-  const usage = plan.closes === null
-    ? NO_USAGE
-    : usageOfRun(plan.kept, plan.closes, (recorded) => openaiResponses.usageOf(recorded));
+  const usage = plan.closes === null ? NO_USAGE : usageOfRun(plan.kept, plan.closes);
   const facts = {
     parent,
     to_seq: last.seq[1],

@@ -1,7 +1,6 @@
 /** The verb `interrupt`: tells the process that writes to a session to stop, and waits; closes a killed run. */
 import { type ExitCode, ReprError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
-import { openaiResponses } from "../../provider/openai/dialect.ts";
 import { closeKilledRun } from "../../run/closing.ts";
 import type { Home } from "../../store/home.ts";
 import type { LockOwner } from "../../store/lock.ts";
@@ -118,7 +117,7 @@ async function closeOpenRun({ ports }: Context, { home, id, stopped }: Closing):
   }
   try {
     const open = writer.manifest?.state === "open" ? writer.manifest.run : null;
-    closeKilledRun(writer, { emit: () => {}, usageOf: (usage) => openaiResponses.usageOf(usage) });
+    closeKilledRun(writer, () => {});
     return open;
   } finally {
     writer.close();

@@ -2,7 +2,6 @@
 import type { ExitCode } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { openaiResponses } from "../../provider/openai/dialect.ts";
 import { closeKilledRun, openCalls } from "../../run/closing.ts";
 import { fsckSession } from "../../store/fsck.ts";
 import type { Home } from "../../store/home.ts";
@@ -52,7 +51,7 @@ async function recordRepair({ ports }: Context, { home, id, waitMs, plan }: Reco
   if (plan.openRun === null && plan.lostBlobs.length === 0) return;
   const writer = await SessionWriter.open(ports, home, { id, waitMs });
   try {
-    closeKilledRun(writer, { emit: () => {}, usageOf: (usage) => openaiResponses.usageOf(usage) });
+    closeKilledRun(writer, () => {});
     if (plan.lostBlobs.length === 0) return;
     writer.append({
       kind: "harness",

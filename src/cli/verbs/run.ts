@@ -1,7 +1,7 @@
 /** The verb `run`: one run of a new session, or the next one of a session. */
 import type { ExitCode } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
-import { openaiResponses } from "../../provider/openai/dialect.ts";
+import { dialectOf } from "../../provider/dialects.ts";
 import type { RunEvent } from "../../run/events.ts";
 import { executeRun } from "../../run/loop.ts";
 import { PermissionGate } from "../../run/permission_gate.ts";
@@ -18,14 +18,8 @@ import { DEFAULT_INSTRUCTIONS } from "../default_instructions.ts";
 import { openSession, type Start } from "../open_session.ts";
 import { postureOf } from "../posture.ts";
 import { previewRun } from "../preview.ts";
-import { planRun, type RunFlags, type RunPlan } from "../run_plan.ts";
-import {
-  modelSetting,
-  readOutputSchema,
-  reasoningSettings,
-  replaySetting,
-  textOrFile,
-} from "../run_settings.ts";
+import { planRun, type RunFlags, type RunPlan, runTarget } from "../run_plan.ts";
+import { readOutputSchema, reasoningSettings, replaySetting, textOrFile } from "../run_settings.ts";
 import { RunView } from "../run_view.ts";
 import { sessionInstructions } from "../session_instructions.ts";
 import { configPath } from "../settings.ts";
@@ -64,8 +58,9 @@ async function runIn(
   plan: RunPlan,
   { words, stop }: Start,
 ): Promise<ExitCode> {
-  const { context, ports, fixture, flags, endpoint } = plan;
+  const { context, ports, fixture, flags } = plan;
   const { output } = context;
+  const { endpoint, key, model } = runTarget(plan, writer.manifest);
   const view = new RunView(output, {
     verbose: flags.verbose === true,
     acceptDrift: flags.acceptDrift === true,
@@ -82,22 +77,20 @@ async function runIn(
     show({ ...failure.toJSON(), type: "error" });
     show({ ...event, exit_code: failure.exitCode });
   };
-  const model =
-    modelSetting(ports, flags, { config: context.config, fixture, manifest: writer.manifest }).value;
   const posture = postureOf(flags, writer.manifest);
   const setup: RunSetup = {
     ports,
     writer,
-    dialect: openaiResponses,
+    dialect: dialectOf(endpoint.provider),
     send: fixture === null
       ? createLiveSend(ports, { ...liveTimeouts(ports), origin: endpoint.baseUrl.origin })
       : createPlayer(fixture.exchanges, fixture.path),
     emit,
     stop,
     provider: endpoint.provider,
-    baseUrl: endpoint.prefix,
+    urlOf: (path) => endpoint.urlOf(path),
     endpoint: endpoint.endpoint,
-    key: plan.key,
+    key,
     model,
     instructions: runInstructions(plan, writer),
     tools: posture.offered,

@@ -2,7 +2,6 @@
 import { latestCheckpoint } from "../../compaction/withdraw.ts";
 import { type ExitCode, ReprError } from "../../domain/errors.ts";
 import type { Turn } from "../../domain/turn.ts";
-import { openaiResponses } from "../../provider/openai/dialect.ts";
 import { closeKilledRun } from "../../run/closing.ts";
 import { readSession } from "../../store/read.ts";
 import { SessionWriter } from "../../store/writer.ts";
@@ -42,7 +41,7 @@ export async function uncompactVerb(selector: string, flags: UncompactFlags): Pr
     const writer = await SessionWriter.open(ports, home, { id, waitMs: flags.wait * 1000 });
     try {
       const found = requireCheckpoint(id, writer.allTurns());
-      closeKilledRun(writer, { emit: () => {}, usageOf: (usage) => openaiResponses.usageOf(usage) });
+      closeKilledRun(writer, () => {});
       writer.append({
         kind: "harness",
         run: writer.end.run,

@@ -1,6 +1,5 @@
 /** The verb `verify`: folds every recorded request again and compares it with what was sent. */
 import type { ExitCode } from "../../domain/errors.ts";
-import { openaiResponses } from "../../provider/openai/dialect.ts";
 import { refoldSession } from "../../run/refold.ts";
 import { readSession } from "../../store/read.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
@@ -20,7 +19,7 @@ export function verifyVerb(selector: string | undefined, flags: VerifyFlags): Ex
   const sessions = ids.map((id) => {
     const { turns } = readSession(ports, home, id);
     const readText = (sha256: string) => blobText(ports, home, { id, sha256 });
-    return { id, requests: refoldSession({ turns, dialect: openaiResponses, readText }) };
+    return { id, requests: refoldSession({ turns, readText }) };
   });
   const differing = sessions.flatMap(({ requests }) => requests).filter(({ verdict }) =>
     verdict === "differs"

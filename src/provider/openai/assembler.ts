@@ -9,9 +9,9 @@ import { isJsonObject, type JsonObject, objectMember, stringMember } from "../..
 import type { ApiFailure } from "../../domain/failure.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../provider.ts";
 import { DeltaReader } from "./deltas.ts";
-import { classifyStreamError, ownFailure } from "./failure.ts";
+import { classifyStreamError, ownFailure } from "../failure.ts";
 import { isItem, ItemLedger, refusesIn } from "./ledger.ts";
-import { quoted } from "./message.ts";
+import { quoted } from "../message.ts";
 import { readFinal } from "./final.ts";
 
 const NOTHING: readonly StreamUpdate[] = [];

@@ -15,9 +15,14 @@ export class DeltaReader {
   /** Positions with at least one delta. */
   readonly #seen = new Set<number>();
   readonly #summaryIndexes = new Map<number, number>();
+  /** Positions of announced items by their ids, for servers whose deltas name none (protocol §12). */
+  readonly #announced = new Map<string, number>();
+  #latest = 0;
 
-  /** Notes the phase of a message, which its deltas do not repeat (protocol §2.5). */
+  /** Notes the position of an item, and the phase of a message, which its deltas do not repeat (protocol §2.5). */
   announce(outputIndex: number, item: Item): void {
+    this.#latest = outputIndex;
+    if (typeof item.id === "string") this.#announced.set(item.id, outputIndex);
     if (typeof item.phase === "string") this.#phases.set(outputIndex, item.phase);
   }
 
@@ -25,7 +30,7 @@ export class DeltaReader {
   text(payload: JsonObject): readonly StreamUpdate[] {
     const { delta } = payload;
     if (typeof delta !== "string" || delta === "") return NOTHING;
-    const outputIndex = indexOf(payload.output_index);
+    const outputIndex = this.#positionOf(payload);
     this.#seen.add(outputIndex);
     return [this.#textUpdate(outputIndex, delta)];
   }
@@ -34,7 +39,7 @@ export class DeltaReader {
   reasoning(payload: JsonObject): readonly StreamUpdate[] {
     const { delta } = payload;
     if (typeof delta !== "string" || delta === "") return NOTHING;
-    const outputIndex = indexOf(payload.output_index);
+    const outputIndex = this.#positionOf(payload);
     this.#seen.add(outputIndex);
     return [{ kind: "reasoning_delta", outputIndex, delta }];
   }
@@ -43,8 +48,8 @@ export class DeltaReader {
   summary(payload: JsonObject): readonly StreamUpdate[] {
     const { delta } = payload;
     if (typeof delta !== "string" || delta === "") return NOTHING;
-    const outputIndex = indexOf(payload.output_index);
-    const part = indexOf(payload.summary_index);
+    const outputIndex = this.#positionOf(payload);
+    const part = typeof payload.summary_index === "number" ? payload.summary_index : 0;
     const previous = this.#summaryIndexes.get(outputIndex);
     if (previous !== part) this.#summaryIndexes.set(outputIndex, part);
     this.#seen.add(outputIndex);
@@ -65,16 +70,17 @@ export class DeltaReader {
     return delta === "" ? NOTHING : [{ kind: "reasoning_delta", outputIndex, delta }];
   }
 
+  #positionOf({ output_index: index, item_id: id }: JsonObject): number {
+    if (typeof index === "number") return index;
+    return (typeof id === "string" ? this.#announced.get(id) : undefined) ?? this.#latest;
+  }
+
   #textUpdate(outputIndex: number, delta: string): StreamUpdate {
     const phase = this.#phases.get(outputIndex);
     return phase === undefined
       ? { kind: "text_delta", outputIndex, delta }
       : { kind: "text_delta", outputIndex, delta, phase };
   }
-}
-
-function indexOf(value: JsonValue | undefined): number {
-  return typeof value === "number" ? value : 0;
 }
 
 function joinText(parts: JsonValue | undefined, separator: string): string {

@@ -3,40 +3,31 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
 import { NO_USAGE, type Usage } from "../../domain/event.ts";
+import { accountHash } from "../../domain/fingerprint.ts";
 import { type JsonObject, numberMember, objectMember } from "../../domain/json.ts";
+import { classifyAnswer } from "../failure.ts";
+import { keyHeaders } from "../key.ts";
 import type { Dialect } from "../provider.ts";
 import { ResponsesAssembler } from "./assembler.ts";
-import { classifyAnswer } from "./failure.ts";
 import { refusalOf } from "./refusal.ts";
 import { bodyOf, buildRequest } from "./request.ts";
 
-/** OpenAI Responses, and every server that speaks it (protocol §1–7, §12). */
+/** OpenAI Responses, on Azure too, and every server that speaks it (protocol §1–7, §12). */
 export const openaiResponses: Dialect = {
-  kind: "openai",
-  headers,
+  headers: (key) => ({
+    ...keyHeaders(key, "api-key"),
+    "content-type": "application/json",
+    "accept": "text/event-stream",
+  }),
   buildRequest,
   bodyOf,
   refusalOf,
   newAssembler: () => new ResponsesAssembler(),
+  accountOf: (headers) => accountHash(headers.get("openai-organization"), headers.get("openai-project")),
   classify: classifyAnswer,
   usageOf,
 };
-
-function headers(key: string | null): Record<string, string> {
-  const fixed = { "content-type": "application/json", "accept": "text/event-stream" };
-  if (key === null) return fixed;
-  // The runtime's own error for a bad header value quotes the value: the key must not get that far.
-  if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new ReprError(
-      "bad_configuration",
-      "Cannot use the API key: it is empty or holds a character that a header cannot carry",
-      { hint: "Set OPENAI_API_KEY again, without spaces, quotes or line ends" },
-    );
-  }
-  return { authorization: `Bearer ${key}`, ...fixed };
-}
 
 function usageOf(usage: JsonObject): Usage {
   const input = objectMember(usage, "input_tokens_details") ?? {};

@@ -6,9 +6,10 @@
 import { type JsonObject, type JsonValue, objectMember, stringMember } from "../../domain/json.ts";
 import type { ApiFailure } from "../../domain/failure.ts";
 import type { FinishedResponse } from "../provider.ts";
-import { classifyStreamError, ownFailure } from "./failure.ts";
-import { quoted } from "./message.ts";
-import { finalResponseSchema, mismatchOf } from "./wire.ts";
+import { classifyStreamError, ownFailure } from "../failure.ts";
+import { quoted } from "../message.ts";
+import { mismatchOf } from "../wire.ts";
+import { finalResponseSchema } from "./wire.ts";
 
 /** The readable part of a terminal event. */
 export interface FinalResponse {

@@ -5,7 +5,9 @@
  */
 import type { Item } from "../../domain/event.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
+import { callArgumentsOf, callNameOf, messageTextOf } from "../../domain/item.ts";
 import { type JsonObject, type JsonValue, wellFormedValue } from "../../domain/json.ts";
+import { wireToolName } from "../names.ts";
 
 /**
  * One element of `input` as JSON text. Members keep the order and the values of the stored item. Text with a
@@ -40,8 +42,15 @@ function renderEntry(entry: FoldedEntry): JsonObject {
   }
 }
 
-/** A `msg_` id makes the server demand the reasoning before it (§2.4): it goes only where that is sent too. */
+/**
+ * A `msg_` id makes the server demand the reasoning before it (§2.4): it goes only where that is sent too. Text of the
+ * other dialect becomes a message of one part.
+ */
 function renderMessage(item: Item, keepId: boolean): JsonObject {
+  if (item.type !== "message") {
+    const text = { type: "output_text", text: messageTextOf(item), annotations: [] };
+    return { type: "message", role: "assistant", content: [text] };
+  }
   return pick(item, (name, value) => {
     switch (name) {
       case "type":
@@ -79,8 +88,12 @@ function renderReasoning(item: Item): JsonObject {
 
 /** The id of a call is left out: with it the server demands the reasoning item that came before (§2.4). */
 function renderCall(item: Item, callId: string): JsonObject {
+  const name = wireToolName(callNameOf(item));
+  if (item.type === "tool_use") {
+    return { type: "function_call", call_id: callId, name, arguments: callArgumentsOf(item) };
+  }
   const payload = item.type === "custom_tool_call" ? "input" : "arguments";
-  const whole = { ...item, call_id: callId, [payload]: payloadOf(item[payload], payload) };
+  const whole = { ...item, call_id: callId, name, [payload]: payloadOf(item[payload], payload) };
   return pick(whole, (name, value) => {
     switch (name) {
       case "type":

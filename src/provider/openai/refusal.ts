@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Omission } from "../../domain/event.ts";
 import type { ApiFailure } from "../../domain/failure.ts";
 import type { RequestRefusal } from "../provider.ts";
 
@@ -42,9 +43,8 @@ export function refusalOf(failure: ApiFailure): RequestRefusal | null {
   const named = param ?? QUOTED_PLACE.exec(message)?.[1] ?? null;
   const place = named === null ? null : INDEX_PARAM.exec(named);
   const index = place === null ? null : Number(place[1]);
-  if (INCLUDE_TEXT.test(message) || param === "include" || param?.startsWith("include[") === true) {
-    return { kind: "include" };
-  }
+  const field = INCLUDE_TEXT.test(message) ? "include" : omissionOf(param, message);
+  if (field !== null) return { kind: "field", without: field };
   if (CALL_TEXTS.some((text) => text.test(message))) {
     return { kind: "call", callId: CALL_ID.exec(message)?.[1] ?? null };
   }
@@ -54,4 +54,17 @@ export function refusalOf(failure: ApiFailure): RequestRefusal | null {
   if (index === null) return null;
   const unknown = providerCode === "unknown_parameter" || /unknown parameter/i.test(message);
   return { kind: "item", index, field: unknown ? FIELD_PARAM.exec(named ?? "")?.[1] ?? null : null };
+}
+
+/** The request field that the error is about, where the request can go without it. */
+function omissionOf(param: string | null, message: string): Omission | null {
+  const name = param?.split(/[.[]/)[0] ?? /unknown parameter: '(\w{1,64})/i.exec(message)?.[1];
+  switch (name) {
+    case "include":
+    case "stream_options":
+    case "prompt_cache_key":
+      return name;
+    default:
+      return null;
+  }
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Omission } from "../../domain/event.ts";
 import { type JsonObject, wellFormedValue } from "../../domain/json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import type { BuiltRequest, RequestSpec } from "../provider.ts";
@@ -20,24 +21,31 @@ export function buildRequest(spec: RequestSpec): BuiltRequest {
     path: "/responses",
     body: bodyOf(fields, spec.entries),
     fields,
-    items: spec.entries.length,
+    items: sent(spec.entries).length,
   };
 }
 
 /** The body with these fields, in their order, and these entries as `input`. */
 export function bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string {
-  return `${JSON.stringify(fields).slice(0, -1)},"input":[${entries.map(encodeEntry).join(",")}]}`;
+  return `${JSON.stringify(fields).slice(0, -1)},"input":[${sent(entries).map(encodeEntry).join(",")}]}`;
+}
+
+/** Thinking of the other dialect never goes, whatever the fold says: no server could read it. */
+function sent(entries: readonly FoldedEntry[]): readonly FoldedEntry[] {
+  const foreign = (entry: FoldedEntry) => entry.kind === "reasoning" && entry.item.type !== "reasoning";
+  return entries.some(foreign) ? entries.filter((entry) => !foreign(entry)) : entries;
 }
 
 function fieldsOf(spec: RequestSpec): JsonObject {
   const { effort, summary, maxOutputTokens, outputSchema } = spec;
+  const goes = (field: Omission) => spec.without?.has(field) !== true;
   return {
     model: spec.model,
     store: false,
     stream: true,
-    ...(spec.include === false ? {} : { include: ["reasoning.encrypted_content"] }),
-    stream_options: { include_obfuscation: false },
-    prompt_cache_key: spec.cacheKey,
+    ...(goes("include") ? { include: ["reasoning.encrypted_content"] } : {}),
+    ...(goes("stream_options") ? { stream_options: { include_obfuscation: false } } : {}),
+    ...(goes("prompt_cache_key") ? { prompt_cache_key: spec.cacheKey } : {}),
     ...(spec.instructions === "" ? {} : { instructions: spec.instructions }),
     ...(effort === undefined && summary === undefined ? {} : {
       reasoning: {

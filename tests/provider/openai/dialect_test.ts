@@ -3,7 +3,7 @@ import { ReprError } from "../../../src/domain/errors.ts";
 import { openaiResponses } from "../../../src/provider/openai/dialect.ts";
 
 Deno.test("the key is a bearer token, and without a key there is no such header", () => {
-  assert.deepEqual(openaiResponses.headers("sk-1"), {
+  assert.deepEqual(openaiResponses.headers({ value: "sk-1", scheme: "bearer" }), {
     authorization: "Bearer sk-1",
     "content-type": "application/json",
     "accept": "text/event-stream",
@@ -13,7 +13,7 @@ Deno.test("the key is a bearer token, and without a key there is no such header"
 
 Deno.test("a key that no header can carry is refused without being quoted", () => {
   for (const key of ["", "sk-secret\n", "sk secret", "sk-secret\u4e00"]) {
-    assert.throws(() => openaiResponses.headers(key), (error) => {
+    assert.throws(() => openaiResponses.headers({ value: key, scheme: "bearer" }), (error) => {
       assert.ok(error instanceof ReprError);
       assert.equal(error.code, "bad_configuration");
       assert.ok(!`${error.message} ${error.stack} ${error.cause}`.includes("secret"));

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "../../../src/domain/json.ts";
 import { openaiResponses } from "../../../src/provider/openai/dialect.ts";
 import type { FinishedResponse } from "../../../src/provider/provider.ts";
 import { readSse, type SseEvent } from "../../../src/transport/sse.ts";
+import { recordedLoop } from "../../fold/recorded_loops.ts";
 import { HAS_RECORDINGS, recordedErrors, recordedStreams, RECORDINGS } from "./recorded_streams.ts";
 
 const NEEDED = HAS_RECORDINGS ? "" : ` (ignored: ${RECORDINGS} is not there)`;
@@ -79,6 +80,96 @@ recorded("every recorded error body is judged by what it says", () => {
     ["pydantic-ai/test_openrouter_errors_raised.yaml", "rate_limited", null],
     ["pydantic-ai/test_openrouter_errors_raised.yaml", "rate_limited", null],
   ]);
+});
+
+/**
+ * Every recording of a server beside OpenAI: its items, the model that answered, and its tokens of input (and of these
+ * from the cache), output (and of these for reasoning). Answers that are no stream are heard as a terminal event alone.
+ */
+const SERVERS: readonly (readonly [string, readonly string[], string, readonly number[]])[] = [
+  ["vercel-ai/azure-tool-call.1.chunks.txt", ["function_call"], "gpt-5.1", [45, 0, 24, 0]],
+  [
+    "vercel-ai/azure-gpt5-reasoning-multi-summary-with-encryption.chunks.txt",
+    ["reasoning", "message"],
+    "gpt-5.4",
+    [100, 0, 500, 300],
+  ],
+  [
+    "pydantic-ai/test_azure_responses_reasoning_context_default_wire_contract(gpt-5.5).yaml",
+    ["reasoning", "message"],
+    "gpt-5.5",
+    [18, 0, 16, 9],
+  ],
+  // Bare UUIDs as ids, and a token in place of a blob.
+  [
+    "pydantic-ai/test_deepseek_responses_replay_own_reasoning_history.yaml#1",
+    ["reasoning", "message"],
+    "deepseek-v4-flash",
+    [180, 128, 40, 38],
+  ],
+  [
+    "pydantic-ai/test_deepseek_responses_replay_own_reasoning_history.yaml#2",
+    ["reasoning", "message"],
+    "deepseek-v4-flash",
+    [189, 128, 102, 100],
+  ],
+  // Its response has a bare UUID, and its reasoning a status beside the blob.
+  [
+    "vercel-ai/xai-text-with-reasoning-streaming-store-false.1.chunks.txt",
+    ["reasoning", "message"],
+    "grok-code-fast-1",
+    [216, 192, 831, 253],
+  ],
+  // Reasoning as text without a blob; arguments without deltas.
+  [
+    "vercel-ai/lmstudio-tool-call.1.chunks.txt",
+    ["reasoning", "message", "function_call"],
+    "zai-org/glm-4.7-flash",
+    [182, 2, 61, 48],
+  ],
+  // Bedrock: the reasoning's id begins with `msg_`, and the time has a fraction.
+  ["pydantic-ai/test_gpt_oss_responses.yaml", ["reasoning", "message"], "openai.gpt-oss-120b", [
+    72,
+    0,
+    45,
+    0,
+  ]],
+];
+
+recorded("each recorded server's responses are their items, model and usage", async () => {
+  const streams = recordedStreams();
+  for (const [name, types, model, [input, cached, output, reasoning]] of SERVERS) {
+    const stream = streams.find((one) => one.name === name);
+    const events = stream === undefined ? [await terminalOf(name)] : await eventsOf([stream.bytes]);
+    const { items, response } = assemble(events);
+    assert.deepEqual(items.map(({ type }) => type), types, name);
+    assert.deepEqual(items.map(comparable), listedItems(events).map(comparable), name);
+    assert.deepEqual([response.status, response.model], ["completed", model], name);
+    const usage = openaiResponses.usageOf(response.usage ?? {});
+    assert.deepEqual(
+      [usage.input_tokens, usage.cached_tokens, usage.output_tokens, usage.reasoning_tokens],
+      [input, cached, output, reasoning],
+      name,
+    );
+  }
+});
+
+/** An answer that is no stream as the one event that would end a stream. */
+async function terminalOf(name: string): Promise<SseEvent> {
+  const [file = "", number = "1"] = name.split("#");
+  const answer = (await recordedLoop(file))[Number(number) - 1]?.answer;
+  assert.ok(answer !== undefined && answer !== null, name);
+  return { event: undefined, data: JSON.stringify({ type: "response.completed", response: answer }) };
+}
+
+recorded("DeepSeek's refusal, sent as bytes without a type, names the call that has no output", () => {
+  const file = "pydantic-ai/test_deepseek_responses_rejects_interleaved_function_calls.yaml";
+  const refused = recordedErrors().find(({ name }) => name === file);
+  assert.ok(refused !== undefined);
+  assert.equal(refused.headers.get("content-type"), "application/octet-stream");
+  const failure = openaiResponses.classify(refused.status, refused.headers, refused.body);
+  assert.equal(failure.code, "request_refused");
+  assert.deepEqual(openaiResponses.refusalOf(failure, []), { kind: "call", callId: "call-a" });
 });
 
 async function checkAll(

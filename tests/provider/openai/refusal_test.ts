@@ -137,14 +137,17 @@ const MENDED: readonly Row[] = [
   {
     says: "Encrypted content is not supported with this model.",
     param: "include",
-    refusal: { kind: "include" },
+    refusal: { kind: "field", without: "include" },
   },
-  { says: "Encrypted content is not supported with this model.", refusal: { kind: "include" } },
+  {
+    says: "Encrypted content is not supported with this model.",
+    refusal: { kind: "field", without: "include" },
+  },
   {
     says: "Invalid value: 'reasoning.encrypted_content'.",
     param: "include[0]",
     code: "invalid_value",
-    refusal: { kind: "include" },
+    refusal: { kind: "field", without: "include" },
   },
 ];
 
@@ -234,7 +237,7 @@ for (const row of [...MENDED, ...LEFT_ALONE, ...BY_STATUS]) {
       new Headers({ "content-type": "application/json" }),
       body,
     );
-    assert.deepEqual(openaiResponses.refusalOf(failure), row.refusal);
+    assert.deepEqual(openaiResponses.refusalOf(failure, []), row.refusal);
   });
 }
 
@@ -263,10 +266,10 @@ for (const [shape, eventOf] of SHAPES) {
       // What the event itself cannot carry, nobody can read from it.
       if (row.refusal?.kind === "item" && !JSON.stringify(event).includes('"param"')) continue;
       if (/went wrong|Invalid value/.test(row.says) && !JSON.stringify(event).includes('"param"')) continue;
-      assert.deepEqual(openaiResponses.refusalOf(failureIn(event)), row.refusal, row.says);
+      assert.deepEqual(openaiResponses.refusalOf(failureIn(event), []), row.refusal, row.says);
     }
     for (const row of LEFT_ALONE) {
-      assert.equal(openaiResponses.refusalOf(failureIn(eventOf(row))), null, row.says);
+      assert.equal(openaiResponses.refusalOf(failureIn(eventOf(row)), []), null, row.says);
     }
   });
 }
@@ -275,9 +278,9 @@ Deno.test("a cut stream and a failure without words are nothing to mend", () => 
   const assembler = openaiResponses.newAssembler();
   const [cut] = assembler.end();
   assert.ok(cut?.kind === "finished" && cut.response.failure !== undefined);
-  assert.equal(openaiResponses.refusalOf(cut.response.failure), null);
+  assert.equal(openaiResponses.refusalOf(cut.response.failure, []), null);
   const silent = failureIn({ type: "response.failed", response: { id: "resp_1", status: "failed" } });
-  assert.equal(openaiResponses.refusalOf(silent), null);
+  assert.equal(openaiResponses.refusalOf(silent, []), null);
 });
 
 function named(refusal: RequestRefusal | null): string {

@@ -139,6 +139,11 @@ Deno.test("each item goes out with what every server accepts, in its own order",
       item: { id: "fc_1", ...call, namespace: "files", status: null },
       callId: "c",
     }, { ...call, namespace: "files" }],
+    ["a name that no API takes is changed in place", {
+      kind: "tool_call",
+      item: { ...call, name: "functions.ls" },
+      callId: "c",
+    }, { ...call, name: "functions_ls" }],
     ["a repeated call id is replaced in place", { kind: "tool_call", item: call, callId: "c-2" }, {
       ...call,
       call_id: "c-2",

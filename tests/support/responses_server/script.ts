@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../src/domain/json.ts";
+import type { Delivery } from "../serving.ts";
 
 /** An output item as a test scripts it; ids and blobs come from the server. */
 export type ScriptedItem =
@@ -47,16 +48,6 @@ export type End =
   | { readonly kind: "reset" }
   /** Nothing more comes, and the connection stays open. */
   | { readonly kind: "stall" };
-
-/** How the bytes of a stream are written. */
-export interface Delivery {
-  /** Bytes per write; small numbers split lines and characters. */
-  readonly chunkBytes?: number;
-  /** Milliseconds before each write. */
-  readonly delayMs?: number;
-  /** @default {"\n"} */
-  readonly lineEnd?: "\n" | "\r\n" | "\r";
-}
 
 /** What a tolerant reader has to skip, mixed into the stream. */
 export type Noise = "comments" | "keepalive" | "unknown_events";

@@ -1,0 +1,63 @@
+/**
+ * What an item says, in whichever dialect it came: Responses items (protocol §2) and Messages content blocks (§10).
+ *
+ * @module
+ */
+import type { Item } from "./event.ts";
+import { isJsonObject, type JsonValue } from "./json.ts";
+
+/** The event kind that keeps an item of this shape. */
+export type ItemKind = "reasoning" | "assistant_message" | "tool_call" | "provider_item";
+
+/** Sorts an item of a response. A call without an id to answer it by is no call that can be run. */
+export function itemKind(item: Item): ItemKind {
+  switch (item.type) {
+    case "reasoning":
+    case "thinking":
+    case "redacted_thinking":
+      return "reasoning";
+    case "message":
+      return item.role === "assistant" ? "assistant_message" : "provider_item";
+    case "text":
+      return "assistant_message";
+    case "function_call":
+    case "custom_tool_call":
+    case "tool_use":
+      return callIdOf(item) === "" ? "provider_item" : "tool_call";
+    default:
+      return "provider_item";
+  }
+}
+
+/** The id that the result of a call names; empty when the item has none. */
+export function callIdOf(item: Item): string {
+  const id = item.type.endsWith("tool_use") ? item.id : item.call_id;
+  return typeof id === "string" ? id : "";
+}
+
+/** The name of the called tool; empty when the item has none. */
+export function callNameOf(item: Item): string {
+  return typeof item.name === "string" ? item.name : "";
+}
+
+/**
+ * The arguments of a call as JSON text. A missing value is an empty object; one that is no text is written as JSON;
+ * text that is not JSON stays as it is.
+ */
+export function callArgumentsOf(item: Item): string {
+  const value: JsonValue | undefined = item.type === "function_call" ? item.arguments : item.input;
+  if (value === undefined || value === null) return "{}";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** The visible text of an assistant message or text block, refusals included. */
+export function messageTextOf(item: Item): string {
+  if (item.type === "text") return typeof item.text === "string" ? item.text : "";
+  if (typeof item.content === "string") return item.content;
+  if (!Array.isArray(item.content)) return "";
+  return item.content.map((part) => {
+    if (!isJsonObject(part)) return "";
+    const text = part.type === "refusal" ? part.refusal : part.text;
+    return typeof text === "string" ? text : "";
+  }).join("");
+}

@@ -1,0 +1,117 @@
+/**
+ * One content block while its deltas come in (protocol §10). The hottest path of a stream, so members are checked by
+ * hand.
+ *
+ * @module
+ */
+import type { Item } from "../../domain/event.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
+
+/** What a delta did: text for the screen, something unseen, or nothing because its block does not know it. */
+export type DeltaEffect =
+  | { readonly kind: "text" | "reasoning"; readonly delta: string }
+  | "silent"
+  | "unknown";
+
+/** Collects the deltas of one block. */
+export class OpenBlock {
+  readonly #start: Item;
+  #text = "";
+  #json = "";
+  #signature: string | undefined;
+  /** A compaction comes whole, in one delta. */
+  #compaction: JsonObject = {};
+  readonly #citations: JsonValue[] = [];
+
+  /** `start` is the `content_block` of `content_block_start`. */
+  constructor(start: Item) {
+    this.#start = start;
+  }
+
+  /** What `content_block_start` brought already, which is usually nothing. */
+  get opening(): DeltaEffect {
+    const { type, text, thinking } = this.#start;
+    if (type === "text" && typeof text === "string") return { kind: "text", delta: text };
+    if (type === "thinking" && typeof thinking === "string") return { kind: "reasoning", delta: thinking };
+    return "silent";
+  }
+
+  /** Adds the `delta` of a `content_block_delta`. */
+  add(delta: JsonObject): DeltaEffect {
+    const { type } = this.#start;
+    switch (delta.type) {
+      case "text_delta":
+        return type === "text" ? this.#addText("text", delta.text) : "unknown";
+      case "thinking_delta":
+        return type === "thinking" ? this.#addText("reasoning", delta.thinking) : "unknown";
+      case "input_json_delta":
+        if (!this.#hasInput) return "unknown";
+        if (typeof delta.partial_json === "string") this.#json += delta.partial_json;
+        return "silent";
+      case "signature_delta":
+        if (type !== "thinking") return "unknown";
+        if (typeof delta.signature === "string") this.#signature = delta.signature;
+        return "silent";
+      case "citations_delta":
+        if (type !== "text") return "unknown";
+        if (delta.citation !== undefined) this.#citations.push(delta.citation);
+        return "silent";
+      case "compaction_delta":
+        if (type !== "compaction") return "unknown";
+        this.#compaction = delta;
+        return "silent";
+      default:
+        return "unknown";
+    }
+  }
+
+  /** The whole block: what the start said, in its order, with what the deltas brought. */
+  close(): Item {
+    const start = this.#start;
+    switch (start.type) {
+      case "text": {
+        const before = Array.isArray(start.citations) ? start.citations : [];
+        const citations = this.#citations.length === 0 ? {} : { citations: [...before, ...this.#citations] };
+        return { ...start, text: stringOr(start.text) + this.#text, ...citations };
+      }
+      case "thinking": {
+        const signature = this.#signature === undefined ? {} : { signature: this.#signature };
+        return { ...start, thinking: stringOr(start.thinking) + this.#text, ...signature };
+      }
+      case "compaction":
+        return { ...start, ...this.#compaction, type: start.type };
+      default:
+        return this.#hasInput ? { ...start, input: this.#input() } : start;
+    }
+  }
+
+  /** Calls of our tools and of the server's own: their input comes as pieces of JSON. */
+  get #hasInput(): boolean {
+    return this.#start.type === "tool_use" || Object.hasOwn(this.#start, "input");
+  }
+
+  #addText(kind: "text" | "reasoning", delta: JsonValue | undefined): DeltaEffect {
+    if (typeof delta !== "string" || delta === "") return "silent";
+    this.#text += delta;
+    return { kind, delta };
+  }
+
+  /** Text that is not JSON stays as it came: the call is then answered with what is wrong with it. */
+  #input(): JsonValue {
+    if (this.#json === "") return this.#start.input ?? {};
+    try {
+      return JSON.parse(this.#json);
+    } catch {
+      return this.#json;
+    }
+  }
+}
+
+/** True when `value` can be kept as a content block. */
+export function isBlock(value: unknown): value is Item {
+  return isJsonObject(value) && typeof value.type === "string";
+}
+
+function stringOr(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,76 @@
+/**
+ * Which entries share a message, and in which order their blocks stand in it (protocol §11).
+ *
+ * @module
+ */
+import type { FoldedEntry } from "../../domain/folded.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { renderEntry } from "./render.ts";
+
+/** A block and the index of the entry that it came from. */
+export interface PlacedBlock {
+  readonly entry: number;
+  readonly block: JsonObject;
+}
+
+/** One element of `messages`; never without a block. */
+export interface Message {
+  readonly role: "user" | "assistant";
+  readonly blocks: readonly PlacedBlock[];
+}
+
+interface Draft {
+  readonly role: Message["role"];
+  readonly blocks: PlacedBlock[];
+  /** Results of the calls of the message before, which come before everything else. */
+  readonly results: PlacedBlock[];
+}
+
+/**
+ * The messages of these entries: neighbours of one role share a message, so that roles alternate. A result goes into
+ * the user message directly after the assistant message that made the call, before any other block there, in the order
+ * of the calls, wherever it stands among the entries. One without a call stays where it stands.
+ */
+export function layoutOf(entries: readonly FoldedEntry[]): readonly Message[] {
+  const calls = new Map<string, number>();
+  entries.forEach((entry, index) => {
+    if (entry.kind === "tool_call") calls.set(entry.callId, index);
+  });
+  const drafts: Draft[] = [];
+  /** Where the message of a call stands in `drafts`, by the call's index. */
+  const homes = new Map<number, number>();
+  const results: { readonly call: number; readonly placed: PlacedBlock }[] = [];
+  const into = (role: Message["role"]): Draft => {
+    const last = drafts.at(-1);
+    if (last?.role === role) return last;
+    const draft: Draft = { role, blocks: [], results: [] };
+    drafts.push(draft);
+    return draft;
+  };
+  entries.forEach((entry, index) => {
+    const placed = renderEntry(entry).map((block) => ({ entry: index, block }));
+    const call = entry.kind === "tool_result" ? calls.get(entry.callId) : undefined;
+    if (call !== undefined) {
+      results.push(...placed.map((one) => ({ call, placed: one })));
+      // What follows a result answers it: it is not part of the message that made the call.
+      if (homes.get(call) === drafts.length - 1) into("user");
+    } else if (placed.length > 0) {
+      into(roleOf(entry)).blocks.push(...placed);
+      if (entry.kind === "tool_call") homes.set(index, drafts.length - 1);
+    }
+  });
+  for (const { call, placed } of results.toSorted((a, b) => a.call - b.call)) {
+    const home = homes.get(call) ?? -1;
+    (drafts[home + 1] ?? into("user")).results.push(placed);
+  }
+  return drafts.map(({ role, blocks, results }) => ({ role, blocks: [...results, ...blocks] }));
+}
+
+/** The index of the entry behind `messages[message].content[block]`, or `null` when there is no such place. */
+export function entryAt(entries: readonly FoldedEntry[], message: number, block: number): number | null {
+  return layoutOf(entries)[message]?.blocks[block]?.entry ?? null;
+}
+
+function roleOf(entry: FoldedEntry): Message["role"] {
+  return entry.kind === "user_message" || entry.kind === "tool_result" ? "user" : "assistant";
+}

@@ -1,0 +1,119 @@
+/**
+ * Folded entries as content blocks: of each item what Messages takes as input (protocol §10, §11).
+ *
+ * @module
+ */
+import type { Item } from "../../domain/event.ts";
+import type { FoldedEntry } from "../../domain/folded.ts";
+import { callArgumentsOf, callNameOf, messageTextOf } from "../../domain/item.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  stringMember,
+  wellFormedValue,
+} from "../../domain/json.ts";
+import { wireCallId, wireToolName } from "../names.ts";
+
+/** The blocks of an entry, in order; none where Messages has no place for it. */
+export function renderEntry(entry: FoldedEntry): readonly JsonObject[] {
+  switch (entry.kind) {
+    case "user_message":
+      return entry.content.flatMap(userBlock);
+    case "assistant_message":
+      return assistantBlocks(entry.item);
+    case "reasoning":
+      return thinkingBlock(entry.item);
+    case "tool_call":
+      return [callBlock(entry.item, entry.callId)];
+    case "tool_result":
+      return [{
+        type: "tool_result",
+        tool_use_id: wireCallId(entry.callId),
+        ...(isBlank(entry.output) ? {} : { content: entry.output }),
+        ...(entry.isError === true ? { is_error: true } : {}),
+      }];
+    case "provider_item":
+      return [without(entry.item, entry.omit ?? [])];
+  }
+}
+
+/**
+ * A block as JSON text. Text with a lone surrogate is made well-formed, because the API refuses every request that
+ * holds one; signatures and encrypted data are never touched.
+ */
+export function encodeBlock(block: JsonObject): string {
+  const text = JSON.stringify(block);
+  // JSON.stringify writes a lone surrogate as an escape, so that text without "\ud" holds none.
+  return text.includes("\\ud") ? JSON.stringify(wellFormedBlock(block)) : text;
+}
+
+/** True for text that the API refuses as the text of a block. */
+export function isBlank(text: string): boolean {
+  return text.trim() === "";
+}
+
+function userBlock(part: Item): readonly JsonObject[] {
+  if (part.type === "input_text") return textBlock(part.text);
+  return textBlock(`[A part of type ${JSON.stringify(part.type)} is left out here]`);
+}
+
+/** Own text with what it cites, or the text parts of a Responses message. */
+function assistantBlocks(item: Item): readonly JsonObject[] {
+  if (item.type === "text") {
+    const citations = Array.isArray(item.citations) ? { citations: item.citations } : {};
+    return textBlock(item.text).map((block) => ({ ...block, ...citations }));
+  }
+  if (!Array.isArray(item.content)) return textBlock(messageTextOf(item));
+  return item.content.flatMap((part) => textBlock(messageTextOf({ type: "message", content: [part] })));
+}
+
+function textBlock(text: JsonValue | undefined): readonly JsonObject[] {
+  return typeof text !== "string" || isBlank(text) ? [] : [{ type: "text", text }];
+}
+
+/** Blocks of this API alone, whatever an item of another one may carry: the server could not read it (§11). */
+function thinkingBlock(item: Item): readonly JsonObject[] {
+  if (item.type === "thinking") {
+    const [thinking, signature] = [stringMember(item, "thinking"), stringMember(item, "signature")];
+    return thinking === undefined || signature === undefined
+      ? []
+      : [{ type: item.type, thinking, signature }];
+  }
+  if (item.type !== "redacted_thinking") return [];
+  const data = stringMember(item, "data");
+  return data === undefined ? [] : [{ type: item.type, data }];
+}
+
+function callBlock(item: Item, callId: string): JsonObject {
+  return {
+    type: "tool_use",
+    id: wireCallId(callId),
+    name: wireToolName(callNameOf(item)),
+    input: inputOf(item),
+  };
+}
+
+/** The API takes objects only: anything else goes as text in one, so that the model sees what it wrote. */
+function inputOf(item: Item): JsonObject {
+  if (item.type === "tool_use" && isJsonObject(item.input)) return item.input;
+  const text = callArgumentsOf(item);
+  if (item.type === "custom_tool_call") return { input: text };
+  try {
+    const input: unknown = JSON.parse(text);
+    if (isJsonObject(input)) return input;
+  } catch {
+    // Said below.
+  }
+  return { INVALID_JSON: text };
+}
+
+function without(item: Item, omit: readonly string[]): JsonObject {
+  if (omit.length === 0) return item;
+  return Object.fromEntries(Object.entries(item).filter(([name]) => !omit.includes(name)));
+}
+
+function wellFormedBlock(block: JsonObject): JsonObject {
+  const kept = Object.entries(block).filter(([name]) => name === "signature" || name === "data");
+  return { ...wellFormedValue(block) as JsonObject, ...Object.fromEntries(kept) };
+}

@@ -1,0 +1,231 @@
+/**
+ * What a failure means: one code for each kind, from HTTP status, error code, type and words
+ * (protocol §3.5, §6.2, §6.3, §11).
+ *
+ * @module
+ */
+import type { ErrorCode } from "../domain/errors.ts";
+import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../domain/json.ts";
+import type { ApiFailure } from "../domain/failure.ts";
+import { excerptOf, oneLine, quoted } from "./message.ts";
+import { errorBodySchema, mismatchOf } from "./wire.ts";
+
+/** What an error says about itself, whatever shape it came in. */
+export interface ErrorFacts {
+  readonly message: string | null;
+  readonly code: string | null;
+  readonly type: string | null;
+  readonly param: string | null;
+}
+
+const NO_FACTS: ErrorFacts = { message: null, code: null, type: null, param: null };
+
+/** Nothing to wait for: a plan, a credit or a spend limit stands in the way (§6.3). */
+const QUOTA_WORDS: ReadonlySet<string> = new Set([
+  "insufficient_quota",
+  "credit_balance_exhausted",
+  "organization_spend_limit_exceeded",
+  "organization_usage_limit_exceeded",
+  "project_spend_limit_exceeded",
+  "billing_hard_limit_reached",
+  "billing_error",
+  "billing_not_active",
+  "usage_limit_reached",
+  "usage_not_included",
+  "402",
+]);
+const RATE_WORDS: ReadonlySet<string> = new Set([
+  "rate_limit_exceeded",
+  "rate_limit_error",
+  "slow_down",
+  "too_many_requests",
+  "429",
+]);
+const ACCESS_WORDS: ReadonlySet<string> = new Set([
+  "authentication_error",
+  "invalid_api_key",
+  "invalid_authentication",
+  "ip_not_authorized",
+  "permission_denied",
+  "permission_error",
+  "unsupported_country",
+  "unsupported_country_region_territory",
+  "401",
+  "403",
+]);
+const SERVER_WORDS: ReadonlySet<string> = new Set([
+  "api_error",
+  "internal_error",
+  "internal_server_error",
+  "overloaded_error",
+  "server_error",
+  "server_is_overloaded",
+  "service_unavailable",
+  "service_unavailable_error",
+  "timeout_error",
+]);
+const REFUSAL_WORDS: ReadonlySet<string> = new Set([
+  "conflict_error",
+  "invalid_encrypted_content",
+  "invalid_prompt",
+  "invalid_request_error",
+  "invalid_value",
+  "missing_required_parameter",
+  "model_not_found",
+  "not_found_error",
+  "previous_response_not_found",
+  "request_too_large",
+  "unknown_parameter",
+  "unsupported_parameter",
+]);
+/** Servers that send no code of their own say it in words. */
+const CONTEXT_OVERFLOW =
+  /context window|maximum context|context[ _]length|context[ _]size|prompt is too long|exceeds? context limit/i;
+
+/**
+ * Judges an answer that is not an event stream. A 2xx answer is `bad_stream`, because an event stream was
+ * asked for, whatever an error in its body says.
+ */
+export function classifyAnswer(status: number, headers: Headers, bodyText: string): ApiFailure {
+  const facts = errorFactsOf(bodyText);
+  const said = facts?.message ?? null;
+  if (status < 400) {
+    const contentType = headers.get("content-type")?.split(";")[0]?.trim();
+    return failure({
+      code: "bad_stream",
+      message: `The server answered with ${
+        contentType ? quoted(contentType) : "no content type"
+      } instead of "text/event-stream": ${said === null ? excerptOf(bodyText) : oneLine(said)}`,
+      status,
+      facts: facts ?? NO_FACTS,
+      retryable: false,
+    });
+  }
+  const code = codeOfStatus(status, facts ?? NO_FACTS);
+  return failure({
+    code,
+    message: `${LEAD[code] ?? "The API failed"} (HTTP ${status}${labelOf(facts ?? NO_FACTS)}): ${
+      said === null ? excerptOf(bodyText) : oneLine(said)
+    }`,
+    status,
+    facts: facts ?? NO_FACTS,
+    retryable: code !== "quota_exhausted" &&
+      (status === 408 || status === 409 || status === 429 || status >= 500),
+  });
+}
+
+/** Judges an error that came inside a stream, after HTTP 200: its `code` first, then its `type`, then its words. */
+export function classifyStreamError(error: JsonObject): ApiFailure {
+  const facts = factsOf(error);
+  const code = codeOfWords(facts) ?? "provider_failed";
+  const said = facts.message === null ? "it gave no reason" : oneLine(facts.message);
+  return failure({
+    code,
+    message: `${LEAD[code] ?? "The API failed"} (in the stream${labelOf(facts)}): ${said}`,
+    status: null,
+    facts,
+    retryable: code === "rate_limited" || code === "provider_failed",
+  });
+}
+
+/** A failure that we found in the stream ourselves, in our words. */
+export function ownFailure(
+  code: "stream_cut" | "bad_stream" | "provider_failed",
+  message: string,
+): ApiFailure {
+  return failure({ code, message, status: null, facts: NO_FACTS, retryable: code !== "bad_stream" });
+}
+
+const LEAD: { readonly [code in ErrorCode]?: string } = {
+  unauthorized: "The API refused the key or its rights",
+  rate_limited: "The API limits the rate of requests",
+  quota_exhausted: "The account's quota is used up",
+  context_overflow: "The history does not fit the model's context window",
+  request_refused: "The API refused the request",
+  provider_failed: "The provider failed",
+};
+
+function failure(
+  parts: {
+    readonly code: ErrorCode;
+    readonly message: string;
+    readonly status: number | null;
+    readonly facts: ErrorFacts;
+    readonly retryable: boolean;
+  },
+): ApiFailure {
+  return {
+    code: parts.code,
+    message: parts.message,
+    status: parts.status,
+    providerCode: parts.facts.code,
+    providerType: parts.facts.type,
+    param: parts.facts.param,
+    retryable: parts.retryable,
+  };
+}
+
+function codeOfStatus(status: number, facts: ErrorFacts): ErrorCode {
+  const words = codeOfWords(facts);
+  if (words === "context_overflow" && status < 500 && status !== 401 && status !== 403) return words;
+  if (status === 402 || (status === 429 && words === "quota_exhausted")) return "quota_exhausted";
+  if (status === 401 || status === 403) return "unauthorized";
+  if (status === 429) return "rate_limited";
+  return status >= 500 ? "provider_failed" : "request_refused";
+}
+
+function codeOfWords(facts: ErrorFacts): ErrorCode | undefined {
+  const { code, type, message } = facts;
+  if (code === "context_length_exceeded") return "context_overflow";
+  for (const word of [code, type]) {
+    if (word === null) continue;
+    if (QUOTA_WORDS.has(word)) return "quota_exhausted";
+    if (RATE_WORDS.has(word)) return "rate_limited";
+    if (ACCESS_WORDS.has(word)) return "unauthorized";
+    if (SERVER_WORDS.has(word)) return "provider_failed";
+    if (REFUSAL_WORDS.has(word)) break;
+  }
+  if (message !== null && CONTEXT_OVERFLOW.test(message)) return "context_overflow";
+  return [code, type].some((word) => word !== null && REFUSAL_WORDS.has(word))
+    ? "request_refused"
+    : undefined;
+}
+
+function errorFactsOf(bodyText: string): ErrorFacts | undefined {
+  let body: unknown;
+  try {
+    body = JSON.parse(bodyText);
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(body)) return undefined;
+  const { error } = body;
+  if (mismatchOf(errorBodySchema, body) === undefined) {
+    return typeof error === "string" ? { ...NO_FACTS, message: error } : factsOf(error as JsonObject);
+  }
+  const message = stringMember(body, "message") ?? stringMember(body, "detail");
+  return message === undefined ? undefined : { ...factsOf(body), message };
+}
+
+function factsOf(error: JsonObject): ErrorFacts {
+  return {
+    message: textOf(error.message),
+    code: textOf(error.code),
+    type: textOf(error.type),
+    param: textOf(error.param),
+  };
+}
+
+/** A code may be a number, and an absent one may be `null` or the empty string. */
+function textOf(value: JsonValue | undefined): string | null {
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+function labelOf(facts: ErrorFacts): string {
+  const code = facts.code ?? facts.type;
+  return [
+    ...(code === null ? [] : [`, ${quoted(code)}`]),
+    ...(facts.param === null ? [] : [`, parameter ${quoted(facts.param)}`]),
+  ].join("");
+}

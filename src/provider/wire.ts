@@ -1,0 +1,25 @@
+/**
+ * Received error shapes, which all dialects share. Loose, because servers add fields without notice; and only judging:
+ * what is stored and sent is the parsed JSON, never zod's output.
+ *
+ * @module
+ */
+import * as z from "zod";
+
+/** An error as it stands in bodies, in `error` events and in failed responses (protocol §3.5, §6.1). */
+export const errorSchema = z.looseObject({
+  message: z.string().nullish(),
+  type: z.string().nullish(),
+  /** OpenRouter puts the HTTP status here, as a number. */
+  code: z.union([z.string(), z.number()]).nullish(),
+  param: z.string().nullish(),
+});
+
+/** The body of an answer that is not 2xx: `{error: {…}}`; some proxies put a plain string there. */
+export const errorBodySchema = z.looseObject({ error: z.union([errorSchema, z.string()]) });
+
+/** What `value` breaks of `schema`, as `path: problem`; `undefined` when it fits. */
+export function mismatchOf(schema: z.ZodType, value: unknown): string | undefined {
+  const issue = schema.safeParse(value).error?.issues[0];
+  return issue === undefined ? undefined : `${issue.path.join(".") || "value"}: ${issue.message}`;
+}

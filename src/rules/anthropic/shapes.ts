@@ -1,0 +1,135 @@
+/**
+ * The blocks, tools and fields that the Messages API knows (protocol §9, §10).
+ *
+ * @module
+ */
+
+/** Members of one kind of object; `type` is always known. */
+export interface Shape {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+}
+
+/** Who may say a block. */
+export type BlockRole = "user" | "assistant" | "both";
+
+/** What a block type looks like in a request. */
+export interface BlockShape extends Shape {
+  readonly role: BlockRole;
+}
+
+/** Block types by name. Of the blocks of the server's tools only the type is known: they replay verbatim. */
+const BLOCK_SHAPES: ReadonlyMap<string, BlockShape> = new Map(Object.entries(
+  {
+    text: { role: "both", required: ["text"], optional: ["citations", "cache_control"] },
+    image: { role: "user", required: ["source"], optional: ["cache_control", "transformations"] },
+    document: {
+      role: "both",
+      required: ["source"],
+      optional: ["cache_control", "citations", "context", "title"],
+    },
+    search_result: {
+      role: "user",
+      required: ["content", "source", "title"],
+      optional: ["cache_control", "citations"],
+    },
+    tool_result: {
+      role: "user",
+      required: ["tool_use_id"],
+      optional: ["content", "is_error", "cache_control", "toolset_name"],
+    },
+    container_upload: { role: "both", required: ["file_id"], optional: ["cache_control"] },
+    thinking: { role: "assistant", required: ["signature", "thinking"], optional: [] },
+    redacted_thinking: { role: "assistant", required: ["data"], optional: [] },
+    tool_use: {
+      role: "assistant",
+      required: ["id", "input", "name"],
+      optional: ["cache_control", "caller", "toolset_name"],
+    },
+  } satisfies Record<string, BlockShape>,
+));
+
+/** Blocks of the assistant that replay verbatim, beside the results of the server's tools. */
+const OPAQUE_TYPES = new Set(["server_tool_use", "mcp_tool_use", "compaction", "fallback"]);
+
+/** Members of blocks that hold ids, names and text: always strings. */
+export const STRING_MEMBERS: readonly string[] = [
+  "text",
+  "thinking",
+  "signature",
+  "data",
+  "id",
+  "name",
+  "tool_use_id",
+];
+
+/** What is known of a block type; `undefined` where its members are not listed. */
+export function blockShape(type: string): BlockShape | undefined {
+  return BLOCK_SHAPES.get(type);
+}
+
+/** Who may say a block of this type; `undefined` for a type that the API does not know. */
+export function roleOfBlock(type: string): BlockRole | undefined {
+  if (isServerResult(type) || OPAQUE_TYPES.has(type)) return "assistant";
+  return BLOCK_SHAPES.get(type)?.role;
+}
+
+/** True for uses of tools that the server runs itself. */
+export function isServerUse(type: string): boolean {
+  return type === "server_tool_use" || type === "mcp_tool_use";
+}
+
+/** True for results of tools that the server runs itself: `web_search_tool_result` and its like. */
+export function isServerResult(type: string): boolean {
+  return type.endsWith("_tool_result");
+}
+
+/** True for the blocks that carry thinking. */
+export function isThinking(type: string): boolean {
+  return type === "thinking" || type === "redacted_thinking";
+}
+
+/** The fields of a request. */
+export const REQUEST_SHAPE: Shape = {
+  required: ["model", "max_tokens", "messages"],
+  optional: [
+    ...["cache_control", "container", "diagnostics", "inference_geo", "metadata", "output_config"],
+    ...["service_tier", "speed", "stop_sequences", "stream", "system", "temperature", "thinking"],
+    ...["tool_choice", "tools", "top_k", "top_p", "user_profile_id", "workspace_id"],
+  ],
+};
+
+/** Fields that only a beta header makes known. */
+export const BETA_FIELDS: readonly string[] = ["context_management", "mcp_servers", "fallbacks"];
+
+/** A tool that the client runs. */
+export const TOOL_SHAPE: Shape = {
+  required: ["name", "input_schema"],
+  optional: [
+    ...["type", "description", "strict", "cache_control", "allowed_callers", "defer_loading"],
+    ...["eager_input_streaming", "input_examples"],
+  ],
+};
+
+/** `thinking` by its type. */
+export const THINKING_SHAPES: ReadonlyMap<string, Shape> = new Map(Object.entries({
+  adaptive: { required: [], optional: ["display"] },
+  enabled: { required: ["budget_tokens"], optional: ["display"] },
+  disabled: { required: [], optional: [] },
+  between_tools: { required: [], optional: [] },
+}));
+
+/** `tool_choice` by its type. */
+export const TOOL_CHOICE_SHAPES: ReadonlyMap<string, Shape> = new Map(Object.entries({
+  auto: { required: [], optional: ["disable_parallel_tool_use"] },
+  any: { required: [], optional: ["disable_parallel_tool_use"] },
+  tool: { required: ["name"], optional: ["disable_parallel_tool_use"] },
+  none: { required: [], optional: [] },
+}));
+
+/** `output_config`. */
+export const OUTPUT_CONFIG_SHAPE: Shape = { required: [], optional: ["effort", "format"] };
+/** `metadata`. */
+export const METADATA_SHAPE: Shape = { required: [], optional: ["user_id"] };
+/** `cache_control`. */
+export const CACHE_CONTROL_SHAPE: Shape = { required: ["type"], optional: ["ttl"] };

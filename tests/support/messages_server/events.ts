@@ -1,0 +1,244 @@
+import { isJsonObject, type JsonObject, type JsonValue, objectMember } from "../../../src/domain/json.ts";
+import { BINDING_BETA, mergedTurns, type MessagesRequest } from "../../../src/rules/anthropic/request.ts";
+import { type BlockPrefix, judgedBlocks } from "../../../src/rules/anthropic/signatures.ts";
+import type { MessagesMint } from "./mint.ts";
+import type { MessagesEnd, MessagesStreamOptions, ScriptedBlock } from "./script.ts";
+
+/** A streamed answer: its events in order, and the message as it stands at the end. */
+export interface MessagesAnswer {
+  readonly events: readonly JsonObject[];
+  readonly message: JsonObject;
+}
+
+const USAGE: JsonObject = {
+  input_tokens: 100,
+  cache_creation_input_tokens: 12,
+  cache_read_input_tokens: 8,
+  cache_creation: { ephemeral_5m_input_tokens: 12, ephemeral_1h_input_tokens: 0 },
+  output_tokens: 40,
+  output_tokens_details: { thinking_tokens: 16 },
+  service_tier: "standard",
+};
+
+/** Characters of a delta. */
+const DELTA_CHARS = 12;
+
+/** The events of one answer (protocol §10). */
+export function messagesEvents(
+  scripted: readonly ScriptedBlock[],
+  options: MessagesStreamOptions,
+  request: MessagesRequest,
+  mint: MessagesMint,
+): MessagesAnswer {
+  const asked = typeof request.body.model === "string" ? request.body.model : "unknown";
+  const usage = options.usage ?? USAGE;
+  const { prefix, transformations } = whatWasRead(request, mint);
+  const writer = new BlockWriter(mint, asked, prefix, request.body);
+  const begin = () => ({
+    id: mint.messageId(),
+    type: "message",
+    role: "assistant",
+    model: options.model ?? asked,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { ...usage, output_tokens: 1 },
+    ...(request.betas.includes(BINDING_BETA) ? { input_transformations: transformations } : {}),
+  });
+  const events: JsonObject[] = [];
+  if (options.abandoned !== undefined) {
+    events.push({ type: "message_start", message: begin() });
+    events.push(...new BlockWriter(mint, asked, prefix, request.body).eventsOf(options.abandoned));
+  }
+  const started = begin();
+  const start = { type: "message_start", message: started };
+  events.push(start, ...(options.duplicateStart === true ? [start] : []), ...writer.eventsOf(scripted));
+  const content = writer.blocks;
+  const ends = closing(options.end ?? usualEnd(scripted), usage);
+  return {
+    events: withPings([...events, ...ends], options.pings ?? "once"),
+    message: { ...started, content, usage, ...objectMember(ends[0] ?? {}, "delta") },
+  };
+}
+
+/** What the model sees of a request, and what of it was dropped. */
+function whatWasRead(request: MessagesRequest, mint: MessagesMint) {
+  const dropped = new Set(
+    judgedBlocks(request, mint.judge).filter(({ verdict }) => verdict === "bound")
+      .map(({ placed }) => placed.path),
+  );
+  const turns = mergedTurns(request.messages).map(({ role, blocks }) => ({
+    role,
+    content: blocks.filter(({ path }) => !dropped.has(path)).map(({ block }) => block),
+  }));
+  const { body } = request;
+  const prefix: BlockPrefix = {
+    model: typeof body.model === "string" ? body.model : undefined,
+    system: body.system ?? null,
+    tools: body.tools ?? null,
+    // A turn that the server paused in goes on in the same message.
+    messages: turns.at(-1)?.role === "assistant" ? turns : [...turns, { role: "assistant", content: [] }],
+  };
+  const transformations = [...dropped].map((path) => ({
+    type: "thinking_dropped",
+    path,
+    reason: "prefix_binding_mismatch",
+  }));
+  return { prefix, transformations };
+}
+
+/** Writes blocks one after the other, each bound to those before it. */
+class BlockWriter {
+  readonly #mint: MessagesMint;
+  readonly #model: string;
+  readonly #prefix: BlockPrefix;
+  readonly #omitted: boolean;
+  readonly blocks: JsonObject[] = [];
+
+  constructor(mint: MessagesMint, model: string, prefix: BlockPrefix, body: JsonObject) {
+    this.#mint = mint;
+    this.#model = model;
+    this.#prefix = prefix;
+    this.#omitted = isJsonObject(body.thinking) && body.thinking.display === "omitted";
+  }
+
+  eventsOf(scripted: readonly ScriptedBlock[]): JsonObject[] {
+    return scripted.flatMap((one) =>
+      this.#blocksOf(one).flatMap((block) => {
+        const index = this.blocks.length;
+        this.blocks.push(block);
+        const { start, deltas } = streamed(block, one);
+        const events = [
+          { type: "content_block_start", index, content_block: start },
+          ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+        ];
+        if (one.unfinished !== true) return [...events, { type: "content_block_stop", index }];
+        // What is unfinished stops in the middle of its deltas, and is not part of the message.
+        this.blocks.pop();
+        return events.slice(0, 1 + Math.floor(deltas.length / 2));
+      })
+    );
+  }
+
+  #blocksOf(scripted: ScriptedBlock): JsonObject[] {
+    switch (scripted.kind) {
+      case "thinking":
+        return [this.#mint.thinking(this.#omitted ? "" : scripted.text, this.#model, this.#here())];
+      case "redacted":
+        return [this.#mint.thinking(null, this.#model, this.#here())];
+      case "text":
+        return [{ type: "text", text: scripted.text }];
+      case "tool_use":
+        return [{
+          type: "tool_use",
+          id: scripted.id ?? this.#mint.toolUseId(),
+          name: scripted.name,
+          input: parsed(scripted.input),
+        }];
+      case "server_tool": {
+        const { name, input, result } = scripted;
+        const id = this.#mint.serverToolUseId();
+        return [
+          { type: "server_tool_use", id, name, input },
+          { type: `${name}_tool_result`, tool_use_id: id, content: result },
+        ];
+      }
+      case "block":
+        return [scripted.block];
+    }
+  }
+
+  #here(): BlockPrefix {
+    const { messages } = this.#prefix;
+    const last = messages.at(-1) ?? { role: "assistant", content: [] };
+    return {
+      ...this.#prefix,
+      messages: [...messages.slice(0, -1), { ...last, content: [...last.content, ...this.blocks] }],
+    };
+  }
+}
+
+function streamed(
+  block: JsonObject,
+  scripted: ScriptedBlock,
+): { start: JsonObject; deltas: readonly JsonObject[] } {
+  if (scripted.kind === "block") return { start: block, deltas: [] };
+  switch (block.type) {
+    case "thinking":
+      return {
+        start: { type: "thinking", thinking: "", signature: "" },
+        deltas: [
+          ...pieces(String(block.thinking)).map((thinking) => ({ type: "thinking_delta", thinking })),
+          { type: "signature_delta", signature: block.signature },
+        ],
+      };
+    case "text":
+      return {
+        start: { type: "text", text: "" },
+        deltas: pieces(String(block.text)).map((text) => ({ type: "text_delta", text })),
+      };
+    case "tool_use":
+    case "server_tool_use": {
+      const json = scripted.kind === "tool_use" ? scripted.input : JSON.stringify(block.input);
+      const parts = json === "{}" ? [""] : ["", ...pieces(json)];
+      return {
+        start: { ...block, input: {} },
+        deltas: parts.map((partial_json) => ({ type: "input_json_delta", partial_json })),
+      };
+    }
+    default:
+      return { start: block, deltas: [] };
+  }
+}
+
+function pieces(text: string): string[] {
+  const characters = [...text];
+  return Array.from(
+    { length: Math.ceil(characters.length / DELTA_CHARS) },
+    (_, index) => characters.slice(index * DELTA_CHARS, (index + 1) * DELTA_CHARS).join(""),
+  );
+}
+
+/** The input as the message has it; what is no JSON was cut off, and is nothing. */
+function parsed(input: string): JsonValue {
+  try {
+    return JSON.parse(input);
+  } catch {
+    return {};
+  }
+}
+
+function usualEnd(blocks: readonly ScriptedBlock[]): MessagesEnd {
+  const reason = blocks.some(({ kind }) => kind === "tool_use") ? "tool_use" : "end_turn";
+  return { kind: "stop", reason };
+}
+
+function closing(end: MessagesEnd, usage: JsonObject): JsonObject[] {
+  switch (end.kind) {
+    case "stop":
+      return [
+        {
+          type: "message_delta",
+          delta: {
+            stop_reason: end.reason,
+            stop_sequence: null,
+            ...(end.details === undefined ? {} : { stop_details: end.details }),
+          },
+          usage,
+        },
+        { type: "message_stop" },
+      ];
+    case "error":
+      return [{ type: "error", error: { ...end.error } }];
+    case "cut":
+    case "reset":
+    case "stall":
+      return [];
+  }
+}
+
+function withPings(events: readonly JsonObject[], pings: "once" | "everywhere"): JsonObject[] {
+  const ping = { type: "ping" };
+  if (pings === "everywhere") return events.flatMap((event) => [ping, event]);
+  return events.flatMap((event, index) => index === 0 ? [event, ping] : [event]);
+}
