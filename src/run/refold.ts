@@ -16,7 +16,9 @@ export type RefoldVerdict =
   | "differs"
   | "other_fold_version"
   /** Secrets were stripped from the turns that the request was made from. */
-  | "redacted";
+  | "redacted"
+  /** A turn that the request was made from is lost, and another one stands in its place. */
+  | "repaired";
 
 /** Reads a blob of the session as text. */
 export type ReadText = (sha256: string) => string;
@@ -39,15 +41,18 @@ export interface Refolded {
 /** Re-folds every model turn of a session. */
 export function refoldSession(source: RefoldSource): Refolded[] {
   let redacted = false;
+  let repaired = false;
   return source.turns.flatMap((turn): Refolded[] => {
     redacted ||= turn.redacted !== undefined;
+    repaired ||= turn.kind === "harness" && turn.replaces !== undefined;
     if (turn.kind !== "model") return [];
     const recorded = turn.request.body_sha256;
     if (turn.request.fold !== FOLD_VERSION) {
       return [{ turn: turn.turn, verdict: "other_fold_version", recorded, refolded: null }];
     }
     const refolded = redacted ? redactedSum(turn, source) : sha256Hex(refoldedBody(turn, source));
-    const verdict = refolded === recorded ? "same" : redacted ? "redacted" : "differs";
+    const otherwise = redacted ? "redacted" : repaired ? "repaired" : "differs";
+    const verdict = refolded === recorded ? "same" : otherwise;
     return [{ turn: turn.turn, verdict, recorded, refolded }];
   });
 }

@@ -60,6 +60,16 @@ together("repair mends a damaged session, which then goes on", {
     const run = await place.call(["run", "--json", "-s", "s", "go on"]);
     assert.equal(run.code, 0, run.stdout);
     assert.match(run.stdout, /"kind":"result_without_call"/);
+    const verified = await place.call(["verify", "s", "--json"]);
+    assert.equal(verified.code, 0, verified.stdout);
+    const verdicts = JSON.parse(verified.stdout).sessions[0].requests.map((one: { verdict: string }) =>
+      one.verdict
+    );
+    assert.deepEqual(
+      verdicts,
+      ["repaired", "same", "same"],
+      "what was made with a lost turn is told from what was altered",
+    );
   },
   "a run whose opening is lost, of a session whose manifest is lost too": async () => {
     await using place = new Place(readsThenAnswers);

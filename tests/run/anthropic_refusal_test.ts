@@ -172,7 +172,7 @@ promise(
     assert.deepEqual(session.server.refusals, []);
   },
   // The request that was made with what is lost now.
-  { differing: 1 },
+  { differing: 1, orphans: 2 },
 );
 
 for (

@@ -34,12 +34,19 @@ export const UNBOUND = "claude-opus-5";
 /** An answer that ends every loop. */
 export const DONE = says([text("Done.")]);
 
-/** A promise about a session of its own; `differing` requests of it no longer fold to what was sent. */
+/**
+ * A promise about a session of its own; `differing` requests of it no longer fold to what was sent, and `orphans` calls
+ * are without a result for good.
+ */
 export function promise(
   name: string,
   options: MessagesServerOptions,
   body: (session: SessionRuns<MessagesServer>) => Promise<void>,
-  { model = BOUND, differing = 0 }: { readonly model?: string; readonly differing?: number } = {},
+  { model = BOUND, differing = 0, orphans = 0 }: {
+    readonly model?: string;
+    readonly differing?: number;
+    readonly orphans?: number;
+  } = {},
 ): void {
   Deno.test({
     name,
@@ -56,7 +63,8 @@ export function promise(
         knownTools: tools,
       }, async (session) => {
         await body(session);
-        assert.deepEqual(await session.findings(), []);
+        const codes = (await session.findings()).map(({ code }) => code);
+        assert.deepEqual(codes, Array(orphans).fill("orphan_call"));
         const unlike = session.verdicts().filter((verdict) => verdict !== "same");
         assert.deepEqual(unlike, Array(differing).fill("differs"), "the requests fold again to their bytes");
       });
