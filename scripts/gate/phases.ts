@@ -6,7 +6,7 @@ import type { Phase, PhaseResult } from "./phase.ts";
 import { ONE_FAILED, ONE_PASSED, sum } from "./tally.ts";
 
 /** The parts of the gate that can be run alone. */
-export const GROUPS = ["checks", "unit", "cli", "crash"] as const;
+export const GROUPS = ["checks", "unit", "cli", "fuzz", "crash"] as const;
 
 /** The name of a part of the gate. */
 export type Group = typeof GROUPS[number];
@@ -35,6 +35,7 @@ export function phasesOf(groups: readonly Group[], options: GateOptions): Phase[
     ...(groups.includes("checks") ? checks(options) : []),
     ...(groups.includes("unit") ? [unitTests(options)] : []),
     ...(groups.includes("cli") ? cliTests(options, binary) : []),
+    ...(groups.includes("fuzz") ? [fuzzTests(options)] : []),
     ...(groups.includes("crash") ? [crashTests(options, binary)] : []),
   ];
 }
@@ -71,6 +72,25 @@ function unitTests(options: GateOptions): Phase {
   };
 }
 
+/** The unit tests that try random cases, with the numbers that the README names. */
+export const SAMPLED = [
+  "tests/compaction/random_compaction_test.ts",
+  "tests/fold/mixed_history_test.ts",
+  "tests/fold/random_history_test.ts",
+  "tests/store/damage_test.ts",
+  "tests/store/escape_test.ts",
+  "tests/tools/confine_test.ts",
+  "tests/tools/generated_paths_test.ts",
+] as const;
+
+function fuzzTests(options: GateOptions): Phase {
+  const env = { REPRISE_SAMPLES: "all" };
+  return {
+    name: "fuzz",
+    run: () => testFiles("fuzz", ["--parallel", ...SAMPLED], { ...options, binary: null, env }),
+  };
+}
+
 /** The same suite against the compiled binary (`REPRISE_BIN`) and, where that is unset, against `deno run`. */
 function cliTests(options: GateOptions, binary: string): Phase[] {
   return [
@@ -99,6 +119,7 @@ interface TestOptions extends GateOptions {
   /** The binary under test; `null` for the sources. */
   readonly binary: string | null;
   readonly timeout?: number;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Runs `deno test` and counts by its report; types are left to the phase that checks all of them at once. */
@@ -114,7 +135,7 @@ async function testFiles(name: string, paths: readonly string[], options: TestOp
     ...paths,
   ], {
     cwd: options.root,
-    env: { NO_COLOR: "1", REPRISE_BIN: options.binary ?? undefined },
+    env: { NO_COLOR: "1", REPRISE_BIN: options.binary ?? undefined, ...options.env },
     timeout: options.timeout ?? TEST_TIMEOUT,
   });
   const counted = tallyOfReport(readIfThere(report));

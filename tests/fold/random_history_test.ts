@@ -10,8 +10,9 @@ import { checkRequest } from "../../src/rules/openai/check.ts";
 import type { Pairing } from "../../src/rules/openai/pairing.ts";
 import { fallbackResult, openCalls } from "../../src/run/closing.ts";
 import { type RandomCase, randomCase } from "./random_history.ts";
+import { samples } from "../support/samples.ts";
 
-const HISTORIES = 20_000;
+const HISTORIES = samples(20_000);
 const EVERY_GRADE = ["wire", "types", "docs", "third_party", "derived", "uncertain"] as const;
 const PAIRINGS: readonly Pairing[] = ["positional", "by_id"];
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { tallyOfReport } from "../../scripts/gate/junit.ts";
+import { SAMPLED } from "../../scripts/gate/phases.ts";
 import { type Phase, type PhaseResult, runPhases } from "../../scripts/gate/phase.ts";
 import { hashOfInputs, isUpToDate, writeStamp } from "../../scripts/gate/stamp.ts";
 import { closingLine, ONE_FAILED, ONE_PASSED, sum, withoutSkips } from "../../scripts/gate/tally.ts";
@@ -168,4 +169,18 @@ Deno.test({
     const hung = await run("sleep", ["60"], { timeout: 50 });
     assert.equal(hung.code, 143);
   },
+});
+
+Deno.test("every test that tries a number of random cases is in the full run", async () => {
+  const root = new URL("../../", import.meta.url);
+  const sampled: string[] = [];
+  for await (const { name: folder, isDirectory } of Deno.readDir(new URL("tests/", root))) {
+    if (!isDirectory) continue;
+    for await (const { name } of Deno.readDir(new URL(`tests/${folder}/`, root))) {
+      if (!name.endsWith("_test.ts")) continue;
+      const path = `tests/${folder}/${name}`;
+      if (Deno.readTextFileSync(new URL(path, root)).includes("support/samples.ts")) sampled.push(path);
+    }
+  }
+  assert.deepEqual(sampled.filter((path) => !path.endsWith("gate_test.ts")).sort(), [...SAMPLED]);
 });

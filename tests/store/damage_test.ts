@@ -19,6 +19,7 @@ import {
   userDraft,
   withHome,
 } from "./support.ts";
+import { samples } from "../support/samples.ts";
 
 interface Sample {
   readonly home: Home;
@@ -94,11 +95,11 @@ Deno.test("every truncation of every turn, the newest included, is found by fsck
   }
 });
 
-Deno.test("10,000 random bit flips in turns are found by fsck and refused by readers", async () => {
+Deno.test(`${samples(10_000)} random bit flips in turns are found by fsck and refused by readers`, async () => {
   const session = await sample();
   let state = 20261121;
   const random = (below: number) => (state = (state * 48271) % 2147483647) % below;
-  for (let flip = 0; flip < 10_000; flip++) {
+  for (let flip = 0; flip < samples(10_000); flip++) {
     const path = session.turns[random(session.turns.length)] as string;
     const bytes = (session.tree.get(path) as Uint8Array).slice();
     const bit = random(bytes.length * 8);

@@ -15,6 +15,7 @@ import { readBlob } from "../../src/store/read.ts";
 import { removeSession } from "../../src/store/remove.ts";
 import { memoryFiles } from "./memory_files.ts";
 import { ID, portsOn, testPorts, withHome } from "./support.ts";
+import { samples } from "../support/samples.ts";
 
 const HOME: Home = { path: "/home/me/reprise", sessions: "/home/me/reprise/sessions" };
 
@@ -106,7 +107,7 @@ async function refusing(run: () => unknown): Promise<void> {
   }
 }
 
-Deno.test("100,000 generated ids and paths lead nowhere outside the home, wherever they are given", async () => {
+Deno.test(`${samples(100_000)} generated ids and paths lead nowhere outside the home, wherever they are given`, async () => {
   let valid = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(word, { minLength: 50, maxLength: 50 }), async (words) => {
@@ -128,9 +129,9 @@ Deno.test("100,000 generated ids and paths lead nowhere outside the home, wherev
       }
       assert.deepEqual(outside, []);
     }),
-    { seed: 6, numRuns: 2000 },
+    { seed: 6, numRuns: samples(2000) },
   );
-  assert.ok(valid > 1000, `only ${valid} ids were valid: too few to show anything`);
+  assert.ok(valid > samples(1000), `only ${valid} ids were valid: too few to show anything`);
 });
 
 Deno.test("names in the home that are none of ours are not touched by gc, links among them", () =>

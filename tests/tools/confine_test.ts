@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { canonicalRoot, listDirectory, locate, openFile } from "../../src/tools/confine.ts";
 import { ToolFailure } from "../../src/tools/tool.ts";
 import { Workspace } from "./workspace.ts";
+import { samples } from "../support/samples.ts";
 
 const CANARY = "canary-7f3a: never to be read";
 
@@ -164,7 +165,7 @@ Deno.test("confinement lists names in code unit order and tells links from files
   ]);
 });
 
-Deno.test("confinement lets none of 100,000 generated paths reach a file outside", () => {
+Deno.test(`confinement lets none of ${samples(100_000)} generated paths reach a file outside`, () => {
   using workspace = workspaceWithWaysOut();
   const segment = fc.constantFrom(
     ...[
@@ -225,9 +226,9 @@ Deno.test("confinement lets none of 100,000 generated paths reach a file outside
       assert(located.path === workspace.root || located.path.startsWith(`${workspace.root}/`), located.path);
       if (located.kind === "file") assert.notEqual(Deno.readTextFileSync(located.path), CANARY);
     }),
-    { numRuns: 100_000 },
+    { numRuns: samples(100_000) },
   );
-  assert(found > 1000, `only ${found} paths led anywhere`);
+  assert(found > samples(1000), `only ${found} paths led anywhere`);
 });
 
 Deno.test("confinement takes a directory as workspace, by its canonical name, and nothing else", () => {

@@ -6,8 +6,9 @@ import { writeFile } from "../../src/tools/writing/write_file.ts";
 import { writeTarget } from "../../src/tools/writing/write_target.ts";
 import { isInside } from "../../src/tools/workspace_path.ts";
 import { Workspace } from "./workspace.ts";
+import { samples } from "../support/samples.ts";
 
-const PATHS = 100_000;
+const PATHS = samples(100_000);
 const WRITTEN = 2000;
 
 /** Steps that lead in, out, through links, and to names that are awkward on some system. */
