@@ -2,21 +2,16 @@ import assert from "node:assert/strict";
 import { deterministicText } from "../../src/compaction/deterministic.ts";
 import { scopeOf } from "../../src/compaction/plan.ts";
 import { ReprError } from "../../src/domain/errors.ts";
-import { familyOf } from "../../src/domain/models.ts";
 import type { HistoryCompactionEvent } from "../../src/domain/event.ts";
 import type { Turn } from "../../src/domain/turn.ts";
 import { foldHistory } from "../../src/fold/fold.ts";
-import type { BlobJudge } from "../../src/rules/openai/blobs.ts";
-import { checkRequest } from "../../src/rules/openai/check.ts";
-import type { Pairing } from "../../src/rules/openai/pairing.ts";
 import { Dice } from "../fold/dice.ts";
 import { type RandomCase, randomCase } from "../fold/random_history.ts";
 import { bodyOf, compacted, recent, withdrawn, withEvent } from "./support.ts";
+import { requireAccepted } from "../fold/accepted.ts";
 import { samples } from "../support/samples.ts";
 
 const HISTORIES = samples(20_000);
-const EVERY_GRADE = ["wire", "types", "docs", "third_party", "derived", "uncertain"] as const;
-const PAIRINGS: readonly Pairing[] = ["positional", "by_id"];
 
 Deno.test(`${HISTORIES} random histories, compacted at random points: valid, whole groups, and undone byte for byte`, () => {
   const met = { compacted: 0, refused: 0, opening: 0, second: 0 };
@@ -106,29 +101,4 @@ function requireVerbatimTail(
     if (event === undefined || event.seq <= to_seq || !("item" in entry)) return;
     assert.ok("item" in event && event.item === entry.item, `seq ${event.seq} is not verbatim`);
   });
-}
-
-function requireAccepted(text: string, { target, reasoningOf, followingOf }: RandomCase): void {
-  const body = JSON.parse(text);
-  const { endpoint, account } = target.fingerprint;
-  const decode: BlobJudge = ({ id, encrypted_content }) => {
-    const [madeAt, madeFor, model = "", madeId] = encrypted_content.split("|");
-    if (madeAt !== endpoint || (id !== undefined && madeId !== id)) return "undecodable";
-    if (madeFor !== "?" && account !== null && madeFor !== account) return "other_organization";
-    const family = target.replay === "family" ? familyOf(model) : null;
-    return model === target.model || family !== null && family === familyOf(target.model)
-      ? "ok"
-      : "other_model";
-  };
-  for (const pairing of PAIRINGS) {
-    const { refusals } = checkRequest({ ...body, store: false }, {
-      mode: "azure",
-      refuse: EVERY_GRADE,
-      pairing,
-      decode,
-      reasoningOf: (id) => reasoningOf.get(id),
-      followingOf: (id) => followingOf.get(id),
-    });
-    assert.deepEqual(refusals.map((refusal) => refusal.body.error.message), [], pairing);
-  }
 }

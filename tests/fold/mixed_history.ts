@@ -7,10 +7,11 @@
 import type { EventDraft, Item } from "../../src/domain/event.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../../src/domain/fingerprint.ts";
 import { callIdOf, callNameOf } from "../../src/domain/item.ts";
-import { type Pins, type Turn, TURN_FORMAT, type TurnDraft } from "../../src/domain/turn.ts";
+import type { Pins, Turn, TurnDraft } from "../../src/domain/turn.ts";
 import type { FoldTarget } from "../../src/fold/guard.ts";
 import { eventOfItem } from "../../src/run/item_events.ts";
 import { Dice } from "./dice.ts";
+import { turnAfter } from "./turn_after.ts";
 
 /** A session and where its next request goes. */
 export interface MixedCase {
@@ -257,17 +258,6 @@ class Maker {
   }
 
   #add(draft: TurnDraft): void {
-    const first = (this.#turns.at(-1)?.seq[1] ?? 0) + 1;
-    this.#turns.push({
-      format: TURN_FORMAT,
-      session: "s",
-      turn: this.#turns.length + 1,
-      seq: [first, first + draft.events.length - 1],
-      prev: null,
-      at: "2026-11-21T20:18:00.000Z",
-      ...draft,
-      events: draft.events.map((event, index) => ({ seq: first + index, ...event })),
-      sum: SUM,
-    } as Turn);
+    this.#turns.push(turnAfter(this.#turns, draft));
   }
 }

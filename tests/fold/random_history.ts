@@ -5,12 +5,13 @@
  * @module
  */
 import type { EventDraft, Item, Omission, ReplayAction, SessionEvent } from "../../src/domain/event.ts";
-import { type Pins, type Turn, TURN_FORMAT, type TurnDraft } from "../../src/domain/turn.ts";
+import type { Pins, Turn, TurnDraft } from "../../src/domain/turn.ts";
 import { foldHistory } from "../../src/fold/fold.ts";
 import type { FoldTarget, ReplayMode } from "../../src/fold/guard.ts";
 import { eventOfItem } from "../../src/run/item_events.ts";
 import { mendingOf } from "../../src/run/refusals.ts";
 import { Dice } from "./dice.ts";
+import { turnAfter } from "./turn_after.ts";
 
 /** A history, where its next request goes, and what the server that minted its items knows. */
 export interface RandomCase {
@@ -362,17 +363,6 @@ class Maker {
   }
 
   #add(draft: TurnDraft): void {
-    const first = (this.#turns.at(-1)?.seq[1] ?? 0) + 1;
-    this.#turns.push({
-      format: TURN_FORMAT,
-      session: "s",
-      turn: this.#turns.length + 1,
-      seq: [first, first + draft.events.length - 1],
-      prev: null,
-      at: "2026-11-21T20:18:00.000Z",
-      ...draft,
-      events: draft.events.map((event, index) => ({ seq: first + index, ...event })),
-      sum: SUM,
-    } as Turn);
+    this.#turns.push(turnAfter(this.#turns, draft));
   }
 }

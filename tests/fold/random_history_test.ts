@@ -1,20 +1,15 @@
 import assert from "node:assert/strict";
 import type { Item, SessionEvent } from "../../src/domain/event.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { familyOf } from "../../src/domain/models.ts";
 import type { ModelTurn, Turn } from "../../src/domain/turn.ts";
 import { type Folded, foldHistory } from "../../src/fold/fold.ts";
 import { openaiResponses } from "../../src/provider/openai/dialect.ts";
-import type { BlobJudge } from "../../src/rules/openai/blobs.ts";
-import { checkRequest } from "../../src/rules/openai/check.ts";
-import type { Pairing } from "../../src/rules/openai/pairing.ts";
 import { fallbackResult, openCalls } from "../../src/run/closing.ts";
 import { type RandomCase, randomCase } from "./random_history.ts";
+import { requireAccepted } from "./accepted.ts";
 import { samples } from "../support/samples.ts";
 
 const HISTORIES = samples(20_000);
-const EVERY_GRADE = ["wire", "types", "docs", "third_party", "derived", "uncertain"] as const;
-const PAIRINGS: readonly Pairing[] = ["positional", "by_id"];
 
 Deno.test(`the API's rules let through the fold of ${HISTORIES} random histories, in both modes of pairing`, () => {
   const met = new Map<string, number>();
@@ -72,31 +67,6 @@ function bodyOf({ entries }: Folded, { target }: RandomCase): string {
     cacheKey: "s",
   })
     .body;
-}
-
-function requireAccepted(text: string, { target, reasoningOf, followingOf }: RandomCase): void {
-  const body = JSON.parse(text);
-  const { endpoint, account } = target.fingerprint;
-  const decode: BlobJudge = ({ id, encrypted_content }) => {
-    const [madeAt, madeFor, model = "", madeId] = encrypted_content.split("|");
-    if (madeAt !== endpoint || (id !== undefined && madeId !== id)) return "undecodable";
-    if (madeFor !== "?" && account !== null && madeFor !== account) return "other_organization";
-    const family = target.replay === "family" ? familyOf(model) : null;
-    return model === target.model || family !== null && family === familyOf(target.model)
-      ? "ok"
-      : "other_model";
-  };
-  for (const pairing of PAIRINGS) {
-    const { refusals } = checkRequest(body, {
-      mode: "azure",
-      refuse: EVERY_GRADE,
-      pairing,
-      decode,
-      reasoningOf: (id) => reasoningOf.get(id),
-      followingOf: (id) => followingOf.get(id),
-    });
-    assert.deepEqual(refusals.map((refusal) => refusal.body.error.message), [], pairing);
-  }
 }
 
 function requireSameOnDisk(body: string, made: RandomCase): void {
