@@ -2,7 +2,7 @@
  * `deno task test`: the whole gate but the long crash harness. Ends with one line
  * `N passed, N failed, N skipped` and exit code 1 where something failed.
  *
- * `--only checks|unit|cli|crash` (repeatable) runs parts of it. With `REPRISE_CI=1` a skipped test is a failed one
+ * `--only checks|unit|cli|crash|soak` (repeatable) runs parts of it. With `REPRISE_CI=1` a skipped test is a failed one
  * and deno.lock is frozen.
  *
  * @module

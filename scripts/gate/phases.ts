@@ -6,7 +6,7 @@ import type { Phase, PhaseResult } from "./phase.ts";
 import { ONE_FAILED, ONE_PASSED, sum } from "./tally.ts";
 
 /** The parts of the gate that can be run alone. */
-export const GROUPS = ["checks", "unit", "cli", "crash"] as const;
+export const GROUPS = ["checks", "unit", "cli", "crash", "soak"] as const;
 
 /** The name of a part of the gate. */
 export type Group = typeof GROUPS[number];
@@ -24,18 +24,20 @@ export interface GateOptions {
 /** Long enough for a slow machine; a test that hangs ends here. */
 const TEST_TIMEOUT = 10 * 60_000;
 const CRASH_TIMEOUT = 30 * 60_000;
+const SOAK_TIMEOUT = 3 * 60 * 60_000;
 
 /** The phases of the given groups, those first that others wait for. */
 export function phasesOf(groups: readonly Group[], options: GateOptions): Phase[] {
   const binary = join(options.root, "dist", Deno.build.os === "windows" ? "reprise.exe" : "reprise");
-  const needsBinary = groups.includes("cli") || groups.includes("crash");
+  const needsBinary = groups.some((group) => group === "cli" || group === "crash" || group === "soak");
   const compile: Phase = { name: "compile", run: () => makeBinary({ ...options, binary }) };
   return [
     ...(needsBinary ? [compile] : []),
     ...(groups.includes("checks") ? checks(options) : []),
     ...(groups.includes("unit") ? [unitTests(options)] : []),
     ...(groups.includes("cli") ? cliTests(options, binary) : []),
-    ...(groups.includes("crash") ? [crashTests(options, binary)] : []),
+    ...(groups.includes("crash") ? [crashTests("crash", options, binary)] : []),
+    ...(groups.includes("soak") ? [crashTests("soak", options, binary)] : []),
   ];
 }
 
@@ -83,14 +85,23 @@ function cliTests(options: GateOptions, binary: string): Phase[] {
   ];
 }
 
-function crashTests(options: GateOptions, binary: string): Phase {
+/** The crash harnesses, as much of them as a gate can wait for, or all in a soak. */
+function crashTests(name: "crash" | "soak", options: GateOptions, binary: string): Phase {
+  const timeout = name === "soak" ? SOAK_TIMEOUT : CRASH_TIMEOUT;
   return {
-    name: "crash",
+    name,
     after: "compile",
     run: () =>
       withBinary(
         binary,
-        () => testFiles("crash", ["tests/crash"], { ...options, binary, timeout: CRASH_TIMEOUT }),
+        () =>
+          testFiles(name, ["tests/crash"], {
+            ...options,
+            binary,
+            timeout,
+            soak: name === "soak",
+            parallel: true,
+          }),
       ),
   };
 }
@@ -99,6 +110,9 @@ interface TestOptions extends GateOptions {
   /** The binary under test; `null` for the sources. */
   readonly binary: string | null;
   readonly timeout?: number;
+  /** Several files at a time: most of these tests wait for processes. */
+  readonly parallel?: boolean;
+  readonly soak?: boolean;
 }
 
 /** Runs `deno test` and counts by its report; types are left to the phase that checks all of them at once. */
@@ -109,12 +123,17 @@ async function testFiles(name: string, paths: readonly string[], options: TestOp
     "-A",
     "--no-check",
     ...(options.frozen ? ["--frozen"] : []),
+    ...(options.parallel === true ? ["--parallel"] : []),
     "--reporter=dot",
     `--junit-path=${report}`,
     ...paths,
   ], {
     cwd: options.root,
-    env: { NO_COLOR: "1", REPRISE_BIN: options.binary ?? undefined },
+    env: {
+      NO_COLOR: "1",
+      REPRISE_BIN: options.binary ?? undefined,
+      REPRISE_SOAK: options.soak === true ? "1" : undefined,
+    },
     timeout: options.timeout ?? TEST_TIMEOUT,
   });
   const counted = tallyOfReport(readIfThere(report));
