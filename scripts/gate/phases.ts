@@ -6,7 +6,7 @@ import type { Phase, PhaseResult } from "./phase.ts";
 import { ONE_FAILED, ONE_PASSED, sum } from "./tally.ts";
 
 /** The parts of the gate that can be run alone. */
-export const GROUPS = ["checks", "unit", "cli", "fuzz", "crash"] as const;
+export const GROUPS = ["checks", "unit", "cli", "source", "fuzz", "crash", "soak"] as const;
 
 /** The name of a part of the gate. */
 export type Group = typeof GROUPS[number];
@@ -24,19 +24,22 @@ export interface GateOptions {
 /** Long enough for a slow machine; a test that hangs ends here. */
 const TEST_TIMEOUT = 10 * 60_000;
 const CRASH_TIMEOUT = 30 * 60_000;
+const SOAK_TIMEOUT = 3 * 60 * 60_000;
 
 /** The phases of the given groups, those first that others wait for. */
 export function phasesOf(groups: readonly Group[], options: GateOptions): Phase[] {
   const binary = join(options.root, "dist", Deno.build.os === "windows" ? "reprise.exe" : "reprise");
-  const needsBinary = groups.includes("cli") || groups.includes("crash");
+  const needsBinary = groups.some((group) => group === "cli" || group === "crash" || group === "soak");
   const compile: Phase = { name: "compile", run: () => makeBinary({ ...options, binary }) };
   return [
     ...(needsBinary ? [compile] : []),
     ...(groups.includes("checks") ? checks(options) : []),
     ...(groups.includes("unit") ? [unitTests(options)] : []),
     ...(groups.includes("cli") ? cliTests(options, binary) : []),
+    ...(groups.includes("source") ? [sourceTests("cli (source)", ["tests/cli"], options)] : []),
     ...(groups.includes("fuzz") ? [fuzzTests(options)] : []),
-    ...(groups.includes("crash") ? [crashTests(options, binary)] : []),
+    ...(groups.includes("crash") ? [crashTests("crash", options, binary)] : []),
+    ...(groups.includes("soak") ? [crashTests("soak", options, binary)] : []),
   ];
 }
 
@@ -87,14 +90,17 @@ function fuzzTests(options: GateOptions): Phase {
   const env = { REPRISE_SAMPLES: "all" };
   return {
     name: "fuzz",
-    run: () => testFiles("fuzz", ["--parallel", ...SAMPLED], { ...options, binary: null, env }),
+    run: () => testFiles("fuzz", SAMPLED, { ...options, binary: null, env, parallel: true }),
   };
 }
 
-/** The same suite against the compiled binary (`REPRISE_BIN`) and, where that is unset, against `deno run`. */
+/** Where the sources must do alone what the binary does elsewhere: the demo, and one run in JSON. */
+const SOURCE_SAMPLE = ["tests/cli/demo_test.ts", "tests/cli/fixture_test.ts"];
+
+/** The whole suite against the compiled binary (`REPRISE_BIN`), and a sample of it against `deno run`. */
 function cliTests(options: GateOptions, binary: string): Phase[] {
   return [
-    { name: "cli (source)", run: () => testFiles("cli-source", ["tests/cli"], { ...options, binary: null }) },
+    sourceTests("cli (source, sample)", SOURCE_SAMPLE, options),
     {
       name: "cli (binary)",
       after: "compile",
@@ -103,14 +109,27 @@ function cliTests(options: GateOptions, binary: string): Phase[] {
   ];
 }
 
-function crashTests(options: GateOptions, binary: string): Phase {
+function sourceTests(name: string, paths: readonly string[], options: GateOptions): Phase {
+  return { name, run: () => testFiles("cli-source", paths, { ...options, binary: null }) };
+}
+
+/** The crash harnesses, as much of them as a gate can wait for, or all in a soak. */
+function crashTests(name: "crash" | "soak", options: GateOptions, binary: string): Phase {
+  const timeout = name === "soak" ? SOAK_TIMEOUT : CRASH_TIMEOUT;
   return {
-    name: "crash",
+    name,
     after: "compile",
     run: () =>
       withBinary(
         binary,
-        () => testFiles("crash", ["tests/crash"], { ...options, binary, timeout: CRASH_TIMEOUT }),
+        () =>
+          testFiles(name, ["tests/crash"], {
+            ...options,
+            binary,
+            timeout,
+            parallel: true,
+            ...(name === "soak" ? { env: { REPRISE_SOAK: "1" } } : {}),
+          }),
       ),
   };
 }
@@ -119,6 +138,8 @@ interface TestOptions extends GateOptions {
   /** The binary under test; `null` for the sources. */
   readonly binary: string | null;
   readonly timeout?: number;
+  /** Several files at a time: most of these tests wait for processes. */
+  readonly parallel?: boolean;
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -130,6 +151,7 @@ async function testFiles(name: string, paths: readonly string[], options: TestOp
     "-A",
     "--no-check",
     ...(options.frozen ? ["--frozen"] : []),
+    ...(options.parallel === true ? ["--parallel"] : []),
     "--reporter=dot",
     `--junit-path=${report}`,
     ...paths,

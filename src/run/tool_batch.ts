@@ -7,7 +7,7 @@
 import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
 import { callArgumentsOf, callIdOf, callNameOf } from "../domain/item.ts";
 import type { JsonObject } from "../domain/json.ts";
-import type { ToolOutput } from "../tools/output.ts";
+import { fitBytes, type ToolOutput } from "../tools/output.ts";
 import { hiddenPaths } from "../tools/permission/policy.ts";
 import { parseArguments } from "../tools/registry.ts";
 import { type Target, type Tool, type ToolContext, ToolFailure } from "../tools/tool.ts";
@@ -17,6 +17,9 @@ import type { RunSetup } from "./setup.ts";
 
 /** How many reading tools run at the same time. */
 const PARALLEL_TOOLS = 8;
+
+/** How many bytes the outputs of a batch take in their turn at most; what is over is kept in blobs. */
+const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
 /** What became of a batch. */
 export interface BatchOutcome {
@@ -60,7 +63,8 @@ export async function runToolBatch(
   let next = 0;
   const worker = async () => {
     for (let index = next++; index < calls.length; index = next++) {
-      results[index] = await perform(setup, calls[index] as ToolCallEvent, prepared[index] as Prepared);
+      const result = await perform(setup, calls[index] as ToolCallEvent, prepared[index] as Prepared);
+      results[index] = withinShare(setup, result, Math.floor(MAX_BATCH_BYTES / calls.length));
     }
   };
   const workers = changes ? 1 : Math.min(PARALLEL_TOOLS, calls.length);
@@ -129,6 +133,14 @@ async function perform(setup: RunSetup, call: ToolCallEvent, prepared: Prepared)
     setup.emit({ type: "tool.finished", ...facts, status, output_chars: output.length });
   }
   return result;
+}
+
+/** A result whose output takes more than its share of the turn is cut further, the whole kept as a blob. */
+function withinShare(setup: RunSetup, result: EventDraft, maxBytes: number): EventDraft {
+  if (result.type !== "tool_result") return result;
+  const { output, full } = fitBytes({ status: "ok", output: result.output }, maxBytes);
+  if (full === undefined) return result;
+  return { ...result, output, blob: result.blob ?? setup.writer.putBlob(full.bytes) };
 }
 
 async function runTool(

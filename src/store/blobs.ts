@@ -3,10 +3,12 @@
  *
  * @module
  */
+import { createHash } from "node:crypto";
 import { sha256Hex } from "../domain/hash.ts";
 import { isJsonObject, stringMember } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { Turn } from "../domain/turn.ts";
+import { chunksOf } from "./chunks.ts";
 import { damaged } from "./damage.ts";
 import { isBlobName, type SessionPaths } from "./layout.ts";
 import { claimName, orSyncFailed, unlinkQuietly, writeTemporary } from "./publish.ts";
@@ -56,27 +58,50 @@ export function blobPath(paths: SessionPaths, sha256: string): string {
   return `${paths.blobs}/${sha256}`;
 }
 
-/** What is wrong with a blob, or its bytes. Throws the runtime's errors. */
+/** What is wrong with a blob. */
+export interface BadBlob {
+  readonly status: "bad";
+  readonly code: "missing_blob" | "damaged_blob";
+  readonly message: string;
+}
+
+const MISSING: BadBlob = { status: "bad", code: "missing_blob", message: "is missing" };
+const FOREIGN: BadBlob = {
+  status: "bad",
+  code: "damaged_blob",
+  message: "does not have the content that its name stands for",
+};
+
+/** What is wrong with a blob, or its length; it is never whole in memory. Throws the runtime's errors. */
 export function inspectBlob(
   ports: Ports,
   paths: SessionPaths,
   sha256: string,
-): { readonly status: "ok"; readonly bytes: Uint8Array } | {
-  readonly status: "bad";
-  readonly code: "missing_blob" | "damaged_blob";
-  readonly message: string;
-} {
-  const read = readTrusted(ports, blobPath(paths, sha256), { maxBytes: MAX_BLOB_BYTES });
-  if (read.status === "missing") return { status: "bad", code: "missing_blob", message: "is missing" };
-  if (read.status === "refused") return { status: "bad", code: "damaged_blob", message: read.message };
-  if (sha256Hex(read.bytes) !== sha256) {
-    return {
-      status: "bad",
-      code: "damaged_blob",
-      message: "does not have the content that its name stands for",
-    };
+): { readonly status: "ok"; readonly size: number } | BadBlob {
+  const path = blobPath(paths, sha256);
+  const looked = lookForFile(ports, path);
+  if (looked.status === "missing") return MISSING;
+  if (looked.status === "refused") return { status: "bad", code: "damaged_blob", message: looked.message };
+  const { size } = looked.facts;
+  if (size > MAX_BLOB_BYTES) {
+    const message = `has ${size} bytes, more than the cap of ${MAX_BLOB_BYTES}`;
+    return { status: "bad", code: "damaged_blob", message };
   }
-  return read;
+  const hash = createHash("sha256");
+  for (const chunk of chunksOf(ports, path)) hash.update(chunk);
+  return hash.digest("hex") === sha256 ? { status: "ok", size } : FOREIGN;
+}
+
+/** The bytes of a blob, or what is wrong with it. Throws the runtime's errors. */
+export function loadBlob(
+  ports: Ports,
+  paths: SessionPaths,
+  sha256: string,
+): { readonly status: "ok"; readonly bytes: Uint8Array } | BadBlob {
+  const read = readTrusted(ports, blobPath(paths, sha256), { maxBytes: MAX_BLOB_BYTES });
+  if (read.status === "missing") return MISSING;
+  if (read.status === "refused") return { status: "bad", code: "damaged_blob", message: read.message };
+  return sha256Hex(read.bytes) === sha256 ? read : FOREIGN;
 }
 
 /**

@@ -33,7 +33,12 @@ export class NewFile {
   /** Throws the runtime's errors. */
   constructor(ports: Ports, path: string) {
     this.#file = ports.files.createExclusive(path, FILE_MODE);
-    fixMode(ports.files, path, FILE_MODE);
+    try {
+      fixMode(ports.files, path, FILE_MODE);
+    } catch (error) {
+      closeQuietly(this.#file);
+      throw error;
+    }
   }
 
   write(bytes: Uint8Array): void {

@@ -79,8 +79,8 @@ function checkNamed(
     add(lost ? "warning" : severity, "missing_blob", { path, message, turn });
   } else if (found.status === "bad") {
     add(severity, found.code, { path, message: `${found.message}; ${by} of turn ${turn} names it`, turn });
-  } else if ([...use.sizes].some((size) => size !== found.bytes.length)) {
-    const message = `has ${found.bytes.length} bytes, not the number that a turn gives`;
+  } else if ([...use.sizes].some((size) => size !== found.size)) {
+    const message = `has ${found.size} bytes, not the number that a turn gives`;
     add("error", "damaged_blob", { path, message, turn });
   }
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../domain/errors.ts";
+import { type ErrorCode, ReprError } from "../domain/errors.ts";
 import { isSessionId, type SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
 import { orStorageError, storageError } from "./fs_errors.ts";
@@ -31,11 +31,19 @@ export interface Garbage {
   readonly path: string;
 }
 
+/** A directory that was left alone. */
+export interface Skipped {
+  readonly path: string;
+  /** `session_locked`, `session_damaged`, … or `storage_*` where the disk refused. */
+  readonly code: ErrorCode;
+  readonly why: string;
+}
+
 /** What a collection found. */
 export interface Collection {
   readonly removed: readonly Garbage[];
   /** What was left alone, and why: in use, damaged, refused. */
-  readonly skipped: readonly { readonly path: string; readonly why: string }[];
+  readonly skipped: readonly Skipped[];
 }
 
 /**
@@ -50,7 +58,7 @@ export async function collectGarbage(
   { dryRun }: { readonly dryRun: boolean },
 ): Promise<Collection> {
   const removed: Garbage[] = [];
-  const skipped: { path: string; why: string }[] = [];
+  const skipped: Skipped[] = [];
   const names = orStorageError("list the sessions", home.sessions, () => {
     return ports.files.facts(home.sessions) === null ? [] : ports.files.list(home.sessions);
   });
@@ -59,7 +67,8 @@ export async function collectGarbage(
     try {
       removed.push(...await collectIn(ports, home, { name, dryRun }));
     } catch (error) {
-      skipped.push({ path: name, why: storageError(error, `collect in "${name}"`, home.sessions).message });
+      const { code, message } = storageError(error, `collect in "${name}"`, home.sessions);
+      skipped.push({ path: name, code, why: message });
     }
   }
   return { removed, skipped };

@@ -71,6 +71,8 @@ export async function importSession(ports: Ports, home: Home, options: ImportOpt
     if (error instanceof BadExport) throw badExport(options.name, reader.number, error);
     if (error instanceof TypeError) throw error;
     throw storageError(error, `import "${options.name}"`, home.sessions);
+  } finally {
+    await reader.close();
   }
 }
 
@@ -108,6 +110,11 @@ class LineReader {
     const before = this.#hash.copy().digest("hex");
     this.#hash.update(value);
     return { line: parseLine(value), before };
+  }
+
+  /** Reads no further, so that the source gives back what it holds. */
+  async close(): Promise<void> {
+    await this.#lines.return?.();
   }
 
   async requireEnd(): Promise<void> {

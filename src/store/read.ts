@@ -8,7 +8,7 @@ import type { SessionId } from "../domain/ids.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { Turn } from "../domain/turn.ts";
-import { inspectBlob } from "./blobs.ts";
+import { loadBlob } from "./blobs.ts";
 import { damaged } from "./damage.ts";
 import { orStorageError } from "./fs_errors.ts";
 import { type History, readHistory, readRecent, requireSession } from "./history.ts";
@@ -70,7 +70,7 @@ export function readBlob(ports: Ports, home: Home, id: SessionId, sha256: string
   const paths = sessionPaths(home.sessions, id);
   const blob = orStorageError(`read a blob of session "${id}"`, paths.blobs, () => {
     requireSession(ports, paths);
-    return inspectBlob(ports, paths, sha256);
+    return loadBlob(ports, paths, sha256);
   });
   if (blob.status === "ok") return blob.bytes;
   throw damaged(paths, `${paths.blobs}/${sha256}`, blob);

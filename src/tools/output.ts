@@ -47,6 +47,20 @@ export function finishText(result: ToolText, maxChars: number = DEFAULT_OUTPUT_C
   return { status, output: headAndTail(text, maxChars), full };
 }
 
+/** The most bytes that JSON needs for one UTF-16 unit: `\u0000`. */
+const JSON_BYTES = 6;
+
+/** Cuts an output that takes more than `maxBytes` as JSON; nothing is lost, the whole goes to `full`. */
+export function fitBytes(output: ToolOutput, maxBytes: number): ToolOutput {
+  const { status, output: text, full } = output;
+  // Two of them are the quotes.
+  const room = maxBytes - 2;
+  if (text.length * JSON_BYTES <= room || encoder.encode(JSON.stringify(text)).length <= maxBytes) {
+    return output;
+  }
+  return finishText({ status, text, ...(full === undefined ? {} : { full }) }, Math.floor(room / JSON_BYTES));
+}
+
 /**
  * The beginning and the end of `text` with a line between them that counts what is missing. At most
  * `maxChars` long; a room too small for that line gets the beginning alone.

@@ -2,40 +2,31 @@
  * A small program around the store for the crash tests: it says `saved <turn> <sum>` on stdout after each turn
  * that was acknowledged, and can be made wrong in one way, so that the tests are seen to notice.
  *
- * Usage: driver.ts MODE HOME [MUTANT | COUNT]
+ * Usage: driver.ts act HOME SCENARIO [MUTANT], or driver.ts MODE HOME [COUNT]
  *
  * @module
  */
 import { parseSessionId } from "../../src/domain/ids.ts";
 import type { Files, Ports } from "../../src/domain/ports.ts";
-import { encodeTurn, type Turn, type TurnDraft, turnFileName } from "../../src/domain/turn.ts";
+import type { Turn, TurnDraft } from "../../src/domain/turn.ts";
 import { ReprError } from "../../src/domain/errors.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { openHome } from "../../src/store/home.ts";
-import { readSession } from "../../src/store/read.ts";
 import { SessionWriter } from "../../src/store/writer.ts";
-import {
-  appendRun,
-  call,
-  endDraft,
-  modelDraft,
-  pinsFor,
-  putPinned,
-  result,
-  testPorts,
-  userDraft,
-} from "../store/support.ts";
+import { NAIVE } from "./naive.ts";
+import { scenarioOf } from "./scenarios.ts";
+import { appendRun, endDraft, pinsFor, putPinned, testPorts, userDraft } from "../store/support.ts";
 
 const ID = parseSessionId("crash");
 const encoder = new TextEncoder();
-const [mode, homePath, option] = Deno.args as [string, string, string | undefined];
+const [mode, homePath, option = "", mutant = ""] = Deno.args as [string, string, string?, string?];
 
 function say(line: string): void {
   Deno.stdout.writeSync(encoder.encode(`${line}\n`));
 }
 
 function acknowledge(turn: Turn): void {
-  if (option !== "early-acknowledgement") say(`saved ${turn.turn} ${turn.sum}`);
+  if (mutant !== "early-acknowledgement") say(`saved ${turn.turn} ${turn.sum}`);
 }
 
 /** The real files without one of the fsyncs: `turn`, `blob`, or the last part of a directory's path. */
@@ -77,37 +68,17 @@ function withEarlyAcknowledgement(): Files {
   };
 }
 
-function portsFor(mutant: string | undefined): Ports {
-  if (mutant === undefined || mutant === "") return testPorts();
+function portsFor(mutant: string): Ports {
+  if (mutant === "") return testPorts();
   return testPorts({
     files: mutant === "early-acknowledgement" ? withEarlyAcknowledgement() : withoutSync(mutant),
   });
 }
 
-/** A first run, cut off after its tool results: four directories, three blobs, three turns. */
-async function first(ports: Ports): Promise<void> {
-  const home = openHome(ports, homePath, { create: true });
-  const writer = await SessionWriter.create(ports, home, { id: ID });
-  putPinned(writer);
-  acknowledge(writer.append(userDraft("hello")));
-  appendCallAndResult(writer, 1);
-  writer.close();
-}
-
-/** The next run of a session that `prepare` made, cut off after its tool results. */
-async function next(ports: Ports): Promise<void> {
-  const writer = await SessionWriter.open(ports, openHome(ports, homePath), { id: ID });
-  acknowledge(writer.append(userDraft("go on", 2)));
-  appendCallAndResult(writer, 2);
-  writer.close();
-}
-
-function appendCallAndResult(writer: SessionWriter, run: number): void {
-  const model = writer.append(modelDraft([call("call_a")], run));
-  acknowledge(model);
-  const blob = writer.putBlob(encoder.encode(`a large output of run ${run}`));
-  const event = { ...result("call_a", model.seq[0]), blob };
-  acknowledge(writer.append({ kind: "tools", run, events: [event] }));
+/** One of the operations of scenarios.ts. */
+async function act(ports: Ports, name: string): Promise<void> {
+  await scenarioOf(name).act({ ports, home: homePath, acknowledge });
+  if (mutant !== "early-acknowledgement") say("done");
 }
 
 /** A closed session of five turns. */
@@ -116,21 +87,6 @@ async function prepare(ports: Ports): Promise<void> {
   putPinned(writer);
   appendRun(writer);
   writer.close();
-}
-
-/** What a writer without a protocol does: the final file, in place. */
-function naive(ports: Ports): void {
-  const { path, turns } = readSession(ports, openHome(ports, homePath), ID);
-  const last = turns.at(-1) as Turn;
-  const encoded = encodeTurn(userDraft("go on", 2), {
-    session: ID,
-    turn: last.turn + 1,
-    firstSeq: last.seq[1] + 1,
-    prev: last.sum,
-    at: last.at,
-  });
-  Deno.writeFileSync(`${path}/turns/${turnFileName(last.turn + 1)}`, encoded.bytes, { mode: 0o600 });
-  acknowledge(encoded.turn);
 }
 
 /** Opens the session, appends one turn, closes it; `count` times, starting over when another writer was first. */
@@ -172,17 +128,15 @@ function mark(): void {
 
 mark();
 switch (mode) {
-  case "first":
-    await first(portsFor(option));
-    break;
-  case "next":
-    await next(portsFor(option));
+  case "act":
+    await act(portsFor(mutant), option);
     break;
   case "prepare":
     await prepare(testPorts());
     break;
   case "naive":
-    naive(testPorts());
+    await NAIVE[option]?.({ ports: testPorts(), home: homePath, acknowledge });
+    say("done");
     break;
   case "loop":
     await loop(testPorts(), Number(option));

@@ -1,6 +1,6 @@
 /**
- * Whether a trace keeps the order that makes an acknowledged turn survive a power failure. A pure function of
- * the calls: it knows nothing of the store but the names of its files.
+ * Whether a trace keeps the order that makes what was acknowledged survive a power failure. A pure function of the
+ * calls: it knows nothing of the store but the names of its files.
  *
  * @module
  */
@@ -20,80 +20,153 @@ function isPromised(path: string): boolean {
   return !name.startsWith(".tmp-") && name !== "manifest.json" && name !== "lock";
 }
 
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/"));
+/** In a directory that nobody has in view: a session before it is whole, or after its removal began. */
+function isHidden(path: string): boolean {
+  return /\/\.(?:new|removed)-[^/]+(?:\/|$)/.test(path);
 }
 
-/** Judges the calls below `root`: write → fsync → link → fsync of each directory → acknowledgement. */
-export function judgeOrder(calls: readonly Call[], root: string): Judgement {
-  const violations: string[] = [];
-  /** Files with bytes that no fsync followed. */
-  const unsynced = new Set<string>();
-  const written = new Set<string>();
-  /** Names that no fsync of their directory followed. */
-  const pending = new Set<string>();
-  const short = (path: string) => path.slice(root.length + 1).replace(/\.tmp-[\d]+-[0-9a-f]+/, "TEMP");
-  const published = new Set<number>();
-  let acknowledged = 0;
-
-  const give = (from: string, to: string) => {
-    if (!isPromised(to)) return;
-    if (!written.has(from)) violations.push(`${short(to)} got its name before anything was written`);
-    if (unsynced.has(from)) violations.push(`${short(to)} got its name before the fsync of its content`);
-    const turn = turnOf(to);
-    if (turn !== null) {
-      published.add(turn);
-      for (const name of pending) {
-        if (name.includes("/blobs/")) {
-          violations.push(`${short(to)} was published before ${short(name)} was durable`);
-        }
-      }
-    }
-    pending.add(to);
-  };
-
-  for (const { name, path, to, creates, data } of calls) {
-    if (name === "write" && data.startsWith("saved ")) {
-      acknowledged++;
-      const turn = Number(data.split(" ")[1]);
-      if (!published.has(turn)) violations.push(`turn ${turn} was acknowledged without being published`);
-      for (const left of pending) {
-        violations.push(`turn ${turn} was acknowledged before ${short(left)} was durable`);
-      }
-      continue;
-    }
-    if (!path.startsWith(root)) continue;
-    switch (name) {
-      case "open":
-        if (creates && isPromised(path)) pending.add(path);
-        break;
-      case "write":
-      case "pwrite64":
-      case "writev":
-        written.add(path);
-        unsynced.add(path);
-        if (turnOf(path) !== null) violations.push(`${short(path)} was written in place`);
-        break;
-      case "fsync":
-      case "fdatasync":
-        unsynced.delete(path);
-        for (const left of [...pending]) if (parentOf(left) === path) pending.delete(left);
-        break;
-      case "link":
-      case "rename":
-        if (to !== undefined) give(path, to);
-        break;
-      case "mkdir":
-        pending.add(path);
-        break;
-      default:
-        break;
-    }
-  }
-  return { violations, published: published.size, acknowledged };
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/"));
 }
 
 function turnOf(path: string): number | null {
   const digits = /\/turns\/(\d+)\.json$/.exec(path)?.[1];
   return digits === undefined ? null : Number(digits);
+}
+
+/**
+ * Judges the calls below `root`. A file: write → fsync → name → fsync of its directory → acknowledgement. A session
+ * that is made out of sight: everything in it durable → name. One that goes: its name durable → its files.
+ */
+export function judgeOrder(calls: readonly Call[], root: string): Judgement {
+  const judge = new Judge(root);
+  for (const call of calls) judge.take(call);
+  return judge.judgement();
+}
+
+class Judge {
+  readonly #root: string;
+  readonly #violations: string[] = [];
+  /** Files of this trace, and those with bytes that no fsync followed. */
+  readonly #created = new Set<string>();
+  readonly #written = new Set<string>();
+  readonly #unsynced = new Set<string>();
+  /** Names, and names taken away, that no fsync of their directory followed. */
+  readonly #pending = new Set<string>();
+  readonly #published = new Set<number>();
+  #acknowledged = 0;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  judgement(): Judgement {
+    return {
+      violations: this.#violations,
+      published: this.#published.size,
+      acknowledged: this.#acknowledged,
+    };
+  }
+
+  take({ name, path, to, creates, data }: Call): void {
+    if (name === "write" && /^(?:saved |done)/.test(data)) return this.#acknowledge(data);
+    if (!path.startsWith(this.#root)) return;
+    switch (name) {
+      case "open":
+        if (!creates) break;
+        this.#created.add(path);
+        if (isPromised(path)) this.#pending.add(path);
+        break;
+      case "write":
+      case "pwrite64":
+      case "writev":
+        this.#written.add(path);
+        this.#unsynced.add(path);
+        if (turnOf(path) !== null && !isHidden(path)) this.#say(`${this.#short(path)} was written in place`);
+        break;
+      case "fsync":
+      case "fdatasync":
+        this.#unsynced.delete(path);
+        for (const left of [...this.#pending]) if (parentOf(left) === path) this.#pending.delete(left);
+        break;
+      case "link":
+      case "rename":
+        if (to !== undefined) this.#name(name, path, to);
+        break;
+      case "mkdir":
+        this.#pending.add(path);
+        break;
+      case "unlink":
+      case "rmdir":
+        this.#remove(path);
+        break;
+      default:
+        break;
+    }
+  }
+
+  #acknowledge(data: string): void {
+    const turn = data.startsWith("done") ? null : Number(data.split(" ")[1]);
+    const what = turn === null ? "the end" : `turn ${turn}`;
+    if (turn !== null) {
+      this.#acknowledged++;
+      if (!this.#published.has(turn)) this.#say(`${what} was acknowledged without being published`);
+    }
+    for (const left of this.#pending) {
+      this.#say(`${what} was acknowledged before ${this.#short(left)} was durable`);
+    }
+  }
+
+  /** A second name for a file, or another one for a file or a whole session. */
+  #name(call: string, from: string, to: string): void {
+    if (call === "rename") this.#pending.delete(from);
+    if (!isPromised(to)) return;
+    if (this.#created.has(from) && !this.#written.has(from)) {
+      this.#say(`${this.#short(to)} got its name before anything was written`);
+    }
+    if (this.#unsynced.has(from)) {
+      this.#say(`${this.#short(to)} got its name before the fsync of its content`);
+    }
+    if (turnOf(to) !== null) this.#publish(to);
+    if (isHidden(from) && !isHidden(to)) {
+      for (const inside of [...this.#pending, ...this.#unsynced]) {
+        if (!inside.startsWith(`${from}/`) || !isPromised(inside)) continue;
+        this.#say(`${this.#short(to)} got its name before ${this.#short(inside)} was durable`);
+      }
+    }
+    this.#pending.add(to);
+  }
+
+  /** A turn gets its number: what it stands on must be durable. */
+  #publish(path: string): void {
+    this.#published.add(turnOf(path) as number);
+    if (isHidden(path)) return;
+    for (const name of this.#pending) {
+      if (!name.includes("/blobs/") && !/\/quarantine(?:\/|$)/.test(name)) continue;
+      this.#say(`${this.#short(path)} was published before ${this.#short(name)} was durable`);
+    }
+  }
+
+  #remove(path: string): void {
+    if (!isPromised(path)) return;
+    if (turnOf(path) !== null && !isHidden(path)) this.#say(`${this.#short(path)} was removed in view`);
+    if (!isHidden(path)) this.#pending.add(path);
+    for (const name of this.#pending) {
+      if (!isHidden(name) || name === path || !path.startsWith(`${name}/`)) continue;
+      this.#say(`${this.#short(path)} was removed before ${this.#short(name)} was durable`);
+    }
+    // A name of this trace is no longer one that has to be durable.
+    if (isHidden(path)) this.#pending.delete(path);
+  }
+
+  #say(violation: string): void {
+    this.#violations.push(violation);
+  }
+
+  #short(path: string): string {
+    return path.slice(this.#root.length + 1).replace(
+      /\.(tmp|new|removed)-[\d]+-[0-9a-f]+/,
+      (_, kind) => kind === "tmp" ? "TEMP" : kind.toUpperCase(),
+    );
+  }
 }

@@ -1,51 +1,89 @@
 import assert from "node:assert/strict";
-import { judgeOrder } from "./order.ts";
-import { hasStrace, mustRun, traceDriver, withDirectory } from "./trace.ts";
+import { quietPlace } from "./kill_points.ts";
+import { type Judgement, judgeOrder } from "./order.ts";
+import { scenarioOf, SCENARIOS } from "./scenarios.ts";
+import { hasStrace, traceDriver, withDirectory } from "./trace.ts";
 
 const ignore = !hasStrace();
 
-Deno.test({
-  name:
-    "every publish of a first and a later run is durable before it is acknowledged, parents and blobs included",
-  ignore,
-  fn: () =>
-    withDirectory(async (root) => {
-      const home = `${root}/home`;
-      const first = await traceDriver(["first", home]);
-      assert.ok(first.success, first.stderr);
-      assert.deepEqual(judgeOrder(first.calls, root), { violations: [], published: 3, acknowledged: 3 });
-      await mustRun("prepare", `${root}/second`);
-      const next = await traceDriver(["next", `${root}/second`]);
-      assert.ok(next.success, next.stderr);
-      assert.deepEqual(judgeOrder(next.calls, root), { violations: [], published: 3, acknowledged: 3 });
-    }),
-});
+/** Traces a scenario from its start, done with one thing wrong where `mutant` says so, and judges what it did. */
+async function judged(root: string, name: string, mutant = ""): Promise<Judgement> {
+  const parent = `${root}/parent`;
+  await Deno.mkdir(parent);
+  await scenarioOf(name).prepare(quietPlace(`${parent}/home`));
+  const run = await traceDriver(["act", `${parent}/home`, name, mutant]);
+  assert.ok(run.success, run.stderr);
+  return judgeOrder(run.calls, root);
+}
 
-/** One fsync removed each, or the acknowledgement moved before the last, and what must be said about it. */
-const MUTANTS: Record<string, RegExp> = {
-  "turn": /turns\/000001\.json got its name before the fsync of its content/,
-  "turns": /turn 1 was acknowledged before .*turns\/000001\.json was durable/,
-  "blob": /blobs\/[0-9a-f]{64} got its name before the fsync of its content/,
-  "blobs": /turns\/000001\.json was published before .*blobs\/[0-9a-f]{64} was durable/,
-  "early-acknowledgement": /turn 1 was acknowledged before .*turns\/000001\.json was durable/,
-  // The way down to a new session, one directory each.
-  "crash": /turn 1 was acknowledged before .*sessions\/crash\/(turns|blobs) was durable/,
-  "sessions": /turn 1 was acknowledged before .*sessions\/crash was durable/,
-  "home": /turn 1 was acknowledged before .*home\/sessions was durable/,
-  "parent": /turn 1 was acknowledged before .*home was durable/,
+/** How many turns each gives a number, and acknowledges. */
+const TURNS: Record<string, readonly [number, number]> = {
+  "first turn": [5, 5],
+  "append": [5, 5],
+  "tools turn": [2, 2],
+  "compaction": [3, 3],
+  "uncompact": [3, 3],
+  // Those that are linked; the fork's own turn is written where nobody looks.
+  "fork": [10, 0],
+  "repair of a damaged turn": [1, 0],
+  "repair of a gap": [2, 0],
+  "import": [0, 0],
+  "manifest replacement": [6, 6],
+  "rm": [0, 0],
+  "gc": [0, 0],
 };
 
-for (const [mutant, violation] of Object.entries(MUTANTS)) {
+for (const { name } of SCENARIOS) {
   Deno.test({
-    name: `the order check fails the mutant "${mutant}"`,
+    name: `"${name}" makes all that it promises durable, and in order, before it says so`,
     ignore,
     fn: () =>
       withDirectory(async (root) => {
-        const parent = `${root}/parent`;
-        await Deno.mkdir(parent);
-        const run = await traceDriver(["first", `${parent}/home`, mutant]);
-        assert.ok(run.success, run.stderr);
-        const { violations } = judgeOrder(run.calls, root);
+        const [published, acknowledged] = TURNS[name] as readonly [number, number];
+        assert.deepEqual(await judged(root, name), { violations: [], published, acknowledged });
+      }),
+  });
+}
+
+/** One fsync left out each, or the acknowledgement moved before the last, and what must be said about it. */
+const MUTANTS: readonly (readonly [scenario: string, mutant: string, violation: RegExp])[] = [
+  ["first turn", "turn", /turns\/000001\.json got its name before the fsync of its content/],
+  ["first turn", "turns", /turn 1 was acknowledged before .*turns\/000001\.json was durable/],
+  ["first turn", "blob", /blobs\/[0-9a-f]{64} got its name before the fsync of its content/],
+  ["first turn", "blobs", /turns\/000001\.json was published before .*blobs\/[0-9a-f]{64} was durable/],
+  ["first turn", "early-acknowledgement", /turn 1 was acknowledged before .*turns\/000001\.json was durable/],
+  // The way down to a new session, one directory each.
+  ["first turn", "crash", /turn 1 was acknowledged before .*sessions\/crash\/(turns|blobs) was durable/],
+  ["first turn", "sessions", /turn 1 was acknowledged before .*sessions\/crash was durable/],
+  ["first turn", "home", /turn 1 was acknowledged before .*home\/sessions was durable/],
+  ["first turn", "parent", /turn 1 was acknowledged before .*home was durable/],
+  ["compaction", "turns", /turn 11 was acknowledged before .*turns\/000011\.json was durable/],
+  ["uncompact", "turn", /turns\/000012\.json got its name before the fsync of its content/],
+  ["tools turn", "blobs", /turns\/000014\.json was published before .*blobs\/[0-9a-f]{64} was durable/],
+  ["fork", "turns", /crash-fork got its name before .*NEW\/turns\/000001\.json was durable/],
+  ["fork", "turn", /crash-fork got its name before .*NEW\/turns\/000011\.json was durable/],
+  ["fork", "blobs", /crash-fork got its name before .*NEW\/blobs\/[0-9a-f]{64} was durable/],
+  ["fork", "sessions", /the end was acknowledged before .*crash-fork was durable/],
+  ["import", "turn", /sessions\/crash got its name before .*NEW\/turns\/000001\.json was durable/],
+  ["import", "blob", /sessions\/crash got its name before .*NEW\/blobs\/[0-9a-f]{64} was durable/],
+  ["import", "sessions", /the end was acknowledged before .*sessions\/crash was durable/],
+  [
+    "repair of a damaged turn",
+    "quarantine",
+    /turns\/000004\.json was published before .*quarantine\/.* was durable/,
+  ],
+  ["repair of a gap", "turns", /the end was acknowledged before .*turns\/000004\.json was durable/],
+  ["rm", "sessions", /REMOVED\/.* was removed before .*REMOVED was durable/],
+  ["gc", "blobs", /the end was acknowledged before .*blobs\/a{64} was durable/],
+];
+
+for (const [scenario, mutant, violation] of MUTANTS) {
+  Deno.test({
+    name: `the order check fails "${scenario}" with the mutant "${mutant}"`,
+    ignore,
+    fn: () =>
+      withDirectory(async (root) => {
+        const { violations } = await judged(root, scenario, mutant);
         assert.ok(violations.some((each) => violation.test(each)), JSON.stringify(violations, null, 1));
       }),
   });

@@ -26,6 +26,8 @@ export interface Run {
   readonly killed: boolean;
   /** Turns that were acknowledged, by number, with their sums. */
   readonly saved: Map<number, string>;
+  /** True when the driver said that the whole operation was done. */
+  readonly done: boolean;
   /** Codes of the errors that the driver told. */
   readonly refused: string[];
   readonly stderr: string;
@@ -54,6 +56,7 @@ const TRACED = [
   "linkat",
   "unlink",
   "unlinkat",
+  "rmdir",
   "rename",
   "renameat",
   "renameat2",
@@ -126,15 +129,18 @@ function runOf(output: Deno.CommandOutput): Run {
   const decoder = new TextDecoder();
   const saved = new Map<number, string>();
   const refused: string[] = [];
+  let done = false;
   for (const line of decoder.decode(output.stdout).split("\n")) {
     const [word, first, sum] = line.split(" ");
     if (word === "saved" && sum !== undefined && sum.length === 64) saved.set(Number(first), sum);
+    done ||= word === "done";
     if (word === "refused" && first !== undefined) refused.push(first);
   }
   return {
     success: output.success,
     killed: output.signal === "SIGKILL" || output.code === 137,
     saved,
+    done,
     refused,
     stderr: decoder.decode(output.stderr),
   };

@@ -42,8 +42,16 @@ export class Sandbox implements AsyncDisposable {
     Deno.mkdirSync(this.workspace);
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return Deno.remove(this.directory, { recursive: true });
+  /** A process that a test left to its signal may write for a moment longer. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (let tries = 20;; tries--) {
+      try {
+        return await Deno.remove(this.directory, { recursive: true });
+      } catch (error) {
+        if (tries === 0 || error instanceof Deno.errors.NotFound) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }
   }
 
   /** Runs the program to its end. */

@@ -9,13 +9,14 @@ export interface GcFlags extends CommonFlags {
   readonly dryRun?: true | undefined;
 }
 
-/** Performs `gc`. What is in use or damaged is left alone and named. */
+/** Performs `gc`. What is in use or damaged is left alone and named; ends with 14 where the disk refused. */
 export async function gcVerb(flags: GcFlags): Promise<ExitCode> {
   const context = makeContext(flags);
   const { ports, output } = context;
   const dryRun = flags.dryRun === true;
   const home = openHome(ports, context.home.value, { create: false });
   const { removed, skipped } = await collectGarbage(ports, home, { dryRun });
+  const exitCode = skipped.some(({ code }) => code.startsWith("storage_")) ? 14 : 0;
   if (output.options.json) {
     output.json({
       removed: dryRun ? [] : removed,
@@ -23,11 +24,11 @@ export async function gcVerb(flags: GcFlags): Promise<ExitCode> {
       skipped,
       dry_run: dryRun,
     });
-    return 0;
+    return exitCode;
   }
   for (const { kind, path } of removed) {
     output.text(`${dryRun ? "would remove" : "removed"} ${path} (${kind})\n`);
   }
   for (const { path, why } of skipped) output.note(`skipped ${path}: ${why}`);
-  return 0;
+  return exitCode;
 }

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { ReprError } from "../../src/domain/errors.ts";
+import { type Operation, spyFiles, systemError } from "../store/spy_files.ts";
+import { portsOn } from "../store/support.ts";
+import { wrongAfter } from "./aftermath.ts";
+import { type Scenario, SCENARIOS } from "./scenarios.ts";
+import type { Place } from "./sessions.ts";
+import { scaled } from "./scale.ts";
+import { withDirectory } from "./trace.ts";
+import { WHOLE_RUN } from "./whole_run.ts";
+
+/** The errors of a disk, and the code that each must be told as. */
+const CODE_OF = {
+  EIO: "storage_failed",
+  ENOSPC: "storage_full",
+  EACCES: "storage_denied",
+  EMFILE: "storage_failed",
+  EROFS: "storage_denied",
+} as const;
+
+/** What goes wrong: an error of the system, a write that takes half, one that takes nothing. */
+type Fault = keyof typeof CODE_OF | "half a write" | "no write";
+const FAULTS: readonly Fault[] = ["EIO", "ENOSPC", "EACCES", "EMFILE", "EROFS", "half a write", "no write"];
+
+/** In the gate one operation in so many fails, of the errors that differ from EIO in nothing but how they are told. */
+const STRIDE = scaled(9, 1);
+
+function isWrite(fault: Fault): fault is "half a write" | "no write" {
+  return fault === "half a write" || fault === "no write";
+}
+
+/** Files that do `fault` at operation `at`, and say what that was. */
+function faulty(fault: Fault, at: number): { ports: Place["ports"]; failed: () => Operation | null } {
+  let count = 0;
+  let failed: Operation | null = null;
+  let take: ((bytes: number) => number) | null = null;
+  const files = spyFiles((operation) => {
+    take = null;
+    if (isWrite(fault) && operation.name !== "write" || ++count !== at) return;
+    failed = operation;
+    if (!isWrite(fault)) throw systemError(fault);
+    take = (bytes) => fault === "no write" ? 0 : Math.ceil(bytes / 2);
+  }, { take: (bytes) => take?.(bytes) ?? bytes, syncs: false });
+  return { ports: portsOn(files), failed: () => failed };
+}
+
+/** What is wrong with how an operation told its user; `null` when nothing is. */
+function wrongOutcome(fault: Fault, { name }: Operation, outcome: unknown): string | null {
+  if (outcome === null) {
+    const isSync = name === "sync" || name === "syncDirectory" && fault !== "EACCES";
+    return isSync ? "a failed fsync was swallowed" : null;
+  }
+  if (fault === "half a write") return `half a write was an error: ${outcome}`;
+  if (!(outcome instanceof ReprError)) return `told as ${outcome}`;
+  const expected = fault === "no write" ? "storage_failed" : CODE_OF[fault];
+  if (outcome.exitCode !== 14 || outcome.code !== expected) {
+    return `told as ${outcome.code}: ${outcome.message}`;
+  }
+  return /^Cannot .+: .+[^.]$/s.test(outcome.message) ? null : `says ${outcome.message}`;
+}
+
+/** A copy of a directory of ours. */
+function copyTree(from: string, to: string): void {
+  Deno.mkdirSync(to, { mode: 0o700 });
+  for (const { name, isDirectory } of Deno.readDirSync(from)) {
+    if (isDirectory) copyTree(`${from}/${name}`, `${to}/${name}`);
+    else Deno.copyFileSync(`${from}/${name}`, `${to}/${name}`);
+  }
+}
+
+/** Lets each operation of a scenario fail in turn. */
+async function failEach(root: string, scenario: Scenario) {
+  Deno.mkdirSync(`${root}/start`);
+  const quiet = (home: string): Place => ({
+    ports: portsOn(spyFiles(() => {}, { syncs: false })),
+    home,
+    acknowledge: () => {},
+  });
+  await scenario.prepare(quiet(`${root}/start/home`));
+  const wrong: string[] = [];
+  let points = 0;
+  for (const [index, fault] of FAULTS.entries()) {
+    const step = isWrite(fault) || fault === "EIO" ? 1 : STRIDE;
+    for (let at = 1 + index % step;; at += step) {
+      const directory = `${root}/${index}-${at}`;
+      copyTree(`${root}/start`, directory);
+      const { ports, failed } = faulty(fault, at);
+      const saved = new Map<number, string>();
+      const place: Place = {
+        ports,
+        home: `${directory}/home`,
+        acknowledge: ({ turn, sum }) => saved.set(turn, sum),
+      };
+      const outcome = await scenario.act(place).then(() => null, (error: unknown) => error);
+      const operation = failed();
+      if (operation === null) {
+        assert.equal(outcome, null);
+        break;
+      }
+      points++;
+      const told = wrongOutcome(fault, operation, outcome);
+      const left = await wrongAfter(scenario, quiet(place.home), { saved, done: outcome === null });
+      for (const each of told === null ? left : [told, ...left]) {
+        wrong.push(`${fault} at ${operation.name} ${operation.path.slice(directory.length)}: ${each}`);
+      }
+      Deno.removeSync(directory, { recursive: true });
+    }
+  }
+  return { points, wrong };
+}
+
+let total = 0;
+
+for (const scenario of [...SCENARIOS, WHOLE_RUN]) {
+  Deno.test({
+    name: `whatever file operation fails of "${scenario.name}", the error says so, and the next try succeeds`,
+    sanitizeOps: true,
+    sanitizeResources: true,
+    fn: () =>
+      withDirectory(async (root) => {
+        const { points, wrong } = await failEach(root, scenario);
+        total += points;
+        assert.deepEqual(wrong, []);
+      }),
+  });
+}
+
+Deno.test("operations failed at 2,000 points and more", () => assert.ok(total >= 2000, `${total} points`));

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { scaled } from "./scale.ts";
+import { withDirectory } from "./trace.ts";
+
+const ignore = Deno.build.os !== "linux";
+const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
+const PROGRAM = new URL("./limits_program.ts", import.meta.url).pathname;
+const TURNS = scaled(2000, 10_000);
+const MEBIBYTES = scaled(64, 1024);
+/** What a process has with nothing to do, and some ten kilobytes a turn: a blob is never whole in memory. */
+const MOST_MIB = 120 + Math.ceil(TURNS / 100);
+/** Base64 makes strings of every byte, which are collected only now and then. */
+const MOST_MIB_EXPORTING = 400;
+/** Generous: what is promised is that nothing grows faster than the session. */
+const MOST_MS = 20 + TURNS * 5 + MEBIBYTES * 30;
+
+interface Measured {
+  readonly counted: number;
+  readonly peakMiB: number;
+  readonly ms: number;
+}
+
+async function measure(...args: string[]): Promise<Measured> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--config", CONFIG, PROGRAM, ...args],
+    stdin: "null",
+  });
+  const { success, stdout, stderr } = await command.output();
+  const decoder = new TextDecoder();
+  assert.ok(success, decoder.decode(stderr));
+  return JSON.parse(decoder.decode(stdout));
+}
+
+Deno.test({
+  name:
+    `a session of ${TURNS} turns and ${MEBIBYTES} MiB of tool output opens, folds, runs, checks and exports in little memory`,
+  ignore,
+  fn: () =>
+    withDirectory(async (root) => {
+      const home = `${root}/home`;
+      const wrong: string[] = [];
+      const done: Record<string, number> = {};
+      for (const mode of ["make", "open", "fold", "run", "fsck", "export"]) {
+        const more = mode === "make" ? [String(TURNS), String(MEBIBYTES)] : [];
+        const { counted, peakMiB, ms } = await measure(mode, home, ...more);
+        done[mode] = counted;
+        if (peakMiB > (mode === "export" ? MOST_MIB_EXPORTING : MOST_MIB)) {
+          wrong.push(`${mode} took ${peakMiB} MiB`);
+        }
+        if (ms > MOST_MS) wrong.push(`${mode} took ${ms} ms`);
+      }
+      assert.deepEqual(wrong, []);
+      assert.equal(done.open, TURNS);
+      assert.equal(done.fold, TURNS / 5 * 6, "prompt, reasoning, call, result, reasoning, answer");
+      assert.equal(done.run, TURNS + 3);
+      assert.equal(done.fsck, 0);
+      assert.ok((done.export ?? 0) > MEBIBYTES * 1024 * 1024);
+    }),
+});

@@ -1,0 +1,120 @@
+/**
+ * Kills the compiled binary at random points of runs, in the middle of streams and tools: nothing that it said was
+ * saved is lost, nothing is torn, and a new process brings the session to its answer.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { parseSessionId } from "../../src/domain/ids.ts";
+import { fsckSession } from "../../src/store/fsck.ts";
+import { readSession } from "../../src/store/read.ts";
+import { assertAnswered, shellArgv, shellLine, write } from "../cli/changes.ts";
+import { HELLO, Place } from "../cli/harness.ts";
+import { Dice } from "../fold/dice.ts";
+import { testPorts } from "../store/support.ts";
+import { ending } from "../support/reprise.ts";
+import { answer, reasoning, type Script } from "../support/responses_server.ts";
+import { scaled } from "./scale.ts";
+
+const ignore = (Deno.env.get("REPRISE_BIN") ?? "") === "";
+const KILLS = scaled(150, 1000);
+/** Runs at the same time: most of a run is waiting. */
+const PARALLEL = 5;
+/** The latest point, in milliseconds from the first line of a run: about as long as a run takes. */
+const LATEST_MS = 1200;
+
+/** The commands of a run, by step: each ends by itself, because nobody is left to end it. */
+const STEPS = [
+  [write("out.txt", "one"), shellLine("sleep 0.15; seq 20000")],
+  [shellArgv("sleep", "0.1"), write("out.txt", "two")],
+];
+
+/** Slow answers with commands for a run that was not killed yet, a quick one for every other. */
+function scriptFor(killed: ReadonlySet<string>): Script {
+  return ({ body, input }) => {
+    // The cache key is the session's id.
+    const id = String((body as { readonly prompt_cache_key?: string }).prompt_cache_key);
+    const done = input.filter(({ type }) => type === "reasoning").length;
+    const next = killed.has(id) ? undefined : STEPS[done];
+    if (next === undefined) return HELLO;
+    return answer([reasoning("Hm"), ...next], { delivery: { chunkBytes: 700, delayMs: 20 } });
+  };
+}
+
+/** The turns that a run said were saved, by number. A line that the kill cut short said nothing. */
+function savedIn(stdout: string): [turn: number, sum: string][] {
+  return [...stdout.matchAll(/^\{"type":"turn\.saved","turn":(\d+),.*?"sum":"([0-9a-f]{64})"\}\n/gm)]
+    .map(([, turn, sum]) => [Number(turn), String(sum)]);
+}
+
+/** Checks a session's files: nothing torn, no gap, and every turn there that was said to be saved. */
+async function assertWhole(place: Place, id: string, saved: readonly (readonly [number, string])[]) {
+  const home = { path: place.sandbox.home, sessions: `${place.sandbox.home}/sessions` };
+  const { findings } = await fsckSession(testPorts(), home, parseSessionId(id));
+  assert.deepEqual(findings.filter(({ severity }) => severity === "error"), []);
+  const { turns } = readSession(testPorts(), home, parseSessionId(id));
+  for (const [turn, sum] of saved) assert.equal(turns[turn - 1]?.sum, sum, `turn ${turn} was acknowledged`);
+  return turns.length;
+}
+
+/** Kills one run `delayMs` after its first line, and goes on with it. Returns how many turns it had by then. */
+async function killAt(place: Place, id: string, delayMs: number, killed: Set<string>): Promise<number> {
+  const run = place.start(["run", "--json", "--new", "-s", id, "--allow", "write,shell", "Go"]);
+  await run.printed('"type":"turn.saved"');
+  await new Promise((resolve) => setTimeout(resolve, delayMs));
+  try {
+    run.process.kill("SIGKILL");
+  } catch (error) {
+    // The run was quicker: one more point, the one behind its end.
+    if (!(error instanceof TypeError || error instanceof Deno.errors.NotFound)) throw error;
+  }
+  const { stdout } = await run.ended();
+  killed.add(id);
+  const saved = savedIn(stdout);
+  assert.ok(saved.length > 0);
+  const turns = await assertWhole(place, id, saved);
+  const wasOver = stdout.includes('"type":"run.ended"');
+
+  const next = await place.call(["run", "--json", "-s", id, ...(wasOver ? ["And now?"] : [])]);
+  // Killed between the end on disk and the line that says so: there is nothing to continue.
+  const endedUnsaid = next.code !== 0 && next.stdout.includes("nothing_to_continue");
+  const last = endedUnsaid ? await place.call(["run", "--json", "-s", id, "And now?"]) : next;
+  assert.equal(last.code, 0, last.stdout + last.stderr);
+  const ended = ending(last);
+  assert.deepEqual([ended.state, ended.text], ["completed", "Hello."]);
+  await assertWhole(place, id, [...saved, ...savedIn(last.stdout)]);
+  assertAnswered(place, id);
+  return wasOver ? 0 : turns;
+}
+
+Deno.test({
+  name:
+    `a run that is killed at any of ${KILLS} random points loses no acknowledged turn and comes to its answer`,
+  ignore,
+  fn: async () => {
+    const killed = new Set<string>();
+    await using place = new Place(scriptFor(killed));
+    const dice = new Dice(20261122);
+    const queue = Array.from({ length: KILLS }, (_, index) => ({
+      id: `kill-${index}`,
+      delayMs: dice.count(0, LATEST_MS),
+    }));
+    const wrong: string[] = [];
+    const turns: number[] = [];
+    const worker = async () => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        try {
+          turns.push(await killAt(place, next.id, next.delayMs, killed));
+        } catch (error) {
+          wrong.push(`${next.id} after ${next.delayMs} ms: ${error}`);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: PARALLEL }, worker));
+    assert.deepEqual(wrong, []);
+    assert.deepEqual(place.server.refusals, []);
+    const inRun = turns.filter((count) => count > 0);
+    assert.ok(inRun.length >= KILLS / 2, `${inRun.length} were killed inside a run`);
+    assert.ok(new Set(inRun).size >= 4, `killed with ${[...new Set(inRun)]} turns on disk`);
+  },
+});
