@@ -67,7 +67,8 @@ class Maker {
     const provider = pick(PROVIDER_KINDS);
     const fingerprint = {
       provider,
-      endpoint: `${provider}${pick(["1", "1", "2"])}`,
+      // A gateway may serve every provider at one address: the kind alone must keep them apart.
+      endpoint: pick(["gateway", "gateway", "other"]),
       account: pick([null, "acct-a", "acct-b"]),
     };
     return { fingerprint, model: pick(MODELS[provider]), replay: pick(["exact", "exact", "family", "none"]) };
