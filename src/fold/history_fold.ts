@@ -8,7 +8,6 @@ import type {
   HistoryCompactionEvent,
   ProviderItemEvent,
   ReasoningEvent,
-  SessionEvent,
   ToolCallEvent,
   ToolResultEvent,
 } from "../domain/event.ts";
@@ -17,7 +16,7 @@ import { callIdOf } from "../domain/item.ts";
 import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
 import type { Folded, FoldRepair, ReasoningDecision } from "./fold.ts";
 import { type FoldTarget, isEncryptedItem } from "./guard.ts";
-import { planResponse } from "./response_plan.ts";
+import { isItemEvent, planResponse } from "./response_plan.ts";
 import type { Steering } from "./steering.ts";
 
 /** What a call without a recorded result is answered with: nobody knows whether it ran. */
@@ -111,7 +110,7 @@ export class HistoryFold {
   }
 
   #addResponse(turn: ModelTurn): void {
-    if (turn.events.some(isInputItem)) {
+    if (turn.events.some(isItemEvent)) {
       this.#answerOrphans();
       this.#askToGoOn();
     }
@@ -286,9 +285,4 @@ export class HistoryFold {
 /** With a call of the client's among its items, a response waits for results, whatever its server says. */
 function isPaused({ response, events }: ModelTurn): boolean {
   return response.paused === true && events.every(({ type }) => type !== "tool_call");
-}
-
-function isInputItem(event: SessionEvent): boolean {
-  return event.type === "assistant_message" || event.type === "reasoning" || event.type === "tool_call" ||
-    event.type === "provider_item";
 }

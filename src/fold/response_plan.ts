@@ -75,7 +75,7 @@ function firstReason(event: SessionEvent, turn: ModelTurn, context: PlanContext)
       duplicateId(event, context.seenIds);
     return excluded ?? own;
   }
-  if (excluded !== undefined && isPlanned(event)) return excluded;
+  if (excluded !== undefined && isItemEvent(event)) return excluded;
   if (event.type !== "provider_item") return null;
   const { item } = event;
   if (isEncryptedItem(item)) return encryptedItemMismatch(item, turn, context.target);
@@ -100,7 +100,7 @@ function duplicateId(event: ReasoningEvent, seenIds: Set<string>): DropReason | 
 function dropReasoningWithoutFollower(turn: ModelTurn, dropped: Map<number, DropReason>): void {
   let followed = false;
   for (const event of turn.events.toReversed()) {
-    if (!isPlanned(event)) continue;
+    if (!isItemEvent(event)) continue;
     if (event.type === "reasoning" && !followed && !dropped.has(event.seq)) {
       dropped.set(event.seq, "no_following_item");
     }
@@ -134,10 +134,8 @@ function isOutput(event: SessionEvent): boolean {
   return event.type === "provider_item" && event.item.type.endsWith("_output");
 }
 
-function isPlanned(event: SessionEvent): boolean {
-  return event.type === "reasoning" || isResponseItem(event);
-}
-
-function isResponseItem(event: SessionEvent): boolean {
-  return event.type === "assistant_message" || event.type === "tool_call" || event.type === "provider_item";
+/** True for the events that keep an item of a response. */
+export function isItemEvent(event: SessionEvent): boolean {
+  return event.type === "reasoning" || event.type === "assistant_message" || event.type === "tool_call" ||
+    event.type === "provider_item";
 }

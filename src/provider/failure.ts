@@ -128,6 +128,22 @@ export function classifyStreamError(error: JsonObject): ApiFailure {
   });
 }
 
+/** Judges an `error` event in both of its shapes: nested under `error`, or flat (§3.5, §10). */
+export function classifyErrorEvent(payload: JsonObject): ApiFailure {
+  const { error } = payload;
+  return classifyStreamError(isJsonObject(error) ? error : { message: error, ...payload, type: undefined });
+}
+
+/** The stream ended before its terminal event. */
+export function cutFailure(): ApiFailure {
+  return ownFailure("stream_cut", "The stream ended before the response was complete");
+}
+
+/** An event that is no JSON object, by its start. */
+export function brokenFailure(start: string): ApiFailure {
+  return ownFailure("bad_stream", `The stream holds an event that is not a JSON object: ${quoted(start)}`);
+}
+
 /** A failure that we found in the stream ourselves, in our words. */
 export function ownFailure(
   code: "stream_cut" | "bad_stream" | "provider_failed",

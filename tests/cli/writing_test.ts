@@ -44,12 +44,13 @@ together("writes land in the workspace, with the right bytes and mode, and nowhe
   "our own home is not written, even when it lies in the workspace": async () => {
     await using place = new Place(calling(write("home/sessions/s/planted", "x"), write("home/x", "x")));
     const { workspace } = place.sandbox;
-    const called = await place.call([...NEW_RUN, "--home", `${workspace}/home`, "--allow", "write", "Go"]);
+    const home = `${workspace}/home`;
+    const called = await place.call([...NEW_RUN, "--home", home, "--allow", "write", "Go"]);
     const outputs = place.server.requests[1]?.input.filter(({ type }) => type === "function_call_output") ??
       [];
     assert.equal(outputs.length, 2, called.stdout);
-    assert.throws(() => Deno.statSync(`${workspace}/home/x`), Deno.errors.NotFound);
-    assert.throws(() => Deno.statSync(`${workspace}/home/sessions/s/planted`), Deno.errors.NotFound);
+    assert.throws(() => Deno.statSync(`${home}/x`), Deno.errors.NotFound);
+    assert.throws(() => Deno.statSync(`${home}/sessions/s/planted`), Deno.errors.NotFound);
   },
   "a canary outside is neither read nor written, by any path that leads there": async () => {
     const canary = "canary-6f1e: stays where it is\n";

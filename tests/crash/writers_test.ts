@@ -35,10 +35,11 @@ async function assertOneHistory(homePath: string, runs: readonly Run[], appends:
 
 Deno.test(`${PROCESSES} processes under the lock append ${MANY} turns each to one history, and none diverges`, () =>
   withDirectory(async (root) => {
-    const runs = await writers(`${root}/home`, "loop", { count: PROCESSES, appends: MANY });
-    await assertOneHistory(`${root}/home`, runs, MANY);
+    const home = `${root}/home`;
+    const runs = await writers(home, "loop", { count: PROCESSES, appends: MANY });
+    await assertOneHistory(home, runs, MANY);
     assert.deepEqual(runs.flatMap(({ refused }) => refused), []);
-    assert.throws(() => Deno.statSync(`${root}/home/sessions/${ID}/quarantine`), Deno.errors.NotFound);
+    assert.throws(() => Deno.statSync(`${home}/sessions/${ID}/quarantine`), Deno.errors.NotFound);
   }));
 
 Deno.test("two processes that no lock keeps apart still append one history: the later one is refused", () =>

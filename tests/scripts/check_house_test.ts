@@ -176,7 +176,12 @@ Deno.test("comments that show imports and calls are no findings", async () => {
 Deno.test("paths in a home directory are found in any text file, examples of nobody's home are not", async () => {
   const found = await findingsIn({
     "docs/a.md": joined("See /ho", "me/jane.doe/notes\nand /Us", "ers/Jane/x and /ro", "ot/.cache\n"),
-    "docs/b.md": "Try /home/you/project, https://example.com/home/page and $HOME/root/x\n",
+    "docs/b.md": joined(
+      "Try /ho",
+      "me/you/project, https://example.com/ho",
+      "me/page and $HOME/ro",
+      "ot/x\n",
+    ),
   });
   assert.deepEqual(found, [
     joined("docs/a.md:1: Names a path in somebody's home: \"/ho", 'me/jane.doe"'),
@@ -187,14 +192,14 @@ Deno.test("paths in a home directory are found in any text file, examples of nob
 
 Deno.test("registry hosts and names of this machine are found", async () => {
   const files = {
-    "deno.lock": joined('{"tarball": "https://regis', 'try.npmjs.org/zod"}\n'),
+    "deno.lock": joined('{"tarball": "https://regis', "try.npm", 'js.org/zod"}\n'),
     "docs/a.md": joined(
       "from npm-mir",
       "ror.corp.example.internal\nin /builds/seven/checkout/x, not /builds/seven/checkouts\n",
     ),
   };
   assert.deepEqual(await findingsIn(files, ["/builds/seven/checkout"]), [
-    joined('deno.lock:1: Names a registry host: "regis', 'try.npmjs.org"'),
+    joined('deno.lock:1: Names a registry host: "regis', "try.npm", 'js.org"'),
     joined('docs/a.md:1: Names a registry host: "npm-mir', 'ror.corp.example.internal"'),
     'docs/a.md:2: Names a path or host of this machine: "/builds/seven/checkout"',
   ]);

@@ -11,7 +11,7 @@ import {
   objectMember,
   stringMember,
 } from "../../domain/json.ts";
-import { classifyStreamError, ownFailure } from "../failure.ts";
+import { brokenFailure, classifyErrorEvent, cutFailure } from "../failure.ts";
 import { quoted } from "../message.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../provider.ts";
 import { mismatchOf } from "../wire.ts";
@@ -64,7 +64,7 @@ export class MessagesAssembler implements Assembler {
     return this.#finish({
       status: "cut",
       refused: false,
-      failure: ownFailure("stream_cut", "The stream ended before the response was complete"),
+      failure: cutFailure(),
     });
   }
 
@@ -167,17 +167,11 @@ export class MessagesAssembler implements Assembler {
   }
 
   #fail(payload: JsonObject): readonly StreamUpdate[] {
-    const { error } = payload;
-    const facts = isJsonObject(error) ? error : { message: error, ...payload, type: undefined };
-    return this.#finish({ status: "failed", refused: false, failure: classifyStreamError(facts) });
+    return this.#finish({ status: "failed", refused: false, failure: classifyErrorEvent(payload) });
   }
 
   #finishBroken(start: string): readonly StreamUpdate[] {
-    const failure = ownFailure(
-      "bad_stream",
-      `The stream holds an event that is not a JSON object: ${quoted(start)}`,
-    );
-    return this.#finish({ status: "failed", refused: false, failure });
+    return this.#finish({ status: "failed", refused: false, failure: brokenFailure(start) });
   }
 
   #judge(schema: Parameters<typeof mismatchOf>[0], value: JsonObject): void {

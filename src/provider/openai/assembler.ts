@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, objectMember, stringMember } from "../..
 import type { ApiFailure } from "../../domain/failure.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../provider.ts";
 import { DeltaReader } from "./deltas.ts";
-import { classifyStreamError, ownFailure } from "../failure.ts";
+import { brokenFailure, classifyErrorEvent, cutFailure } from "../failure.ts";
 import { isItem, ItemLedger, refusesIn } from "./ledger.ts";
 import { quoted } from "../message.ts";
 import { readFinal } from "./final.ts";
@@ -74,7 +74,7 @@ export class ResponsesAssembler implements Assembler {
     if (this.#failure !== undefined) return this.#finish({ status: "failed", failure: this.#failure });
     return this.#finish({
       status: "cut",
-      failure: ownFailure("stream_cut", "The stream ended before the response was complete"),
+      failure: cutFailure(),
     });
   }
 
@@ -146,11 +146,9 @@ export class ResponsesAssembler implements Assembler {
     return [...this.#deltas.unseen(item, outputIndex), { kind: "item", outputIndex, item, source }];
   }
 
-  /** Both shapes of an error event: nested under `error`, or flat (§3.5). The first one is the one reported. */
+  /** The first error is the one reported. */
   #hold(payload: JsonObject): readonly StreamUpdate[] {
-    const { error } = payload;
-    const facts = isJsonObject(error) ? error : { message: error, ...payload, type: undefined };
-    this.#failure ??= classifyStreamError(facts);
+    this.#failure ??= classifyErrorEvent(payload);
     return NOTHING;
   }
 
@@ -179,11 +177,7 @@ export class ResponsesAssembler implements Assembler {
   }
 
   #finishBroken(start: string): readonly StreamUpdate[] {
-    const failure = ownFailure(
-      "bad_stream",
-      `The stream holds an event that is not a JSON object: ${quoted(start)}`,
-    );
-    return this.#finish({ status: "failed", failure });
+    return this.#finish({ status: "failed", failure: brokenFailure(start) });
   }
 
   #finish(
