@@ -16,6 +16,10 @@ import {
   reasoning,
   startResponsesServer,
 } from "../tests/support/responses_server.ts";
+import { sha256Hex } from "../src/domain/hash.ts";
+import { FIXTURE_FORMAT } from "../src/fixture/format.ts";
+import { sealAs } from "../src/fixture/seal.ts";
+import { denoFiles } from "../src/store/deno_files.ts";
 import { complain, runScript, say } from "./terminal.ts";
 import { run } from "./process.ts";
 
@@ -106,8 +110,8 @@ class Tap {
 
   async #pass(request: Request): Promise<Response> {
     const body = await request.text();
-    const path = new URL(request.url).pathname.replace(/^\/v1/, "");
-    const response = await fetch(`${this.#upstream}${path}`, {
+    const path = new URL(request.url).pathname;
+    const response = await fetch(`${new URL(this.#upstream).origin}${path}`, {
       method: request.method,
       body,
       headers: request.headers,
@@ -116,7 +120,12 @@ class Tap {
     const headers = { "content-type": response.headers.get("content-type") ?? "" };
     const folder = `${this.#folder}/exchanges/${String(++this.#count).padStart(4, "0")}`;
     await Deno.mkdir(folder);
-    await writeJson(`${folder}/request.json`, { method: request.method, path, body: JSON.parse(body) });
+    await writeJson(`${folder}/request.json`, {
+      method: request.method,
+      path,
+      body_sha256: sha256Hex(body),
+      body: JSON.parse(body),
+    });
     await writeJson(`${folder}/response.json`, { status: response.status, headers });
     await Deno.writeFile(`${folder}/body`, bytes);
     return new Response(bytes, { status: response.status, headers });
@@ -158,13 +167,13 @@ await runScript(async () => {
         complain(stderr);
         return code;
       }
-      await writeJson(`${folder}/fixture.json`, {
-        format: "reprise.fixture/1",
+      sealAs(denoFiles, folder, {
+        format: FIXTURE_FORMAT,
         note: "Synthetic: written by scripts/make_demo_fixtures.ts, not recorded from any provider",
         provider: "openai",
         base_url: "https://api.openai.com/v1",
-        model: MODEL,
-        created: CREATED[index],
+        models: [MODEL],
+        created: CREATED[index] as string,
       });
       say(`wrote ${folder.slice(root.length)}`);
     }

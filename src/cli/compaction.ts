@@ -13,7 +13,7 @@ import { sha256Hex } from "../domain/hash.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { Turn } from "../domain/turn.ts";
-import { type Fixture, readFixture } from "../fixture/fixture.ts";
+import { type Fixture, playable, readFixture } from "../fixture/read.ts";
 import { foldHistory } from "../fold/fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { readSteering } from "../fold/steering.ts";
@@ -185,7 +185,7 @@ function askingOf({ ports, fixture, endpoint, key }: CompactSettings, signal: Ab
     dialect: dialectOf(endpoint.provider),
     send: fixture === null
       ? createLiveSend(ports, { ...liveTimeouts(ports), origin: endpoint.baseUrl.origin })
-      : createPlayer(fixture.exchanges, fixture.path),
+      : createPlayer(fixture.exchanges.map(playable), fixture.path),
     urlOf: (path) => endpoint.urlOf(path),
     key,
     signal,

@@ -1,5 +1,5 @@
 import type { Ports } from "../domain/ports.ts";
-import type { Fixture } from "../fixture/fixture.ts";
+import type { Fixture } from "../fixture/read.ts";
 
 /** What a replayed run pins as its workspace, wherever it runs. */
 export const FIXTURE_WORKSPACE = "/workspace";

@@ -10,7 +10,7 @@ import { dialectOf } from "../provider/dialects.ts";
 import type { BuiltRequest } from "../provider/provider.ts";
 import { standingOmissions } from "../run/refusals.ts";
 import { toolSchemas } from "../tools/registry.ts";
-import type { Fixture } from "../fixture/fixture.ts";
+import type { Fixture } from "../fixture/read.ts";
 import { type PostureFlags, postureOf } from "./posture.ts";
 import { endpointSetting } from "./endpoint.ts";
 import {

@@ -7,7 +7,7 @@
 import { ReprError } from "../domain/errors.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
-import { type Fixture, readFixture } from "../fixture/fixture.ts";
+import { type Fixture, readFixture } from "../fixture/read.ts";
 import type { ApiKey } from "../provider/provider.ts";
 import { canonicalRoot } from "../tools/confine.ts";
 import { requireAnswerFile } from "./answer_file.ts";

@@ -10,7 +10,7 @@ import { isJsonObject } from "../domain/json.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { ReplayMode } from "../fold/guard.ts";
-import type { Fixture } from "../fixture/fixture.ts";
+import type { Fixture } from "../fixture/read.ts";
 import { type Config, firstSetting, type Setting } from "./settings.ts";
 
 /** The flags that decide where a request goes and how it is made. */
@@ -45,8 +45,12 @@ export interface SettingSources {
 export function modelSetting(ports: Ports, flags: RequestFlags, from: SettingSources): Setting<string> {
   if (flags.model !== undefined && flags.model !== "") return { value: flags.model, source: "flag" };
   if (from.manifest !== null) return { value: from.manifest.pins.model, source: "session" };
-  if (from.fixture !== null) return { value: from.fixture.model, source: "fixture" };
-  const found = firstSetting(ports, { env: ["REPRISE_MODEL"], config: from.config.model });
+  // What a played fixture is asked must not depend on the machine.
+  const found: Setting<string> | null = from.fixture === null
+    ? firstSetting(ports, { env: ["REPRISE_MODEL"], config: from.config.model })
+    : from.fixture.model === null
+    ? null
+    : { value: from.fixture.model, source: "fixture" };
   if (found === null) {
     throw new ReprError("no_model", "Cannot tell which model to ask: none is named", {
       hint: "Name it with -m MODEL, REPRISE_MODEL, or model in config.json",

@@ -10,6 +10,7 @@ import {
   type ScriptedResponse,
 } from "../support/responses_server.ts";
 import { ending, events } from "../support/reprise.ts";
+import { writeFixture } from "../support/fixture.ts";
 import { assertError, Place, together } from "./harness.ts";
 
 const LONG = "The file says a good deal more than this line does. ".repeat(30);
@@ -59,22 +60,11 @@ async function input(place: Place): Promise<string> {
 
 /** A fixture folder with one answer. */
 function fixture(place: Place, body: string, { status = 200, type = "application/json" } = {}): string {
-  const folder = `${place.sandbox.directory}/fixture`;
-  Deno.mkdirSync(`${folder}/exchanges/0001`, { recursive: true });
-  Deno.writeTextFileSync(
-    `${folder}/fixture.json`,
-    JSON.stringify({
-      format: "reprise.fixture/1",
-      provider: "openai",
-      base_url: place.server.baseUrl,
-      model: "gpt-5.6",
-      created: "2026-11-21T20:21:00.000Z",
-    }),
-  );
   const response = { status, headers: { "content-type": type } };
-  Deno.writeTextFileSync(`${folder}/exchanges/0001/response.json`, JSON.stringify(response));
-  Deno.writeTextFileSync(`${folder}/exchanges/0001/body`, body);
-  return folder;
+  const folder = Deno.makeTempDirSync({ dir: place.sandbox.directory });
+  return writeFixture(folder, [{ response, body }], {
+    base_url: place.server.baseUrl,
+  });
 }
 
 const COMPACTION = { type: "compaction", id: "cmp_1", encrypted_content: "gAAAA-opaque" };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import head from "../../fixtures/demo/head.json" with { type: "json" };
 import { DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/prompts.ts";
 import { copyWorkspace } from "../../scripts/demo/workspace.ts";
+import { writeFixture } from "../support/fixture.ts";
 import { ending, PROGRAM, Sandbox } from "../support/reprise.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
@@ -109,11 +110,8 @@ Deno.test({
   sanitizeResources: true,
   async fn() {
     await using sandbox = new Sandbox();
-    const cut = `${sandbox.directory}/cut`;
-    Deno.mkdirSync(`${cut}/exchanges/0001`, { recursive: true });
-    for (const file of ["fixture.json", "exchanges/0001/response.json", "exchanges/0001/body"]) {
-      Deno.copyFileSync(`${FIRST}/${file}`, `${cut}/${file}`);
-    }
+    const body = Deno.readFileSync(`${FIRST}/exchanges/0001/body`);
+    const cut = writeFixture(`${sandbox.directory}/cut`, [{ body }]);
     const args = ["run", "--json", "-s", "miss"];
     const called = await sandbox.call([...args, "--new", "--fixture", cut, "Go"]);
     assert.equal(called.code, 7, called.stdout);

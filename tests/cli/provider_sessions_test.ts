@@ -1,6 +1,7 @@
 /** Sessions with every provider: how they go on, and played fixtures. */
 import assert from "node:assert/strict";
-import { endpointOf } from "../../src/domain/fingerprint.ts";
+import { endpointOf, type ProviderKind } from "../../src/domain/fingerprint.ts";
+import { writeFixture } from "../support/fixture.ts";
 import { events, Sandbox } from "../support/reprise.ts";
 import { AZURE_VERSION, KEYS, shortAnswer, startAnyApi } from "./any_api.ts";
 import { assertError, HELLO, Place, READS_A, together } from "./harness.ts";
@@ -114,31 +115,20 @@ Deno.test({
   sanitizeResources: true,
   fn: async () => {
     await using sandbox = new Sandbox();
-    const record = (name: string, provider: string, path: string) => {
-      const exchange = `${sandbox.directory}/${name}/exchanges/0001`;
-      Deno.mkdirSync(exchange, { recursive: true });
-      const header = {
-        format: "reprise.fixture/1",
+    const record = (name: string, provider: ProviderKind, path: string) =>
+      writeFixture(`${sandbox.directory}/${name}`, [{ body: shortAnswer(path) }], {
         provider,
         base_url: "https://recorded.example",
-        model: `${provider}-model`,
-        created: "2026-11-21T20:18:00Z",
-      };
-      const headers = { "content-type": "text/event-stream" };
-      Deno.writeTextFileSync(`${sandbox.directory}/${name}/fixture.json`, JSON.stringify(header));
-      Deno.writeTextFileSync(`${exchange}/request.json`, "{}");
-      Deno.writeTextFileSync(`${exchange}/response.json`, JSON.stringify({ status: 200, headers }));
-      Deno.writeTextFileSync(`${exchange}/body`, shortAnswer(path));
-      return `${sandbox.directory}/${name}`;
-    };
+        models: [`${provider}-model`],
+      });
     const env = { REPRISE_PROVIDER: "openai", AZURE_OPENAI_API_VERSION: AZURE_VERSION, ...KEYS };
-    const rows = {
+    const rows: Record<ProviderKind, string> = {
       openai: "/responses",
       azure: "/responses",
       anthropic: "/messages",
       compatible: "/responses",
     };
-    for (const [provider, api] of Object.entries(rows)) {
+    for (const [provider, api] of Object.entries(rows) as [ProviderKind, string][]) {
       const fixture = record(provider, provider, api);
       const args = ["run", "--json", "--new", "-s", provider, "--fixture", fixture, "Hi"];
       const called = await sandbox.call(args, { env });

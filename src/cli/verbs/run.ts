@@ -1,6 +1,7 @@
 /** The verb `run`: one run of a new session, or the next one of a session. */
 import type { ExitCode } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
+import { playable } from "../../fixture/read.ts";
 import { dialectOf } from "../../provider/dialects.ts";
 import type { RunEvent } from "../../run/events.ts";
 import { executeRun } from "../../run/loop.ts";
@@ -84,7 +85,7 @@ async function runIn(
     dialect: dialectOf(endpoint.provider),
     send: fixture === null
       ? createLiveSend(ports, { ...liveTimeouts(ports), origin: endpoint.baseUrl.origin })
-      : createPlayer(fixture.exchanges, fixture.path),
+      : createPlayer(fixture.exchanges.map(playable), fixture.path),
     emit,
     stop,
     provider: endpoint.provider,

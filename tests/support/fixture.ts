@@ -1,0 +1,54 @@
+/**
+ * Fixture folders made by tests.
+ *
+ * @module
+ */
+import {
+  exchangeFolder,
+  FIXTURE_FORMAT,
+  readable,
+  type RequestFile,
+  type ResponseFile,
+} from "../../src/fixture/format.ts";
+import { type FixtureHeader, sealAs, writeNew } from "../../src/fixture/seal.ts";
+import { denoFiles } from "../../src/store/deno_files.ts";
+
+/** One exchange as a test gives it. */
+export interface GivenExchange {
+  /** @default {POST /v1/responses, of which no body is known} */
+  readonly request?: Partial<RequestFile>;
+  /** @default {200 and an event stream} */
+  readonly response?: Partial<ResponseFile>;
+  readonly body: string | Uint8Array;
+}
+
+/** Writes and seals a fixture; returns its path. */
+export function writeFixture(
+  path: string,
+  exchanges: readonly GivenExchange[],
+  header: Partial<FixtureHeader> = {},
+): string {
+  for (const [index, { request, response, body }] of exchanges.entries()) {
+    const folder = `${path}/${exchangeFolder(index + 1)}`;
+    writeNew(
+      denoFiles,
+      `${folder}/request.json`,
+      readable({ method: "POST", path: "/v1/responses", ...request }),
+    );
+    writeNew(
+      denoFiles,
+      `${folder}/response.json`,
+      readable({ status: 200, headers: { "content-type": "text/event-stream" }, ...response }),
+    );
+    writeNew(denoFiles, `${folder}/body`, body);
+  }
+  sealAs(denoFiles, path, {
+    format: FIXTURE_FORMAT,
+    created: "2026-11-21T20:18:00.000Z",
+    provider: "openai",
+    base_url: "https://api.openai.com/v1",
+    models: ["gpt-5.6"],
+    ...header,
+  });
+  return path;
+}
