@@ -6,7 +6,9 @@
  */
 import { buildProgram } from "../src/cli/program.ts";
 import { PROVIDER_ACCESS } from "../src/cli/providers.ts";
+import * as z from "zod";
 import { EXIT_CODES } from "../src/domain/errors.ts";
+import { FixtureFile, RequestFile, ResponseFile } from "../src/fixture/format.ts";
 import { complain, say } from "./terminal.ts";
 
 const root = new URL("../", import.meta.url);
@@ -21,6 +23,11 @@ interface Document {
 const readme = read("README.md");
 const documents: readonly Document[] = [
   { path: "docs/cli.md", now: read("docs/cli.md"), wanted: cliReference() },
+  {
+    path: "docs/fixture.schema.json",
+    now: read("docs/fixture.schema.json"),
+    wanted: fixtureSchema(),
+  },
   {
     path: "README.md",
     now: readme,
@@ -68,6 +75,22 @@ function verbsTable(): string {
 function exitCodesTable(): string {
   const rows = Object.entries(EXIT_CODES).map(([code, meaning]) => `| ${code} | ${meaning} |`);
   return ["| code | meaning |", "| --- | --- |", ...rows].join("\n");
+}
+
+/** One schema whose definitions are the files of a fixture folder. */
+function fixtureSchema(): string {
+  const files = { "fixture.json": FixtureFile, "request.json": RequestFile, "response.json": ResponseFile };
+  const schema = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "The files of a fixture folder of reprise, by name",
+    $defs: Object.fromEntries(
+      Object.entries(files).map(([name, file]) => {
+        const { $schema: _, ...definition } = z.toJSONSchema(file);
+        return [name, definition];
+      }),
+    ),
+  };
+  return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
 /** The variables of each provider, in the order in which they count. */
