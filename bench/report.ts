@@ -35,9 +35,18 @@ export interface SkippedRow {
   readonly skipped: string;
 }
 
+/** Counts side by side, for what no ratio of times says. */
+export interface CountTable {
+  readonly headings: readonly string[];
+  /** As many cells as there are headings. */
+  readonly rows: readonly (readonly string[])[];
+}
+
 /** All that one bench found. */
 export interface Report {
   readonly rows: readonly (Row | SkippedRow)[];
+  /** Shown below the rows. */
+  readonly counts?: CountTable;
   /** What has to be known to read the rows, one sentence each. */
   readonly notes: readonly string[];
 }
@@ -91,23 +100,49 @@ export function jsonLines(bench: string, report: Report): string[] {
   const rows = report.rows.map((each) => {
     return JSON.stringify("skipped" in each ? { bench, ...each } : { bench, ...each, met: isMet(each) });
   });
-  return [...rows, ...report.notes.map((note) => JSON.stringify({ bench, note }))];
+  const { headings, rows: counted } = report.counts ?? { headings: [], rows: [] };
+  const counts = counted.map((cells) =>
+    JSON.stringify({
+      bench,
+      ...Object.fromEntries(headings.map((heading, index) => [heading, cells[index]])),
+    })
+  );
+  return [...rows, ...counts, ...report.notes.map((note) => JSON.stringify({ bench, note }))];
 }
 
 const HEADINGS = ["", "ratio", "min–max", "target", "", "median", "against"];
 
 /** The report as a table for people. */
 export function table(bench: string, report: Report): string[] {
-  const cells = [HEADINGS, ...report.rows.map(cellsOf)];
+  const cells = report.rows.length === 0 ? [] : [HEADINGS, ...report.rows.map(cellsOf)];
   const widths = HEADINGS.map((_, column) =>
-    Math.max(...cells.map((row) => row.length === HEADINGS.length ? (row[column] as string).length : 0))
+    Math.max(0, ...cells.map((row) => row.length === HEADINGS.length ? (row[column] as string).length : 0))
   );
-  const name = Math.max(...cells.map((row) => (row[0] as string).length));
+  const name = Math.max(0, ...cells.map((row) => (row[0] as string).length));
   const lines = cells.map((row) =>
     row.map((cell, column) => cell.padEnd(column === 0 ? name : widths[column] as number)).join("  ")
       .trimEnd()
   );
-  return [bench, ...lines.map((line) => `  ${line}`), ...report.notes.map((note) => `  ${note}`), ""];
+  return [
+    bench,
+    ...[...lines, ...linesOf(report.counts)].map((line) => `  ${line}`),
+    ...report.notes.map((note) => `  ${note}`),
+    "",
+  ];
+}
+
+/** Names to the left, counts to the right. */
+function linesOf(counts: CountTable | undefined): string[] {
+  if (counts === undefined) return [];
+  const all = [counts.headings, ...counts.rows];
+  const widths = counts.headings.map((_, column) =>
+    Math.max(...all.map((row) => (row[column] ?? "").length))
+  );
+  return all.map((row) =>
+    row.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[column] as number) : cell.padStart(widths[column] as number)
+    ).join("  ").trimEnd()
+  );
 }
 
 function cellsOf(each: Row | SkippedRow): string[] {

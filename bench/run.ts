@@ -11,8 +11,12 @@ import { complain, runScript, say } from "../scripts/terminal.ts";
 import type { Bench, BenchContext } from "./bench.ts";
 import { foldBench } from "./fold.ts";
 import { fsckBench } from "./fsck.ts";
+import { keptBench } from "./kept.ts";
+import { lineBench } from "./line.ts";
 import { publishBench } from "./publish.ts";
+import { recordBench } from "./record.ts";
 import { jsonLines, table } from "./report.ts";
+import { serveBench } from "./serve.ts";
 import { sseBench } from "./sse.ts";
 import { startupBench } from "./startup.ts";
 
@@ -23,6 +27,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   fold: foldBench,
   fsck: fsckBench,
   sse: sseBench,
+  line: lineBench,
+  serve: serveBench,
+  record: recordBench,
+  kept: keptBench,
 };
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Writes what is known from the parser into the documents: `docs/cli.md` whole, and the tables of the README
- * between their markers. With `--check` it writes nothing and fails when something is stale.
+ * Writes what is known from the parser into the documents: `docs/cli.md` and `docs/rules.md` whole, and the tables
+ * of the README between their markers. With `--check` it writes nothing and fails when something is stale.
  *
  * @module
  */
@@ -9,6 +9,7 @@ import { PROVIDER_ACCESS } from "../src/cli/providers.ts";
 import * as z from "zod";
 import { EXIT_CODES } from "../src/domain/errors.ts";
 import { FixtureFile, RequestFile, ResponseFile } from "../src/fixture/format.ts";
+import { rulesPage } from "./rules_page.ts";
 import { complain, say } from "./terminal.ts";
 
 const root = new URL("../", import.meta.url);
@@ -23,6 +24,7 @@ interface Document {
 const readme = read("README.md");
 const documents: readonly Document[] = [
   { path: "docs/cli.md", now: read("docs/cli.md"), wanted: cliReference() },
+  { path: "docs/rules.md", now: read("docs/rules.md"), wanted: rulesPage() },
   {
     path: "docs/fixture.schema.json",
     now: read("docs/fixture.schema.json"),
@@ -62,12 +64,22 @@ function between(text: string, name: string, content: string): string {
   return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`;
 }
 
+/** Every verb with the words that call it: those of a group one by one. */
+function leaves() {
+  return program.commands.flatMap((verb) => {
+    const inner = verb.commands.filter((command) => command.name() !== "help");
+    return inner.length === 0
+      ? [{ name: verb.name(), verb }]
+      : inner.map((each) => ({ name: `${verb.name()} ${each.name()}`, verb: each }));
+  });
+}
+
 function verbsTable(): string {
-  const rows = program.commands.map((verb) => {
+  const rows = leaves().map(({ name, verb }) => {
     const words = verb.registeredArguments.map((argument) =>
       argument.required ? `<${argument.name()}>` : `[${argument.name()}]`
     );
-    return `| \`${[verb.name(), ...words].join(" ")}\` | ${verb.description()} |`;
+    return `| \`${[name, ...words].join(" ")}\` | ${verb.description()} |`;
   });
   return ["| verb | what it does |", "| --- | --- |", ...rows].join("\n");
 }
@@ -105,11 +117,11 @@ function providersTable(): string {
 }
 
 function cliReference(): string {
-  const verbs = program.commands.map((verb) => {
+  const verbs = leaves().map(({ name, verb }) => {
     let help = "";
     verb.configureOutput({ writeOut: (text) => help += text, getOutHelpWidth: () => 100 });
     verb.outputHelp();
-    return `## ${verb.name()}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\`\n`;
+    return `## ${name}\n\n\`\`\`text\n${help.trimEnd()}\n\`\`\`\n`;
   });
   return `<!-- deno-fmt-ignore-file -->
 
@@ -118,7 +130,7 @@ function cliReference(): string {
 Generated from the parser by \`deno task docs\`; the gate fails when it is stale.
 
 stdout is data, stderr is for people. \`--json\` gives one JSON document, or JSON Lines for verbs that stream
-(\`run\`). An error in \`--json\` mode is an object \`{"type":"error","code":…,"exit_code":…,"message":…}\`: the
+(\`run\`, \`record\`, \`serve\`). An error in \`--json\` mode is an object \`{"type":"error","code":…,"exit_code":…,"message":…}\`: the
 only document, or the last line; in \`run\` it comes just before \`run.ended\` when a run had begun.
 
 Settings come from flags, then the environment, then \`config.json\` in \`$XDG_CONFIG_HOME/reprise\` (members

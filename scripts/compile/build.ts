@@ -89,6 +89,8 @@ async function compile(options: BuildOptions, chunks: string, out: string): Prom
     // The cache of compiled code would be a file of predictable name in a temp directory that all users share,
     // trusted without a check: whoever writes it first runs code as the user, for 2 ms saved.
     "--no-code-cache",
+    // A recorder learns from `Request.signal` that a client hung up; without this it aborts after every answer.
+    "--unstable-no-legacy-abort",
     ...PERMISSION_FLAGS,
     ...(options.target === null ? [] : ["--target", TARGETS[options.target]]),
     "--include",

@@ -6,7 +6,7 @@ import type { Phase, PhaseResult } from "./phase.ts";
 import { ONE_FAILED, ONE_PASSED, sum } from "./tally.ts";
 
 /** The parts of the gate that can be run alone. */
-export const GROUPS = ["checks", "unit", "cli", "source", "fuzz", "crash", "soak"] as const;
+export const GROUPS = ["checks", "unit", "cli", "source", "fuzz", "long", "crash", "soak"] as const;
 
 /** The name of a part of the gate. */
 export type Group = typeof GROUPS[number];
@@ -29,7 +29,7 @@ const SOAK_TIMEOUT = 3 * 60 * 60_000;
 /** The phases of the given groups, those first that others wait for. */
 export function phasesOf(groups: readonly Group[], options: GateOptions): Phase[] {
   const binary = join(options.root, "dist", Deno.build.os === "windows" ? "reprise.exe" : "reprise");
-  const needsBinary = groups.some((group) => group === "cli" || group === "crash" || group === "soak");
+  const needsBinary = groups.some((group) => ["cli", "long", "crash", "soak"].includes(group));
   const compile: Phase = { name: "compile", run: () => makeBinary({ ...options, binary }) };
   return [
     ...(needsBinary ? [compile] : []),
@@ -38,6 +38,7 @@ export function phasesOf(groups: readonly Group[], options: GateOptions): Phase[
     ...(groups.includes("cli") ? cliTests(options, binary) : []),
     ...(groups.includes("source") ? [sourceTests("cli (source)", ["tests/cli"], options)] : []),
     ...(groups.includes("fuzz") ? [fuzzTests(options)] : []),
+    ...(groups.includes("long") ? [longTests(options, binary)] : []),
     ...(groups.includes("crash") ? [crashTests("crash", options, binary)] : []),
     ...(groups.includes("soak") ? [crashTests("soak", options, binary)] : []),
   ];
@@ -68,10 +69,13 @@ function check(name: string, args: readonly string[], options: GateOptions): Pha
   };
 }
 
+/** Tests of processes, and tests that take longer than a gate should: phases of their own. */
+const BESIDE_UNIT = ["tests/cli", "tests/crash", "tests/long", "tests/clients"];
+
 function unitTests(options: GateOptions): Phase {
   return {
     name: "unit",
-    run: () => testFiles("unit", ["tests", "--ignore=tests/cli,tests/crash"], { ...options, binary: null }),
+    run: () => testFiles("unit", ["tests", `--ignore=${BESIDE_UNIT.join()}`], { ...options, binary: null }),
   };
 }
 
@@ -84,6 +88,8 @@ export const SAMPLED = [
   "tests/store/escape_test.ts",
   "tests/tools/confine_test.ts",
   "tests/tools/generated_paths_test.ts",
+  "tests/transport/cuts_test.ts",
+  "tests/transport/damage_test.ts",
 ] as const;
 
 function fuzzTests(options: GateOptions): Phase {
@@ -113,6 +119,20 @@ function sourceTests(name: string, paths: readonly string[], options: GateOption
   return { name, run: () => testFiles("cli-source", paths, { ...options, binary: null }) };
 }
 
+/** Long streams, many clients, and the official clients of others: what a gate does not wait for. */
+function longTests(options: GateOptions, binary: string): Phase {
+  return {
+    name: "long",
+    after: "compile",
+    run: () =>
+      withBinary(
+        binary,
+        () =>
+          testFiles("long", ["tests/long", "tests/clients"], { ...options, binary, timeout: CRASH_TIMEOUT }),
+      ),
+  };
+}
+
 /** The crash harnesses, as much of them as a gate can wait for, or all in a soak. */
 function crashTests(name: "crash" | "soak", options: GateOptions, binary: string): Phase {
   const timeout = name === "soak" ? SOAK_TIMEOUT : CRASH_TIMEOUT;
@@ -123,7 +143,7 @@ function crashTests(name: "crash" | "soak", options: GateOptions, binary: string
       withBinary(
         binary,
         () =>
-          testFiles(name, ["tests/crash"], {
+          testFiles(name, name === "soak" ? ["tests/crash", "tests/long"] : ["tests/crash"], {
             ...options,
             binary,
             timeout,

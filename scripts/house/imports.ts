@@ -25,6 +25,7 @@ const LIBRARY_HOME: Readonly<Record<string, string>> = {
   "commander": "cli",
   "@commander-js/extra-typings": "cli",
   "eventsource-parser": "transport",
+  "yaml": "fixture",
 };
 
 /** Checks the imports of every TypeScript file; `src/` and main.ts against the matrix, the others for form. */

@@ -13,7 +13,7 @@ import { sha256Hex } from "../domain/hash.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { Turn } from "../domain/turn.ts";
-import { type Fixture, playable, readFixture } from "../fixture/read.ts";
+import { type Fixture, readFixture } from "../fixture/read.ts";
 import { foldHistory } from "../fold/fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { readSteering } from "../fold/steering.ts";
@@ -24,12 +24,13 @@ import type { MadeCheckpoint } from "../run/checkpoint.ts";
 import { answerText } from "../run/item_events.ts";
 import { standingOmissions } from "../run/refusals.ts";
 import { remoteRequest, remoteText } from "../run/remote_compaction.ts";
+import type { Send } from "../transport/http.ts";
 import { createLiveSend } from "../transport/live.ts";
-import { createPlayer } from "../transport/player.ts";
 import { keySetting } from "./api_key.ts";
 import type { CommonFlags, Context } from "./context.ts";
 import { type Endpoint, endpointSetting } from "./endpoint.ts";
 import { fixturePorts } from "./fixture_ports.ts";
+import { playFixture } from "./play_log.ts";
 import { modelSetting, reasoningSettings, type RequestFlags } from "./run_settings.ts";
 import { absolute } from "./settings.ts";
 import { liveTimeouts } from "./timeouts.ts";
@@ -142,18 +143,24 @@ export async function makeCheckpoint(
 ): Promise<MadeCheckpoint> {
   const request = compactRequest(settings, source);
   const { scope, target } = request;
-  const text = await textOf(settings, source, { request, signal });
-  return { scope, text, plan: planOf(source.turns, scope, { text, target }) };
+  const { ports, fixture } = settings;
+  const played = fixture === null ? null : playFixture(ports, fixture);
+  try {
+    const asking = askingOf(settings, { send: played?.send ?? liveSend(settings), signal });
+    const text = await textOf(settings, source, { request, asking });
+    return { scope, text, plan: planOf(source.turns, scope, { text, target }) };
+  } finally {
+    played?.close();
+  }
 }
 
 async function textOf(
   settings: CompactSettings,
   { turns }: CompactSource,
-  { request, signal }: { readonly request: CompactRequest; readonly signal: AbortSignal },
+  { request, asking }: { readonly request: CompactRequest; readonly asking: Asking },
 ): Promise<CheckpointText> {
   const { scope, target, built } = request;
   if (built === null) return deterministicText(turns, scope);
-  const asking = askingOf(settings, signal);
   const { model, fingerprint } = target;
   if (settings.flags.strategy === "remote") return await remoteText(asking, built, { model, fingerprint });
   const { items, response } = await askOnce(asking, built as BuiltRequest);
@@ -179,17 +186,16 @@ function unanswered(code: "refused" | "incomplete", why: string): ReprError {
   });
 }
 
-function askingOf({ ports, fixture, endpoint, key }: CompactSettings, signal: AbortSignal): Asking {
-  return {
-    ports,
-    dialect: dialectOf(endpoint.provider),
-    send: fixture === null
-      ? createLiveSend(ports, { ...liveTimeouts(ports), origin: endpoint.baseUrl.origin })
-      : createPlayer(fixture.exchanges.map(playable), fixture.path),
-    urlOf: (path) => endpoint.urlOf(path),
-    key,
-    signal,
-  };
+function askingOf(
+  { ports, endpoint, key }: CompactSettings,
+  { send, signal }: Pick<Asking, "send" | "signal">,
+): Asking {
+  const dialect = dialectOf(endpoint.provider);
+  return { ports, dialect, send, urlOf: (path) => endpoint.urlOf(path), key, signal };
+}
+
+function liveSend({ ports, endpoint }: CompactSettings): Send {
+  return createLiveSend(ports, { ...liveTimeouts(ports), origin: endpoint.baseUrl.origin });
 }
 
 /**

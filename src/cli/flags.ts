@@ -4,11 +4,10 @@
  * @module
  */
 import { Argument, Command, InvalidArgumentError, Option } from "@commander-js/extra-typings";
-import type { ExitCode } from "../domain/errors.ts";
 import { PROVIDER_KINDS } from "../domain/fingerprint.ts";
 
-/** What a finished verb is told to. */
-export type Finish = (exitCode: ExitCode) => void;
+/** What a finished verb is told to: its exit code, or that of the command which it ran. */
+export type Finish = (exitCode: number) => void;
 
 /** Adds a verb to a command, with the flags that every verb has. */
 export type AddVerb = ReturnType<typeof verbAdder>;
@@ -82,6 +81,13 @@ export function wholeNumber(least: number): (text: string) => number {
     if (/^\d{1,15}$/.test(text) && value >= least) return value;
     throw new InvalidArgumentError(`Expected a whole number of at least ${least}.`);
   };
+}
+
+/** Reads a TCP port; 0 is any free one. */
+export function tcpPort(text: string): number {
+  const value = Number(text);
+  if (/^\d{1,5}$/.test(text) && value <= 65535) return value;
+  throw new InvalidArgumentError("Expected a port from 0 to 65535.");
 }
 
 /** A timer counts milliseconds in 31 bits; what does not fit would fire at once. */

@@ -7,11 +7,12 @@ export async function main(args: readonly string[]): Promise<number> {
     Deno.stdout.writeSync(new TextEncoder().encode(`${VERSION}\n`));
     return 0;
   }
-  const { buildProgram } = await import("./program.ts");
+  const { buildProgram, splitCommand } = await import("./program.ts");
   let exitCode = 0;
-  const program = buildProgram((code) => exitCode = code);
+  const { own, command } = splitCommand(args);
+  const program = buildProgram((code) => exitCode = code, command);
   try {
-    await program.parseAsync(args.length === 0 ? ["--help"] : [...args], { from: "user" });
+    await program.parseAsync(own.length === 0 ? ["--help"] : [...own], { from: "user" });
   } catch (error) {
     // Help goes past our own output: when nobody reads it, there is nobody to tell.
     if (error instanceof Deno.errors.BrokenPipe) return 141;
@@ -30,6 +31,15 @@ function commanderError(error: unknown, args: readonly string[]): ReprError | "s
   if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return "shown";
   if (error.code === "commander.help") {
     if (!("exitCode" in error) || error.exitCode === 0) return "shown";
+    if (args[0] !== "help") {
+      return new ReprError(
+        "usage",
+        `Cannot do anything with ${JSON.stringify(args[0])} alone: name one of its verbs`,
+        {
+          hint: `See "reprise ${args[0]} --help"`,
+        },
+      );
+    }
     return new ReprError(
       "usage",
       `Cannot show help for ${JSON.stringify(args[1] ?? "")}: there is no such verb`,

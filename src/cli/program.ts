@@ -7,12 +7,18 @@ import { Command } from "@commander-js/extra-typings";
 import { EXIT_CODES } from "../domain/errors.ts";
 import { addKeepingVerbs } from "./commands/keeping.ts";
 import { addLookingVerbs } from "./commands/looking.ts";
+import { addRecordingVerbs, splitCommand } from "./commands/recording.ts";
 import { addRunningVerbs } from "./commands/running.ts";
 import { type Finish, verbAdder } from "./flags.ts";
 import { VERSION } from "./version.ts";
 
-/** Builds the whole command line; a verb that ran reports its exit code to `finish`. */
-export function buildProgram(finish: Finish) {
+export { splitCommand };
+
+/**
+ * Builds the whole command line; a verb that ran reports its exit code to `finish`. `command` is what a verb is to run:
+ * the words behind `--`.
+ */
+export function buildProgram(finish: Finish, command: readonly string[] = []) {
   const program = new Command("reprise")
     .description("Keeps, replays and tests sessions with reasoning models over stateless APIs.")
     .version(VERSION, "-V, --version", "print the version")
@@ -27,6 +33,8 @@ export function buildProgram(finish: Finish) {
   addRunningVerbs(verb, finish);
   addLookingVerbs(verb, finish);
   addKeepingVerbs(verb, finish);
+  const fixture = program.command("fixture").description("look at and tend fixtures");
+  addRecordingVerbs(verb, finish, { fixture, command });
   return program;
 }
 

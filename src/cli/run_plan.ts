@@ -8,7 +8,10 @@ import { ReprError } from "../domain/errors.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { type Fixture, readFixture } from "../fixture/read.ts";
+import { requireFree } from "../fixture/record/writer.ts";
+import { readCallPlayer } from "../fixture/session/tools_file.ts";
 import type { ApiKey } from "../provider/provider.ts";
+import type { ToolPlayback } from "../run/tool_playback.ts";
 import { canonicalRoot } from "../tools/confine.ts";
 import { requireAnswerFile } from "./answer_file.ts";
 import { keySetting } from "./api_key.ts";
@@ -32,6 +35,7 @@ export interface RunFlags extends CommonFlags, RequestFlags, PostureFlags {
   readonly timeout: number;
   readonly wait: number;
   readonly fixture?: string | undefined;
+  readonly record?: string | undefined;
   readonly output?: string | undefined;
   readonly failOnDenied?: true | undefined;
   readonly acceptDrift?: true | undefined;
@@ -44,6 +48,8 @@ export interface RunPlan {
   readonly context: Context;
   readonly ports: Ports;
   readonly fixture: Fixture | null;
+  /** The recorded calls of the fixture; `null` where the tools of this run are executed. */
+  readonly playback: ToolPlayback | null;
   readonly flags: RunFlags;
   readonly root: string;
   /** The session to go on with; `null` for a new one. */
@@ -71,9 +77,10 @@ export function planRun(flags: RunFlags): RunPlan {
     ? null
     : readFixture(context.ports.files, absolute(flags.fixture));
   const ports = fixture === null ? context.ports : fixturePorts(context.ports, fixture);
+  const playback = fixture === null ? null : readCallPlayer(context.ports.files, fixture);
   const selector = flags.continue === true ? "@last" : flags.new === true ? null : flags.session ?? null;
   const root = workspaceRoot(flags.workspace);
-  const plan: RunPlan = { context, ports, fixture, flags, root, selector };
+  const plan: RunPlan = { context, ports, fixture, playback, flags, root, selector };
   if (selector === null) runTarget(plan, null);
   postureOf(flags, null);
   checkFiles(ports, flags);
@@ -98,6 +105,15 @@ function checkFlags(flags: RunFlags): void {
       hint: "Give one of them",
     });
   }
+  if (flags.record !== undefined && flags.fixture !== undefined) {
+    throw new ReprError(
+      "usage",
+      "Cannot use --record and --fixture together: a played run is recorded already",
+      {
+        hint: "Give one of them",
+      },
+    );
+  }
   if (flags.new === true && flags.continue === true) {
     throw new ReprError(
       "usage",
@@ -107,12 +123,13 @@ function checkFlags(flags: RunFlags): void {
   }
 }
 
-/** Every file that a flag names can be read, and the answer's can be made. */
+/** Every file that a flag names can be read, and the answer's and the recording's can be made. */
 function checkFiles(ports: Ports, flags: RunFlags): void {
   if (flags.instructions !== undefined) textOrFile(ports, flags.instructions, "--instructions");
   if (flags.outputSchema !== undefined) readOutputSchema(ports, flags.outputSchema);
   liveTimeouts(ports);
   if (flags.output !== undefined) requireAnswerFile(flags.output);
+  if (flags.record !== undefined) requireFree(ports.files, absolute(flags.record));
 }
 
 function workspaceRoot(flag: string | undefined): string {

@@ -151,5 +151,9 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
       } s (attempt ${event.attempt}): ${event.message}`;
     case "stream":
       return event.message;
+    case "recorded":
+      return `recorded into ${event.path}: ${event.exchanges} exchanges, ${event.calls} calls`;
+    case "not_recorded":
+      return `this run is not recorded, but otherwise as it would be: ${event.message}`;
   }
 }

@@ -35,6 +35,7 @@ export type ExitCode = keyof typeof EXIT_CODES;
 /** The exit code that each error code ends the process with. */
 const EXIT_CODE_OF = {
   unexpected: 1,
+  secret_left: 1,
   usage: 2,
   bad_configuration: 2,
   no_model: 2,
@@ -53,6 +54,7 @@ const EXIT_CODE_OF = {
   format_too_new: 2,
   drifted: 2,
   bad_fixture: 2,
+  bad_import: 2,
   permission_denied: 3,
   over_budget: 4,
   session_locked: 5,
@@ -61,6 +63,7 @@ const EXIT_CODE_OF = {
   refused: 6,
   bad_summary: 6,
   fixture_miss: 7,
+  fixture_too_old: 7,
   unauthorized: 8,
   rate_limited: 9,
   quota_exhausted: 9,

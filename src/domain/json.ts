@@ -29,6 +29,12 @@ export function numberMember(object: JsonObject, name: string): number | undefin
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
+/** The member `name` as a place in a list, or `undefined` when it is absent or cannot be one. */
+export function indexMember(object: JsonObject, name: string): number | undefined {
+  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? value as number : undefined;
+}
+
 /** The member `name` as an object, or `undefined`. */
 export function objectMember(object: JsonObject, name: string): JsonObject | undefined {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;

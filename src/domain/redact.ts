@@ -36,8 +36,8 @@ const SEPARATOR = `${QUOTES}\\s{0,4}[=:]\\s{0,4}`;
 const VALUE = `(?:\\\\?"(?<double>[^"\\\\\\n]{1,4096})|\\\\?'(?<single>[^'\\\\\\n]{1,4096})|` +
   `(?<bare>[^\\s"'\\\\,;&)}\\]]{3,4096}))`;
 
-/** The prefixes by which services make their tokens known. */
-const TOKENS = [
+/** The shapes by which services make their tokens known, as sources of regular expressions. */
+export const TOKENS: readonly string[] = [
   "sk-[A-Za-z0-9_-]{8,}",
   "[rs]k_(?:live|test)_[A-Za-z0-9]{8,}",
   "gh[pousr]_[A-Za-z0-9]{16,}",

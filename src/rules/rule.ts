@@ -43,6 +43,15 @@ export interface CheckResult<Found> {
   readonly warnings: readonly Found[];
 }
 
+/**
+ * True when a replay server answers a break of such a rule as the API would: the rule was seen on the wire, follows
+ * from the official types, or the very words of the refusal are known from documents or a report. What was derived or
+ * is contradicted somewhere is worth a warning only, and so is a rule of which nobody has shown the refusal.
+ */
+export function isAnswered({ grade, exactText }: Pick<Rule, "grade" | "exactText">): boolean {
+  return REFUSING_GRADES.includes(grade) || (exactText && (grade === "docs" || grade === "third_party"));
+}
+
 /** Parts what was found into what refuses and what only warns; `refuse` lists the grades that refuse. */
 export function gradedResult<Found extends { readonly grade: Grade }>(
   found: readonly Found[],

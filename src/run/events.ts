@@ -12,7 +12,7 @@ import type {
   ToolResultStatus,
   Usage,
 } from "../domain/event.ts";
-import type { ExitCode } from "../domain/errors.ts";
+import type { ErrorCode, ExitCode } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Drift } from "./drift.ts";
 import type { FoldRepair } from "../fold/fold.ts";
@@ -46,7 +46,21 @@ export type Notice =
     readonly code: string;
     readonly message: string;
   }
-  | { readonly kind: "stream"; readonly message: string };
+  | { readonly kind: "stream"; readonly message: string }
+  /** `run --record`: the folder holds the whole run. */
+  | {
+    readonly kind: "recorded";
+    readonly path: string;
+    readonly exchanges: number;
+    readonly calls: number;
+  }
+  /** The run is as it would be without `--record`; the folder is not what it should be. */
+  | {
+    readonly kind: "not_recorded";
+    readonly path: string;
+    readonly code: ErrorCode;
+    readonly message: string;
+  };
 
 /** One line of `run --json`. */
 export type RunEvent =

@@ -10,6 +10,7 @@ import type { Send } from "../transport/http.ts";
 import type { Emit } from "./events.ts";
 import type { PermissionGate } from "./permission_gate.ts";
 import type { Stop } from "./stop.ts";
+import type { ToolPlayback } from "./tool_playback.ts";
 
 /** Everything one run needs, decided before it starts. */
 export interface RunSetup {
@@ -33,6 +34,8 @@ export interface RunSetup {
   /** Every tool there is: a call of one that was not offered is denied, not unknown. */
   readonly knownTools: readonly Tool[];
   readonly gate: PermissionGate;
+  /** Answers every call in the place of the tools and the gate, where a recorded session is played. */
+  readonly playback?: ToolPlayback;
   /** The posture as the pins keep it, in canonical order. */
   readonly permissions: readonly string[];
   /** Refuse to begin when pins differ from the run before. */

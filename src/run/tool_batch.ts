@@ -14,6 +14,7 @@ import { type Target, type Tool, type ToolContext, ToolFailure } from "../tools/
 import { fallbackResult } from "./closing.ts";
 import type { Decision } from "./permission_gate.ts";
 import type { RunSetup } from "./setup.ts";
+import { playToolBatch } from "./tool_playback.ts";
 
 /** How many reading tools run at the same time. */
 const PARALLEL_TOOLS = 8;
@@ -43,12 +44,28 @@ type Prepared =
 /**
  * Runs a batch. `record` must make the decisions durable: it is called before any tool starts that changes
  * something, and for every denial. Never throws for what a model, a person or a tool does.
+ *
+ * @throws {ReprError} `fixture_miss` where recorded results are played and a call has none.
  */
 export async function runToolBatch(
   setup: RunSetup,
   calls: readonly ToolCallEvent[],
   record: (decisions: readonly EventDraft[]) => void,
 ): Promise<BatchOutcome> {
+  const { playback } = setup;
+  const results = playback === undefined
+    ? await performBatch(setup, calls, record)
+    : playToolBatch(setup, { playback, calls }, record);
+  const denials =
+    results.filter((result) => result.type === "tool_result" && result.status === "denied").length;
+  return { results, denials };
+}
+
+async function performBatch(
+  setup: RunSetup,
+  calls: readonly ToolCallEvent[],
+  record: (decisions: readonly EventDraft[]) => void,
+): Promise<readonly EventDraft[]> {
   const prepared: Prepared[] = [];
   const seen = new Set<unknown>();
   for (const call of calls) {
@@ -69,9 +86,7 @@ export async function runToolBatch(
   };
   const workers = changes ? 1 : Math.min(PARALLEL_TOOLS, calls.length);
   await Promise.all(Array.from({ length: workers }, worker));
-  const denials =
-    results.filter((result) => result.type === "tool_result" && result.status === "denied").length;
-  return { results, denials };
+  return results;
 }
 
 /** Everything about a call that is settled before it runs: its tool, its arguments, and whether it may. */

@@ -8,7 +8,7 @@ import { isLoopback } from "../domain/fingerprint.ts";
 import type { Ports } from "../domain/ports.ts";
 import { decoded } from "./decode.ts";
 import type { HttpResponse, Send } from "./http.ts";
-import { networkError } from "./network_error.ts";
+import { brokenOff, networkError } from "./network_error.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
 
 /** What {@linkcode createLiveSend} is bound to. */
@@ -142,14 +142,7 @@ function readRaw(body: ReadableStream<Uint8Array> | null, context: BodyContext):
           reader.cancel().catch(() => {/* gone already, which is what was wanted */});
           throw signal.reason;
         }
-        throw new ReprError(
-          "stream_cut",
-          `The connection to ${url.host} broke off in the middle of the answer`,
-          {
-            hint: 'Go on with "reprise run -c"; nothing that was saved is lost',
-            cause: error,
-          },
-        );
+        throw brokenOff(url, error);
       }
     },
     async return() {
@@ -167,7 +160,7 @@ function readRaw(body: ReadableStream<Uint8Array> | null, context: BodyContext):
  * The next chunk, or a rejection as soon as `signal` aborts: an abort that comes between two reads does not always
  * reach the runtime's own body, and then nothing would ever end the wait.
  */
-function readOrAborted(
+export function readOrAborted(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   signal: AbortSignal,
 ): Promise<ReadableStreamReadResult<Uint8Array>> {

@@ -34,6 +34,14 @@ export function networkError(url: URL, error: unknown): ReprError {
   });
 }
 
+/** The end of an answer that the other side broke off. */
+export function brokenOff(url: URL, cause?: unknown): ReprError {
+  return new ReprError("stream_cut", `The connection to ${url.host} broke off in the middle of the answer`, {
+    hint: 'Go on with "reprise run -c"; nothing that was saved is lost',
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
 /** Deno 2.9 puts the reason into the cause of a general "fetch failed". */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

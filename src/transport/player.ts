@@ -5,12 +5,15 @@
  */
 import { ReprError } from "../domain/errors.ts";
 import type { HttpResponse, Send } from "./http.ts";
+import { brokenOff } from "./network_error.ts";
 
 /** One answer as it was recorded, its body in the chunks in which it came. */
 export interface RecordedExchange {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly chunks: readonly Uint8Array[];
+  /** The connection broke off behind the last chunk. */
+  readonly cut?: true;
 }
 
 /** A {@linkcode Send} that answers from a recording. */
@@ -27,7 +30,7 @@ export type Player = Send & {
  */
 export function createPlayer(exchanges: readonly RecordedExchange[], name: string): Player {
   let used = 0;
-  const send: Send = (_request, signal) => {
+  const send: Send = (request, signal) => {
     if (signal.aborted) return Promise.reject(signal.reason);
     const exchange = exchanges[used];
     if (exchange === undefined) {
@@ -46,16 +49,20 @@ export function createPlayer(exchanges: readonly RecordedExchange[], name: strin
       {
         status: exchange.status,
         headers: new Headers(exchange.headers),
-        body: playBody(exchange.chunks, signal),
+        body: playBody(exchange, { url: new URL(request.url), signal }),
       } satisfies HttpResponse,
     );
   };
   return Object.defineProperty(send, "used", { get: () => used, enumerable: true }) as Player;
 }
 
-async function* playBody(chunks: readonly Uint8Array[], signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* playBody(
+  { chunks, cut }: RecordedExchange,
+  { url, signal }: { readonly url: URL; readonly signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) {
     signal.throwIfAborted();
     yield chunk;
   }
+  if (cut === true) throw brokenOff(url);
 }

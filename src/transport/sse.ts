@@ -71,6 +71,17 @@ export function readSse(
   };
 }
 
+/**
+ * The events of a body that is there whole, up to the first thing that {@linkcode readSse} would throw for: what a
+ * client had received by then.
+ */
+export function sseEventsIn(body: Uint8Array): readonly SseEvent[] {
+  const framer = createFramer(DEFAULT_MAX_EVENT);
+  framer.feed(body);
+  framer.end();
+  return framer.take();
+}
+
 interface Framer {
   feed(chunk: Uint8Array): void;
   /** Delivers an event that lacks its blank line. */

@@ -41,3 +41,19 @@ Deno.test("the table says met, not met, and why a row is missing", () => {
   ]);
   assert.ok(rows.every(({ bench }) => bench === "sample"));
 });
+
+Deno.test("counts stand in columns below the rows, or alone, and are one object a line in JSON", () => {
+  const counts = { headings: ["kept of all", "events", "items"], rows: [["ours", "120/120", "3/3"]] };
+  const report: Report = { rows: [], counts, notes: ["One stream."] };
+  assert.deepEqual(table("kept", report), [
+    "kept",
+    "  kept of all   events  items",
+    "  ours         120/120    3/3",
+    "  One stream.",
+    "",
+  ]);
+  assert.deepEqual(jsonLines("kept", report).map((line) => JSON.parse(line)), [
+    { bench: "kept", "kept of all": "ours", events: "120/120", items: "3/3" },
+    { bench: "kept", note: "One stream." },
+  ]);
+});

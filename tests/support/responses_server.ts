@@ -1,6 +1,6 @@
 /**
  * A Responses API on 127.0.0.1 for tests: answers by script, checks every request by the API's rules, and
- * remembers what it was sent (protocol §3, §13).
+ * remembers what it was sent (protocol §3, §8.1, §13). What it is asked to compact it compacts, without a script.
  *
  * @module
  */
@@ -9,6 +9,7 @@ import { checkRequest } from "../../src/rules/openai/check.ts";
 import type { RequestRefusal } from "../../src/rules/openai/rule.ts";
 import type { Grade } from "../../src/rules/rule.ts";
 import { type DialectName, DIALECTS } from "./responses_server/dialect.ts";
+import { compacted } from "./responses_server/compaction.ts";
 import { answerEvents } from "./responses_server/events.ts";
 import { httpError, unauthorized } from "./responses_server/faults.ts";
 import { type HandedOut, Mint } from "./responses_server/mint.ts";
@@ -81,7 +82,7 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
   let answered = 0;
 
   async function respondTo(request: RecordedRequest): Promise<ScriptedResponse> {
-    if (request.method !== "POST" || !request.path.endsWith("/responses")) {
+    if (request.method !== "POST" || !/\/responses(\/compact)?$/.test(request.path)) {
       return httpError(404, { message: `Invalid URL (${request.method} ${request.path})` });
     }
     if (options.key !== undefined && request.headers.authorization !== `Bearer ${options.key}`) {
@@ -105,6 +106,7 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
         } as ScriptedResponse;
       }
     }
+    if (request.path.endsWith("/compact")) return compacted(request.body, mint);
     if (typeof options.script === "function") return await options.script(request);
     const response = options.script[answered++];
     return response ?? httpError(400, { message: `The script has no answer to request ${request.number}` });

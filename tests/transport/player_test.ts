@@ -44,3 +44,10 @@ Deno.test("aborting stops a played exchange before it starts and between its chu
   abort.abort(reason);
   await assert.rejects(chunks.next(), reason);
 });
+
+Deno.test("an exchange that was cut breaks off behind its last chunk, as a connection does", async () => {
+  const player = createPlayer([{ ...exchange("a"), cut: true }], "demo");
+  const chunks = (await player(REQUEST, SIGNAL)).body[Symbol.asyncIterator]();
+  assert.equal((await chunks.next()).done, false);
+  await assert.rejects(chunks.next(), { code: "stream_cut", message: /api\.openai\.com broke off/ });
+});

@@ -18,7 +18,7 @@ import {
 
 /** Adds them. */
 export function addRunningVerbs(verb: AddVerb, finish: Finish): void {
-  requestOptions(verb("run", "one run: of a new session, or the next one of a session"))
+  const run = requestOptions(verb("run", "one run: of a new session, or the next one of a session"))
     .argument("[prompt]", 'what to say; "-" reads stdin; none with -s or -c goes on with an unfinished run')
     .option(
       "-s, --session <id>",
@@ -54,8 +54,10 @@ export function addRunningVerbs(verb: AddVerb, finish: Finish): void {
     .option("--wait <seconds>", "how long to wait for a session that another process writes", seconds, 0)
     .option("--output-schema <file>", "a JSON schema that the answer must fit")
     .option("-o, --output <file>", "write the answer to a file when the run completes")
-    .option("--fixture <dir>", "play recorded responses in order; opens no connection")
-    .addOption(flag("--dry-run", "say what would be sent; change and send nothing"))
+    .option("--fixture <dir>", "play recorded responses in order; opens no connection");
+  // Apart from the chain: with one option more in it, the compiler takes minutes to infer its type.
+  run.option("--record <dir>", "keep the run as a fixture, in a folder that is new or empty");
+  run.addOption(flag("--dry-run", "say what would be sent; change and send nothing"))
     .addHelpText(
       "after",
       example(

@@ -1,9 +1,8 @@
 /** The verb `run`: one run of a new session, or the next one of a session. */
 import type { ExitCode } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
-import { playable } from "../../fixture/read.ts";
 import { dialectOf } from "../../provider/dialects.ts";
-import type { RunEvent } from "../../run/events.ts";
+import type { RunEnded, RunEvent } from "../../run/events.ts";
 import { executeRun } from "../../run/loop.ts";
 import { PermissionGate } from "../../run/permission_gate.ts";
 import type { RunSetup, RunStart } from "../../run/setup.ts";
@@ -12,18 +11,19 @@ import { openHome } from "../../store/home.ts";
 import type { SessionWriter } from "../../store/writer.ts";
 import { ALL_TOOLS } from "../../tools/registry.ts";
 import { createLiveSend } from "../../transport/live.ts";
-import { createPlayer } from "../../transport/player.ts";
 import { writeAnswer } from "../answer_file.ts";
 import { askAtTerminal } from "../ask.ts";
 import { DEFAULT_INSTRUCTIONS } from "../default_instructions.ts";
 import { openSession, type Start } from "../open_session.ts";
 import { postureOf } from "../posture.ts";
 import { previewRun } from "../preview.ts";
-import { planRun, type RunFlags, type RunPlan, runTarget } from "../run_plan.ts";
+import { type PlayedFixture, playFixture } from "../play_log.ts";
+import { planRun, type RunFlags, type RunPlan, type RunTarget, runTarget } from "../run_plan.ts";
+import type { RunRecording } from "../run_recording.ts";
 import { readOutputSchema, reasoningSettings, replaySetting, textOrFile } from "../run_settings.ts";
 import { RunView } from "../run_view.ts";
 import { sessionInstructions } from "../session_instructions.ts";
-import { configPath } from "../settings.ts";
+import { absolute, configPath } from "../settings.ts";
 import { stopOnSignals } from "../signals.ts";
 import { promptText } from "../stdin.ts";
 import { liveTimeouts } from "../timeouts.ts";
@@ -43,11 +43,16 @@ export async function runVerb(prompt: string | undefined, flags: RunFlags): Prom
   const release = stopOnSignals(stop, Math.max(0, deadline - ports.clock.monotonic()));
   try {
     const home = openHome(ports, context.home.value, { create: true });
-    const writer = await openSession(home, plan, { words, stop });
+    const played = plan.fixture === null ? null : playFixture(ports, plan.fixture);
     try {
-      return await runIn(writer, plan, { words, stop });
+      const writer = await openSession(home, plan, { words, stop });
+      try {
+        return await runIn(writer, plan, { words, stop, played });
+      } finally {
+        writer.close();
+      }
     } finally {
-      writer.close();
+      played?.close();
     }
   } finally {
     release();
@@ -57,35 +62,31 @@ export async function runVerb(prompt: string | undefined, flags: RunFlags): Prom
 async function runIn(
   writer: SessionWriter,
   plan: RunPlan,
-  { words, stop }: Start,
+  { words, stop, played }: Start & { readonly played: PlayedFixture | null },
 ): Promise<ExitCode> {
   const { context, ports, fixture, flags } = plan;
   const { output } = context;
-  const { endpoint, key, model } = runTarget(plan, writer.manifest);
+  const target = runTarget(plan, writer.manifest);
+  const { endpoint, key, model } = target;
   const view = new RunView(output, {
     verbose: flags.verbose === true,
     acceptDrift: flags.acceptDrift === true,
   });
   const show = (event: RunEvent) => output.options.json ? output.json(event) : view.show(event);
-  let exitCode: ExitCode | null = null;
-  const emit = (event: RunEvent) => {
-    if (event.type !== "run.ended" || event.state !== "completed" || flags.output === undefined) {
-      return show(event);
-    }
-    const failure = writeAnswer(flags.output, event.text);
-    if (failure === null) return show(event);
-    exitCode = failure.exitCode;
-    show({ ...failure.toJSON(), type: "error" });
-    show({ ...event, exit_code: failure.exitCode });
-  };
+  // How the run ended is told last: the answer's file and the recording have their say in it.
+  const last: RunEvent[] = [];
+  const emit = (event: RunEvent) =>
+    event.type === "error" || event.type === "run.ended" ? last.push(event) : show(event);
   const posture = postureOf(flags, writer.manifest);
+  const live = createLiveSend(ports, { ...liveTimeouts(ports), origin: endpoint.baseUrl.origin });
+  const isNew = writer.manifest === null;
+  const instructions = runInstructions(plan, writer);
+  const recording = await startRecording(writer, plan, target);
   const setup: RunSetup = {
     ports,
     writer,
     dialect: dialectOf(endpoint.provider),
-    send: fixture === null
-      ? createLiveSend(ports, { ...liveTimeouts(ports), origin: endpoint.baseUrl.origin })
-      : createPlayer(fixture.exchanges.map(playable), fixture.path),
+    send: played?.send ?? recording?.over(live) ?? live,
     emit,
     stop,
     provider: endpoint.provider,
@@ -93,10 +94,11 @@ async function runIn(
     endpoint: endpoint.endpoint,
     key,
     model,
-    instructions: runInstructions(plan, writer),
+    instructions,
     tools: posture.offered,
     knownTools: ALL_TOOLS,
     gate: new PermissionGate(posture.policy, askAtTerminal(output, stop.signal)),
+    ...(plan.playback === null ? {} : { playback: plan.playback }),
     permissions: posture.text,
     failOnDenied: flags.failOnDenied === true,
     strictDrift: fixture === null && flags.acceptDrift !== true && isOn(ports.env("REPRISE_STRICT_DRIFT")),
@@ -112,12 +114,40 @@ async function runIn(
     ...(flags.autoCompact === undefined ? {} : { autoCompact: flags.autoCompact }),
     ...(flags.maxTokens === undefined ? {} : { maxTokens: flags.maxTokens }),
   };
-  emit({ type: "session", id: writer.id, path: writer.path, new: writer.manifest === null });
+  emit({ type: "session", id: writer.id, path: writer.path, new: isNew });
   const start: RunStart = words === null
     ? { kind: "continue" }
     : { kind: "prompt", content: [{ type: "input_text", text: words }] };
-  const ended = await executeRun(setup, start);
-  return output.closed ? output.closedExitCode : exitCode ?? ended.exit_code;
+  let ended: RunEnded;
+  try {
+    ended = await executeRun(setup, start);
+  } catch (error) {
+    await recording?.abandon();
+    throw error;
+  }
+  const recorded = await recording?.finish(ended, setup, { flags, isNew, words });
+  if (recorded !== undefined) show({ type: "notice", ...recorded.notice });
+  const unwritten = ended.state !== "completed" || flags.output === undefined
+    ? null
+    : writeAnswer(flags.output, ended.text);
+  const failure = ended.exit_code === 0 ? unwritten ?? recorded?.failure ?? null : null;
+  if (failure !== null) last.splice(0, 0, { ...failure.toJSON(), type: "error" });
+  for (const event of last) {
+    show(event.type === "run.ended" && failure !== null ? { ...event, exit_code: failure.exitCode } : event);
+  }
+  return output.closed ? output.closedExitCode : failure?.exitCode ?? ended.exit_code;
+}
+
+/** The recording that `--record` asks for. */
+async function startRecording(
+  writer: SessionWriter,
+  { ports, context, flags }: RunPlan,
+  target: RunTarget,
+): Promise<RunRecording | null> {
+  if (flags.record === undefined) return null;
+  const { RunRecording } = await import("../run_recording.ts");
+  const home = openHome(ports, context.home.value, { create: false });
+  return await RunRecording.start({ ports, home, directory: absolute(flags.record), writer }, target);
 }
 
 /** The flag's words, else what the session has; a new one starts with ours. */

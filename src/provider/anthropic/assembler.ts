@@ -5,6 +5,7 @@
  * @module
  */
 import {
+  indexMember,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -212,7 +213,7 @@ function newMessage(id: string | null, model: string | null): Message {
 }
 
 function indexOf(payload: JsonObject, otherwise: number): number {
-  return typeof payload.index === "number" ? payload.index : otherwise;
+  return indexMember(payload, "index") ?? otherwise;
 }
 
 function shown(effect: DeltaEffect, outputIndex: number): readonly StreamUpdate[] {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Item } from "../../domain/event.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
+import { indexMember, isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import type { StreamUpdate } from "../provider.ts";
 
 const NOTHING: readonly StreamUpdate[] = [];
@@ -70,8 +70,10 @@ export class DeltaReader {
     return delta === "" ? NOTHING : [{ kind: "reasoning_delta", outputIndex, delta }];
   }
 
-  #positionOf({ output_index: index, item_id: id }: JsonObject): number {
-    if (typeof index === "number") return index;
+  #positionOf(payload: JsonObject): number {
+    const index = indexMember(payload, "output_index");
+    if (index !== undefined) return index;
+    const { item_id: id } = payload;
     return (typeof id === "string" ? this.#announced.get(id) : undefined) ?? this.#latest;
   }
 

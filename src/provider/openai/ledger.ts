@@ -5,7 +5,7 @@
  * @module
  */
 import type { Item } from "../../domain/event.ts";
-import { isJsonObject, type JsonObject, numberMember, stringMember } from "../../domain/json.ts";
+import { indexMember, isJsonObject, type JsonObject, stringMember } from "../../domain/json.ts";
 
 interface Entry {
   readonly type: string;
@@ -35,7 +35,7 @@ export class ItemLedger {
 
   /** Remembers where an announced item stands; returns its position. */
   announce(payload: JsonObject, item: Item): number {
-    const index = numberMember(payload, "output_index") ?? this.#next;
+    const index = indexMember(payload, "output_index") ?? this.#next;
     const id = stringMember(item, "id");
     if (id !== undefined) this.#announced.set(id, index);
     return index;
@@ -44,7 +44,7 @@ export class ItemLedger {
   /** Takes a finished item: its position, or `undefined` when the very same item was taken before. */
   take(payload: JsonObject, item: Item): number | undefined {
     const entry = entryOf(item);
-    const index = numberMember(payload, "output_index") ?? this.#announced.get(entry.id ?? "") ?? this.#next;
+    const index = indexMember(payload, "output_index") ?? this.#announced.get(entry.id ?? "") ?? this.#next;
     const there = this.#byIndex.get(index) ?? [];
     if (entry.id !== undefined && there.some((other) => other.id === entry.id)) return undefined;
     this.#add(index, entry);

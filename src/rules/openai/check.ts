@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { isJsonObject, type JsonValue } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { type CheckResult, type Grade, gradedResult } from "../rule.ts";
 import { type BlobJudge, unreadableBlobs, unstoredItems } from "./blobs.ts";
 import {
@@ -85,18 +85,18 @@ function findingsIn(body: JsonValue, options: CheckOptions): Finding[] {
     ...duplicateIds(items),
     ...unstoredItems(items, body),
     ...(decode === undefined ? [] : unreadableBlobs(items, body, decode)),
-    ...reasoningPairs(items, options),
+    ...reasoningPairs(items, body, options),
     ...unpairedCalls(items, body),
     ...misplacedTrigger(items),
   ];
 }
 
-function reasoningPairs(items: readonly PlacedItem[], options: CheckOptions): Finding[] {
+function reasoningPairs(items: readonly PlacedItem[], body: JsonObject, options: CheckOptions): Finding[] {
   const { pairing = "both", reasoningOf, followingOf } = options;
   const byId = pairing !== "positional";
   return [
-    ...(pairing === "by_id" ? [] : reasoningWithoutFollowing(items)),
-    ...(byId && followingOf !== undefined ? reasoningWithoutItsFollowing(items, followingOf) : []),
+    ...(pairing === "by_id" ? [] : reasoningWithoutFollowing(items, body)),
+    ...(byId && followingOf !== undefined ? reasoningWithoutItsFollowing(items, body, followingOf) : []),
     ...(byId && reasoningOf !== undefined ? itemsWithoutReasoning(items, reasoningOf) : []),
   ];
 }

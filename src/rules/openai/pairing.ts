@@ -23,30 +23,42 @@ export type Pairing = "positional" | "by_id" | "both";
 /** Reasoning items whose response had next an item that does not come after them here. */
 export function reasoningWithoutItsFollowing(
   items: readonly PlacedItem[],
+  body: JsonObject,
   followingOf: FollowingOf,
 ): Finding[] {
+  // A search for each reasoning item would cost the square of a long conversation.
+  const lastPlace = new Map<unknown, number>();
+  items.forEach(({ item }, position) => {
+    lastPlace.set(item.id, position);
+    lastPlace.set(item.call_id, position);
+  });
   return items.flatMap((placed, position): Finding[] => {
     if (placed.type !== "reasoning" || typeof placed.item.id !== "string") return [];
     const wanted = followingOf(placed.item.id);
-    if (wanted === undefined) return [];
-    const later = items.slice(position + 1);
-    if (later.some(({ item }) => item.id === wanted || item.call_id === wanted)) return [];
-    return [withoutFollowing(placed)];
+    if (wanted === undefined || (lastPlace.get(wanted) ?? -1) > position) return [];
+    return [withoutFollowing(placed, items[position + 1], body)];
   });
 }
 
 /** Reasoning items that nothing of the model follows. */
-export function reasoningWithoutFollowing(items: readonly PlacedItem[]): Finding[] {
+export function reasoningWithoutFollowing(items: readonly PlacedItem[], body: JsonObject): Finding[] {
   return items.flatMap((placed, position): Finding[] => {
     if (placed.type !== "reasoning") return [];
     const next = items[position + 1];
     if (next !== undefined && canFollowReasoning(next)) return [];
-    return [withoutFollowing(placed)];
+    return [withoutFollowing(placed, next, body)];
   });
 }
 
-function withoutFollowing(placed: PlacedItem): Finding {
+/**
+ * That a message must have its id was captured where responses are stored, which finds it by that. Under `store: false`
+ * a client in wide use sends all its messages without (AIS), so there the sources contradict each other.
+ */
+function withoutFollowing(placed: PlacedItem, next: PlacedItem | undefined, { store }: JsonObject): Finding {
+  const saidWithoutId = next?.type === "message" && next.item.role === "assistant" &&
+    typeof next.item.id !== "string";
   return {
+    ...(store === false && saidWithoutId ? { grade: "uncertain" } : {}),
     rule: "reasoning_following",
     message: `Item '${nameOf(placed)}' of type 'reasoning' was provided without its required following item.`,
     param: "input",

@@ -76,6 +76,23 @@ Deno.test("rules refuse by default what was seen on the wire or stands in the ty
   assert.equal(only(warnings).rule, "id_prefix");
 });
 
+Deno.test("rules only warn of a message without its id after reasoning where nothing is stored, as clients send it", () => {
+  const body = (store: boolean) =>
+    stateless([user, thought, { role: "assistant", content: "hi" }], { store });
+  for (const options of [{}, { followingOf: () => "msg_1" }]) {
+    const { refusals, warnings } = checkRequest(body(false), { mode: "openai", ...options });
+    assert.deepEqual(refusals, []);
+    assert(warnings.length > 0 && warnings.every(({ rule }) => rule === "reasoning_following"));
+    assert.equal(checkRequest(body(true), { mode: "openai", ...options }).refusals[0]?.grade, "wire");
+  }
+  // The message of another answer is not what came next, with whatever id.
+  const other = checkRequest(stateless([user, thought, reply]), {
+    mode: "openai",
+    followingOf: () => "msg_2",
+  });
+  assert.equal(only(other.refusals).grade, "wire");
+});
+
 Deno.test("rules answer in the order of the API's validators", () => {
   const body = stateless([user, { ...thought, id: "x1" }, { ...thought, id: "x1" }, call, thought]);
   const rules = strict(body, { decode: () => "undecodable" }).map(({ rule }) => rule);

@@ -1,0 +1,93 @@
+/**
+ * Clients that cost as little as they can: HTTP/1.1 by hand over connections that stay open, so that what is measured
+ * is the server.
+ *
+ * @module
+ */
+import { ReprError } from "../src/domain/errors.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("latin1");
+
+/** A `POST` of JSON as the bytes of a request. */
+export function postOf(origin: string, path: string, body: string): Uint8Array {
+  const bytes = encoder.encode(body);
+  return encoder.encode(
+    `POST ${path} HTTP/1.1\r\nhost: ${new URL(origin).host}\r\ncontent-type: application/json\r\n` +
+      `authorization: Bearer bench\r\ncontent-length: ${bytes.length}\r\n\r\n${body}`,
+  );
+}
+
+/**
+ * Sends the requests over `clients` connections, each the next one as soon as it has its answer.
+ *
+ * @throws {ReprError} `unexpected` for an answer that is not 200, or shorter than `leastBytes`.
+ */
+export async function sendAll(
+  origin: string,
+  requests: readonly Uint8Array[],
+  { clients, leastBytes }: { readonly clients: number; readonly leastBytes: number },
+): Promise<void> {
+  const queue = requests.values();
+  await Promise.all(Array.from({ length: clients }, async () => {
+    let connection: Deno.TcpConn | undefined;
+    const buffer = new Uint8Array(256 * 1024);
+    try {
+      for (const request of queue) {
+        connection ??= await Deno.connect({
+          hostname: "127.0.0.1",
+          port: Number(new URL(origin).port),
+        });
+        connection.setNoDelay(true);
+        await write(connection, request);
+        const { bytes, closes } = await readAnswer(connection, buffer);
+        if (bytes < leastBytes) throw broken(`an answer has ${bytes} bytes, fewer than ${leastBytes}`);
+        if (!closes) continue;
+        connection.close();
+        connection = undefined;
+      }
+    } finally {
+      connection?.close();
+    }
+  }));
+}
+
+async function write(connection: Deno.TcpConn, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+}
+
+/** Reads one answer; `bytes` counts its body with the framing of chunks. */
+async function readAnswer(
+  connection: Deno.TcpConn,
+  buffer: Uint8Array,
+): Promise<{ readonly bytes: number; readonly closes: boolean }> {
+  let head = "";
+  let bytes = 0;
+  let last = "";
+  let length: number | undefined;
+  for (;;) {
+    const count = await connection.read(buffer);
+    if (count === null) throw broken("a connection closed before its answer was whole");
+    let part = buffer.subarray(0, count);
+    if (length === undefined) {
+      head += decoder.decode(part);
+      const end = head.indexOf("\r\n\r\n");
+      if (end < 0) continue;
+      if (!head.startsWith("HTTP/1.1 200")) {
+        throw broken(`an answer is ${JSON.stringify(head.slice(0, 600))}`);
+      }
+      part = encoder.encode(head.slice(end + 4));
+      head = head.slice(0, end).toLowerCase();
+      length = Number(/\r\ncontent-length: *(\d+)/.exec(head)?.[1] ?? Infinity);
+    }
+    bytes += part.length;
+    last = (last + decoder.decode(part.subarray(-5))).slice(-5);
+    // The stream itself holds no CR, so only the last chunk looks like this.
+    if (bytes >= length || (length === Infinity && last === "0\r\n\r\n")) break;
+  }
+  return { bytes, closes: /\r\nconnection: *close/.test(head) };
+}
+
+function broken(why: string): ReprError {
+  return new ReprError("unexpected", `Cannot measure the server: ${why}`);
+}

@@ -1,0 +1,144 @@
+/**
+ * `reprise serve` with its checks on, under sixteen clients that each ask for a stream of 300 events, against a server
+ * of the same runtime that only sends the same bytes, and against aimock.
+ *
+ * @module
+ */
+import { join } from "node:path";
+import { writeFixture } from "../tests/support/fixture.ts";
+import { type Aimock, withAimock } from "./aimock.ts";
+import { type Bench, type BenchContext, sized } from "./bench.ts";
+import { makeBinaries } from "./binaries.ts";
+import { postOf, sendAll } from "./clients.ts";
+import { type Measured, type Report, type Row, type SkippedRow, speedRow } from "./report.ts";
+import { type RunningServer, startReprise, startServer } from "./servers.ts";
+import { syntheticStream } from "./stream.ts";
+import { type Candidate, interleave, timedAsync } from "./timing.ts";
+
+const CLIENTS = 16;
+const EVENTS = 300;
+const WARMUPS = 1;
+const PATH = "/v1/responses";
+
+/** Measures throughput; each exchange of the fixture is asked for once, as each is played once. */
+export const serveBench: Bench = async (context) => {
+  const perRound = sized(context, { full: 160, quick: 64 });
+  const rounds = sized(context, { full: 5, quick: 2 });
+  const stream = syntheticStream(EVENTS);
+  const bodies = Array.from({ length: perRound * (rounds + WARMUPS) }, (_, index) => requestBody(index));
+  const fixture = writeFixture(
+    join(context.workDirectory, "serve"),
+    bodies.map((body) => ({ request: { path: PATH, body: JSON.parse(body) }, body: stream })),
+  );
+  const { reprise } = await makeBinaries(context);
+  const servers: RunningServer[] = [];
+  const started = async (server: Promise<RunningServer>) => {
+    servers.push(await server);
+    return await server;
+  };
+  try {
+    return await withAimock(async (aimock) => {
+      const candidate = (server: RunningServer, leastBytes: number): Candidate => ({
+        measure: (round) => {
+          const asked = bodies.slice(round * perRound, (round + 1) * perRound)
+            .map((body) => postOf(server.origin, PATH, body));
+          return timedAsync(() => sendAll(server.origin, asked, { clients: CLIENTS, leastBytes }));
+        },
+      });
+      const times = await interleave({
+        own: candidate(await started(startReprise(reprise, ["serve", fixture])), stream.length),
+        whole: candidate(await started(startBare(context, fixture, "whole")), stream.length),
+        events: candidate(await started(startBare(context, fixture, "events")), stream.length),
+        aimock: typeof aimock === "string"
+          ? null
+          : candidate(await started(startAimock(context, aimock)), stream.length / 2),
+      }, { rounds, warmups: WARMUPS });
+      return {
+        rows: rowsOf(times, typeof aimock === "string" ? aimock : null),
+        notes: [
+          `${rounds} rounds of ${perRound} requests by ${CLIENTS} clients; a stream of ${EVENTS} events and ` +
+          `${stream.length.toLocaleString("en")} bytes.`,
+        ],
+      } satisfies Report;
+    });
+  } finally {
+    for (const server of servers) await server.stop();
+  }
+};
+
+function rowsOf(
+  times: Readonly<Record<"own" | "whole" | "events" | "aimock", readonly number[]>>,
+  withoutAimock: string | null,
+): (Row | SkippedRow)[] {
+  const own = { name: "serve", times: times.own };
+  const against = (row: Omit<Measured, "name" | "times">) => speedRow({ ...own, ...row });
+  return [
+    against({
+      against: "Deno.serve, the body in one piece, speed",
+      againstTimes: times.whole,
+      target: { bound: "at_least", value: 0.6 },
+    }),
+    against({
+      against: "Deno.serve, one event at a time, speed",
+      againstTimes: times.events,
+      detail: true,
+    }),
+    withoutAimock === null
+      ? against({
+        against: "aimock, speed",
+        againstTimes: times.aimock,
+        target: { bound: "at_least", value: 5 },
+      })
+      : { name: "serve against aimock", skipped: withoutAimock },
+  ];
+}
+
+/** What an agent asks: instructions, a tool, and a prompt of its own. */
+function requestBody(index: number): string {
+  return JSON.stringify({
+    model: "gpt-5.6",
+    instructions: "You are an engineer who works in a terminal. ".repeat(20),
+    tools: [{
+      type: "function",
+      name: "read_file",
+      description: "Reads a text file of the workspace",
+      parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+      strict: false,
+    }],
+    input: [{ role: "user", content: `Go ${index}` }],
+    stream: true,
+    store: false,
+  });
+}
+
+function startBare(
+  { root }: BenchContext,
+  fixture: string,
+  delivery: "whole" | "events",
+): Promise<RunningServer> {
+  const script = join(root, "bench", "bare_server.ts");
+  return startServer(
+    {
+      program: Deno.execPath(),
+      args: ["run", "-A", "--quiet", script, join(fixture, "exchanges", "0001", "body"), delivery],
+      cwd: root,
+    },
+    (line) => {
+      const port = /"port":(\d+)/.exec(line)?.[1];
+      return port === undefined ? undefined : `http://127.0.0.1:${port}`;
+    },
+  );
+}
+
+/** aimock with an answer of its own making, cut so that it sends about as many events. */
+function startAimock({ workDirectory }: BenchContext, aimock: Aimock): Promise<RunningServer> {
+  const fixtures = join(workDirectory, "serve-aimock");
+  Deno.mkdirSync(fixtures, { recursive: true });
+  const deltas = EVENTS - 9;
+  const content = "total ".repeat(deltas);
+  Deno.writeTextFileSync(
+    join(fixtures, "go.json"),
+    JSON.stringify({ fixtures: [{ match: { userMessage: "Go" }, response: { content } }] }),
+  );
+  return aimock.start(["-f", fixtures, "-c", "6"]);
+}

@@ -1,0 +1,65 @@
+/**
+ * Where a verb that streams puts its JSON Lines.
+ *
+ * @module
+ */
+import { storageError } from "../store/fs_errors.ts";
+import type { Output } from "./output.ts";
+
+/** The flags that decide about it. */
+export interface EventFlags {
+  readonly json?: true | undefined;
+  /** A file for the events, where stdout is the command's. */
+  readonly events?: string | undefined;
+}
+
+/** Takes the events of a verb one by one. */
+export interface EventOutput extends Disposable {
+  /** True where stdout has them, and stderr need not tell them too. */
+  readonly onStdout: boolean;
+  /** One line. */
+  write<Event extends { readonly type: string }>(event: Event): void;
+}
+
+/**
+ * Opens it: `--events FILE` takes the lines; without it `--json` prints them, unless a command is wrapped: its stdout
+ * is its own.
+ *
+ * @throws {ReprError} `storage_…` where the file cannot be written.
+ */
+export function openEventOutput(
+  output: Output,
+  { json, events }: EventFlags,
+  { wraps }: { readonly wraps: boolean },
+): EventOutput {
+  if (events !== undefined) return fileOutput(events);
+  const onStdout = json === true && !wraps;
+  return {
+    onStdout,
+    write: (event) => {
+      if (onStdout) output.json(event);
+    },
+    [Symbol.dispose]: () => {},
+  };
+}
+
+function fileOutput(path: string): EventOutput {
+  const attempt = <T>(action: () => T): T => {
+    try {
+      return action();
+    } catch (error) {
+      throw storageError(error, "write the events", path);
+    }
+  };
+  const file = attempt(() => Deno.openSync(path, { write: true, create: true, truncate: true, mode: 0o600 }));
+  const encoder = new TextEncoder();
+  return {
+    onStdout: false,
+    write: (event) =>
+      attempt(() => {
+        const line = encoder.encode(`${JSON.stringify(event)}\n`);
+        for (let at = 0; at < line.length;) at += file.writeSync(line.subarray(at));
+      }),
+    [Symbol.dispose]: () => file.close(),
+  };
+}

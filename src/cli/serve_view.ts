@@ -1,0 +1,76 @@
+/**
+ * What `serve` says to people: a line for each request, and a summary.
+ *
+ * @module
+ */
+import type { PlaybookSummary } from "../fixture/serve/playbook.ts";
+import type { ServeEvent } from "../fixture/serve/server.ts";
+import type { Output } from "./output.ts";
+import { visibleText } from "./terminal.ts";
+import { clientEnvironment } from "./wrapped_command.ts";
+
+/** The most exchanges that the summary lists. */
+const LISTED_UNUSED = 10;
+
+/** Tells people on stderr. */
+export class ServeView {
+  readonly #output: Output;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  /** The server listens at `origin`. */
+  ready(
+    origin: string,
+    { exchanges, fixtures }: { readonly exchanges: number; readonly fixtures: number },
+  ): void {
+    const variables = Object.entries(clientEnvironment(origin)).map(([name, url]) => `${name}=${url}`).join(
+      " ",
+    );
+    this.#line(
+      `serving ${counted(exchanges, "exchange")} of ${
+        counted(fixtures, "fixture")
+      } at ${origin} (${variables})`,
+    );
+  }
+
+  /** A request. */
+  event(event: ServeEvent): void {
+    this.#line(lineOf(event));
+  }
+
+  /** What came of all of them. */
+  summary({ served, missed, refused, warned, unused }: PlaybookSummary): void {
+    this.#line(`served ${served}, missed ${missed}, refused by a rule ${refused}, with warnings ${warned}`);
+    if (unused.length === 0) return;
+    const listed = unused.slice(0, LISTED_UNUSED).map(({ fixture, number }) => `${number} of ${fixture}`);
+    const more = unused.length > LISTED_UNUSED ? `, and ${unused.length - LISTED_UNUSED} more` : "";
+    this.#line(`not asked for: ${counted(unused.length, "exchange")}, ${listed.join(", ")}${more}`);
+  }
+
+  #line(text: string): void {
+    this.#output.note(this.#output.stderrIsTerminal ? visibleText(text) : text);
+  }
+}
+
+function lineOf(event: ServeEvent): string {
+  if (event.type === "turned_away") return `turned away with ${event.status}: ${event.message}`;
+  const asked = `${event.request} ${event.method} ${event.path}`;
+  switch (event.type) {
+    case "played":
+      return `${asked}: ${event.status}, exchange ${event.number} of ${event.fixture}`;
+    case "miss":
+      return `${asked}: ${event.status}, miss: ${event.message}`;
+    case "refused":
+      return `${asked}: ${event.status}, rule ${event.rule} (${event.grade}): ${event.message}`;
+    case "warning":
+      return `${asked}: warning, ${event.rule}${
+        event.grade === null ? "" : ` (${event.grade})`
+      }: ${event.message}`;
+  }
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,197 @@
+/** The verb `record`: a proxy in front of an API that keeps what passes as a fixture. */
+import { asReprError, type ExitCode, ReprError } from "../../domain/errors.ts";
+import type { ProviderKind } from "../../domain/fingerprint.ts";
+import type { DropReason } from "../../fixture/record/outcome.ts";
+import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
+import { openPatiently } from "../../fixture/record/staged_file.ts";
+import {
+  type ExchangeEvent,
+  FixtureWriter,
+  type RecordingSummary,
+  requireFree,
+  secretLeft,
+} from "../../fixture/record/writer.ts";
+import { createScrubber } from "../../fixture/secrets/scrubber.ts";
+import { storageError } from "../../store/fs_errors.ts";
+import { type CommonFlags, type Context, makeContext } from "../context.ts";
+import { type EventOutput, openEventOutput } from "../event_output.ts";
+import type { Output } from "../output.ts";
+import { writePortFile } from "../port_file.ts";
+import { recordRoutes, type Routes } from "../record_routes.ts";
+import { secretEnvironment } from "../secret_environment.ts";
+import { absolute } from "../settings.ts";
+import { untilSignalled } from "../until_signalled.ts";
+import { VERSION } from "../version.ts";
+import { clientEnvironment, runWrapped } from "../wrapped_command.ts";
+
+/** The flags of `record`. */
+export interface RecordFlags extends CommonFlags {
+  readonly out: string;
+  readonly upstream?: string | undefined;
+  readonly port?: number | undefined;
+  readonly portFile?: string | undefined;
+  readonly keepCut?: true | undefined;
+  readonly provider?: ProviderKind | undefined;
+  readonly events?: string | undefined;
+  readonly dryRun?: true | undefined;
+}
+
+/** Performs `record`; `command` is what stands behind `--`, empty where nothing does. */
+export async function recordVerb(command: readonly string[], flags: RecordFlags): Promise<ExitCode> {
+  const context = makeContext(flags);
+  const { ports, output } = context;
+  const wraps = command.length > 0;
+  const out = absolute(flags.out);
+  const routes = await recordRoutes(ports, flags.upstream, { wraps });
+  if (flags.dryRun === true) return preview(context, { command, flags, out, routes });
+
+  using events = openEventOutput(output, flags, { wraps });
+  const writer = await openWriter(context, { flags, out, events, wraps });
+  const recorder = await listening(context, { flags, writer, routes });
+  let code = 0;
+  let thrown: ReprError | null = null;
+  try {
+    using _file = flags.portFile === undefined ? null : writePortFile(flags.portFile, recorder.port);
+    const ready = { type: "ready", port: recorder.port, origin: recorder.origin, out };
+    events.write(ready);
+    if (!wraps && !events.onStdout) {
+      output.note(`recording ${routes.upstreams.join(" and ")} at ${recorder.origin} into "${out}"`);
+    }
+    code = wraps
+      ? await runWrapped(command, clientEnvironment(recorder.origin))
+      : await untilSignalled((stop) => output.onClosed(stop));
+  } catch (error) {
+    thrown = asReprError(error);
+  }
+  await recorder.stop();
+  const summary = await writer.close();
+  return told({ output, events, out }, summary, { code, thrown });
+}
+
+interface Opening {
+  readonly flags: RecordFlags;
+  readonly out: string;
+  readonly events: EventOutput;
+  readonly wraps: boolean;
+}
+
+async function openWriter(
+  { ports, output }: Context,
+  { flags, out, events, wraps }: Opening,
+): Promise<FixtureWriter> {
+  const { values, whole } = await secretEnvironment();
+  if (!whole) output.note("only some variables of the environment could be looked through for secrets");
+  try {
+    return FixtureWriter.create(ports.files, out, {
+      created: ports.clock.now(),
+      producer: `reprise ${VERSION}`,
+      provider: flags.provider,
+      scrubber: createScrubber({ values }),
+      keepCut: flags.keepCut === true,
+      open: openPatiently,
+      onExchange: (event) => {
+        events.write(event);
+        if (event.state === "dropped") output.note(dropLine(event));
+        else if (!wraps && !events.onStdout) output.note(exchangeLine(event));
+      },
+    });
+  } catch (error) {
+    throw storageError(error, "begin the recording", out);
+  }
+}
+
+async function listening(
+  { ports }: Context,
+  { flags, writer, routes }: {
+    readonly flags: RecordFlags;
+    readonly writer: FixtureWriter;
+    readonly routes: Routes;
+  },
+): Promise<Recorder> {
+  try {
+    return startRecorder({ ports, writer, route: routes.route, port: flags.port ?? 0 });
+  } catch (error) {
+    await writer.close();
+    throw error;
+  }
+}
+
+/** Says what became of the recording, and what the process ends with: the command's own failure comes first. */
+function told(
+  { output, events, out }: { readonly output: Output; readonly events: EventOutput; readonly out: string },
+  { published, dropped, refused, redactions, failure }: RecordingSummary,
+  { code, thrown }: { readonly code: number; readonly thrown: ReprError | null },
+): ExitCode {
+  const error = thrown ??
+    (failure !== null ? storageError(failure.error, "record", out) : refused > 0 ? leftOver(refused) : null);
+  const exitCode = (code !== 0 ? code : error?.exitCode ?? 0) as ExitCode;
+  if (error !== null) {
+    events.write({ ...error.toJSON(), type: "error" });
+    if (!events.onStdout) output.errorLine(error.message, error.hint);
+  }
+  const ended = {
+    type: "record.ended",
+    out,
+    ...{ published, dropped, refused, redactions },
+    exit_code: exitCode,
+  };
+  events.write(ended);
+  const replaced = Object.values(redactions).reduce((sum, count) => sum + count, 0);
+  output.note(
+    `recorded ${published} exchanges into "${out}"` + (dropped === 0 ? "" : `, left out ${dropped}`) +
+      (replaced === 0 ? "" : `, replaced ${replaced} secrets`),
+  );
+  return output.closed ? output.closedExitCode : exitCode;
+}
+
+function leftOver(refused: number): ReprError {
+  return new ReprError("secret_left", `Cannot keep ${refused} of the exchanges: they still held a secret`, {
+    hint: "Which ones, and whose value, was said when they ended; nothing of them was kept",
+  });
+}
+
+function preview(
+  { ports, output }: Context,
+  { command, flags, out, routes }: {
+    readonly command: readonly string[];
+    readonly flags: RecordFlags;
+    readonly out: string;
+    readonly routes: Routes;
+  },
+): ExitCode {
+  requireFree(ports.files, out);
+  const { upstreams } = routes;
+  const port = flags.port ?? 0;
+  if (output.options.json) {
+    output.json({ type: "dry_run", upstreams, out, port, command: command.length === 0 ? null : command });
+  } else {
+    output.text(
+      `Would listen on 127.0.0.1 (${port === 0 ? "any free port" : `port ${port}`}), pass requests on to ` +
+        `${upstreams.join(" or ")},\nand keep them in "${out}"` +
+        (command.length === 0 ? "" : `, while ${JSON.stringify(command[0])} runs`) + ". Nothing was done.\n",
+    );
+  }
+  return 0;
+}
+
+function exchangeLine({ number, method, path, status, bytes, ms }: ExchangeEvent): string {
+  return `exchange ${number}: ${method} ${path} ${status}, ${bytes} bytes in ${Math.round(ms)} ms`;
+}
+
+/** Why an exchange was left out, for people. */
+const WHY: Readonly<Record<DropReason, string>> = {
+  no_answer: "the upstream could not be reached",
+  closed: "the client hung up (--keep-cut keeps such a one)",
+  cut: "its body broke off (--keep-cut keeps such a one)",
+  no_terminal_event: "the event that ends such a stream did not come (--keep-cut keeps such a one)",
+  encoding: "its content encoding cannot be undone",
+  stopped: "it was still running when the recording ended",
+  secret_left: "it still held a secret",
+  storage: "it could not be written",
+};
+
+function dropLine(event: ExchangeEvent): string {
+  const { request, method, path, reason, secrets = [], file } = event;
+  const why = file !== undefined ? secretLeft(file, secrets).message : WHY[reason ?? "storage"];
+  return `not recorded: request ${request}, ${method} ${path}: ${why}`;
+}

@@ -1,0 +1,171 @@
+/** The verb `serve`: plays fixtures back as the API, and checks requests. */
+import { ReprError } from "../../domain/errors.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { type Fixture, readFixture } from "../../fixture/read.ts";
+import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
+import {
+  createPlaybook,
+  type Match,
+  type PlaybookSummary,
+  type RuleSet,
+} from "../../fixture/serve/playbook.ts";
+import { type ServeEvent, startReplayServer } from "../../fixture/serve/server.ts";
+import { type CommonFlags, makeOutput } from "../context.ts";
+import { openEventOutput } from "../event_output.ts";
+import { livePorts } from "../live_ports.ts";
+import type { Output } from "../output.ts";
+import { writePortFile } from "../port_file.ts";
+import { ServeView } from "../serve_view.ts";
+import { clientEnvironment, runWrapped } from "../wrapped_command.ts";
+
+/** The flags of `serve`. */
+export interface ServeFlags extends CommonFlags {
+  readonly port?: number | undefined;
+  readonly portFile?: string | undefined;
+  readonly host?: string | undefined;
+  readonly token?: string | undefined;
+  readonly rules?: RuleSet | undefined;
+  readonly match?: Match | undefined;
+  readonly pace?: string | undefined;
+  readonly strictUsage?: true | undefined;
+  /** In days. */
+  readonly maxAge?: number | undefined;
+  readonly events?: string | undefined;
+}
+
+/** What clients that are given no token send as their key. */
+const DUMMY_KEY = "reprise-plays-this";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Performs `serve`, with a command that runs against the server when `command` is not empty.
+ *
+ * @returns the command's exit code, or 0; 7 instead of 0 after a miss, a broken rule or, with `--strict-usage`, an
+ * exchange that nobody asked for.
+ */
+export async function serveVerb(
+  directories: readonly string[],
+  command: readonly string[],
+  flags: ServeFlags,
+): Promise<number> {
+  const output = makeOutput(flags);
+  const ports = livePorts();
+  const pace = paceOf(flags.pace ?? "fast");
+  const fixtures = directories.map((directory) => readFixture(ports.files, withoutSlash(directory)));
+  requireYoung(fixtures, flags.maxAge, ports);
+  const playbook = createPlaybook(fixtures, { match: flags.match ?? "semantic", rules: flags.rules ?? null });
+  const wraps = command.length > 0;
+  const view = new ServeView(output);
+  using events = openEventOutput(output, flags, { wraps });
+  const tell = (event: ServeEvent) => {
+    events.write(event);
+    if (!events.onStdout) view.event(event);
+  };
+
+  const { port = 0, host, token } = flags;
+  using end = wraps ? null : ordinaryEnd();
+  const server = startReplayServer({ playbook, pace, clock: ports.clock, port, host, token, onEvent: tell });
+  let code: number;
+  try {
+    using _file = flags.portFile === undefined ? null : writePortFile(flags.portFile, server.port);
+    const ready = { type: "ready", port: server.port, origin: server.origin };
+    events.write(ready);
+    if (!events.onStdout) {
+      // Scripts wait for this line whether they asked for the other events or not.
+      if (!wraps) output.json(ready);
+      const exchanges = fixtures.reduce((sum, fixture) => sum + fixture.exchanges.length, 0);
+      view.ready(server.origin, { exchanges, fixtures: fixtures.length });
+    }
+    code = wraps
+      ? await runWrapped(command, { ...clientEnvironment(server.origin), ...keys(token) })
+      : await end?.came ?? 0;
+  } finally {
+    await server.stop();
+  }
+
+  const { summary } = playbook;
+  const verdict = verdictOf(summary, flags.strictUsage === true);
+  const exitCode = code === 0 && verdict !== null ? 7 : code;
+  events.write({
+    type: "serve.ended",
+    exit_code: exitCode,
+    ...(wraps ? { command_exit_code: code } : {}),
+    ...summary,
+  });
+  if (!events.onStdout) {
+    view.summary(summary);
+    if (verdict !== null) failed(output, verdict);
+  }
+  return exitCode;
+}
+
+function paceOf(text: string): Pace {
+  const pace = parsePace(text);
+  if (pace !== null) return pace;
+  throw new ReprError(
+    "usage",
+    `Cannot use --pace ${JSON.stringify(text)}: it is neither fast nor real nor a factor`,
+    {
+      hint: "A factor multiplies the recorded speed: 10 is ten times as fast, 0.5 half as fast",
+    },
+  );
+}
+
+/** A stale recording is what a test is to find, not a mistake in the words of the command. */
+function requireYoung(fixtures: readonly Fixture[], maxAge: number | undefined, { clock }: Ports): void {
+  if (maxAge === undefined) return;
+  for (const { path, created, header } of fixtures) {
+    const days = (clock.now() - created) / DAY_MS;
+    if (days <= maxAge) continue;
+    throw new ReprError(
+      "fixture_too_old",
+      `Cannot serve "${path}": it was recorded ${days.toFixed(1)} days ago, and --max-age allows ${maxAge}`,
+      {
+        hint: "Record it anew, or allow more days",
+        details: { path, created: header.created, max_age: maxAge },
+      },
+    );
+  }
+}
+
+/** No real key of the caller's may reach a test server, set or not. */
+function keys(token: string = DUMMY_KEY): Record<string, string> {
+  return { OPENAI_API_KEY: token, ANTHROPIC_API_KEY: token };
+}
+
+/** SIGTERM and SIGINT are the ordinary end, from before anybody is told that the server listens. */
+function ordinaryEnd(): Disposable & { readonly came: Promise<0> } {
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  const { promise, resolve } = Promise.withResolvers<0>();
+  const listener = () => resolve(0);
+  for (const signal of signals) Deno.addSignalListener(signal, listener);
+  return {
+    came: promise,
+    [Symbol.dispose]() {
+      for (const signal of signals) Deno.removeSignalListener(signal, listener);
+    },
+  };
+}
+
+/** Why the exit code is 7; `null` where all is well. */
+function verdictOf({ missed, refused, unused }: PlaybookSummary, strictUsage: boolean): string | null {
+  const wrong = [
+    ...(missed > 0 ? [`${missed} missed`] : []),
+    ...(refused > 0 ? [`${refused} broke a rule`] : []),
+    ...(strictUsage && unused.length > 0 ? [`${unused.length} not asked for`] : []),
+  ];
+  return wrong.length === 0 ? null : `Not every exchange went as recorded: ${wrong.join(", ")}`;
+}
+
+function failed(output: Output, verdict: string): void {
+  output.errorLine(
+    verdict,
+    "Each is told on stderr without --quiet, and as data with --json or --events FILE",
+  );
+}
+
+/** Messages name files as DIR/NAME. */
+function withoutSlash(directory: string): string {
+  return directory.replace(/(?<=.)\/+$/, "");
+}

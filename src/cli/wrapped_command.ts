@@ -1,0 +1,81 @@
+/**
+ * A command that a verb wraps: it has the terminal, our verb waits for it.
+ *
+ * @module
+ */
+import { ReprError } from "../domain/errors.ts";
+
+/** What is passed on to the command. */
+const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const satisfies readonly Deno.Signal[];
+
+/**
+ * The variables that lead the clients of OpenAI and Anthropic to `origin` (`http://127.0.0.1:PORT`): the base URL of
+ * the first has `/v1`, that of the second has not.
+ */
+export function clientEnvironment(origin: string): Record<string, string> {
+  return { OPENAI_BASE_URL: `${origin}/v1`, ANTHROPIC_BASE_URL: origin };
+}
+
+/**
+ * Runs a command with our streams and our whole environment, `env` on top of it, and waits for its end. Signals that
+ * would end us go to the command instead.
+ *
+ * @returns its exit code; of a command that a signal ended, 128 and the number of the signal.
+ * @throws {ReprError} `usage` where it cannot be started.
+ */
+export async function runWrapped(
+  command: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<number> {
+  let child: Deno.ChildProcess | null = null;
+  // Before the command starts: whoever hears from it may send a signal at once.
+  const listeners = FORWARDED.map((signal) => {
+    const listener = () => {
+      // A terminal sends Ctrl-C to both of us, and many programs end hard at the second one.
+      if (signal !== "SIGINT" || !Deno.stdin.isTerminal()) forward(child, signal);
+    };
+    Deno.addSignalListener(signal, listener);
+    return { signal, listener };
+  });
+  try {
+    child = started(command, env);
+    // Of a command that a signal ended, the runtime says 128 and its number, as a shell does.
+    return (await child.status).code;
+  } finally {
+    for (const { signal, listener } of listeners) Deno.removeSignalListener(signal, listener);
+  }
+}
+
+function started(
+  [name = "", ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Deno.ChildProcess {
+  try {
+    return new Deno.Command(name, {
+      args,
+      env,
+      stdin: "inherit",
+      stdout: "inherit",
+      stderr: "inherit",
+    }).spawn();
+  } catch (error) {
+    throw new ReprError("usage", `Cannot start the command ${JSON.stringify(name)}: ${whyNot(error)}`, {
+      hint: "Everything after -- is the command and its arguments; no shell takes it apart",
+      cause: error,
+    });
+  }
+}
+
+function whyNot(error: unknown): string {
+  if (error instanceof Deno.errors.NotFound) return "there is no such program";
+  if (error instanceof Deno.errors.PermissionDenied) return "it may not be executed";
+  return error instanceof Error ? error.message : String(error);
+}
+
+function forward(child: Deno.ChildProcess | null, signal: Deno.Signal): void {
+  try {
+    child?.kill(signal);
+  } catch {
+    // It ended at this very moment.
+  }
+}

@@ -1,0 +1,242 @@
+import assert from "node:assert/strict";
+import { sha256Hex } from "../../src/domain/hash.ts";
+import { readFixture } from "../../src/fixture/read.ts";
+import { unsealed } from "../../src/fixture/seal.ts";
+import { leaksIn } from "../../src/fixture/secrets/leaks.ts";
+import { denoFiles } from "../../src/store/deno_files.ts";
+import { rateLimited as messagesLimited, says, text, toolUse } from "../support/messages_server/script.ts";
+import { startMessagesServer } from "../support/messages_server.ts";
+import { ending, events, Sandbox } from "../support/reprise.ts";
+import {
+  answer,
+  functionCall,
+  httpError,
+  rateLimited,
+  reasoning,
+  type Script,
+} from "../support/responses_server.ts";
+import { assertError, HELLO, KEY, Place, READS_A, together } from "./harness.ts";
+
+/** A secret of the environment, without any letter that JSON escapes. */
+const CANARY = "canary-5be2c1d90f7a43e8";
+/** The members of a turn that a played run writes otherwise: times, and what hangs together with them. */
+const TIMES = ["at", "prev", "sum"];
+const WORDS = "Look around";
+
+/** Every file below a directory but locks, by its path. */
+function filesOf(directory: string): Map<string, Uint8Array> {
+  const files = new Map<string, Uint8Array>();
+  const walk = (path: string, prefix: string) => {
+    for (const { name, isDirectory } of Deno.readDirSync(path)) {
+      if (isDirectory) walk(`${path}/${name}`, `${prefix}${name}/`);
+      else if (name !== "lock") files.set(`${prefix}${name}`, Deno.readFileSync(`${path}/${name}`));
+    }
+  };
+  walk(directory, "");
+  return files;
+}
+
+interface Asked {
+  readonly body: string;
+}
+
+/** Plays the one step of `fixture` in a place of its own, and gives what it asked. */
+async function play(fixture: string, sandbox: Sandbox) {
+  const { steps: [step] } = JSON.parse(Deno.readTextFileSync(`${fixture}/session.json`));
+  const [verb, ...args] = step.args;
+  const id = args[args.indexOf("-s") + 1];
+  if (filesOf(fixture).has("start/manifest.json")) {
+    await copyTo(`${fixture}/start`, `${sandbox.home}/sessions/${id}`);
+  }
+  const log = `${sandbox.directory}/asked`;
+  const called = await sandbox.call([verb, "--json", "--fixture", fixture, ...args], {
+    cwd: sandbox.directory,
+    env: { REPRISE_PLAY_LOG: log, TZ: "Pacific/Chatham" },
+  });
+  const lines = Deno.readTextFileSync(log).trimEnd().split("\n").map((line) => JSON.parse(line));
+  return { called, step, id: String(id), asked: lines.slice(0, -1) as Asked[], end: lines.at(-1) };
+}
+
+async function copyTo(from: string, to: string): Promise<void> {
+  for (const [name, bytes] of filesOf(from)) {
+    const path = `${to}/${name}`;
+    await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true, mode: 0o700 });
+    await Deno.writeFile(path, bytes, { mode: 0o600 });
+  }
+}
+
+/** The turns of a session's first runs, without what a played run cannot have the same. */
+function turnsOf(sandbox: Sandbox, session: string, without: readonly string[] = TIMES, runs = Infinity) {
+  return sandbox.turns(session).filter(({ run }) => run <= runs).map((turn) => {
+    const kept = Object.fromEntries(Object.entries(turn).filter(([name]) => !without.includes(name)));
+    return "pins" in turn ? { ...kept, pins: { ...turn.pins, workspace: "" } } : kept;
+  });
+}
+
+const sentSums = (fixture: string) =>
+  readFixture(denoFiles, fixture).exchanges.map(({ request }) => request.bodySha256);
+
+/** Parallel calls after a 429, a denied one beside a command with a long output, a refusal that is mended, an answer. */
+function eventful(): Script {
+  let asked = 0;
+  return () => {
+    asked += 1;
+    if (asked === 1) return rateLimited({ retryAfter: "0.01" });
+    if (asked === 2) {
+      return answer([
+        reasoning("Both files"),
+        functionCall("read_file", { path: "a.txt", offset: null, limit: null }),
+        functionCall("read_file", { path: "none.txt", offset: null, limit: null }),
+      ]);
+    }
+    if (asked === 3) {
+      return answer([
+        functionCall("shell", { command: "seq 20000", argv: null, timeout_seconds: null }),
+        functionCall("write_file", { path: "b.txt", content: "b" }),
+      ]);
+    }
+    if (asked === 4) {
+      return httpError(400, {
+        message: "Unknown parameter: 'include'.",
+        param: "include",
+        code: "unknown_parameter",
+      });
+    }
+    return HELLO;
+  };
+}
+
+together(
+  "a recorded run is a fixture that plays anywhere, without the tools, the workspace and the network",
+  {
+    "an eventful run of a new session, then one that goes on, asks and writes the same": async () => {
+      await using place = new Place(eventful(), { rules: "none" });
+      const first = `${place.sandbox.directory}/first`;
+      const args = ["--allow", "shell:seq 20000", "--effort", "low", "--record", first];
+      const live = await place.call(["run", "--json", "--new", "-s", "one", ...args, WORDS]);
+      assert.equal(live.code, 0, live.stdout + live.stderr);
+      const told = events(live).find((event) => event.type === "notice" && event.kind === "recorded");
+      assert.deepEqual(told, { type: "notice", kind: "recorded", path: first, exchanges: 5, calls: 4 });
+      assert.deepEqual(unsealed(denoFiles, first), { added: [], changed: [], removed: [] });
+      const fixture = readFixture(denoFiles, first);
+      assert.deepEqual(fixture.exchanges.map(({ response }) => response.status), [429, 200, 200, 400, 200]);
+      assert.deepEqual(sentSums(first), place.server.requests.map(({ text }) => sha256Hex(text)));
+      const { file, ...big } = JSON.parse(Deno.readTextFileSync(`${first}/tools.json`)).calls[2].full;
+      assert.deepEqual([file, big], ["tools/0001", {}]);
+      assert.match(Deno.readTextFileSync(`${first}/${file}`), /^1\n2\n[^]*\n20000$/m);
+      for (const [name, bytes] of filesOf(first)) {
+        const shown = new TextDecoder().decode(bytes);
+        assert.ok(!shown.includes(place.sandbox.directory), `${name} holds a path of the machine`);
+      }
+
+      const second = `${place.sandbox.directory}/second`;
+      const again = await place.call(["run", "--json", "-s", "one", "--record", second, "And now?"]);
+      assert.equal(again.code, 0, again.stdout + again.stderr);
+
+      for (const [recorded, runs] of [[first, 1], [second, 2]] as const) {
+        await using there = new Sandbox();
+        const played = await play(recorded, there);
+        assert.equal(played.called.code, 0, played.called.stdout + played.called.stderr);
+        assert.deepEqual([played.step.exit, played.step.state], [0, "completed"]);
+        assert.deepEqual(played.asked.map(({ body }) => sha256Hex(body)), sentSums(recorded));
+        assert.deepEqual(played.end, { type: "end", used: played.asked.length, of: played.asked.length });
+        const lived = turnsOf(place.sandbox, "one", TIMES, runs);
+        assert.deepEqual(turnsOf(there, "one"), lived);
+        assert.throws(() => Deno.statSync(`${there.directory}/b.txt`), Deno.errors.NotFound);
+        if (runs === 2) continue;
+        await using elsewhere = new Sandbox();
+        await play(recorded, elsewhere);
+        assert.deepEqual(turnsOf(elsewhere, "one", []), turnsOf(there, "one", []), "byte for byte the same");
+      }
+    },
+
+    "a run with Anthropic, and only its times differ in a second recording": async () => {
+      const folders: string[] = [];
+      await using sandbox = new Sandbox();
+      Deno.writeTextFileSync(`${sandbox.workspace}/a.txt`, "alpha\n");
+      for (const name of ["one", "two"]) {
+        await using server = startMessagesServer({
+          script: [
+            messagesLimited({ retryAfter: "0.01" }),
+            says([text("Looking."), toolUse("read_file", { path: "a.txt", offset: null, limit: null })]),
+            says([text("Alpha.")]),
+          ],
+        });
+        const folder = `${sandbox.directory}/${name}`;
+        folders.push(folder);
+        const where = ["-p", "anthropic", "-m", "claude-sonnet-4-5", "--base-url", server.baseUrl];
+        const home = ["--home", `${sandbox.directory}/home-${name}`];
+        const called = await sandbox.call(
+          ["run", "--json", "--new", "-s", "one", ...where, ...home, "--record", folder, WORDS],
+          { env: { ANTHROPIC_API_KEY: KEY } },
+        );
+        assert.equal(called.code, 0, called.stdout + called.stderr);
+      }
+      await using there = new Sandbox();
+      const [one = "", two = ""] = folders;
+      const played = await play(one, there);
+      assert.equal(ending(played.called).text, "Alpha.");
+      assert.deepEqual(played.asked.map(({ body }) => sha256Hex(body)), sentSums(one));
+      const timeless = (folder: string) =>
+        [...filesOf(folder)].filter(([name]) => name !== "fixture.json").map(([name, bytes]) => {
+          const shown = new TextDecoder().decode(bytes).replace(/"at_ms": [\d.]+/, "");
+          return [name, shown.replace(/"chunks": \[[^]*?\n {2}\]/, "")];
+        });
+      assert.deepEqual(timeless(one), timeless(two));
+    },
+
+    "secrets of prompt, environment and tool output are in no file of it": async () => {
+      await using place = new Place(({ input }) => input.at(-1)?.type === "message" ? READS_A : HELLO);
+      Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, `the token is ${CANARY}\n`);
+      const folder = `${place.sandbox.directory}/kept`;
+      const called = await place.call(
+        ["run", "--json", "--new", "-s", "one", "--record", folder, `Is it ${CANARY}?`],
+        { env: { OPENAI_CANARY_TOKEN: CANARY } },
+      );
+      assert.equal(called.code, 0, called.stdout + called.stderr);
+      const values = [{ name: "canary", value: CANARY }, { name: "key", value: KEY }];
+      for (const [name, bytes] of filesOf(folder)) assert.deepEqual(leaksIn(bytes, values), [], name);
+      assert.ok(JSON.parse(Deno.readTextFileSync(`${folder}/fixture.json`)).redactions !== undefined);
+      await using there = new Sandbox();
+      const played = await play(folder, there);
+      assert.equal(played.called.code, 0, played.called.stdout);
+      assert.deepEqual(played.asked.map(({ body }) => sha256Hex(body)), sentSums(folder));
+
+      const later = `${place.sandbox.directory}/later`;
+      const again = await place.call(["run", "--json", "-s", "one", "--record", later, "Go on"], {
+        env: { OPENAI_CANARY_TOKEN: CANARY },
+      });
+      // The run itself is as it would be; its history cannot be kept without the secret.
+      assertError(again, { code: "secret_left", exit: 1, says: /start\/.*OPENAI_CANARY_TOKEN/ });
+      assert.equal(ending(again).state, "completed");
+      assert.equal(place.sandbox.turns("one").at(-1).events.at(-1).exit_code, 0);
+      for (const [name, bytes] of filesOf(later)) assert.deepEqual(leaksIn(bytes, values), [], name);
+    },
+
+    "a folder that is taken is refused before anything is done": async () => {
+      await using place = new Place([HELLO]);
+      const called = await place.call(["run", "--json", "--record", place.sandbox.workspace, "Hi"]);
+      assertError(called, { code: "usage", exit: 2, says: /something is in it/ });
+      assert.equal(place.server.requests.length, 0);
+      assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
+    },
+  },
+);
+
+together("a recorded call answers only the call that it was recorded for", {
+  "a call without a record is a miss: exit 7, and the run can go on": async () => {
+    await using place = new Place(({ input }) => input.at(-1)?.type === "message" ? READS_A : HELLO);
+    const folder = `${place.sandbox.directory}/kept`;
+    await place.call(["run", "--json", "--new", "-s", "one", "--record", folder, "Hi"]);
+    const tools = `${folder}/tools.json`;
+    Deno.writeTextFileSync(tools, Deno.readTextFileSync(tools).replace('"read_file"', '"list_files"'));
+    const { files, ...header } = JSON.parse(Deno.readTextFileSync(`${folder}/fixture.json`));
+    const sums = { ...files, "tools.json": sha256Hex(Deno.readTextFileSync(tools)) };
+    Deno.writeTextFileSync(`${folder}/fixture.json`, JSON.stringify({ ...header, files: sums }));
+    await using there = new Sandbox();
+    const { called, end } = await play(folder, there);
+    assertError(called, { code: "fixture_miss", exit: 7, says: /"read_file".*"list_files"/ });
+    assert.deepEqual(end, { type: "end", used: 1, of: 2 });
+    assert.equal(there.turns("one").at(-1).events[0].status, "not_run");
+  },
+});

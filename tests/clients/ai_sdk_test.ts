@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { MissingToolResultsError } from "ai";
+import { aiError, generated, streamed } from "./ai_sdk.ts";
+import { ADD, INSTRUCTIONS, PROMPT, refusals, responsesApi } from "./script.ts";
+import { type Client, clientTest, conversationTests, record, Replay } from "./support.ts";
+
+const WAYS: readonly (readonly [name: string, client: Client])[] = [
+  ["streamText", streamed],
+  ["generateText", generated],
+];
+
+for (const [name, client] of WAYS) {
+  conversationTests({
+    name: `ai with @ai-sdk/openai, ${name} with a tool`,
+    client,
+    provider: "openai",
+    api: responsesApi,
+    requests: 3,
+    read: aiError,
+    // It sends messages without their ids, of which sources say different things.
+    warned: 2,
+    refusals: (fixture) =>
+      refusals(fixture).filter(([mistake]) => mistake === "blob_altered" || mistake === "call_forgotten"),
+    misses: [
+      [{ prompt: "Subtract" }, "input[1].content[0].text", PROMPT, "Subtract"],
+      [{ instructions: "Subtract" }, "input[0].content", INSTRUCTIONS, "Subtract"],
+      [{ tool: "Subtract" }, "tools[0].description", ADD.description, "Subtract"],
+      [{ result: "4" }, "input[6].output", '"3"', '"4"'],
+      // It sends no ids of calls either, so that nothing demands the reasoning: the API would take it.
+      [{ mistake: "reasoning_dropped" }, "input[2].type", '"reasoning"', "nothing"],
+    ],
+  });
+
+  clientTest(
+    `ai with @ai-sdk/openai, ${name}: a forgotten output it finds itself, and asks for nothing`,
+    async () => {
+      const { fixture } = await record(responsesApi, client, "openai");
+      await using replay = new Replay(fixture);
+      await assert.rejects(client(replay.origin, { mistake: "output_forgotten" }), MissingToolResultsError);
+      const { served, missed, refused } = replay.playbook.summary;
+      assert.deepEqual([served, missed, refused], [1, 0, 0]);
+    },
+  );
+}

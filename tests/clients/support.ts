@@ -1,0 +1,262 @@
+/**
+ * What the tests of other people's clients share: a client is a function that talks to an API and says what it got,
+ * here in front of a rules server through the recorder, and then in front of what was recorded.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { ProviderKind } from "../../src/domain/fingerprint.ts";
+import type { JsonValue } from "../../src/domain/json.ts";
+import type { Fixture } from "../../src/fixture/read.ts";
+import { createPlaybook, type Playbook } from "../../src/fixture/serve/playbook.ts";
+import { type ServeEvent, startReplayServer } from "../../src/fixture/serve/server.ts";
+import { livePorts } from "../../src/cli/live_ports.ts";
+import { Recording } from "../fixture/record/recording.ts";
+
+/** Where an API is: `http://127.0.0.1:PORT`; `undefined` where the client's own environment says it. */
+export type Origin = string | undefined;
+
+/** What a client is told to do otherwise than it did when it was recorded. */
+export interface Change {
+  readonly prompt?: string;
+  readonly instructions?: string;
+  /** The description of its tool. */
+  readonly tool?: string;
+  /** What its tool says, whatever it is asked. */
+  readonly result?: string;
+  /** A mistake with the history that it sends back; each client makes it in its own way. */
+  readonly mistake?: Mistake;
+}
+
+/** What clients do wrong with a history. */
+export type Mistake = "reasoning_dropped" | "blob_altered" | "output_forgotten" | "call_forgotten";
+
+/** A whole conversation of a client; gives all that its own objects report, as JSON, or throws its own error. */
+export type Client = (origin: Origin, change?: Change) => Promise<JsonValue>;
+
+/** An API of ours with rules; each is new, so that the same conversation gets the same ids and blobs. */
+export type Api = () => AsyncDisposable & { readonly baseUrl: string };
+
+/** A client's report as JSON: without members that are `undefined`, as every comparison wants it. */
+export function reported(report: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(report));
+}
+
+/** A recorded conversation. */
+export interface Recorded {
+  readonly fixture: Fixture;
+  /** What the client reported meanwhile. */
+  readonly report: JsonValue;
+}
+
+/** Runs the client in front of an API, with the recorder between them. */
+export async function record(api: Api, client: Client, provider: ProviderKind): Promise<Recorded> {
+  await using upstream = api();
+  await using recording = new Recording(originOf(upstream), { provider });
+  const report = await client(recording.recorder.origin);
+  const fixture = await recording.fixture();
+  assert.deepEqual(recording.events.filter(({ state }) => state !== "published"), []);
+  return { fixture, report };
+}
+
+/** A replay server as `serve` runs it, and what it said of each request. */
+export class Replay implements AsyncDisposable {
+  readonly events: ServeEvent[] = [];
+  readonly playbook: Playbook;
+  readonly origin: string;
+  readonly #stop: () => Promise<void>;
+
+  constructor(...fixtures: readonly Fixture[]) {
+    this.playbook = createPlaybook(fixtures, { match: "semantic", rules: null });
+    const { clock } = livePorts();
+    const onEvent = (event: ServeEvent) => void this.events.push(event);
+    const server = startReplayServer({ playbook: this.playbook, pace: Infinity, clock, port: 0, onEvent });
+    this.origin = server.origin;
+    this.#stop = server.stop;
+  }
+
+  /** What came of the request that came last, which is not told twice. */
+  get last(): ServeEvent | undefined {
+    return this.events.at(-1);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stop();
+  }
+}
+
+/** Asserts that the client reports in front of the recording what it reported then, and that all of it was used. */
+export async function assertReplays(
+  { fixture, report }: Recorded,
+  client: Client,
+  warned = 0,
+): Promise<void> {
+  await using replay = new Replay(fixture);
+  assert.deepEqual(await client(replay.origin), report);
+  assert.deepEqual(replay.playbook.summary, {
+    served: fixture.exchanges.length,
+    missed: 0,
+    refused: 0,
+    warned,
+    unused: [],
+  });
+}
+
+/** What a client throws, or reports as thrown, as its own error says it. */
+export interface Thrown {
+  readonly status: unknown;
+  readonly message: string;
+  readonly type: unknown;
+  /** OpenAI's errors only. */
+  readonly code?: unknown;
+  readonly param?: unknown;
+}
+
+/** The error that a client ends with. */
+export async function thrownBy(
+  client: Client,
+  origin: Origin,
+  change: Change,
+  read: (error: unknown) => Thrown,
+): Promise<Thrown> {
+  try {
+    const report = await client(origin, change);
+    throw new assert.AssertionError({ message: `No error, but ${JSON.stringify(report)}` });
+  } catch (error) {
+    if (error instanceof assert.AssertionError) throw error;
+    return read(error);
+  }
+}
+
+/** What the test of a mistake needs. */
+export interface Mistaken {
+  readonly api: Api;
+  readonly client: Client;
+  readonly read: (error: unknown) => Thrown;
+  /** The words of the API, with what the client was given in them. */
+  readonly expected: Thrown;
+  /**
+   * How many requests go well before.
+   *
+   * @default {1}
+   */
+  readonly served?: number;
+}
+
+/**
+ * Asserts that a mistake gets the API's own error from the replay, word for word as from the rules server, at the
+ * first attempt, and that the replay counts it: that is exit code 7.
+ */
+export async function assertRefused(
+  { fixture }: Recorded,
+  mistake: Mistake,
+  { api, client, read, expected, served = 1 }: Mistaken,
+): Promise<void> {
+  await using replay = new Replay(fixture);
+  await using upstream = api();
+  const thrown = await thrownBy(client, replay.origin, { mistake }, read);
+  assert.deepEqual(thrown, expected);
+  assert.deepEqual(thrown, await thrownBy(client, originOf(upstream), { mistake }, read));
+  const { summary } = replay.playbook;
+  assert.deepEqual([summary.served, summary.refused, summary.missed], [served, 1, 0]);
+}
+
+/** A change, and the miss that it must get. */
+export interface Missing {
+  readonly client: Client;
+  readonly read: (error: unknown) => Thrown;
+  /** Where the request differs, as the message says it. */
+  readonly path: string;
+  /** Parts of the two values. */
+  readonly recorded: string;
+  readonly received: string;
+}
+
+/** Asserts that a changed request gets the miss that says where and how, at the first and only attempt. */
+export async function assertMissed(
+  { fixture }: Recorded,
+  change: Change,
+  { client, read, path, recorded, received }: Missing,
+): Promise<void> {
+  await using replay = new Replay(fixture);
+  const thrown = await thrownBy(client, replay.origin, change, read);
+  assert.equal(thrown.status, 422);
+  assert.equal(thrown.type, "fixture_miss");
+  const { last } = replay;
+  assert(last?.type === "miss");
+  assert.equal(last.nearest?.path, path);
+  assert(last.nearest.recorded.includes(recorded), last.nearest.recorded);
+  assert(last.nearest.received.includes(received), last.nearest.received);
+  const words = `differs at ${path}: recorded ${last.nearest.recorded}, received ${last.nearest.received}`;
+  assert(thrown.message.includes(words), thrown.message);
+  const { missed, refused, served } = replay.playbook.summary;
+  assert.deepEqual([missed, refused], [1, 0], "the client asked again");
+  assert.equal(served, replay.events.filter(({ type }) => type === "played").length);
+}
+
+function originOf({ baseUrl }: { readonly baseUrl: string }): string {
+  return new URL(baseUrl).origin;
+}
+
+/** A blob with one character of its middle changed. */
+export function altered(blob: string): string {
+  const at = Math.floor(blob.length / 2);
+  return `${blob.slice(0, at)}${blob[at] === "A" ? "B" : "A"}${blob.slice(at + 1)}`;
+}
+
+/** A test that leaves no operation and no connection behind. */
+export function clientTest(name: string, fn: (t: Deno.TestContext) => Promise<void>): void {
+  Deno.test({ name, sanitizeOps: true, sanitizeResources: true, fn });
+}
+
+/** What is asserted of every client with a conversation in several steps. */
+export interface Conversation {
+  /** The package, and how it is used. */
+  readonly name: string;
+  readonly client: Client;
+  readonly provider: ProviderKind;
+  readonly api: Api;
+  readonly read: (error: unknown) => Thrown;
+  /** How many requests it sends. */
+  readonly requests: number;
+  /**
+   * How many of them the rules have something to say of, though the API takes them.
+   *
+   * @default {0}
+   */
+  readonly warned?: number;
+  /** The API's errors for mistakes, by what the recording handed out. */
+  readonly refusals: (fixture: Fixture) => readonly (readonly [Mistake, Thrown])[];
+  /** What changes of the request are told as. */
+  readonly misses: readonly (readonly [Change, path: string, recorded: string, received: string])[];
+}
+
+/** The tests of a client. */
+export function conversationTests(conversation: Conversation): void {
+  const { name, client, provider, api, requests, read, warned, refusals, misses } = conversation;
+  let made: Promise<Recorded> | undefined;
+  const recording = () => made ??= record(api, client, provider);
+
+  clientTest(`${name}: what was recorded replays with the same items, text and usage`, async () => {
+    const recorded = await recording();
+    assert.equal(recorded.fixture.exchanges.length, requests);
+    await assertReplays(recorded, client, warned);
+  });
+
+  clientTest(`${name}: a mistake with the history gets the API's own error, at once`, async (t) => {
+    const recorded = await recording();
+    for (const [mistake, expected] of refusals(recorded.fixture)) {
+      await t.step(mistake, () => assertRefused(recorded, mistake, { api, client, read, expected }));
+    }
+  });
+
+  clientTest(`${name}: a changed request gets the miss that says where it differs, at once`, async (t) => {
+    const recorded = await recording();
+    for (const [change, path, was, is] of misses) {
+      await t.step(
+        path,
+        () => assertMissed(recorded, change, { client, read, path, recorded: was, received: is }),
+      );
+    }
+  });
+}
