@@ -9,6 +9,8 @@ import { PROVIDER_ACCESS } from "../src/cli/providers.ts";
 import * as z from "zod";
 import { EXIT_CODES } from "../src/domain/errors.ts";
 import { FixtureFile, RequestFile, ResponseFile } from "../src/fixture/format.ts";
+import { SessionFile } from "../src/fixture/session/session_file.ts";
+import { ToolsFile } from "../src/fixture/session/tools_file.ts";
 import { rulesPage } from "./rules_page.ts";
 import { complain, say } from "./terminal.ts";
 
@@ -91,7 +93,13 @@ function exitCodesTable(): string {
 
 /** One schema whose definitions are the files of a fixture folder. */
 function fixtureSchema(): string {
-  const files = { "fixture.json": FixtureFile, "request.json": RequestFile, "response.json": ResponseFile };
+  const files = {
+    "fixture.json": FixtureFile,
+    "request.json": RequestFile,
+    "response.json": ResponseFile,
+    "tools.json": ToolsFile,
+    "session.json": SessionFile,
+  };
   const schema = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "The files of a fixture folder of reprise, by name",
@@ -154,6 +162,7 @@ Of several variables the first that is set counts. The key goes to the base URL 
 | \`REPRISE_STRICT_DRIFT\` | \`1\`: a resumed run whose pins differ ends with exit code 2, unless --accept-drift is given |
 | \`REPRISE_RESPONSE_TIMEOUT\` | seconds until a server must have begun to answer (120) |
 | \`REPRISE_IDLE_TIMEOUT\` | seconds of silence inside a stream (300) |
+| \`REPRISE_PLAY_LOG\` | a file that takes the requests of a played run (\`--fixture\`), one JSON object a line |
 | \`NO_COLOR\` | no colour |
 
 ${verbs.join("\n")}

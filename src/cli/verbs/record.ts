@@ -20,7 +20,7 @@ import { writePortFile } from "../port_file.ts";
 import { recordRoutes, type Routes } from "../record_routes.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { absolute } from "../settings.ts";
-import { untilSignalled } from "../until_signalled.ts";
+import { ordinaryEnd } from "../ordinary_end.ts";
 import { VERSION } from "../version.ts";
 import { clientEnvironment, runWrapped } from "../wrapped_command.ts";
 
@@ -47,6 +47,8 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
 
   using events = openEventOutput(output, flags, { wraps });
   const writer = await openWriter(context, { flags, out, events, wraps });
+  using end = wraps ? null : ordinaryEnd();
+  if (end !== null) output.onClosed(() => end.ask());
   const recorder = await listening(context, { flags, writer, routes });
   let code = 0;
   let thrown: ReprError | null = null;
@@ -57,9 +59,7 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
     if (!wraps && !events.onStdout) {
       output.note(`recording ${routes.upstreams.join(" and ")} at ${recorder.origin} into "${out}"`);
     }
-    code = wraps
-      ? await runWrapped(command, clientEnvironment(recorder.origin))
-      : await untilSignalled((stop) => output.onClosed(stop));
+    code = wraps ? await runWrapped(command, clientEnvironment(recorder.origin)) : await end?.came ?? 0;
   } catch (error) {
     thrown = asReprError(error);
   }

@@ -16,6 +16,7 @@ import { livePorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { writePortFile } from "../port_file.ts";
 import { ServeView } from "../serve_view.ts";
+import { ordinaryEnd } from "../ordinary_end.ts";
 import { clientEnvironment, runWrapped } from "../wrapped_command.ts";
 
 /** The flags of `serve`. */
@@ -132,20 +133,6 @@ function requireYoung(fixtures: readonly Fixture[], maxAge: number | undefined, 
 /** No real key of the caller's may reach a test server, set or not. */
 function keys(token: string = DUMMY_KEY): Record<string, string> {
   return { OPENAI_API_KEY: token, ANTHROPIC_API_KEY: token };
-}
-
-/** SIGTERM and SIGINT are the ordinary end, from before anybody is told that the server listens. */
-function ordinaryEnd(): Disposable & { readonly came: Promise<0> } {
-  const signals = ["SIGINT", "SIGTERM"] as const;
-  const { promise, resolve } = Promise.withResolvers<0>();
-  const listener = () => resolve(0);
-  for (const signal of signals) Deno.addSignalListener(signal, listener);
-  return {
-    came: promise,
-    [Symbol.dispose]() {
-      for (const signal of signals) Deno.removeSignalListener(signal, listener);
-    },
-  };
 }
 
 /** Why the exit code is 7; `null` where all is well. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { NAME_PATTERN } from "./config.ts";
 import { mergedTurns, type MessagesRequest, type PlacedBlock, type PlacedMessage } from "./request.ts";
 import type { Finding } from "./rule.ts";
@@ -21,12 +22,19 @@ export function toolUseIds(blocks: readonly PlacedBlock[]): Finding[] {
 }
 
 /** Uses and results that are not paired one to one, each use with the turn right after it. */
-export function toolPairs({ messages }: MessagesRequest): Finding[] {
+export function toolPairs({ messages, body }: MessagesRequest): Finding[] {
   const turns = mergedTurns(messages);
   return turns.flatMap((turn, position) => [
     ...(turn.role === "assistant" ? unansweredUses(turn, turns[position + 1]) : []),
-    ...(turn.role === "user" ? unaskedResults(turn, turns[position - 1]) : []),
+    ...(turn.role === "user" && !(position === 0 && continuesThread(body))
+      ? unaskedResults(turn, turns[position - 1])
+      : []),
   ]);
+}
+
+/** True where the server holds what was said before: the uses that the first results answer lie there (ANT). */
+function continuesThread({ thread }: JsonObject): boolean {
+  return isJsonObject(thread) && thread.type === "continue";
 }
 
 function unansweredUses(turn: PlacedMessage, next: PlacedMessage | undefined): Finding[] {

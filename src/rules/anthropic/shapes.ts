@@ -100,7 +100,10 @@ export const REQUEST_SHAPE: Shape = {
 };
 
 /** Fields that only a beta header makes known. */
-export const BETA_FIELDS: readonly string[] = ["context_management", "mcp_servers", "fallbacks"];
+export const BETA_FIELDS: readonly string[] = [
+  ...["billing_policy", "compaction", "context_management", "fallback_credit_token", "fallbacks"],
+  ...["mcp_servers", "output_format", "thread"],
+];
 
 /** A tool that the client runs. */
 export const TOOL_SHAPE: Shape = {

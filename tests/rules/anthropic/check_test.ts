@@ -39,6 +39,15 @@ const DROP: JsonObject = {
   thinking: { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } },
 };
 
+Deno.test("Messages rules take a turn of a thread that the server holds, whose uses lie there", () => {
+  const headers = { ...HEADERS, "anthropic-beta": "message-threads-2026-08-12" };
+  const turn = (type: string) =>
+    request([results(result)], { thread: { type, previous_message_id: "msg_1" } });
+  assert.deepEqual(strict(turn("continue"), {}, headers), []);
+  assert.deepEqual(strict(turn("create"), {}, headers).map(({ rule }) => rule), ["result_without_tool_use"]);
+  assert.deepEqual(strict(turn("continue")).map(({ rule }) => rule), ["unknown_field"]);
+});
+
 Deno.test("Messages rules let through what the API accepts", () => {
   const accepted: readonly JsonValue[] = [
     request([user]),

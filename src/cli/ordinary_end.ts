@@ -1,0 +1,37 @@
+/** How a server of ours is asked to end. */
+const ENDING = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Partial<
+  Record<Deno.Signal, number>
+>;
+
+/** The ordinary end of a server. */
+export interface OrdinaryEnd extends Disposable {
+  /** Resolves with 0 once a signal came, or {@linkcode OrdinaryEnd.ask} was called. */
+  readonly came: Promise<0>;
+  ask(): void;
+}
+
+/**
+ * Listens for SIGINT, SIGTERM and SIGHUP from now on, which are the ordinary end of a server: so before anybody is told
+ * that it is ready. A second signal ends the process at once: what is on disk is whole.
+ */
+export function ordinaryEnd(): OrdinaryEnd {
+  const { promise, resolve } = Promise.withResolvers<0>();
+  let asked = false;
+  const listeners = Object.entries(ENDING).map(([name, exitCode]) => {
+    const signal = name as keyof typeof ENDING;
+    const listener = () => {
+      if (asked) Deno.exit(exitCode);
+      asked = true;
+      resolve(0);
+    };
+    Deno.addSignalListener(signal, listener);
+    return { signal, listener };
+  });
+  return {
+    came: promise,
+    ask: () => resolve(0),
+    [Symbol.dispose]() {
+      for (const { signal, listener } of listeners) Deno.removeSignalListener(signal, listener);
+    },
+  };
+}
