@@ -113,17 +113,33 @@ type Blocks = Anthropic.ContentBlockParam[];
 
 function withBlocks(messages: Messages, change: (blocks: Blocks) => Blocks): Messages {
   return messages.map((message) =>
-    typeof message.content === "string" ? message : { ...message, content: change(message.content) }
+    typeof message.content === "string"
+      ? message
+      : { ...message, content: change(message.content) } as Anthropic.MessageParam
   );
 }
 
-/** The package's own runner of tools, streamed. */
-export async function running(origin: Origin, change: Change = {}): Promise<JsonValue> {
+/** The package's own runner of tools, streamed: each turn sends only what is new, the server holds the thread. */
+export const running = runner({});
+
+/** The same with the whole history in each turn. */
+export const runningWithoutThread = runner({ thread: false });
+
+function runner(mode: { readonly thread?: false }) {
+  return (origin: Origin, change: Change = {}): Promise<JsonValue> => run(origin, change, mode);
+}
+
+async function run(
+  origin: Origin,
+  change: Change,
+  mode: { readonly thread?: false },
+): Promise<JsonValue> {
   const { tools, messages, ...body } = bodyOf([{ role: "user", content: change.prompt ?? PROMPT }], change);
   const runner = clientAt(origin).beta.messages.toolRunner({
     ...body,
     messages: messages as Anthropic.Beta.BetaMessageParam[],
     stream: true,
+    ...mode,
     tools: (tools as Anthropic.Tool[]).map(({ name, description, input_schema }) => ({
       type: "custom" as const,
       name,

@@ -1,7 +1,7 @@
-import { accumulating, anthropicError, creating, running } from "./anthropic.ts";
+import { accumulating, anthropicError, creating, running, runningWithoutThread } from "./anthropic.ts";
 import { messagesApi, messagesRefusals } from "./messages_script.ts";
 import { ADD, INSTRUCTIONS, PROMPT } from "./script.ts";
-import { type Client, type Conversation, conversationTests } from "./support.ts";
+import { type Conversation, conversationTests } from "./support.ts";
 
 const MISSES: Conversation["misses"] = [
   [{ prompt: "Subtract" }, "messages[0].content", PROMPT, "Subtract"],
@@ -17,13 +17,12 @@ const WITHOUT_THINKING: Conversation["misses"][number] = [
   '"text"',
 ];
 
-const WAYS: readonly (readonly [name: string, client: Client, mistakes: boolean])[] = [
-  ["a tool loop, streamed", accumulating, true],
-  ["a tool loop, not streamed", creating, true],
-  ["its tool runner", running, false],
-];
-
-for (const [name, client, mistakes] of WAYS) {
+for (
+  const [name, client] of [
+    ["a tool loop, streamed", accumulating],
+    ["a tool loop, not streamed", creating],
+  ] as const
+) {
   conversationTests({
     name: `@anthropic-ai/sdk, ${name}`,
     client,
@@ -31,8 +30,24 @@ for (const [name, client, mistakes] of WAYS) {
     api: messagesApi,
     requests: 3,
     read: anthropicError,
-    // The runner keeps the history itself.
-    refusals: mistakes ? messagesRefusals : () => [],
-    misses: mistakes ? [...MISSES, WITHOUT_THINKING] : MISSES,
+    refusals: messagesRefusals,
+    misses: [...MISSES, WITHOUT_THINKING],
+  });
+}
+
+for (
+  const [name, client, resultAt] of [
+    ["its tool runner, whose thread the server holds", running, "messages[0].content[0].content"],
+    ["its tool runner without a thread", runningWithoutThread, "messages[2].content[0].content"],
+  ] as const
+) {
+  conversationTests({
+    name: `@anthropic-ai/sdk, ${name}`,
+    client,
+    provider: "anthropic",
+    api: messagesApi,
+    requests: 3,
+    read: anthropicError,
+    misses: [...MISSES.slice(0, -1), [{ result: "4" }, resultAt, '"3"', '"4"']],
   });
 }

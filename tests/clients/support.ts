@@ -75,11 +75,6 @@ export class Replay implements AsyncDisposable {
     this.#stop = server.stop;
   }
 
-  /** What came of the request that came last, which is not told twice. */
-  get last(): ServeEvent | undefined {
-    return this.events.at(-1);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stop();
   }
@@ -182,16 +177,15 @@ export async function assertMissed(
   const thrown = await thrownBy(client, replay.origin, change, read);
   assert.equal(thrown.status, 422);
   assert.equal(thrown.type, "fixture_miss");
-  const { last } = replay;
+  const last = replay.events.findLast(({ type }) => type === "miss");
   assert(last?.type === "miss");
   assert.equal(last.nearest?.path, path);
   assert(last.nearest.recorded.includes(recorded), last.nearest.recorded);
   assert(last.nearest.received.includes(received), last.nearest.received);
   const words = `differs at ${path}: recorded ${last.nearest.recorded}, received ${last.nearest.received}`;
   assert(thrown.message.includes(words), thrown.message);
-  const { missed, refused, served } = replay.playbook.summary;
+  const { missed, refused } = replay.playbook.summary;
   assert.deepEqual([missed, refused], [1, 0], "the client asked again");
-  assert.equal(served, replay.events.filter(({ type }) => type === "played").length);
 }
 
 function originOf({ baseUrl }: { readonly baseUrl: string }): string {
@@ -225,8 +219,8 @@ export interface Conversation {
    * @default {0}
    */
   readonly warned?: number;
-  /** The API's errors for mistakes, by what the recording handed out. */
-  readonly refusals: (fixture: Fixture) => readonly (readonly [Mistake, Thrown])[];
+  /** The API's errors for mistakes, by what the recording handed out; none where it leaves no room for mistakes. */
+  readonly refusals?: (fixture: Fixture) => readonly (readonly [Mistake, Thrown])[];
   /** What changes of the request are told as. */
   readonly misses: readonly (readonly [Change, path: string, recorded: string, received: string])[];
 }
@@ -243,12 +237,14 @@ export function conversationTests(conversation: Conversation): void {
     await assertReplays(recorded, client, warned);
   });
 
-  clientTest(`${name}: a mistake with the history gets the API's own error, at once`, async (t) => {
-    const recorded = await recording();
-    for (const [mistake, expected] of refusals(recorded.fixture)) {
-      await t.step(mistake, () => assertRefused(recorded, mistake, { api, client, read, expected }));
-    }
-  });
+  if (refusals !== undefined) {
+    clientTest(`${name}: a mistake with the history gets the API's own error, at once`, async (t) => {
+      const recorded = await recording();
+      for (const [mistake, expected] of refusals(recorded.fixture)) {
+        await t.step(mistake, () => assertRefused(recorded, mistake, { api, client, read, expected }));
+      }
+    });
+  }
 
   clientTest(`${name}: a changed request gets the miss that says where it differs, at once`, async (t) => {
     const recorded = await recording();

@@ -1,0 +1,129 @@
+/** The verbs around clients that are programs of their own. */
+import assert from "node:assert/strict";
+import { type Called, PROGRAM, Sandbox } from "../support/reprise.ts";
+import { together } from "../cli/harness.ts";
+import { messagesApi } from "./messages_script.ts";
+import { responsesApi } from "./script.ts";
+import type { Api, Change } from "./support.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** Each client, its API, and where a changed prompt differs. */
+const CLIENTS: readonly (readonly [name: string, api: Api, variable: string, path: string])[] = [
+  ["openai", responsesApi, "OPENAI", "input[0].content"],
+  ["@openai/agents", responsesApi, "OPENAI", "input[0].content"],
+  ["ai", responsesApi, "OPENAI", "input[1].content[0].text"],
+  ["@anthropic-ai/sdk", messagesApi, "ANTHROPIC", "messages[0].content"],
+];
+
+/** The command line of a client. */
+function commandOf(name: string, change: Change = {}): string[] {
+  const config = `--config=${ROOT}deno.json`;
+  return [
+    Deno.execPath(),
+    "run",
+    "-A",
+    "--quiet",
+    "--no-check",
+    config,
+    `${ROOT}tests/clients/program.ts`,
+    name,
+    JSON.stringify(change),
+  ];
+}
+
+/** A sandbox whose programs find the packages. */
+class Place extends Sandbox {
+  run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Called> {
+    return this.call(args, { env: { ...PACKAGES, ...env } });
+  }
+}
+
+const cache = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`;
+const PACKAGES = { DENO_DIR: Deno.env.get("DENO_DIR") ?? `${cache}/deno`, DENO_NO_UPDATE_CHECK: "1" };
+
+/** Records a client as a command, in front of an API that its environment names. */
+async function recorded(
+  place: Place,
+  [name, api, variable]: (typeof CLIENTS)[number],
+  out: string,
+): Promise<string> {
+  await using upstream = api();
+  const base = variable === "OPENAI" ? upstream.baseUrl : new URL(upstream.baseUrl).origin;
+  const env = { [`${variable}_BASE_URL`]: base, [`${variable}_API_KEY`]: "key-1" };
+  const called = await place.run(["record", "--out", out, "--", ...commandOf(name)], env);
+  assert.equal(called.code, 0, called.stderr);
+  assert.match(called.stderr, /recorded 3 exchanges/);
+  return called.stdout;
+}
+
+together(
+  `record -- CMD and serve -- CMD around clients that are programs (${
+    PROGRAM.length === 1 ? "binary" : "source"
+  })`,
+  Object.fromEntries(CLIENTS.map((row): [string, () => Promise<void>] => [row[0], async () => {
+    const [name, , , path] = row;
+    await using place = new Place();
+    const out = `${place.directory}/fixture`;
+    const report = await recorded(place, row, out);
+    assert.match(report, /The sum is 10: 3 and 7 ✔/);
+
+    const replayed = await place.run(["serve", "--strict-usage", out, "--", ...commandOf(name)]);
+    assert.deepEqual([replayed.code, replayed.stdout], [0, report], replayed.stderr);
+
+    // The client's program swallows both errors and ends with 0.
+    const mistaken = await place.run(["serve", out, "--", ...commandOf(name, { mistake: "blob_altered" })]);
+    assert.equal(mistaken.code, 7, mistaken.stderr);
+    assert.match(mistaken.stdout, /could not be verified|Invalid `signature` in `thinking` block/);
+    assert.match(mistaken.stderr, /1 broke a rule/);
+
+    const changed = await place.run(["serve", out, "--", ...commandOf(name, { prompt: "Subtract" })]);
+    assert.equal(changed.code, 7, changed.stderr);
+    assert(changed.stdout.includes(`differs at ${path}: recorded `), changed.stdout);
+    assert(changed.stderr.includes(`differs at ${path}: recorded `), changed.stderr);
+    assert.match(changed.stderr, /: 1 missed$/m);
+  }])),
+);
+
+Deno.test({
+  name: "record --upstream and serve that stand by themselves, with a client told where they are",
+  sanitizeOps: true,
+  sanitizeResources: true,
+  fn: async () => {
+    await using place = new Place();
+    await using upstream = responsesApi();
+    const out = `${place.directory}/fixture`;
+    const asked = async (args: readonly string[]): Promise<[client: Called, verb: Called]> => {
+      const verb = place.start([...args, "--json"]);
+      await verb.printed('"ready"');
+      const { port } = JSON.parse(verb.stdout.split("\n")[0] as string);
+      const env = { ...PACKAGES, OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_API_KEY: "key-1" };
+      const [command = "", ...words] = commandOf("openai");
+      const options = { args: words, env: { ...place.environment(), ...env }, clearEnv: true };
+      const { code, stdout, stderr } = await new Deno.Command(command, options).output();
+      const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+      verb.process.kill("SIGTERM");
+      return [{ code, stdout: text(stdout), stderr: text(stderr) }, await verb.ended()];
+    };
+    const [first, record] = await asked([
+      "record",
+      "--upstream",
+      new URL(upstream.baseUrl).origin,
+      "--out",
+      out,
+    ]);
+    assert.deepEqual([first.code, record.code], [0, 0], first.stderr + record.stderr);
+    const [second, serve] = await asked(["serve", "--strict-usage", out]);
+    assert.deepEqual([second.code, serve.code], [0, 0], second.stderr + serve.stdout);
+    assert.equal(second.stdout, first.stdout);
+    assert.match(first.stdout, /The sum is 10/);
+    const ended = JSON.parse(serve.stdout.trimEnd().split("\n").at(-1) as string);
+    assert.deepEqual([ended.type, ended.served, ended.missed, ended.refused, ended.unused], [
+      "serve.ended",
+      3,
+      0,
+      0,
+      [],
+    ]);
+  },
+});
