@@ -1,6 +1,7 @@
 /**
- * Writes what is known from the parser into the documents: `docs/cli.md` and `docs/rules.md` whole, and the tables
- * of the README between their markers. With `--check` it writes nothing and fails when something is stale.
+ * Writes what is known from the code into the documents: `docs/cli.md` and `docs/rules.md` whole, the tables of the
+ * README and of docs/faults.md between their markers. With `--check` it writes nothing and fails when something is
+ * stale.
  *
  * @module
  */
@@ -8,6 +9,7 @@ import { buildProgram } from "../src/cli/program.ts";
 import { PROVIDER_ACCESS } from "../src/cli/providers.ts";
 import * as z from "zod";
 import { EXIT_CODES } from "../src/domain/errors.ts";
+import { faultTables } from "../src/fixture/fault/table.ts";
 import { FixtureFile, RequestFile, ResponseFile } from "../src/fixture/format.ts";
 import { SessionFile } from "../src/fixture/session/session_file.ts";
 import { ToolsFile } from "../src/fixture/session/tools_file.ts";
@@ -24,6 +26,7 @@ interface Document {
 }
 
 const readme = read("README.md");
+const faults = read("docs/faults.md");
 const documents: readonly Document[] = [
   { path: "docs/cli.md", now: read("docs/cli.md"), wanted: cliReference() },
   { path: "docs/rules.md", now: read("docs/rules.md"), wanted: rulesPage() },
@@ -37,6 +40,7 @@ const documents: readonly Document[] = [
     now: readme,
     wanted: between(between(readme, "verbs", verbsTable()), "exit-codes", exitCodesTable()),
   },
+  { path: "docs/faults.md", now: faults, wanted: between(faults, "faults", faultTables()) },
 ];
 
 const stale = documents.filter(({ now, wanted }) => now !== wanted);
@@ -62,7 +66,7 @@ function read(path: string): string {
 function between(text: string, name: string, content: string): string {
   const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from === -1 || to < from) throw new Error(`README.md lacks the markers ${begin} … ${end}`);
+  if (from === -1 || to < from) throw new Error(`A document lacks the markers ${begin} … ${end}`);
   return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`;
 }
 

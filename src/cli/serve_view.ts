@@ -59,7 +59,10 @@ function lineOf(event: ServeEvent): string {
   const asked = `${event.request} ${event.method} ${event.path}`;
   switch (event.type) {
     case "played":
-      return `${asked}: ${event.status}, exchange ${event.number} of ${event.fixture}`;
+      return `${asked}: ${event.status}, exchange ${event.number} of ${event.fixture}` +
+        (event.fault === undefined ? "" : `, broken: ${event.fault}`);
+    case "faulted":
+      return `${asked}: ${event.status}, a fault instead of an answer: ${event.fault}`;
     case "miss":
       return `${asked}: ${event.status}, miss: ${event.message}`;
     case "refused":

@@ -10,6 +10,7 @@ import { decoded } from "./decode.ts";
 import type { HttpResponse, Send } from "./http.ts";
 import { brokenOff, networkError } from "./network_error.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
+import { fellSilent, unanswered } from "./silence.ts";
 
 /** What {@linkcode createLiveSend} is bound to. */
 export interface LiveOptions {
@@ -48,7 +49,7 @@ export function createLiveSend(ports: Ports, options: LiveOptions): Send {
     try {
       deadline.expect(
         options.responseTimeoutMs,
-        () => silent("network_failed", url, options.responseTimeoutMs),
+        () => unanswered(url, options.responseTimeoutMs),
       );
       const response = await ports.fetch(request.url, {
         method: "POST",
@@ -130,7 +131,7 @@ function readRaw(body: ReadableStream<Uint8Array> | null, context: BodyContext):
         return done;
       }
       try {
-        deadline.expect(idle, () => silent("stream_cut", url, idle));
+        deadline.expect(idle, () => fellSilent(url, idle));
         const result = await readOrAborted(reader, signal);
         deadline.met();
         if (!result.done) return result;
@@ -189,15 +190,4 @@ function capped(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterabl
     return: () => inner.return?.() ?? Promise.resolve({ done: true, value: undefined }),
   };
   return { [Symbol.asyncIterator]: () => iterator };
-}
-
-function silent(code: "network_failed" | "stream_cut", url: URL, milliseconds: number): ReprError {
-  const seconds = milliseconds / 1000;
-  return code === "network_failed"
-    ? new ReprError(code, `Cannot reach ${url.host}: no answer within ${seconds} s`, {
-      hint: 'Check the network and the base URL, then go on with "reprise run -c"',
-    })
-    : new ReprError(code, `The answer of ${url.host} broke off: nothing came for ${seconds} s`, {
-      hint: 'Go on with "reprise run -c"; nothing that was saved is lost',
-    });
 }

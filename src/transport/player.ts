@@ -4,17 +4,41 @@
  * @module
  */
 import { ReprError } from "../domain/errors.ts";
+import type { Clock } from "../domain/ports.ts";
 import type { HttpResponse, Send } from "./http.ts";
 import { brokenOff } from "./network_error.ts";
+import { fellSilent } from "./silence.ts";
 
-/** One answer as it was recorded, its body in the chunks in which it came. */
+/** What a fault puts between the chunks of a body, or after the last one. */
+export type Interruption =
+  | { readonly waitMs: number }
+  /** Nothing more comes, and the connection stays open. */
+  | { readonly stall: true }
+  /** The connection breaks. */
+  | { readonly reset: true };
+
+/** One answer as it was recorded, its body in the chunks in which it came, or as a fault has them come. */
 export interface RecordedExchange {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly chunks: readonly Uint8Array[];
+  readonly chunks: readonly (Uint8Array | Interruption)[];
   /** The connection broke off behind the last chunk. */
   readonly cut?: true;
 }
+
+/** How a player waits. */
+export interface PlayerOptions {
+  /** Sleeps through the waits of an exchange; without it they take no time. */
+  readonly clock?: Pick<Clock, "sleep">;
+  /**
+   * How long a body may stay silent, in milliseconds, as with the live transport: a longer wait is a cut.
+   *
+   * @default {300_000}
+   */
+  readonly idleTimeoutMs?: number;
+}
+
+const IDLE_TIMEOUT_MS = 300_000;
 
 /** A {@linkcode Send} that answers from a recording. */
 export type Player = Send & {
@@ -28,7 +52,11 @@ export type Player = Send & {
  *
  * @throws {ReprError} `fixture_miss` for a request after the last exchange.
  */
-export function createPlayer(exchanges: readonly RecordedExchange[], name: string): Player {
+export function createPlayer(
+  exchanges: readonly RecordedExchange[],
+  name: string,
+  options: PlayerOptions = {},
+): Player {
   let used = 0;
   const send: Send = (request, signal) => {
     if (signal.aborted) return Promise.reject(signal.reason);
@@ -49,20 +77,39 @@ export function createPlayer(exchanges: readonly RecordedExchange[], name: strin
       {
         status: exchange.status,
         headers: new Headers(exchange.headers),
-        body: playBody(exchange, { url: new URL(request.url), signal }),
+        body: playBody(exchange, { ...options, url: new URL(request.url), signal }),
       } satisfies HttpResponse,
     );
   };
   return Object.defineProperty(send, "used", { get: () => used, enumerable: true }) as Player;
 }
 
+interface Playing extends PlayerOptions {
+  readonly url: URL;
+  readonly signal: AbortSignal;
+}
+
 async function* playBody(
   { chunks, cut }: RecordedExchange,
-  { url, signal }: { readonly url: URL; readonly signal: AbortSignal },
+  { url, signal, clock, idleTimeoutMs = IDLE_TIMEOUT_MS }: Playing,
 ): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) {
     signal.throwIfAborted();
-    yield chunk;
+    if (chunk instanceof Uint8Array) yield chunk;
+    else if ("reset" in chunk) throw brokenOff(url);
+    else if ("stall" in chunk) await aborted(signal);
+    else {
+      await clock?.sleep(Math.min(chunk.waitMs, idleTimeoutMs), signal);
+      signal.throwIfAborted();
+      if (chunk.waitMs >= idleTimeoutMs) throw fellSilent(url, idleTimeoutMs);
+    }
   }
   if (cut === true) throw brokenOff(url);
+}
+
+/** Rejects with the reason of `signal` once that aborts. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
 }

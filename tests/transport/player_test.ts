@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readText } from "../../src/transport/http.ts";
 import { createPlayer, type RecordedExchange } from "../../src/transport/player.ts";
+import { fakeClock } from "./support.ts";
 
 const REQUEST = { url: "https://api.openai.com/v1/responses", headers: {}, body: "{}" };
 const SIGNAL = new AbortController().signal;
@@ -43,6 +44,34 @@ Deno.test("aborting stops a played exchange before it starts and between its chu
   assert.equal((await chunks.next()).done, false);
   abort.abort(reason);
   await assert.rejects(chunks.next(), reason);
+});
+
+Deno.test("waits pass on the clock; one as long as the idle timeout is the cut that it is live", async () => {
+  const clock = fakeClock();
+  const first = {
+    ...exchange("a"),
+    chunks: [{ waitMs: 999 }, new TextEncoder().encode("a"), { waitMs: 1000 }],
+  };
+  const { body } = await createPlayer([first], "demo", { clock, idleTimeoutMs: 1000 })(REQUEST, SIGNAL);
+  const chunks = body[Symbol.asyncIterator]();
+  assert.equal((await chunks.next()).done, false);
+  await assert.rejects(chunks.next(), {
+    code: "stream_cut",
+    message: "The answer of api.openai.com broke off: nothing came for 1 s",
+  });
+  assert.deepEqual(clock.slept, [999, 1000]);
+});
+
+Deno.test("a stall lasts until somebody aborts, and ends at once then", async () => {
+  const abort = new AbortController();
+  const stalled = { ...exchange(), chunks: [{ stall: true } as const] };
+  const { body } = await createPlayer([stalled], "demo")(REQUEST, abort.signal);
+  let over = false;
+  const chunk = body[Symbol.asyncIterator]().next().finally(() => over = true);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(over, false);
+  abort.abort(new Error("enough"));
+  await assert.rejects(chunk, /enough/);
 });
 
 Deno.test("an exchange that was cut breaks off behind its last chunk, as a connection does", async () => {

@@ -1,6 +1,7 @@
 /** The verb `serve`: plays fixtures back as the API, and checks requests. */
 import { ReprError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
+import { parseFaults } from "../../fixture/fault/plan.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
 import {
@@ -28,6 +29,8 @@ export interface ServeFlags extends CommonFlags {
   readonly rules?: RuleSet | undefined;
   readonly match?: Match | undefined;
   readonly pace?: string | undefined;
+  /** Lines of the language of docs/faults.md. */
+  readonly fault?: readonly string[] | undefined;
   readonly strictUsage?: true | undefined;
   /** In days. */
   readonly maxAge?: number | undefined;
@@ -53,6 +56,7 @@ export async function serveVerb(
   const output = makeOutput(flags);
   const ports = livePorts();
   const pace = paceOf(flags.pace ?? "fast");
+  const faults = flags.fault === undefined ? null : parseFaults(flags.fault.join("\n"));
   const fixtures = directories.map((directory) => readFixture(ports.files, withoutSlash(directory)));
   requireYoung(fixtures, flags.maxAge, ports);
   const playbook = createPlaybook(fixtures, { match: flags.match ?? "semantic", rules: flags.rules ?? null });
@@ -66,7 +70,16 @@ export async function serveVerb(
 
   const { port = 0, host, token } = flags;
   using end = wraps ? null : ordinaryEnd();
-  const server = startReplayServer({ playbook, pace, clock: ports.clock, port, host, token, onEvent: tell });
+  const server = startReplayServer({
+    playbook,
+    pace,
+    faults,
+    clock: ports.clock,
+    port,
+    host,
+    token,
+    onEvent: tell,
+  });
   let code: number;
   try {
     using _file = flags.portFile === undefined ? null : writePortFile(flags.portFile, server.port);
