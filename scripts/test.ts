@@ -2,7 +2,7 @@
  * `deno task test`: the gate that goes before a commit; CI runs the long parts as well. Ends with one line
  * `N passed, N failed, N skipped` and exit code 1 where something failed.
  *
- * `--only checks|unit|cli|source|fuzz|long|crash|soak` (repeatable) runs parts of it. With `REPRISE_CI=1` a skipped test
+ * `--only checks|unit|cli|source|sessions|fuzz|long|crash|soak` (repeatable) runs parts of it. With `REPRISE_CI=1` a skipped test
  * is a failed one and deno.lock is frozen.
  *
  * @module

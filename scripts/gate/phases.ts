@@ -6,7 +6,17 @@ import type { Phase, PhaseResult } from "./phase.ts";
 import { ONE_FAILED, ONE_PASSED, sum } from "./tally.ts";
 
 /** The parts of the gate that can be run alone. */
-export const GROUPS = ["checks", "unit", "cli", "source", "fuzz", "long", "crash", "soak"] as const;
+export const GROUPS = [
+  "checks",
+  "unit",
+  "cli",
+  "source",
+  "sessions",
+  "fuzz",
+  "long",
+  "crash",
+  "soak",
+] as const;
 
 /** The name of a part of the gate. */
 export type Group = typeof GROUPS[number];
@@ -29,14 +39,17 @@ const SOAK_TIMEOUT = 3 * 60 * 60_000;
 /** The phases of the given groups, those first that others wait for. */
 export function phasesOf(groups: readonly Group[], options: GateOptions): Phase[] {
   const binary = join(options.root, "dist", Deno.build.os === "windows" ? "reprise.exe" : "reprise");
-  const needsBinary = groups.some((group) => ["cli", "long", "crash", "soak"].includes(group));
+  const needsBinary = groups.some((group) => ["cli", "sessions", "long", "crash", "soak"].includes(group));
   const compile: Phase = { name: "compile", run: () => makeBinary({ ...options, binary }) };
   return [
     ...(needsBinary ? [compile] : []),
     ...(groups.includes("checks") ? checks(options) : []),
     ...(groups.includes("unit") ? [unitTests(options)] : []),
     ...(groups.includes("cli") ? cliTests(options, binary) : []),
-    ...(groups.includes("source") ? [sourceTests("cli (source)", ["tests/cli"], options)] : []),
+    ...(groups.includes("source")
+      ? [sourceTests("cli (source)", ["tests/cli"], options), sourceSessions(options)]
+      : []),
+    ...(groups.includes("sessions") ? [sessionTests(options, binary)] : []),
     ...(groups.includes("fuzz") ? [fuzzTests(options)] : []),
     ...(groups.includes("long") ? [longTests(options, binary)] : []),
     ...(groups.includes("crash") ? [crashTests("crash", options, binary)] : []),
@@ -117,6 +130,35 @@ function cliTests(options: GateOptions, binary: string): Phase[] {
 
 function sourceTests(name: string, paths: readonly string[], options: GateOptions): Phase {
   return { name, run: () => testFiles("cli-source", paths, { ...options, binary: null }) };
+}
+
+/** The project's own promises as recorded sessions, played by the program itself: its binary. */
+function sessionTests(options: GateOptions, binary: string): Phase {
+  return {
+    name: "sessions",
+    after: "compile",
+    run: () => withBinary(binary, () => playSessions([binary], options)),
+  };
+}
+
+/** The same on the sources: another version of the runtime, and the same bytes. */
+function sourceSessions(options: GateOptions): Phase {
+  const program = [Deno.execPath(), "run", "-A", "main.ts"];
+  return { name: "sessions (source)", run: () => playSessions(program, options) };
+}
+
+async function playSessions(
+  [command = "", ...before]: readonly string[],
+  { root }: GateOptions,
+): Promise<PhaseResult> {
+  const finished = await run(command, [...before, "test", "tests/sessions", "--reporter", "junit"], {
+    cwd: root,
+    env: { NO_COLOR: "1" },
+    timeout: TEST_TIMEOUT,
+  });
+  const counted = tallyOfReport(finished.stdout);
+  const isTold = finished.code === 0 ? counted.passed > 0 : counted.failed > 0;
+  return { tally: isTold ? counted : sum([counted, ONE_FAILED]), output: outputOf(finished) };
 }
 
 /** Long streams, many clients, and the official clients of others: what a gate does not wait for. */

@@ -1,4 +1,5 @@
 import type { Ports } from "../domain/ports.ts";
+import { playedPorts } from "./fixture_ports.ts";
 import { livePorts } from "./live_ports.ts";
 import { Output } from "./output.ts";
 import { type Config, homeSetting, readConfig, type Setting } from "./settings.ts";
@@ -32,7 +33,7 @@ export function makeOutput(flags: Pick<CommonFlags, "json" | "quiet" | "color">)
 
 /** Reads the configuration and decides where sessions live. */
 export function makeContext(flags: CommonFlags): Context {
-  const ports = livePorts();
+  const ports = playedPorts(livePorts());
   const config = readConfig(ports);
   return { ports, output: makeOutput(flags), config, home: homeSetting(ports, flags.home, config) };
 }

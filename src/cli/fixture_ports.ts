@@ -1,3 +1,5 @@
+import { ReprError } from "../domain/errors.ts";
+import { sha256Hex } from "../domain/hash.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { Fixture } from "../fixture/read.ts";
 
@@ -10,8 +12,8 @@ const TICK_MS = 1000;
  * Ports seeded by a fixture: the same fixture gives the same times, ids and bytes in any directory on any
  * machine. No network: `fetch` refuses.
  */
-export function fixturePorts(live: Ports, fixture: Fixture): Ports {
-  let now = fixture.created - TICK_MS;
+export function fixturePorts(live: Ports, { created, seed }: Pick<Fixture, "created" | "seed">): Ports {
+  let now = created - TICK_MS;
   return {
     ...live,
     clock: {
@@ -19,10 +21,30 @@ export function fixturePorts(live: Ports, fixture: Fixture): Ports {
       monotonic: () => live.clock.monotonic(),
       sleep: () => Promise.resolve(),
     },
-    random: seededRandom(fixture.seed),
+    random: seededRandom(seed),
     fetch: () => Promise.reject(new TypeError("A played fixture opens no connection")),
     workspacePin: () => FIXTURE_WORKSPACE,
   };
+}
+
+/**
+ * The ports of a step of a played session that has no fixture, such as a fork: where `REPRISE_PLAY_CLOCK` names a
+ * time, that seeds them. Otherwise `live` itself.
+ *
+ * @throws {ReprError} `usage` when the variable is no time.
+ */
+export function playedPorts(live: Ports): Ports {
+  const time = live.env("REPRISE_PLAY_CLOCK") ?? "";
+  if (time === "") return live;
+  const created = Date.parse(time);
+  if (Number.isNaN(created)) {
+    throw new ReprError(
+      "usage",
+      `Cannot start the clock at ${JSON.stringify(time)} (REPRISE_PLAY_CLOCK): it is no time`,
+      { hint: "Give a time such as 2026-11-21T20:18:00.000Z, or unset the variable" },
+    );
+  }
+  return fixturePorts(live, { created, seed: Number.parseInt(sha256Hex(time).slice(0, 8), 16) });
 }
 
 /** A small generator of numbers in [0, 1) from a 32-bit seed (splitmix32). */

@@ -5,6 +5,7 @@
  */
 import { Command } from "@commander-js/extra-typings";
 import { EXIT_CODES } from "../domain/errors.ts";
+import { addFixtureVerbs } from "./commands/fixtures.ts";
 import { addKeepingVerbs } from "./commands/keeping.ts";
 import { addLookingVerbs } from "./commands/looking.ts";
 import { addRecordingVerbs, splitCommand } from "./commands/recording.ts";
@@ -33,8 +34,9 @@ export function buildProgram(finish: Finish, command: readonly string[] = []) {
   addRunningVerbs(verb, finish);
   addLookingVerbs(verb, finish);
   addKeepingVerbs(verb, finish);
+  addRecordingVerbs(verb, finish, command);
   const fixture = program.command("fixture").description("look at and tend fixtures");
-  addRecordingVerbs(verb, finish, { fixture, command });
+  addFixtureVerbs(verbAdder(fixture), finish);
   return program;
 }
 

@@ -25,6 +25,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { type CalledRun, replayCall } from "./replay_arguments.ts";
 import type { RunTarget } from "./run_plan.ts";
 import { secretEnvironment } from "./secret_environment.ts";
+import { playTest } from "./session_test/play_test.ts";
 import { VERSION } from "./version.ts";
 
 /** Where a run is recorded, and the session that it is a run of. */
@@ -117,9 +118,23 @@ export class RunRecording {
     const { published, failure: failed } = await this.#fixture.close();
     if (failed !== null) failure ??= storageError(failed.error, "complete the recording", path);
     failure ??= this.#lossOf(published);
-    if (failure === null) return { notice: { kind: "recorded", path, exchanges: published, calls }, failure };
+    if (failure === null) {
+      const tested = await this.#expect(ended);
+      return { notice: { kind: "recorded", path, exchanges: published, calls, tested }, failure };
+    }
     const { code, message } = failure;
     return { notice: { kind: "not_recorded", path, code, message }, failure };
+  }
+
+  /** Plays what was recorded, and keeps what that wrote as `expect/`; false where it cannot be played to the same end. */
+  async #expect({ state }: RunEnded): Promise<boolean> {
+    // What a person or a limit of time did is in no recording.
+    if (state === "interrupted" || state === "timed_out") return false;
+    const { ports: { files }, directory } = this.#place;
+    const { signal } = new AbortController();
+    const test = { name: directory, directory };
+    const { divergences, error } = await playTest(test, { files, update: "expect", signal });
+    return divergences.length === 0 && error === null;
   }
 
   /** `tools.json` comes last: without it the folder is no fixture that can be played. */

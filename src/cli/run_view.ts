@@ -152,7 +152,8 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
     case "stream":
       return event.message;
     case "recorded":
-      return `recorded into ${event.path}: ${event.exchanges} exchanges, ${event.calls} calls`;
+      return `recorded into ${event.path}: ${event.exchanges} exchanges, ${event.calls} calls` +
+        (event.tested ? "" : "; played again, it does not end the same");
     case "not_recorded":
       return `this run is not recorded, but otherwise as it would be: ${event.message}`;
   }

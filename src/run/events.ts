@@ -53,6 +53,8 @@ export type Notice =
     readonly path: string;
     readonly exchanges: number;
     readonly calls: number;
+    /** It was played, ended the same and asked the same; what it wrote is kept as `expect/`. */
+    readonly tested: boolean;
   }
   /** The run is as it would be without `--record`; the folder is not what it should be. */
   | {

@@ -116,7 +116,8 @@ together(
       const live = await place.call(["run", "--json", "--new", "-s", "one", ...args, WORDS]);
       assert.equal(live.code, 0, live.stdout + live.stderr);
       const told = events(live).find((event) => event.type === "notice" && event.kind === "recorded");
-      assert.deepEqual(told, { type: "notice", kind: "recorded", path: first, exchanges: 5, calls: 4 });
+      const facts = { path: first, exchanges: 5, calls: 4, tested: true };
+      assert.deepEqual(told, { type: "notice", kind: "recorded", ...facts });
       assert.deepEqual(unsealed(denoFiles, first), { added: [], changed: [], removed: [] });
       const fixture = readFixture(denoFiles, first);
       assert.deepEqual(fixture.exchanges.map(({ response }) => response.status), [429, 200, 200, 400, 200]);
@@ -178,10 +179,12 @@ together(
       assert.equal(ending(played.called).text, "Alpha.");
       assert.deepEqual(played.asked.map(({ body }) => sha256Hex(body)), sentSums(one));
       const timeless = (folder: string) =>
-        [...filesOf(folder)].filter(([name]) => name !== "fixture.json").map(([name, bytes]) => {
-          const shown = new TextDecoder().decode(bytes).replace(/"at_ms": [\d.]+/, "");
-          return [name, shown.replace(/"chunks": \[[^]*?\n {2}\]/, "")];
-        });
+        [...filesOf(folder)].filter(([name]) => !/^(fixture\.json|expect\/.*)$/.test(name)).map(
+          ([name, bytes]) => {
+            const shown = new TextDecoder().decode(bytes).replace(/"at_ms": [\d.]+/, "");
+            return [name, shown.replace(/"chunks": \[[^]*?\n {2}\]/, "")];
+          },
+        );
       assert.deepEqual(timeless(one), timeless(two));
     },
 

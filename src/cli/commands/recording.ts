@@ -1,11 +1,11 @@
 /**
- * The verbs about recorded traffic: record it, play it back, and tend fixtures.
+ * The verbs about recorded traffic: record it, and play it back.
  *
  * @module
  */
-import { type Command, Option } from "@commander-js/extra-typings";
+import { Option } from "@commander-js/extra-typings";
 import { PROVIDER_KINDS } from "../../domain/fingerprint.ts";
-import { type AddVerb, days, example, type Finish, flag, tcpPort, verbAdder } from "../flags.ts";
+import { type AddVerb, collect, days, example, type Finish, flag, tcpPort, wholeNumber } from "../flags.ts";
 
 /** The verbs that can run a command; what stands behind their first `--` is that command. */
 const WRAPPING: readonly (string | undefined)[] = ["record", "serve"];
@@ -19,11 +19,7 @@ export function splitCommand(
 }
 
 /** Adds them; `command` is what stood behind `--`. */
-export function addRecordingVerbs(
-  verb: AddVerb,
-  finish: Finish,
-  { fixture, command }: { readonly fixture: Command; readonly command: readonly string[] },
-): void {
+export function addRecordingVerbs(verb: AddVerb, finish: Finish, command: readonly string[]): void {
   verb("record", "a recording proxy in front of an API; with -- CMD, while CMD runs")
     .usage("[options] [-- CMD…]")
     .requiredOption("--out <dir>", "the fixture to write: a folder that is new or empty")
@@ -49,7 +45,10 @@ export function addRecordingVerbs(
     )
     .action(async (flags) => finish(await (await import("../verbs/record.ts")).recordVerb(command, flags)));
 
-  verb("serve", "play fixtures back as the API, and check requests by its rules; with -- CMD, while CMD runs")
+  const serve = verb(
+    "serve",
+    "play fixtures back as the API, and check requests by its rules; with -- CMD, while CMD runs",
+  )
     .usage("[options] <dirs...> [-- CMD…]")
     .argument("<dirs...>", "fixture folders")
     .option("--port <n>", "the port (default: any free one)", tcpPort)
@@ -66,8 +65,14 @@ export function addRecordingVerbs(
     )
     .option("--pace <pace>", "fast, real, or a factor of the recorded speed (default: fast)")
     .addOption(flag("--strict-usage", "end with exit code 7 when an exchange was not asked for"))
-    .option("--max-age <days>", "refuse fixtures that were recorded longer ago", days)
-    .option("--events <file>", "write JSON Lines there; with -- CMD, where stdout is the command's")
+    .option("--max-age <days>", "refuse fixtures that were recorded longer ago", days);
+  // Apart from the chain, whose type would take long to infer.
+  serve.option(
+    "--fault <line>",
+    'break answers: "fail, ok", "2: cut after 3 events" (docs/faults.md)',
+    collect,
+  );
+  serve.option("--events <file>", "write JSON Lines there; with -- CMD, where stdout is the command's")
     .addHelpText(
       "after",
       example(
@@ -79,26 +84,23 @@ export function addRecordingVerbs(
       finish(await (await import("../verbs/serve.ts")).serveVerb(dirs, command, flags))
     );
 
-  const tend = verbAdder(fixture);
-  tend("import", "make a fixture from a VCR cassette, a .chunks.txt, a recorded body, or an aimock file")
-    .argument("<file>", "the recording")
-    .argument("<dir>", "the fixture to write: a folder that is new or empty")
-    .addOption(
-      new Option("-p, --provider <provider>", "whose API it was (default: seen from the recording)")
-        .choices(PROVIDER_KINDS),
-    )
-    .addOption(flag("--keep-cut", "keep streams without their terminal event too, marked so"))
-    .addOption(flag("--dry-run", "say what would be written; write nothing"))
-    .addHelpText("after", example("reprise fixture import tests/cassettes/chat.yaml fixtures/chat"))
-    .action(async (file, dir, flags) =>
-      finish(await (await import("../verbs/fixture/import.ts")).fixtureImportVerb(file, dir, flags))
-    );
+  addTestVerb(verb, finish);
+}
 
-  tend("seal", "take a fixture's files as they are now, after an edit by hand")
-    .argument("<dir>", "the fixture")
-    .addOption(flag("--dry-run", "say what has changed; write nothing"))
-    .addHelpText("after", example("reprise fixture seal fixtures/chat"))
-    .action(async (dir, flags) =>
-      finish((await import("../verbs/fixture/seal.ts")).fixtureSealVerb(dir, flags))
-    );
+function addTestVerb(verb: AddVerb, finish: Finish): void {
+  verb("test", "play recorded sessions again, and compare requests and turn files with what is kept")
+    .argument("<dirs...>", "folders with a session.json, or folders that hold such")
+    .addOption(flag("--update", "rewrite requests and expect/ to what the sessions are now"))
+    .addOption(
+      new Option("--reporter <reporter>", "how results are printed (default: tap; with --json: json)")
+        .choices(["tap", "junit", "json"]),
+    )
+    .addOption(flag("--bail", "end with the first test that fails"))
+    .option(
+      "--jobs <n>",
+      "how many are played at a time (default: one a processor, at most 8)",
+      wholeNumber(1),
+    )
+    .addHelpText("after", example("reprise test tests/sessions", "reprise test tests/sessions/fork --update"))
+    .action(async (dirs, flags) => finish(await (await import("../verbs/test.ts")).testVerb(dirs, flags)));
 }

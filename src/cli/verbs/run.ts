@@ -18,6 +18,7 @@ import { openSession, type Start } from "../open_session.ts";
 import { postureOf } from "../posture.ts";
 import { previewRun } from "../preview.ts";
 import { type PlayedFixture, playFixture } from "../play_log.ts";
+import { playStop } from "../play_stop.ts";
 import { planRun, type RunFlags, type RunPlan, type RunTarget, runTarget } from "../run_plan.ts";
 import type { RunRecording } from "../run_recording.ts";
 import { readOutputSchema, reasoningSettings, replaySetting, textOrFile } from "../run_settings.ts";
@@ -75,8 +76,12 @@ async function runIn(
   const show = (event: RunEvent) => output.options.json ? output.json(event) : view.show(event);
   // How the run ended is told last: the answer's file and the recording have their say in it.
   const last: RunEvent[] = [];
-  const emit = (event: RunEvent) =>
-    event.type === "error" || event.type === "run.ended" ? last.push(event) : show(event);
+  const stopsPlay = fixture === null ? () => {} : playStop(ports, stop);
+  const emit = (event: RunEvent) => {
+    if (event.type === "error" || event.type === "run.ended") last.push(event);
+    else show(event);
+    stopsPlay(event);
+  };
   const posture = postureOf(flags, writer.manifest);
   const live = createLiveSend(ports, { ...liveTimeouts(ports), origin: endpoint.baseUrl.origin });
   const isNew = writer.manifest === null;

@@ -1,0 +1,114 @@
+/**
+ * One session test from start to end.
+ *
+ * @module
+ */
+import { asReprError, type ReprError } from "../../domain/errors.ts";
+import type { Files } from "../../domain/ports.ts";
+import { type Fixture, readFixture } from "../../fixture/read.ts";
+import { readCallPlayer } from "../../fixture/session/tools_file.ts";
+import { readSessionFile, type SessionFile } from "../../fixture/session/session_file.ts";
+import { compareEnd, compareRequests, compareSessions, compareUse } from "./compare.ts";
+import type { Divergence } from "./divergence.ts";
+import { expectedState, sessionState } from "./expectation.ts";
+import type { FoundTest } from "./find.ts";
+import { makePlace } from "./place.ts";
+import { playStep } from "./step.ts";
+import { type PlayedStep, updateTest } from "./update.ts";
+
+/** What became of a test. */
+export interface TestResult {
+  /** Its folder, as it was named. */
+  readonly name: string;
+  /** Its promise; `null` where the folder could not be read or does not say it. */
+  readonly note: string | null;
+  readonly divergences: readonly Divergence[];
+  /** Why it could not be played; `null` otherwise. */
+  readonly error: ReprError | null;
+  /** What `--update` rewrote, below the folder. */
+  readonly updated: readonly string[];
+  readonly seconds: number;
+}
+
+/** How tests are played. */
+export interface TestPlay {
+  readonly files: Files;
+  /** What is rewritten where the steps end as they should: `expect/` alone needs the recorded requests too. */
+  readonly update: "everything" | "expect" | null;
+  readonly signal: AbortSignal;
+}
+
+/** Plays a test. Does not throw: what is wrong with the folder is part of the result. */
+export async function playTest({ name, directory }: FoundTest, play: TestPlay): Promise<TestResult> {
+  const began = performance.now();
+  const told = { note: null as string | null };
+  const result = (rest: Partial<TestResult>): TestResult => ({
+    name,
+    ...told,
+    divergences: [],
+    error: null,
+    updated: [],
+    seconds: (performance.now() - began) / 1000,
+    ...rest,
+  });
+  try {
+    const session = readSessionFile(play.files, directory);
+    told.note = session.note ?? null;
+    return result(await playSession(directory, session, play));
+  } catch (error) {
+    return result({ error: asReprError(error) });
+  }
+}
+
+async function playSession(
+  directory: string,
+  { steps }: SessionFile,
+  { files, update, signal }: TestPlay,
+): Promise<Pick<TestResult, "divergences" | "updated">> {
+  const fixtures = steps.map(({ fixture }) =>
+    fixture === undefined ? null : readWhole(files, directory, fixture)
+  );
+  using place = makePlace(directory);
+  const played: PlayedStep[] = [];
+  const fixed: Divergence[] = [];
+  const open: Divergence[] = [];
+  for (const [index, step] of steps.entries()) {
+    const fixture = fixtures[index] ?? null;
+    const number = index + 1;
+    const clock = step.at ?? nearestClock(fixtures, index);
+    const end = await playStep(step, { place, number, fixture: fixture?.path ?? null, clock, signal });
+    signal.throwIfAborted();
+    played.push({ fixture, end });
+    fixed.push(...compareEnd(step, end, number));
+    if (fixture === null) continue;
+    fixed.push(...compareUse(fixture, end, number));
+    open.push(...compareRequests(fixture, end, number));
+  }
+  const state = sessionState(place.home);
+  const rewrites = fixed.length === 0 &&
+    (update === "everything" || (update === "expect" && open.length === 0));
+  if (rewrites) return { divergences: [], updated: updateTest(files, directory, { steps: played, state }) };
+  const expected = expectedState(directory);
+  open.push(...expected === null ? [NO_EXPECTATION] : compareSessions(expected, state));
+  return { divergences: [...fixed, ...open], updated: [] };
+}
+
+/** The fixture of a step. Its tools are read too, so that what is broken about them is told as such. */
+function readWhole(files: Files, directory: string, name: string): Fixture {
+  const fixture = readFixture(files, name === "." ? directory : `${directory}/${name}`);
+  readCallPlayer(files, fixture);
+  return fixture;
+}
+
+/** The clock of the last fixture before a step, else of the next one; long ago where there is none at all. */
+function nearestClock(fixtures: readonly (Fixture | null)[], index: number): string {
+  const isOne = (fixture: Fixture | null) => fixture !== null;
+  const nearest = fixtures.slice(0, index).findLast(isOne) ?? fixtures.slice(index).find(isOne);
+  return nearest?.header.created ?? "2000-01-01T00:00:00.000Z";
+}
+
+const NO_EXPECTATION: Divergence = {
+  kind: "no_expectation",
+  where: "expect/",
+  message: "is not there: --update writes it from what the session is now",
+};

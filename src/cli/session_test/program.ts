@@ -1,0 +1,32 @@
+/**
+ * This program as a process of its own.
+ *
+ * @module
+ */
+
+const MAIN = new URL("../../../main.ts", import.meta.url);
+
+/** The command line in front of the program's own arguments: the binary itself, or Deno with the sources. */
+export function ownProgram(): readonly [string, ...string[]] {
+  if (Deno.build.standalone) return [Deno.execPath()];
+  return [Deno.execPath(), "run", "-A", "--quiet", MAIN.href];
+}
+
+/**
+ * The environment of a step: nothing of the caller's but where programs and temporary files are; from sources, also
+ * where Deno keeps its modules.
+ */
+export function stepEnvironment(root: string): Record<string, string> {
+  const kept = ["PATH", "TMPDIR", ...(Deno.build.standalone ? [] : ["DENO_DIR", "XDG_CACHE_HOME"])];
+  const home = Deno.env.get("HOME");
+  const cache = Deno.env.get("XDG_CACHE_HOME") ?? (home === undefined ? undefined : `${home}/.cache`);
+  return {
+    ...(Deno.build.standalone || cache === undefined ? {} : { DENO_DIR: `${cache}/deno` }),
+    ...Object.fromEntries(kept.flatMap((name) => {
+      const value = Deno.env.get(name);
+      return value === undefined ? [] : [[name, value]];
+    })),
+    HOME: root,
+    NO_COLOR: "1",
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * `test --update`: what a folder says about requests and turns becomes what the program does now. How steps end is
+ * never rewritten: that is what the test promises.
+ *
+ * @module
+ */
+import { sha256Hex } from "../../domain/hash.ts";
+import type { Files } from "../../domain/ports.ts";
+import { exchangeFolder, readable, type RequestFile } from "../../fixture/format.ts";
+import type { Fixture } from "../../fixture/read.ts";
+import { readableBody } from "../../fixture/record/readable_body.ts";
+import { replaceFile, sealFixture } from "../../fixture/seal.ts";
+import { type SessionState, writeExpectation } from "./expectation.ts";
+import { exists } from "./files.ts";
+import type { StepEnd } from "./step.ts";
+
+/** A step's fixture, and what was asked of it. */
+export interface PlayedStep {
+  readonly fixture: Fixture | null;
+  readonly end: StepEnd;
+}
+
+/** Rewrites a test; returns the paths of what changed, below its folder. */
+export function updateTest(
+  files: Files,
+  directory: string,
+  { steps, state }: { readonly steps: readonly PlayedStep[]; readonly state: SessionState },
+): string[] {
+  const changed = steps.flatMap(({ fixture, end }) =>
+    fixture === null ? [] : updateRequests(files, fixture, end).map((name) => below(directory, name))
+  );
+  changed.push(...writeExpectation(files, directory, state));
+  const sealed = new Set(steps.flatMap(({ fixture }) => fixture?.path ?? []));
+  if (exists(`${directory}/fixture.json`)) sealed.add(directory);
+  for (const path of changed.length > 0 ? sealed : []) sealFixture(files, path);
+  return changed;
+}
+
+function updateRequests(files: Files, { path, exchanges }: Fixture, end: StepEnd): string[] {
+  return exchanges.flatMap(({ number, request }) => {
+    const sent = end.requests[number - 1];
+    if (sent === undefined) return [];
+    const raw = new TextEncoder().encode(sent.body);
+    const sum = sha256Hex(raw);
+    if (request.bodySha256 === sum && request.path === sent.path && request.method === sent.method) return [];
+    const name = `${path}/${exchangeFolder(number)}/request.json`;
+    const rawName = `${path}/${exchangeFolder(number)}/request.body`;
+    const { body: _body, ...before } = JSON.parse(new TextDecoder().decode(files.read(name))) as RequestFile;
+    const { json, restores } = readableBody(raw);
+    const { method, path: asked } = sent;
+    const after = { ...before, method, path: asked, body_sha256: sum };
+    replaceFile(files, name, readable(json === undefined ? after : { ...after, body: json }));
+    if (!restores) replaceFile(files, rawName, raw);
+    else if (files.facts(rawName) !== null) files.unlink(rawName);
+    return [name];
+  });
+}
+
+function below(directory: string, path: string): string {
+  return path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : path;
+}

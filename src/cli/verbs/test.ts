@@ -1,0 +1,103 @@
+/** The verb `test`: plays recorded sessions again, and compares what they ask and write. */
+import type { ExitCode } from "../../domain/errors.ts";
+import { type CommonFlags, makeOutput } from "../context.ts";
+import { livePorts } from "../live_ports.ts";
+import type { Output } from "../output.ts";
+import { findTests, type FoundTest } from "../session_test/find.ts";
+import { playTest, type TestResult } from "../session_test/play_test.ts";
+import { inOrder } from "../session_test/pool.ts";
+import {
+  failureLines,
+  isPassed,
+  type Reporter,
+  type ReporterName,
+  reporterOf,
+} from "../session_test/reporters.ts";
+import { absolute } from "../settings.ts";
+
+/** The flags of `test`. */
+export interface TestFlags extends CommonFlags {
+  readonly update?: true | undefined;
+  readonly reporter?: ReporterName | undefined;
+  readonly bail?: true | undefined;
+  readonly jobs?: number | undefined;
+}
+
+const MAX_JOBS = 8;
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+/** Performs `test`. */
+export async function testVerb(directories: readonly string[], flags: TestFlags): Promise<ExitCode> {
+  const output = makeOutput(flags);
+  const tests = findTests(directories, absolute);
+  const reporter = reporterOf(flags.json === true ? "json" : flags.reporter ?? "tap");
+  const stop = new AbortController();
+  let ended: ExitCode | null = null;
+  const end = (exitCode: ExitCode) => {
+    ended ??= exitCode;
+    stop.abort();
+  };
+  output.onClosed(() => end(output.closedExitCode));
+  const listeners = Object.entries(SIGNALS).map(([name, exitCode]) => {
+    const signal = name as keyof typeof SIGNALS;
+    const listener = () => end(exitCode);
+    Deno.addSignalListener(signal, listener);
+    return { signal, listener };
+  });
+  try {
+    const results = await playAll(tests, { flags, output, reporter, stop });
+    return ended ?? exitCodeOf(results);
+  } finally {
+    for (const { signal, listener } of listeners) Deno.removeSignalListener(signal, listener);
+  }
+}
+
+interface Playing {
+  readonly flags: TestFlags;
+  readonly output: Output;
+  readonly reporter: Reporter;
+  readonly stop: AbortController;
+}
+
+async function playAll(
+  tests: readonly FoundTest[],
+  { flags, output, reporter, stop }: Playing,
+): Promise<TestResult[]> {
+  const { files } = livePorts();
+  const jobs = flags.jobs ?? Math.min(MAX_JOBS, navigator.hardwareConcurrency);
+  const play = { files, update: flags.update === true ? "everything" as const : null, signal: stop.signal };
+  const results: TestResult[] = [];
+  output.raw(reporter.begin(tests.length));
+  const running = inOrder(tests, jobs, {
+    play: (test) => playTest(test, play),
+    abandon: () => stop.abort(),
+  });
+  for await (const result of running) {
+    if (stop.signal.aborted) break;
+    results.push(result);
+    output.raw(reporter.result(result, results.length));
+    tell(output, result, flags.reporter === "junit");
+    if (flags.bail === true && !isPassed(result)) break;
+  }
+  const failed = results.filter((result) => !isPassed(result)).length;
+  const skipped = tests.slice(results.length).map(({ name }) => name);
+  output.raw(reporter.end({ passed: results.length - failed, failed, skipped }));
+  const notPlayed = skipped.length === 0 ? "" : `, ${skipped.length} not played`;
+  output.note(`${results.length - failed} passed, ${failed} failed${notPlayed}`);
+  return results;
+}
+
+/** What stdout does not tell people: what was rewritten, and failures where that is a file for machines. */
+function tell(output: Output, result: TestResult, withFailures: boolean): void {
+  for (const name of result.updated) output.note(`updated ${result.name}/${name}`);
+  if (!withFailures || isPassed(result)) return;
+  output.note(`${output.style.red("failed")} ${result.name}`);
+  for (const line of failureLines(result)) output.note(`  ${line}`);
+}
+
+/** A folder that cannot be played is a mistake in the call or the folder; everything else is a divergence. */
+function exitCodeOf(results: readonly TestResult[]): ExitCode {
+  const broken = results.find(({ error }) => error !== null)?.error;
+  if (broken !== null && broken !== undefined) return broken.exitCode;
+  return results.every(isPassed) ? 0 : 7;
+}

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { parse } from "yaml";
+import { tallyOfReport } from "../../scripts/gate/junit.ts";
+import { compareSessions } from "../../src/cli/session_test/compare.ts";
+import type { Divergence } from "../../src/cli/session_test/divergence.ts";
+import { findTests } from "../../src/cli/session_test/find.ts";
+import type { TestResult } from "../../src/cli/session_test/play_test.ts";
+import { inOrder } from "../../src/cli/session_test/pool.ts";
+import { type ReporterName, reporterOf } from "../../src/cli/session_test/reporters.ts";
+import { ReprError } from "../../src/domain/errors.ts";
+import { readSessionFile, SESSION_FORMAT } from "../../src/fixture/session/session_file.ts";
+import { denoFiles } from "../../src/store/deno_files.ts";
+
+function assertCode(act: () => unknown, code: string, says: RegExp): void {
+  assert.throws(
+    act,
+    (error) => error instanceof ReprError && error.code === code && says.test(error.message),
+  );
+}
+
+/** Text that means something to every reporter. */
+const NASTY = `# TODO <b> & "x" \\ ]]> ok 9 - \u0000\u001b[31m é 🙂\r\n...\nnot ok 7\n--- |`;
+const DIVERGENCE: Divergence = {
+  kind: "turn",
+  where: "session s, turn 3",
+  message: "differs",
+  path: "events[0].output",
+  expected: NASTY,
+  received: "b",
+  said: NASTY,
+};
+
+function result(name: string, rest: Partial<TestResult> = {}): TestResult {
+  return { name, note: null, divergences: [], error: null, updated: [], seconds: 0.25, ...rest };
+}
+
+const RESULTS: readonly TestResult[] = [
+  result("a", { note: NASTY }),
+  result("b", { divergences: [DIVERGENCE, { ...DIVERGENCE, kind: "exit" }] }),
+  result("c", { error: new ReprError("bad_fixture", NASTY, { hint: NASTY }) }),
+];
+
+function report(name: ReporterName, skipped: readonly string[] = []): string {
+  const reporter = reporterOf(name);
+  return [
+    reporter.begin(RESULTS.length + skipped.length),
+    ...RESULTS.map((each, index) => reporter.result(each, index + 1)),
+    reporter.end({ passed: 1, failed: 2, skipped }),
+  ].join("");
+}
+
+Deno.test("a TAP report stays one, whatever the texts in it: a plan, a point a test, YAML below", () => {
+  const lines = report("tap").split("\n");
+  assert.deepEqual(lines.slice(0, 2), ["TAP version 14", "1..3"]);
+  const points = lines.filter((line) => /^(not )?ok /.test(line));
+  assert.deepEqual(points.map((line) => line.slice(0, 12)), [
+    "ok 1 - a: \\#",
+    "not ok 2 - b",
+    "not ok 3 - c",
+  ]);
+  assert.ok(!points.some((line) => /(?<!\\)#/.test(line)), "no point has a directive");
+  const blocks = lines.join("\n").match(/^ {2}---\n[^]*?\n {2}\.\.\.$/gm) ?? [];
+  assert.equal(blocks.length, 2);
+  for (const block of blocks) {
+    const { message } = parse(block.replace(/^ {2}---\n/, "").replace(/\n {2}\.\.\.$/, "\n"));
+    assert.match(message, /TODO <b> & "x"/);
+  }
+  assert.ok(report("tap", ["d"]).endsWith("Bail out! --bail ends with the first failed test\n"));
+});
+
+Deno.test("a JUnit report stays XML, whatever the texts in it, and counts every test", () => {
+  const xml = report("junit", ["d"]);
+  const tally = tallyOfReport(xml);
+  assert.deepEqual([tally.passed, tally.failed, tally.skipped.length], [1, 2, 1]);
+  assert.match(xml, /<testsuites tests="4" failures="2" errors="0" skipped="1" time="0\.750">/);
+  const open: string[] = [];
+  for (const [, end, name = "", alone] of xml.matchAll(/<(\/?)([a-z]+)(?: [a-z]+="[^"<>]*")*(\/?)>/g)) {
+    if (end === "/") assert.equal(open.pop(), name);
+    else if (alone === "") open.push(name);
+  }
+  assert.deepEqual(open, []);
+  const rest = xml.replace(/<\?xml[^>]*>|<\/?[a-z]+(?: [a-z]+="[^"<>]*")*\/?>/g, "");
+  assert.doesNotMatch(rest, /[<>]/, "nothing else begins or ends a tag");
+  assert.doesNotMatch(xml, /&(?!(amp|lt|gt|quot|#10);)/);
+  // deno-lint-ignore no-control-regex
+  assert.doesNotMatch(xml, /[\u0000-\u0008\u000b-\u001f]/);
+});
+
+Deno.test("a JSON report is one object a line, with every divergence as it is", () => {
+  const lines = report("json").trimEnd().split("\n").map((line) => JSON.parse(line));
+  assert.deepEqual(lines.map(({ type }) => type), ["test.started", "test", "test", "test", "test.ended"]);
+  assert.deepEqual(lines[2].divergences[0], DIVERGENCE);
+  assert.deepEqual([lines[1].passed, lines[2].passed, lines[3].error.code], [true, false, "bad_fixture"]);
+});
+
+Deno.test("results come in the order of the tests, however long each takes, and leaving starts no more", async () => {
+  const started: number[] = [];
+  const waiting = new Map<number, () => void>();
+  let abandoned = 0;
+  const play = async (test: number) => {
+    started.push(test);
+    await new Promise<void>((resolve) => waiting.set(test, resolve));
+    return test;
+  };
+  const seen: number[] = [];
+  const loop = (async () => {
+    for await (const each of inOrder([1, 2, 3, 4, 5], 2, { play, abandon: () => abandoned++ })) {
+      seen.push(each);
+      if (each === 2) break;
+    }
+  })();
+  const free = async (test: number) => {
+    await new Promise((resolve) => setTimeout(resolve));
+    waiting.get(test)?.();
+    await new Promise((resolve) => setTimeout(resolve));
+  };
+  await free(2);
+  assert.deepEqual([started, seen], [[1, 2, 3], []], "a later one is not told before an earlier one");
+  await free(1);
+  assert.deepEqual(seen, [1, 2]);
+  await free(3);
+  await free(4);
+  await loop;
+  assert.deepEqual([started.includes(5), abandoned], [false, 1]);
+});
+
+Deno.test("tests are found at and below the folders, once each, in order, and none inside of another", async () => {
+  const root = await Deno.makeTempDir();
+  try {
+    for (const name of ["b/2", "b/10", "a", "a/start", "c"]) {
+      Deno.mkdirSync(`${root}/${name}`, { recursive: true });
+      if (name !== "c") Deno.writeTextFileSync(`${root}/${name}/session.json`, "{}");
+    }
+    const found = (...names: string[]) =>
+      findTests(names.map((name) => `${root}/${name}`), (path) => path.replace("/b/../", "/"))
+        .map(({ name }) => name.slice(root.length + 1));
+    assert.deepEqual(found("b/", "a", "b/../a"), ["b/10", "b/2", "a"]);
+    assert.deepEqual(found("."), ["./a", "./b/10", "./b/2"]);
+    assertCode(() => found("a", "c"), "usage", /no session\.json/);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+Deno.test("of each session the first turn that differs is told, and a broken sum only where nothing else differs", () => {
+  const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+  const turn = (text: string, prev: string) =>
+    bytes({ turn: 1, prev, events: [{ seq: 1, text }], sum: prev });
+  const name = (number: number) => `s/turns/00000${number}.json`;
+  const was = new Map([[name(1), turn("a", "0")], [name(2), turn("b", "1")], [name(3), turn("c", "2")]]);
+  const one = new Map([...was, [name(2), turn("B", "9")], [name(3), turn("C", "8")]]);
+  const [first, ...rest] = compareSessions(was, one);
+  assert.deepEqual(rest, []);
+  assert.deepEqual(first, {
+    kind: "turn",
+    where: "session s, turn 2",
+    message: "differs",
+    path: "events[0].text",
+    expected: '"b"',
+    received: '"B"',
+  });
+  const [link] = compareSessions(was, new Map([...was, [name(3), turn("c", "3")]]));
+  assert.equal(link?.path, "prev");
+  assert.deepEqual(compareSessions(was, was), []);
+});
+
+Deno.test("a session.json may not lead out of its folder", async () => {
+  const root = await Deno.makeTempDir();
+  try {
+    const read = (fixture: string) => {
+      const steps = [{ args: ["run"], fixture, exit: 0 }];
+      Deno.writeTextFileSync(`${root}/session.json`, JSON.stringify({ format: SESSION_FORMAT, steps }));
+      return readSessionFile(denoFiles, root).steps[0]?.fixture;
+    };
+    for (const name of [".", "1", "a/b", "..a", "a..", ".hidden/x"]) assert.equal(read(name), name);
+    for (const name of ["..", "../a", "a/..", "a/../b", "/a", ""]) {
+      assertCode(() => read(name), "bad_fixture", /session\.json/);
+    }
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
