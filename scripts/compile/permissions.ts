@@ -29,6 +29,8 @@ export const VISIBLE_VARIABLES: readonly string[] = [
   "DENO_CERT",
   "DENO_TLS_CA_STORE",
   "NODE_EXTRA_CA_CERTS",
+  // Where `test`, run from the sources, finds the modules again.
+  "DENO_DIR",
   // `doctor` says when a proxy stands between us and the provider.
   "HTTP_PROXY",
   "HTTPS_PROXY",

@@ -83,7 +83,12 @@ function check(name: string, args: readonly string[], options: GateOptions): Pha
 }
 
 /** Tests of processes, and tests that take longer than a gate should: phases of their own. */
-const BESIDE_UNIT = ["tests/cli", "tests/crash", "tests/long", "tests/clients"];
+const SLOW_UNIT = [
+  "tests/fixture/fault/clients_test.ts",
+  "tests/fixture/import/recordings_test.ts",
+  "tests/fixture/round_trip_test.ts",
+];
+const BESIDE_UNIT = ["tests/cli", "tests/crash", "tests/long", "tests/clients", ...SLOW_UNIT];
 
 function unitTests(options: GateOptions): Phase {
   return {
@@ -116,14 +121,27 @@ function fuzzTests(options: GateOptions): Phase {
 /** Where the sources must do alone what the binary does elsewhere: the demo, and one run in JSON. */
 const SOURCE_SAMPLE = ["tests/cli/demo_test.ts", "tests/cli/fixture_test.ts"];
 
-/** The whole suite against the compiled binary (`REPRISE_BIN`), and a sample of it against `deno run`. */
+/** Command line tests that wait or start much; CI runs them on the binary with the long ones. */
+const SLOW_CLI = [
+  "tests/cli/ci_doc_test.ts",
+  "tests/cli/provider_loop_test.ts",
+  "tests/cli/record_test.ts",
+  "tests/cli/stop_test.ts",
+  "tests/cli/test_verb_test.ts",
+];
+
+/** The suite against the compiled binary (`REPRISE_BIN`), and a sample of it against `deno run`. */
 function cliTests(options: GateOptions, binary: string): Phase[] {
   return [
     sourceTests("cli (source, sample)", SOURCE_SAMPLE, options),
     {
       name: "cli (binary)",
       after: "compile",
-      run: () => withBinary(binary, () => testFiles("cli-binary", ["tests/cli"], { ...options, binary })),
+      run: () =>
+        withBinary(
+          binary,
+          () => testFiles("cli-binary", ["tests/cli", `--ignore=${SLOW_CLI.join()}`], { ...options, binary }),
+        ),
     },
   ];
 }
