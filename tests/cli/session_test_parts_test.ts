@@ -180,3 +180,42 @@ Deno.test("a session.json may not lead out of its folder", async () => {
     await Deno.remove(root, { recursive: true });
   }
 });
+
+Deno.test("a step calls no verb that listens or sends, and names no home, workspace or file of its own", () => {
+  const directory = Deno.makeTempDirSync();
+  const read = (args: readonly string[]) => {
+    const session = { format: SESSION_FORMAT, steps: [{ args, exit: 0 }] };
+    Deno.writeTextFileSync(`${directory}/session.json`, JSON.stringify(session));
+    return readSessionFile(denoFiles, directory);
+  };
+  try {
+    for (
+      const args of [
+        ["run", "--new", "-s", "a", "--home is where it is"],
+        ["run", "-c", "--", "--home=/tmp"],
+        ["run", "-s", "a", "--", "-w"],
+        ["rm", "a", "--yes"],
+        ["run", "-m", "gpt-5-pro", "-c", "Go on"],
+      ]
+    ) assert.deepEqual(read(args).steps[0]?.args, args);
+    for (
+      const args of [
+        ["serve", "."],
+        ["record", "--out", "x"],
+        ["export", "a", "/tmp/x"],
+        ["rm", "a", "--yes", "--home", "/tmp"],
+        ["rm", "a", "--home=/tmp", "--yes"],
+        ["run", "-w", "/", "Hi"],
+        ["run", "-w/", "Hi"],
+        ["run", "-cw/", "Hi"],
+        ["run", "-o", "/tmp/x", "Hi"],
+        ["run", "--record=/tmp/x", "Hi"],
+        // Here the double dash is the session's name.
+        ["run", "-s", "--", "--home=/tmp"],
+        ["run", "-s", "--", "--home=/tmp", "--", "Hi"],
+      ]
+    ) assertCode(() => read(args), "bad_fixture", /whoever plays the test sets these/);
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+});
