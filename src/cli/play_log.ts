@@ -20,7 +20,7 @@ export interface PlayedFixture {
  * @throws {ReprError} `usage` when that file cannot be written.
  */
 export function playFixture(ports: Ports, fixture: Fixture): PlayedFixture {
-  const player = createPlayer(fixture.exchanges.map(playable), fixture.path, { clock: ports.clock });
+  const player = createPlayer(fixture.exchanges.map(playable), { clock: ports.clock });
   const path = ports.env("REPRISE_PLAY_LOG") ?? "";
   if (path === "") return { send: player, close: () => {} };
   const log = openLog(absolute(path));

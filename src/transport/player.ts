@@ -47,14 +47,13 @@ export type Player = Send & {
 };
 
 /**
- * Answers the first request with the first exchange, and so on, whatever the requests say. `name` is the
- * fixture's name for messages. The returned function
+ * Answers the first request with the first exchange, and so on, whatever the requests say. No message names the
+ * fixture's folder: it would end up in a turn, which is to be the same wherever that lies. The returned function
  *
  * @throws {ReprError} `fixture_miss` for a request after the last exchange.
  */
 export function createPlayer(
   exchanges: readonly RecordedExchange[],
-  name: string,
   options: PlayerOptions = {},
 ): Player {
   let used = 0;
@@ -65,7 +64,7 @@ export function createPlayer(
       return Promise.reject(
         new ReprError(
           "fixture_miss",
-          `Cannot answer request ${used + 1} from fixture ${JSON.stringify(name)}: it holds ${
+          `Cannot answer request ${used + 1} from the fixture: it holds ${
             exchanges.length === 1 ? "1 exchange" : `${exchanges.length} exchanges`
           }`,
           { hint: "Record the fixture again, or play the run that it was recorded from" },

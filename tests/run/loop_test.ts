@@ -180,7 +180,7 @@ Deno.test("an item that only the terminal event lists is kept where that has it,
     const writer = await SessionWriter.create(testPorts(), home, { id: ID });
     const { setup } = scripted(testPorts(), writer, {
       script: [],
-      send: createPlayer([exchange], "backfill"),
+      send: createPlayer([exchange]),
     });
     assert.equal((await executeRun(setup, PROMPT)).state, "completed");
     writer.close();

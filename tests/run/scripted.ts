@@ -54,7 +54,7 @@ export function scripted(
   const { script, ...overrides } = options;
   const events: RunEvent[] = [];
   const bodies: string[] = [];
-  const player = createPlayer(exchanges(script), "scripted");
+  const player = createPlayer(exchanges(script));
   const send: Send = (request, signal) => {
     bodies.push(request.body);
     return player(request, signal);

@@ -315,7 +315,6 @@ clean("a played exchange goes the same way, and a missing one is not tried again
   const chunks = [new TextEncoder().encode("data: 1\n\n")];
   const send = createPlayer(
     [{ status: 200, headers: { "content-type": "text/event-stream" }, chunks }],
-    "demo",
   );
   const { options, retries } = attempt("https://api.openai.com", { send });
   assert.equal(await textOf(options), "1");

@@ -13,7 +13,7 @@ function exchange(...chunks: string[]): RecordedExchange {
 }
 
 Deno.test("exchanges are answered in sequence, chunk by chunk, and counted", async () => {
-  const player = createPlayer([exchange("data: 1", "\n\n"), { ...exchange("no"), status: 429 }], "demo");
+  const player = createPlayer([exchange("data: 1", "\n\n"), { ...exchange("no"), status: 429 }]);
   assert.equal(player.used, 0);
   const first = await player(REQUEST, SIGNAL);
   assert.equal(first.headers.get("content-type"), "text/event-stream");
@@ -26,20 +26,20 @@ Deno.test("exchanges are answered in sequence, chunk by chunk, and counted", asy
 });
 
 Deno.test("a request past the end is a fixture miss that names the fixture and the request", async () => {
-  const player = createPlayer([exchange("x")], "fixtures/demo");
+  const player = createPlayer([exchange("x")]);
   await player(REQUEST, SIGNAL);
   await assert.rejects(player(REQUEST, SIGNAL), {
     code: "fixture_miss",
-    message: 'Cannot answer request 2 from fixture "fixtures/demo": it holds 1 exchange',
+    message: "Cannot answer request 2 from the fixture: it holds 1 exchange",
   });
   assert.equal(player.used, 1);
 });
 
 Deno.test("aborting stops a played exchange before it starts and between its chunks", async () => {
   const reason = new Error("stopped");
-  await assert.rejects(createPlayer([exchange("x")], "demo")(REQUEST, AbortSignal.abort(reason)), reason);
+  await assert.rejects(createPlayer([exchange("x")])(REQUEST, AbortSignal.abort(reason)), reason);
   const abort = new AbortController();
-  const { body } = await createPlayer([exchange("a", "b")], "demo")(REQUEST, abort.signal);
+  const { body } = await createPlayer([exchange("a", "b")])(REQUEST, abort.signal);
   const chunks = body[Symbol.asyncIterator]();
   assert.equal((await chunks.next()).done, false);
   abort.abort(reason);
@@ -52,7 +52,7 @@ Deno.test("waits pass on the clock; one as long as the idle timeout is the cut t
     ...exchange("a"),
     chunks: [{ waitMs: 999 }, new TextEncoder().encode("a"), { waitMs: 1000 }],
   };
-  const { body } = await createPlayer([first], "demo", { clock, idleTimeoutMs: 1000 })(REQUEST, SIGNAL);
+  const { body } = await createPlayer([first], { clock, idleTimeoutMs: 1000 })(REQUEST, SIGNAL);
   const chunks = body[Symbol.asyncIterator]();
   assert.equal((await chunks.next()).done, false);
   await assert.rejects(chunks.next(), {
@@ -65,7 +65,7 @@ Deno.test("waits pass on the clock; one as long as the idle timeout is the cut t
 Deno.test("a stall lasts until somebody aborts, and ends at once then", async () => {
   const abort = new AbortController();
   const stalled = { ...exchange(), chunks: [{ stall: true } as const] };
-  const { body } = await createPlayer([stalled], "demo")(REQUEST, abort.signal);
+  const { body } = await createPlayer([stalled])(REQUEST, abort.signal);
   let over = false;
   const chunk = body[Symbol.asyncIterator]().next().finally(() => over = true);
   await new Promise((resolve) => setTimeout(resolve, 5));
@@ -75,7 +75,7 @@ Deno.test("a stall lasts until somebody aborts, and ends at once then", async ()
 });
 
 Deno.test("an exchange that was cut breaks off behind its last chunk, as a connection does", async () => {
-  const player = createPlayer([{ ...exchange("a"), cut: true }], "demo");
+  const player = createPlayer([{ ...exchange("a"), cut: true }]);
   const chunks = (await player(REQUEST, SIGNAL)).body[Symbol.asyncIterator]();
   assert.equal((await chunks.next()).done, false);
   await assert.rejects(chunks.next(), { code: "stream_cut", message: /api\.openai\.com broke off/ });
