@@ -100,6 +100,10 @@ function unitTests(options: GateOptions): Phase {
 /** The unit tests that try random cases, with the numbers that the README names. */
 export const SAMPLED = [
   "tests/compaction/random_compaction_test.ts",
+  "tests/fixture/secrets/blobs_test.ts",
+  "tests/fixture/secrets/leaks_test.ts",
+  "tests/fixture/secrets/scrubber_test.ts",
+  "tests/fixture/secrets/stream_test.ts",
   "tests/fold/mixed_history_test.ts",
   "tests/fold/random_history_test.ts",
   "tests/store/damage_test.ts",
@@ -123,9 +127,13 @@ const SOURCE_SAMPLE = ["tests/cli/demo_test.ts", "tests/cli/fixture_test.ts"];
 
 /** Command line tests that wait or start much; CI runs them on the binary with the long ones. */
 const SLOW_CLI = [
+  "tests/cli/bad_network_test.ts",
   "tests/cli/ci_doc_test.ts",
+  "tests/cli/interrupt_test.ts",
   "tests/cli/provider_loop_test.ts",
   "tests/cli/record_test.ts",
+  "tests/cli/serve_test.ts",
+  "tests/cli/shell_stop_test.ts",
   "tests/cli/stop_test.ts",
   "tests/cli/test_verb_test.ts",
 ];
