@@ -8,6 +8,20 @@ const STREAM = 'event: response.created\ndata: {"type":"response.created","respo
   '"output":[]}}\n\n';
 const ASKED = { body: { model: "gpt-5.6", input: "Hi" } };
 
+const CASSETTE = `interactions:
+- request:
+    method: POST
+    uri: https://api.openai.com/v1/responses
+    headers: {}
+    body: '{"model":"gpt-5.6","input":"Hi"}'
+  response:
+    status: {code: 200, message: OK}
+    headers:
+      content-type: [application/json]
+    body: {string: '{"id":"resp_1","object":"response","status":"completed","output":[]}'}
+version: 1
+`;
+
 Deno.test({
   name: "fixtures are listed, shown, linted, redacted, compared, imported and sealed from the command line",
   sanitizeOps: true,
@@ -45,6 +59,9 @@ Deno.test({
 
     Deno.writeTextFileSync(`${sandbox.directory}/a.sse`, STREAM);
     await json(0, "import", "a.sse", "fixtures/d");
+    // The library that reads YAML is another one in the bundle of the binary.
+    Deno.writeTextFileSync(`${sandbox.directory}/b.yaml`, CASSETTE);
+    assert.match(JSON.stringify(await json(0, "import", "b.yaml", "fixtures/e")), /vcr/);
     Deno.writeTextFileSync(`${root}/a/README.md`, "What this is.\n");
     assert.deepEqual((await json(0, "seal", "fixtures/a")).added, ["README.md"]);
     assert.equal((await call("show", "fixtures/none")).code, 2);
