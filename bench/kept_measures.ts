@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../src/domain/json.ts";
+import { isJsonObject, type JsonValue, parsedObject } from "../src/domain/json.ts";
 import type { Dialect } from "../src/provider/provider.ts";
 import { readEvents } from "../tests/support/streams.ts";
 
@@ -60,7 +60,7 @@ async function contentOf(bytes: Uint8Array, dialect: Dialect): Promise<Content> 
   const assembler = dialect.newAssembler();
   const updates = [...events.flatMap((event) => assembler.feed(event)), ...assembler.end()];
   const text = updates.map((update) => update.kind === "text_delta" ? update.delta : "").join("");
-  const payloads = events.map(({ event, data }) => ({ event, payload: parsed(data) }));
+  const payloads = events.map(({ event, data }) => ({ event, payload: parsedObject(data) }));
   return {
     kinds: payloads.map(({ event, payload }) => String(payload?.type ?? event)),
     text: text === "" ? [] : [text],
@@ -112,15 +112,6 @@ function sorted(value: JsonValue): string {
         ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => a < b ? -1 : 1))
         : member,
   );
-}
-
-function parsed(data: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isSame(a: Uint8Array, b: Uint8Array): boolean {

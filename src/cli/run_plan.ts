@@ -8,7 +8,7 @@ import { ReprError } from "../domain/errors.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { type Fixture, readFixture } from "../fixture/read.ts";
-import { requireFree } from "../fixture/record/writer.ts";
+import { requireNewFolder } from "../fixture/seal.ts";
 import { readCallPlayer } from "../fixture/session/tools_file.ts";
 import type { ApiKey } from "../provider/provider.ts";
 import type { ToolPlayback } from "../run/tool_playback.ts";
@@ -129,7 +129,7 @@ function checkFiles(ports: Ports, flags: RunFlags): void {
   if (flags.outputSchema !== undefined) readOutputSchema(ports, flags.outputSchema);
   liveTimeouts(ports);
   if (flags.output !== undefined) requireAnswerFile(flags.output);
-  if (flags.record !== undefined) requireFree(ports.files, absolute(flags.record));
+  if (flags.record !== undefined) requireNewFolder(ports.files, absolute(flags.record), "record");
 }
 
 function workspaceRoot(flag: string | undefined): string {

@@ -50,8 +50,12 @@ export function parseBaseUrl(text: string, hint = "Give a URL such as https://ap
 
 /** True for the hosts that name this machine only. */
 export function isLoopback(url: URL): boolean {
-  const host = url.hostname;
-  return host === "localhost" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
+  return isLoopbackHost(url.hostname.replace(/^\[(.*)\]$/, "$1"));
+}
+
+/** The same of a host by itself: a name or an address, without brackets. */
+export function isLoopbackHost(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 /**

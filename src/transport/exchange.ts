@@ -7,7 +7,14 @@ import { ReprError } from "../domain/errors.ts";
 import type { ApiFailure } from "../domain/failure.ts";
 import type { Clock } from "../domain/ports.ts";
 import { failureError, failureOf, withoutSecrets } from "./failure.ts";
-import { discard, type HttpRequest, type HttpResponse, readText, type Send } from "./http.ts";
+import {
+  discard,
+  type HttpRequest,
+  type HttpResponse,
+  isEventStreamType,
+  readText,
+  type Send,
+} from "./http.ts";
 import { mayRetry, retryDelay } from "./retry.ts";
 import { readSse, type SseEvent, type SseLimits } from "./sse.ts";
 
@@ -88,7 +95,9 @@ async function tryOnce(options: ExchangeOptions): Promise<Outcome> {
       await discard(response.body);
       throw redirected(options.request, response);
     }
-    if (response.status >= 300 || !isEventStream(headers)) return await refused(options, response);
+    if (response.status >= 300 || !isEventStreamType(headers.get("content-type"))) {
+      return await refused(options, response);
+    }
     const events = await untilFirstEvent(readSse(response.body, options.limits));
     return { stream: { status: response.status, headers, events } };
   } catch (error) {
@@ -96,10 +105,6 @@ async function tryOnce(options: ExchangeOptions): Promise<Outcome> {
     if (!(error instanceof ReprError) || options.signal.aborted) throw error;
     return { error, failure: failureOf(error), headers };
   }
-}
-
-function isEventStream(headers: Headers): boolean {
-  return /^\s*text\/event-stream\s*(;|$)/i.test(headers.get("content-type") ?? "");
 }
 
 async function refused(options: ExchangeOptions, response: HttpResponse): Promise<Outcome> {

@@ -26,6 +26,11 @@ export interface HttpResponse {
  */
 export type Send = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;
 
+/** True for the content type of an event stream. */
+export function isEventStreamType(contentType: string | null | undefined): boolean {
+  return /^\s*text\/event-stream\s*(;|$)/i.test(contentType ?? "");
+}
+
 /** Lets go of a body that nobody will read. */
 export async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
   await body[Symbol.asyncIterator]().return?.();

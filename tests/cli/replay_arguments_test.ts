@@ -36,7 +36,7 @@ Deno.test("everything that shapes requests and decisions becomes a flag; machine
   const flags: RunFlags = {
     ...FLAGS,
     json: true,
-    home: "/home/me",
+    home: "/srv/me",
     baseUrl: "http://127.0.0.1:1",
     workspace: "/work",
     record: "kept",

@@ -17,7 +17,7 @@ import { memoryFiles } from "./memory_files.ts";
 import { ID, portsOn, testPorts, withHome } from "./support.ts";
 import { samples } from "../support/samples.ts";
 
-const HOME: Home = { path: "/home/me/reprise", sessions: "/home/me/reprise/sessions" };
+const HOME: Home = { path: "/srv/me/reprise", sessions: "/srv/me/reprise/sessions" };
 
 /** What attackers and accidents write where an id or a path is expected. */
 const CORPUS = [

@@ -89,15 +89,15 @@ Deno.test("a new session syncs every directory from its turns up to the one that
   withHome(async (_, root) => {
     const log: Operation[] = [];
     const ports = portsOn(spyFiles((operation) => log.push(operation)));
-    const home = openHome(ports, `${root}/a/b/home`, { create: true });
+    const home = openHome(ports, `${root}/a/b/own`, { create: true });
     const writer = await SessionWriter.create(ports, home, { id: ID });
     writer.close();
     const made = log.filter(({ name }) => name === "makeDirectory").map(({ path }) => path);
     assert.deepEqual(made.slice(0, 4), [
       `${root}/a`,
       `${root}/a/b`,
-      `${root}/a/b/home`,
-      `${root}/a/b/home/sessions`,
+      `${root}/a/b/own`,
+      `${root}/a/b/own/sessions`,
     ]);
     for (const path of made) {
       const at = log.findIndex((operation) => operation.name === "makeDirectory" && operation.path === path);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, stringMember } from "../../domain/json.ts";
+import { type JsonObject, parsedObject, stringMember } from "../../domain/json.ts";
 import type { SessionStep } from "../../fixture/session/session_file.ts";
 import type { TestPlace } from "./place.ts";
 import { ownProgram, stepEnvironment } from "./program.ts";
@@ -126,14 +126,7 @@ function textOf(path: string): string {
 
 /** The JSON objects of a text, one a line; a process that was killed may have cut the last one. */
 function jsonLines(text: string): JsonObject[] {
-  return text.split("\n").flatMap((line) => {
-    try {
-      const value = JSON.parse(line);
-      return isJsonObject(value) ? [value] : [];
-    } catch {
-      return [];
-    }
-  });
+  return text.split("\n").map(parsedObject).filter((value) => value !== null);
 }
 
 function saidIn(lines: readonly JsonObject[], stderr: string): string {

@@ -8,9 +8,9 @@ import {
   type ExchangeEvent,
   FixtureWriter,
   type RecordingSummary,
-  requireFree,
   secretLeft,
 } from "../../fixture/record/writer.ts";
+import { requireNewFolder } from "../../fixture/seal.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import { storageError } from "../../store/fs_errors.ts";
 import { type CommonFlags, type Context, makeContext } from "../context.ts";
@@ -159,7 +159,7 @@ function preview(
     readonly routes: Routes;
   },
 ): ExitCode {
-  requireFree(ports.files, out);
+  requireNewFolder(ports.files, out, "record");
   const { upstreams } = routes;
   const port = flags.port ?? 0;
   if (output.options.json) {
