@@ -31,8 +31,9 @@ async function main(args: readonly string[]): Promise<number> {
     const counted = sum(ended.map((phase) => phase.tally));
     for (const name of counted.skipped) say(`skipped${strict ? " (a failure here)" : ""}: ${name}`);
     const result = strict ? withoutSkips(counted) : counted;
+    for (const name of counted.failed) say(`failed: ${name}`);
     say(closingLine(result));
-    return result.failed === 0 ? 0 : 1;
+    return result.failed.length === 0 ? 0 : 1;
   } finally {
     Deno.removeSync(workDirectory, { recursive: true });
   }
@@ -55,11 +56,15 @@ function parseGroups(args: readonly string[]): readonly Group[] {
 
 function report(phase: EndedPhase): void {
   const { passed, failed, skipped } = phase.tally;
-  const counts = [`${passed} passed`, `${failed} failed`, `${skipped.length} skipped`].filter((text) =>
+  const counts = [`${passed} passed`, `${failed.length} failed`, `${skipped.length} skipped`].filter((text) =>
     !text.startsWith("0 ")
   );
-  say(`${failed > 0 ? "FAILED" : "ok"}  ${phase.name}: ${counts.join(", ")} (${phase.seconds.toFixed(1)} s)`);
-  if (failed > 0) say(phase.output.replace(/^/gm, "    "));
+  say(
+    `${failed.length > 0 ? "FAILED" : "ok"}  ${phase.name}: ${counts.join(", ")} (${
+      phase.seconds.toFixed(1)
+    } s)`,
+  );
+  if (failed.length > 0) say(phase.output.replace(/^/gm, "    "));
   else if (phase.name === "compile") say(phase.output.replace(/^/gm, "    "));
 }
 

@@ -41,7 +41,10 @@ export async function makeBinary(options: BinaryOptions): Promise<PhaseResult> {
     await Deno.remove(options.binary).catch(ignoreNotFound);
     const noRuntime = error instanceof ReprError && error.code === "network_failed" && !fromNpm;
     if (!noRuntime) throw error;
-    return { tally: { passed: 0, failed: 0, skipped: [`compile: ${error.message}`] }, output: error.message };
+    return {
+      tally: { passed: 0, failed: [], skipped: [`compile: ${error.message}`] },
+      output: error.message,
+    };
   }
   writeStamp(stamp, inputs, options.binary);
   return { tally: ONE_PASSED, output: said.join("\n") };

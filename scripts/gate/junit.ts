@@ -5,11 +5,12 @@ const CASE = /<testcase name="([^"]*)" classname="([^"]*)"[^>]*?(?:\/>|>([\s\S]*
 /** Counts the test cases, steps included, of the JUnit report that `deno test --junit-path` writes. */
 export function tallyOfReport(xml: string): Tally {
   let passed = 0;
-  let failed = 0;
+  const failed: string[] = [];
   const skipped: string[] = [];
   for (const [, name = "", file = "", body = ""] of xml.matchAll(CASE)) {
-    if (/<(failure|error)\b/.test(body)) failed++;
-    else if (/<skipped\b/.test(body)) skipped.push(`${unescape(file)}: ${unescape(name)}`);
+    const test = `${unescape(file)}: ${unescape(name)}`;
+    if (/<(failure|error)\b/.test(body)) failed.push(test);
+    else if (/<skipped\b/.test(body)) skipped.push(test);
     else passed++;
   }
   return { passed, failed, skipped };

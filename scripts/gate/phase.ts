@@ -1,4 +1,4 @@
-import type { Tally } from "./tally.ts";
+import { oneFailed, type Tally } from "./tally.ts";
 
 /** How one phase of the gate ended. */
 export interface PhaseResult {
@@ -44,7 +44,7 @@ export async function runPhases(phases: readonly Phase[], options: PhaseOptions)
   async function runOne(phase: Phase): Promise<void> {
     const started = options.now();
     const result = await phase.run().catch((error: unknown): PhaseResult => ({
-      tally: { passed: 0, failed: 1, skipped: [] },
+      tally: oneFailed(phase.name),
       output: error instanceof Error ? error.message : String(error),
     }));
     running.delete(phase.name);

@@ -3,7 +3,7 @@ import { outputOf, run } from "../process.ts";
 import { makeBinary } from "./binary.ts";
 import { tallyOfReport } from "./junit.ts";
 import type { Phase, PhaseResult } from "./phase.ts";
-import { ONE_FAILED, ONE_PASSED, sum } from "./tally.ts";
+import { ONE_PASSED, oneFailed, sum } from "./tally.ts";
 
 /** The parts of the gate that can be run alone. */
 export const GROUPS = [
@@ -77,7 +77,7 @@ function check(name: string, args: readonly string[], options: GateOptions): Pha
     name,
     run: async () => {
       const finished = await run(Deno.execPath(), args, { cwd: options.root, env: { NO_COLOR: "1" } });
-      return { tally: finished.code === 0 ? ONE_PASSED : ONE_FAILED, output: outputOf(finished) };
+      return { tally: finished.code === 0 ? ONE_PASSED : oneFailed(name), output: outputOf(finished) };
     },
   };
 }
@@ -183,8 +183,11 @@ async function playSessions(
     timeout: TEST_TIMEOUT,
   });
   const counted = tallyOfReport(finished.stdout);
-  const isTold = finished.code === 0 ? counted.passed > 0 : counted.failed > 0;
-  return { tally: isTold ? counted : sum([counted, ONE_FAILED]), output: outputOf(finished) };
+  const isTold = finished.code === 0 ? counted.passed > 0 : counted.failed.length > 0;
+  return {
+    tally: isTold ? counted : sum([counted, oneFailed("tests/sessions: the run of all")]),
+    output: outputOf(finished),
+  };
 }
 
 /** Long streams, many clients, and the official clients of others: what a gate does not wait for. */
@@ -222,6 +225,9 @@ function crashTests(name: "crash" | "soak", options: GateOptions, binary: string
   };
 }
 
+/** The progress of `--reporter=dot`: without a terminal a line for each test. */
+const PROGRESS = /^[.!,]+\n/gm;
+
 interface TestOptions extends GateOptions {
   /** The binary under test; `null` for the sources. */
   readonly binary: string | null;
@@ -250,9 +256,12 @@ async function testFiles(name: string, paths: readonly string[], options: TestOp
   });
   const counted = tallyOfReport(readIfThere(report));
   // A module that does not load, a leak or a timeout ends the command without a failed case in the report.
-  const unreported = counted.failed === 0 &&
+  const unreported = counted.failed.length === 0 &&
     (finished.code !== 0 || counted.passed + counted.skipped.length === 0);
-  return { tally: unreported ? sum([counted, ONE_FAILED]) : counted, output: outputOf(finished) };
+  return {
+    tally: unreported ? sum([counted, oneFailed(`${name}: the run of all`)]) : counted,
+    output: outputOf(finished).replaceAll(PROGRESS, ""),
+  };
 }
 
 /** Skips a phase that has no binary to test; that there is none was reported by the compile phase. */
@@ -262,7 +271,7 @@ async function withBinary(binary: string, runTests: () => Promise<PhaseResult>):
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     const reason = "tests of the compiled binary: there is none";
-    return { tally: { passed: 0, failed: 0, skipped: [reason] }, output: reason };
+    return { tally: { passed: 0, failed: [], skipped: [reason] }, output: reason };
   }
   return await runTests();
 }

@@ -4,7 +4,7 @@ import { tallyOfReport } from "../../scripts/gate/junit.ts";
 import { SAMPLED } from "../../scripts/gate/phases.ts";
 import { type Phase, type PhaseResult, runPhases } from "../../scripts/gate/phase.ts";
 import { hashOfInputs, isUpToDate, writeStamp } from "../../scripts/gate/stamp.ts";
-import { closingLine, ONE_FAILED, ONE_PASSED, sum, withoutSkips } from "../../scripts/gate/tally.ts";
+import { closingLine, ONE_PASSED, oneFailed, sum, withoutSkips } from "../../scripts/gate/tally.ts";
 import { run } from "../../scripts/process.ts";
 
 const OK: PhaseResult = { tally: ONE_PASSED, output: "" };
@@ -35,10 +35,10 @@ Deno.test("the report of deno test is counted case by case, steps and skips incl
   </testsuite></testsuites>`;
   assert.deepEqual(tallyOfReport(xml), {
     passed: 2,
-    failed: 1,
+    failed: ["./a_test.ts: fails"],
     skipped: ['./a_test.ts: skips > a "step"'],
   });
-  assert.deepEqual(tallyOfReport(""), { passed: 0, failed: 0, skipped: [] });
+  assert.deepEqual(tallyOfReport(""), { passed: 0, failed: [], skipped: [] });
 });
 
 Deno.test({
@@ -62,15 +62,20 @@ Deno.test({
       );
       assert.equal(finished.code, 1);
       const tally = tallyOfReport(await Deno.readTextFile(join(root, "r.xml")));
-      assert.deepEqual(tally, { passed: 2, failed: 1, skipped: ["./a_test.ts: is skipped"] });
+      assert.deepEqual(tally, {
+        passed: 2,
+        failed: ["./a_test.ts: fails"],
+        skipped: ["./a_test.ts: is skipped"],
+      });
     });
   },
 });
 
 Deno.test("tallies add up, and where nothing may be skipped a skip is a failure", () => {
-  const total = sum([ONE_PASSED, ONE_FAILED, { passed: 3, failed: 0, skipped: ["a", "b"] }]);
+  const total = sum([ONE_PASSED, oneFailed("c"), { passed: 3, failed: [], skipped: ["a", "b"] }]);
   assert.equal(closingLine(total), "4 passed, 1 failed, 2 skipped");
   assert.equal(closingLine(withoutSkips(total)), "4 passed, 3 failed, 0 skipped");
+  assert.deepEqual(withoutSkips(total).failed, ["c", "a", "b"]);
 });
 
 Deno.test("phases run side by side up to the limit, and one that waits starts after its own", async () => {
@@ -107,6 +112,7 @@ Deno.test("a phase that throws is one failure and stops no other, those waiting 
   ];
   const ended = await runPhases(phases, { jobs: 2, onEnd: () => {}, now: still });
   assert.equal(closingLine(sum(ended.map((phase) => phase.tally))), "2 passed, 1 failed, 0 skipped");
+  assert.deepEqual(sum(ended.map((phase) => phase.tally)).failed, ["bad"]);
   assert.equal(ended.find((phase) => phase.name === "bad")?.output, "broken");
 });
 
