@@ -1,7 +1,4 @@
-/** How a server of ours is asked to end. */
-const ENDING = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Partial<
-  Record<Deno.Signal, number>
->;
+import { onStopSignals } from "./stop_signals.ts";
 
 /** The ordinary end of a server. */
 export interface OrdinaryEnd extends Disposable {
@@ -17,21 +14,14 @@ export interface OrdinaryEnd extends Disposable {
 export function ordinaryEnd(): OrdinaryEnd {
   const { promise, resolve } = Promise.withResolvers<0>();
   let asked = false;
-  const listeners = Object.entries(ENDING).map(([name, exitCode]) => {
-    const signal = name as keyof typeof ENDING;
-    const listener = () => {
-      if (asked) Deno.exit(exitCode);
-      asked = true;
-      resolve(0);
-    };
-    Deno.addSignalListener(signal, listener);
-    return { signal, listener };
+  const ignoreSignals = onStopSignals((_signal, exitCode) => {
+    if (asked) Deno.exit(exitCode);
+    asked = true;
+    resolve(0);
   });
   return {
     came: promise,
     ask: () => resolve(0),
-    [Symbol.dispose]() {
-      for (const { signal, listener } of listeners) Deno.removeSignalListener(signal, listener);
-    },
+    [Symbol.dispose]: ignoreSignals,
   };
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { counted } from "../domain/text.ts";
 import type { PlaybookSummary } from "../fixture/serve/playbook.ts";
 import type { ServeEvent } from "../fixture/serve/server.ts";
 import type { Output } from "./output.ts";
@@ -72,8 +73,4 @@ function lineOf(event: ServeEvent): string {
         event.grade === null ? "" : ` (${event.grade})`
       }: ${event.message}`;
   }
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -1,9 +1,6 @@
-import type { Stop, StopCause } from "../run/stop.ts";
+import type { Stop } from "../run/stop.ts";
 import { killRunningGroups } from "../tools/shell/process_group.ts";
-
-const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Partial<
-  Record<StopCause, number>
->;
+import { onStopSignals } from "./stop_signals.ts";
 
 /** How long a stopped run may take to close, in milliseconds: far more than ending a command and saving a turn need. */
 const LAST_RESORT_MS = 15_000;
@@ -16,14 +13,9 @@ const LAST_RESORT_MS = 15_000;
  * @returns a function that takes everything back.
  */
 export function stopOnSignals(stop: Stop, timeoutMs: number): () => void {
-  const listeners = Object.entries(SIGNALS).map(([name, exitCode]) => {
-    const signal = name as keyof typeof SIGNALS;
-    const listener = () => {
-      if (stop.state !== null) endAtOnce(exitCode);
-      stop.request(signal);
-    };
-    Deno.addSignalListener(signal, listener);
-    return { signal, listener };
+  const ignoreSignals = onStopSignals((signal, exitCode) => {
+    if (stop.state !== null) endAtOnce(exitCode);
+    stop.request(signal);
   });
   const timer = setTimeout(() => stop.request("timeout"), timeoutMs);
   let lastResort: ReturnType<typeof setTimeout> | undefined;
@@ -35,7 +27,7 @@ export function stopOnSignals(stop: Stop, timeoutMs: number): () => void {
     clearTimeout(timer);
     clearTimeout(lastResort);
     stop.signal.removeEventListener("abort", onStop);
-    for (const { signal, listener } of listeners) Deno.removeSignalListener(signal, listener);
+    ignoreSignals();
   };
 }
 

@@ -4,9 +4,7 @@
  * @module
  */
 import { ReprError } from "../domain/errors.ts";
-
-/** What is passed on to the command. */
-const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const satisfies readonly Deno.Signal[];
+import { onStopSignals, type StopSignal } from "./stop_signals.ts";
 
 /**
  * The variables that lead the clients of OpenAI and Anthropic to `origin` (`http://127.0.0.1:PORT`): the base URL of
@@ -29,20 +27,16 @@ export async function runWrapped(
 ): Promise<number> {
   let child: Deno.ChildProcess | null = null;
   // Before the command starts: whoever hears from it may send a signal at once.
-  const listeners = FORWARDED.map((signal) => {
-    const listener = () => {
-      // A terminal sends Ctrl-C to both of us, and many programs end hard at the second one.
-      if (signal !== "SIGINT" || !Deno.stdin.isTerminal()) forward(child, signal);
-    };
-    Deno.addSignalListener(signal, listener);
-    return { signal, listener };
+  const ignoreSignals = onStopSignals((signal) => {
+    // A terminal sends Ctrl-C to both of us, and many programs end hard at the second one.
+    if (signal !== "SIGINT" || !Deno.stdin.isTerminal()) forward(child, signal);
   });
   try {
     child = started(command, env);
     // Of a command that a signal ended, the runtime says 128 and its number, as a shell does.
     return (await child.status).code;
   } finally {
-    for (const { signal, listener } of listeners) Deno.removeSignalListener(signal, listener);
+    ignoreSignals();
   }
 }
 
@@ -72,7 +66,7 @@ function whyNot(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function forward(child: Deno.ChildProcess | null, signal: Deno.Signal): void {
+function forward(child: Deno.ChildProcess | null, signal: StopSignal): void {
   try {
     child?.kill(signal);
   } catch {

@@ -6,6 +6,7 @@
 import type { Item, RunState } from "../domain/event.ts";
 import { ReprError } from "../domain/errors.ts";
 import { itemKind } from "../domain/item.ts";
+import { counted } from "../domain/text.ts";
 import type { FinishedResponse } from "../provider/provider.ts";
 import type { RequestOutcome } from "./request_step.ts";
 
@@ -33,10 +34,13 @@ export function endOfResponse(
 
 /** The end after denials, where the user wants none. */
 export function denied(denials: number): RunEnd {
-  const calls = denials === 1 ? "1 call" : `${denials} calls`;
-  const error = new ReprError("permission_denied", `Permission denied for ${calls} (--fail-on-denied)`, {
-    hint: "Allow what is needed with --allow, then continue the run",
-  });
+  const error = new ReprError(
+    "permission_denied",
+    `Permission denied for ${counted(denials, "call")} (--fail-on-denied)`,
+    {
+      hint: "Allow what is needed with --allow, then continue the run",
+    },
+  );
   return { state: "failed", error };
 }
 

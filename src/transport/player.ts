@@ -5,6 +5,7 @@
  */
 import { ReprError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
+import { counted } from "../domain/text.ts";
 import type { HttpResponse, Send } from "./http.ts";
 import { brokenOff } from "./network_error.ts";
 import { fellSilent } from "./silence.ts";
@@ -65,7 +66,7 @@ export function createPlayer(
         new ReprError(
           "fixture_miss",
           `Cannot answer request ${used + 1} from the fixture: it holds ${
-            exchanges.length === 1 ? "1 exchange" : `${exchanges.length} exchanges`
+            counted(exchanges.length, "exchange")
           }`,
           { hint: "Record the fixture again, or play the run that it was recorded from" },
         ),

@@ -1,5 +1,6 @@
 /** The verb `prune`: deletes sessions by age, number or size. */
 import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { DAY_MS } from "../../domain/time.ts";
 import { openHome } from "../../store/home.ts";
 import { type Doomed, planPrune } from "../../store/prune.ts";
 import { sessionOwner } from "../../store/owner.ts";
@@ -15,8 +16,6 @@ export interface PruneFlags extends CommonFlags {
   readonly yes?: true | undefined;
   readonly dryRun?: true | undefined;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Performs `prune`. A session in use is skipped and named. */
 export async function pruneVerb(flags: PruneFlags): Promise<ExitCode> {

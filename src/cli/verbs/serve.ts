@@ -1,6 +1,7 @@
 /** The verb `serve`: plays fixtures back as the API, and checks requests. */
 import { ReprError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
+import { DAY_MS } from "../../domain/time.ts";
 import { parseFaults } from "../../fixture/fault/plan.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
@@ -39,8 +40,6 @@ export interface ServeFlags extends CommonFlags {
 
 /** What clients that are given no token send as their key. */
 const DUMMY_KEY = "reprise-plays-this";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Performs `serve`, with a command that runs against the server when `command` is not empty.

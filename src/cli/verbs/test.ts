@@ -14,6 +14,7 @@ import {
   reporterOf,
 } from "../session_test/reporters.ts";
 import { absolute } from "../settings.ts";
+import { onStopSignals } from "../stop_signals.ts";
 
 /** The flags of `test`. */
 export interface TestFlags extends CommonFlags {
@@ -24,7 +25,6 @@ export interface TestFlags extends CommonFlags {
 }
 
 const MAX_JOBS = 8;
-const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /** Performs `test`. */
 export async function testVerb(directories: readonly string[], flags: TestFlags): Promise<ExitCode> {
@@ -38,17 +38,12 @@ export async function testVerb(directories: readonly string[], flags: TestFlags)
     stop.abort();
   };
   output.onClosed(() => end(output.closedExitCode));
-  const listeners = Object.entries(SIGNALS).map(([name, exitCode]) => {
-    const signal = name as keyof typeof SIGNALS;
-    const listener = () => end(exitCode);
-    Deno.addSignalListener(signal, listener);
-    return { signal, listener };
-  });
+  const ignoreSignals = onStopSignals((_signal, exitCode) => end(exitCode));
   try {
     const results = await playAll(tests, { flags, output, reporter, stop });
     return ended ?? exitCodeOf(results);
   } finally {
-    for (const { signal, listener } of listeners) Deno.removeSignalListener(signal, listener);
+    ignoreSignals();
   }
 }
 

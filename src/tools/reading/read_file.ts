@@ -6,6 +6,7 @@
 import * as z from "zod";
 import { locate, openFile } from "../confine.ts";
 import { decodeUtf8, isBinary } from "../content.ts";
+import { counted } from "../../domain/text.ts";
 import { DEFAULT_LINES, readWindow, type Window } from "./line_window.ts";
 import { cutLine, shownPath, type ToolText } from "../output.ts";
 import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
@@ -75,7 +76,9 @@ function textOf(window: Extract<Window, { kind: "lines" }>, first: number): Tool
   const { bytes, lines, total } = window;
   if (lines === 0) {
     if (first === 1) return { status: "ok", text: "[The file is empty]" };
-    throw new ToolFailure(`Cannot read from line ${first}: the file has ${lineCount(total ?? first - 1)}`);
+    throw new ToolFailure(
+      `Cannot read from line ${first}: the file has ${counted(total ?? first - 1, "line")}`,
+    );
   }
   const { text, lossy } = decodeUtf8(bytes);
   const texts = text.split("\n");
@@ -93,8 +96,4 @@ function textOf(window: Extract<Window, { kind: "lines" }>, first: number): Tool
   }
   const complete = !lossy && texts.every((line) => line.length <= MAX_LINE_CHARS);
   return { status: "ok", text: shown.join("\n"), ...(complete ? {} : { full: { bytes, lossy } }) };
-}
-
-function lineCount(lines: number): string {
-  return lines === 1 ? "1 line" : `${lines} lines`;
 }

@@ -7,6 +7,7 @@ import * as z from "zod";
 import { locate, type Located, type OpenedFile, openFile } from "../confine.ts";
 import { decodeUtf8, isBinary } from "../content.ts";
 import { type Glob, parseGlob } from "../glob.ts";
+import { counted } from "../../domain/text.ts";
 import { lineMatches, type TextMatcher, textMatcher } from "./line_match.ts";
 import { shownPath, type ToolText } from "../output.ts";
 import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
@@ -101,10 +102,10 @@ async function search(start: Located, options: Search): Promise<ToolText> {
       break;
     }
   }
-  if (rows.length === 0) rows.push(`[No line holds the text; ${plural(count.files, "file")} searched]`);
+  if (rows.length === 0) rows.push(`[No line holds the text; ${counted(count.files, "file")} searched]`);
   if (stopped !== null) rows.push(stopped);
   if (count.lossy > 0) {
-    rows.push(`[${plural(count.lossy, "file")} with matches not UTF-8: shown with U+FFFD]`);
+    rows.push(`[${counted(count.lossy, "file")} with matches not UTF-8: shown with U+FFFD]`);
   }
   const passed = ([
     ["binary", count.binary],
@@ -160,8 +161,4 @@ async function readAll(file: OpenedFile, signal: AbortSignal): Promise<Uint8Arra
       buffer = larger;
     }
   }
-}
-
-function plural(files: number, noun: string): string {
-  return `${files} ${noun}${files === 1 ? "" : "s"}`;
 }
