@@ -2,7 +2,7 @@
  * `deno task test`: the gate that goes before a commit; CI runs the long parts as well. Ends with one line
  * `N passed, N failed, N skipped` and exit code 1 where something failed.
  *
- * `--only checks|unit|cli|source|sessions|fuzz|long|crash|soak` (repeatable) runs parts of it. With `REPRISE_CI=1` a skipped test
+ * `--only checks|unit|slow|cli|source|sessions|fuzz|long|crash|soak` (repeatable) runs parts of it. With `REPRISE_CI=1` a skipped test
  * is a failed one and deno.lock is frozen.
  *
  * @module
@@ -11,12 +11,11 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ReprError } from "../src/domain/errors.ts";
 import { type EndedPhase, runPhases } from "./gate/phase.ts";
-import { type Group, GROUPS, phasesOf } from "./gate/phases.ts";
+import { DEFAULT_GROUPS, type Group, GROUPS, phasesOf } from "./gate/phases.ts";
 import { closingLine, sum, withoutSkips } from "./gate/tally.ts";
 import { runScript, say } from "./terminal.ts";
 
 const ROOT = resolve(import.meta.dirname ?? ".", "..");
-const DEFAULT_GROUPS: readonly Group[] = ["checks", "unit", "cli"];
 
 async function main(args: readonly string[]): Promise<number> {
   const groups = parseGroups(args);

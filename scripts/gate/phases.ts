@@ -4,11 +4,13 @@ import { makeBinary } from "./binary.ts";
 import { tallyOfReport } from "./junit.ts";
 import type { Phase, PhaseResult } from "./phase.ts";
 import { ONE_PASSED, oneFailed, sum } from "./tally.ts";
+import { TEST_PATHS, type TestPaths } from "./test_paths.ts";
 
 /** The parts of the gate that can be run alone. */
 export const GROUPS = [
   "checks",
   "unit",
+  "slow",
   "cli",
   "source",
   "sessions",
@@ -20,6 +22,9 @@ export const GROUPS = [
 
 /** The name of a part of the gate. */
 export type Group = typeof GROUPS[number];
+
+/** What goes before a commit. */
+export const DEFAULT_GROUPS: readonly Group[] = ["checks", "unit", "cli"];
 
 /** What all phases need to know. */
 export interface GateOptions {
@@ -45,9 +50,10 @@ export function phasesOf(groups: readonly Group[], options: GateOptions): Phase[
     ...(needsBinary ? [compile] : []),
     ...(groups.includes("checks") ? checks(options) : []),
     ...(groups.includes("unit") ? [unitTests(options)] : []),
+    ...(groups.includes("slow") ? [sourceTests("slow", TEST_PATHS.slow, options)] : []),
     ...(groups.includes("cli") ? cliTests(options, binary) : []),
     ...(groups.includes("source")
-      ? [sourceTests("cli (source)", ["tests/cli"], options), sourceSessions(options)]
+      ? [sourceTests("cli (source)", TEST_PATHS.source, options), sourceSessions(options)]
       : []),
     ...(groups.includes("sessions") ? [sessionTests(options, binary)] : []),
     ...(groups.includes("fuzz") ? [fuzzTests(options)] : []),
@@ -82,80 +88,35 @@ function check(name: string, args: readonly string[], options: GateOptions): Pha
   };
 }
 
-/** Tests of processes, and tests that take longer than a gate should: phases of their own. */
-const SLOW_UNIT = [
-  "tests/fixture/fault/clients_test.ts",
-  "tests/fixture/import/recordings_test.ts",
-  "tests/fixture/round_trip_test.ts",
-];
-const BESIDE_UNIT = ["tests/cli", "tests/crash", "tests/long", "tests/clients", ...SLOW_UNIT];
-
 function unitTests(options: GateOptions): Phase {
   return {
     name: "unit",
-    run: () => testFiles("unit", ["tests", `--ignore=${BESIDE_UNIT.join()}`], { ...options, binary: null }),
+    run: () => testFiles("unit", TEST_PATHS.unit, { ...options, binary: null }),
   };
 }
-
-/** The unit tests that try random cases, with the numbers that the README names. */
-export const SAMPLED = [
-  "tests/compaction/random_compaction_test.ts",
-  "tests/fixture/secrets/blobs_test.ts",
-  "tests/fixture/secrets/leaks_test.ts",
-  "tests/fixture/secrets/scrubber_test.ts",
-  "tests/fixture/secrets/stream_test.ts",
-  "tests/fold/mixed_history_test.ts",
-  "tests/fold/random_history_test.ts",
-  "tests/store/damage_test.ts",
-  "tests/store/escape_test.ts",
-  "tests/tools/confine_test.ts",
-  "tests/tools/generated_paths_test.ts",
-  "tests/transport/cuts_test.ts",
-  "tests/transport/damage_test.ts",
-] as const;
 
 function fuzzTests(options: GateOptions): Phase {
   const env = { REPRISE_SAMPLES: "all" };
   return {
     name: "fuzz",
-    run: () => testFiles("fuzz", SAMPLED, { ...options, binary: null, env, parallel: true }),
+    run: () => testFiles("fuzz", TEST_PATHS.fuzz, { ...options, binary: null, env, parallel: true }),
   };
 }
-
-/** Where the sources must do alone what the binary does elsewhere: the demo, and one run in JSON. */
-const SOURCE_SAMPLE = ["tests/cli/demo_test.ts", "tests/cli/fixture_test.ts"];
-
-/** Command line tests that wait or start much; CI runs them on the binary with the long ones. */
-const SLOW_CLI = [
-  "tests/cli/bad_network_test.ts",
-  "tests/cli/ci_doc_test.ts",
-  "tests/cli/interrupt_test.ts",
-  "tests/cli/provider_loop_test.ts",
-  "tests/cli/record_test.ts",
-  "tests/cli/serve_test.ts",
-  "tests/cli/shell_stop_test.ts",
-  "tests/cli/stop_test.ts",
-  "tests/cli/test_verb_test.ts",
-];
 
 /** The suite against the compiled binary (`REPRISE_BIN`), and a sample of it against `deno run`. */
 function cliTests(options: GateOptions, binary: string): Phase[] {
   return [
-    sourceTests("cli (source, sample)", SOURCE_SAMPLE, options),
+    sourceTests("cli (source, sample)", TEST_PATHS.sourceSample, options),
     {
       name: "cli (binary)",
       after: "compile",
-      run: () =>
-        withBinary(
-          binary,
-          () => testFiles("cli-binary", ["tests/cli", `--ignore=${SLOW_CLI.join()}`], { ...options, binary }),
-        ),
+      run: () => withBinary(binary, () => testFiles("cli-binary", TEST_PATHS.cli, { ...options, binary })),
     },
   ];
 }
 
-function sourceTests(name: string, paths: readonly string[], options: GateOptions): Phase {
-  return { name, run: () => testFiles("cli-source", paths, { ...options, binary: null }) };
+function sourceTests(name: string, paths: TestPaths, options: GateOptions): Phase {
+  return { name, run: () => testFiles(name, paths, { ...options, binary: null }) };
 }
 
 /** The project's own promises as recorded sessions, played by the program itself: its binary. */
@@ -190,7 +151,7 @@ async function playSessions(
   };
 }
 
-/** Long streams, many clients, and the official clients of others: what a gate does not wait for. */
+/** What a gate does not wait for. */
 function longTests(options: GateOptions, binary: string): Phase {
   return {
     name: "long",
@@ -198,8 +159,7 @@ function longTests(options: GateOptions, binary: string): Phase {
     run: () =>
       withBinary(
         binary,
-        () =>
-          testFiles("long", ["tests/long", "tests/clients"], { ...options, binary, timeout: CRASH_TIMEOUT }),
+        () => testFiles("long", TEST_PATHS.long, { ...options, binary, timeout: CRASH_TIMEOUT }),
       ),
   };
 }
@@ -214,7 +174,7 @@ function crashTests(name: "crash" | "soak", options: GateOptions, binary: string
       withBinary(
         binary,
         () =>
-          testFiles(name, name === "soak" ? ["tests/crash", "tests/long"] : ["tests/crash"], {
+          testFiles(name, TEST_PATHS[name], {
             ...options,
             binary,
             timeout,
@@ -238,8 +198,12 @@ interface TestOptions extends GateOptions {
 }
 
 /** Runs `deno test` and counts by its report; types are left to the phase that checks all of them at once. */
-async function testFiles(name: string, paths: readonly string[], options: TestOptions): Promise<PhaseResult> {
-  const report = join(options.workDirectory, `${name}.xml`);
+async function testFiles(
+  name: string,
+  { paths, ignore = [] }: TestPaths,
+  options: TestOptions,
+): Promise<PhaseResult> {
+  const report = join(options.workDirectory, `${name.replaceAll(/\W+/g, "-")}.xml`);
   const finished = await run(Deno.execPath(), [
     "test",
     "-A",
@@ -248,6 +212,7 @@ async function testFiles(name: string, paths: readonly string[], options: TestOp
     ...(options.parallel === true ? ["--parallel"] : []),
     "--reporter=dot",
     `--junit-path=${report}`,
+    ...(ignore.length === 0 ? [] : [`--ignore=${ignore.join()}`]),
     ...paths,
   ], {
     cwd: options.root,

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { tallyOfReport } from "../../scripts/gate/junit.ts";
-import { SAMPLED } from "../../scripts/gate/phases.ts";
+import { DEFAULT_GROUPS, GROUPS } from "../../scripts/gate/phases.ts";
 import { type Phase, type PhaseResult, runPhases } from "../../scripts/gate/phase.ts";
 import { hashOfInputs, isUpToDate, writeStamp } from "../../scripts/gate/stamp.ts";
 import { closingLine, ONE_PASSED, oneFailed, sum, withoutSkips } from "../../scripts/gate/tally.ts";
+import { TEST_PATHS, type TestPaths } from "../../scripts/gate/test_paths.ts";
 import { run } from "../../scripts/process.ts";
 
 const OK: PhaseResult = { tally: ONE_PASSED, output: "" };
@@ -177,14 +178,47 @@ Deno.test({
   },
 });
 
-Deno.test("every test that tries a number of random cases is in the full run", () => {
-  const root = new URL("../../", import.meta.url).pathname;
-  const below = (folder: string): string[] =>
-    [...Deno.readDirSync(`${root}${folder}`)].flatMap(({ name, isDirectory }) =>
-      isDirectory ? below(`${folder}/${name}`) : name.endsWith("_test.ts") ? [`${folder}/${name}`] : []
-    );
-  const sampled = below("tests").filter((path) =>
-    !path.endsWith("gate_test.ts") && Deno.readTextFileSync(`${root}${path}`).includes("support/samples.ts")
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+function testFilesBelow(folder: string): string[] {
+  return [...Deno.readDirSync(`${ROOT}${folder}`)].flatMap(({ name, isDirectory }) =>
+    isDirectory ? testFilesBelow(`${folder}/${name}`) : name.endsWith("_test.ts") ? [`${folder}/${name}`] : []
   );
-  assert.deepEqual(sampled.sort(), [...SAMPLED].sort());
+}
+
+function runs({ paths, ignore = [] }: TestPaths, file: string): boolean {
+  const isIn = (path: string) => file === path || file.startsWith(`${path}/`);
+  return paths.some(isIn) && !ignore.some(isIn);
+}
+
+Deno.test("every test that tries a number of random cases is in the full run", () => {
+  const sampled = testFilesBelow("tests").filter((path) =>
+    !path.endsWith("gate_test.ts") && Deno.readTextFileSync(`${ROOT}${path}`).includes("support/samples.ts")
+  );
+  assert.deepEqual(sampled.sort(), [...TEST_PATHS.fuzz.paths].sort());
+});
+
+Deno.test("every test file is run by one part: those of the command line on the binary, each of them", () => {
+  const { unit, slow, cli, long, crash } = TEST_PATHS;
+  for (const file of testFilesBelow("tests")) {
+    const parts = [unit, slow, cli, long, crash].filter((part) => runs(part, file));
+    assert.equal(parts.length, 1, file);
+  }
+  for (const part of Object.values(TEST_PATHS)) {
+    for (const path of part.paths) assert.ok(Deno.statSync(`${ROOT}${path}`), path);
+  }
+});
+
+Deno.test("CI runs every part but the soak", () => {
+  const ci = Deno.readTextFileSync(`${ROOT}.ci/run`);
+  const tasks = JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`)).tasks as Record<
+    string,
+    { readonly command: string }
+  >;
+  const commands = [...ci.matchAll(/ task ([a-z]+)/g)].map(([, task = ""]) => tasks[task]?.command).join() +
+    ci;
+  for (const group of GROUPS) {
+    const isDefault = DEFAULT_GROUPS.includes(group);
+    assert.equal(isDefault || commands.includes(`--only ${group}`), group !== "soak", group);
+  }
 });
