@@ -107,8 +107,6 @@ Deno.test("a lock dies with its process: after kill -9 the next writer is in, an
     assert.ok(performance.now() - started < 1000);
     assert.match(Deno.readTextFileSync(`${writer.path}/lock`), new RegExp(`"pid":${Deno.pid},`));
     writer.close();
-    // Older runtimes cannot call a lock off: the two that were refused come now, and are dropped.
-    if (!("tryLockSync" in Deno.FsFile.prototype)) await new Promise((resolve) => setTimeout(resolve, 500));
   }));
 
 Deno.test({
