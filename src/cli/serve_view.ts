@@ -4,11 +4,11 @@
  * @module
  */
 import { counted } from "../domain/text.ts";
+import type { Fixture } from "../fixture/read.ts";
 import type { PlaybookSummary } from "../fixture/serve/playbook.ts";
 import type { ServeEvent } from "../fixture/serve/server.ts";
 import type { Output } from "./output.ts";
 import { visibleText } from "./terminal.ts";
-import { clientEnvironment } from "./wrapped_command.ts";
 
 /** The most exchanges that the summary lists. */
 const LISTED_UNUSED = 10;
@@ -21,19 +21,12 @@ export class ServeView {
     this.#output = output;
   }
 
-  /** The server listens at `origin`. */
-  ready(
-    origin: string,
-    { exchanges, fixtures }: { readonly exchanges: number; readonly fixtures: number },
-  ): void {
-    const variables = Object.entries(clientEnvironment(origin)).map(([name, url]) => `${name}=${url}`).join(
-      " ",
-    );
-    this.#line(
-      `serving ${counted(exchanges, "exchange")} of ${
-        counted(fixtures, "fixture")
-      } at ${origin} (${variables})`,
-    );
+  /** The server listens at `origin`, where clients come to by these variables. */
+  ready(origin: string, environment: Readonly<Record<string, string>>, fixtures: readonly Fixture[]): void {
+    const variables = Object.entries(environment).map(([name, url]) => `${name}=${url}`).join(" ");
+    const exchanges = fixtures.reduce((sum, fixture) => sum + fixture.exchanges.length, 0);
+    const what = `${counted(exchanges, "exchange")} of ${counted(fixtures.length, "fixture")}`;
+    this.#line(`serving ${what} at ${origin} (${variables})`);
   }
 
   /** A request. */

@@ -8,15 +8,25 @@ const STOP_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfi
 /** A signal that asks a process to end. */
 export type StopSignal = keyof typeof STOP_SIGNALS;
 
+/** `timeout` sends a signal to a process and to its group: what comes again so soon is the same one, in milliseconds. */
+const SAME_WITHIN_MS = 250;
+
 /**
- * Calls `act` at each signal that would end the process, with the exit code that tells of it.
+ * Calls `act` at each signal that would end the process, with the exit code that tells of it. One that comes twice at
+ * once counts once.
  *
  * @returns a function that takes it back.
  */
 export function onStopSignals(act: (signal: StopSignal, exitCode: ExitCode) => void): () => void {
   const listeners = Object.entries(STOP_SIGNALS).map(([name, exitCode]) => {
     const signal = name as StopSignal;
-    const listener = () => act(signal, exitCode);
+    let actedAt = -Infinity;
+    const listener = () => {
+      const now = performance.now();
+      if (now - actedAt < SAME_WITHIN_MS) return;
+      actedAt = now;
+      act(signal, exitCode);
+    };
     Deno.addSignalListener(signal, listener);
     return { signal, listener };
   });

@@ -4,14 +4,15 @@
  * @module
  */
 import { ReprError } from "../domain/errors.ts";
+import { type BasePaths, USUAL_PATHS } from "../fixture/base_paths.ts";
 import { onStopSignals, type StopSignal } from "./stop_signals.ts";
 
-/**
- * The variables that lead the clients of OpenAI and Anthropic to `origin` (`http://127.0.0.1:PORT`): the base URL of
- * the first has `/v1`, that of the second has not.
- */
-export function clientEnvironment(origin: string): Record<string, string> {
-  return { OPENAI_BASE_URL: `${origin}/v1`, ANTHROPIC_BASE_URL: origin };
+/** The variables that lead the clients of OpenAI and Anthropic to `origin` (`http://127.0.0.1:PORT`). */
+export function clientEnvironment(
+  origin: string,
+  { openai, anthropic }: BasePaths = USUAL_PATHS,
+): Record<string, string> {
+  return { OPENAI_BASE_URL: `${origin}${openai}`, ANTHROPIC_BASE_URL: `${origin}${anthropic}` };
 }
 
 /**

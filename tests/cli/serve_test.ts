@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { FixtureHeader } from "../../src/fixture/seal.ts";
 import { events as linesOf, Sandbox } from "../support/reprise.ts";
 import { writeFixture } from "../support/fixture.ts";
 import { type Cases, together } from "./harness.ts";
@@ -105,6 +106,46 @@ const CASES: Cases = {
       const events = eventsIn(log);
       assert.deepEqual(events.map(({ type }) => type), ["ready", "played", "played", "serve.ended"]);
       assert.deepEqual([events.at(-1).exit_code, events.at(-1).command_exit_code], [0, 0]);
+    }),
+
+  "a command finds each API under the path that it was recorded at, and every key that is set is a dummy":
+    () =>
+      withPlace(async (place) => {
+        const recorded = (name: string, path: string, header: Partial<FixtureHeader>) =>
+          writeFixture(
+            `${place.directory}/${name}`,
+            [{ request: { path, body: REQUEST }, body: STREAM }],
+            header,
+          );
+        const gateway = recorded("gateway", "/api/v3/responses", {
+          base_url: "https://gateway.example/api/v3",
+        });
+        const claude = recorded("claude", "/claude/v1/messages", {
+          provider: "anthropic",
+          base_url: "https://gateway.example/claude",
+        });
+        const print = 'echo $ANTHROPIC_BASE_URL $ANTHROPIC_AUTH_TOKEN; exec "$@"';
+        const called = await place.call(
+          ["serve", gateway, claude, place.fixture, "--", "sh", "-c", print, "sh", ...place.client, HI],
+          { env: { ANTHROPIC_AUTH_TOKEN: "sk-real" } },
+        );
+        assert.equal(called.code, 0, called.stderr);
+        const [said, ...rest] = called.stdout.split("\n");
+        assert.match(said ?? "", /^http:\/\/127\.0\.0\.1:\d+\/claude reprise-plays-this$/);
+        assert.equal(rest.join("\n"), `reprise-plays-this\n200 ${STREAM}\n`);
+        assert.match(called.stderr, /^"[^"]*chat" was recorded under another base path/);
+      }),
+
+  "a signal that comes twice at once, as from timeout, is one: the verdict is still told": () =>
+    withPlace(async (place) => {
+      const server = place.start(["serve", place.fixture, "--strict-usage"]);
+      await server.printed('"ready"');
+      server.process.kill("SIGTERM");
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      server.process.kill("SIGTERM");
+      const { code, stderr } = await server.ended();
+      assert.equal(code, 7, stderr);
+      assert.match(stderr, /error: .*: 2 not asked for\n/);
     }),
 
   "a miss that the command swallowed is exit code 7": () =>

@@ -1,8 +1,11 @@
 /** The verb `serve`: plays fixtures back as the API, and checks requests. */
 import { ReprError } from "../../domain/errors.ts";
+import { PROVIDER_KINDS } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { DAY_MS } from "../../domain/time.ts";
+import { basePathsOf } from "../../fixture/base_paths.ts";
 import { parseFaults } from "../../fixture/fault/plan.ts";
+import { recordedOn } from "../../fixture/format.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
 import {
@@ -17,6 +20,7 @@ import { openEventOutput } from "../event_output.ts";
 import { livePorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { writePortFile } from "../port_file.ts";
+import { PROVIDER_ACCESS } from "../providers.ts";
 import { ServeView } from "../serve_view.ts";
 import { ordinaryEnd } from "../ordinary_end.ts";
 import { clientEnvironment, runWrapped } from "../wrapped_command.ts";
@@ -79,19 +83,23 @@ export async function serveVerb(
     token,
     onEvent: tell,
   });
+  const { paths, elsewhere } = basePathsOf(fixtures);
+  const environment = clientEnvironment(server.origin, paths);
+  for (const path of elsewhere) {
+    output.note(`"${path}" was recorded under another base path: clients that go by the environment miss it`);
+  }
   let code: number;
   try {
     using _file = flags.portFile === undefined ? null : writePortFile(flags.portFile, server.port);
-    const ready = { type: "ready", port: server.port, origin: server.origin };
+    const ready = { type: "ready", port: server.port, origin: server.origin, environment };
     events.write(ready);
     if (!events.onStdout) {
       // Scripts wait for this line whether they asked for the other events or not.
       if (!wraps) output.json(ready);
-      const exchanges = fixtures.reduce((sum, fixture) => sum + fixture.exchanges.length, 0);
-      view.ready(server.origin, { exchanges, fixtures: fixtures.length });
+      view.ready(server.origin, environment, fixtures);
     }
     code = wraps
-      ? await runWrapped(command, { ...clientEnvironment(server.origin), ...keys(token) })
+      ? await runWrapped(command, { ...environment, ...keys(ports, token) })
       : await end?.came ?? 0;
   } finally {
     await server.stop();
@@ -131,9 +139,12 @@ function requireYoung(fixtures: readonly Fixture[], maxAge: number | undefined, 
   for (const { path, created, header } of fixtures) {
     const days = (clock.now() - created) / DAY_MS;
     if (days <= maxAge) continue;
+    const age = recordedOn(header) === null
+      ? "nothing tells when it was recorded"
+      : `it was recorded ${days.toFixed(1)} days ago`;
     throw new ReprError(
       "fixture_too_old",
-      `Cannot serve "${path}": it was recorded ${days.toFixed(1)} days ago, and --max-age allows ${maxAge}`,
+      `Cannot serve "${path}": ${age}, and --max-age allows ${maxAge}`,
       {
         hint: "Record it anew, or allow more days",
         details: { path, created: header.created, max_age: maxAge },
@@ -142,9 +153,13 @@ function requireYoung(fixtures: readonly Fixture[], maxAge: number | undefined, 
   }
 }
 
-/** No real key of the caller's may reach a test server, set or not. */
-function keys(token: string = DUMMY_KEY): Record<string, string> {
-  return { OPENAI_API_KEY: token, ANTHROPIC_API_KEY: token };
+/** No real key of the caller's may reach a test server; clients that want one get one, set or not. */
+function keys({ env }: Ports, token: string = DUMMY_KEY): Record<string, string> {
+  const variables = PROVIDER_KINDS.flatMap((kind) =>
+    PROVIDER_ACCESS[kind].keyVariables.map(({ name }) => name)
+  );
+  const set = variables.filter((name) => (env(name) ?? "") !== "");
+  return Object.fromEntries(["OPENAI_API_KEY", "ANTHROPIC_API_KEY", ...set].map((name) => [name, token]));
 }
 
 /** Why the exit code is 7; `null` where all is well. */
