@@ -13,6 +13,12 @@ import { visibleText } from "./terminal.ts";
 /** The most exchanges that the summary lists. */
 const LISTED_UNUSED = 10;
 
+/** What came of all requests. */
+export interface ServeSummary extends PlaybookSummary {
+  /** Requests that were none for the fixtures: without the token, from a web page, over a cap. */
+  readonly turned_away: number;
+}
+
 /** Tells people on stderr. */
 export class ServeView {
   readonly #output: Output;
@@ -35,8 +41,11 @@ export class ServeView {
   }
 
   /** What came of all of them. */
-  summary({ served, missed, refused, warned, unused }: PlaybookSummary): void {
-    this.#line(`served ${served}, missed ${missed}, refused by a rule ${refused}, with warnings ${warned}`);
+  summary({ served, missed, refused, warned, unused, turned_away }: ServeSummary): void {
+    this.#line(
+      `served ${served}, missed ${missed}, refused by a rule ${refused}, with warnings ${warned}` +
+        (turned_away === 0 ? "" : `, turned away ${turned_away}`),
+    );
     if (unused.length === 0) return;
     const listed = unused.slice(0, LISTED_UNUSED).map(({ fixture, number }) => `${number} of ${fixture}`);
     const more = unused.length > LISTED_UNUSED ? `, and ${unused.length - LISTED_UNUSED} more` : "";

@@ -155,6 +155,21 @@ const CASES: Cases = {
       assert.match(called.stderr, /2 POST \/v1\/responses: 422, miss: [^]*\nerror: .*: 1 missed\n/);
     }),
 
+  "a request that was turned away is told, counted, and exit code 7": () =>
+    withPlace(async (place) => {
+      const log = `${place.directory}/events`;
+      const script = `await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses",
+        { method: "POST", headers: { "content-encoding": "gzip" }, body: "x" })`;
+      const client = [Deno.execPath(), "eval", script];
+      const called = await place.call(["serve", place.fixture, "--events", log, "--", ...client]);
+      assert.equal(called.code, 7);
+      assert.match(
+        called.stderr,
+        /turned away with 400: [^]*, turned away 1\n[^]*error: .*: 1 turned away\n/,
+      );
+      assert.equal(eventsIn(log).at(-1).turned_away, 1);
+    }),
+
   "an exchange that nobody asked for is exit code 7 with --strict-usage, and 0 without": () =>
     withPlace(async (place) => {
       const ask = ["--", ...place.client, HI];

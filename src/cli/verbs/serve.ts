@@ -8,12 +8,7 @@ import { parseFaults } from "../../fixture/fault/plan.ts";
 import { recordedOn } from "../../fixture/format.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
-import {
-  createPlaybook,
-  type Match,
-  type PlaybookSummary,
-  type RuleSet,
-} from "../../fixture/serve/playbook.ts";
+import { createPlaybook, type Match, type RuleSet } from "../../fixture/serve/playbook.ts";
 import { type ServeEvent, startReplayServer } from "../../fixture/serve/server.ts";
 import { type CommonFlags, makeOutput } from "../context.ts";
 import { openEventOutput } from "../event_output.ts";
@@ -21,7 +16,7 @@ import { livePorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { writePortFile } from "../port_file.ts";
 import { PROVIDER_ACCESS } from "../providers.ts";
-import { ServeView } from "../serve_view.ts";
+import { type ServeSummary, ServeView } from "../serve_view.ts";
 import { ordinaryEnd } from "../ordinary_end.ts";
 import { clientEnvironment, runWrapped } from "../wrapped_command.ts";
 
@@ -48,8 +43,8 @@ const DUMMY_KEY = "reprise-plays-this";
 /**
  * Performs `serve`, with a command that runs against the server when `command` is not empty.
  *
- * @returns the command's exit code, or 0; 7 instead of 0 after a miss, a broken rule or, with `--strict-usage`, an
- * exchange that nobody asked for.
+ * @returns the command's exit code, or 0; 7 instead of 0 after a miss, a broken rule, a request that was turned away
+ * or, with `--strict-usage`, an exchange that nobody asked for.
  */
 export async function serveVerb(
   directories: readonly string[],
@@ -66,7 +61,9 @@ export async function serveVerb(
   const wraps = command.length > 0;
   const view = new ServeView(output);
   using events = openEventOutput(output, flags, { wraps });
+  let turnedAway = 0;
   const tell = (event: ServeEvent) => {
+    if (event.type === "turned_away") turnedAway += 1;
     events.write(event);
     if (!events.onStdout) view.event(event);
   };
@@ -105,7 +102,7 @@ export async function serveVerb(
     await server.stop();
   }
 
-  const { summary } = playbook;
+  const summary: ServeSummary = { ...playbook.summary, turned_away: turnedAway };
   const verdict = verdictOf(summary, flags.strictUsage === true);
   const exitCode = code === 0 && verdict !== null ? 7 : code;
   events.write({
@@ -163,10 +160,12 @@ function keys({ env }: Ports, token: string = DUMMY_KEY): Record<string, string>
 }
 
 /** Why the exit code is 7; `null` where all is well. */
-function verdictOf({ missed, refused, unused }: PlaybookSummary, strictUsage: boolean): string | null {
+function verdictOf(summary: ServeSummary, strictUsage: boolean): string | null {
+  const { missed, refused, turned_away, unused } = summary;
   const wrong = [
     ...(missed > 0 ? [`${missed} missed`] : []),
     ...(refused > 0 ? [`${refused} broke a rule`] : []),
+    ...(turned_away > 0 ? [`${turned_away} turned away`] : []),
     ...(strictUsage && unused.length > 0 ? [`${unused.length} not asked for`] : []),
   ];
   return wrong.length === 0 ? null : `Not every exchange went as recorded: ${wrong.join(", ")}`;
