@@ -17,6 +17,8 @@ const LISTED_UNUSED = 10;
 export interface ServeSummary extends PlaybookSummary {
   /** Requests that were none for the fixtures: without the token, from a web page, over a cap. */
   readonly turned_away: number;
+  /** Faults that broke no answer: nobody asked that often, or the answers had no place for them. */
+  readonly unmet_faults: readonly string[];
 }
 
 /** Tells people on stderr. */
@@ -41,11 +43,12 @@ export class ServeView {
   }
 
   /** What came of all of them. */
-  summary({ served, missed, refused, warned, unused, turned_away }: ServeSummary): void {
+  summary({ served, missed, refused, warned, unused, turned_away, unmet_faults }: ServeSummary): void {
     this.#line(
       `served ${served}, missed ${missed}, refused by a rule ${refused}, with warnings ${warned}` +
         (turned_away === 0 ? "" : `, turned away ${turned_away}`),
     );
+    for (const fault of unmet_faults) this.#line(`the fault "${fault}" broke nothing`);
     if (unused.length === 0) return;
     const listed = unused.slice(0, LISTED_UNUSED).map(({ fixture, number }) => `${number} of ${fixture}`);
     const more = unused.length > LISTED_UNUSED ? `, and ${unused.length - LISTED_UNUSED} more` : "";

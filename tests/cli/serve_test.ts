@@ -155,6 +155,26 @@ const CASES: Cases = {
       assert.match(called.stderr, /2 POST \/v1\/responses: 422, miss: [^]*\nerror: .*: 1 missed\n/);
     }),
 
+  "a fault that broke nothing is told, and is exit code 7 with --strict-usage; one in a fixture is named":
+    () =>
+      withPlace(async (place) => {
+        const broken = writeFixture(`${place.directory}/broken`, [
+          { request: { body: REQUEST }, response: { fault: "429 retry-after 2" }, body: STREAM },
+        ]);
+        const ask = ["serve", broken, "--fault", "7: fail", "--fault", "9: html"];
+        const client = ["--", ...place.client, HI];
+        const lenient = await place.call([...ask, ...client]);
+        assert.deepEqual([lenient.code, lenient.stderr.includes("error:")], [0, false], lenient.stderr);
+        assert.match(lenient.stderr, /: 429, exchange 1 of [^ ]*broken, broken: 429 retry-after 2\n/);
+        assert.match(
+          lenient.stderr,
+          /the fault "7: fail" broke nothing\nthe fault "9: html" broke nothing\n/,
+        );
+        const strict = await place.call([...ask, "--strict-usage", ...client]);
+        assert.equal(strict.code, 7);
+        assert.match(strict.stderr, /error: .*: 2 faults broke nothing\n/);
+      }),
+
   "a request that was turned away is told, counted, and exit code 7": () =>
     withPlace(async (place) => {
       const log = `${place.directory}/events`;

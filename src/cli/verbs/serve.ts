@@ -2,6 +2,7 @@
 import { ReprError } from "../../domain/errors.ts";
 import { PROVIDER_KINDS } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
+import { counted } from "../../domain/text.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { basePathsOf } from "../../fixture/base_paths.ts";
 import { parseFaults } from "../../fixture/fault/plan.ts";
@@ -44,7 +45,7 @@ const DUMMY_KEY = "reprise-plays-this";
  * Performs `serve`, with a command that runs against the server when `command` is not empty.
  *
  * @returns the command's exit code, or 0; 7 instead of 0 after a miss, a broken rule, a request that was turned away
- * or, with `--strict-usage`, an exchange that nobody asked for.
+ * or, with `--strict-usage`, an exchange that nobody asked for or a fault that broke nothing.
  */
 export async function serveVerb(
   directories: readonly string[],
@@ -102,7 +103,11 @@ export async function serveVerb(
     await server.stop();
   }
 
-  const summary: ServeSummary = { ...playbook.summary, turned_away: turnedAway };
+  const summary: ServeSummary = {
+    ...playbook.summary,
+    turned_away: turnedAway,
+    unmet_faults: faults?.unmet() ?? [],
+  };
   const verdict = verdictOf(summary, flags.strictUsage === true);
   const exitCode = code === 0 && verdict !== null ? 7 : code;
   events.write({
@@ -161,12 +166,15 @@ function keys({ env }: Ports, token: string = DUMMY_KEY): Record<string, string>
 
 /** Why the exit code is 7; `null` where all is well. */
 function verdictOf(summary: ServeSummary, strictUsage: boolean): string | null {
-  const { missed, refused, turned_away, unused } = summary;
+  const { missed, refused, turned_away, unused, unmet_faults } = summary;
   const wrong = [
     ...(missed > 0 ? [`${missed} missed`] : []),
     ...(refused > 0 ? [`${refused} broke a rule`] : []),
     ...(turned_away > 0 ? [`${turned_away} turned away`] : []),
     ...(strictUsage && unused.length > 0 ? [`${unused.length} not asked for`] : []),
+    ...(strictUsage && unmet_faults.length > 0
+      ? [`${counted(unmet_faults.length, "fault")} broke nothing`]
+      : []),
   ];
   return wrong.length === 0 ? null : `Not every exchange went as recorded: ${wrong.join(", ")}`;
 }
