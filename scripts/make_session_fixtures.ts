@@ -9,14 +9,25 @@
 import { DROPS } from "./sessions/drops.ts";
 import { ENDS } from "./sessions/ends.ts";
 import { FAULTS } from "./sessions/faults.ts";
+import { LOOPS } from "./sessions/loops.ts";
 import { makeSession } from "./sessions/make.ts";
+import { PERMISSIONS } from "./sessions/permissions.ts";
+import { REPLAYS } from "./sessions/replays.ts";
 import type { Scenario } from "./sessions/scenario.ts";
 import { SHAPES } from "./sessions/shapes.ts";
 import { complain, runScript, say } from "./terminal.ts";
 
 const root = new URL("../", import.meta.url).pathname;
 /** Every folder. */
-const SCENARIOS: readonly Scenario[] = [...ENDS, ...FAULTS, ...SHAPES, ...DROPS];
+const SCENARIOS: readonly Scenario[] = [
+  ...ENDS,
+  ...FAULTS,
+  ...SHAPES,
+  ...DROPS,
+  ...LOOPS,
+  ...PERMISSIONS,
+  ...REPLAYS,
+];
 
 await runScript(async () => {
   const chosen = SCENARIOS.filter(({ name }) =>

@@ -25,6 +25,12 @@ export const READS_A = answer([
   functionCall("read_file", { path: "a.txt", offset: null, limit: null }),
 ]);
 const A = { "a.txt": "alpha\n" };
+const GOES_ON = {
+  args: goOn("--deny", "list_files,search_text"),
+  answers: [HELLO],
+  exit: 0,
+  state: "completed",
+} as const;
 
 /** Them. */
 export const ENDS: readonly Scenario[] = [
@@ -78,22 +84,44 @@ export const ENDS: readonly Scenario[] = [
   },
   {
     name: "end-denied",
-    note: "A denied call ends the run with --fail-on-denied: exit code 3",
+    note: "--fail-on-denied ends the run behind the calls of a response: exit code 3; the next run goes on",
     workspace: A,
-    steps: [{
-      args: beginReading("What is in a.txt?", "--fail-on-denied"),
-      answers: [answer([functionCall("list_files", { path: null, pattern: null, depth: null })])],
-      exit: 3,
-      state: "failed",
-    }],
+    steps: [
+      {
+        args: beginReading("What is in a.txt?", "--fail-on-denied"),
+        answers: [
+          answer([
+            functionCall("list_files", { path: null, pattern: null, depth: null }),
+            functionCall("read_file", { path: "a.txt", offset: null, limit: null }),
+          ]),
+        ],
+        exit: 3,
+        state: "failed",
+      },
+      GOES_ON,
+    ],
   },
   {
     name: "end-over-steps",
-    note: "A run that needs more requests than --max-steps ends: state over_budget, exit code 4",
+    note: "More requests than --max-steps: state over_budget, exit code 4; the next run goes on",
+    workspace: A,
+    steps: [
+      {
+        args: beginReading("What is in a.txt?", "--max-steps", "1"),
+        answers: [READS_A],
+        exit: 4,
+        state: "over_budget",
+      },
+      GOES_ON,
+    ],
+  },
+  {
+    name: "end-over-tokens",
+    note: "--max-tokens bounds each request by what is left: state over_budget, exit code 4",
     workspace: A,
     steps: [{
-      args: beginReading("What is in a.txt?", "--max-steps", "1"),
-      answers: [READS_A],
+      args: beginReading("What is in a.txt?", "--max-tokens", "330"),
+      answers: [READS_A, READS_A],
       exit: 4,
       state: "over_budget",
     }],
@@ -154,9 +182,12 @@ export const ENDS: readonly Scenario[] = [
   },
   {
     name: "end-fixture-miss",
-    note: "A run that asks more than was recorded: exit code 7",
+    note: "A run that asks more than was recorded: exit code 7; the next run goes on",
     workspace: A,
-    steps: [{ args: beginReading("What is in a.txt?"), answers: [READS_A], exit: 7, state: "failed" }],
+    steps: [
+      { args: beginReading("What is in a.txt?"), answers: [READS_A], exit: 7, state: "failed" },
+      GOES_ON,
+    ],
   },
   {
     name: "end-timed-out",
@@ -182,7 +213,7 @@ export const ENDS: readonly Scenario[] = [
         exit: 130,
         state: "interrupted",
       },
-      { args: goOn("--deny", "list_files,search_text"), answers: [HELLO], exit: 0, state: "completed" },
+      GOES_ON,
     ],
   },
 ];

@@ -50,8 +50,8 @@ class Servers implements AsyncDisposable {
     this.#responses = [...step.answers ?? []];
     this.#messages = [...step.says ?? []];
     const provider = providerOf(step);
-    const { organization } = step;
-    const name = `${provider} ${organization ?? ""} ${step.baseUrl ?? ""}`;
+    const { organization, dialect = provider === "azure" ? "azure" : "openai" } = step;
+    const name = `${provider} ${dialect} ${organization ?? ""} ${step.baseUrl ?? ""}`;
     const server = this.#running.get(name) ??
       (provider === "anthropic"
         ? startMessagesServer({ script: () => next(this.#messages) })
@@ -60,14 +60,17 @@ class Servers implements AsyncDisposable {
             const answer = next(this.#responses);
             return typeof answer === "function" ? answer(request) : answer;
           },
-          dialect: provider === "azure" ? "azure" : "openai",
+          dialect,
+          // No two of them give out one id, as no two real ones do.
+          idsFrom: this.#running.size * 0x1000,
           rules: organization === undefined && (provider === "openai" || provider === "azure")
             ? provider
             : "none",
           ...(organization === undefined ? {} : { organization }),
         }));
     this.#running.set(name, server);
-    return server.baseUrl;
+    // What was made at one port of this machine goes to another one too; at another path it does not.
+    return step.baseUrl === undefined ? server.baseUrl : `${server.baseUrl}/elsewhere`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

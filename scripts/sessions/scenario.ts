@@ -6,7 +6,7 @@
 import type { StepKill } from "../../src/fixture/session/session_file.ts";
 import type { ProviderKind } from "../../src/domain/fingerprint.ts";
 import type { ScriptedAnswer } from "../../tests/support/messages_server/script.ts";
-import type { RecordedRequest, ScriptedResponse } from "../../tests/support/responses_server.ts";
+import type { DialectName, RecordedRequest, ScriptedResponse } from "../../tests/support/responses_server.ts";
 
 /** An answer, or what makes one of the request. */
 export type GivenAnswer = ScriptedResponse | ((request: RecordedRequest) => ScriptedResponse);
@@ -27,6 +27,8 @@ export interface ScenarioStep {
   readonly model?: string;
   /** `base_url` of the fixture, where another than the provider's own. */
   readonly baseUrl?: string;
+  /** The way of the server. @default {"openai"}, or `azure` with that provider */
+  readonly dialect?: DialectName;
   /** The organization that the server answers for, which then checks no rules. */
   readonly organization?: string;
   /** Faults by the number of the exchange. */

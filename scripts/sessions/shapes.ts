@@ -4,13 +4,16 @@
  * @module
  */
 import { says, text, thinking, toolUse } from "../../tests/support/messages_server/script.ts";
-import { answer, message, reasoning } from "../../tests/support/responses_server.ts";
+import { answer, functionCall, message, reasoning } from "../../tests/support/responses_server.ts";
 import { HELLO, READS_A } from "./ends.ts";
 import { beginReading, goOn, type Scenario } from "./scenario.ts";
 
 const A = { "a.txt": "alpha\n" };
 const READING = ["--deny", "list_files,search_text"];
 const AGAIN = answer([reasoning("Thinking again"), message("Hello again.")]);
+const READ_ARGS = { path: "a.txt", offset: null, limit: null };
+/** Every file is sound, and every request is what the turns fold to. */
+const SOUND = [{ args: ["fsck", "--all"], exit: 0 }, { args: ["verify", "--all"], exit: 0 }];
 const READ_A = {
   args: beginReading("What is in a.txt?"),
   answers: [READS_A, HELLO],
@@ -79,6 +82,7 @@ export const SHAPES: readonly Scenario[] = [
       READ_A,
       { args: ["compact", "s", "--tail-events", "0"], exit: 0 },
       { args: goOn(...READING, "And now?"), answers: [AGAIN], exit: 0, state: "completed" },
+      ...SOUND,
     ],
   },
   {
@@ -115,6 +119,18 @@ export const SHAPES: readonly Scenario[] = [
         state: "completed",
       },
       { args: goOn(...READING, "And now?"), answers: [AGAIN], exit: 0, state: "completed" },
+      ...SOUND,
+    ],
+  },
+  {
+    name: "fork-in-run",
+    note: "A fork from inside a run closes that run, and goes on with it without a prompt",
+    workspace: A,
+    steps: [
+      READ_A,
+      { args: ["fork", "s", "--to-seq", "1"], exit: 0 },
+      { args: ["run", "-s", "s-", ...READING], answers: [READS_A, HELLO], exit: 0, state: "completed" },
+      ...SOUND,
     ],
   },
   {
@@ -131,6 +147,7 @@ export const SHAPES: readonly Scenario[] = [
         exit: 0,
         state: "completed",
       },
+      ...SOUND,
     ],
   },
   {
@@ -138,11 +155,21 @@ export const SHAPES: readonly Scenario[] = [
     note: "Words, calls and results go to the other provider and back; reasoning never does",
     workspace: A,
     steps: [
-      READ_A,
+      // An id that Anthropic does not take.
+      {
+        ...READ_A,
+        answers: [
+          answer([
+            reasoning("Looking"),
+            functionCall("read_file", READ_ARGS, { callId: "call.one|1" }),
+          ]),
+          HELLO,
+        ],
+      },
       {
         args: goOn(...READING, "Look yourself"),
         says: [
-          says([thinking("My own look"), toolUse("read_file", { path: "a.txt", offset: null, limit: null })]),
+          says([thinking("My own look"), toolUse("read_file", READ_ARGS)]),
           says([thinking("Done"), text("alpha")]),
         ],
         model: "claude-fable-5-1",
@@ -150,6 +177,14 @@ export const SHAPES: readonly Scenario[] = [
         state: "completed",
       },
       { args: goOn(...READING, "Sure?"), answers: [AGAIN], exit: 0, state: "completed" },
+      {
+        args: goOn(...READING, "And you?"),
+        says: [says([thinking("And again"), text("alpha, once more")])],
+        model: "claude-fable-5-1",
+        exit: 0,
+        state: "completed",
+      },
+      ...SOUND,
     ],
   },
   {

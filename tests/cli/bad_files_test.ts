@@ -1,9 +1,10 @@
 /** Homes that cannot be used, disks that are full, and sessions whose files were changed behind our back. */
 import assert from "node:assert/strict";
-import { answer, functionCall, message, reasoning } from "../support/responses_server.ts";
-import { ending, events } from "../support/reprise.ts";
+import { answer, message, reasoning } from "../support/responses_server.ts";
+import { ending } from "../support/reprise.ts";
 import {
   assertError,
+  begun,
   HELLO,
   Place,
   readsThenAnswers,
@@ -141,40 +142,12 @@ together("a disk that takes no more is exit 14, and what was saved stays sound",
   },
 });
 
-/** The files of a session of two runs in five turns each, by their path in the home: made once. */
-let twoRunsFiles: Promise<ReadonlyMap<string, Uint8Array>> | undefined;
-
-async function makeTwoRuns(): Promise<ReadonlyMap<string, Uint8Array>> {
-  await using place = new Place(readsThenAnswers);
+/** A place with the session "s" of two runs in five turns each. */
+const twoRuns = begun(readsThenAnswers, async (place) => {
   await place.session("s");
   const called = await place.call(["run", "--json", "-s", "s", "And again"]);
   assert.equal(called.code, 0, called.stdout);
-  return new Map(
-    filesBelow(place.sandbox.home).map((path) => [
-      path.slice(place.sandbox.home.length),
-      Deno.readFileSync(path),
-    ]),
-  );
-}
-
-function filesBelow(directory: string): string[] {
-  return [...Deno.readDirSync(directory)].flatMap(({ name, isDirectory }) =>
-    isDirectory ? filesBelow(`${directory}/${name}`) : [`${directory}/${name}`]
-  );
-}
-
-/** A place with the session "s" of two runs. */
-async function twoRuns(): Promise<Place> {
-  twoRunsFiles ??= makeTwoRuns();
-  const files = await twoRunsFiles;
-  const place = new Place(readsThenAnswers);
-  for (const [path, bytes] of files) {
-    const target = `${place.sandbox.home}${path}`;
-    Deno.mkdirSync(target.slice(0, target.lastIndexOf("/")), { recursive: true, mode: 0o700 });
-    Deno.writeFileSync(target, bytes, { mode: 0o600 });
-  }
-  return place;
-}
+});
 
 /**
  * Damages a session; then every verb that would believe it is exit 12, names the file, and changes nothing. `show`
@@ -276,22 +249,3 @@ async function refusesNewer(place: Place): Promise<void> {
   assert.equal(shown.code, 0, shown.stderr);
   assert.match(shown.stdout, /Hello\./);
 }
-
-together("a tool that a model misuses is told so, and the run goes on", {
-  "an unknown tool, broken arguments and a path outside the workspace": async () => {
-    await using place = new Place([
-      answer([
-        functionCall("format_disk", {}),
-        functionCall("read_file", '{"path":'),
-        functionCall("read_file", { path: "../../../etc/passwd", offset: null, limit: null }),
-      ]),
-      HELLO,
-    ]);
-    const called = await place.call(RUN);
-    assert.equal(called.code, 0, called.stdout);
-    const statuses = events(called).flatMap((event) => event.type === "tool.finished" ? [event.status] : []);
-    assert.deepEqual(statuses, ["unknown_tool", "invalid_arguments", "error"]);
-    const second = JSON.stringify(place.server.requests[1]?.input);
-    assert.ok(!second.includes("root:"));
-  },
-});

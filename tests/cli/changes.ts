@@ -6,51 +6,15 @@
  */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
-import {
-  answer,
-  functionCall,
-  reasoning,
-  type Script,
-  type ScriptedItem,
-} from "../support/responses_server.ts";
+import { answer, reasoning, type Script, type ScriptedItem } from "../support/responses_server.ts";
 import { HELLO, type Place } from "./harness.ts";
 
-/** A call of `shell` with one command line. */
-export function shellLine(command: string, timeoutSeconds: number | null = null): ScriptedItem {
-  return functionCall("shell", { command, argv: null, timeout_seconds: timeoutSeconds });
-}
-
-/** A call of `shell` with a program and its arguments. */
-export function shellArgv(...argv: readonly string[]): ScriptedItem {
-  return functionCall("shell", { command: null, argv, timeout_seconds: null });
-}
-
-/** A call of `write_file`. */
-export function write(path: string, content: string): ScriptedItem {
-  return functionCall("write_file", { path, content });
-}
-
-/** A call of `edit_file`. */
-export function edit(path: string, oldText: string, newText: string): ScriptedItem {
-  return functionCall("edit_file", { path, old_text: oldText, new_text: newText });
-}
-
-/** A call of `read_file`. */
-export function read(path: string): ScriptedItem {
-  return functionCall("read_file", { path, offset: null, limit: null });
-}
+export { edit, EVERYTHING, read, shellArgv, shellLine, write } from "../support/calls.ts";
 
 /** A model that makes these calls in the first step of each run with a prompt, then answers. */
 export function calling(...items: readonly ScriptedItem[]): Script {
   return ({ input }) => input.at(-1)?.type === "message" ? answer([reasoning("Hm"), ...items]) : HELLO;
 }
-
-/** One call of each tool that changes something, all of them possible. */
-export const EVERYTHING = [
-  write("new.txt", "new"),
-  edit("a.txt", "alpha", "ALPHA"),
-  shellLine("touch touched"),
-];
 
 /** The start of a run of the new session `s`. */
 export const NEW_RUN = ["run", "--json", "--new", "-s", "s"] as const;

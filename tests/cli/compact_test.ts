@@ -85,54 +85,45 @@ const REMOTE = JSON.stringify({
 });
 
 together("compact and uncompact", {
-  "the plan is printed and nothing changes; then it is carried out, and undone byte for byte": () =>
+  "what would not shrink is refused, a plan is printed, and nothing changes; then it is carried out and undone":
+    () =>
+      inSession(async (place) => {
+        const [before, whole] = [files(place), await input(place)];
+        const refused = { code: "nothing_to_compact", exit: 2, hint: /--tail-events/ };
+        assertError(await place.call(["compact", "s", "--json"]), refused);
+        assertError(await place.call(["compact", "s", "--json", "--dry-run"]), refused);
+        const plan = await json(place, ["compact", "s", "--tail-events", "0", "--dry-run"]);
+        assert.deepEqual(files(place), before);
+        assert.equal(plan.type, "dry_run");
+        for (
+          const name of ["range", "tail", "cut", "before", "after", "dropped", "token_estimate", "summary"]
+        ) {
+          assert.ok(plan[name] !== undefined, name);
+        }
+        const done = await json(place, ["compact", "s", "--tail-events", "0"]);
+        assert.equal(done.type, "compacted");
+        for (const name of ["range", "cut", "after", "summary"]) assert.deepEqual(done[name], plan[name]);
+        assert.deepEqual(files(place).slice(0, 5), before.slice(0, 5), "old turns are never touched");
+        const turn = place.sandbox.turns("s").at(-1);
+        assert.equal(turn.kind, "compaction");
+        assert.equal(turn.events[0].strategy, "deterministic");
+        assert.match(await input(place), /<session_checkpoint>\\nThis checkpoint stands for turns 1 to 5/);
+        const undone = await json(place, ["uncompact", "s"]);
+        assert.equal(undone.in_force, null);
+        assert.equal(await input(place), whole);
+        assertError(await place.call(["uncompact", "s", "--json"]), { code: "nothing_to_withdraw", exit: 2 });
+        for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
+      }),
+  "the contract is printed without a key and a request; the model's summary is checked against the log": () =>
     inSession(async (place) => {
-      const [before, whole] = [files(place), await input(place)];
-      const plan = await json(place, ["compact", "s", "--tail-events", "0", "--dry-run"]);
-      assert.deepEqual(files(place), before);
-      assert.equal(plan.type, "dry_run");
-      for (
-        const name of ["range", "tail", "cut", "before", "after", "dropped", "token_estimate", "summary"]
-      ) {
-        assert.ok(plan[name] !== undefined, name);
-      }
-      const done = await json(place, ["compact", "s", "--tail-events", "0"]);
-      assert.equal(done.type, "compacted");
-      for (const name of ["range", "cut", "after", "summary"]) assert.deepEqual(done[name], plan[name]);
-      assert.deepEqual(files(place).slice(0, 5), before.slice(0, 5), "old turns are never touched");
-      const turn = place.sandbox.turns("s").at(-1);
-      assert.equal(turn.kind, "compaction");
-      assert.equal(turn.events[0].strategy, "deterministic");
-      assert.match(await input(place), /<session_checkpoint>\\nThis checkpoint stands for turns 1 to 5/);
-      const undone = await json(place, ["uncompact", "s"]);
-      assert.equal(undone.in_force, null);
-      assert.equal(await input(place), whole);
-      assertError(await place.call(["uncompact", "s", "--json"]), { code: "nothing_to_withdraw", exit: 2 });
-      for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
-    }),
-  "the session goes on behind its checkpoint, in a new process": () =>
-    inSession(async (place) => {
-      await json(place, ["compact", "s", "--tail-events", "0"]);
-      const called = await place.call(["run", "--json", "-s", "s", "And now?"]);
+      const asked = place.server.requests.length;
+      const args = ["compact", "s", "--strategy", "model", "--tail-events", "0", "--dry-run", "--json"];
+      const called = await place.call(args, { env: { OPENAI_API_KEY: "" } });
       assert.equal(called.code, 0, called.stdout);
-      assert.deepEqual(
-        events(called).filter((event) => event.type === "notice" && event.kind === "replay_dropped"),
-        [],
-      );
-      const first = place.server.requests.at(-2)?.input ?? [];
-      assert.deepEqual(first.map(({ role }) => role), ["user", "user"]);
-      for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
-    }),
-  "what would not shrink is refused, and nothing is written": () =>
-    inSession(async (place) => {
-      const before = files(place);
-      const refused = { code: "nothing_to_compact", exit: 2, hint: /--tail-events/ };
-      assertError(await place.call(["compact", "s", "--json"]), refused);
-      assertError(await place.call(["compact", "s", "--json", "--dry-run"]), refused);
-      assert.deepEqual(files(place), before);
-    }),
-  "a model's summary is checked against the log, and what is not in it is said": () =>
-    inSession(async (place) => {
+      const { contract } = JSON.parse(called.stdout);
+      assert.deepEqual(Object.keys(contract), ["name", "instructions", "output_schema", "input"]);
+      assert.match(contract.input[0].text, /^<session_events>/);
+      assert.equal(place.server.requests.length, asked);
       const done = await json(place, ["compact", "s", "--strategy", "model", "--tail-events", "0"]);
       assert.deepEqual(done.verification, {
         paths: { named: 2, in_calls: 1, in_text: 0, missing: ["made/up.txt"] },
@@ -146,17 +137,6 @@ together("compact and uncompact", {
       assert.equal(sent.store, false);
       assert.equal((sent.text as { format: JsonObject }).format.name, "session_checkpoint");
       assert.equal(sent.tools, undefined);
-    }),
-  "the contract is printed without a key and without a request": () =>
-    inSession(async (place) => {
-      const sent = place.server.requests.length;
-      const args = ["compact", "s", "--strategy", "model", "--tail-events", "0", "--dry-run", "--json"];
-      const called = await place.call(args, { env: { OPENAI_API_KEY: "" } });
-      assert.equal(called.code, 0, called.stdout);
-      const { contract } = JSON.parse(called.stdout);
-      assert.deepEqual(Object.keys(contract), ["name", "instructions", "output_schema", "input"]);
-      assert.match(contract.input[0].text, /^<session_events>/);
-      assert.equal(place.server.requests.length, sent);
     }),
   "the provider's checkpoint is kept verbatim, sent to where it came from, and to nobody else": () =>
     inSession(async (place) => {

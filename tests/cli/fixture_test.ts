@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import head from "../../fixtures/demo/head.json" with { type: "json" };
 import { DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/prompts.ts";
 import { copyWorkspace } from "../../scripts/demo/workspace.ts";
-import { writeFixture } from "../support/fixture.ts";
 import { ending, PROGRAM, Sandbox } from "../support/reprise.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
@@ -103,23 +102,6 @@ if (PROGRAM.length > 1) {
     },
   });
 }
-
-Deno.test({
-  name: "a fixture that has no more exchanges is a miss: exit 7, and the run can be continued",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  async fn() {
-    await using sandbox = new Sandbox();
-    const body = Deno.readFileSync(`${FIRST}/exchanges/0001/body`);
-    const cut = writeFixture(`${sandbox.directory}/cut`, [{ body }]);
-    const args = ["run", "--json", "-s", "miss"];
-    const called = await sandbox.call([...args, "--new", "--fixture", cut, "Go"]);
-    assert.equal(called.code, 7, called.stdout);
-    assert.equal(ending(called).state, "failed");
-    const again = await sandbox.call([...args, "--fixture", SECOND]);
-    assert.equal(again.code, 0, again.stdout);
-  },
-});
 
 Deno.test({
   name: "a folder that is no fixture is refused before anything is written",

@@ -5,6 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { filesBelow } from "../../src/cli/session_test/files.ts";
 import { seal } from "../../src/domain/seal.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { type Called, type CallOptions, events, Sandbox, type Started } from "../support/reprise.ts";
@@ -95,6 +96,31 @@ export const READS_A = answer([
 
 /** A server that reads a file in each run's first step, then answers, for as many runs as come. */
 export const readsThenAnswers: Script = ({ input }) => input.at(-1)?.type === "message" ? READS_A : HELLO;
+
+/**
+ * Places that begin with the same home, which `make` fills once for all of them, in a place of its own. Each has a
+ * server that knows nothing of it: for what looks at files, not for what sends them.
+ */
+export function begun(script: Script, make: (place: Place) => Promise<void>): () => Promise<Place> {
+  let made: Promise<ReadonlyMap<string, Uint8Array>> | undefined;
+  const fill = async () => {
+    await using place = new Place(script);
+    await make(place);
+    const { home } = place.sandbox;
+    return new Map(filesBelow(home).map((name) => [name, Deno.readFileSync(`${home}/${name}`)]));
+  };
+  return async () => {
+    made ??= fill();
+    const files = await made;
+    const place = new Place(script);
+    for (const [name, bytes] of files) {
+      const path = `${place.sandbox.home}/${name}`;
+      Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true, mode: 0o700 });
+      Deno.writeFileSync(path, bytes, { mode: 0o600 });
+    }
+    return place;
+  };
+}
 
 /** Cases by what each of them shows. */
 export type Cases = Readonly<Record<string, () => Promise<void>>>;

@@ -4,7 +4,7 @@ import { endpointOf, type ProviderKind } from "../../src/domain/fingerprint.ts";
 import { writeFixture } from "../support/fixture.ts";
 import { events, Sandbox } from "../support/reprise.ts";
 import { AZURE_VERSION, KEYS, shortAnswer, startAnyApi } from "./any_api.ts";
-import { assertError, HELLO, Place, READS_A, together } from "./harness.ts";
+import { assertError, together } from "./harness.ts";
 
 together("a session goes on with its provider as with its model", {
   "until -p or -m names another": async () => {
@@ -91,21 +91,6 @@ together("a session goes on with its provider as with its model", {
     });
     assertError(called, { code: "missing_key", exit: 2, hint: /ANTHROPIC_API_KEY/ });
     assert.deepEqual(sandbox.turnNames("s"), before);
-  },
-});
-
-together("a server that gives new ids with every event, and no blob, is understood", {
-  "as Copilot does": async () => {
-    await using place = new Place([READS_A, READS_A, HELLO], { dialect: "copilot" });
-    const called = await place.call(["run", "--json", "-p", "compatible", "Go"], {
-      env: { REPRISE_BASE_URL: place.server.baseUrl },
-    });
-    assert.equal(called.code, 0, called.stdout + called.stderr);
-    const requests = events(called).filter((event) => event.type === "request");
-    assert.deepEqual(requests.map((event) => event.reasoning_sent), [0, 0, 0]);
-    const outputs = place.server.requests[2]?.input.filter(({ type }) => type === "function_call_output");
-    assert.equal(outputs?.length, 2);
-    assert.equal((await place.call(["verify", "@last"])).code, 0);
   },
 });
 

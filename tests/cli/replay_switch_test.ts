@@ -1,4 +1,4 @@
-/** Switching replay, widening it, narrowing it: by flag and environment, on sessions that other processes wrote. */
+/** Switching replay by flag and environment, on sessions that other processes wrote. */
 import assert from "node:assert/strict";
 import { reasoningIds } from "../support/responses_server/refusing.ts";
 import { events } from "../support/reprise.ts";
@@ -27,91 +27,34 @@ async function sentBy(
   return reasoningIds(request);
 }
 
+/** How many reasoning items the next run would send: `--dry-run` makes the very request. */
+async function wouldSend(place: Place, args: readonly string[], switched?: string): Promise<number> {
+  const env = switched === undefined ? {} : { REPRISE_REASONING_REPLAY: switched };
+  const called = await place.call(["run", "--dry-run", "--json", "-s", "s", ...args, "And now?"], { env });
+  assert.equal(called.code, 0, `${called.stdout}${called.stderr}`);
+  return JSON.parse(called.stdout).reasoning_sent;
+}
+
 together("replay is switched off for a call, on a resumed session, and only for it", {
-  "by each falsy spelling": async () => {
+  "by each falsy spelling, by flags, and by what of both says less": async () => {
     await using place = await begun();
-    for (const value of ["0", "false", "off", "no", "OFF", "False"]) {
-      assert.deepEqual(await sentBy(place, [], { REPRISE_REASONING_REPLAY: value }), [], value);
-    }
+    assert.deepEqual(await sentBy(place, [], { REPRISE_REASONING_REPLAY: "0" }), []);
+    const off = ["false", "off", "no", "OFF", "False"];
+    for (const value of off) assert.equal(await wouldSend(place, [], value), 0, value);
     for (const value of ["1", "true", "yes", ""]) {
-      const dry = await place.call(["run", "--dry-run", "--json", "-s", "s", "Go"], {
-        env: { REPRISE_REASONING_REPLAY: value },
-      });
-      assert.ok(JSON.parse(dry.stdout).reasoning_sent > 0, `${JSON.stringify(value)} leaves it on`);
+      assert.ok(await wouldSend(place, [], value) > 0, `${JSON.stringify(value)} leaves it on`);
     }
+    assert.equal(await wouldSend(place, ["--no-reasoning-replay"]), 0);
+    assert.equal(await wouldSend(place, ["--replay", "none"]), 0);
+    assert.equal(await wouldSend(place, ["--replay", "family", "--no-reasoning-replay"]), 0);
+    assert.equal(await wouldSend(place, ["--replay", "family"], "off"), 0);
     assert.ok((await sentBy(place, [])).length > 0, "on again without it");
     assert.deepEqual(place.server.refusals, []);
-  },
-  "by --no-reasoning-replay and --replay none, which beat --replay family": async () => {
-    await using place = await begun();
-    assert.deepEqual(await sentBy(place, ["--no-reasoning-replay"]), []);
-    assert.deepEqual(await sentBy(place, ["--replay", "none"]), []);
-    assert.deepEqual(await sentBy(place, ["--replay", "family", "--no-reasoning-replay"]), []);
-    assert.deepEqual(await sentBy(place, ["--replay", "family"], { REPRISE_REASONING_REPLAY: "off" }), []);
-    assert.ok((await sentBy(place, [])).length > 0);
-    assert.deepEqual(place.server.refusals, []);
-  },
-  "within a run with tools too": async () => {
-    await using place = await begun();
-    const first = place.server.requests.length;
-    await sentBy(place, ["--no-reasoning-replay"]);
-    const requests = place.server.requests.slice(first);
-    assert.deepEqual(requests.map((request) => reasoningIds(request).length), [0, 0]);
-    assert.deepEqual(place.server.refusals, []);
-  },
-});
-
-together("replay reaches as far as it is told", {
-  "--replay family sends what a model of the family made, exact does not": async () => {
-    await using place = await begun();
-    const foreign = ["-m", "gpt-5.6-mini"];
-    assert.deepEqual(await sentBy(place, foreign), []);
-    assert.equal((await sentBy(place, [...foreign, "--replay", "family"])).length, 4);
-    const other = await place.call(["explain", "s", "--json", "-m", "gpt-6", "--replay", "family"]);
-    const reasons = JSON.parse(other.stdout).reasoning.map(({ reason }: { reason: string }) => reason);
-    assert.deepEqual(new Set(reasons), new Set(["other_model"]), "no family is another");
-  },
-  "--replay-window keeps the newest items from before the last user message": async () => {
-    await using place = await begun();
-    await sentBy(place, []);
-    const all = await sentBy(place, []);
-    assert.equal(all.length, 4);
-    const whole = await sentBy(place, []);
-    assert.equal(whole.length, 6);
-    const windowed = await sentBy(place, ["--replay-window", "3"]);
-    assert.equal(windowed.length, 3);
-    assert.deepEqual(windowed.slice(0, 1), whole.slice(-1), "in order, the newest ones");
-    assert.deepEqual(await sentBy(place, ["--replay-window", "0"]), []);
-    // The step after the tool still has the reasoning that was made since the user message.
-    assert.equal(reasoningIds(place.server.requests.at(-1) ?? { input: [] }).length, 1);
-    const explained = await place.call(["explain", "s", "--json", "--replay-window", "2"]);
-    const items = JSON.parse(explained.stdout).reasoning as { sent: boolean; reason: string }[];
-    assert.ok(items.some(({ reason }) => reason === "outside_window"));
-    assert.deepEqual(place.server.refusals, []);
-  },
-  "a session resumed at another endpoint sends none of it, and all of it back at its own": async () => {
-    await using place = await begun();
-    await using other = new Place(readsThenAnswers, { organization: "org-other" });
-    const elsewhere = ["--base-url", `${other.server.baseUrl}/elsewhere`];
-    const called = await place.call(["run", "--json", "-s", "s", ...elsewhere, "And now?"]);
-    assert.equal(called.code, 0, called.stdout);
-    const counts = other.server.requests.map((request) => reasoningIds(request).length);
-    assert.deepEqual(counts, [0, 1], "its own item within the run, no foreign one");
-    assert.ok(
-      other.server.requests[0]?.input.every(({ id }) => id === undefined),
-      "and no ids that ask for one",
-    );
-    assert.equal(
-      (await sentBy(place, [])).length,
-      2,
-      "back home, what was made here goes, what was made there not",
-    );
-    assert.deepEqual([...place.server.refusals, ...other.server.refusals], []);
   },
 });
 
 together("--verbose says on stderr what goes back", {
-  "one line for each request, in a shape that scripts can match": async () => {
+  "one line for each request, in a shape that scripts can match; nothing without it": async () => {
     await using place = await begun();
     const called = await place.call(["run", "--verbose", "-s", "s", "And now?"]);
     const lines = called.stderr.split("\n").filter((line) => line.includes("reasoning replay"));
@@ -121,10 +64,7 @@ together("--verbose says on stderr what goes back", {
       assert.ok(line.startsWith(`reasoning replay items=${2 + index} `), line);
     }
     assert.equal(called.stdout, "Hello.\n");
-  },
-  "nothing without it": async () => {
-    await using place = await begun();
-    const called = await place.call(["run", "-s", "s", "And now?"]);
-    assert.ok(!called.stderr.includes("reasoning replay"), called.stderr);
+    const silent = await place.call(["run", "-s", "s", "And now?"]);
+    assert.ok(!silent.stderr.includes("reasoning replay"), silent.stderr);
   },
 });

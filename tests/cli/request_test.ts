@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { answer, message, reasoning } from "../support/responses_server.ts";
-import { ending, events } from "../support/reprise.ts";
+import { events } from "../support/reprise.ts";
 import { assertError, HELLO, Place, READS_A, readsThenAnswers, together } from "./harness.ts";
 
 const RUN = ["run", "--json", "--new", "-s", "s", "Hi"];
@@ -47,6 +47,11 @@ together("input is the body that the next run sends, byte for byte", {
       "auto",
       "--instructions",
       "Be brief.",
+      "--ask",
+      "--allow",
+      "write",
+      "--deny",
+      "edit_file",
     ];
     const foretold = await place.call(["input", "s", "--prompt", "And now?", ...flags]);
     assert.equal((await place.call(["run", "--json", "-s", "s", "And now?", ...flags])).code, 0);
@@ -114,87 +119,50 @@ together("the request is shaped by flags, then the environment, then what the se
   },
 });
 
-together("a budget ends a run with exit 4, sound and open to go on", {
-  "--max-steps counts requests": async () => {
-    await using place = new Place(readsThenAnswers);
-    const called = await place.call([...RUN, "--max-steps", "1"]);
-    assertError(called, { code: "over_budget", exit: 4, says: /--max-steps/ });
-    assert.equal(ending(called).state, "over_budget");
-    assert.equal(place.server.requests.length, 1);
-    assert.equal((await place.call(["run", "--json", "-s", "s"])).code, 0);
-    assert.deepEqual(place.server.refusals, []);
-  },
-  "--max-tokens counts input and output, and clamps each request to what is left": async () => {
-    await using place = new Place(() => READS_A);
-    const called = await place.call([...RUN, "--max-tokens", "330"]);
-    assertError(called, { code: "over_budget", exit: 4, says: /10 of 330 tokens/ });
-    assert.equal(place.server.requests.length, 2);
-    assert.deepEqual([body(place, 1).max_output_tokens, body(place, 2).max_output_tokens], [330, 170]);
-  },
+together("a budget ends a run with exit 4", {
   "--max-tokens too small for any request sends none": async () => {
     await using place = new Place([]);
     assertError(await place.call([...RUN, "--max-tokens", "15"]), { code: "over_budget", exit: 4 });
     assert.equal(place.server.requests.length, 0);
   },
-  "without a budget, no max_output_tokens is sent": async () => {
-    await using place = new Place([HELLO]);
-    await place.session("s");
-    assert.equal(body(place, 1).max_output_tokens, undefined);
-  },
 });
 
 together("reasoning goes back where it fits, and explain says why not where it does not", {
-  "to the same model at the same place": async () => {
+  "another model, another base URL, and where replay is off": async () => {
     await using place = new Place(readsThenAnswers);
     await place.session("s");
-    const { stdout } = await place.call(["explain", "s", "--json"]);
-    const { next, reasoning: items } = JSON.parse(stdout);
-    assert.match(next.fingerprint, /^openai:gpt-5\.6:/);
-    assert.deepEqual(items.map(({ sent }: { sent: boolean }) => sent), [true, true]);
-    await place.call(["run", "--json", "-s", "s", "And now?"]);
-    assert.equal(reasoningSent(place, 3), 2);
-    assert.match((await place.call(["explain", "s"])).stdout, /Reasoning: 4 sent, 0 left out/);
-  },
-  "not to another model": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    await assertLeftOut(place, ["-m", "gpt-5.6-mini"], "other_model");
-  },
-  "not to another base URL": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    await assertLeftOut(place, ["--base-url", `${place.server.baseUrl}/other`], "other_endpoint");
-  },
-  "not with --no-reasoning-replay, nor with REPRISE_REASONING_REPLAY=0": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    await assertLeftOut(place, ["--no-reasoning-replay"], "replay_off");
-    const env = { REPRISE_REASONING_REPLAY: "0" };
-    assert.equal((await place.call(["run", "--json", "-s", "s", "And now?"], { env })).code, 0);
-    assert.equal(reasoningSent(place, 5), 0);
-    assert.equal((await place.call(["run", "--json", "-s", "s", "And now?"])).code, 0);
-    assert.ok(reasoningSent(place, 7) > 0, "off for one call only");
+    const explained = async (...flags: readonly string[]) => {
+      const { next, reasoning: items } = JSON.parse(
+        (await place.call(["explain", "s", "--json", ...flags])).stdout,
+      );
+      return [next.fingerprint, ...items.map(({ sent, reason }: JsonObject) => sent || reason)];
+    };
+    const [fingerprint, ...sent] = await explained();
+    assert.match(fingerprint, /^openai:gpt-5\.6:/);
+    assert.deepEqual(sent, [true, true]);
+    for (
+      const [flags, reason] of [
+        [["-m", "gpt-5.6-mini"], "other_model"],
+        [["--base-url", `${place.server.baseUrl}/other`], "other_endpoint"],
+        [["--no-reasoning-replay"], "replay_off"],
+      ] as const
+    ) assert.deepEqual((await explained(...flags)).slice(1), [reason, reason]);
+
+    const called = await place.call(["run", "--json", "-s", "s", "-m", "gpt-5.6-mini", "And now?"]);
+    assert.equal(called.code, 0, called.stdout);
+    assert.equal(reasoningSent(place, 3), 0);
+    const notice = events(called).find((event) => event.type === "notice" && event.kind === "replay_dropped");
+    assert.deepEqual((notice as unknown as { items: JsonObject[] }).items.map((item) => item.reason), [
+      "other_model",
+      "other_model",
+    ]);
+    assert.match(
+      (await place.call(["explain", "s", "-m", "gpt-5.6"])).stdout,
+      /Reasoning: 2 sent, 2 left out/,
+    );
+    assert.deepEqual(place.server.refusals, []);
   },
 });
-
-/** With `flags`, `explain` gives `reason` for both items, and the next run sends neither and says so. */
-async function assertLeftOut(place: Place, flags: readonly string[], reason: string): Promise<void> {
-  const explained = await place.call(["explain", "s", "--json", ...flags]);
-  const { reasoning: items } = JSON.parse(explained.stdout);
-  assert.deepEqual(
-    items.map(({ sent, reason }: JsonObject) => [sent, reason]),
-    [[false, reason], [false, reason]],
-  );
-  const called = await place.call(["run", "--json", "-s", "s", "And now?", ...flags]);
-  assert.equal(called.code, 0, called.stdout);
-  assert.equal(reasoningSent(place, 3), 0);
-  const notice = events(called).find((event) => event.type === "notice" && event.kind === "replay_dropped");
-  assert.deepEqual((notice as unknown as { items: JsonObject[] }).items.map((item) => item.reason), [
-    reason,
-    reason,
-  ]);
-  assert.deepEqual(place.server.refusals, []);
-}
 
 together("--dry-run says what would happen, and changes and sends nothing", {
   "for a new session": async () => {

@@ -1,12 +1,15 @@
 /** export and import: one portable file. */
 import assert from "node:assert/strict";
-import { assertError, KEY, Place, readsThenAnswers, together } from "./harness.ts";
+import { assertError, begun, KEY, Place, readsThenAnswers, together } from "./harness.ts";
 
 async function ok(place: Place, args: readonly string[], home?: string): Promise<string> {
   const called = await place.call([...args, ...(home === undefined ? [] : ["--home", home])]);
   assert.equal(called.code, 0, called.stdout + called.stderr);
   return called.stdout;
 }
+
+/** A place with the session "s". */
+const one = begun(readsThenAnswers, (place) => place.session("s"));
 
 together("export and import carry a session from home to home", {
   "by file: turn files byte for byte; the session goes on there": async () => {
@@ -45,8 +48,7 @@ together("export and import carry a session from home to home", {
     assert.deepEqual(place.server.refusals, []);
   },
   "by pipe: stdout is the file, stdin is read for -": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
+    await using place = await one();
     const called = await place.call(["export", "s"]);
     assert.match(called.stderr, /^exported s: 5 turns, 2 blobs, \d+ bytes\n$/);
     const other = `${place.sandbox.directory}/other`;
@@ -55,8 +57,7 @@ together("export and import carry a session from home to home", {
     assert.equal((await place.call(["export", "s", "-", "--home", other])).stdout, called.stdout);
   },
   "never over a session (exit 2), never from a broken file (exit 12), and nothing is left": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
+    await using place = await one();
     const text = await ok(place, ["export", "s", "--quiet"]);
     const taken = await place.call(["import", "-", "--json"], { stdin: text });
     assertError(taken, { code: "session_exists", exit: 2, says: /is there already/ });
@@ -76,8 +77,7 @@ together("export and import carry a session from home to home", {
     });
   },
   "--dry-run writes nothing on either side": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
+    await using place = await one();
     const file = `${place.sandbox.directory}/s.jsonl`;
     const other = `${place.sandbox.directory}/other`;
     const { bytes, dry_run } = JSON.parse(await ok(place, ["export", "s", file, "--dry-run", "--json"]));

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { answer, message } from "../support/responses_server.ts";
 import {
   assertError,
+  begun,
   HELLO,
   KEY,
   MODEL,
@@ -18,6 +19,9 @@ async function listed(place: Place, args: readonly string[] = [], through: reado
   assert.equal(called.code, 0, called.stdout);
   return JSON.parse(called.stdout).sessions as Record<string, unknown>[];
 }
+
+/** A place with the session "s". */
+const one = begun(readsThenAnswers, (place) => place.session("s"));
 
 together("ls lists sessions, newest first", {
   "a home that is not there yet is an empty list, and is not made": async () => {
@@ -53,8 +57,7 @@ together("ls lists sessions, newest first", {
     assert.deepEqual((await listed(place)).map(({ id }) => id), ["older", "newer"]);
   },
   "--since takes an age, a date and a time": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
+    await using place = await one();
     const year = new Date().getUTCFullYear();
     for (
       const since of ["1m", "12h", "7d", "2w", "2020-01-01", new Date(Date.now() - 60_000).toISOString()]
@@ -98,8 +101,7 @@ together("ls lists sessions, newest first", {
 
 together("show prints what is on disk", {
   "the transcript has each turn with what was said, called and found": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
+    await using place = await one();
     const { code, stdout, stderr } = await place.call(["show", "s"]);
     assert.deepEqual([code, stderr], [0, ""]);
     const expected = [
@@ -114,8 +116,7 @@ together("show prints what is on disk", {
     assert.ok(places.every((at, index) => at > (places[index - 1] ?? -1)), `${places} in ${stdout}`);
   },
   "--turns and --events print a line each": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
+    await using place = await one();
     const turns = await place.call(["show", "s", "--turns"]);
     assert.deepEqual(turns.stdout.trimEnd().split("\n").map((line) => line.split(/\s+/)[3]), [
       ...["user", "model", "tools", "model", "harness"],
@@ -210,8 +211,7 @@ together("fsck reads only, and only errors fail it", {
     assert.match(stdout, /^bad: [^\n]*\n {2}error: turns\/000002\.json: .*checksum/m);
   },
   "wrong modes are a warning": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
+    await using place = await one();
     Deno.chmodSync(place.turnPath("s", 1), 0o644);
     const { code, stdout } = await place.call(["fsck", "s"]);
     assert.equal(code, 0);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { answer, functionCall, message, reasoning, type Script } from "../support/responses_server.ts";
 import { reasoningIds, refuse } from "../support/responses_server/refusing.ts";
-import { assertError, HELLO, Place, READS_A, readsThenAnswers, reseal, together } from "./harness.ts";
+import { assertError, begun, HELLO, Place, READS_A, readsThenAnswers, reseal, together } from "./harness.ts";
 
 interface Verified {
   readonly ok: boolean;
@@ -29,6 +29,9 @@ async function verify(place: Place, args: readonly string[]): Promise<Verified> 
 function verdicts({ sessions }: Verified): string[] {
   return sessions.flatMap(({ requests }) => requests.map(({ verdict }) => verdict));
 }
+
+/** A place with the session "s". */
+const one = begun(readsThenAnswers, (place) => place.session("s"));
 
 /** Edits a turn as its own writer might have: every sum and every link after it fits again. */
 function rewrite(place: Place, turn: number, edit: (text: string) => string): void {
@@ -91,29 +94,25 @@ together("verify says same for what was sent, whatever kind of run it was", {
 
 together("verify says differs, and ends with 7, for a history that was edited and sealed again", {
   "a field of the request": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
+    await using place = await one();
     rewrite(place, modelTurn(place, 2), (text) => text.replace('"store":false', '"store":true'));
     assert.equal((await place.call(["fsck", "s"])).code, 0, "the seals fit");
     const report = await verify(place, ["s"]);
     assert.deepEqual([verdicts(report), report.exit_code], [["same", "differs"], 7]);
   },
   "words of an earlier turn: every request after it differs": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
+    await using place = await one();
     rewrite(place, 1, (text) => text.replace("Look at a.txt", "Look at b.txt"));
     assert.deepEqual(verdicts(await verify(place, ["s"])), ["differs", "differs"]);
   },
   "one letter of a blob: the requests that carried it differ": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
+    await using place = await one();
     const flip = (_: string, head: string, letter: string) => `${head}${letter === "x" ? "y" : "x"}`;
     rewrite(place, 2, (text) => text.replace(/("encrypted_content":"gAAAA.{20})(.)/, flip));
     assert.deepEqual(verdicts(await verify(place, ["s"])), ["same", "differs"]);
   },
   "a guard decision that was taken another way": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
+    await using place = await one();
     rewrite(place, modelTurn(place, 2), (text) => text.replace('"mode":"exact"', '"mode":"none"'));
     assert.deepEqual(verdicts(await verify(place, ["s"])), ["same", "differs"]);
   },
@@ -121,15 +120,13 @@ together("verify says differs, and ends with 7, for a history that was edited an
 
 together("verify judges no more than it can", {
   "another fold's requests do not fail it": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
+    await using place = await one();
     rewrite(place, modelTurn(place, 1), (text) => text.replace('"fold":1', '"fold":99'));
     const report = await verify(place, ["s"]);
     assert.deepEqual([verdicts(report), report.exit_code], [["other_fold_version", "same"], 0]);
   },
   "--all takes every session; one or all, not both": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
+    await using place = await one();
     await place.session("t");
     assert.deepEqual((await verify(place, ["--all"])).sessions.map(({ id }) => id).sort(), ["s", "t"]);
     rewrite(place, 1, (text) => text.replace("Look at a.txt", "Look at b.txt"));
@@ -139,25 +136,20 @@ together("verify judges no more than it can", {
     assertError(await place.call(["verify", "s", "--all", "--json"]), { code: "usage", exit: 2 });
   },
   "damage is damage, not a verdict": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
+    await using place = await one();
     Deno.writeTextFileSync(place.turnPath("s", 2), "{}");
     assertError(await place.call(["verify", "s", "--json"]), { code: "session_damaged", exit: 12 });
   },
 });
 
 together("explain says whether the next request goes on where the last one ended", {
-  "it does while nothing changes": async () => {
+  "it does while nothing changes; with a change it does not, and says where": async () => {
     await using place = new Place(readsThenAnswers);
     await place.session("s");
     assert.deepEqual(JSON.parse((await place.call(["explain", "s", "--json"])).stdout).prefix, {
       extends: true,
     });
     assert.match((await place.call(["explain", "s"])).stdout, /^It extends the last request/);
-  },
-  "it does not with a change, and says where": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
     for (
       const [flags, item] of [[["-m", "gpt-5.6-mini"], null], [["--no-reasoning-replay"], 1]] as const
     ) {

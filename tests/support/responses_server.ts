@@ -49,6 +49,8 @@ export interface ServerOptions {
   readonly key?: string;
   /** @default {"org-test"} */
   readonly organization?: string;
+  /** The number behind which its ids count. @default {0} */
+  readonly idsFrom?: number;
   /** @default {"proj_test"} */
   readonly project?: string;
 }
@@ -75,7 +77,7 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
   const dialect = DIALECTS[name];
   const rules = options.rules ?? (name === "openai" || name === "azure" ? name : "none");
   const organization = options.organization ?? "org-test";
-  const mint = new Mint(dialect, organization);
+  const mint = new Mint(dialect, organization, options.idsFrom);
   const requests: RecordedRequest[] = [];
   const refusals: RequestRefusal[] = [];
   const warnings: RequestRefusal[] = [];

@@ -15,15 +15,17 @@ export interface HandedOut {
 export class Mint {
   readonly #dialect: Dialect;
   readonly #organization: string;
-  #count = 0;
+  #count: number;
   /** What was handed out, by item id. */
   readonly blobs = new Map<string, HandedOut>();
   /** Which reasoning item an item was made after, by item id. */
   readonly reasoningOf = new Map<string, string>();
 
-  constructor(dialect: Dialect, organization: string) {
+  /** Ids count from behind `idsFrom`. */
+  constructor(dialect: Dialect, organization: string, idsFrom = 0) {
     this.#dialect = dialect;
     this.#organization = organization;
+    this.#count = idsFrom;
   }
 
   responseId(): string {
