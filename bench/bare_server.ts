@@ -1,12 +1,13 @@
 /**
  * What a server costs that does nothing: `bare_server.ts FILE whole|events` answers every request with the bytes of
- * FILE, in one piece or one event at a time, and prints its port as `reprise serve` does.
+ * FILE, in one piece or one event at a time, and prints its port as `reprise serve` does. It imports nothing: its text is
+ * compiled as a program of its own, because runtimes of different versions are not equally fast.
  *
  * @module
  */
-import { say } from "../scripts/terminal.ts";
-
 const [file = "", delivery = "whole"] = Deno.args;
+// A binary that was just compiled is tried with it.
+if (file === "--version") Deno.exit(0);
 const whole = Deno.readFileSync(file);
 const events = eventsOf(whole);
 
@@ -17,7 +18,9 @@ const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, asy
   });
 });
 Deno.addSignalListener("SIGTERM", () => server.shutdown().finally(() => Deno.exit(0)));
-say(JSON.stringify({ type: "ready", port: server.addr.port }));
+Deno.stdout.writeSync(
+  new TextEncoder().encode(`${JSON.stringify({ type: "ready", port: server.addr.port })}\n`),
+);
 
 function eventsOf(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
   const parts: Uint8Array<ArrayBuffer>[] = [];

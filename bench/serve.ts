@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { writeFixture } from "../tests/support/fixture.ts";
 import { type Aimock, withAimock } from "./aimock.ts";
 import { type Bench, type BenchContext, sized } from "./bench.ts";
-import { makeBinaries } from "./binaries.ts";
+import { makeBinaries, makeProgram } from "./binaries.ts";
 import { postOf, sendAll } from "./clients.ts";
 import { type Measured, type Report, type Row, type SkippedRow, speedRow } from "./report.ts";
 import { type RunningServer, startReprise, startServer } from "./servers.ts";
@@ -31,6 +31,10 @@ export const serveBench: Bench = async (context) => {
     bodies.map((body) => ({ request: { path: PATH, body: JSON.parse(body) }, body: stream })),
   );
   const { reprise } = await makeBinaries(context);
+  const bare = await makeProgram(context, {
+    name: "bare-server",
+    source: Deno.readTextFileSync(join(context.root, "bench", "bare_server.ts")),
+  });
   const servers: RunningServer[] = [];
   const started = async (server: Promise<RunningServer>) => {
     servers.push(await server);
@@ -47,8 +51,8 @@ export const serveBench: Bench = async (context) => {
       });
       const times = await interleave({
         own: candidate(await started(startReprise(reprise, ["serve", fixture])), stream.length),
-        whole: candidate(await started(startBare(context, fixture, "whole")), stream.length),
-        events: candidate(await started(startBare(context, fixture, "events")), stream.length),
+        whole: candidate(await started(startBare(bare, fixture, "whole")), stream.length),
+        events: candidate(await started(startBare(bare, fixture, "events")), stream.length),
         aimock: typeof aimock === "string"
           ? null
           : candidate(await started(startAimock(context, aimock)), stream.length / 2),
@@ -112,22 +116,14 @@ function requestBody(index: number): string {
 }
 
 function startBare(
-  { root }: BenchContext,
+  program: string,
   fixture: string,
   delivery: "whole" | "events",
 ): Promise<RunningServer> {
-  const script = join(root, "bench", "bare_server.ts");
-  return startServer(
-    {
-      program: Deno.execPath(),
-      args: ["run", "-A", "--quiet", script, join(fixture, "exchanges", "0001", "body"), delivery],
-      cwd: root,
-    },
-    (line) => {
-      const port = /"port":(\d+)/.exec(line)?.[1];
-      return port === undefined ? undefined : `http://127.0.0.1:${port}`;
-    },
-  );
+  return startServer({ program, args: [join(fixture, "exchanges", "0001", "body"), delivery] }, (line) => {
+    const port = /"port":(\d+)/.exec(line)?.[1];
+    return port === undefined ? undefined : `http://127.0.0.1:${port}`;
+  });
 }
 
 /** aimock with an answer of its own making, cut so that it sends about as many events. */
