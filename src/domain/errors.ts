@@ -35,7 +35,6 @@ export type ExitCode = keyof typeof EXIT_CODES;
 /** The exit code that each error code ends the process with. */
 const EXIT_CODE_OF = {
   unexpected: 1,
-  secret_left: 1,
   usage: 2,
   bad_configuration: 2,
   no_model: 2,
@@ -64,6 +63,7 @@ const EXIT_CODE_OF = {
   bad_summary: 6,
   fixture_miss: 7,
   fixture_too_old: 7,
+  secret_left: 7,
   unauthorized: 8,
   rate_limited: 9,
   quota_exhausted: 9,

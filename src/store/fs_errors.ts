@@ -1,5 +1,6 @@
 /**
- * What the file system refused, as the errors that users meet (exit 14).
+ * What the file system refused, as the errors that users meet (exit 14): `storageError` about the home and the sessions
+ * in it, `fileError` about any other path that a user names.
  *
  * @module
  */
@@ -31,35 +32,44 @@ export function meansNoLinks(error: unknown): boolean {
   return NO_LINKS.has(systemCode(error) ?? "");
 }
 
+/** What can be done, by what was refused. */
+type Hints = Readonly<Record<"full" | "denied" | "readOnly" | "failed", string>>;
+
+const HOME_HINTS: Hints = {
+  full: "Free some space",
+  denied: "Check the owner and mode of that path, or choose another home with --home",
+  readOnly: "Choose a home on a writable file system with --home",
+  failed: 'Check the disk and the path, then see what is there with "reprise fsck"',
+};
+
+const FILE_HINTS: Hints = {
+  full: "Free some space",
+  denied: "Check the owner and mode of that path, or name another one",
+  readOnly: "Name a path on a writable file system",
+  failed: "Check the disk and that path, or name another one",
+};
+
 interface Refusal {
   readonly code: ErrorCode;
   readonly found: string;
-  readonly hint: string;
+  readonly hint: keyof Hints;
 }
 
 function refusalOf(error: unknown): Refusal {
   switch (systemCode(error)) {
     case "ENOSPC":
     case "EDQUOT":
-      return { code: "storage_full", found: "the disk or the quota is full", hint: "Free some space" };
+      return { code: "storage_full", found: "the disk or the quota is full", hint: "full" };
     case "EACCES":
     case "EPERM":
-      return {
-        code: "storage_denied",
-        found: "permission denied",
-        hint: "Check the owner and mode of that path, or choose another home with --home",
-      };
+      return { code: "storage_denied", found: "permission denied", hint: "denied" };
     case "EROFS":
-      return {
-        code: "storage_denied",
-        found: "the file system is read-only",
-        hint: "Choose a home on a writable file system with --home",
-      };
+      return { code: "storage_denied", found: "the file system is read-only", hint: "readOnly" };
     default:
       return {
         code: "storage_failed",
         found: error instanceof Error ? error.message : String(error),
-        hint: 'Check the disk and the path, then see what is there with "reprise fsck"',
+        hint: "failed",
       };
   }
 }
@@ -69,10 +79,22 @@ function refusalOf(error: unknown): Refusal {
  * such as `append turn 3 to session "fix-ci"`. A {@linkcode ReprError} is returned as it is.
  */
 export function storageError(error: unknown, tried: string, path: string): ReprError {
+  return refused(error, { tried, path, hints: HOME_HINTS });
+}
+
+/** Like {@linkcode storageError}, about a path outside of the home: a fixture, a file to write. */
+export function fileError(error: unknown, tried: string, path: string): ReprError {
+  return refused(error, { tried, path, hints: FILE_HINTS });
+}
+
+function refused(
+  error: unknown,
+  { tried, path, hints }: { readonly tried: string; readonly path: string; readonly hints: Hints },
+): ReprError {
   if (error instanceof ReprError) return error;
   const { code, found, hint } = refusalOf(error);
   return new ReprError(code, `Cannot ${tried}: ${found}, at ${JSON.stringify(path)}`, {
-    hint,
+    hint: hints[hint],
     details: { path, system_code: systemCode(error) },
     cause: error,
   });
@@ -80,10 +102,19 @@ export function storageError(error: unknown, tried: string, path: string): ReprE
 
 /** Runs `operation`; what the file system refuses is thrown as {@linkcode storageError}, our own bugs as they are. */
 export function orStorageError<T>(tried: string, path: string, operation: () => T): T {
+  return orRefused(operation, (error) => storageError(error, tried, path));
+}
+
+/** Like {@linkcode orStorageError}, with {@linkcode fileError}. */
+export function orFileError<T>(tried: string, path: string, operation: () => T): T {
+  return orRefused(operation, (error) => fileError(error, tried, path));
+}
+
+function orRefused<T>(operation: () => T, told: (error: unknown) => ReprError): T {
   try {
     return operation();
   } catch (error) {
     if (error instanceof TypeError || error instanceof RangeError) throw error;
-    throw storageError(error, tried, path);
+    throw told(error);
   }
 }
