@@ -1,5 +1,5 @@
 import { ReprError } from "../domain/errors.ts";
-import { storageError } from "../store/fs_errors.ts";
+import { fileError } from "../store/fs_errors.ts";
 
 /**
  * Refuses a `-o FILE` that cannot become one, before a request is paid for.
@@ -21,7 +21,7 @@ export function writeAnswer(path: string, text: string): ReprError | null {
     Deno.writeTextFileSync(path, text);
     return null;
   } catch (error) {
-    const { code, message, details } = storageError(error, "write the answer", path);
+    const { code, message, details } = fileError(error, "write the answer", path);
     return new ReprError(code, message, {
       hint: "Choose another file with -o; the session keeps the answer",
       details,

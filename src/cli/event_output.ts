@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { storageError } from "../store/fs_errors.ts";
+import { fileError } from "../store/fs_errors.ts";
 import type { Output } from "./output.ts";
 
 /** The flags that decide about it. */
@@ -48,7 +48,7 @@ function fileOutput(path: string): EventOutput {
     try {
       return action();
     } catch (error) {
-      throw storageError(error, "write the events", path);
+      throw fileError(error, "write the events", path);
     }
   };
   const file = attempt(() => Deno.openSync(path, { write: true, create: true, truncate: true, mode: 0o600 }));

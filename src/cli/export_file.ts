@@ -1,7 +1,7 @@
 import { ReprError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
 import { writeNew } from "../store/chunks.ts";
-import { storageError } from "../store/fs_errors.ts";
+import { fileError } from "../store/fs_errors.ts";
 import { unlinkQuietly } from "../store/publish.ts";
 
 /** A file that takes the place of an older one when it is whole, readable for its owner alone. */
@@ -44,7 +44,7 @@ export class ExportFile {
       this.#ports.files.rename(temporary, this.#path);
     } catch (error) {
       unlinkQuietly(this.#ports.files, temporary);
-      throw storageError(error, "write the export", this.#path);
+      throw fileError(error, "write the export", this.#path);
     }
     return bytes;
   }

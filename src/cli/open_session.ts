@@ -4,7 +4,7 @@ import type { Ports } from "../domain/ports.ts";
 import type { Stop } from "../run/stop.ts";
 import { type Home, resolveSession } from "../store/home.ts";
 import { SessionWriter } from "../store/writer.ts";
-import type { RunPlan } from "./run_plan.ts";
+import { type RunPlan, runTarget } from "./run_plan.ts";
 
 /** How a run begins. */
 export interface Start {
@@ -38,7 +38,7 @@ async function lockSession(home: Home, plan: RunPlan, { words, stop }: Start): P
   if (flags.session !== undefined) {
     return await SessionWriter.create(ports, home, { id: parseSessionId(flags.session) });
   }
-  const base = `${slugOf(words ?? "")}-${randomSuffix(ports)}`;
+  const base = `${slugOf(await namingWords(plan, words ?? ""))}-${randomSuffix(ports)}`;
   for (let attempt = 1;; attempt++) {
     const id = parseSessionId(attempt === 1 ? base : `${base}-${attempt}`);
     try {
@@ -47,6 +47,13 @@ async function lockSession(home: Home, plan: RunPlan, { words, stop }: Start): P
       if (!(error instanceof ReprError && error.code === "session_exists")) throw error;
     }
   }
+}
+
+/** The words that name a new session: those of a recorded one stand in its fixture, where no secret may be. */
+async function namingWords(plan: RunPlan, words: string): Promise<string> {
+  if (plan.flags.record === undefined) return words;
+  const { recordingScrubber } = await import("./recording_scrubber.ts");
+  return (await recordingScrubber(runTarget(plan, null).key)).text(words);
 }
 
 const SUFFIX_LETTERS = "23456789abcdefghjkmnpqrstuvwxyz";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ExitCode, ReprError } from "../domain/errors.ts";
-import { storageError } from "../store/fs_errors.ts";
+import { fileError } from "../store/fs_errors.ts";
 import { type Style, styleFor, visibleText } from "./terminal.ts";
 
 const encoder = new TextEncoder();
@@ -70,7 +70,7 @@ export class Output {
     } catch (error) {
       this.#closed = true;
       if (!(error instanceof Deno.errors.BrokenPipe)) {
-        this.#failure = storageError(error, "write the output", "stdout");
+        this.#failure = fileError(error, "write the output", "stdout");
         this.errorLine(this.#failure.message, this.#failure.hint);
       }
       this.#onClosed();

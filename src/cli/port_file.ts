@@ -5,7 +5,7 @@
  */
 import { replaceFile } from "../fixture/seal.ts";
 import { denoFiles } from "../store/deno_files.ts";
-import { orStorageError } from "../store/fs_errors.ts";
+import { orFileError } from "../store/fs_errors.ts";
 import { absolute } from "./settings.ts";
 
 /**
@@ -16,7 +16,7 @@ import { absolute } from "./settings.ts";
  */
 export function writePortFile(path: string, port: number): Disposable {
   const full = absolute(path);
-  orStorageError("write the port file", full, () => replaceFile(denoFiles, full, `${port}\n`));
+  orFileError("write the port file", full, () => replaceFile(denoFiles, full, `${port}\n`));
   return {
     [Symbol.dispose]() {
       try {

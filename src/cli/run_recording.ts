@@ -9,22 +9,24 @@ import type { Ports } from "../domain/ports.ts";
 import { readable } from "../fixture/format.ts";
 import type { DropReason } from "../fixture/record/outcome.ts";
 import { type ExchangeEvent, FixtureWriter, secretLeft } from "../fixture/record/writer.ts";
-import { createScrubber } from "../fixture/secrets/scrubber.ts";
+import { leaksIn } from "../fixture/secrets/leaks.ts";
+import type { KnownValue } from "../fixture/secrets/secret_values.ts";
 import { createRecordingSend } from "../fixture/session/recording_send.ts";
 import { SESSION_FORMAT, type SessionFile } from "../fixture/session/session_file.ts";
 import { recordedCalls } from "../fixture/session/tools_file.ts";
 import type { Notice, RunEnded } from "../run/events.ts";
 import type { RunSetup } from "../run/setup.ts";
-import { storageError } from "../store/fs_errors.ts";
+import { fileError } from "../store/fs_errors.ts";
 import type { Home } from "../store/home.ts";
 import { readBlob } from "../store/read.ts";
 import { type SessionFile as KeptFile, snapshotSession } from "../store/session_files.ts";
 import type { SessionWriter } from "../store/writer.ts";
 import type { Send } from "../transport/http.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { recordingScrubber } from "./recording_scrubber.ts";
 import { type CalledRun, replayCall } from "./replay_arguments.ts";
 import type { RunTarget } from "./run_plan.ts";
-import { secretEnvironment } from "./secret_environment.ts";
+import { divergenceLines } from "./session_test/divergence.ts";
 import { playTest } from "./session_test/play_test.ts";
 import { VERSION } from "./version.ts";
 
@@ -66,13 +68,13 @@ export class RunRecording {
   /**
    * Makes the folder, before the run writes anything.
    *
-   * @throws {ReprError} `usage` when something is in it; `session_damaged`, `storage_*`.
+   * @throws {ReprError} `usage` when something is in it, `secret_left` where the session's id holds a secret;
+   * `session_damaged`, `storage_*`.
    */
   static async start(place: RecordingPlace, { endpoint, key }: RunTarget): Promise<RunRecording> {
     const { ports, directory, writer } = place;
-    const { values } = await secretEnvironment();
-    const scrubber = createScrubber({ values });
-    if (key !== null) scrubber.learn("the API key", key.value);
+    const scrubber = await recordingScrubber(key);
+    requireCleanId(writer.id, scrubber.values);
     const before = writer.manifest === null ? [] : snapshotSession(ports, writer);
     const lost: ExchangeEvent[] = [];
     try {
@@ -91,7 +93,7 @@ export class RunRecording {
       });
       return new RunRecording(place, { fixture, before, lost });
     } catch (error) {
-      throw storageError(error, "begin the recording", directory);
+      throw fileError(error, "begin the recording", directory);
     }
   }
 
@@ -100,12 +102,13 @@ export class RunRecording {
     return createRecordingSend(send, this.#fixture, this.#place.ports.clock);
   }
 
-  /** Lets go of the folder when the run could not begin. */
+  /** Leaves the folder empty when the run could not begin. */
   async abandon(): Promise<void> {
     await this.#fixture.close();
+    this.#fixture.discard();
   }
 
-  /** Completes the folder when the run is over; what fails is told, not thrown. */
+  /** Completes the folder when the run is over; what fails is told, not thrown, and leaves the folder empty. */
   async finish(ended: RunEnded, setup: RunSetup, called: CalledRun): Promise<RecordingEnd> {
     const { directory: path } = this.#place;
     let failure: ReprError | null = null;
@@ -113,28 +116,37 @@ export class RunRecording {
     try {
       calls = this.#addSession(ended, setup, called);
     } catch (error) {
-      failure = storageError(error, "complete the recording", path);
+      failure = fileError(error, "complete the recording", path);
     }
-    const { published, failure: failed } = await this.#fixture.close();
-    if (failed !== null) failure ??= storageError(failed.error, "complete the recording", path);
+    const { published, redactions, failure: failed } = await this.#fixture.close();
+    if (failed !== null) failure ??= fileError(failed.error, "complete the recording", path);
     failure ??= this.#lossOf(published);
     if (failure === null) {
-      const tested = await this.#expect(ended);
-      return { notice: { kind: "recorded", path, exchanges: published, calls, tested }, failure };
+      const secrets = Object.values(redactions).reduce((sum, count) => sum + count, 0);
+      const facts = { kind: "recorded", path, exchanges: published, calls, secrets } as const;
+      const untested = await this.#expect(ended);
+      const tested = untested === null ? { tested: true } : { tested: false, untested };
+      return { notice: { ...facts, ...tested }, failure };
     }
+    this.#fixture.discard();
     const { code, message } = failure;
     return { notice: { kind: "not_recorded", path, code, message }, failure };
   }
 
-  /** Plays what was recorded, and keeps what that wrote as `expect/`; false where it cannot be played to the same end. */
-  async #expect({ state }: RunEnded): Promise<boolean> {
-    // What a person or a limit of time did is in no recording.
-    if (state === "interrupted" || state === "timed_out") return false;
+  /** Plays what was recorded, and keeps what that wrote as `expect/`; says why where it is not played to the same end. */
+  async #expect({ state }: RunEnded): Promise<string | null> {
+    if (state === "interrupted" || state === "timed_out") {
+      return "what a person or a limit of time did is in no recording";
+    }
     const { ports: { files }, directory } = this.#place;
     const { signal } = new AbortController();
     const test = { name: directory, directory };
     const { divergences, error } = await playTest(test, { files, update: "expect", signal });
-    return divergences.length === 0 && error === null;
+    if (error !== null) return error.message;
+    const [first] = divergences;
+    if (first === undefined) return null;
+    const lines = divergenceLines(first).map((line) => line.trim());
+    return `played again, ${lines.join("; ")} (see reprise test ${JSON.stringify(directory)})`;
   }
 
   /** `tools.json` comes last: without it the folder is no fixture that can be played. */
@@ -172,9 +184,21 @@ export class RunRecording {
     }
     if (published > 0) return null;
     return new ReprError("network_failed", "Cannot record the run: no answer came to any request", {
-      hint: "The folder holds nothing to play",
+      hint: "Nothing was kept: the folder can be given again",
     });
   }
+}
+
+/** Whatever names the session stands in the fixture. An id is in small letters, also where the secret is not. */
+function requireCleanId(id: string, values: readonly KnownValue[]): void {
+  const lower = values.map(({ name, value }) => ({ name, value: value.toLowerCase() }));
+  const names = leaksIn(new TextEncoder().encode(id), lower);
+  if (names.length === 0) return;
+  throw new ReprError(
+    "secret_left",
+    `Cannot record the run: the id of its session holds the value of ${names.join(", ")}`,
+    { hint: "Give a new session another name with --new -s NAME", details: { secrets: [...names] } },
+  );
 }
 
 /** Why an exchange is not there and is not missed: no connection came about, so that a retry stands for it. */

@@ -1,5 +1,5 @@
 import type { RunEvent } from "../run/events.ts";
-import { headOf } from "../domain/text.ts";
+import { counted, headOf } from "../domain/text.ts";
 import type { Output } from "./output.ts";
 import { visibleText } from "./terminal.ts";
 
@@ -118,18 +118,20 @@ export class RunView {
 
 function requestLine(event: Extract<RunEvent, { type: "request" }>): string {
   const left = event.reasoning_dropped === 0 ? "" : `, ${event.reasoning_dropped} left out`;
-  return `request ${event.step}: ${event.items} items, ${event.reasoning_sent} of them reasoning${left} · ${event.fingerprint}`;
+  return `request ${event.step}: ${
+    counted(event.items, "item")
+  }, ${event.reasoning_sent} of them reasoning${left} · ${event.fingerprint}`;
 }
 
 function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
   switch (event.kind) {
     case "replay_dropped": {
       const list = event.items.map((item) => `seq ${item.seq}: ${item.reason}`).join("; ");
-      return `${event.items.length} earlier items are not sent (${list})`;
+      return `${counted(event.items.length, "earlier item")} not sent (${list})`;
     }
     case "replay_stripped":
       return `the API refused the request, which goes once more without what was refused (${event.reason}: ` +
-        `${event.items.length} items): ${event.message}`;
+        `${counted(event.items.length, "item")}): ${event.message}`;
     case "orphan_repaired":
       return `calls of a killed run were answered on disk: ${event.call_ids.join(", ")}`;
     case "orphan_answered":
@@ -152,8 +154,9 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
     case "stream":
       return event.message;
     case "recorded":
-      return `recorded into ${event.path}: ${event.exchanges} exchanges, ${event.calls} calls` +
-        (event.tested ? "" : "; played again, it does not end the same");
+      return `recorded into ${event.path}: ${counted(event.exchanges, "exchange")}, ` +
+        `${counted(event.calls, "call")}, ${counted(event.secrets, "secret")} replaced` +
+        (event.untested === undefined ? "" : `; it has no expect/: ${event.untested}`);
     case "not_recorded":
       return `this run is not recorded, but otherwise as it would be: ${event.message}`;
   }

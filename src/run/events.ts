@@ -53,8 +53,12 @@ export type Notice =
     readonly path: string;
     readonly exchanges: number;
     readonly calls: number;
+    /** How many secrets were replaced. */
+    readonly secrets: number;
     /** It was played, ended the same and asked the same; what it wrote is kept as `expect/`. */
     readonly tested: boolean;
+    /** Where it was not: why, such as the first thing that differs. */
+    readonly untested?: string;
   }
   /** The run is as it would be without `--record`; the folder is not what it should be. */
   | {

@@ -7,6 +7,7 @@ import type * as z from "zod";
 import type { JsonObject } from "../domain/json.ts";
 import { finishText, type ToolOutput, type ToolText } from "./output.ts";
 import type { Subject, Target, ToolGroup } from "./permission/subject.ts";
+import { rootedText } from "./rooted.ts";
 
 export type { Subject, Target, ToolGroup } from "./permission/subject.ts";
 
@@ -14,6 +15,13 @@ export type { Subject, Target, ToolGroup } from "./permission/subject.ts";
 export interface ToolContext {
   /** The workspace: absolute and canonical, from `canonicalRoot`, fixed when the run starts. */
   readonly root: string;
+  /**
+   * A directory whose path stands for `/` in every text and output, so that a played session is the same wherever its
+   * workspace lies; absolute and canonical.
+   *
+   * @default {undefined}
+   */
+  readonly playRoot?: string;
   readonly signal: AbortSignal;
   /**
    * The longest output that the model is shown, in UTF-16 units.
@@ -106,12 +114,13 @@ export function defineTool<Args extends JsonObject>(definition: ToolDefinition<A
     async run(args, context) {
       context.signal.throwIfAborted();
       try {
-        const text = await definition.run(args as Args, context);
+        const text = rootedText(await definition.run(args as Args, context), context);
         context.signal.throwIfAborted();
         return finishText(text, context.maxOutputChars);
       } catch (error) {
         context.signal.throwIfAborted();
-        return finishText({ status: "error", text: failureText(error) }, context.maxOutputChars);
+        const text = rootedText({ status: "error", text: failureText(error) }, context);
+        return finishText(text, context.maxOutputChars);
       }
     },
   };

@@ -116,7 +116,7 @@ together(
       const live = await place.call(["run", "--json", "--new", "-s", "one", ...args, WORDS]);
       assert.equal(live.code, 0, live.stdout + live.stderr);
       const told = events(live).find((event) => event.type === "notice" && event.kind === "recorded");
-      const facts = { path: first, exchanges: 5, calls: 4, tested: true };
+      const facts = { path: first, exchanges: 5, calls: 4, secrets: 0, tested: true };
       assert.deepEqual(told, { type: "notice", kind: "recorded", ...facts });
       assert.deepEqual(unsealed(denoFiles, first), { added: [], changed: [], removed: [] });
       const fixture = readFixture(denoFiles, first);
@@ -210,10 +210,68 @@ together(
         env: { OPENAI_CANARY_TOKEN: CANARY },
       });
       // The run itself is as it would be; its history cannot be kept without the secret.
-      assertError(again, { code: "secret_left", exit: 1, says: /start\/.*OPENAI_CANARY_TOKEN/ });
+      assertError(again, { code: "secret_left", exit: 7, says: /start\/.*OPENAI_CANARY_TOKEN/ });
       assert.equal(ending(again).state, "completed");
       assert.equal(place.sandbox.turns("one").at(-1).events.at(-1).exit_code, 0);
-      for (const [name, bytes] of filesOf(later)) assert.deepEqual(leaksIn(bytes, values), [], name);
+      assert.deepEqual([...filesOf(later).keys()], [], "nothing that could be taken for a fixture");
+    },
+
+    "a secret that names a new session is replaced first, in whatever letters; one in a given name is refused":
+      async () => {
+        await using place = new Place([HELLO]);
+        const secret = "Canary5BE2c1d90f7A43E8";
+        const env = { OPENAI_CANARY_TOKEN: secret };
+        const folder = `${place.sandbox.directory}/kept`;
+        const called = await place.call(["run", "--json", "--record", folder, `Is ${secret}`], { env });
+        assert.equal(called.code, 0, called.stdout + called.stderr);
+        const told = events(called).find((event) => event.type === "notice" && event.kind === "recorded");
+        assert.deepEqual([told?.tested, Number(told?.secrets) > 0], [true, true]);
+        for (const [name, bytes] of filesOf(folder)) {
+          assert.ok(!`${name} ${new TextDecoder().decode(bytes)}`.toLowerCase().includes("canary5be2"), name);
+        }
+        const other = `${place.sandbox.directory}/other`;
+        const name = secret.toLowerCase();
+        const refused = await place.call(["run", "--json", "--new", "-s", name, "--record", other, "Hi"], {
+          env,
+        });
+        assertError(refused, {
+          code: "secret_left",
+          exit: 7,
+          says: /id of its session.*OPENAI_CANARY_TOKEN/,
+        });
+        assert.ok(!`${refused.stdout}${refused.stderr}`.includes(name));
+        assert.equal(place.server.requests.length, 1);
+      },
+
+    "a recording that cannot be played to the same end says what differs": async () => {
+      await using place = new Place([HELLO]);
+      const folder = `${place.sandbox.directory}/kept`;
+      // A secret that stands in every request by chance: played, the program says the word itself.
+      const env = { OPENAI_CANARY_TOKEN: "read_file" };
+      const called = await place.call(["run", "--new", "-s", "one", "--record", folder, "Hi"], { env });
+      assert.equal(called.code, 0, called.stdout + called.stderr);
+      const notice = called.stderr.split("\n").find((line) => line.includes("recorded into")) ?? "";
+      assert.match(
+        notice,
+        /: 1 exchange, 0 calls, \d+ secrets replaced; it has no expect\/: played again, step 1, request 1: differs at /,
+      );
+      assert.match(notice, /; expected: .*; received: .* \(see reprise test ".*\/kept"\)$/);
+      assert.throws(() => Deno.statSync(`${folder}/expect`), Deno.errors.NotFound);
+    },
+
+    "a run that got no answer leaves its folder empty, so that it can be given again": async () => {
+      await using place = new Place([HELLO]);
+      const folder = `${place.sandbox.directory}/kept`;
+      const args = ["run", "--json", "--record", folder, "Hi"];
+      const env = { OPENAI_BASE_URL: "http://127.0.0.1:9/v1" };
+      // So that it does not try again for long.
+      const failed = await place.call([...args, "--timeout", "1"], { env });
+      assert.equal(failed.code, 124, failed.stdout + failed.stderr);
+      assert.match(failed.stdout, /"not_recorded".*no answer came to any request/);
+      assert.deepEqual([...Deno.readDirSync(folder)], []);
+      const again = await place.call(args);
+      assert.equal(again.code, 0, again.stdout + again.stderr);
+      assert.match(again.stdout, /"tested":true/);
     },
 
     "a folder that is taken is refused before anything is done": async () => {

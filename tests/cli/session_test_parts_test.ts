@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { tallyOfReport } from "../../scripts/gate/junit.ts";
-import { compareSessions } from "../../src/cli/session_test/compare.ts";
+import { compareEnd, compareSessions } from "../../src/cli/session_test/compare.ts";
 import type { Divergence } from "../../src/cli/session_test/divergence.ts";
+import { expectedState, writeExpectation } from "../../src/cli/session_test/expectation.ts";
 import { findTests } from "../../src/cli/session_test/find.ts";
 import type { TestResult } from "../../src/cli/session_test/play_test.ts";
 import { inOrder } from "../../src/cli/session_test/pool.ts";
 import { type ReporterName, reporterOf } from "../../src/cli/session_test/reporters.ts";
 import { ReprError } from "../../src/domain/errors.ts";
+import { writeNew } from "../../src/fixture/seal.ts";
 import { readSessionFile, SESSION_FORMAT } from "../../src/fixture/session/session_file.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 
@@ -31,7 +33,7 @@ const DIVERGENCE: Divergence = {
 };
 
 function result(name: string, rest: Partial<TestResult> = {}): TestResult {
-  return { name, note: null, divergences: [], error: null, updated: [], seconds: 0.25, ...rest };
+  return { name, note: null, divergences: [], error: null, updated: [], removed: [], seconds: 0.25, ...rest };
 }
 
 const RESULTS: readonly TestResult[] = [
@@ -40,12 +42,12 @@ const RESULTS: readonly TestResult[] = [
   result("c", { error: new ReprError("bad_fixture", NASTY, { hint: NASTY }) }),
 ];
 
-function report(name: ReporterName, skipped: readonly string[] = []): string {
+function report(name: ReporterName, skipped: readonly string[] = [], why = "stopped by SIGINT"): string {
   const reporter = reporterOf(name);
   return [
     reporter.begin(RESULTS.length + skipped.length),
     ...RESULTS.map((each, index) => reporter.result(each, index + 1)),
-    reporter.end({ passed: 1, failed: 2, skipped }),
+    reporter.end({ passed: 1, failed: 2, broken: 1, skipped, why }),
   ].join("");
 }
 
@@ -65,14 +67,19 @@ Deno.test("a TAP report stays one, whatever the texts in it: a plan, a point a t
     const { message } = parse(block.replace(/^ {2}---\n/, "").replace(/\n {2}\.\.\.$/, "\n"));
     assert.match(message, /TODO <b> & "x"/);
   }
-  assert.ok(report("tap", ["d"]).endsWith("Bail out! --bail ends with the first failed test\n"));
+  assert.ok(report("tap", ["d"]).endsWith("Bail out! stopped by SIGINT\n"));
+  assert.doesNotMatch(report("tap"), /Bail out/);
 });
 
-Deno.test("a JUnit report stays XML, whatever the texts in it, and counts every test", () => {
+Deno.test("a JUnit report stays XML, whatever the texts in it, and counts every test as what it is", () => {
   const xml = report("junit", ["d"]);
   const tally = tallyOfReport(xml);
   assert.deepEqual([tally.passed, tally.failed.length, tally.skipped.length], [1, 2, 1]);
-  assert.match(xml, /<testsuites tests="4" failures="2" errors="0" skipped="1" time="0\.750">/);
+  const counts = 'tests="4" failures="1" errors="1" skipped="1" time="0.750">';
+  assert.ok(
+    xml.includes(`<testsuites ${counts}`) && xml.includes(`<testsuite name="reprise test" ${counts}`),
+  );
+  assert.deepEqual([xml.match(/<failure /g)?.length, xml.match(/<error /g)?.length], [1, 1]);
   const open: string[] = [];
   for (const [, end, name = "", alone] of xml.matchAll(/<(\/?)([a-z]+)(?: [a-z]+="[^"<>]*")*(\/?)>/g)) {
     if (end === "/") assert.equal(open.pop(), name);
@@ -136,7 +143,21 @@ Deno.test("tests are found at and below the folders, once each, in order, and no
         .map(({ name }) => name.slice(root.length + 1));
     assert.deepEqual(found("b/", "a", "b/../a"), ["b/10", "b/2", "a"]);
     assert.deepEqual(found("."), ["./a", "./b/10", "./b/2"]);
-    assertCode(() => found("a", "c"), "usage", /no session\.json/);
+    const refused = (says: RegExp) =>
+      assert.throws(
+        () => found("a", "c"),
+        (error) =>
+          error instanceof ReprError && error.code === "usage" && /no session\.json/.test(error.message) &&
+          says.test(error.hint ?? ""),
+      );
+    refused(/run --record writes: a folder/);
+    Deno.mkdirSync(`${root}/c/recorded`);
+    Deno.writeTextFileSync(`${root}/c/recorded/fixture.json`, "{}");
+    refused(/played by run --fixture and serve/);
+    Deno.symlinkSync("../b", `${root}/c/linked`);
+    Deno.symlinkSync("..", `${root}/c/up`);
+    Deno.symlinkSync("nowhere", `${root}/c/broken`);
+    assert.deepEqual(found("c"), ["c/linked/10", "c/linked/2", "c/up/a", "c/up/b/10", "c/up/b/2"]);
   } finally {
     await Deno.remove(root, { recursive: true });
   }
@@ -162,6 +183,80 @@ Deno.test("of each session the first turn that differs is told, and a broken sum
   const [link] = compareSessions(was, new Map([...was, [name(3), turn("c", "3")]]));
   assert.equal(link?.path, "prev");
   assert.deepEqual(compareSessions(was, was), []);
+});
+
+Deno.test("a step whose kill never happened fails, however it ended", () => {
+  const step = { args: ["run"], fixture: "1", exit: 137, kill: { after: "turn.saved", turn: 3 } } as const;
+  const end = { exit: 137, hung: false, state: null, requests: [], said: "" };
+  const [found, ...rest] = compareEnd({ ...step, args: [...step.args] }, { ...end, saved: [1, 2] }, 1);
+  assert.deepEqual(rest, []);
+  assert.deepEqual(found, {
+    kind: "kill",
+    where: "step 1 (run)",
+    message: "never saved the turn of its kill",
+    expected: "turn 3",
+    received: "turns 1, 2",
+  });
+  assert.deepEqual(compareEnd({ ...step, args: [...step.args] }, { ...end, saved: [1, 2, 3] }, 1), []);
+});
+
+Deno.test("expect/ is made what the sessions are; what is no turn file and no list of blobs there is left alone", () => {
+  const directory = Deno.makeTempDirSync();
+  try {
+    const own = [
+      "expect/NOTES.md",
+      "expect/s/NOTES",
+      "expect/s/turns/NOTES",
+      "expect/s/turns/deep/000001.json",
+    ];
+    const turns = ["expect/s/turns/000001.json", "expect/s/turns/000002.json", "expect/old/blobs"];
+    for (const name of [...own, ...turns]) writeNew(denoFiles, `${directory}/${name}`, name);
+    const expected = expectedState(directory);
+    assert.deepEqual([...expected?.keys() ?? []].map((name) => `expect/${name}`).sort(), turns.toSorted());
+    const state = new Map([
+      ["s/turns/000001.json", new TextEncoder().encode("expect/s/turns/000001.json")],
+      ["s/turns/000003.json", new TextEncoder().encode("new")],
+    ]);
+    assert.deepEqual(writeExpectation(denoFiles, directory, state), {
+      updated: ["expect/s/turns/000003.json"],
+      removed: ["expect/old/blobs", "expect/s/turns/000002.json"],
+    });
+    assert.deepEqual(expectedState(directory), state);
+    assert.deepEqual(own.map((name) => Deno.readTextFileSync(`${directory}/${name}`)), own);
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+});
+
+Deno.test("a session.json of another shape is refused: what is wrong, where, and where to read on", () => {
+  const directory = Deno.makeTempDirSync();
+  const fixture = "1";
+  const kill = { after: "turn.saved", turn: 2 };
+  try {
+    const refusal = (content: string) => {
+      Deno.writeTextFileSync(`${directory}/session.json`, content);
+      try {
+        readSessionFile(denoFiles, directory);
+      } catch (error) {
+        assert.ok(error instanceof ReprError && error.code === "bad_fixture", String(error));
+        assert.match(error.hint ?? "", /docs\/fixtures\.md/);
+        return error.message.replace(/^.*session\.json": /, "");
+      }
+      return "";
+    };
+    const steps = (...steps: object[]) => refusal(JSON.stringify({ format: SESSION_FORMAT, steps }));
+    const step = { args: ["run", "Hi"], exit: 0 };
+    assert.equal(steps({ ...step, fixture, kill }), "");
+    assert.equal(refusal("{"), "it is not JSON");
+    assert.match(refusal(JSON.stringify({ format: SESSION_FORMAT, steps: "x" })), /^steps: .*expected array/);
+    assert.match(steps(step, { ...step, kil: 1, env: {} }), /^steps\[1\]: .*"kil", "env"$/);
+    assert.match(steps({ ...step, fixture, kill: { ...kill, at: 1 } }), /^steps\[0\]\.kill: .*"at"$/);
+    const onlyRun = "steps[0].kill: only a run with a fixture can be stopped behind a turn";
+    assert.equal(steps({ ...step, kill }), onlyRun);
+    assert.equal(steps({ ...step, args: ["compact", "a"], fixture, kill }), onlyRun);
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
 });
 
 Deno.test("a session.json may not lead out of its folder", async () => {
@@ -200,9 +295,6 @@ Deno.test("a step calls no verb that listens or sends, and names no home, worksp
     ) assert.deepEqual(read(args).steps[0]?.args, args);
     for (
       const args of [
-        ["serve", "."],
-        ["record", "--out", "x"],
-        ["export", "a", "/tmp/x"],
         ["rm", "a", "--yes", "--home", "/tmp"],
         ["rm", "a", "--home=/tmp", "--yes"],
         ["run", "-w", "/", "Hi"],
@@ -210,11 +302,24 @@ Deno.test("a step calls no verb that listens or sends, and names no home, worksp
         ["run", "-cw/", "Hi"],
         ["run", "-o", "/tmp/x", "Hi"],
         ["run", "--record=/tmp/x", "Hi"],
+      ]
+    ) {
+      assertCode(
+        () => read(args),
+        "bad_fixture",
+        /steps\[0\]\.args\[\d\]: "-[^"]+" is not for the step to say: whoever plays the test sets home/,
+      );
+    }
+    for (const args of [["serve", "."], ["record", "--out", "x"], ["export", "a", "/tmp/x"]]) {
+      assertCode(() => read(args), "bad_fixture", /args\[0\]: "\w+" is no verb of a step; these are: run, /);
+    }
+    for (
+      const args of [
         // Here the double dash is the session's name.
         ["run", "-s", "--", "--home=/tmp"],
         ["run", "-s", "--", "--home=/tmp", "--", "Hi"],
       ]
-    ) assertCode(() => read(args), "bad_fixture", /whoever plays the test sets these/);
+    ) assertCode(() => read(args), "bad_fixture", /args\[2\]: "--" may stand before the last argument alone/);
   } finally {
     Deno.removeSync(directory, { recursive: true });
   }

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { copyBelow } from "../../src/cli/session_test/files.ts";
+import { copyBelow, filesBelow } from "../../src/cli/session_test/files.ts";
 import { sealFixture, unsealed } from "../../src/fixture/seal.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { events, Sandbox } from "../support/reprise.ts";
+import { answer, functionCall } from "../support/responses_server.ts";
 import { assertError, HELLO, Place, READS_A, together } from "./harness.ts";
 
 const SESSIONS = new URL("../sessions/", import.meta.url).pathname;
@@ -183,6 +184,57 @@ together("--update makes the folder what the session is, and never touches what 
     assert.equal(again.code, 0, again.stdout + again.stderr);
   },
 
+  "what goes is named as such, and files of the user stay": async () => {
+    await using sandbox = new Sandbox();
+    const directory = edited(sandbox, "a", (path) => {
+      copyBelow(`${path}/expect/s`, `${path}/expect/old`);
+      Deno.writeTextFileSync(`${path}/expect/NOTES.md`, "mine");
+    });
+    const called = await sandbox.call(["test", "--update", "tests"]);
+    assert.equal(called.code, 0, called.stdout + called.stderr);
+    const told = called.stderr.split("\n").filter((line) => /^(?:updated|removed) /.test(line));
+    const gone = filesBelow(`${directory}/expect/s`).map((name) => `removed tests/a/expect/old/${name}`);
+    assert.deepEqual(told, gone);
+    assert.equal(Deno.readTextFileSync(`${directory}/expect/NOTES.md`), "mine");
+  },
+
+  "commands tell paths as if the scratch directory were the root; what changes from play to play never passes":
+    async () => {
+      const command = "pwd; echo $HOME";
+      await using place = new Place(({ input }) =>
+        input.at(-1)?.type === "message"
+          ? answer([functionCall("shell", { command, argv: null, timeout_seconds: null })])
+          : HELLO
+      );
+      const steady = `${place.sandbox.directory}/kept/steady`;
+      const unsteady = `${place.sandbox.directory}/kept/unsteady`;
+      const args = ["--new", "-s", "one", "--allow", "shell", "--record", steady, "Look"];
+      const live = await place.call(["run", "--json", ...args]);
+      assert.equal(live.code, 0, live.stdout + live.stderr);
+      const header = JSON.parse(Deno.readTextFileSync(`${steady}/fixture.json`));
+      Deno.writeTextFileSync(`${steady}/fixture.json`, JSON.stringify({ ...header, tools: undefined }));
+      Deno.removeSync(`${steady}/tools.json`);
+      copyBelow(steady, unsteady);
+      // As long as the other command, so that the chunks stay where they are.
+      replaceIn("exchanges/0001/body", command, "mktemp -u; true")(unsteady);
+      for (const directory of [steady, unsteady]) sealFixture(denoFiles, directory);
+
+      const updated = await place.sandbox.call(["test", "--json", "--update", steady, unsteady]);
+      assert.equal(updated.code, 7, updated.stdout);
+      const [, first, second]: Line[] = events(updated);
+      assert.deepEqual([first.passed, first.divergences], [true, []]);
+      const turn = Deno.readTextFileSync(`${steady}/expect/one/turns/000004.json`);
+      assert.ok(turn.includes("; 17 bytes of output follow]\\n/workspace\\n/user\\n"), turn);
+      assert.ok(second.updated.length > 0);
+      const [request] = second.divergences;
+      assert.equal(request.where, "step 1, request 2, played once more");
+      assert.match(request.expected + request.received, /\/tmp\/[^]*\/tmp\//);
+      const temporary = `${place.sandbox.directory}/elsewhere`;
+      Deno.mkdirSync(temporary);
+      const again = await place.sandbox.call(["test", steady], { env: { TMPDIR: temporary } });
+      assert.equal(again.code, 0, again.stdout + again.stderr);
+    },
+
   "a session that ends otherwise stays a failure, and nothing is rewritten": async () => {
     await using sandbox = new Sandbox();
     const directory = edited(sandbox, "a", (path) => {
@@ -208,7 +260,7 @@ together("a test run can be ended early", {
     assert.deepEqual(lines.at(-1).skipped, ["tests/c", "tests/d"]);
   },
 
-  "Ctrl-C ends the steps that are running, and leaves nothing behind": async () => {
+  "Ctrl-C ends the steps that are running, says so, and leaves nothing behind": async () => {
     await using sandbox = new Sandbox();
     edited(
       sandbox,
@@ -225,7 +277,10 @@ together("a test run can be ended early", {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     started.process.kill("SIGINT");
-    assert.equal((await started.ended()).code, 130);
+    const ended = await started.ended();
+    assert.equal(ended.code, 130);
+    assert.match(ended.stdout, /^Bail out! stopped by SIGINT$/m);
+    assert.match(ended.stderr, /0 passed, 0 failed, 1 not played: stopped by SIGINT/);
     assert.deepEqual([...Deno.readDirSync(temporary)], []);
   },
 });

@@ -18,6 +18,18 @@ export function compareEnd(step: SessionStep, end: StepEnd, number: number): Div
   const where = `step ${number} (${step.args[0]})`;
   const said = end.said === "" ? {} : { said: end.said };
   if (end.hung) return [{ kind: "hangs", where, message: "did not end in two minutes" }];
+  if (step.kill !== undefined && !end.saved.includes(step.kill.turn)) {
+    const received = end.saved.length === 0 ? "no turn" : `turns ${end.saved.join(", ")}`;
+    const expected = `turn ${step.kill.turn}`;
+    return [{
+      kind: "kill",
+      where,
+      message: "never saved the turn of its kill",
+      expected,
+      received,
+      ...said,
+    }];
+  }
   if (end.exit !== step.exit) {
     const codes = { expected: String(step.exit), received: String(end.exit) };
     return [{ kind: "exit", where, message: "ended with another exit code", ...codes, ...said }];

@@ -11,6 +11,7 @@ export interface Divergence {
     | "exit"
     | "state"
     | "hangs"
+    | "kill"
     | "request"
     | "unused_exchange"
     | "no_expectation"

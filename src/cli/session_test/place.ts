@@ -16,6 +16,9 @@ export interface TestPlace extends Disposable {
   readonly workspace: string;
   /** Holds copies of the files beside `session.json`, so that relative arguments mean these. */
   readonly cwd: string;
+  /** Where commands keep what is the user's, and temporary files; empty. */
+  readonly user: string;
+  readonly temporary: string;
 }
 
 /**
@@ -30,11 +33,13 @@ export function makePlace(directory: string): TestPlace {
     home: `${root}/home`,
     workspace: `${root}/workspace`,
     cwd: `${root}/cwd`,
+    user: `${root}/user`,
+    temporary: `${root}/tmp`,
     [Symbol.dispose]: () => Deno.removeSync(root, { recursive: true }),
   };
   try {
     copyBelow(`${directory}/workspace`, place.workspace);
-    Deno.mkdirSync(place.cwd);
+    for (const path of [place.cwd, place.user, place.temporary]) Deno.mkdirSync(path, { mode: 0o700 });
     for (const { name, isFile } of entries(directory)) {
       if (isFile) Deno.copyFileSync(`${directory}/${name}`, `${place.cwd}/${name}`);
     }

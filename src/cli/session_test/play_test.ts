@@ -10,7 +10,7 @@ import { readCallPlayer } from "../../fixture/session/tools_file.ts";
 import { readSessionFile, type SessionFile } from "../../fixture/session/session_file.ts";
 import { compareEnd, compareRequests, compareSessions, compareUse } from "./compare.ts";
 import type { Divergence } from "./divergence.ts";
-import { expectedState, sessionState } from "./expectation.ts";
+import { expectedState, type Rewritten, sessionState } from "./expectation.ts";
 import type { FoundTest } from "./find.ts";
 import { makePlace } from "./place.ts";
 import { playStep } from "./step.ts";
@@ -25,8 +25,9 @@ export interface TestResult {
   readonly divergences: readonly Divergence[];
   /** Why it could not be played; `null` otherwise. */
   readonly error: ReprError | null;
-  /** What `--update` rewrote, below the folder. */
+  /** What `--update` rewrote, and what it took away: paths below the folder. */
   readonly updated: readonly string[];
+  readonly removed: readonly string[];
   readonly seconds: number;
 }
 
@@ -48,23 +49,38 @@ export async function playTest({ name, directory }: FoundTest, play: TestPlay): 
     divergences: [],
     error: null,
     updated: [],
+    removed: [],
     seconds: (performance.now() - began) / 1000,
     ...rest,
   });
   try {
     const session = readSessionFile(play.files, directory);
     told.note = session.note ?? null;
-    return result(await playSession(directory, session, play));
+    const first = await playSession(directory, session, play);
+    if (play.update !== "everything" || !isRewritten(first)) return result(first);
+    const again = await playSession(directory, session, { ...play, update: null });
+    return result({ ...first, divergences: again.divergences.map(asUnsteady) });
   } catch (error) {
     return result({ error: asReprError(error) });
   }
+}
+
+type Played = Pick<TestResult, "divergences" | keyof Rewritten>;
+
+function isRewritten({ updated, removed }: Rewritten): boolean {
+  return updated.length > 0 || removed.length > 0;
+}
+
+/** What differs from what the play before it has written: no later one will pass either. */
+function asUnsteady({ where, ...divergence }: Divergence): Divergence {
+  return { ...divergence, where: `${where}, played once more` };
 }
 
 async function playSession(
   directory: string,
   { steps }: SessionFile,
   { files, update, signal }: TestPlay,
-): Promise<Pick<TestResult, "divergences" | "updated">> {
+): Promise<Played> {
   const fixtures = steps.map(({ fixture }) =>
     fixture === undefined ? null : readWhole(files, directory, fixture)
   );
@@ -87,10 +103,10 @@ async function playSession(
   const state = sessionState(place.home);
   const rewrites = fixed.length === 0 &&
     (update === "everything" || (update === "expect" && open.length === 0));
-  if (rewrites) return { divergences: [], updated: updateTest(files, directory, { steps: played, state }) };
+  if (rewrites) return { divergences: [], ...updateTest(files, directory, { steps: played, state }) };
   const expected = expectedState(directory);
   open.push(...expected === null ? [NO_EXPECTATION] : compareSessions(expected, state));
-  return { divergences: [...fixed, ...open], updated: [] };
+  return { divergences: [...fixed, ...open], updated: [], removed: [] };
 }
 
 /** The fixture of a step. Its tools are read too, so that what is broken about them is told as such. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { TestPlace } from "./place.ts";
 
 const MAIN = new URL("../../../main.ts", import.meta.url);
 
@@ -13,11 +14,11 @@ export function ownProgram(): readonly [string, ...string[]] {
 }
 
 /**
- * The environment of a step: nothing of the caller's but where programs and temporary files are; from sources, also
- * where Deno keeps its modules.
+ * The environment of a step: nothing of the caller's but where programs are; from sources, also where Deno keeps its
+ * modules.
  */
-export function stepEnvironment(root: string): Record<string, string> {
-  const kept = ["PATH", "TMPDIR", ...(Deno.build.standalone ? [] : ["DENO_DIR", "XDG_CACHE_HOME"])];
+export function stepEnvironment({ root, user, temporary }: TestPlace): Record<string, string> {
+  const kept = ["PATH", ...(Deno.build.standalone ? [] : ["DENO_DIR", "XDG_CACHE_HOME"])];
   const home = Deno.env.get("HOME");
   const cache = Deno.env.get("XDG_CACHE_HOME") ?? (home === undefined ? undefined : `${home}/.cache`);
   return {
@@ -26,7 +27,9 @@ export function stepEnvironment(root: string): Record<string, string> {
       const value = Deno.env.get(name);
       return value === undefined ? [] : [[name, value]];
     })),
-    HOME: root,
+    HOME: user,
+    TMPDIR: temporary,
+    REPRISE_PLAY_ROOT: root,
     NO_COLOR: "1",
   };
 }

@@ -15,8 +15,12 @@ export type ReporterName = (typeof REPORTERS)[number];
 export interface Summary {
   readonly passed: number;
   readonly failed: number;
-  /** Not played, because `--bail` ended it. */
+  /** How many of `failed` could not be played at all. */
+  readonly broken: number;
+  /** Not played. */
   readonly skipped: readonly string[];
+  /** Why not. */
+  readonly why: string;
 }
 
 /** Turns results into text for stdout. */
@@ -57,7 +61,7 @@ function tapReporter(): Reporter {
       const message = lines.map((line) => `    ${oneLine(line)}\n`).join("");
       return `${point}  ---\n  message: |2\n${message}  ...\n`;
     },
-    end: ({ skipped }) => skipped.length === 0 ? "" : "Bail out! --bail ends with the first failed test\n",
+    end: ({ skipped, why }) => skipped.length === 0 ? "" : `Bail out! ${why}\n`,
   };
 }
 
@@ -91,12 +95,13 @@ function junitReporter(): Reporter {
       }
       return "";
     },
-    end({ passed, failed, skipped }) {
+    end({ passed, failed, broken, skipped }) {
       for (const name of skipped) {
         const names = `name="${xml(name)}" classname="${xml(name)}"`;
         cases.push(`    <testcase ${names} time="0">\n      <skipped/>\n    </testcase>`);
       }
-      const counts = `tests="${passed + failed + skipped.length}" failures="${failed}" errors="0" ` +
+      const counts = `tests="${passed + failed + skipped.length}" ` +
+        `failures="${failed - broken}" errors="${broken}" ` +
         `skipped="${skipped.length}" time="${seconds.toFixed(3)}"`;
       return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}>\n` +
         `  <testsuite name="reprise test" ${counts}>\n${cases.join("\n")}\n  </testsuite>\n</testsuites>\n`;
@@ -124,8 +129,8 @@ function jsonReporter(): Reporter {
   return {
     begin: (count) => line({ type: "test.started", tests: count }),
     result: (result) => {
-      const { name, note, divergences, error, updated, seconds } = result;
-      const facts = { dir: name, note, passed: isPassed(result), seconds, divergences, updated };
+      const { name, note, divergences, error, updated, removed, seconds } = result;
+      const facts = { dir: name, note, passed: isPassed(result), seconds, divergences, updated, removed };
       return line({ type: "test", ...facts, error: error?.toJSON() ?? null });
     },
     end: ({ passed, failed, skipped }) => line({ type: "test.ended", passed, failed, skipped }),

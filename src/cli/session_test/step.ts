@@ -23,6 +23,8 @@ export interface StepEnd {
   readonly hung: boolean;
   /** Of the run; `null` where it was none. */
   readonly state: string | null;
+  /** The turns that it saved. */
+  readonly saved: readonly number[];
   readonly requests: readonly SentRequest[];
   /** Its error in one line, or the end of its stderr; empty where it said nothing. */
   readonly said: string;
@@ -67,7 +69,7 @@ export async function playStep(
       cwd: place.cwd,
       clearEnv: true,
       env: {
-        ...stepEnvironment(place.root),
+        ...stepEnvironment(place),
         ...(fixture === null ? { REPRISE_PLAY_CLOCK: clock } : { REPRISE_PLAY_LOG: log }),
         ...(kill === undefined ? {} : { REPRISE_PLAY_STOP: `${kill.signal ?? "SIGKILL"} ${kill.turn}` }),
       },
@@ -88,6 +90,7 @@ export async function playStep(
       exit: code,
       hung: limit.signal.aborted,
       state: ended === undefined ? null : stringMember(ended, "state") ?? null,
+      saved: lines.flatMap((line) => line.type === "turn.saved" ? [Number(line.turn)] : []),
       requests: asked.filter((line) => line.type !== "end") as unknown as SentRequest[],
       said: saidIn(lines, new TextDecoder().decode(stderr)),
     };

@@ -10,7 +10,7 @@ import { exchangeFolder, readable, type RequestFile } from "../../fixture/format
 import type { Fixture } from "../../fixture/read.ts";
 import { readableBody } from "../../fixture/record/readable_body.ts";
 import { replaceFile, sealFixture } from "../../fixture/seal.ts";
-import { type SessionState, writeExpectation } from "./expectation.ts";
+import { type Rewritten, type SessionState, writeExpectation } from "./expectation.ts";
 import { exists } from "./files.ts";
 import type { StepEnd } from "./step.ts";
 
@@ -20,20 +20,22 @@ export interface PlayedStep {
   readonly end: StepEnd;
 }
 
-/** Rewrites a test; returns the paths of what changed, below its folder. */
+/** Rewrites a test. */
 export function updateTest(
   files: Files,
   directory: string,
   { steps, state }: { readonly steps: readonly PlayedStep[]; readonly state: SessionState },
-): string[] {
-  const changed = steps.flatMap(({ fixture, end }) =>
+): Rewritten {
+  const requests = steps.flatMap(({ fixture, end }) =>
     fixture === null ? [] : updateRequests(files, fixture, end).map((name) => below(directory, name))
   );
-  changed.push(...writeExpectation(files, directory, state));
+  const expected = writeExpectation(files, directory, state);
+  const updated = [...requests, ...expected.updated];
   const sealed = new Set(steps.flatMap(({ fixture }) => fixture?.path ?? []));
   if (exists(`${directory}/fixture.json`)) sealed.add(directory);
-  for (const path of changed.length > 0 ? sealed : []) sealFixture(files, path);
-  return changed;
+  const isChanged = updated.length > 0 || expected.removed.length > 0;
+  for (const path of isChanged ? sealed : []) sealFixture(files, path);
+  return { updated, removed: expected.removed };
 }
 
 function updateRequests(files: Files, { path, exchanges }: Fixture, end: StepEnd): string[] {

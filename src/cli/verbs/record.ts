@@ -12,7 +12,7 @@ import {
 } from "../../fixture/record/writer.ts";
 import { requireNewFolder } from "../../fixture/seal.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
-import { storageError } from "../../store/fs_errors.ts";
+import { fileError } from "../../store/fs_errors.ts";
 import { type CommonFlags, type Context, makeContext } from "../context.ts";
 import { type EventOutput, openEventOutput } from "../event_output.ts";
 import type { Output } from "../output.ts";
@@ -96,7 +96,7 @@ async function openWriter(
       },
     });
   } catch (error) {
-    throw storageError(error, "begin the recording", out);
+    throw fileError(error, "begin the recording", out);
   }
 }
 
@@ -123,7 +123,7 @@ function told(
   { code, thrown }: { readonly code: number; readonly thrown: ReprError | null },
 ): ExitCode {
   const error = thrown ??
-    (failure !== null ? storageError(failure.error, "record", out) : refused > 0 ? leftOver(refused) : null);
+    (failure !== null ? fileError(failure.error, "record", out) : refused > 0 ? leftOver(refused) : null);
   const exitCode = (code !== 0 ? code : error?.exitCode ?? 0) as ExitCode;
   if (error !== null) {
     events.write({ ...error.toJSON(), type: "error" });

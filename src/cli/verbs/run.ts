@@ -18,6 +18,7 @@ import { openSession, type Start } from "../open_session.ts";
 import { postureOf } from "../posture.ts";
 import { previewRun } from "../preview.ts";
 import { type PlayedFixture, playFixture } from "../play_log.ts";
+import { playRoot } from "../play_root.ts";
 import { playStop } from "../play_stop.ts";
 import { planRun, type RunFlags, type RunPlan, type RunTarget, runTarget } from "../run_plan.ts";
 import type { RunRecording } from "../run_recording.ts";
@@ -109,6 +110,7 @@ async function runIn(
     strictDrift: fixture === null && flags.acceptDrift !== true && isOn(ports.env("REPRISE_STRICT_DRIFT")),
     protectedPaths: protectedPaths(ports, context.home.value),
     workspaceRoot: plan.root,
+    ...(fixture === null ? {} : playRoot(ports)),
     replay: replaySetting(ports, flags, fixture),
     window: flags.replayWindow ?? null,
     ...reasoningSettings(ports, flags, { config: context.config, fixture }),

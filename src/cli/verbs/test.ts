@@ -33,12 +33,12 @@ export async function testVerb(directories: readonly string[], flags: TestFlags)
   const reporter = reporterOf(flags.json === true ? "json" : flags.reporter ?? "tap");
   const stop = new AbortController();
   let ended: ExitCode | null = null;
-  const end = (exitCode: ExitCode) => {
+  const end = (exitCode: ExitCode, why: string) => {
     ended ??= exitCode;
-    stop.abort();
+    stop.abort(new Error(why));
   };
-  output.onClosed(() => end(output.closedExitCode));
-  const ignoreSignals = onStopSignals((_signal, exitCode) => end(exitCode));
+  output.onClosed(() => end(output.closedExitCode, "nobody reads the output any more"));
+  const ignoreSignals = onStopSignals((signal, exitCode) => end(exitCode, `stopped by ${signal}`));
   try {
     const results = await playAll(tests, { flags, output, reporter, stop });
     return ended ?? exitCodeOf(results);
@@ -62,22 +62,27 @@ async function playAll(
   const jobs = flags.jobs ?? Math.min(MAX_JOBS, navigator.hardwareConcurrency);
   const play = { files, update: flags.update === true ? "everything" as const : null, signal: stop.signal };
   const results: TestResult[] = [];
+  let why = "--bail ends with the first failed test";
   output.raw(reporter.begin(tests.length));
   const running = inOrder(tests, jobs, {
     play: (test) => playTest(test, play),
     abandon: () => stop.abort(),
   });
   for await (const result of running) {
-    if (stop.signal.aborted) break;
+    if (stop.signal.aborted) {
+      why = (stop.signal.reason as Error).message;
+      break;
+    }
     results.push(result);
     output.raw(reporter.result(result, results.length));
     tell(output, result, flags.reporter === "junit");
     if (flags.bail === true && !isPassed(result)) break;
   }
   const failed = results.filter((result) => !isPassed(result)).length;
+  const broken = results.filter(({ error }) => error !== null).length;
   const skipped = tests.slice(results.length).map(({ name }) => name);
-  output.raw(reporter.end({ passed: results.length - failed, failed, skipped }));
-  const notPlayed = skipped.length === 0 ? "" : `, ${skipped.length} not played`;
+  output.raw(reporter.end({ passed: results.length - failed, failed, broken, skipped, why }));
+  const notPlayed = skipped.length === 0 ? "" : `, ${skipped.length} not played: ${why}`;
   output.note(`${results.length - failed} passed, ${failed} failed${notPlayed}`);
   return results;
 }
@@ -85,6 +90,7 @@ async function playAll(
 /** What stdout does not tell people: what was rewritten, and failures where that is a file for machines. */
 function tell(output: Output, result: TestResult, withFailures: boolean): void {
   for (const name of result.updated) output.note(`updated ${result.name}/${name}`);
+  for (const name of result.removed) output.note(`removed ${result.name}/${name}`);
   if (!withFailures || isPassed(result)) return;
   output.note(`${output.style.red("failed")} ${result.name}`);
   for (const line of failureLines(result)) output.note(`  ${line}`);

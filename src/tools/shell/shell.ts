@@ -9,6 +9,7 @@ import { commandEnvironment } from "./command_environment.ts";
 import { DEFAULT_OUTPUT_CHARS, HEAD_SHARE, type ToolText } from "../output.ts";
 import { commandLine, shellWords } from "../permission/shell_words.ts";
 import { type CommandResult, runCommand } from "./run_command.ts";
+import { rootedBytes } from "../rooted.ts";
 import { defineTool, type Target, type Tool, ToolFailure } from "../tool.ts";
 import { withoutCutEnd, withoutCutStart } from "../utf8_cut.ts";
 
@@ -54,7 +55,7 @@ export const shell: Tool = defineTool({
   }),
   group: "shell",
   target: (args) => targetOf(args),
-  async run(args, { root, signal, env, maxOutputChars = DEFAULT_OUTPUT_CHARS }) {
+  async run(args, { root, playRoot, signal, env, maxOutputChars = DEFAULT_OUTPUT_CHARS }) {
     const { argv, line } = targetOf(args);
     const seconds = args.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS;
     if (seconds < 1 || seconds > MAX_TIMEOUT_SECONDS) {
@@ -68,7 +69,8 @@ export const shell: Tool = defineTool({
         timeoutMs: seconds * 1000,
         signal,
       });
-      return textOf(result, { seconds, maxChars: maxOutputChars });
+      const output = { ...result.output, bytes: rootedBytes(result.output.bytes, playRoot) };
+      return textOf({ ...result, output }, { seconds, maxChars: maxOutputChars });
     } catch (error) {
       signal.throwIfAborted();
       throw startFailure(error, started[0] ?? "");
