@@ -41,6 +41,7 @@ const SAMPLED = [
   "tests/fixture/secrets/leaks_test.ts",
   "tests/fixture/secrets/scrubber_test.ts",
   "tests/fixture/secrets/stream_test.ts",
+  "tests/fixture/secrets/unescape_test.ts",
   "tests/fold/mixed_history_test.ts",
   "tests/fold/random_history_test.ts",
   "tests/store/damage_test.ts",

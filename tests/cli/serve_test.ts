@@ -136,18 +136,6 @@ const CASES: Cases = {
         assert.match(called.stderr, /^"[^"]*chat" was recorded under another base path/);
       }),
 
-  "a signal that comes twice at once, as from timeout, is one: the verdict is still told": () =>
-    withPlace(async (place) => {
-      const server = place.start(["serve", place.fixture, "--strict-usage"]);
-      await server.printed('"ready"');
-      server.process.kill("SIGTERM");
-      await new Promise((resolve) => setTimeout(resolve, 2));
-      server.process.kill("SIGTERM");
-      const { code, stderr } = await server.ended();
-      assert.equal(code, 7, stderr);
-      assert.match(stderr, /error: .*: 2 not asked for\n/);
-    }),
-
   "a miss that the command swallowed is exit code 7": () =>
     withPlace(async (place) => {
       const called = await place.call(["serve", place.fixture, "--", ...place.client, HI, OTHER]);

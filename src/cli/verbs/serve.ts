@@ -10,6 +10,7 @@ import { recordedOn } from "../../fixture/format.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
 import { createPlaybook, type Match, type RuleSet } from "../../fixture/serve/playbook.ts";
+import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import { type ServeEvent, startReplayServer } from "../../fixture/serve/server.ts";
 import { type CommonFlags, makeOutput } from "../context.ts";
 import { openEventOutput } from "../event_output.ts";
@@ -17,6 +18,7 @@ import { livePorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { writePortFile } from "../port_file.ts";
 import { PROVIDER_ACCESS } from "../providers.ts";
+import { secretEnvironment } from "../secret_environment.ts";
 import { type ServeSummary, ServeView } from "../serve_view.ts";
 import { ordinaryEnd } from "../ordinary_end.ts";
 import { clientEnvironment, runWrapped } from "../wrapped_command.ts";
@@ -58,7 +60,12 @@ export async function serveVerb(
   const faults = flags.fault === undefined ? null : parseFaults(flags.fault.join("\n"));
   const fixtures = directories.map((directory) => readFixture(ports.files, withoutSlash(directory)));
   requireYoung(fixtures, flags.maxAge, ports);
-  const playbook = createPlaybook(fixtures, { match: flags.match ?? "semantic", rules: flags.rules ?? null });
+  const { values } = await secretEnvironment();
+  const playbook = createPlaybook(fixtures, {
+    match: flags.match ?? "semantic",
+    rules: flags.rules ?? null,
+    scrubber: createScrubber({ values }),
+  });
   const wraps = command.length > 0;
   const view = new ServeView(output);
   using events = openEventOutput(output, flags, { wraps });
