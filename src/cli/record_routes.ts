@@ -32,7 +32,9 @@ export async function recordRoutes(
   { wraps }: { readonly wraps: boolean },
 ): Promise<Routes> {
   if (upstream !== undefined) {
-    const fixed = await checked(parseUpstream(upstream, { isLiteral: true }));
+    const given = await checked(parseUpstream(upstream, { isLiteral: true }));
+    // The base URLs of a wrapped command are ours: with its clients, both dialects say the version themselves.
+    const fixed = wraps ? withoutVersion(given) : given;
     return { route: (path) => urlAt(fixed, path), upstreams: [textOf(fixed)] };
   }
   if (!wraps) {

@@ -1,8 +1,10 @@
-import { type KnownValue, secretValues } from "../fixture/secrets/secret_values.ts";
+import { type KnownValue, secretValues, tooShortSecrets } from "../fixture/secrets/secret_values.ts";
 
 /** The secrets of the environment that we were started in. */
 export interface SecretEnvironment {
   readonly values: readonly KnownValue[];
+  /** The variables that are secrets by their names, and too short to be looked for. */
+  readonly tooShort: readonly string[];
   /** False where only the variables that the binary sees by itself could be read. */
   readonly whole: boolean;
 }
@@ -19,9 +21,13 @@ export async function secretEnvironment(programs: readonly string[] = PROGRAMS):
   const visible = Deno.env.toObject();
   for (const program of programs) {
     const inherited = await printedBy(program);
-    if (inherited !== null) return { values: secretValues({ ...visible, ...inherited }), whole: true };
+    if (inherited !== null) return { ...secretsOf({ ...visible, ...inherited }), whole: true };
   }
-  return { values: secretValues(visible), whole: false };
+  return { ...secretsOf(visible), whole: false };
+}
+
+function secretsOf(environment: Readonly<Record<string, string>>): Omit<SecretEnvironment, "whole"> {
+  return { values: secretValues(environment), tooShort: tooShortSecrets(environment) };
 }
 
 /** The variables that `program -0` prints, or `null` where it cannot. */

@@ -67,7 +67,7 @@ export function createLiveSend(ports: Ports, options: LiveOptions): Send {
       } satisfies HttpResponse;
     } catch (error) {
       release();
-      throw life.signal.aborted ? life.signal.reason : networkError(url, error);
+      throw life.signal.aborted ? life.signal.reason : networkError(url, error, ports);
     }
   };
 }

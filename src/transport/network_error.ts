@@ -4,7 +4,9 @@
  * @module
  */
 import { ReprError } from "../domain/errors.ts";
+import type { Ports } from "../domain/ports.ts";
 import { headOf } from "../domain/text.ts";
+import { proxyFor } from "./proxy.ts";
 
 const CAUSES: readonly (readonly [RegExp, string])[] = [
   [
@@ -23,12 +25,15 @@ const CAUSES: readonly (readonly [RegExp, string])[] = [
   [/requires net access|NotCapable|PermissionDenied/i, "this process may not use the network"],
 ];
 
-/** `error` of a failed fetch of `url`, as `network_failed`. */
-export function networkError(url: URL, error: unknown): ReprError {
+/** `error` of a failed fetch of `url`, as `network_failed`; a proxy that the environment sets is named. */
+export function networkError(url: URL, error: unknown, { env }: Pick<Ports, "env">): ReprError {
   if (error instanceof ReprError) return error;
   const text = textOf(error);
   const known = CAUSES.find(([pattern]) => pattern.test(text));
-  return new ReprError("network_failed", `Cannot reach ${url.host}: ${known?.[1] ?? shortened(text)}`, {
+  const proxy = proxyFor(url, env);
+  const through = proxy === null ? "" : ` (through the proxy ${proxy.host} that ${proxy.variable} names)`;
+  const why = known?.[1] ?? shortened(text);
+  return new ReprError("network_failed", `Cannot reach ${url.host}${through}: ${why}`, {
     hint: 'Check the network and the base URL, then go on with "reprise run -c"',
     cause: error,
   });

@@ -54,12 +54,12 @@ function assertClean(out: string, { stdout, stderr }: Pick<Called, "stdout" | "s
 }
 
 /** A command that asks the API like any client: where the base URL says, and ends with a code of its own. */
-function client(code: number): string[] {
+function client(code: number, input = "hi"): string[] {
   const script = `
     const response = await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses", {
       method: "POST",
       headers: { authorization: "Bearer " + Deno.env.get("OPENAI_API_KEY") },
-      body: JSON.stringify({ model: "${MODEL}", input: "hi", stream: true }),
+      body: JSON.stringify({ model: "${MODEL}", input: ${JSON.stringify(input)}, stream: true }),
     });
     console.log("the command got " + response.status + " " + (await response.text()).includes("response.completed"));
     Deno.exit(${code});`;
@@ -128,6 +128,35 @@ together("record keeps what passes", {
     assertClean(`${directory}/fixture`, called);
   },
 
+  "and tells at its end what somebody should know, each thing once": async () => {
+    await using place = new Place(() => HELLO);
+    const out = (name: string) => `${place.sandbox.directory}/${name}`;
+    const env = { MY_TOOL_TOKEN: CANARY, DB_PASSWORD: "hunter2" };
+    const upstream = ["--upstream", place.server.baseUrl];
+    const around = (input: string) => ["--", ...client(0, input)];
+
+    const told = await place.call(["record", "--out", out("told"), ...upstream, ...around(CANARY)], { env });
+    assert.equal(told.code, 0, told.stderr);
+    assert.deepEqual(told.stderr.trimEnd().split("\n"), [
+      `recorded 1 exchange into "${out("told")}", replaced 1 secret`,
+      "1 exchange holds replaced text in its request: serve finds it where the same values are in its environment, " +
+      "or where clients send the replaced text itself",
+      "DB_PASSWORD is too short to look for (under 8 characters): see that no recording holds it",
+    ]);
+    // The base URL of the user ends in the version, and that of the command does.
+    assert.equal(readFixture(denoFiles, out("told")).exchanges[0]?.request.path, "/v1/responses");
+
+    const plain = await place.call(["record", "--out", out("plain"), ...upstream, ...around("hi")]);
+    assert.equal(plain.stderr, `recorded 1 exchange into "${out("plain")}"\n`);
+
+    const unasked = await place.call(["record", "--out", out("unasked"), "--", "true"]);
+    assert.equal(unasked.code, 0, unasked.stderr);
+    assert.deepEqual(unasked.stderr.trimEnd().split("\n"), [
+      `recorded 0 exchanges into "${out("unasked")}"`,
+      "the command asked nothing of the recorder: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL",
+    ]);
+  },
+
   "and says why where it cannot": async () => {
     await using place = new Place(() => HELLO);
     const { directory } = place.sandbox;
@@ -139,6 +168,17 @@ together("record keeps what passes", {
       [
         ["--out", `${directory}/new`, "--upstream", `https://u:${CANARY}@example.com`],
         /carries a user name or password/,
+      ],
+      [
+        [
+          "--out",
+          `${directory}/new`,
+          "--upstream",
+          "http://127.0.0.1:1",
+          "--upstream",
+          `https://u:${CANARY}@b.test`,
+        ],
+        /--upstream is given twice/,
       ],
     ];
     for (const [flags, message] of rows) {

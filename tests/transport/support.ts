@@ -49,9 +49,9 @@ export const realClock: Clock = {
   },
 };
 
-/** Ports of which the live transport uses clock and fetch only. */
+/** Ports of which the live transport uses clock and fetch, and an environment without proxies. */
 export function livePorts(fetcher: typeof fetch = fetch): Ports {
-  return { clock: realClock, fetch: fetcher } as Ports;
+  return { clock: realClock, fetch: fetcher, env: (_name: string) => undefined } as Ports;
 }
 
 /** A live {@linkcode Send} to `origin`, with limits that no test meets unless it sets them. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { Option } from "@commander-js/extra-typings";
+import { ReprError } from "../../domain/errors.ts";
 import { PROVIDER_KINDS } from "../../domain/fingerprint.ts";
 import { type AddVerb, collect, days, example, type Finish, flag, tcpPort, wholeNumber } from "../flags.ts";
 
@@ -26,6 +27,7 @@ export function addRecordingVerbs(verb: AddVerb, finish: Finish, command: readon
     .option(
       "--upstream <url>",
       "the API that requests go to, without the path that clients add (with -- CMD: what the base URL variables say)",
+      oneUpstream,
     )
     .option("--port <n>", "the port on 127.0.0.1 (default: any free one)", tcpPort)
     .option("--port-file <file>", "write the port there once it listens")
@@ -85,6 +87,14 @@ export function addRecordingVerbs(verb: AddVerb, finish: Finish, command: readon
     );
 
   addTestVerb(verb, finish);
+}
+
+/** A fixture is of one API, and the last of two would be taken without a word. */
+function oneUpstream(url: string, before: string | undefined): string {
+  if (before === undefined) return url;
+  throw new ReprError("usage", "Cannot record: --upstream is given twice", {
+    hint: "Record each API with a recorder and a folder of its own",
+  });
 }
 
 function addTestVerb(verb: AddVerb, finish: Finish): void {

@@ -1,6 +1,7 @@
 /** The verb `record`: a proxy in front of an API that keeps what passes as a fixture. */
 import { asReprError, type ExitCode, ReprError } from "../../domain/errors.ts";
 import type { ProviderKind } from "../../domain/fingerprint.ts";
+import { counted } from "../../domain/text.ts";
 import type { DropReason } from "../../fixture/record/outcome.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
 import { openPatiently } from "../../fixture/record/staged_file.ts";
@@ -12,11 +13,13 @@ import {
 } from "../../fixture/record/writer.ts";
 import { requireNewFolder } from "../../fixture/seal.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
+import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import { type CommonFlags, type Context, makeContext } from "../context.ts";
 import { type EventOutput, openEventOutput } from "../event_output.ts";
 import type { Output } from "../output.ts";
 import { writePortFile } from "../port_file.ts";
+import { alteredNote, tooShortNote, unaskedNote } from "../recording_notes.ts";
 import { recordRoutes, type Routes } from "../record_routes.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { absolute } from "../settings.ts";
@@ -46,7 +49,9 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   if (flags.dryRun === true) return preview(context, { command, flags, out, routes });
 
   using events = openEventOutput(output, flags, { wraps });
-  const writer = await openWriter(context, { flags, out, events, wraps });
+  const { values, tooShort, whole } = await secretEnvironment();
+  if (!whole) output.note("only some variables of the environment could be looked through for secrets");
+  const writer = openWriter(context, { flags, out, events, wraps, values });
   using end = wraps ? null : ordinaryEnd();
   if (end !== null) output.onClosed(() => end.ask());
   const recorder = await listening(context, { flags, writer, routes });
@@ -65,7 +70,15 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   }
   await recorder.stop();
   const summary = await writer.close();
-  return told({ output, events, out }, summary, { code, thrown });
+  const exitCode = told({ output, events, out }, summary, { code, thrown });
+  const unasked = wraps && thrown === null && summary.published + summary.dropped === 0;
+  const notes = [
+    unasked ? unaskedNote(recorder.origin, ports) : null,
+    alteredNote(summary.altered),
+    tooShortNote(tooShort),
+  ];
+  for (const note of notes) if (note !== null) output.note(note);
+  return exitCode;
 }
 
 interface Opening {
@@ -73,14 +86,13 @@ interface Opening {
   readonly out: string;
   readonly events: EventOutput;
   readonly wraps: boolean;
+  readonly values: readonly KnownValue[];
 }
 
-async function openWriter(
+function openWriter(
   { ports, output }: Context,
-  { flags, out, events, wraps }: Opening,
-): Promise<FixtureWriter> {
-  const { values, whole } = await secretEnvironment();
-  if (!whole) output.note("only some variables of the environment could be looked through for secrets");
+  { flags, out, events, wraps, values }: Opening,
+): FixtureWriter {
   try {
     return FixtureWriter.create(ports.files, out, {
       created: ports.clock.now(),
@@ -119,7 +131,7 @@ async function listening(
 /** Says what became of the recording, and what the process ends with: the command's own failure comes first. */
 function told(
   { output, events, out }: { readonly output: Output; readonly events: EventOutput; readonly out: string },
-  { published, dropped, refused, redactions, failure }: RecordingSummary,
+  { published, dropped, refused, redactions, altered, failure }: RecordingSummary,
   { code, thrown }: { readonly code: number; readonly thrown: ReprError | null },
 ): ExitCode {
   const error = thrown ??
@@ -132,14 +144,15 @@ function told(
   const ended = {
     type: "record.ended",
     out,
-    ...{ published, dropped, refused, redactions },
+    ...{ published, dropped, refused, redactions, altered },
     exit_code: exitCode,
   };
   events.write(ended);
   const replaced = Object.values(redactions).reduce((sum, count) => sum + count, 0);
   output.note(
-    `recorded ${published} exchanges into "${out}"` + (dropped === 0 ? "" : `, left out ${dropped}`) +
-      (replaced === 0 ? "" : `, replaced ${replaced} secrets`),
+    `recorded ${counted(published, "exchange")} into "${out}"` +
+      (dropped === 0 ? "" : `, left out ${dropped}`) +
+      (replaced === 0 ? "" : `, replaced ${counted(replaced, "secret")}`),
   );
   return output.closed ? output.closedExitCode : exitCode;
 }

@@ -1,0 +1,33 @@
+/**
+ * What a recording tells at its end, beside what it holds: what somebody should know before it is committed or played.
+ *
+ * @module
+ */
+import type { Ports } from "../domain/ports.ts";
+import { SHORTEST_SECRET } from "../fixture/secrets/secret_values.ts";
+import { proxyFor } from "../transport/proxy.ts";
+
+/** That secrets of these variables were not looked for; `null` where there are none. */
+export function tooShortNote(variables: readonly string[]): string | null {
+  if (variables.length === 0) return null;
+  const [are, them] = variables.length === 1 ? ["is", "it"] : ["are", "them"];
+  return `${variables.join(", ")} ${are} too short to look for (under ${SHORTEST_SECRET} characters): ` +
+    `see that no recording holds ${them}`;
+}
+
+/** That so many published exchanges are not as they were sent; `null` for none. */
+export function alteredNote(exchanges: number): string | null {
+  if (exchanges === 0) return null;
+  const [hold, them] = exchanges === 1
+    ? ["exchange holds replaced text in its request", "it"]
+    : ["exchanges hold replaced text in their requests", "them"];
+  return `${exchanges} ${hold}: serve finds ${them} where the same values are in its environment, ` +
+    "or where clients send the replaced text itself";
+}
+
+/** That a wrapped command did not come to the recorder at `origin`. */
+export function unaskedNote(origin: string, { env }: Pick<Ports, "env">): string {
+  const proxy = proxyFor(new URL(origin), env);
+  return "the command asked nothing of the recorder: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL" +
+    (proxy === null ? "" : `, and not where ${proxy.variable} is set without NO_PROXY=127.0.0.1`);
+}

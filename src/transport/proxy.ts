@@ -1,0 +1,43 @@
+/**
+ * Which proxy the runtime sends a request through, as far as variables tell: it reads them by itself, and its errors
+ * name only where the request was to go.
+ *
+ * @module
+ */
+
+/** Reads a variable of the environment. */
+type Env = (name: string) => string | undefined;
+
+/**
+ * The variable that puts a proxy between us and `url`, and the proxy's host with its port, without what a name and
+ * password for it would be; `null` where none is set, or `NO_PROXY` may exempt the host.
+ */
+export function proxyFor(url: URL, env: Env): { readonly variable: string; readonly host: string } | null {
+  if (isExempt(url.hostname, setOf(env, "NO_PROXY")?.value ?? "")) return null;
+  const proxy = setOf(env, "ALL_PROXY") ??
+    setOf(env, url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY");
+  if (proxy === null) return null;
+  const { variable, value } = proxy;
+  // Without a scheme it is taken for http.
+  const host = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`)?.host ?? "";
+  return host === "" ? null : { variable, host };
+}
+
+function setOf(env: Env, name: string): { readonly variable: string; readonly value: string } | null {
+  for (const variable of [name, name.toLowerCase()]) {
+    const value = env(variable);
+    if (value !== undefined && value !== "") return { variable, value };
+  }
+  return null;
+}
+
+/** An entry is a host, a domain with all below it, or a network; of networks nothing is worked out here. */
+function isExempt(hostname: string, list: string): boolean {
+  const entries = list.split(",").map((entry) => entry.trim().toLowerCase().replace(/^\./, ""));
+  const isAddress = /^[\d.]+$|^\[/.test(hostname);
+  return entries.some((entry) =>
+    entry !== "" &&
+    (hostname.replace(/^\[|\]$/g, "") === entry || hostname.endsWith(`.${entry}`) ||
+      (isAddress && entry.includes("/")))
+  );
+}
