@@ -22,7 +22,7 @@ export interface EventOutput extends Disposable {
 }
 
 /**
- * Opens it: `--events FILE` takes the lines; without it `--json` prints them, unless a command is wrapped: its stdout
+ * Opens it: `--events FILE` takes the lines, `-` being stdout; without it `--json` prints them, unless a command is wrapped: its stdout
  * is its own.
  *
  * @throws {ReprError} `storage_…` where the file cannot be written.
@@ -32,8 +32,10 @@ export function openEventOutput(
   { json, events }: EventFlags,
   { wraps }: { readonly wraps: boolean },
 ): EventOutput {
-  if (events !== undefined) return fileOutput(events);
-  const onStdout = json === true && !wraps;
+  if (events === "/dev/stderr") return streamOutput(Deno.stderr);
+  const isStdout = events === "-" || events === "/dev/stdout";
+  if (events !== undefined && !isStdout) return fileOutput(events);
+  const onStdout = isStdout || json === true && !wraps;
   return {
     onStdout,
     write: (event) => {
@@ -52,14 +54,23 @@ function fileOutput(path: string): EventOutput {
     }
   };
   const file = attempt(() => Deno.openSync(path, { write: true, create: true, truncate: true, mode: 0o600 }));
+  const { write } = streamOutput(file);
+  return {
+    onStdout: false,
+    write: (event) => attempt(() => write(event)),
+    [Symbol.dispose]: () => file.close(),
+  };
+}
+
+/** The runtime opens no streams by their names: these are open already. */
+function streamOutput(stream: Pick<Deno.FsFile, "writeSync">): EventOutput {
   const encoder = new TextEncoder();
   return {
     onStdout: false,
-    write: (event) =>
-      attempt(() => {
-        const line = encoder.encode(`${JSON.stringify(event)}\n`);
-        for (let at = 0; at < line.length;) at += file.writeSync(line.subarray(at));
-      }),
-    [Symbol.dispose]: () => file.close(),
+    write: (event) => {
+      const line = encoder.encode(`${JSON.stringify(event)}\n`);
+      for (let at = 0; at < line.length;) at += stream.writeSync(line.subarray(at));
+    },
+    [Symbol.dispose]: () => {},
   };
 }

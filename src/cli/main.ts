@@ -9,9 +9,9 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   const { buildProgram, splitCommand } = await import("./program.ts");
   let exitCode = 0;
-  const { own, command } = splitCommand(args);
-  const program = buildProgram((code) => exitCode = code, command);
   try {
+    const { own, command } = splitCommand(args);
+    const program = buildProgram((code) => exitCode = code, command);
     await program.parseAsync(own.length === 0 ? ["--help"] : [...own], { from: "user" });
   } catch (error) {
     // Help goes past our own output: when nobody reads it, there is nobody to tell.

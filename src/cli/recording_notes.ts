@@ -28,6 +28,6 @@ export function alteredNote(exchanges: number): string | null {
 /** That a wrapped command did not come to the recorder at `origin`. */
 export function unaskedNote(origin: string, { env }: Pick<Ports, "env">): string {
   const proxy = proxyFor(new URL(origin), env);
-  return "the command asked nothing of the recorder: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL" +
+  return "The command asked nothing of the recorder: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL" +
     (proxy === null ? "" : `, and not where ${proxy.variable} is set without NO_PROXY=127.0.0.1`);
 }

@@ -150,11 +150,17 @@ together("record keeps what passes", {
     assert.equal(plain.stderr, `recorded 1 exchange into "${out("plain")}"\n`);
 
     const unasked = await place.call(["record", "--out", out("unasked"), "--", "true"]);
-    assert.equal(unasked.code, 0, unasked.stderr);
+    assert.equal(unasked.code, 7, unasked.stderr);
     assert.deepEqual(unasked.stderr.trimEnd().split("\n"), [
+      "error: Cannot keep a recording: no exchange is in it",
+      "hint: The command asked nothing of the recorder: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL",
       `recorded 0 exchanges into "${out("unasked")}"`,
-      "the command asked nothing of the recorder: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL",
     ]);
+    const failed = await place.call(["record", "--out", out("failed"), "--", "false"]);
+    assert.equal(failed.code, 1, "the command's own exit code comes first");
+    const bare = await place.call(["record", "--out", out("bare"), "--"]);
+    assert.equal(bare.code, 2);
+    assert.match(bare.stderr, /none stands behind --/);
   },
 
   "and says why where it cannot": async () => {

@@ -163,6 +163,25 @@ const CASES: Cases = {
         assert.match(strict.stderr, /error: .*: 2 faults broke nothing\n/);
       }),
 
+  "events go to stdout or stderr by their usual names too": () =>
+    withPlace(async (place) => {
+      const ask = ["--", ...place.client, HI];
+      const types = (text: string) =>
+        text.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line).type);
+      const all = ["ready", "played", "serve.ended"];
+      const onStdout = await place.call(["serve", place.fixture, "--events", "-", ...ask]);
+      assert.deepEqual(types(onStdout.stdout).filter((type) => all.includes(type)), all);
+      const onStderr = await place.call([
+        "serve",
+        place.fixture,
+        "--quiet",
+        "--events",
+        "/dev/stderr",
+        ...ask,
+      ]);
+      assert.deepEqual([onStderr.code, types(onStderr.stderr)], [0, all]);
+    }),
+
   "a request that was turned away is told, counted, and exit code 7": () =>
     withPlace(async (place) => {
       const log = `${place.directory}/events`;
@@ -226,6 +245,8 @@ const CASES: Cases = {
       await refused(2, /without a token/, fixture, "--host", "0.0.0.0");
       await refused(2, /Cannot start the command "no-such-program"/, fixture, "--", "no-such-program");
       await refused(7, /--max-age allows 0\n/, fixture, "--max-age", "0");
+      await refused(2, /is the same folder/, fixture, `${fixture}/`);
+      await refused(2, /Cannot run a command for serve: none stands behind --/, fixture, "--");
       Deno.writeTextFileSync(`${fixture}/exchanges/0002/body`, "changed");
       await refused(2, /exchanges\/0002\/body": it does not have the sum/, fixture);
       await refused(2, /nothing is there/, `${fixture}-gone`);

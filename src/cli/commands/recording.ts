@@ -11,11 +11,20 @@ import { type AddVerb, collect, days, example, type Finish, flag, tcpPort, whole
 /** The verbs that can run a command; what stands behind their first `--` is that command. */
 const WRAPPING: readonly (string | undefined)[] = ["record", "serve"];
 
-/** Parts the words of the command line from those of a command that a verb is to run. */
+/**
+ * Parts the words of the command line from those of a command that a verb is to run.
+ *
+ * @throws {ReprError} `usage` where `--` is the last word: without a command the verb would listen for good.
+ */
 export function splitCommand(
   args: readonly string[],
 ): { readonly own: readonly string[]; readonly command: readonly string[] } {
   const cut = WRAPPING.includes(args[0]) ? args.indexOf("--") : -1;
+  if (cut !== -1 && cut === args.length - 1) {
+    throw new ReprError("usage", `Cannot run a command for ${args[0]}: none stands behind --`, {
+      hint: "Is a variable empty that was to name it? Leave -- out to serve or record until SIGTERM",
+    });
+  }
   return cut === -1 ? { own: args, command: [] } : { own: args.slice(0, cut), command: args.slice(cut + 1) };
 }
 

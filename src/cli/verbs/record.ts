@@ -70,10 +70,11 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   }
   await recorder.stop();
   const summary = await writer.close();
-  const exitCode = told({ output, events, out }, summary, { code, thrown });
-  const unasked = wraps && thrown === null && summary.published + summary.dropped === 0;
+  const nothing = wraps && summary.published === 0
+    ? nothingRecorded(summary.dropped, unaskedNote(recorder.origin, ports))
+    : null;
+  const exitCode = told({ output, events, out }, summary, { code, thrown, nothing });
   const notes = [
-    unasked ? unaskedNote(recorder.origin, ports) : null,
     alteredNote(summary.altered),
     tooShortNote(tooShort),
   ];
@@ -132,10 +133,15 @@ async function listening(
 function told(
   { output, events, out }: { readonly output: Output; readonly events: EventOutput; readonly out: string },
   { published, dropped, refused, redactions, altered, failure }: RecordingSummary,
-  { code, thrown }: { readonly code: number; readonly thrown: ReprError | null },
+  { code, thrown, nothing }: {
+    readonly code: number;
+    readonly thrown: ReprError | null;
+    /** Told where nothing else is. */
+    readonly nothing: ReprError | null;
+  },
 ): ExitCode {
-  const error = thrown ??
-    (failure !== null ? fileError(failure.error, "record", out) : refused > 0 ? leftOver(refused) : null);
+  const failed = failure === null ? null : fileError(failure.error, "record", out);
+  const error = thrown ?? failed ?? (refused > 0 ? leftOver(refused) : code === 0 ? nothing : null);
   const exitCode = (code !== 0 ? code : error?.exitCode ?? 0) as ExitCode;
   if (error !== null) {
     events.write({ ...error.toJSON(), type: "error" });
@@ -155,6 +161,13 @@ function told(
       (replaced === 0 ? "" : `, replaced ${counted(replaced, "secret")}`),
   );
   return output.closed ? output.closedExitCode : exitCode;
+}
+
+/** A command that went well and left no recording has not done what it was to do: nobody should build on that. */
+function nothingRecorded(dropped: number, unasked: string): ReprError {
+  return new ReprError("nothing_recorded", "Cannot keep a recording: no exchange is in it", {
+    hint: dropped === 0 ? unasked : "Why each was left out was said when it ended",
+  });
 }
 
 function leftOver(refused: number): ReprError {

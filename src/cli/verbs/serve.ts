@@ -58,6 +58,7 @@ export async function serveVerb(
   const ports = livePorts();
   const pace = paceOf(flags.pace ?? "fast");
   const faults = flags.fault === undefined ? null : parseFaults(flags.fault.join("\n"));
+  requireDistinct(directories, ports);
   const fixtures = directories.map((directory) => readFixture(ports.files, withoutSlash(directory)));
   requireYoung(fixtures, flags.maxAge, ports);
   const { values } = await secretEnvironment();
@@ -140,6 +141,22 @@ function paceOf(text: string): Pace {
       hint: "A factor multiplies the recorded speed: 10 is ten times as fast, 0.5 half as fast",
     },
   );
+}
+
+/** Each exchange is played once: of a folder that is named twice all would be played twice. */
+function requireDistinct(directories: readonly string[], { files }: Ports): void {
+  const seen = new Map<string, string>();
+  for (const directory of directories) {
+    const facts = files.facts(withoutSlash(directory));
+    if (facts === null || facts.inode === null) continue;
+    const folder = `${facts.device} ${facts.inode}`;
+    const before = seen.get(folder);
+    seen.set(folder, directory);
+    if (before === undefined) continue;
+    throw new ReprError("usage", `Cannot serve "${directory}": "${before}" is the same folder`, {
+      hint: "Name each folder once: each exchange is played once",
+    });
+  }
 }
 
 /** A stale recording is what a test is to find, not a mistake in the words of the command. */
