@@ -5,6 +5,7 @@
  * @module
  */
 import { readable } from "../fixture/format.ts";
+import { canBeArgument } from "../fixture/session/argument.ts";
 import type { RunSetup } from "../run/setup.ts";
 import type { RunFlags } from "./run_plan.ts";
 
@@ -25,8 +26,6 @@ export interface CalledRun {
   readonly words: string | null;
 }
 
-/** Systems take arguments of 128 KiB; what is longer goes through stdin. */
-const MAX_ARGUMENT_BYTES = 100_000;
 /** What `run` does without the flag. */
 const DEFAULT_MAX_STEPS = 50;
 
@@ -64,8 +63,7 @@ export function replayCall(setup: RunSetup, { flags, isNew, words }: CalledRun):
 }
 
 function instructionsArguments(text: string, files: Map<string, string>): string[] {
-  const inline = !text.startsWith("@") && byteLength(text) <= MAX_ARGUMENT_BYTES;
-  if (inline) return ["--instructions", text];
+  if (!text.startsWith("@") && canBeArgument(text)) return ["--instructions", text];
   files.set("instructions.txt", text);
   return ["--instructions", "@instructions.txt"];
 }
@@ -78,10 +76,6 @@ function schemaArguments({ outputSchema }: RunSetup, files: Map<string, string>)
 
 function promptArguments(words: string | null): { readonly prompt: string[]; readonly stdin?: string } {
   if (words === null) return { prompt: [] };
-  if (words === "-" || byteLength(words) > MAX_ARGUMENT_BYTES) return { prompt: ["-"], stdin: words };
+  if (words === "-" || !canBeArgument(words)) return { prompt: ["-"], stdin: words };
   return { prompt: words.startsWith("-") ? ["--", words] : [words] };
-}
-
-function byteLength(text: string): number {
-  return new TextEncoder().encode(text).length;
 }

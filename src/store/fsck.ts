@@ -34,8 +34,13 @@ export interface FsckReport {
  *
  * @throws {ReprError} `no_such_session`, `storage_*` when the disk refuses to be read.
  */
-export async function fsckSession(ports: Ports, home: Home, id: SessionId): Promise<FsckReport> {
-  const paths = sessionPaths(home.sessions, id);
+export function fsckSession(ports: Ports, home: Home, id: SessionId): Promise<FsckReport> {
+  return fsckDirectory(ports, sessionPaths(home.sessions, id));
+}
+
+/** Like {@linkcode fsckSession}, for a session whose directory need not lie in a home, or have its name. */
+export async function fsckDirectory(ports: Ports, paths: SessionPaths): Promise<FsckReport> {
+  const { id } = paths;
   const tried = `check session "${id}"`;
   const findings: Finding[] = [];
   const add: Findings = (severity, code, finding) => findings.push({ severity, code, ...finding });

@@ -55,15 +55,20 @@ Deno.test("everything that shapes requests and decisions becomes a flag; machine
   assert.deepEqual(JSON.parse(files.get("output_schema.json") ?? ""), setup.outputSchema);
 });
 
-Deno.test("texts that would be read as something else, or are too long, still arrive as they are", () => {
+Deno.test("texts that would be read as something else, are too long or hold a NUL, still arrive as they are", () => {
   const said = (words: string) => replayCall(SETUP, { flags: FLAGS, isNew: false, words });
   assert.deepEqual(said("--json").args.slice(-2), ["--", "--json"]);
-  for (const words of ["-", "x".repeat(200_000)]) {
+  for (const words of ["-", "x".repeat(128 * 1024), "caf\0 nul"]) {
     const { args, stdin } = said(words);
     assert.deepEqual([args.at(-1), stdin], ["-", words]);
   }
-  const setup = { ...SETUP, instructions: "@nobody" };
-  const { args, files } = replayCall(setup, { flags: FLAGS, isNew: true, words: null });
-  assert.deepEqual(args.slice(-2), ["--instructions", "@instructions.txt"]);
-  assert.equal(files.get("instructions.txt"), "@nobody");
+  for (const instructions of ["@nobody", "x".repeat(128 * 1024), "Be\0brief."]) {
+    const { args, files } = replayCall({ ...SETUP, instructions }, {
+      flags: FLAGS,
+      isNew: true,
+      words: null,
+    });
+    assert.deepEqual(args.slice(-2), ["--instructions", "@instructions.txt"]);
+    assert.equal(files.get("instructions.txt"), instructions);
+  }
 });

@@ -1,14 +1,17 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { tallyOfReport } from "../../scripts/gate/junit.ts";
-import { compareEnd, compareSessions } from "../../src/cli/session_test/compare.ts";
+import { compareEnd, compareSessions, compareUse } from "../../src/cli/session_test/compare.ts";
 import type { Divergence } from "../../src/cli/session_test/divergence.ts";
 import { expectedState, writeExpectation } from "../../src/cli/session_test/expectation.ts";
+import { exists, filesBelow } from "../../src/cli/session_test/files.ts";
 import { findTests } from "../../src/cli/session_test/find.ts";
 import type { TestResult } from "../../src/cli/session_test/play_test.ts";
+import { makePlace } from "../../src/cli/session_test/place.ts";
 import { inOrder } from "../../src/cli/session_test/pool.ts";
 import { type ReporterName, reporterOf } from "../../src/cli/session_test/reporters.ts";
 import { ReprError } from "../../src/domain/errors.ts";
+import type { Fixture } from "../../src/fixture/read.ts";
 import { writeNew } from "../../src/fixture/seal.ts";
 import { readSessionFile, SESSION_FORMAT } from "../../src/fixture/session/session_file.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
@@ -323,4 +326,47 @@ Deno.test("a step calls no verb that listens or sends, and names no home, worksp
   } finally {
     Deno.removeSync(directory, { recursive: true });
   }
+});
+
+Deno.test("start/ is a session only where its manifest names one in a string, and holds no link", () => {
+  const directory = Deno.makeTempDirSync();
+  try {
+    Deno.mkdirSync(`${directory}/start`);
+    for (
+      const manifest of ["", "null", "[]", "{}", '{"session":null}', '{"session":true}', '{"session":"A"}']
+    ) {
+      Deno.writeTextFileSync(`${directory}/start/manifest.json`, manifest);
+      assertCode(
+        () => makePlace(directory),
+        "bad_fixture",
+        /start\/manifest\.json": it does not name a session/,
+      );
+    }
+    Deno.writeTextFileSync(`${directory}/start/manifest.json`, '{"session":"s"}');
+    const place = makePlace(directory);
+    assert.deepEqual(filesBelow(place.home), ["sessions/s/manifest.json"]);
+    place[Symbol.dispose]();
+    Deno.symlinkSync("manifest.json", `${directory}/start/owner`);
+    assertCode(() => makePlace(directory), "bad_fixture", /start\/owner": it is a link/);
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+});
+
+Deno.test("a folder that cannot be looked into is a disk's error, and not one of ours", () => {
+  const path = Deno.makeTempFileSync();
+  try {
+    assertCode(() => filesBelow(path), "storage_failed", /Cannot look into a folder of a session test/);
+    assertCode(() => exists(`${path}/a`), "storage_failed", /Cannot look for a file of a session test/);
+  } finally {
+    Deno.removeSync(path);
+  }
+});
+
+Deno.test("exchanges that nothing asked for are counted in words", () => {
+  const end = { exit: 0, hung: false, state: null, saved: [], requests: [], said: "" };
+  const expected = [1, 2].map((length) =>
+    compareUse({ exchanges: Array.from({ length }) } as unknown as Fixture, end, 1)[0]?.expected
+  );
+  assert.deepEqual(expected, ["1 request", "2 requests"]);
 });

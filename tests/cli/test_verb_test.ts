@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { copyBelow, filesBelow } from "../../src/cli/session_test/files.ts";
 import { sealFixture, unsealed } from "../../src/fixture/seal.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
+import { isGroupAlive } from "../../src/tools/shell/process_group.ts";
 import { events, Sandbox } from "../support/reprise.ts";
 import { answer, functionCall } from "../support/responses_server.ts";
 import { assertError, HELLO, Place, READS_A, together } from "./harness.ts";
@@ -27,7 +28,7 @@ function replaceIn(file: string, was: string, is: string) {
   return (directory: string) => {
     const text = Deno.readTextFileSync(`${directory}/${file}`);
     assert.ok(text.includes(was), `${file} holds no ${was}`);
-    Deno.writeTextFileSync(`${directory}/${file}`, text.replaceAll(was, is));
+    Deno.writeTextFileSync(`${directory}/${file}`, text.replaceAll(was, () => is));
   };
 }
 
@@ -37,6 +38,27 @@ function otherWords(directory: string): void {
   const { body_sha256: _sum, ...request } = JSON.parse(Deno.readTextFileSync(path));
   request.body.input[0].content[0].text = "What is in b.txt?";
   Deno.writeTextFileSync(path, JSON.stringify(request));
+}
+
+/** A recording of a session `one` whose only call runs `command` when it is played; another one stood there at first. */
+async function playsCommand(directory: string, command: string): Promise<void> {
+  // As long as the other command, so that the chunks stay where they are.
+  const recorded = ": ".padEnd(command.length, "x");
+  await using place = new Place(({ input }) =>
+    input.at(-1)?.type === "message"
+      ? answer([functionCall("shell", { command: recorded, argv: null, timeout_seconds: null })])
+      : HELLO
+  );
+  const args = ["--new", "-s", "one", "--allow", "shell", "--record", directory, "Look"];
+  const live = await place.call(["run", "--json", ...args]);
+  assert.equal(live.code, 0, live.stdout + live.stderr);
+  const header = JSON.parse(Deno.readTextFileSync(`${directory}/fixture.json`));
+  Deno.writeTextFileSync(`${directory}/fixture.json`, JSON.stringify({ ...header, tools: undefined }));
+  Deno.removeSync(`${directory}/tools.json`);
+  replaceIn("exchanges/0001/body", recorded, command)(directory);
+  Deno.mkdirSync(`${directory}/workspace/deep`, { recursive: true });
+  Deno.writeTextFileSync(`${directory}/workspace/deep/file`, "x");
+  sealFixture(denoFiles, directory);
 }
 
 /** Each way in which a session can leave its record, and what is said about it. */
@@ -200,26 +222,12 @@ together("--update makes the folder what the session is, and never touches what 
 
   "commands tell paths as if the scratch directory were the root; what changes from play to play never passes":
     async () => {
-      const command = "pwd; echo $HOME";
-      await using place = new Place(({ input }) =>
-        input.at(-1)?.type === "message"
-          ? answer([functionCall("shell", { command, argv: null, timeout_seconds: null })])
-          : HELLO
-      );
-      const steady = `${place.sandbox.directory}/kept/steady`;
-      const unsteady = `${place.sandbox.directory}/kept/unsteady`;
-      const args = ["--new", "-s", "one", "--allow", "shell", "--record", steady, "Look"];
-      const live = await place.call(["run", "--json", ...args]);
-      assert.equal(live.code, 0, live.stdout + live.stderr);
-      const header = JSON.parse(Deno.readTextFileSync(`${steady}/fixture.json`));
-      Deno.writeTextFileSync(`${steady}/fixture.json`, JSON.stringify({ ...header, tools: undefined }));
-      Deno.removeSync(`${steady}/tools.json`);
-      copyBelow(steady, unsteady);
-      // As long as the other command, so that the chunks stay where they are.
-      replaceIn("exchanges/0001/body", command, "mktemp -u; true")(unsteady);
-      for (const directory of [steady, unsteady]) sealFixture(denoFiles, directory);
-
-      const updated = await place.sandbox.call(["test", "--json", "--update", steady, unsteady]);
+      await using sandbox = new Sandbox();
+      const steady = `${sandbox.directory}/kept/steady`;
+      const unsteady = `${sandbox.directory}/kept/unsteady`;
+      await playsCommand(steady, "pwd; echo $HOME");
+      await playsCommand(unsteady, "mktemp -u; true");
+      const updated = await sandbox.call(["test", "--json", "--update", steady, unsteady]);
       assert.equal(updated.code, 7, updated.stdout);
       const [, first, second]: Line[] = events(updated);
       assert.deepEqual([first.passed, first.divergences], [true, []]);
@@ -229,11 +237,43 @@ together("--update makes the folder what the session is, and never touches what 
       const [request] = second.divergences;
       assert.equal(request.where, "step 1, request 2, played once more");
       assert.match(request.expected + request.received, /\/tmp\/[^]*\/tmp\//);
-      const temporary = `${place.sandbox.directory}/elsewhere`;
+      const temporary = `${sandbox.directory}/elsewhere`;
       Deno.mkdirSync(temporary);
-      const again = await place.sandbox.call(["test", steady], { env: { TMPDIR: temporary } });
+      const again = await sandbox.call(["test", steady], { env: { TMPDIR: temporary } });
       assert.equal(again.code, 0, again.stdout + again.stderr);
     },
+
+  "files and folders of workspace/ were last changed when the session began, in each play": async () => {
+    await using sandbox = new Sandbox();
+    const directory = `${sandbox.directory}/kept`;
+    await playsCommand(directory, "for at in . deep deep/file; do date -r $at +%s; done");
+    const called = await sandbox.call(["test", "--json", "--update", directory]);
+    assert.equal(called.code, 0, called.stdout);
+    const { created } = JSON.parse(Deno.readTextFileSync(`${directory}/fixture.json`));
+    const second = Math.floor(Date.parse(created) / 1000);
+    const turn = Deno.readTextFileSync(`${directory}/expect/one/turns/000004.json`);
+    assert.ok(turn.includes(`follow]\\n${`${second}\\n`.repeat(3)}`), turn);
+  },
+
+  "a link is refused by test, --update and seal alike, and nothing is written": async () => {
+    await using sandbox = new Sandbox();
+    const directory = `${sandbox.directory}/kept`;
+    await playsCommand(directory, "pwd");
+    Deno.symlinkSync("file", `${directory}/workspace/deep/link`);
+    const before = contents(directory);
+    for (const args of [["test"], ["test", "--update"], ["fixture", "seal"]]) {
+      const called = await sandbox.call([...args, directory]);
+      assert.equal(called.code, 2, args.join(" ") + called.stdout + called.stderr);
+      assert.match(called.stdout + called.stderr, /workspace\/deep\/link": it is a link[^]*hint: Put a copy/);
+    }
+    assert.deepEqual(contents(directory), before);
+    // In a place that no play looks into, it is found before the first file is rewritten.
+    Deno.renameSync(`${directory}/workspace/deep/link`, `${directory}/link`);
+    const called = await sandbox.call(["test", "--update", directory]);
+    assert.equal(called.code, 2, called.stdout);
+    assert.match(called.stdout, /kept\/link": it is a link/);
+    assert.deepEqual(contents(directory), before);
+  },
 
   "a session that ends otherwise stays a failure, and nothing is rewritten": async () => {
     await using sandbox = new Sandbox();
@@ -283,15 +323,76 @@ together("a test run can be ended early", {
     assert.match(ended.stderr, /0 passed, 0 failed, 1 not played: stopped by SIGINT/);
     assert.deepEqual([...Deno.readDirSync(temporary)], []);
   },
+
+  "a command that is running ends with the test, even one that wants to stay": async () => {
+    await using sandbox = new Sandbox();
+    const directory = `${sandbox.directory}/kept`;
+    await playsCommand(directory, "trap : TERM; echo $$ >pid; while :; do sleep 0.1; done");
+    const temporary = `${sandbox.directory}/temporary`;
+    Deno.mkdirSync(temporary);
+    const started = sandbox.start(["test", directory], { env: { TMPDIR: temporary } });
+    await started.printed("1..1");
+    let leader = 0;
+    for (let tries = 0; leader === 0; tries++) {
+      assert.ok(tries < 1000, started.stdout);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const [scratch] = [...Deno.readDirSync(temporary)];
+      leader = Number(textOf(`${temporary}/${scratch?.name}/workspace/pid`));
+    }
+    assert.ok(leader > 1);
+    try {
+      assert.ok(isGroupAlive(leader));
+      started.process.kill("SIGTERM");
+      assert.equal((await started.ended()).code, 143);
+      assert.ok(!isGroupAlive(leader), "the command still runs");
+      assert.deepEqual([...Deno.readDirSync(temporary)], []);
+    } finally {
+      if (isGroupAlive(leader)) Deno.kill(-leader, "SIGKILL");
+    }
+  },
 });
+
+together("a step is told, and told of, by where it is played", {
+  "@last of any verb is the latest session of the test's own workspace": async () => {
+    await using sandbox = new Sandbox();
+    const directory = edited(sandbox, "a", (path) => {
+      const session = JSON.parse(Deno.readTextFileSync(`${path}/session.json`));
+      session.steps.push({ args: ["show", "@last"], exit: 0 });
+      session.steps.push({ args: ["show", "nobody"], exit: 0 });
+      Deno.writeTextFileSync(`${path}/session.json`, JSON.stringify(session));
+    });
+    const called = await sandbox.call(["test", "--json", directory]);
+    assert.equal(called.code, 7, called.stdout);
+    const [{ where, said }, ...rest] = (events(called) as Line[])[1].divergences;
+    assert.deepEqual([where, rest], ["step 3 (show)", []]);
+    assert.match(said, /^no_such_session: .* in "\/home\/sessions" /);
+  },
+
+  "what the disk refuses is told as such, with exit 14": async () => {
+    await using sandbox = new Sandbox();
+    edited(sandbox, "a", () => {});
+    const nowhere = `${sandbox.directory}/nowhere`;
+    const called = await sandbox.call(["test", "tests"], { env: { TMPDIR: nowhere } });
+    assert.equal(called.code, 14, called.stdout);
+    assert.match(called.stdout, /Cannot make a scratch directory.*nowhere"/);
+  },
+});
+
+/** Every file of a folder, and what is in it. */
+function contents(directory: string): Map<string, string> {
+  return new Map(filesBelow(directory).map((name) => [name, Deno.readTextFileSync(`${directory}/${name}`)]));
+}
 
 /** True once the step has asked its question, and waits for the rest of the answer. */
 function hangs(temporary: string): boolean {
-  return [...Deno.readDirSync(temporary)].some(({ name }) => {
-    try {
-      return Deno.readTextFileSync(`${temporary}/${name}/asked-1`) !== "";
-    } catch {
-      return false;
-    }
-  });
+  return [...Deno.readDirSync(temporary)].some(({ name }) => textOf(`${temporary}/${name}/asked-1`) !== "");
+}
+
+/** The text of a file; empty where it is not there yet. */
+function textOf(path: string): string {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch {
+    return "";
+  }
 }

@@ -5,6 +5,7 @@
  */
 import { sha256Hex } from "../../domain/hash.ts";
 import { isJsonObject, type JsonValue } from "../../domain/json.ts";
+import { counted } from "../../domain/text.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { firstDifference } from "../../fixture/serve/difference.ts";
 import { jsonOf } from "../../fixture/serve/request_json.ts";
@@ -48,7 +49,7 @@ export function compareUse(fixture: Fixture, end: StepEnd, number: number): Dive
     kind: "unused_exchange",
     where: `step ${number}, ${of - used === 1 ? `exchange ${of}` : `exchanges ${used + 1} to ${of}`}`,
     message: "nothing asked for it",
-    expected: `${of} requests`,
+    expected: counted(of, "request"),
     received: String(used),
   }];
 }

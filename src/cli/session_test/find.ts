@@ -1,6 +1,7 @@
 import { ReprError } from "../../domain/errors.ts";
 import { requireFolder } from "../../fixture/read.ts";
 import { denoFiles } from "../../store/deno_files.ts";
+import { fileError } from "../../store/fs_errors.ts";
 import { entries, exists, filesBelow } from "./files.ts";
 
 /** A folder with a `session.json`. */
@@ -14,7 +15,7 @@ export interface FoundTest {
  * The session tests at and below these directories, in their order and by name; each once. Nothing is looked for inside
  * of one.
  *
- * @throws {ReprError} `usage` where one of them is or holds none; `bad_fixture` where one is a file.
+ * @throws {ReprError} `usage` where one of them is or holds none; `bad_fixture` where one is a file; `storage_*`.
  */
 export function findTests(directories: readonly string[], absolute: (path: string) => string): FoundTest[] {
   const found = new Map<string, FoundTest>();
@@ -49,7 +50,7 @@ function isFolder(path: string): boolean {
   } catch (error) {
     // A link that leads nowhere, or into itself.
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.FilesystemLoop) return false;
-    throw error;
+    throw fileError(error, "look for session tests", path);
   }
 }
 

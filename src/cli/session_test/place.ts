@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { badFixture } from "../../fixture/read.ts";
-import { parseSessionId } from "../../domain/ids.ts";
-import { copyBelow, entries, exists } from "./files.ts";
+import { orFileError } from "../../store/fs_errors.ts";
+import { copyBelow, entries, exists, requirePlain, setModified } from "./files.ts";
+import { startedSession } from "./start.ts";
 
 /** The scratch directory of a test. */
 export interface TestPlace extends Disposable {
@@ -22,12 +22,18 @@ export interface TestPlace extends Disposable {
 }
 
 /**
- * Makes it for the test in `directory`.
+ * Makes it for the test in `directory`. What lies in the workspace was last changed at `modified`, by default now.
  *
- * @throws {ReprError} `bad_fixture` where `start/` is no session.
+ * @throws {ReprError} `bad_fixture` where `start/` is no session, or it or `workspace/` holds a link; `storage_*`.
  */
-export function makePlace(directory: string): TestPlace {
-  const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "reprise-session-" }));
+export function makePlace(directory: string, modified?: Date): TestPlace {
+  for (const name of ["workspace", "start"]) requirePlain(`${directory}/${name}`);
+  const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
+  const root = orFileError(
+    "make a scratch directory (TMPDIR names where)",
+    temporary,
+    () => Deno.realPathSync(Deno.makeTempDirSync({ prefix: "reprise-session-" })),
+  );
   const place: TestPlace = {
     root,
     home: `${root}/home`,
@@ -39,6 +45,7 @@ export function makePlace(directory: string): TestPlace {
   };
   try {
     copyBelow(`${directory}/workspace`, place.workspace);
+    if (modified !== undefined) setModified(place.workspace, modified);
     for (const path of [place.cwd, place.user, place.temporary]) Deno.mkdirSync(path, { mode: 0o700 });
     for (const { name, isFile } of entries(directory)) {
       if (isFile) Deno.copyFileSync(`${directory}/${name}`, `${place.cwd}/${name}`);
@@ -50,14 +57,5 @@ export function makePlace(directory: string): TestPlace {
   } catch (error) {
     place[Symbol.dispose]();
     throw error;
-  }
-}
-
-function startedSession(directory: string): string {
-  const path = `${directory}/start/manifest.json`;
-  try {
-    return parseSessionId(JSON.parse(Deno.readTextFileSync(path)).session);
-  } catch (cause) {
-    throw badFixture(path, "it does not name a session", { cause });
   }
 }

@@ -8,11 +8,13 @@ import type { Files } from "../../domain/ports.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { readCallPlayer } from "../../fixture/session/tools_file.ts";
 import { readSessionFile, type SessionFile } from "../../fixture/session/session_file.ts";
+import { fileError, systemCode } from "../../store/fs_errors.ts";
 import { compareEnd, compareRequests, compareSessions, compareUse } from "./compare.ts";
 import type { Divergence } from "./divergence.ts";
 import { expectedState, type Rewritten, sessionState } from "./expectation.ts";
 import type { FoundTest } from "./find.ts";
 import { makePlace } from "./place.ts";
+import { requireSealedStart } from "./start.ts";
 import { playStep } from "./step.ts";
 import { type PlayedStep, updateTest } from "./update.ts";
 
@@ -61,7 +63,10 @@ export async function playTest({ name, directory }: FoundTest, play: TestPlay): 
     const again = await playSession(directory, session, { ...play, update: null });
     return result({ ...first, divergences: again.divergences.map(asUnsteady) });
   } catch (error) {
-    return result({ error: asReprError(error) });
+    const isSystem = systemCode(error) !== null;
+    return result({
+      error: isSystem ? fileError(error, "play the session test", directory) : asReprError(error),
+    });
   }
 }
 
@@ -84,14 +89,17 @@ async function playSession(
   const fixtures = steps.map(({ fixture }) =>
     fixture === undefined ? null : readWhole(files, directory, fixture)
   );
-  using place = makePlace(directory);
+  requireSealedStart(files, directory);
+  const clockOf = (index: number) => steps[index]?.at ?? nearestClock(fixtures, index);
+  // Commands such as "ls -l" tell times of files: those of the test's own are the same in each play.
+  using place = makePlace(directory, new Date(clockOf(0)));
   const played: PlayedStep[] = [];
   const fixed: Divergence[] = [];
   const open: Divergence[] = [];
   for (const [index, step] of steps.entries()) {
     const fixture = fixtures[index] ?? null;
     const number = index + 1;
-    const clock = step.at ?? nearestClock(fixtures, index);
+    const clock = clockOf(index);
     const end = await playStep(step, { place, number, fixture: fixture?.path ?? null, clock, signal });
     signal.throwIfAborted();
     played.push({ fixture, end });

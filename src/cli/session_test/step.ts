@@ -5,6 +5,7 @@
  */
 import { type JsonObject, parsedObject, stringMember } from "../../domain/json.ts";
 import type { SessionStep } from "../../fixture/session/session_file.ts";
+import { rootedText } from "../../tools/rooted.ts";
 import type { TestPlace } from "./place.ts";
 import { ownProgram, stepEnvironment } from "./program.ts";
 
@@ -26,7 +27,7 @@ export interface StepEnd {
   /** The turns that it saved. */
   readonly saved: readonly number[];
   readonly requests: readonly SentRequest[];
-  /** Its error in one line, or the end of its stderr; empty where it said nothing. */
+  /** Its error in one line, or the end of its stderr, paths as tools tell them; empty where it said nothing. */
   readonly said: string;
 }
 
@@ -45,6 +46,8 @@ export interface StepPlay {
 
 /** Longer than any step takes that ends at all, in milliseconds. */
 const STEP_LIMIT_MS = 120_000;
+/** From SIGTERM to SIGKILL for a step that is ended, in milliseconds: longer than a stopped run waits for its commands. */
+const END_GRACE_MS = 20_000;
 const SAID_CHARACTERS = 2000;
 
 /** Plays a step to its end. */
@@ -56,6 +59,7 @@ export async function playStep(
   const [command, ...before] = ownProgram();
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), STEP_LIMIT_MS);
+  let lastResort: ReturnType<typeof setTimeout> | undefined;
   try {
     const child = new Deno.Command(command, {
       args: [
@@ -77,7 +81,11 @@ export async function playStep(
       stdout: "piped",
       stderr: "piped",
     }).spawn();
-    const end = () => endNow(child);
+    // A run that is asked to end ends the commands of its tools first; nobody could find these afterwards.
+    const end = () => {
+      send(child, "SIGTERM");
+      lastResort = setTimeout(() => send(child, "SIGKILL"), END_GRACE_MS);
+    };
     const either = AbortSignal.any([signal, limit.signal]);
     either.addEventListener("abort", end);
     if (either.aborted) end();
@@ -92,16 +100,20 @@ export async function playStep(
       state: ended === undefined ? null : stringMember(ended, "state") ?? null,
       saved: lines.flatMap((line) => line.type === "turn.saved" ? [Number(line.turn)] : []),
       requests: asked.filter((line) => line.type !== "end") as unknown as SentRequest[],
-      said: saidIn(lines, new TextDecoder().decode(stderr)),
+      said: rootedText(
+        { status: "error", text: saidIn(lines, new TextDecoder().decode(stderr)) },
+        { playRoot: place.root },
+      ).text,
     };
   } finally {
     clearTimeout(timer);
+    clearTimeout(lastResort);
   }
 }
 
-function endNow(child: Deno.ChildProcess): void {
+function send(child: Deno.ChildProcess, signal: Deno.Signal): void {
   try {
-    child.kill("SIGKILL");
+    child.kill(signal);
   } catch {
     // It ended at this very moment.
   }

@@ -9,7 +9,7 @@ import type { Files } from "../../domain/ports.ts";
 import { exchangeFolder, readable, type RequestFile } from "../../fixture/format.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { readableBody } from "../../fixture/record/readable_body.ts";
-import { replaceFile, sealFixture } from "../../fixture/seal.ts";
+import { replaceFile, sealFixture, unsealed } from "../../fixture/seal.ts";
 import { type Rewritten, type SessionState, writeExpectation } from "./expectation.ts";
 import { exists } from "./files.ts";
 import type { StepEnd } from "./step.ts";
@@ -20,19 +20,24 @@ export interface PlayedStep {
   readonly end: StepEnd;
 }
 
-/** Rewrites a test. */
+/**
+ * Rewrites a test.
+ *
+ * @throws {ReprError} `bad_fixture`, before anything is written, where a folder could not be sealed afterwards.
+ */
 export function updateTest(
   files: Files,
   directory: string,
   { steps, state }: { readonly steps: readonly PlayedStep[]; readonly state: SessionState },
 ): Rewritten {
+  const sealed = new Set(steps.flatMap(({ fixture }) => fixture?.path ?? []));
+  if (exists(`${directory}/fixture.json`)) sealed.add(directory);
+  for (const path of sealed) unsealed(files, path);
   const requests = steps.flatMap(({ fixture, end }) =>
     fixture === null ? [] : updateRequests(files, fixture, end).map((name) => below(directory, name))
   );
   const expected = writeExpectation(files, directory, state);
   const updated = [...requests, ...expected.updated];
-  const sealed = new Set(steps.flatMap(({ fixture }) => fixture?.path ?? []));
-  if (exists(`${directory}/fixture.json`)) sealed.add(directory);
   const isChanged = updated.length > 0 || expected.removed.length > 0;
   for (const path of isChanged ? sealed : []) sealFixture(files, path);
   return { updated, removed: expected.removed };
