@@ -30,7 +30,7 @@ export function splitCommand(
 
 /** Adds them; `command` is what stood behind `--`. */
 export function addRecordingVerbs(verb: AddVerb, finish: Finish, command: readonly string[]): void {
-  verb("record", "a recording proxy in front of an API; with -- CMD, while CMD runs")
+  const record = verb("record", "a recording proxy in front of an API; with -- CMD, while CMD runs")
     .usage("[options] [-- CMD…]")
     .requiredOption("--out <dir>", "the fixture to write: a folder that is new or empty")
     .option(
@@ -44,8 +44,9 @@ export function addRecordingVerbs(verb: AddVerb, finish: Finish, command: readon
       new Option("-p, --provider <provider>", "whose API it is (default: seen from the traffic)")
         .choices(PROVIDER_KINDS),
     )
-    .addOption(flag("--keep-cut", "keep streams without their terminal event too, marked so"))
-    .option("--events <file>", "write JSON Lines there; with -- CMD, where stdout is the command's")
+    .addOption(flag("--keep-cut", "keep streams without their terminal event too, marked so"));
+  // Apart from the chain, whose type would take long to infer.
+  record.option("--events <file>", "write JSON Lines there; with -- CMD, where stdout is the command's")
     .addOption(flag("--dry-run", "say what would be done; do nothing"))
     .addHelpText(
       "after",
