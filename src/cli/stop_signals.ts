@@ -34,3 +34,12 @@ export function onStopSignals(act: (signal: StopSignal, exitCode: ExitCode) => v
     for (const { signal, listener } of listeners) Deno.removeSignalListener(signal, listener);
   };
 }
+
+/** Sends a signal to a child that may have ended by now. */
+export function signalChild(child: Deno.ChildProcess, signal: Deno.Signal): void {
+  try {
+    child.kill(signal);
+  } catch {
+    // It ended at this very moment.
+  }
+}

@@ -5,7 +5,7 @@
  */
 import { ReprError } from "../domain/errors.ts";
 import { type BasePaths, USUAL_PATHS } from "../fixture/base_paths.ts";
-import { onStopSignals, type StopSignal } from "./stop_signals.ts";
+import { onStopSignals, signalChild } from "./stop_signals.ts";
 
 /** The variables that lead the clients of OpenAI and Anthropic to `origin` (`http://127.0.0.1:PORT`). */
 export function clientEnvironment(
@@ -30,7 +30,7 @@ export async function runWrapped(
   // Before the command starts: whoever hears from it may send a signal at once.
   const ignoreSignals = onStopSignals((signal) => {
     // A terminal sends Ctrl-C to both of us, and many programs end hard at the second one.
-    if (signal !== "SIGINT" || !Deno.stdin.isTerminal()) forward(child, signal);
+    if (child !== null && (signal !== "SIGINT" || !Deno.stdin.isTerminal())) signalChild(child, signal);
   });
   try {
     child = started(command, env);
@@ -65,12 +65,4 @@ function whyNot(error: unknown): string {
   if (error instanceof Deno.errors.NotFound) return "there is no such program";
   if (error instanceof Deno.errors.PermissionDenied) return "it may not be executed";
   return error instanceof Error ? error.message : String(error);
-}
-
-function forward(child: Deno.ChildProcess | null, signal: StopSignal): void {
-  try {
-    child?.kill(signal);
-  } catch {
-    // It ended at this very moment.
-  }
 }

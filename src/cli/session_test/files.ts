@@ -43,8 +43,9 @@ export function exists(path: string): boolean {
  */
 export function requirePlain(path: string): void {
   const kind = orFileError("look for a file of a session test", path, () => denoFiles.facts(path)?.kind);
-  if (kind === "directory") { for (const { name } of entries(path)) requirePlain(`${path}/${name}`); }
-  else if (kind !== undefined && kind !== "file") throw notPlain(path, kind);
+  if (kind === undefined || kind === "file") return;
+  if (kind !== "directory") throw notPlain(path, kind);
+  for (const { name } of entries(path)) requirePlain(`${path}/${name}`);
 }
 
 /** Copies the files below `from`, their executable bits included. */

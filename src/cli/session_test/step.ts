@@ -6,6 +6,7 @@
 import { type JsonObject, parsedObject, stringMember } from "../../domain/json.ts";
 import type { SessionStep } from "../../fixture/session/session_file.ts";
 import { rootedText } from "../../tools/rooted.ts";
+import { signalChild } from "../stop_signals.ts";
 import type { TestPlace } from "./place.ts";
 import { ownProgram, stepEnvironment } from "./program.ts";
 
@@ -83,8 +84,8 @@ export async function playStep(
     }).spawn();
     // A run that is asked to end ends the commands of its tools first; nobody could find these afterwards.
     const end = () => {
-      send(child, "SIGTERM");
-      lastResort = setTimeout(() => send(child, "SIGKILL"), END_GRACE_MS);
+      signalChild(child, "SIGTERM");
+      lastResort = setTimeout(() => signalChild(child, "SIGKILL"), END_GRACE_MS);
     };
     const either = AbortSignal.any([signal, limit.signal]);
     either.addEventListener("abort", end);
@@ -108,14 +109,6 @@ export async function playStep(
   } finally {
     clearTimeout(timer);
     clearTimeout(lastResort);
-  }
-}
-
-function send(child: Deno.ChildProcess, signal: Deno.Signal): void {
-  try {
-    child.kill(signal);
-  } catch {
-    // It ended at this very moment.
   }
 }
 
