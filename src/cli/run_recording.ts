@@ -6,6 +6,7 @@
  */
 import { ReprError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
+import { total } from "../domain/redact.ts";
 import { readable } from "../fixture/format.ts";
 import type { DropReason } from "../fixture/record/outcome.ts";
 import { type ExchangeEvent, FixtureWriter, secretLeft } from "../fixture/record/writer.ts";
@@ -122,8 +123,13 @@ export class RunRecording {
     if (failed !== null) failure ??= fileError(failed.error, "complete the recording", path);
     failure ??= this.#lossOf(published);
     if (failure === null) {
-      const secrets = Object.values(redactions).reduce((sum, count) => sum + count, 0);
-      const facts = { kind: "recorded", path, exchanges: published, calls, secrets } as const;
+      const facts = {
+        kind: "recorded",
+        path,
+        exchanges: published,
+        calls,
+        secrets: total(redactions),
+      } as const;
       const untested = await this.#expect(ended);
       const tested = untested === null ? { tested: true } : { tested: false, untested };
       return { notice: { ...facts, ...tested }, failure };

@@ -129,7 +129,7 @@ export function addCounts(counts: SecretCounts, more: SecretCounts): void {
 }
 
 /** How many secrets there are in all. */
-export function total(counts: SecretCounts): number {
+export function total(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 

@@ -1,6 +1,7 @@
 /** The verb `record`: a proxy in front of an API that keeps what passes as a fixture. */
 import { asReprError, type ExitCode, ReprError } from "../../domain/errors.ts";
 import type { ProviderKind } from "../../domain/fingerprint.ts";
+import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
 import type { DropReason } from "../../fixture/record/outcome.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
@@ -154,7 +155,7 @@ function told(
     exit_code: exitCode,
   };
   events.write(ended);
-  const replaced = Object.values(redactions).reduce((sum, count) => sum + count, 0);
+  const replaced = total(redactions);
   output.note(
     `recorded ${counted(published, "exchange")} into "${out}"` +
       (dropped === 0 ? "" : `, left out ${dropped}`) +
