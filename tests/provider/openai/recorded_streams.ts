@@ -40,9 +40,20 @@ interface Cassette {
 
 const encoder = new TextEncoder();
 
+/**
+ * Recordings of the Responses and Messages APIs, as paths below {@linkcode RECORDINGS}. Chat Completions, in `chat/`, is
+ * an API that this version does not read.
+ */
+export function recordingFiles(): string[] {
+  return [...Deno.readDirSync(RECORDINGS)].filter((entry) => entry.isDirectory && entry.name !== "chat")
+    .flatMap((folder) =>
+      [...Deno.readDirSync(`${RECORDINGS}/${folder.name}`)].map((file) => `${folder.name}/${file.name}`)
+    ).sort();
+}
+
 /** Every recorded stream of an API that speaks Responses. */
 export function recordedStreams(): RecordedStream[] {
-  return files().flatMap((file) => {
+  return recordingFiles().flatMap((file) => {
     const streams = streamsOf(file);
     return streams.map((text, index) => ({
       name: streams.length === 1 ? file : `${file}#${index + 1}`,
@@ -53,7 +64,7 @@ export function recordedStreams(): RecordedStream[] {
 
 /** Every recorded error body. */
 export function recordedErrors(): RecordedError[] {
-  const bare = files()
+  const bare = recordingFiles()
     .filter((file) => /^vercel-ai\/.*error.*\.json$/.test(file))
     .map((file) => ({
       name: file,
@@ -61,7 +72,7 @@ export function recordedErrors(): RecordedError[] {
       headers: new Headers({ "content-type": "application/json" }),
       body: read(file),
     }));
-  const fromCassettes = files().filter((file) => file.endsWith(".yaml")).flatMap((file) =>
+  const fromCassettes = recordingFiles().filter((file) => file.endsWith(".yaml")).flatMap((file) =>
     cassette(file).interactions.flatMap(({ response }) => {
       const status = response.status?.code ?? 200;
       if (status < 400) return [];
@@ -102,12 +113,6 @@ function gatewayStreams(file: string): string[] {
 
 function isEventStream(headers: Record<string, string[]> | undefined): boolean {
   return headers?.["content-type"]?.[0]?.startsWith("text/event-stream") ?? false;
-}
-
-function files(): string[] {
-  return [...Deno.readDirSync(RECORDINGS)].filter((entry) => entry.isDirectory).flatMap((folder) =>
-    [...Deno.readDirSync(`${RECORDINGS}/${folder.name}`)].map((file) => `${folder.name}/${file.name}`)
-  ).sort();
 }
 
 function read(file: string): string {
