@@ -5,6 +5,13 @@
  */
 import type { Item } from "./event.ts";
 
+/** A provider's item, and which of its members are not sent. */
+interface ItemEntry {
+  readonly item: Item;
+  /** Members to leave out: those that the API refused on this item, and an id that needs dropped reasoning. */
+  readonly omit?: readonly string[];
+}
+
 /** One element of the next request's input. The provider writes it in its own shape. */
 export type FoldedEntry =
   | {
@@ -12,17 +19,15 @@ export type FoldedEntry =
     /** Content parts in the Responses shape. */
     readonly content: readonly Item[];
   }
-  | {
+  | ItemEntry & {
     readonly kind: "assistant_message";
-    readonly item: Item;
     /** True directly after sent reasoning of the same response: the message then keeps its `msg_` id. */
     readonly keepId: boolean;
   }
-  | { readonly kind: "reasoning"; readonly item: Item }
-  | {
+  | ItemEntry & { readonly kind: "reasoning" }
+  /** A `function_call`, `custom_tool_call` or `tool_use` item. */
+  | ItemEntry & {
     readonly kind: "tool_call";
-    /** A `function_call`, `custom_tool_call` or `tool_use` item. */
-    readonly item: Item;
     /** The call id to send: the provider's own, with a suffix where a session repeats one. */
     readonly callId: string;
   }
@@ -35,9 +40,4 @@ export type FoldedEntry =
     /** Set when the call did not do what it was asked for. */
     readonly isError?: true;
   }
-  | {
-    readonly kind: "provider_item";
-    readonly item: Item;
-    /** Members to leave out: those that the API refused on this item, and an id that needs dropped reasoning. */
-    readonly omit?: readonly string[];
-  };
+  | ItemEntry & { readonly kind: "provider_item" };

@@ -137,10 +137,18 @@ export class HistoryFold {
       }
       switch (event.type) {
         case "reasoning":
-          this.#push({ kind: "reasoning", item: event.item }, event.seq);
+          this.#push({ kind: "reasoning", item: event.item, ...this.#omitted(event) }, event.seq);
           break;
         case "assistant_message":
-          this.#push({ kind: "assistant_message", item: event.item, keepId: afterReasoning }, event.seq);
+          this.#push(
+            {
+              kind: "assistant_message",
+              item: event.item,
+              keepId: afterReasoning,
+              ...this.#omitted(event),
+            },
+            event.seq,
+          );
           break;
         case "provider_item":
           this.#push(this.#providerItem(event, reasoningDropped), event.seq);
@@ -173,9 +181,17 @@ export class HistoryFold {
 
   /** A compaction does without its id, which would make the server demand the reasoning before it (§2.4). */
   #providerItem({ item, seq }: ProviderItemEvent, reasoningDropped: boolean): FoldedEntry {
-    const stripped = this.#steering.stripped.get(seq) ?? [];
-    const omit = reasoningDropped && isEncryptedItem(item) ? [...stripped, "id"] : stripped;
-    return { kind: "provider_item", item, ...(omit.length === 0 ? {} : { omit }) };
+    const more = reasoningDropped && isEncryptedItem(item) ? ["id"] : [];
+    return { kind: "provider_item", item, ...this.#omitted({ seq }, more) };
+  }
+
+  /** The members that an item goes without: those that the API refused on it, and `more`. */
+  #omitted(
+    { seq }: { readonly seq: number },
+    more: readonly string[] = [],
+  ): { readonly omit?: readonly string[] } {
+    const omit = [...this.#steering.stripped.get(seq) ?? [], ...more];
+    return omit.length === 0 ? {} : { omit };
   }
 
   /**
@@ -250,7 +266,7 @@ export class HistoryFold {
       this.#repairs.push({ seq: event.seq, kind: "call_id_renamed", callId });
     }
     this.#calls.set(event.seq, { callId, callType: event.item.type });
-    this.#push({ kind: "tool_call", item: event.item, callId }, event.seq);
+    this.#push({ kind: "tool_call", item: event.item, callId, ...this.#omitted(event) }, event.seq);
     if (!this.#resultOf.has(event.seq)) this.#orphans.push(event);
   }
 

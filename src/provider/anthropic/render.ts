@@ -17,6 +17,20 @@ import { wireCallId, wireToolName } from "../names.ts";
 
 /** The blocks of an entry, in order; none where Messages has no place for it. */
 export function renderEntry(entry: FoldedEntry): readonly JsonObject[] {
+  const blocks = renderWhole(entry);
+  const omit = "omit" in entry ? entry.omit ?? [] : [];
+  return omit.length === 0 ? blocks : blocks.map((block) => without(block, omit));
+}
+
+/** True when a block of `entry` is sent with the member `name` and can be sent without it. */
+export function canOmit(entry: FoldedEntry, name: string): boolean {
+  const optional = entry.kind === "provider_item"
+    ? name !== "type"
+    : entry.kind === "assistant_message" && name === "citations";
+  return optional && renderEntry(entry).some((block) => Object.hasOwn(block, name));
+}
+
+function renderWhole(entry: FoldedEntry): readonly JsonObject[] {
   switch (entry.kind) {
     case "user_message":
       return entry.content.flatMap(userBlock);
@@ -34,7 +48,7 @@ export function renderEntry(entry: FoldedEntry): readonly JsonObject[] {
         ...(entry.isError === true ? { is_error: true } : {}),
       }];
     case "provider_item":
-      return [without(entry.item, entry.omit ?? [])];
+      return [entry.item];
   }
 }
 
@@ -108,8 +122,7 @@ function inputOf(item: Item): JsonObject {
   return { INVALID_JSON: text };
 }
 
-function without(item: Item, omit: readonly string[]): JsonObject {
-  if (omit.length === 0) return item;
+function without(item: JsonObject, omit: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(item).filter(([name]) => !omit.includes(name)));
 }
 

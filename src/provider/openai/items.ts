@@ -21,7 +21,28 @@ export function encodeEntry(entry: FoldedEntry): string {
   return text.includes("\\ud") ? JSON.stringify(wellFormedItem(item)) : text;
 }
 
+/** Members of an element that the API takes it without, by the kind of its entry (§2.2–2.5). */
+const OPTIONAL_MEMBERS: { readonly [kind in FoldedEntry["kind"]]?: ReadonlySet<string> } = {
+  assistant_message: new Set(["id", "phase"]),
+  reasoning: new Set(["content"]),
+  tool_call: new Set(["namespace"]),
+};
+
+/** True when `entry` is sent with the member `name` and can be sent without it. */
+export function canOmit(entry: FoldedEntry, name: string): boolean {
+  const optional = entry.kind === "provider_item"
+    ? name !== "type"
+    : OPTIONAL_MEMBERS[entry.kind]?.has(name) === true;
+  return optional && Object.hasOwn(renderEntry(entry), name);
+}
+
 function renderEntry(entry: FoldedEntry): JsonObject {
+  const item = renderWhole(entry);
+  const omit = "omit" in entry ? entry.omit ?? [] : [];
+  return omit.length === 0 ? item : pick(item, (name) => !omit.includes(name));
+}
+
+function renderWhole(entry: FoldedEntry): JsonObject {
   switch (entry.kind) {
     case "user_message":
       return { type: "message", role: "user", content: entry.content };
@@ -38,7 +59,7 @@ function renderEntry(entry: FoldedEntry): JsonObject {
         output: entry.output,
       };
     case "provider_item":
-      return renderProviderItem(entry.item, entry.omit ?? []);
+      return renderProviderItem(entry.item);
   }
 }
 
@@ -128,12 +149,9 @@ const STATUS_IS_OUTPUT_ONLY: ReadonlySet<string> = new Set([
 ]);
 
 /** Hosted tools and the older client-side ones require their `status` and `id` (§2.2): all else is verbatim. */
-function renderProviderItem(item: Item, omit: readonly string[]): JsonObject {
+function renderProviderItem(item: Item): JsonObject {
   const dropStatus = STATUS_IS_OUTPUT_ONLY.has(item.type);
-  return pick(
-    item,
-    (name) => name !== "created_by" && !(dropStatus && name === "status") && !omit.includes(name),
-  );
+  return pick(item, (name) => name !== "created_by" && !(dropStatus && name === "status"));
 }
 
 function pick(item: JsonObject, keep: (name: string, value: JsonValue | undefined) => boolean): JsonObject {
