@@ -130,8 +130,8 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
       return `${counted(event.items.length, "earlier item")} not sent (${list})`;
     }
     case "replay_stripped":
-      return `the API refused the request, which goes once more without what was refused (${event.reason}: ` +
-        `${counted(event.items.length, "item")}): ${event.message}`;
+      return `the API refused the request; sent again without what was refused (${event.reason}: ` +
+        `${counted(event.items.length, "item")}): ${event.message}. ${event.hint}`;
     case "orphan_repaired":
       return `calls of a killed run were answered on disk: ${event.call_ids.join(", ")}`;
     case "orphan_answered":

@@ -190,7 +190,13 @@ function codeOfStatus(status: number, facts: ErrorFacts): ErrorCode {
   return status >= 500 ? "provider_failed" : "request_refused";
 }
 
-function codeOfWords(facts: ErrorFacts): ErrorCode | undefined {
+/** True when code or type says that the server failed, so that its words refuse nothing. */
+export function isServerFault({ providerCode, providerType }: ApiFailure): boolean {
+  return [providerCode, providerType].some((word) => word !== null && SERVER_WORDS.has(word));
+}
+
+/** The error code that code, type and words stand for; `undefined` when none of them is known. */
+export function codeOfWords(facts: ErrorFacts): ErrorCode | undefined {
   const { code, type, message } = facts;
   if (code === "context_length_exceeded") return "context_overflow";
   for (const word of [code, type]) {
@@ -219,8 +225,42 @@ function errorFactsOf(bodyText: string): ErrorFacts | undefined {
   if (mismatchOf(errorBodySchema, body) === undefined) {
     return typeof error === "string" ? { ...NO_FACTS, message: error } : factsOf(error as JsonObject);
   }
+  const detail = detailFacts(body.detail);
+  if (detail !== undefined) return detail;
   const message = stringMember(body, "message") ?? stringMember(body, "detail");
   return message === undefined ? undefined : { ...factsOf(body), message };
+}
+
+/**
+ * The facts of FastAPI's `{"detail": [{"type", "loc", "msg"}]}`, which a server of that kind sends where a request does
+ * not have the shape that it expects. The first problem inside the input says where; all of them are told.
+ */
+function detailFacts(detail: JsonValue | undefined): ErrorFacts | undefined {
+  if (isJsonObject(detail)) {
+    return stringMember(detail, "message") === undefined ? undefined : factsOf(detail);
+  }
+  if (!Array.isArray(detail)) return undefined;
+  const problems = detail.filter(isJsonObject).flatMap((problem) => {
+    const message = stringMember(problem, "msg") ?? stringMember(problem, "message");
+    return message === undefined
+      ? []
+      : [{ message, place: placeOf(problem.loc), code: textOf(problem.type) }];
+  });
+  const first = problems.find(({ place }) => place !== null && /^input\[/.test(place)) ?? problems[0];
+  if (first === undefined) return undefined;
+  const told = problems.map(({ message, place }) => place === null ? message : `${message} (${place})`);
+  return { message: told.join("; "), code: first.code, type: null, param: first.place };
+}
+
+/** `input[3].content` from `["body", "input", 3, "ReasoningItem", "content"]`; names of types are left out. */
+function placeOf(loc: JsonValue | undefined): string | null {
+  if (!Array.isArray(loc)) return null;
+  const steps = (loc[0] === "body" ? loc.slice(1) : loc).map((step: JsonValue) => {
+    if (typeof step === "number") return `[${step}]`;
+    return typeof step === "string" && /^[a-z_]\w{0,63}$/.test(step) ? `.${step}` : "";
+  });
+  const place = steps.join("").replace(/^\./, "");
+  return place === "" ? null : place;
 }
 
 function factsOf(error: JsonObject): ErrorFacts {

@@ -51,7 +51,7 @@ export interface BuiltRequest {
   readonly items: number;
 }
 
-/** What about a refused request can be mended. `index` points into the request's entries. */
+/** What a refused request was refused for. `index` points into the request's entries. */
 export type RequestRefusal =
   /** Reasoning: the items that the error names, by id or by place in the input; often none. */
   | { readonly kind: "reasoning"; readonly ids: readonly string[]; readonly index: number | null }
@@ -61,8 +61,12 @@ export type RequestRefusal =
   | { readonly kind: "field"; readonly without: Omission }
   /** A call without its output or an output without its call. */
   | { readonly kind: "call"; readonly callId: string | null }
-  /** Something about one item of the input; `field` when that is a member that the API does not know. */
-  | { readonly kind: "item"; readonly index: number; readonly field: string | null };
+  /** Something about one item of the input; `field` when that is a member that it can be sent without. */
+  | { readonly kind: "item"; readonly index: number; readonly field: string | null }
+  /** Probably reasoning: the error names a sent item or speaks of reasoning, in words that are not known. */
+  | { readonly kind: "likely_reasoning"; readonly ids: readonly string[] }
+  /** Something in the request: the error does not say what. */
+  | { readonly kind: "unknown" };
 
 /** How a response ended. */
 export interface FinishedResponse {
@@ -127,7 +131,7 @@ export interface Dialect {
   headers(key: ApiKey | null): Record<string, string>;
   buildRequest(spec: RequestSpec): BuiltRequest;
   newAssembler(): Assembler;
-  /** What can be mended about the request of these entries that failed so; `null` for every other failure. */
+  /** What the request of these entries was refused for; `null` where a retry without something cannot help. */
   refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]): RequestRefusal | null;
   /** The account that an answer names, hashed; `null` when it names none. */
   accountOf(headers: Headers): string | null;

@@ -15,14 +15,11 @@ import type { RunEnded } from "./events.ts";
 import { requireUnfinished } from "./continuing.ts";
 import { answerText } from "./item_events.ts";
 import { type Drift, pinDrift } from "./drift.ts";
-import { type MendingEvent, mendingOf } from "./refusals.ts";
-import { type RequestOutcome, requestStep } from "./request_step.ts";
+import { type RequestOutcome, requestStep, type SendOptions } from "./request_step.ts";
+import { Retries } from "./retry.ts";
 import type { RunSetup, RunStart } from "./setup.ts";
 import { denied, endOfError, endOfResponse, overBudget, type RunEnd, withCompactHint } from "./run_end.ts";
 import { runToolBatch } from "./tool_batch.ts";
-
-/** A request is mended for each of its optional fields at most, and for its history once. */
-const MAX_MENDINGS = 5;
 
 /** The API's smallest `max_output_tokens`: with less left, a request cannot be sent. */
 const MIN_OUTPUT_TOKENS = 16;
@@ -106,11 +103,24 @@ class Run {
   #firstTurn = 0;
   #lastTurn = 0;
   #toldRepairs = "[[],[]]";
+  readonly #retries: Retries;
 
   constructor(setup: RunSetup, number: number, pinned: { instructions: string; tools: string }) {
     this.#setup = setup;
     this.#number = number;
     this.#pinned = pinned;
+    this.#retries = new Retries({
+      setup,
+      number,
+      isStopped: () => this.#stopped() !== null,
+      send: (step, options) => this.#send(step, options),
+      keep: (outcome, step) => {
+        const calls = this.#keep(outcome);
+        this.#count(outcome, step);
+        return calls;
+      },
+      save: (draft) => this.saved(this.save(draft)),
+    });
   }
 
   /** Makes a turn durable. */
@@ -132,7 +142,7 @@ class Run {
       const early = this.#endBefore(step);
       if (early !== null) return early;
       this.#compact();
-      const outcome = await this.#request(step);
+      const outcome = await this.#retries.request(step);
       const calls = this.#keep(outcome);
       this.#count(outcome, step);
       const end = endOfResponse(outcome, { calls: calls.length, stopped: this.#stopped() });
@@ -147,28 +157,12 @@ class Run {
     }
   }
 
-  /**
-   * One step's request; when it is refused for something that can be left out, again without that. Each mending takes
-   * something away, and their number has an end.
-   */
-  async #request(step: number): Promise<RequestOutcome> {
-    let outcome = await this.#send(step, false);
-    let historyMended = false;
-    for (let mended = 0; mended < MAX_MENDINGS && this.#stopped() === null; mended++) {
-      const mending = this.#mend(outcome, step, { history: !historyMended });
-      if (mending === null) break;
-      historyMended ||= mending.type === "replay_notice";
-      outcome = await this.#send(step, true);
-    }
-    return outcome;
-  }
-
-  async #send(step: number, again: boolean): Promise<RequestOutcome> {
+  async #send(step: number, options: SendOptions): Promise<RequestOutcome> {
     return await requestStep({
       setup: this.#setup,
       run: this.#number,
       step,
-      again,
+      ...options,
       account: this.#account,
       cacheKey: this.#setup.writer.manifest?.family ?? this.#setup.writer.id,
       pinned: this.#pinned,
@@ -207,45 +201,6 @@ class Run {
     });
   }
 
-  /**
-   * Records what a refusal says about the history or the endpoint; it is durable before the retry that it explains.
-   * The history is mended once for a request, its fields once each.
-   */
-  #mend(outcome: RequestOutcome, step: number, may: { readonly history: boolean }): MendingEvent | null {
-    const { endpoint, model, dialect, writer, emit } = this.#setup;
-    const { error, failure, folded } = outcome;
-    const refusal = failure === null ? null : dialect.refusalOf(failure, folded.entries);
-    if (refusal === null || error === null) return null;
-    const said = { code: error.code, message: error.message };
-    const mending = mendingOf(refusal, {
-      ...outcome,
-      turns: writer.turns,
-      run: this.#number,
-      endpoint,
-      model,
-      error: said,
-    });
-    if (mending === null || mending.type === "replay_notice" && !may.history) return null;
-    const calls = this.#keep(outcome);
-    this.#count(outcome, step);
-    const turn = this.save({
-      kind: "harness",
-      run: this.#number,
-      events: [
-        ...calls.map((call) =>
-          fallbackResult(call, "not_run", "The call was not run: its response was refused.")
-        ),
-        mending,
-      ],
-    });
-    this.saved(turn);
-    const [reason, items] = mending.type === "replay_notice"
-      ? [mending.reason, mending.items] as const
-      : [`${mending.without}_refused`, []] as const;
-    emit({ type: "notice", kind: "replay_stripped", reason, items, message: error.message });
-    return mending;
-  }
-
   /** Records the end, answers what is open, and emits the last events. */
   close(end: RunEnd): RunEnded {
     let { state } = end;
@@ -261,6 +216,7 @@ class Run {
             ...calls.map((call) =>
               fallbackResult(call, "not_run", `The call was not run: the run ended as ${state} before it.`)
             ),
+            ...this.#retries.closing,
             {
               type: "run_ended",
               run: this.#number,

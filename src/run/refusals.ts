@@ -1,16 +1,18 @@
 /**
- * What a refusal of the API changes in the history, so that the same request without the refused part can go once
- * more, and no later one meets it again.
+ * What a refusal of the API changes in the history, so that the same request can go once more without the refused part,
+ * and no later one meets the refusal again.
  *
  * @module
  */
 import type { EventDraft, Omission, ReplayAction, RunError } from "../domain/event.ts";
 import type { ApiFailure } from "../domain/failure.ts";
 import type { ReprError } from "../domain/errors.ts";
-import type { Turn } from "../domain/turn.ts";
+import type { FoldedEntry } from "../domain/folded.ts";
+import type { Turn, TurnDraft } from "../domain/turn.ts";
 import type { Folded } from "../fold/fold.ts";
 import { leftOutBefore, standingNotices } from "../fold/steering.ts";
 import type { RequestRefusal } from "../provider/provider.ts";
+import { isContentRefusal } from "../provider/refusal.ts";
 
 /** The refused request. */
 export interface RefusedRequest {
@@ -40,9 +42,40 @@ export function failureOfError(error: ReprError): ApiFailure | null {
   };
 }
 
-/** The event that mends the request, or `null` when nothing in it can be left out or changed. */
-export function mendingOf(refusal: RequestRefusal, request: RefusedRequest): MendingEvent | null {
+/** A retry of a refused request. */
+export interface RetryPlan {
+  /** What the retry goes without. */
+  readonly event: RetryEvent;
+  /**
+   * `stated`: the API names what it refuses, in known words. `likely`: it names an item or speaks of reasoning.
+   * `blind`: it does not say; whether reasoning was the reason shows only in the retry.
+   */
+  readonly basis: "stated" | "likely" | "blind";
+}
+
+/**
+ * The retry after a refusal, or `null` when nothing can be left out of the request. `failure` decides whether it may be
+ * a blind one, where that is still allowed.
+ */
+export function planRetry(
+  refusal: RequestRefusal,
+  request: RefusedRequest,
+  { failure, mayBeBlind }: { readonly failure: ApiFailure; readonly mayBeBlind: boolean },
+): RetryPlan | null {
+  const event = eventOf(refusal, request);
+  if (event !== null) return { event, basis: refusal.kind === "likely_reasoning" ? "likely" : "stated" };
+  const isUnclear = refusal.kind === "unknown" || refusal.kind === "call" || refusal.kind === "item";
+  if (!mayBeBlind || !isUnclear || !isContentRefusal(failure)) return null;
+  const blind = withoutReasoning(request, new Set());
+  return blind === null ? null : { event: blind, basis: "blind" };
+}
+
+function eventOf(refusal: RequestRefusal, request: RefusedRequest): RetryEvent | null {
   switch (refusal.kind) {
+    case "unknown":
+      return null;
+    case "likely_reasoning":
+      return withoutReasoning(request, new Set(byIds(refusal.ids, request)));
     case "reasoning":
       return withoutReasoning(
         request,
@@ -64,26 +97,55 @@ export function mendingOf(refusal: RequestRefusal, request: RefusedRequest): Men
   }
 }
 
-/** An event that mends. */
-export type MendingEvent = Extract<EventDraft, { readonly type: "replay_notice" | "endpoint_notice" }>;
+/** An event that says what a retry goes without. */
+export type RetryEvent = Extract<EventDraft, { readonly type: "replay_notice" | "endpoint_notice" }>;
+
+/** True for a retry without reasoning or without a call: one for a request. A refused field costs only that field. */
+export function changesHistory(event: RetryEvent): boolean {
+  return event.type === "replay_notice" && event.reason !== "unknown_field";
+}
+
+/** The `seq` of each item that an event quarantines. */
+export function quarantinedBy(event: RetryEvent): number[] {
+  if (event.type !== "replay_notice") return [];
+  return event.items.filter(({ action }) => action === "quarantined").map(({ seq }) => seq);
+}
+
+/** The event that sends quarantined items again; none for none. */
+export function liftedQuarantine(seqs: readonly number[]): EventDraft[] {
+  if (seqs.length === 0) return [];
+  const items = seqs.map((seq): ReplayAction => ({ seq, action: "lifted" }));
+  return [{ type: "replay_notice", reason: "quarantine_lifted", items }];
+}
+
+/** The turn of a retry that was refused as well: what the retry went without stays out of this run only. */
+export function leftOutOnly(notice: TurnDraft): TurnDraft {
+  const events = notice.events.map((event): EventDraft => {
+    if (event.type !== "replay_notice") return event;
+    const items = event.items.map((item): ReplayAction => ({ ...item, action: "left_out" }));
+    return { ...event, items };
+  });
+  return { ...notice, events };
+}
 
 function withoutField({ endpoint, model, without, error }: RefusedRequest, field: Omission) {
   if (without.has(field)) return null;
   return { type: "endpoint_notice", endpoint, model, without: field, error } as const;
 }
 
-function sentReasoning({ folded }: RefusedRequest): ReadonlySet<number> {
+/** The `seq` of each reasoning item that a request held. */
+export function sentReasoning({ folded }: Pick<RefusedRequest, "folded">): ReadonlySet<number> {
   return new Set(folded.reasoning.filter(({ reason }) => reason === null).map(({ seq }) => seq));
 }
 
 /**
- * No reasoning of the refused request goes once more. What the error names is quarantined; so is what it does not
+ * No reasoning of the refused request goes in the retry. What the error names is quarantined; so is what it does not
  * name when an earlier run met the same. The rest is tried again in the next run.
  */
 function withoutReasoning(
   request: RefusedRequest,
   named: ReadonlySet<number>,
-): MendingEvent | null {
+): RetryEvent | null {
   const { turns, run, error } = request;
   const sent = [...sentReasoning(request)];
   if (sent.length === 0) return null;
@@ -96,26 +158,37 @@ function withoutReasoning(
   return { type: "replay_notice", reason: "reasoning_refused", items, error };
 }
 
-function withoutCall({ folded, error }: RefusedRequest, callId: string | null): MendingEvent | null {
+function withoutCall({ folded, error }: RefusedRequest, callId: string | null): RetryEvent | null {
   const index = folded.entries.findIndex((entry) => entry.kind === "tool_call" && entry.callId === callId);
   const seq = folded.seqs[index];
   if (seq === undefined) return null;
   return { type: "replay_notice", reason: "call_refused", items: [{ seq, action: "left_out" }], error };
 }
 
-function withoutMember(request: RefusedRequest, index: number, field: string | null): MendingEvent | null {
+/** A refused optional member costs the member, on every item of that type; any other refusal costs the item. */
+function withoutMember(request: RefusedRequest, index: number, field: string | null): RetryEvent | null {
   const { folded, error } = request;
   const [entry, seq] = [folded.entries[index], folded.seqs[index]];
-  if (entry?.kind === "reasoning" && seq !== undefined) return withoutReasoning(request, new Set([seq]));
-  if (entry?.kind !== "provider_item" || seq === undefined || field === null) return null;
+  if (entry === undefined || seq === undefined) return null;
+  const carriers = field === null ? [] : carriersOf(request, entry, field);
+  if (carriers.length > 0 && field !== null) {
+    const items = carriers.map((seq): ReplayAction => ({ seq, action: "stripped", field }));
+    return { type: "replay_notice", reason: "unknown_field", items, error };
+  }
+  return entry.kind === "reasoning" ? withoutReasoning(request, new Set([seq])) : null;
+}
+
+/** The `seq` of each item like `refused` that is sent with the member `field`; none where that one is not. */
+function carriersOf({ folded }: RefusedRequest, refused: FoldedEntry, field: string): number[] {
+  const carries = (entry: FoldedEntry) =>
+    "item" in entry && Object.hasOwn(entry.item, field) && entry.omit?.includes(field) !== true;
   // A member that is left out already cannot be what is wrong.
-  if (!Object.hasOwn(entry.item, field) || entry.omit?.includes(field) === true) return null;
-  return {
-    type: "replay_notice",
-    reason: "unknown_field",
-    items: [{ seq, action: "stripped", field }],
-    error,
-  };
+  if (!("item" in refused) || !carries(refused)) return [];
+  return folded.entries.flatMap((entry, index) => {
+    const seq = folded.seqs[index];
+    const isAlike = "item" in entry && entry.kind === refused.kind && entry.item.type === refused.item.type;
+    return isAlike && carries(entry) && seq !== undefined ? [seq] : [];
+  });
 }
 
 function byIds(ids: readonly string[], { folded }: RefusedRequest): number[] {

@@ -22,8 +22,16 @@ import { failureOfResponse } from "./failure.ts";
 import { eventsOfResponse } from "./item_events.ts";
 import type { RunSetup } from "./setup.ts";
 
+/** How a request of a step is sent. */
+export interface SendOptions {
+  /** True when the same step was refused once and goes again. */
+  readonly again: boolean;
+  /** A turn that the request counts in, and that is saved only if the retry works. */
+  readonly pending: TurnDraft | null;
+}
+
 /** What a run carries from request to request. */
-export interface RequestContext {
+export interface RequestContext extends SendOptions {
   readonly setup: RunSetup;
   readonly run: number;
   /** 1 for the first request of the run. */
@@ -33,8 +41,6 @@ export interface RequestContext {
   readonly cacheKey: string;
   /** Blob ids of instructions and tools, which the record names in their place. */
   readonly pinned: { readonly instructions: string; readonly tools: string };
-  /** True when the same step was refused once and goes again. */
-  readonly again: boolean;
   /** Hears what the fold left out or changed, before anything is sent. */
   readonly onFolded: (folded: Folded) => void;
   /** Tokens that the budget still allows. */
@@ -70,7 +76,8 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
   const { replay: mode, window } = setup;
   const target: FoldTarget = { fingerprint, model: setup.model, replay: mode, window, run: context.run };
   const { writer } = setup;
-  const turns = needsOlderTurns(writer.turns, target) ? writer.allTurns() : writer.turns;
+  const saved = needsOlderTurns(writer.turns, target) ? writer.allTurns() : writer.turns;
+  const turns = context.pending === null ? saved : [...saved, writer.preview(context.pending)];
   const folded = foldHistory(turns, target);
   const without = standingOmissions(turns, setup.endpoint, setup.model);
   const built = setup.dialect.buildRequest({

@@ -60,6 +60,16 @@ export function withCompactHint(error: ReprError | null, session: string): ReprE
   });
 }
 
+/** A refusal that no retry helped against: the error names how to look at the history, and how to send less of it. */
+export function withReplayHint(error: ReprError, session: string): ReprError {
+  return new ReprError(error.code, error.message, {
+    hint: `See what was sent with "reprise explain ${session}"; ` +
+      `to send no earlier reasoning: reprise run -s ${session} --no-reasoning-replay`,
+    details: error.details,
+    cause: error.cause,
+  });
+}
+
 /** The end that an error brings. */
 export function endOfError(error: ReprError): RunEnd {
   return { state: error.code === "session_diverged" ? "diverged" : "failed", error };

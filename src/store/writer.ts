@@ -157,17 +157,9 @@ export class SessionWriter {
    */
   append(draft: TurnDraft): Turn {
     const { chain, turns } = this.#history;
-    const { turn: last, seq, sum: prev } = chain.end;
-    const tried = `append turn ${last + 1} to session "${this.id}"`;
+    const tried = `append turn ${chain.end.turn + 1} to session "${this.id}"`;
     this.#requireAlive(tried);
-    const { bytes } = encodeTurn(draft, {
-      session: this.id,
-      turn: last + 1,
-      firstSeq: seq + 1,
-      prev,
-      at: new Date(this.#ports.clock.now()).toISOString(),
-    });
-    const turn = judgeEncoded(chain, bytes, tried);
+    const { bytes, turn } = this.#judged(draft, this.#ports.clock.now(), tried);
     this.#requireBlobs(turn, tried);
     this.#publish(turn, bytes, tried);
     chain.advance(turn);
@@ -175,6 +167,29 @@ export class SessionWriter {
     this.#manifest = advanceManifest(this.#manifest, this.id, turn);
     this.#cacheManifest(this.#manifest);
     return turn;
+  }
+
+  /**
+   * The turn that {@linkcode append} would write now, but for its time: for a request that depends on whether the turn
+   * is ever written.
+   *
+   * @throws {ReprError} `storage_failed` when it would be too large.
+   * @throws {TypeError} when the draft breaks the format.
+   */
+  preview(draft: TurnDraft): Turn {
+    return this.#judged(draft, 0, `preview a turn of session "${this.id}"`).turn;
+  }
+
+  #judged(draft: TurnDraft, now: number, tried: string): { readonly bytes: Uint8Array; readonly turn: Turn } {
+    const { chain } = this.#history;
+    const { bytes } = encodeTurn(draft, {
+      session: this.id,
+      turn: chain.end.turn + 1,
+      firstSeq: chain.end.seq + 1,
+      prev: chain.end.sum,
+      at: new Date(now).toISOString(),
+    });
+    return { bytes, turn: judgeEncoded(chain, bytes, tried) };
   }
 
   /**

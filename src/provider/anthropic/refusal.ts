@@ -1,6 +1,6 @@
 /**
- * What a refused request was refused for, where the history or its fields can be mended. Errors of this API carry a
- * type and words only, so that the words decide (protocol §11).
+ * What a refused request was refused for, where leaving something out can help. Errors of this API carry a type and
+ * words only, so that the words decide (protocol §11).
  *
  * @module
  */
@@ -8,7 +8,9 @@ import type { ApiFailure } from "../../domain/failure.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import type { RequestRefusal } from "../provider.ts";
 import { wireCallId } from "../names.ts";
+import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";
 import { entryAt } from "./layout.ts";
+import { canOmit } from "./render.ts";
 
 /** `messages.1.content.0`, and what of it the error is about. */
 const PLACE = /\bmessages\.(\d{1,9})\.content\.(\d{1,9})((?:\.\w{1,64})*)/;
@@ -23,11 +25,12 @@ const UNKNOWN =
 /** The header goes for this wish alone: whatever is wrong with either, a request without both is the way out. */
 const DROP_BLOCK = /\bblock_binding\b|\banthropic-beta\b|\bthinking-binding-controls\b/i;
 
-/** The refusal that `failure` stands for, or `null` when nothing about the request of these entries can be mended. */
+/** The refusal that `failure` stands for, or `null` when leaving something out of the request cannot help. */
 export function refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]): RequestRefusal | null {
   const { code, status, message } = failure;
-  // Inside a stream an error without a known type is nobody's in particular: its words decide.
+  // Inside a stream an error without a known type may be either: its words decide.
   if (code !== "request_refused" && !(code === "provider_failed" && status === null)) return null;
+  if (isBarred(failure)) return null;
   const place = PLACE.exec(message);
   const index = place === null ? null : entryAt(entries, Number(place[1]), Number(place[2]));
   if (BOUND.test(message)) return { kind: "binding", index };
@@ -35,9 +38,11 @@ export function refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]):
   const call = CALL.exec(message);
   if (call !== null) return { kind: "call", callId: ownCallId(call[1], entries) };
   if (DROP_BLOCK.test(message)) return { kind: "field", without: "drop_block" };
-  if (index === null) return null;
-  const unknown = UNKNOWN.test(message);
-  return { kind: "item", index, field: unknown ? fieldOf(place?.[3] ?? "", entries[index]) : null };
+  if (index === null) return guessedRefusal(failure, entries);
+  const entry = entries[index];
+  const member = UNKNOWN.test(message) ? fieldOf(place?.[3] ?? "", entry) : null;
+  const field = member !== null && entry !== undefined && canOmit(entry, member) ? member : null;
+  return itemRefusal(failure, entries, { index, field });
 }
 
 /** The session's own id of a call that the error names as it was sent. */

@@ -1,12 +1,15 @@
 /**
- * What a refused request was refused for, where the history or its fields can be mended: by code and by words,
- * because several of these errors carry no code (protocol §6.2).
+ * What a refused request was refused for, where leaving something out can help: by code and by words, because several
+ * of these errors carry no code (protocol §6.2).
  *
  * @module
  */
 import type { Omission } from "../../domain/event.ts";
 import type { ApiFailure } from "../../domain/failure.ts";
+import type { FoldedEntry } from "../../domain/folded.ts";
 import type { RequestRefusal } from "../provider.ts";
+import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";
+import { canOmit } from "./items.ts";
 
 const INDEX_PARAM = /^input\[(\d{1,9})\]/;
 /** A member of an item itself, not one deeper inside: leaving out the whole member would lose more. */
@@ -30,30 +33,37 @@ const CALL_TEXTS: readonly RegExp[] = [
   /no tool output found for /i,
   /no tool call found for /i,
 ];
+/** A member that the server does not know: OpenAI's words and code, and those of FastAPI servers. */
+const UNKNOWN_CODES: ReadonlySet<string> = new Set(["unknown_parameter", "extra_forbidden"]);
+const UNKNOWN_TEXT = /unknown parameter|extra inputs are not permitted/i;
 /** A model that knows no encrypted content refuses to be asked for it (§6.2). */
 const INCLUDE_TEXT = /encrypted content is not supported with this model/i;
 
-/** The refusal that `failure` stands for, or `null` when nothing about the request can be mended. */
-export function refusalOf(failure: ApiFailure): RequestRefusal | null {
+/** The refusal that `failure` stands for, or `null` when leaving something out of the request cannot help. */
+export function refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]): RequestRefusal | null {
   const { code, status, message, param, providerCode } = failure;
-  // Inside a stream an error without code and type is nobody's in particular: its words decide.
+  // Inside a stream an error without code and type may be either: its words decide.
   if (code !== "request_refused" && !(code === "provider_failed" && status === null)) return null;
+  if (isBarred(failure)) return null;
   const ids = [...new Set(message.match(REASONING_ID) ?? [])];
   // Inside a stream nothing but the words may name the place.
   const named = param ?? QUOTED_PLACE.exec(message)?.[1] ?? null;
   const place = named === null ? null : INDEX_PARAM.exec(named);
   const index = place === null ? null : Number(place[1]);
-  const field = INCLUDE_TEXT.test(message) ? "include" : omissionOf(param, message);
-  if (field !== null) return { kind: "field", without: field };
+  const without = INCLUDE_TEXT.test(message) ? "include" : omissionOf(param, message);
+  if (without !== null) return { kind: "field", without };
   if (CALL_TEXTS.some((text) => text.test(message))) {
     return { kind: "call", callId: CALL_ID.exec(message)?.[1] ?? null };
   }
   if (providerCode === "invalid_encrypted_content" || REASONING_TEXTS.some((text) => text.test(message))) {
     return { kind: "reasoning", ids, index };
   }
-  if (index === null) return null;
-  const unknown = providerCode === "unknown_parameter" || /unknown parameter/i.test(message);
-  return { kind: "item", index, field: unknown ? FIELD_PARAM.exec(named ?? "")?.[1] ?? null : null };
+  if (index === null) return guessedRefusal(failure, entries);
+  const entry = entries[index];
+  const unknown = UNKNOWN_CODES.has(providerCode ?? "") || UNKNOWN_TEXT.test(message);
+  const member = unknown ? FIELD_PARAM.exec(named ?? "")?.[1] ?? null : null;
+  const field = member === null || entry === undefined || canOmit(entry, member) ? member : null;
+  return itemRefusal(failure, entries, { index, field });
 }
 
 /** The request field that the error is about, where the request can go without it. */

@@ -157,7 +157,6 @@ Deno.test("what the API refuses is told by its words", async (t) => {
       },
     ],
     ["an unknown member of the body", "zebra: Extra inputs are not permitted", null],
-    ["a place that is not there", "messages.7.content.1.caller: Extra inputs are not permitted", null],
     ["something else", "max_tokens: must be greater than 0", null],
   ];
   for (const [name, message, expected] of rows) {
@@ -168,6 +167,41 @@ Deno.test("what the API refuses is told by its words", async (t) => {
       assert.deepEqual(anthropicMessages.refusalOf(unnamed, ENTRIES), expected);
       const named = inStream({ type: "invalid_request_error", message });
       assert.deepEqual(anthropicMessages.refusalOf(named, ENTRIES), expected);
+    });
+  }
+});
+
+Deno.test("words that are not known are guessed at: by the id, the place or the subject that they name", async (t) => {
+  const likely = (ids: readonly string[] = []): RequestRefusal => ({ kind: "likely_reasoning", ids });
+  const rows: [string, RequestRefusal | null, RequestRefusal | null][] = [
+    ["The signature of a thinking block has expired", likely(), likely()],
+    ["messages.1: a thinking block cannot be used any more", likely(), likely()],
+    ["messages.1.content.2: its thinking is too old", likely(), likely()],
+    [
+      "messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified",
+      { kind: "item", index: 2, field: null },
+      { kind: "item", index: 2, field: null },
+    ],
+    ["Block srvtoolu_1 cannot be used", likely(["srvtoolu_1"]), likely(["srvtoolu_1"])],
+    ["messages.7.content.1.caller: Extra inputs are not permitted", { kind: "unknown" }, null],
+    ["Bad request", { kind: "unknown" }, null],
+    // About something else than the history.
+    ["`max_tokens` must be greater than `thinking.budget_tokens`", null, null],
+    ["thinking.budget_tokens: Input should be greater than 1024", null, null],
+    ["`temperature` may only be set to 1 when thinking is enabled", null, null],
+    // Nothing to try again (protocol §11).
+    ["Your credit balance is too low to access the Anthropic API", null, null],
+    ["Output blocked by content filtering policy", null, null],
+  ];
+  for (const [message, refusal, unnamed] of rows) {
+    await t.step(message, () => {
+      assert.deepEqual(anthropicMessages.refusalOf(refused(message), ENTRIES), refusal);
+      const named = inStream({ type: "invalid_request_error", message });
+      assert.deepEqual(anthropicMessages.refusalOf(named, ENTRIES), refusal);
+      assert.deepEqual(anthropicMessages.refusalOf(inStream({ message }), ENTRIES), unnamed);
+      if (message.startsWith("messages.1.content")) return;
+      const broken = inStream({ type: "api_error", message });
+      assert.equal(anthropicMessages.refusalOf(broken, ENTRIES), null, "a server's fault is no refusal");
     });
   }
 });

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../../src/domain/json.ts";
+import type { JsonObject, JsonValue } from "../../../src/domain/json.ts";
 import type { RecordedRequest } from "../responses_server.ts";
 import { httpError } from "./faults.ts";
 import { answer, type ScriptedResponse } from "./script.ts";
@@ -37,3 +37,45 @@ export function reasoningOf({ input }: Pick<RecordedRequest, "input">): JsonObje
 export function reasoningIds(request: Pick<RecordedRequest, "input">): string[] {
   return reasoningOf(request).map(({ id }) => String(id));
 }
+
+/** A refusal as servers made with FastAPI send it: `{"detail": …}`, a text or a list of problems. */
+export function refuseInDetail(status: number, detail: JsonValue): ScriptedResponse {
+  const headers = { "content-type": "application/json" };
+  return { kind: "http", status, headers, body: JSON.stringify({ detail }) };
+}
+
+/** Refusals of the item `id` in words that are in no documentation. */
+export const OTHER_WORDS: Readonly<Record<string, (id: string) => ScriptedResponse>> = {
+  "expired": (id) => refuse({ message: `reasoning item ${id} expired` }, "http"),
+  "expired, in a failed stream": (id) => refuse({ message: `reasoning item ${id} expired` }, "failed"),
+  "expired, in an error event": (id) =>
+    refuse({ message: `Item ${id} expired.`, code: "item_expired" }, "error"),
+  "unprocessable": (id) => refuse({ message: `Item ${id} is too old.`, param: "input", status: 422 }, "http"),
+  "as detail": (id) => refuseInDetail(400, `reasoning item ${id} expired`),
+  "as a list of details": (id) =>
+    refuseInDetail(422, [{
+      type: "value_error",
+      loc: ["body", "input"],
+      msg: `Value error, ${id} is unknown`,
+    }]),
+};
+
+/** Refusals that speak of reasoning and name no item. */
+export const OTHER_WORDS_UNNAMED: Readonly<Record<string, () => ScriptedResponse>> = {
+  "too old": () => refuse({ message: "encrypted_content too old" }, "http"),
+  "not decrypted": () =>
+    refuse({ message: "The reasoning content could not be decrypted.", param: "input" }, "http"),
+  "not decrypted, in a stream": () =>
+    refuse({ message: "The reasoning content could not be decrypted." }, "error_then_failed"),
+  "as detail": () => refuseInDetail(404, "Encrypted content not found"),
+};
+
+/** Refusals that say nothing of reasoning. */
+export const UNKNOWN_WORDS: Readonly<Record<string, () => ScriptedResponse>> = {
+  "bad request": () => refuse({ message: "Bad Request" }, "http"),
+  "not found": () => refuse({ message: "Item not found.", param: "input", status: 404 }, "http"),
+  "unprocessable": () => refuseInDetail(422, "Unprocessable Entity"),
+  "in a stream": () => refuse({ message: "Invalid input.", code: "invalid_request_error" }, "failed"),
+  "about another item": () =>
+    refuse({ message: "Invalid 'input[0]'.", param: "input[0]", code: "invalid_value" }, "http"),
+};

@@ -1,0 +1,145 @@
+/**
+ * Refused requests sent again without what was refused, and what of that is kept.
+ *
+ * @module
+ */
+import { type EventDraft, NO_USAGE, type ToolCallEvent } from "../domain/event.ts";
+import type { TurnDraft } from "../domain/turn.ts";
+import { fallbackResult } from "./closing.ts";
+import {
+  changesHistory,
+  leftOutOnly,
+  liftedQuarantine,
+  planRetry,
+  quarantinedBy,
+  type RetryPlan,
+  sentReasoning,
+} from "./refusals.ts";
+import type { RequestOutcome, SendOptions } from "./request_step.ts";
+import { withReplayHint } from "./run_end.ts";
+import type { RunSetup } from "./setup.ts";
+
+/** The most retries of a refused request: one for each of its optional fields, and one for its history. */
+const MAX_RETRIES = 5;
+
+/** The run that the requests belong to. */
+export interface RetryingRun {
+  readonly setup: RunSetup;
+  readonly number: number;
+  /** True once the run is asked to end. */
+  isStopped(): boolean;
+  send(step: number, options: SendOptions): Promise<RequestOutcome>;
+  /** Saves and counts what a response brought; returns its calls. */
+  keep(outcome: RequestOutcome, step: number): readonly ToolCallEvent[];
+  /** Makes a turn durable and acknowledges it. */
+  save(draft: TurnDraft): void;
+}
+
+/** Sends the requests of one run, each with the retries that its refusals allow. */
+export class Retries {
+  readonly #run: RetryingRun;
+  /** True once a request went again without reasoning although nothing said that reasoning was refused. */
+  #triedBlindly = false;
+  /** Items that were quarantined for a retry that was refused as well: nothing shows that they were the reason. */
+  #quarantinedInVain: readonly number[] = [];
+
+  constructor(run: RetryingRun) {
+    this.#run = run;
+  }
+
+  /** Events to end the run with: quarantine that helped nothing does not outlast it. */
+  get closing(): EventDraft[] {
+    return liftedQuarantine(this.#quarantinedInVain);
+  }
+
+  /**
+   * One step's request; when it is refused, again without what can be left out. Each retry takes something away, and
+   * their number has an end.
+   */
+  async request(step: number): Promise<RequestOutcome> {
+    let outcome = await this.#run.send(step, { again: false, pending: null });
+    const reasoning = sentReasoning(outcome).size;
+    const quarantined: number[] = [];
+    let historyChanged = false;
+    for (let retries = 0; retries < MAX_RETRIES && !this.#run.isStopped(); retries++) {
+      const plan = this.#plan(outcome);
+      if (plan === null || (historyChanged && changesHistory(plan.event))) break;
+      historyChanged ||= changesHistory(plan.event);
+      const notice = this.#keepRefused(outcome, plan, step);
+      if (plan.basis === "stated") {
+        quarantined.push(...quarantinedBy(plan.event));
+        this.#saveNotice(notice, plan);
+        outcome = await this.#run.send(step, { again: true, pending: null });
+      } else {
+        this.#triedBlindly ||= plan.basis === "blind";
+        outcome = await this.#tryWithout(outcome, { plan, notice, step });
+      }
+    }
+    const { error } = outcome;
+    if (error === null || !this.#isRefused(outcome)) return outcome;
+    this.#quarantinedInVain = quarantined;
+    if (reasoning === 0 || this.#refusalOf(outcome) === null) return outcome;
+    return { ...outcome, error: withReplayHint(error, this.#run.setup.writer.id) };
+  }
+
+  /**
+   * A retry that may be in vain. Its notice is saved only once the API has taken the request; where the retry is
+   * refused as well, or a replay has no recording of it, the first refusal stands.
+   */
+  async #tryWithout(
+    refused: RequestOutcome,
+    { plan, notice, step }: { readonly plan: RetryPlan; readonly notice: TurnDraft; readonly step: number },
+  ): Promise<RequestOutcome> {
+    const outcome = await this.#run.send(step, { again: true, pending: notice });
+    const inVain = this.#isRefused(outcome);
+    if (outcome.error === null || outcome.draft !== null) {
+      // The request of a response that is kept must fold again, so that what it went without is saved before it.
+      this.#saveNotice(inVain ? leftOutOnly(notice) : notice, plan);
+      return outcome;
+    }
+    return inVain ? { ...refused, draft: null, response: null, usage: NO_USAGE } : outcome;
+  }
+
+  /** The retry that a refusal allows, or `null`. */
+  #plan(outcome: RequestOutcome): RetryPlan | null {
+    const { setup: { endpoint, model, writer }, number: run } = this.#run;
+    const { error, failure } = outcome;
+    const refusal = this.#refusalOf(outcome);
+    if (refusal === null || failure === null || error === null) return null;
+    const said = { code: error.code, message: error.message };
+    const request = { ...outcome, turns: writer.turns, run, endpoint, model, error: said };
+    return planRetry(refusal, request, { failure, mayBeBlind: !this.#triedBlindly });
+  }
+
+  /** True when an API refused a request, or a replay has no recording of it. */
+  #isRefused(outcome: RequestOutcome): boolean {
+    const { error } = outcome;
+    if (error === null) return false;
+    return error.code === "request_refused" || error.code === "fixture_miss" ||
+      this.#refusalOf(outcome) !== null;
+  }
+
+  #refusalOf({ failure, folded }: RequestOutcome) {
+    return failure === null ? null : this.#run.setup.dialect.refusalOf(failure, folded.entries);
+  }
+
+  /** Keeps what a refused response brought; returns the turn that answers its calls and explains the retry. */
+  #keepRefused(outcome: RequestOutcome, { event }: RetryPlan, step: number): TurnDraft {
+    const results = this.#run.keep(outcome, step).map((call) =>
+      fallbackResult(call, "not_run", "The call was not run: its response was refused.")
+    );
+    return { kind: "harness", run: this.#run.number, events: [...results, event] };
+  }
+
+  /** Makes the turn that explains a retry durable, and reports it. */
+  #saveNotice(notice: TurnDraft, { event }: RetryPlan): void {
+    const { emit, writer } = this.#run.setup;
+    this.#run.save(notice);
+    const [reason, items] = event.type === "replay_notice"
+      ? [event.reason, event.items] as const
+      : [`${event.without}_refused`, []] as const;
+    const hint = `See what is sent and what is not with "reprise explain ${writer.id}"`;
+    const message = event.error?.message ?? "";
+    emit({ type: "notice", kind: "replay_stripped", reason, items, message, hint });
+  }
+}
