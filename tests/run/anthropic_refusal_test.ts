@@ -72,6 +72,75 @@ promise(
   },
 );
 
+const OTHER_WORDS = [
+  "The signature of a thinking block has expired",
+  "messages.1.content: thinking cannot be read any more",
+  "Request cannot be processed",
+];
+for (const words of OTHER_WORDS) {
+  promise(
+    `a refusal of thinking in other words goes once more without any (${words})`,
+    {
+      script: (request) =>
+        thoughtsOf(request).length === 0 || request.number > 4
+          ? says([thinking("Hm."), text("Done.")])
+          : invalidRequest(words),
+    },
+    async (session) => {
+      await session.run("One");
+      const second = await session.run("Two");
+      assert.equal(second.ended.state, "completed");
+      assert.deepEqual(sentIn(session, second).map((request) => thoughtsOf(request).length), [1, 0]);
+      assert.deepEqual(session.notices().map(({ items }) => items[0]?.action), ["left_out"]);
+      const third = await session.run("Three");
+      assert.deepEqual([third.ended.state, session.notices().length], ["completed", 2]);
+    },
+    { model: UNBOUND },
+  );
+}
+
+promise(
+  "a refused thinking block that is named by its place is quarantined, and the next run does not meet the refusal",
+  {
+    script: (request) => {
+      const at = request.blocks.findIndex(({ thinking }) => thinking === "First.");
+      return at < 0 || request.number === 1
+        ? says([thinking(request.number === 1 ? "First." : "Later."), text("Done.")])
+        : invalidRequest(
+          "messages.1.content.0: `thinking` blocks in the latest assistant message cannot be modified",
+        );
+    },
+  },
+  async (session) => {
+    await session.run("One");
+    const second = await session.run("Two");
+    assert.deepEqual([second.ended.state, second.requests[1] - second.requests[0]], ["completed", 2]);
+    const third = await session.run("Three");
+    assert.deepEqual([third.ended.state, third.requests[1] - third.requests[0]], ["completed", 1]);
+    assert.deepEqual(sentIn(session, third).map(thoughtsOf), [["Later."]]);
+  },
+  { model: UNBOUND },
+);
+
+promise(
+  "billing and policy refusals of a request with thinking are not tried again",
+  {
+    script: ({ number }) =>
+      number === 1 ? says([thinking("Hm."), text("Done.")]) : invalidRequest(
+        number === 2 ? "Your credit balance is too low" : "Blocked by content filtering policy",
+      ),
+  },
+  async (session) => {
+    await session.run("One");
+    for (const words of ["Two", "Three"]) {
+      const { ended, requests } = await session.run(words);
+      assert.deepEqual([ended.exit_code, requests[1] - requests[0]], [13, 1]);
+    }
+    assert.deepEqual(session.notices(), []);
+  },
+  { model: UNBOUND },
+);
+
 promise(
   "on a prefix-bound model a quarantined thought takes no later run down: the server drops what it was part of",
   {

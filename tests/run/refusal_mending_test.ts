@@ -11,8 +11,9 @@ import {
   reasoning,
   type RecordedRequest,
   type Script,
+  type ScriptedResponse,
 } from "../support/responses_server.ts";
-import { REFUSAL_SHAPES, refuse } from "../support/responses_server/refusing.ts";
+import { REFUSAL_SHAPES, type RefusalShape, refuse } from "../support/responses_server/refusing.ts";
 import { refusedSession } from "./refusing.ts";
 
 const ECHO: Tool = {
@@ -75,6 +76,81 @@ for (const shape of REFUSAL_SHAPES) {
   });
 }
 
+/** Two answers whose reasoning shows its text, with a message of each phase. */
+function shown(...ids: readonly string[]): ScriptedResponse {
+  return answer([
+    ...ids.map((id) =>
+      rawItem({
+        id,
+        type: "reasoning",
+        summary: [],
+        content: [{ type: "reasoning_text", text: "Hm." }],
+        encrypted_content: `gAAAA-${id}`,
+      })
+    ),
+    message("Done.", { phase: "final_answer" }),
+  ]);
+}
+
+/** Refuses the first item of a type that is sent with a member, as Azure does, by its place. */
+function refusesMember(type: string, member: string, shape: RefusalShape): Script {
+  return (request) => {
+    const index = request.input.findIndex((item) => item.type === type && Object.hasOwn(item, member));
+    if (index < 0) return shown(`rs_${request.number}a`, `rs_${request.number}b`);
+    const param = `input[${index}].${member}`;
+    return refuse({ message: `Unknown parameter: '${param}'.`, param, code: "unknown_parameter" }, shape);
+  };
+}
+
+for (const shape of REFUSAL_SHAPES) {
+  promise(`a refused optional field costs the field, not the item (${shape})`, async () => {
+    for (const [type, member] of [["reasoning", "content"], ["message", "phase"]] as const) {
+      const script = refusesMember(type, member, shape);
+      await refusedSession({ script, rules: "none" }, async (session) => {
+        const { server, run, notices, verdicts, findings } = session;
+        await run("One");
+        const second = await run("Two");
+        assert.deepEqual([second.ended.state, second.requests[1] - second.requests[0]], ["completed", 2]);
+        const [whole, mended] = server.requests.slice(...second.requests).map(({ input }) => input);
+        const without = whole?.map((item) => {
+          const { [member]: _left, ...rest } = item;
+          return item.type === type && item.role !== "user" ? rest : item;
+        });
+        assert.deepEqual(mended, without, "everything else goes unchanged");
+        const carriers = type === "reasoning" ? 2 : 1;
+        assert.deepEqual(notices().map(({ reason, items }) => [reason, items.length]), [
+          ["unknown_field", carriers],
+        ]);
+        assert.ok(
+          notices()[0]?.items.every(({ action, field }) => action === "stripped" && field === member),
+        );
+        const third = await run("Three");
+        assert.equal(third.ended.state, "completed");
+        const last = server.requests.at(-1)?.input.filter(({ type }) => type === "reasoning");
+        assert.equal(last?.length, 4, "no reasoning is lost");
+        assert.deepEqual(new Set(verdicts()), new Set(["same"]));
+        assert.deepEqual(await findings(), []);
+      });
+    }
+  });
+}
+
+promise("two refused fields cost both fields in one run", async () => {
+  const refusesContent = refusesMember("reasoning", "content", "http");
+  const refusesPhase = refusesMember("message", "phase", "http");
+  const script: Script = async (request) => {
+    const said = await (refusesContent as Exclude<Script, readonly unknown[]>)(request);
+    return said.kind === "http" ? said : await (refusesPhase as Exclude<Script, readonly unknown[]>)(request);
+  };
+  await refusedSession({ script, rules: "none" }, async ({ server, run, notices }) => {
+    await run("One");
+    const second = await run("Two");
+    assert.deepEqual([second.ended.state, second.requests[1] - second.requests[0]], ["completed", 3]);
+    assert.deepEqual(notices().map(({ items }) => items[0]?.field), ["content", "phase"]);
+    assert.equal(server.requests.at(-1)?.input.filter(({ type }) => type === "reasoning").length, 2);
+  });
+});
+
 promise("an unknown member deeper inside an item is not answered by breaking the item", async () => {
   const script: Script = (request) => {
     const found = searches(request);
@@ -82,11 +158,16 @@ promise("an unknown member deeper inside an item is not answered by breaking the
     const param = `input[${found.index}].action.queries`;
     return refuse({ message: `Unknown parameter: '${param}'.`, param, code: "unknown_parameter" }, "http");
   };
-  await refusedSession({ script }, async ({ run, notices }) => {
+  await refusedSession({ script }, async ({ server, run, notices }) => {
     await run("One");
     const { ended, requests } = await run("Two");
-    assert.deepEqual([ended.exit_code, requests[1] - requests[0]], [13, 1]);
-    assert.deepEqual(notices(), []);
+    assert.deepEqual([ended.state, requests[1] - requests[0]], ["completed", 2]);
+    const [whole, without] = server.requests.slice(...requests).map(({ input }) =>
+      input.map(({ type }) => type)
+    );
+    assert.deepEqual(whole, ["message", "reasoning", "web_search_call", "message", "message"]);
+    assert.deepEqual(without, ["message", "message", "message"], "the item stays out with its reasoning");
+    assert.deepEqual(notices().flatMap(({ items }) => items.map(({ action }) => action)), ["left_out"]);
   });
 });
 
