@@ -1,23 +1,34 @@
 /** Refused reasoning over several processes: mended once, told, kept on disk, lifted again. */
 import assert from "node:assert/strict";
 import type { RunEvent } from "../../src/run/events.ts";
-import { answer, functionCall, message, reasoning, type Script } from "../support/responses_server.ts";
-import { reasoningIds, refuse } from "../support/responses_server/refusing.ts";
+import {
+  answer,
+  functionCall,
+  message,
+  reasoning,
+  type Script,
+  type ScriptedResponse,
+} from "../support/responses_server.ts";
+import { OTHER_WORDS, reasoningIds, refuse, UNKNOWN_WORDS } from "../support/responses_server/refusing.ts";
 import { ending, events } from "../support/reprise.ts";
 import { assertError, Place, together, until } from "./harness.ts";
 
 const TWO = answer([reasoning("one"), reasoning("two"), message("Done.")]);
 
-/** Refuses every request that holds the first reasoning item of all, by its name. */
-function refusesFirst(): Exclude<Script, readonly unknown[]> {
+const NOT_VERIFIED = (id: string) =>
+  refuse({
+    message: `The encrypted content for item ${id} could not be verified.`,
+    code: "invalid_encrypted_content",
+  }, "http");
+
+/** Refuses every request that holds the first reasoning item of all. */
+function refusesFirst(
+  refusal: (id: string) => ScriptedResponse = NOT_VERIFIED,
+): Exclude<Script, readonly unknown[]> {
   let bad: string | undefined;
   return (request) => {
     bad ??= reasoningIds(request)[0];
-    if (bad === undefined || !reasoningIds(request).includes(bad)) return TWO;
-    return refuse({
-      message: `The encrypted content for item ${bad} could not be verified.`,
-      code: "invalid_encrypted_content",
-    }, "http");
+    return bad === undefined || !reasoningIds(request).includes(bad) ? TWO : refusal(bad);
   };
 }
 
@@ -69,6 +80,64 @@ together("a refused item is left out once, and told at once and afterwards", {
     assert.match(first.why, /--lift-quarantine/);
     const text = (await place.call(["explain", "s"])).stdout;
     assert.match(text, /run 2 {2}reasoning_refused \(seq 2 quarantined, seq 3 left_out\): The API refused/);
+    await assertSound(place);
+  },
+});
+
+together("a session that was refused in unknown words answers, and meets the refusal no more", {
+  ...Object.fromEntries(
+    Object.entries(OTHER_WORDS).map(([name, refusal]) => [`named: ${name}`, async () => {
+      await using place = new Place(refusesFirst(refusal), { rules: "none" });
+      await run(place, "One");
+      assert.deepEqual((await run(place, "Two")).sent, [2, 0]);
+      assert.deepEqual((await run(place, "Three")).sent, [3]);
+      const story = await explain(place);
+      assert.deepEqual([story.reasoning[0].reason, story.refusals.length], ["quarantined", 1]);
+      await assertSound(place);
+    }]),
+  ),
+  "not named: tried once more in the next run, and kept out from then on": async () => {
+    const script = refusesFirst(UNKNOWN_WORDS["bad request"] as () => ScriptedResponse);
+    await using place = new Place(script, { rules: "none" });
+    await run(place, "One");
+    assert.deepEqual((await run(place, "Two")).sent, [2, 0]);
+    assert.deepEqual((await run(place, "Three")).sent, [4, 0]);
+    assert.deepEqual((await run(place, "Four")).sent, [4]);
+    await assertSound(place);
+  },
+  "and people are told what happened and how to look": async () => {
+    const script = refusesFirst(OTHER_WORDS["expired"] as (id: string) => ScriptedResponse);
+    await using place = new Place(script, { rules: "none" });
+    await run(place, "One");
+    const told = await place.call(["run", "-s", "s", "Two"]);
+    assert.equal(told.code, 0, told.stderr);
+    assert.match(told.stderr, /sent again without .*expired.*"reprise explain s"/);
+  },
+});
+
+together("where no retry helps, the hint names the flag that does", {
+  "and the flag ends the refusals": async () => {
+    let refuses = false;
+    const script: Script = (request) =>
+      refuses && (reasoningIds(request).length > 0 || request.number === 3)
+        ? refuse({ message: "Bad Request" }, "http")
+        : TWO;
+    await using place = new Place(script, { rules: "none" });
+    await run(place, "One");
+    refuses = true;
+    const failed = await place.call(["run", "--json", "-s", "s", "Two"]);
+    assertError(failed, {
+      code: "request_refused",
+      exit: 13,
+      hint: /reprise run -s s --no-reasoning-replay/,
+    });
+    assert.equal(
+      place.sandbox.turns("s").flatMap(({ events }) => events).filter(({ type }) => type === "replay_notice")
+        .length,
+      0,
+    );
+    const helped = await place.call(["run", "--json", "-s", "s", "--no-reasoning-replay"]);
+    assert.equal(ending(helped).state, "completed");
     await assertSound(place);
   },
 });
