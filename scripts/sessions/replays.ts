@@ -10,7 +10,12 @@ import {
   type RecordedRequest,
   type ScriptedResponse,
 } from "../../tests/support/responses_server.ts";
-import { reasoningIds, type RefusalShape, refuse } from "../../tests/support/responses_server/refusing.ts";
+import {
+  OTHER_WORDS,
+  reasoningIds,
+  type RefusalShape,
+  refuse,
+} from "../../tests/support/responses_server/refusing.ts";
 import { HELLO, READS_A } from "./ends.ts";
 import { begin, beginReading, goOn, NO_TOOLS, type Scenario, type ScenarioStep } from "./scenario.ts";
 
@@ -51,6 +56,8 @@ const NAMING_NONE = refuse({
   message: "The encrypted content gAAA...DQ== could not be verified.",
   code: "invalid_encrypted_content",
 }, "http");
+const EXPIRED = OTHER_WORDS["expired"] as (id: string) => ScriptedResponse;
+const BAD_REQUEST = refuse({ message: "Bad Request" }, "http");
 const NO_INCLUDE = refuse({
   message: "Encrypted content is not supported with this model.",
   param: "include",
@@ -110,6 +117,26 @@ export const REPLAYS: readonly Scenario[] = [
     name: "refused-twice",
     note: "A second refusal in one run ends it with the API's words: state failed, exit code 13",
     steps: [GREETED, { ...next("And now?", NAMING_NONE, NAMING_NONE), exit: 13, state: "failed" }],
+  },
+  {
+    name: "refused-in-other-words",
+    note: "An item that is refused in words of no documentation is left out of all that follows",
+    steps: [
+      GREETED,
+      next("And now?", (request) => EXPIRED(String(reasoningIds(request)[0])), TWO),
+      next("And then?", TWO),
+      { args: ["verify", "s"], exit: 0 },
+    ],
+  },
+  {
+    name: "refused-whatever-goes",
+    note: "A refusal that the retry without reasoning meets too leaves nothing behind: exit code 13",
+    steps: [
+      GREETED,
+      { ...next("And now?", BAD_REQUEST, BAD_REQUEST), exit: 13, state: "failed" },
+      next("And then?", TWO),
+      { args: ["verify", "s"], exit: 0 },
+    ],
   },
   {
     name: "refused-then-killed",

@@ -1,6 +1,9 @@
 /** Refused reasoning over several processes: mended once, told, kept on disk, lifted again. */
 import assert from "node:assert/strict";
+import { copyBelow } from "../../src/cli/session_test/files.ts";
+import { sealFixture } from "../../src/fixture/seal.ts";
 import type { RunEvent } from "../../src/run/events.ts";
+import { denoFiles } from "../../src/store/deno_files.ts";
 import {
   answer,
   functionCall,
@@ -10,7 +13,7 @@ import {
   type ScriptedResponse,
 } from "../support/responses_server.ts";
 import { OTHER_WORDS, reasoningIds, refuse, UNKNOWN_WORDS } from "../support/responses_server/refusing.ts";
-import { ending, events } from "../support/reprise.ts";
+import { ending, events, Sandbox } from "../support/reprise.ts";
 import { assertError, Place, together, until } from "./harness.ts";
 
 const TWO = answer([reasoning("one"), reasoning("two"), message("Done.")]);
@@ -139,6 +142,20 @@ together("where no retry helps, the hint names the flag that does", {
     const helped = await place.call(["run", "--json", "-s", "s", "--no-reasoning-replay"]);
     assert.equal(ending(helped).state, "completed");
     await assertSound(place);
+  },
+});
+
+together("a session test whose recorded refusal ended the run keeps its outcome", {
+  "with the retry as a request of its own, or recorded before there was one": async () => {
+    await using sandbox = new Sandbox();
+    const directory = `${sandbox.workspace}/refused`;
+    copyBelow(new URL("../sessions/refused-whatever-goes", import.meta.url).pathname, directory);
+    const whole = await sandbox.call(["test", directory]);
+    assert.equal(whole.code, 0, whole.stdout);
+    Deno.removeSync(`${directory}/2/exchanges/0002`, { recursive: true });
+    sealFixture(denoFiles, `${directory}/2`);
+    const older = await sandbox.call(["test", directory]);
+    assert.equal(older.code, 0, older.stdout);
   },
 });
 

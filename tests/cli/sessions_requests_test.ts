@@ -58,6 +58,8 @@ const REASONING: Readonly<Record<string, readonly (readonly number[])[]>> = {
   "endpoint-and-back": [[0, 1], [0, 1], [2, 3]],
   "refused-in-stream": [[0], [2, 0], [3]],
   "refused-without-name": [[0], [2, 0], [4, 0], [4]],
+  "refused-in-other-words": [[0], [2, 0], [3]],
+  "refused-whatever-goes": [[0], [2, 0], [2]],
   "refused-then-killed": [[0], [2], [1]],
   "refused-and-lifted": [[0], [2, 0], [4]],
 };
