@@ -8,6 +8,7 @@
  */
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
+import { counted } from "../src/domain/text.ts";
 import type { Finding, SourceFile } from "./house/finding.ts";
 import { formatFinding } from "./house/finding.ts";
 import { checkImports } from "./house/imports.ts";
@@ -32,7 +33,7 @@ async function main(args: readonly string[]): Promise<number> {
   const files = await readTree(root);
   const findings = checkHouse(files, namesOfThisMachine(root));
   for (const finding of findings) say(formatFinding(finding));
-  say(`Checked ${files.length} files: ${findings.length} findings`);
+  say(`Checked ${counted(files.length, "file")}: ${counted(findings.length, "finding")}`);
   return findings.length === 0 ? 0 : 1;
 }
 

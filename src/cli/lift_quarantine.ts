@@ -1,5 +1,6 @@
 import type { ReplayAction } from "../domain/event.ts";
 import type { SessionId } from "../domain/ids.ts";
+import { counted } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
 import { readSteering } from "../fold/steering.ts";
 import { closeKilledRun } from "../run/closing.ts";
@@ -25,7 +26,9 @@ export async function liftQuarantine({ ports, output }: Context, lifting: Liftin
   else {
     const verb = dryRun ? "would be lifted" : "lifted";
     output.text(
-      `${id}: ${lifted.length} quarantined items ${verb}${lifted.map((seq) => ` seq ${seq}`).join(",")}\n`,
+      `${id}: ${counted(lifted.length, "quarantined item")} ${verb}${
+        lifted.map((seq) => ` seq ${seq}`).join(",")
+      }\n`,
     );
   }
 

@@ -2,6 +2,7 @@ import type { ExitCode } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import { parseSessionId } from "../domain/ids.ts";
 import { modelFacts } from "../domain/models.ts";
+import { counted } from "../domain/text.ts";
 import { requestAccount } from "../fold/fold.ts";
 import { requireUnfinished } from "../run/continuing.ts";
 import { openHome, resolveSession } from "../store/home.ts";
@@ -57,7 +58,9 @@ export function previewRun(plan: RunPlan, words: string | null): ExitCode {
   if (output.options.json) output.json(report);
   else {
     output.text(
-      `Would send ${report.items} items (${report.body_bytes} bytes, ${sent} of them reasoning) to ${report.url}\n` +
+      `Would send ${counted(report.items, "item")} (${
+        counted(report.body_bytes, "byte")
+      }, ${sent} of them reasoning) to ${report.url}\n` +
         `for run ${report.run} of ${session === null ? "a new session" : `session ${report.session}`}, ` +
         `fingerprint ${report.fingerprint}. Nothing was sent or written.\n`,
     );

@@ -66,7 +66,9 @@ export class RunView {
         break;
       case "tool.finished":
         this.#line(
-          style.dim(`  ${visibleText(event.name)}: ${event.status}, ${event.output_chars} characters`),
+          style.dim(
+            `  ${visibleText(event.name)}: ${event.status}, ${counted(event.output_chars, "character")}`,
+          ),
         );
         break;
       case "notice":
@@ -143,7 +145,9 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
     case "duplicate_result":
       return `a second result of one call is not sent: ${event.call_id}`;
     case "compacted":
-      return `the history up to seq ${event.to_seq} is sent as a summary: about ${event.tokens_after} tokens ` +
+      return `the history up to seq ${event.to_seq} is sent as a summary: about ${
+        counted(event.tokens_after, "token")
+      } ` +
         `instead of ${event.tokens_before}`;
     case "run_closed":
       return `run ${event.run} was killed and is now closed as interrupted`;

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectMember, stringMember } from "../domain/json.ts";
-import { headOf } from "../domain/text.ts";
+import { counted, headOf } from "../domain/text.ts";
 import type { ShownTurn } from "../store/show.ts";
 
 /** How much of a tool's output or arguments a transcript shows, in UTF-16 units. */
@@ -31,10 +31,10 @@ export function transcript(turns: readonly ShownTurn[]): string {
 export function turnLine({ number, kind, value, events }: ShownTurn): string {
   const kinds = new Map<string, number>();
   for (const { type } of events) kinds.set(type, (kinds.get(type) ?? 0) + 1);
-  const counted = [...kinds].map(([type, count]) => count === 1 ? type : `${count} ${type}`).join(", ");
+  const eventCounts = [...kinds].map(([type, count]) => count === 1 ? type : `${count} ${type}`).join(", ");
   const seqs = Array.isArray(value.seq) ? value.seq.join("-") : "?";
   return `${String(number).padStart(6, "0")}  run ${String(value.run)}  ${kind.padEnd(7)}  seq ${seqs}  ` +
-    `${String(value.at)}  ${counted}`;
+    `${String(value.at)}  ${eventCounts}`;
 }
 
 /** One event in one line: number, kind and the start of what it says. */
@@ -53,7 +53,7 @@ function eventText(event: ShownEvent): string {
       return partsText(item.content);
     case "reasoning": {
       const blob = stringMember(item, "encrypted_content");
-      const size = blob === undefined ? "not encrypted" : `${blob.length} bytes encrypted`;
+      const size = blob === undefined ? "not encrypted" : `${counted(blob.length, "byte")} encrypted`;
       const summary = partsText(item.summary);
       return `(reasoning ${stringMember(item, "id") ?? ""}, ${size})${
         summary === "" ? "" : ` ${shorten(summary)}`
@@ -73,7 +73,9 @@ function eventText(event: ShownEvent): string {
       return `(${stringMember(item, "type") ?? "?"})`;
     case "provider_usage": {
       const usage = objectMember(event, "usage") ?? {};
-      return `(${String(usage.input_tokens ?? "?")} tokens in, ${String(usage.output_tokens ?? "?")} out)`;
+      return `(${usage.input_tokens === 1 ? "1 token" : `${String(usage.input_tokens ?? "?")} tokens`} in, ${
+        String(usage.output_tokens ?? "?")
+      } out)`;
     }
     case "permission_decision":
       return `(${String(event.tool)} ${String(event.decision)}: ${String(event.reason)})`;

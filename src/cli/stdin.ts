@@ -1,4 +1,5 @@
 import { ReprError } from "../domain/errors.ts";
+import { counted } from "../domain/text.ts";
 
 /** The API takes 10,485,760 characters of input at most (protocol §1.2). */
 const MAX_PROMPT_BYTES = 10_485_760;
@@ -35,7 +36,9 @@ export async function readPrompt(timeoutMs: number): Promise<string> {
       if (next === "late") {
         throw new ReprError(
           "timed_out",
-          `Cannot read the prompt from stdin: it did not end within ${timeoutMs / 1000} seconds (--timeout)`,
+          `Cannot read the prompt from stdin: it did not end within ${
+            counted(timeoutMs / 1000, "second")
+          } (--timeout)`,
           { hint: "Give the prompt as an argument, or close the pipe" },
         );
       }

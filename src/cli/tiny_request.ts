@@ -1,4 +1,5 @@
 import { itemKind } from "../domain/item.ts";
+import { counted } from "../domain/text.ts";
 import { dialectOf } from "../provider/dialects.ts";
 import { askOnce } from "../run/ask_once.ts";
 import { createLiveSend } from "../transport/live.ts";
@@ -42,8 +43,8 @@ export async function tinyRequest({ ports, config }: Context, flags: RequestFlag
   }, built);
   const reasoning = items.filter((item) => itemKind(item) === "reasoning").length;
   const seconds = ((ports.clock.monotonic() - begun) / 1000).toFixed(1);
-  return `${
-    response.model ?? model
-  } answered (${response.status}) in ${seconds} s, ${reasoning} reasoning items, ` +
+  return `${response.model ?? model} answered (${response.status}) in ${seconds} s, ${
+    counted(reasoning, "reasoning item")
+  }, ` +
     `account ${account === null ? "not named" : "named"}`;
 }

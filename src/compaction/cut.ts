@@ -41,7 +41,9 @@ export function findCut(turns: readonly Turn[], { tailEvents, after }: CutBounds
 function reasonOf(turn: number, tailEvents: number, moved: Group | null): string {
   const newest = tailEvents === 0
     ? `Turn ${turn} is the newest one`
-    : `Turn ${turn} is the last to end before the newest ${tailEvents} events`;
+    : `Turn ${turn} is the last to end before the newest ${
+      tailEvents === 1 ? "event" : `${tailEvents} events`
+    }`;
   if (moved === null) return newest;
   const answer = moved.result === Infinity ? "has no result yet" : `is answered in seq ${moved.result}`;
   return `${newest} without splitting a group: the call in seq ${moved.call} ${answer}`;

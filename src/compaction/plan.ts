@@ -7,6 +7,7 @@
 import type { CompactionStrategy, HistoryCompactionEvent, Item } from "../domain/event.ts";
 import { ReprError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
+import { counted } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
 import { type Folded, foldHistory } from "../fold/fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
@@ -79,7 +80,7 @@ export function scopeOf(turns: readonly Turn[], { tailEvents, target }: PlanRequ
   if (cut === null) {
     const head = turns.at(-1)?.seq[1] ?? 0;
     throw nothingToCompact(
-      `of its ${head - after} events ${after === 0 ? "" : "behind the checkpoint in force "}` +
+      `of its ${counted(head - after, "event")} ${after === 0 ? "" : "behind the checkpoint in force "}` +
         `the newest ${tailEvents} stay, and no turn ends before them where nothing would be split`,
       { events: head - after, tail_events: tailEvents },
     );
@@ -161,7 +162,7 @@ export function planOf(
   const [before, after] = [sizeOf(whole), sizeOf(folded)];
   if (after.bytes >= before.bytes) {
     throw nothingToCompact(
-      `its history of ${before.bytes} bytes would become one of ${after.bytes}`,
+      `its history of ${counted(before.bytes, "byte")} would become one of ${after.bytes}`,
       { before: { ...before }, after: { ...after } },
     );
   }

@@ -6,6 +6,7 @@
 import { addUsage, NO_USAGE, type ToolCallEvent, type Usage } from "../domain/event.ts";
 import { asReprError, type ExitCode, ReprError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
+import { counted } from "../domain/text.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import { type Folded, requestAccount } from "../fold/fold.ts";
 import { toolSchemas } from "../tools/registry.ts";
@@ -264,13 +265,17 @@ class Run {
     const stopped = this.#stopped();
     if (stopped !== null) return stopped;
     if (step > this.#setup.maxSteps) {
-      return overBudget(`Budget exhausted: ${this.#setup.maxSteps} requests were sent (--max-steps)`);
+      const { maxSteps } = this.#setup;
+      const were = maxSteps === 1 ? "was" : "were";
+      return overBudget(`Budget exhausted: ${counted(maxSteps, "request")} ${were} sent (--max-steps)`);
     }
     const left = this.#tokensLeft;
     if (left !== undefined && left < MIN_OUTPUT_TOKENS) {
-      return overBudget(
-        `Budget exhausted: ${left} of ${this.#setup.maxTokens} tokens are left (--max-tokens)`,
-      );
+      const { maxTokens = 0 } = this.#setup;
+      const said = left < 0
+        ? `${counted(maxTokens - left, "token")} were used, ${-left} more than ${maxTokens}`
+        : `${left} of ${counted(maxTokens, "token")} ${left === 1 ? "is" : "are"} left`;
+      return overBudget(`Budget exhausted: ${said} (--max-tokens)`);
     }
     return null;
   }

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { sha256Hex } from "../domain/hash.ts";
 import { isJsonObject, stringMember } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
+import { counted } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
 import { chunksOf } from "./chunks.ts";
 import { damaged } from "./damage.ts";
@@ -142,6 +143,6 @@ function isThere(
   if (size === blob.size) return true;
   throw damaged(paths, blob.path, {
     code: "damaged_blob",
-    message: `has ${size} bytes, but its content has ${blob.size}`,
+    message: `has ${counted(size, "byte")}, but its content has ${blob.size}`,
   });
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Ports } from "../domain/ports.ts";
+import { counted } from "../domain/text.ts";
 import { inspectBlob } from "./blobs.ts";
 import { checkFile, type Findings } from "./fsck_findings.ts";
 import type { NamedBlob, Walk } from "./fsck_turns.ts";
@@ -80,7 +81,7 @@ function checkNamed(
   } else if (found.status === "bad") {
     add(severity, found.code, { path, message: `${found.message}; ${by} of turn ${turn} names it`, turn });
   } else if ([...use.sizes].some((size) => size !== found.size)) {
-    const message = `has ${found.size} bytes, not the number that a turn gives`;
+    const message = `has ${counted(found.size, "byte")}, not the number that a turn gives`;
     add("error", "damaged_blob", { path, message, turn });
   }
 }

@@ -7,6 +7,7 @@ import { ReprError } from "../domain/errors.ts";
 import { isSessionId, parseSessionId, type SessionId } from "../domain/ids.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
+import { counted } from "../domain/text.ts";
 import { orStorageError, storageError, systemCode } from "./fs_errors.ts";
 import { sessionPaths } from "./layout.ts";
 import { readManifest } from "./manifest_file.ts";
@@ -155,7 +156,9 @@ export function resolveSession(
   const near = names.filter((name) => name.includes(id) || id.includes(name));
   throw new ReprError(
     "no_such_session",
-    `Cannot find session "${id}": none of the ${names.length} sessions in "${home.sessions}" has or starts with that id`,
+    `Cannot find session "${id}": none of ${
+      counted(names.length, "session")
+    } in "${home.sessions}" has or starts with that id`,
     {
       hint: near.length > 0 ? `Did you mean ${quoted(near)}?` : 'List the sessions with "reprise ls"',
       details: { candidates: near.slice(0, CANDIDATES) },

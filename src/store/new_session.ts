@@ -5,6 +5,7 @@
  */
 import { ReprError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
+import { counted } from "../domain/text.ts";
 import { damaged } from "./damage.ts";
 import { type Home, parentOf, syncForeignDirectory } from "./home.ts";
 import { type SessionPaths, turnNumberOf } from "./layout.ts";
@@ -27,7 +28,7 @@ export function requireUnused(ports: Ports, paths: SessionPaths): void {
   if (count === 0) return;
   throw new ReprError(
     "session_exists",
-    `Cannot create session "${paths.id}": "${paths.root}" holds ${count} turns already`,
+    `Cannot create session "${paths.id}": "${paths.root}" holds ${counted(count, "turn")} already`,
     { hint: `Continue it with "reprise run -s ${paths.id}", or choose another id` },
   );
 }

@@ -9,6 +9,7 @@ import { sha256Hex } from "../domain/hash.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { advanceManifest, encodeManifest, type Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
+import { counted } from "../domain/text.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../domain/turn.ts";
 import { blobPath, blobsOf, MAX_BLOB_BYTES, publishBlob } from "./blobs.ts";
 import type { ChainEnd, OpenCall } from "./chain.ts";
@@ -199,7 +200,7 @@ export class SessionWriter {
    * @throws {ReprError} `session_damaged` when another content lies under that name, `storage_*`.
    */
   putBlob(bytes: Uint8Array, options: { readonly lossy?: boolean } = {}): BlobRef {
-    const tried = `put a blob of ${bytes.length} bytes into session "${this.id}"`;
+    const tried = `put a blob of ${counted(bytes.length, "byte")} into session "${this.id}"`;
     this.#requireAlive(tried);
     if (bytes.length > MAX_BLOB_BYTES) {
       throw new ReprError("storage_failed", `Cannot ${tried}: the cap is ${MAX_BLOB_BYTES} bytes`, {

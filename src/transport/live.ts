@@ -6,6 +6,7 @@
 import { ReprError } from "../domain/errors.ts";
 import { isLoopback } from "../domain/fingerprint.ts";
 import type { Ports } from "../domain/ports.ts";
+import { counted } from "../domain/text.ts";
 import { decoded } from "./decode.ts";
 import type { HttpResponse, Send } from "./http.ts";
 import { brokenOff, networkError } from "./network_error.ts";
@@ -183,7 +184,7 @@ function capped(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterabl
       total += result.value.length;
       if (total <= maxBytes) return result;
       await inner.return?.();
-      throw new ReprError("bad_stream", `The answer is longer than ${maxBytes} bytes`, {
+      throw new ReprError("bad_stream", `The answer is longer than ${counted(maxBytes, "byte")}`, {
         hint: "No model answers like this: check the base URL",
       });
     },

@@ -217,7 +217,7 @@ Deno.test({
     assert.equal(bad.code, 1);
     assert.deepEqual(bad.stdout.trimEnd().split("\n"), [
       'src/store/a.ts:1: Imports "src/cli/main.ts": src/store may import domain',
-      "Checked 1 files: 1 findings",
+      "Checked 1 file: 1 finding",
     ]);
     const good = await withTree(
       { "src/store/a.ts": 'import "../domain/x.ts";\n' },

@@ -3,6 +3,7 @@ import { deterministicText } from "../../compaction/deterministic.ts";
 import { type CompactionPlan, planOf } from "../../compaction/plan.ts";
 import type { ExitCode } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { counted } from "../../domain/text.ts";
 import { checkpointDraft } from "../../run/checkpoint.ts";
 import { closeKilledRun } from "../../run/closing.ts";
 import { Stop } from "../../run/stop.ts";
@@ -120,6 +121,10 @@ function preview(
 }
 
 function planText({ range, tail, before, after }: CompactionPlan): string {
-  return `for turns 1 to ${range.to_turn} (seq 1 to ${range.to_seq}); ${tail.events} events stay; ` +
-    `${before.bytes} bytes become ${after.bytes}, about ${before.tokens} tokens ${after.tokens}`;
+  return `for turns 1 to ${range.to_turn} (seq 1 to ${range.to_seq}); ${counted(tail.events, "event")} ${
+    tail.events === 1 ? "stays" : "stay"
+  }; ` +
+    `${counted(before.bytes, "byte")} become ${after.bytes}, about ${
+      counted(before.tokens, "token")
+    } ${after.tokens}`;
 }

@@ -2,6 +2,7 @@
 import { asReprError, type ErrorCode, type ExitCode, ReprError } from "../../domain/errors.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
+import { counted } from "../../domain/text.ts";
 import { listSessions, openHome } from "../../store/home.ts";
 import { keyVariable } from "../api_key.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
@@ -41,7 +42,9 @@ export async function doctorVerb(flags: DoctorFlags): Promise<ExitCode> {
       const opened = openHome(ports, home.value, { create: false });
       const facts = ports.files.facts(opened.path);
       const mode = facts?.mode ?? null;
-      const sessions = facts === null ? "not there yet" : `${listSessions(ports, opened).length} sessions`;
+      const sessions = facts === null
+        ? "not there yet"
+        : counted(listSessions(ports, opened).length, "session");
       const open = mode !== null && (mode & 0o077) !== 0 ? `, open to others (mode ${mode.toString(8)})` : "";
       return `${opened.path} (${home.source}): ${sessions}${open}`;
     }),

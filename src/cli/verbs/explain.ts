@@ -3,6 +3,7 @@ import type { ExitCode } from "../../domain/errors.ts";
 import type { Item } from "../../domain/event.ts";
 import { fingerprintText } from "../../domain/fingerprint.ts";
 import type { JsonValue } from "../../domain/json.ts";
+import { counted } from "../../domain/text.ts";
 import type { DropReason, ModelTurn, Turn } from "../../domain/turn.ts";
 import type { FoldRepair, ReasoningDecision } from "../../fold/fold.ts";
 import { type PrefixReport, prefixReport, refoldedBody } from "../../run/refold.ts";
@@ -83,15 +84,17 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
   if (report.prefix !== null) output.text(prefixLine(report.prefix));
   const sent = report.reasoning.filter((item) => item.sent).length;
   output.text(
-    `The next request of ${id} goes to ${report.next.fingerprint} with ${report.next.items} items.\n` +
+    `The next request of ${id} goes to ${report.next.fingerprint} with ${
+      counted(report.next.items, "item")
+    }.\n` +
       `Reasoning: ${sent} sent, ${report.reasoning.length - sent} left out.\n`,
   );
   for (const item of report.reasoning) {
     const verdict = item.sent ? "sent" : "left out";
     output.text(
-      `  seq ${item.seq}  turn ${item.turn}  ${
-        item.id ?? "(no id)"
-      }  ${item.bytes} bytes  from ${item.fingerprint}` +
+      `  seq ${item.seq}  turn ${item.turn}  ${item.id ?? "(no id)"}  ${
+        counted(item.bytes, "byte")
+      }  from ${item.fingerprint}` +
         `  ${verdict}: ${item.why}\n`,
     );
   }

@@ -1,5 +1,6 @@
 /** The verb `export`: a session as one file. */
 import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { counted } from "../../domain/text.ts";
 import { type Export, exportSession } from "../../store/export.ts";
 import { type CommonFlags, type Context, makeContext } from "../context.ts";
 import { ExportFile } from "../export_file.ts";
@@ -41,9 +42,9 @@ export function exportVerb(selector: string, file: string | undefined, flags: Ex
   if (output.options.json) output.json(facts);
   else {
     output.note(
-      `${
-        dryRun ? "would export" : "exported"
-      } ${id}: ${made.turns} turns, ${made.blobs} blobs, ${bytes} bytes`,
+      `${dryRun ? "would export" : "exported"} ${id}: ${counted(made.turns, "turn")}, ${
+        counted(made.blobs, "blob")
+      }, ${counted(bytes, "byte")}`,
     );
     for (const line of redactionLines(made)) output.note(line);
   }

@@ -1,5 +1,6 @@
 /** The verb `fsck`: checks a session's files and changes none. */
 import type { ExitCode } from "../../domain/errors.ts";
+import { counted } from "../../domain/text.ts";
 import { fsckSession } from "../../store/fsck.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
 import { chosenSessions } from "../session_choice.ts";
@@ -24,8 +25,8 @@ export async function fsckVerb(selector: string | undefined, flags: FsckFlags): 
   }
   for (const { id, findings, turns, in_use } of reports) {
     const bad = findings.filter(({ severity }) => severity !== "info").length;
-    const verdict = bad === 0 ? "ok" : `${bad} findings`;
-    output.text(`${id}: ${turns} turns, ${verdict}${in_use ? ", in use" : ""}\n`);
+    const verdict = bad === 0 ? "ok" : counted(bad, "finding");
+    output.text(`${id}: ${counted(turns, "turn")}, ${verdict}${in_use ? ", in use" : ""}\n`);
     for (const { severity, path, message } of findings) output.text(`  ${severity}: ${path}: ${message}\n`);
   }
   return exitCode;

@@ -1,6 +1,7 @@
 /** The verb `import`: a session from an export. */
 import { type ExitCode, ReprError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
+import { counted } from "../../domain/text.ts";
 import { chunksOf } from "../../store/chunks.ts";
 import { openHome } from "../../store/home.ts";
 import { importSession } from "../../store/import.ts";
@@ -25,10 +26,11 @@ export async function importVerb(file: string, flags: ImportFlags): Promise<Exit
     output.json({ session: id, path, turns, blobs, redacted: redacted ?? null, dry_run: dryRun });
     return 0;
   }
+  const what = (and: string) => `${counted(turns, "turn")}${and}${counted(blobs, "blob")}`;
   output.text(
-    dryRun ? `Would import ${id}: ${turns} turns, ${blobs} blobs, all sound. Nothing was done.\n` : `${id}\n`,
+    dryRun ? `Would import ${id}: ${what(", ")}, all sound. Nothing was done.\n` : `${id}\n`,
   );
-  if (!dryRun) output.note(`imported ${turns} turns and ${blobs} blobs; see them with "reprise show ${id}"`);
+  if (!dryRun) output.note(`imported ${what(" and ")}; see the session with "reprise show ${id}"`);
   return 0;
 }
 

@@ -62,7 +62,9 @@ function sessionRow({ id, manifest, problem }: SessionSummary): readonly [string
   // A title is one line by construction; what is left to make visible, output.text does.
   return [
     id,
-    `${when}  ${String(head.turn).padStart(5)} turns  ${state.padEnd(11)}  ${pins.model}  ${title}`,
+    `${when}  ${String(head.turn).padStart(5)} ${head.turn === 1 ? "turn " : "turns"}  ${
+      state.padEnd(11)
+    }  ${pins.model}  ${title}`,
   ];
 }
 

@@ -1,5 +1,6 @@
 /** The verb `prune`: deletes sessions by age, number or size. */
 import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { counted } from "../../domain/text.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { openHome } from "../../store/home.ts";
 import { type Doomed, planPrune } from "../../store/prune.ts";
@@ -38,7 +39,7 @@ export async function pruneVerb(flags: PruneFlags): Promise<ExitCode> {
   const removed: Doomed[] = [];
   const skipped = busy.map(({ id }) => ({ id, why: "in use" }));
   if (!dryRun && free.length > 0) {
-    if (flags.yes !== true) confirm(context, `remove ${free.length} sessions for good`);
+    if (flags.yes !== true) confirm(context, `remove ${counted(free.length, "session")} for good`);
     for (const doomed of free) {
       try {
         await removeSession(ports, home, doomed.id);
@@ -54,7 +55,9 @@ export async function pruneVerb(flags: PruneFlags): Promise<ExitCode> {
     return 0;
   }
   for (const { id, updated_at, bytes, why } of dryRun ? free : removed) {
-    output.text(`${id}  ${updated_at.slice(0, 10)}  ${bytes} bytes  (${why})${dryRun ? "  would go" : ""}\n`);
+    output.text(
+      `${id}  ${updated_at.slice(0, 10)}  ${counted(bytes, "byte")}  (${why})${dryRun ? "  would go" : ""}\n`,
+    );
   }
   for (const { id, why } of skipped) output.note(`skipped ${id}: ${why}`);
   if (dryRun) output.note("Nothing was done.");

@@ -202,7 +202,7 @@ function preview(
 }
 
 function exchangeLine({ number, method, path, status, bytes, ms }: ExchangeEvent): string {
-  return `exchange ${number}: ${method} ${path} ${status}, ${bytes} bytes in ${Math.round(ms)} ms`;
+  return `exchange ${number}: ${method} ${path} ${status}, ${counted(bytes, "byte")} in ${Math.round(ms)} ms`;
 }
 
 /** Why an exchange was left out, for people. */

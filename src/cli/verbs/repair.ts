@@ -2,6 +2,7 @@
 import type { ExitCode } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { counted } from "../../domain/text.ts";
 import { closeKilledRun, openCalls } from "../../run/closing.ts";
 import { fsckSession } from "../../store/fsck.ts";
 import type { Home } from "../../store/home.ts";
@@ -88,13 +89,13 @@ function report({ output }: Context, id: SessionId, { plan, dryRun, left }: Outc
   const lines = [
     ...actions.map(lineOf),
     ...lostBlobs.map((sha256) => `record that blobs/${sha256} is lost`),
-    ...(openRun === null ? [] : [`end run ${openRun}, and answer ${answered.length} open calls`]),
+    ...(openRun === null ? [] : [`end run ${openRun}, and answer ${counted(answered.length, "open call")}`]),
   ];
   const verdict = lines.length === 0
     ? "nothing to repair"
     : dryRun
-    ? `${lines.length} repairs would be made`
-    : `${lines.length} repairs made`;
+    ? `${counted(lines.length, "repair")} would be made`
+    : `${counted(lines.length, "repair")} made`;
   output.text(`${id}: ${verdict}\n`);
   for (const line of lines) output.text(`  ${line}\n`);
   for (const { path, message } of left) output.text(`  left: ${path}: ${message}\n`);

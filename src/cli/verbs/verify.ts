@@ -1,5 +1,6 @@
 /** The verb `verify`: folds every recorded request again and compares it with what was sent. */
 import type { ExitCode } from "../../domain/errors.ts";
+import { counted } from "../../domain/text.ts";
 import { refoldSession } from "../../run/refold.ts";
 import { readSession } from "../../store/read.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
@@ -28,7 +29,7 @@ export function verifyVerb(selector: string | undefined, flags: VerifyFlags): Ex
   if (output.options.json) output.json({ ok: exitCode === 0, exit_code: exitCode, sessions });
   else {
     for (const { id, requests } of sessions) {
-      output.text(`${id}: ${requests.length} requests\n`);
+      output.text(`${id}: ${counted(requests.length, "request")}\n`);
       for (const { turn, verdict } of requests) output.text(`  turn ${turn}: ${verdict}\n`);
     }
   }
