@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { answer, message, reasoning } from "../support/responses_server.ts";
-import { events } from "../support/reprise.ts";
+import { events, Sandbox } from "../support/reprise.ts";
 import { assertError, HELLO, Place, READS_A, readsThenAnswers, together } from "./harness.ts";
 
 const RUN = ["run", "--json", "--new", "-s", "s", "Hi"];
@@ -95,6 +95,17 @@ together("the request is shaped by flags, then the environment, then what the se
       ["instructions"],
     ]);
     assert.deepEqual(await instructed(["-s", "s"]), ["Be brief.", []]);
+  },
+  "the help of --output-schema says who enforces it": async () => {
+    await using sandbox = new Sandbox();
+    for (const verb of ["run", "input"]) {
+      const { stdout } = await sandbox.call([verb, "--help"]);
+      assert.match(
+        stdout.replace(/\s+/g, " "),
+        /--output-schema <file> [^-]*the API alone enforces it/,
+        verb,
+      );
+    }
   },
   "--output-schema names the shape of the answer": async () => {
     await using place = new Place(() => HELLO);

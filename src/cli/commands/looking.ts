@@ -38,7 +38,7 @@ export function addLookingVerbs(verb: AddVerb, finish: Finish): void {
     .option("--deny <list>", "as for run", collect)
     .addOption(flag("--ask", "as for run"))
     .option("--instructions <text>", "system text, or @FILE")
-    .option("--output-schema <file>", "a JSON schema that the answer must fit")
+    .option("--output-schema <file>", "a JSON schema for the answer; the API alone enforces it")
     .addHelpText("after", example("reprise input @last | jq '.input | length'"))
     .action(async (id, flags) => finish((await import("../verbs/input.ts")).inputVerb(id, flags)));
 

@@ -52,7 +52,7 @@ export function addRunningVerbs(verb: AddVerb, finish: Finish): void {
     )
     .option("--timeout <seconds>", "how long the run may take, stdin included", seconds, 1800)
     .option("--wait <seconds>", "how long to wait for a session that another process writes", seconds, 0)
-    .option("--output-schema <file>", "a JSON schema that the answer must fit")
+    .option("--output-schema <file>", "a JSON schema for the answer; the API alone enforces it")
     .option("-o, --output <file>", "write the answer to a file when the run completes")
     .option("--fixture <dir>", "play recorded responses in order; opens no connection");
   // Apart from the chain: with one option more in it, the compiler takes minutes to infer its type.
