@@ -147,3 +147,16 @@ Deno.test("a client-side call that nobody can answer is not sent, nor is reasoni
   );
   assert.deepEqual(answered.dropped, []);
 });
+
+Deno.test("the open content of reasoning goes only to the endpoint that returned it", () => {
+  const shown: Item = { ...reasoning("rs_1"), content: [{ type: "reasoning_text", text: "Hm." }] };
+  const history = new History().user("hello").model([shown, message("msg_1", "done")]).ended();
+  const contentsFor = (endpoint: string) => {
+    const { entries } = foldHistory(history.turns, { ...TARGET, fingerprint: { ...FINGERPRINT, endpoint } });
+    return entries.flatMap((entry) =>
+      "item" in entry && entry.kind === "reasoning" ? [entry.item.content] : []
+    );
+  };
+  assert.deepEqual(contentsFor(FINGERPRINT.endpoint), [shown.content]);
+  assert.deepEqual(contentsFor("ffffffff"), []);
+});
