@@ -62,7 +62,7 @@ export function planRetry(
   request: RefusedRequest,
   { failure, mayBeBlind }: { readonly failure: ApiFailure; readonly mayBeBlind: boolean },
 ): RetryPlan | null {
-  const event = eventOf(refusal, request);
+  const event = retryEventOf(refusal, request);
   if (event !== null) return { event, basis: refusal.kind === "likely_reasoning" ? "likely" : "stated" };
   const isUnclear = refusal.kind === "unknown" || refusal.kind === "call" || refusal.kind === "item";
   if (!mayBeBlind || !isUnclear || !isContentRefusal(failure)) return null;
@@ -70,7 +70,8 @@ export function planRetry(
   return blind === null ? null : { event: blind, basis: "blind" };
 }
 
-function eventOf(refusal: RequestRefusal, request: RefusedRequest): RetryEvent | null {
+/** What a retry goes without where the refusal says what is wrong; `null` where nothing of it can be left out. */
+export function retryEventOf(refusal: RequestRefusal, request: RefusedRequest): RetryEvent | null {
   switch (refusal.kind) {
     case "unknown":
       return null;

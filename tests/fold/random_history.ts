@@ -9,7 +9,7 @@ import type { Pins, Turn, TurnDraft } from "../../src/domain/turn.ts";
 import { foldHistory } from "../../src/fold/fold.ts";
 import type { FoldTarget, ReplayMode } from "../../src/fold/guard.ts";
 import { eventOfItem } from "../../src/run/item_events.ts";
-import { mendingOf } from "../../src/run/refusals.ts";
+import { retryEventOf } from "../../src/run/refusals.ts";
 import { Dice } from "./dice.ts";
 import { turnAfter } from "./turn_after.ts";
 
@@ -262,7 +262,7 @@ class Maker {
     const sent = folded.reasoning.filter(({ reason }) => reason === null);
     const calls = folded.entries.filter((entry) => entry.kind === "tool_call");
     const named = sent.length > 0 && dice.chance(0.5) ? [String(dice.pick(sent).id)] : [];
-    const mending = mendingOf(
+    const refused = retryEventOf(
       calls.length > 0 && dice.chance(0.3)
         ? { kind: "call", callId: dice.pick(calls).callId }
         : { kind: "reasoning", ids: named, index: null },
@@ -276,7 +276,7 @@ class Maker {
         error: { code: "request_refused", message: "Refused" },
       },
     );
-    if (mending !== null) this.#add({ kind: "harness", run: this.#run, events: [mending] });
+    if (refused !== null) this.#add({ kind: "harness", run: this.#run, events: [refused] });
     if (!dice.chance(0.2)) return;
     const items = this.#turns.flatMap(({ events }) => events).flatMap((event): ReplayAction[] =>
       event.type === "reasoning" ? [{ seq: event.seq, action: "lifted" }] : []

@@ -5,7 +5,7 @@ import type { DropReason } from "../../src/domain/turn.ts";
 import { foldHistory } from "../../src/fold/fold.ts";
 import type { FoldTarget, ReplayMode } from "../../src/fold/guard.ts";
 import { openaiResponses } from "../../src/provider/openai/dialect.ts";
-import { mendingOf } from "../../src/run/refusals.ts";
+import { retryEventOf } from "../../src/run/refusals.ts";
 import { call, FINGERPRINT, History, message, MODEL, reasoning, TARGET } from "../support/history.ts";
 import { randomCase } from "./random_history.ts";
 
@@ -154,17 +154,17 @@ Deno.test("a mended request holds no reasoning of the refused one, and there is 
       error: { code: "request_refused", message: "" },
     } as const;
     const refusal = { kind: "reasoning", ids: named.map(({ id }) => String(id)), index: null } as const;
-    const mending = mendingOf(refusal, { ...request, folded: refused, turns, run });
-    assert.equal(mending === null, sent.length === 0, `seed ${seed}`);
-    if (mending === null) continue;
+    const event = retryEventOf(refusal, { ...request, folded: refused, turns, run });
+    assert.equal(event === null, sent.length === 0, `seed ${seed}`);
+    if (event === null) continue;
     mended++;
     const [last] = turns.slice(-1);
     const seq = (last?.seq[1] ?? 0) + 1;
-    const notice = { ...last, kind: "harness", run, seq: [seq, seq], events: [{ seq, ...mending }] };
+    const notice = { ...last, kind: "harness", run, seq: [seq, seq], events: [{ seq, ...event }] };
     const after = [...turns, notice as unknown as typeof turns[number]];
     const again = foldHistory(after, target);
     assert.ok(again.reasoning.every(({ reason }) => reason !== null), `seed ${seed}`);
-    assert.equal(mendingOf(refusal, { ...request, folded: again, turns: after, run }), null);
+    assert.equal(retryEventOf(refusal, { ...request, folded: again, turns: after, run }), null);
     // In the next run, those that were named stay out.
     const next = foldHistory(after, { ...target, run: run + 1 });
     const back = next.reasoning.filter(({ reason }) => reason === null).map(({ seq }) => seq);
