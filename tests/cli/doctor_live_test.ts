@@ -28,7 +28,7 @@ together("doctor --live sends one tiny request and says how it went", {
     assert.deepEqual([level, report.ok], ["ok", true]);
     assert.match(
       detail,
-      /^gpt-5\.6 answered \(completed\) in \d+\.\d s, 1 reasoning items, account named$/,
+      /^gpt-5\.6 answered \(completed\) in \d+\.\d s, 1 reasoning item, account named$/,
     );
     assert.deepEqual(place.server.refusals, []);
     assert.equal(place.server.requests.length, 1);
