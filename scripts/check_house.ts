@@ -13,7 +13,13 @@ import type { Finding, SourceFile } from "./house/finding.ts";
 import { formatFinding } from "./house/finding.ts";
 import { checkImports } from "./house/imports.ts";
 import { checkLeaks } from "./house/leaks.ts";
-import { checkLength, checkPurity, checkTerminal } from "./house/shape.ts";
+import {
+  checkEnvironment,
+  checkForeignCode,
+  checkLength,
+  checkPurity,
+  checkTerminal,
+} from "./house/shape.ts";
 import { readTree } from "./house/tree.ts";
 import { runScript, say } from "./terminal.ts";
 
@@ -22,6 +28,8 @@ export function checkHouse(files: readonly SourceFile[], machine: readonly strin
   return [
     ...checkImports(files),
     ...checkTerminal(files),
+    ...checkEnvironment(files),
+    ...checkForeignCode(files),
     ...checkPurity(files),
     ...checkLength(files),
     ...checkLeaks(files, machine),

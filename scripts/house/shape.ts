@@ -7,6 +7,18 @@ const MAX_MAIN_LINES = 40;
 /** What talks to the terminal or ends the process: only src/cli and main.ts may. */
 const TERMINAL = /\bconsole\.|\b(?:Deno|process)\.(?:exit|exitCode|stdin|stdout|stderr)\b/;
 
+/** Reading the environment, which only {@linkcode ENVIRONMENT_FILES} may. */
+const ENVIRONMENT = /\b(?:Deno|process)\.env\b/;
+/** The list of variables, and the search for secrets, which is about all of them. */
+const ENVIRONMENT_FILES: ReadonlySet<string> = new Set([
+  "src/cli/environment.ts",
+  "src/cli/secret_environment.ts",
+]);
+
+/** Loading code that is not part of the program. */
+const FOREIGN_CODE =
+  /\b(?:Deno|process)\.dlopen\b|\bcreateRequire\b|\bnew (?:Function|Worker)\b|\bWebAssembly\./;
+
 /** Folders whose functions give the same value for the same arguments. */
 const PURE_FOLDERS = ["src/compaction/", "src/domain/", "src/fold/", "src/provider/", "src/rules/"];
 
@@ -49,6 +61,20 @@ export function checkPurity(files: readonly SourceFile[]): Finding[] {
   return pure.flatMap((file) =>
     linesMatching(file, IMPURE, (what) => `Uses "${what}" in a pure folder: take it as an argument or a port`)
   );
+}
+
+/** Checks that only the environment's own module reads variables: it has the list of them. */
+export function checkEnvironment(files: readonly SourceFile[]): Finding[] {
+  const message = (what: string) =>
+    `Uses "${what}": take readVariable of src/cli/environment.ts, or Ports.env`;
+  return files.filter((file) => isSource(file) && !ENVIRONMENT_FILES.has(file.path))
+    .flatMap((file) => linesMatching(file, ENVIRONMENT, message));
+}
+
+/** Checks that no source loads a library or other foreign code: the binary has all permissions, these too. */
+export function checkForeignCode(files: readonly SourceFile[]): Finding[] {
+  const message = (what: string) => `Uses "${what}": the program loads its own modules only`;
+  return files.filter(isSource).flatMap((file) => linesMatching(file, FOREIGN_CODE, message));
 }
 
 function isSource(file: SourceFile): boolean {

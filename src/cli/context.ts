@@ -1,4 +1,5 @@
 import type { Ports } from "../domain/ports.ts";
+import { readVariable } from "./environment.ts";
 import { playedPorts } from "./fixture_ports.ts";
 import { livePorts } from "./live_ports.ts";
 import { Output } from "./output.ts";
@@ -23,7 +24,7 @@ export interface Context {
 
 /** The output as the common flags and `NO_COLOR` shape it. */
 export function makeOutput(flags: Pick<CommonFlags, "json" | "quiet" | "color">): Output {
-  const noColor = Deno.env.get("NO_COLOR") ?? "";
+  const noColor = readVariable("NO_COLOR") ?? "";
   return new Output({
     json: flags.json === true,
     quiet: flags.quiet === true,

@@ -1,12 +1,13 @@
 import type { Clock, Ports } from "../domain/ports.ts";
 import { denoFiles } from "../store/deno_files.ts";
+import { readVariable } from "./environment.ts";
 
 /** The ports of an ordinary call: real time, real randomness, real network. */
 export function livePorts(): Ports {
   return {
     clock: liveClock,
     random: () => (crypto.getRandomValues(new Uint32Array(1))[0] as number) / 2 ** 32,
-    env: (name) => Deno.env.get(name),
+    env: readVariable,
     process: { pid: Deno.pid, host: Deno.hostname(), user: Deno.uid() },
     files: denoFiles,
     fetch: (input, init) => fetch(input, init),

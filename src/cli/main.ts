@@ -1,4 +1,5 @@
 import { asReprError, ReprError } from "../domain/errors.ts";
+import { narrowProcessEnvironment } from "./environment.ts";
 import { VERSION } from "./version.ts";
 
 /** Runs the command line and returns the exit code: the one place that turns errors into output. */
@@ -7,6 +8,7 @@ export async function main(args: readonly string[]): Promise<number> {
     Deno.stdout.writeSync(new TextEncoder().encode(`${VERSION}\n`));
     return 0;
   }
+  narrowProcessEnvironment();
   const { buildProgram, splitCommand } = await import("./program.ts");
   let exitCode = 0;
   try {

@@ -129,6 +129,29 @@ Deno.test("printing, reading stdin and exiting outside src/cli are found", async
   ]);
 });
 
+Deno.test("reading the environment elsewhere than in its own module is found", async () => {
+  const found = await findingsIn({
+    "src/cli/environment.ts": 'export const home = Deno.env.get("HOME");\n',
+    "src/cli/a.ts": 'export const home = Deno.env.get("HOME");\n',
+    "src/tools/b.ts": "export const { HOME } = process.env;\n",
+  });
+  assert.deepEqual(found, [
+    'src/cli/a.ts:1: Uses "Deno.env": take readVariable of src/cli/environment.ts, or Ports.env',
+    'src/tools/b.ts:1: Uses "process.env": take readVariable of src/cli/environment.ts, or Ports.env',
+  ]);
+});
+
+Deno.test("loading a library, or code that is not part of the program, is found", async () => {
+  const found = await findingsIn({
+    "src/store/a.ts": 'export const libc = Deno.dlopen("libc.so.6", {});\n',
+    "src/run/b.ts": 'export const worker = new Worker("b.js");\n',
+  });
+  assert.deepEqual(found, [
+    'src/run/b.ts:1: Uses "new Worker": the program loads its own modules only',
+    'src/store/a.ts:1: Uses "Deno.dlopen": the program loads its own modules only',
+  ]);
+});
+
 Deno.test("a clock, randomness or the runtime in a pure folder is found", async () => {
   const found = await findingsIn({
     "src/fold/a.ts":

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { readVariable } from "../environment.ts";
 import { orFileError } from "../../store/fs_errors.ts";
 import { copyBelow, entries, exists, requirePlain, setModified } from "./files.ts";
 import { startedSession } from "./start.ts";
@@ -28,7 +29,7 @@ export interface TestPlace extends Disposable {
  */
 export function makePlace(directory: string, modified?: Date): TestPlace {
   for (const name of ["workspace", "start"]) requirePlain(`${directory}/${name}`);
-  const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
+  const temporary = readVariable("TMPDIR") ?? "/tmp";
   const root = orFileError(
     "make a scratch directory (TMPDIR names where)",
     temporary,

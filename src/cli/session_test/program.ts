@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { readVariable } from "../environment.ts";
 import type { TestPlace } from "./place.ts";
 
 const MAIN = new URL("../../../main.ts", import.meta.url);
@@ -19,12 +20,12 @@ export function ownProgram(): readonly [string, ...string[]] {
  */
 export function stepEnvironment({ root, user, temporary }: TestPlace): Record<string, string> {
   const kept = ["PATH", ...(Deno.build.standalone ? [] : ["DENO_DIR", "XDG_CACHE_HOME"])];
-  const home = Deno.env.get("HOME");
-  const cache = Deno.env.get("XDG_CACHE_HOME") ?? (home === undefined ? undefined : `${home}/.cache`);
+  const home = readVariable("HOME");
+  const cache = readVariable("XDG_CACHE_HOME") ?? (home === undefined ? undefined : `${home}/.cache`);
   return {
     ...(Deno.build.standalone || cache === undefined ? {} : { DENO_DIR: `${cache}/deno` }),
     ...Object.fromEntries(kept.flatMap((name) => {
-      const value = Deno.env.get(name);
+      const value = readVariable(name);
       return value === undefined ? [] : [[name, value]];
     })),
     HOME: user,

@@ -48,7 +48,7 @@ export function isGroupAlive(leader: number): boolean {
 
 /**
  * Asks /proc, because in a container without an init nobody collects orphans that have ended, and signals go on
- * finding them. Where /proc may not be read (Deno wants `--allow-all` for it) the answer is yes.
+ * finding them. Where /proc cannot be read (from sources, Deno wants `--allow-all` for it) the answer is yes.
  */
 function hasRunningMember(leader: number): boolean {
   try {

@@ -6,8 +6,9 @@
  * then uses bare names only. These start at the directory that was checked, even when its path leads elsewhere
  * by now. All of it is synchronous, so that no other code of ours runs in a foreign working directory.
  *
- * Bare names reach the kernel as they are only with `--allow-all`; with fewer permissions Deno puts the working
- * directory in front of each, as it is at that moment, and microseconds of a race are left.
+ * Bare names reach the kernel unchanged only with `--allow-all`, which the binary is compiled with. With fewer
+ * permissions Deno puts the path of the working directory in front of each name, and whoever exchanges that path for a
+ * link in those microseconds leads the write outside.
  *
  * @module
  */

@@ -100,7 +100,7 @@ function putInPlace(name: string, { before, content, shown }: Replacement): void
   const temporary = createTemporary(before === null ? NEW_FILE_MODE : PRIVATE_MODE);
   try {
     try {
-      // Only matters where bare names do not reach the kernel: nothing is written before the place is certain.
+      // Only matters in a runtime with fewer permissions, where bare names do not reach the kernel.
       if (!isSame(fstatSync(temporary.fd), factsOf(temporary.name))) {
         throw refusal(shown, "a directory on the way changed while it was written");
       }

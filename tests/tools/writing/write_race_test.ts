@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { PERMISSION_FLAGS } from "../../../scripts/compile/permissions.ts";
 import { editFile } from "../../../src/tools/writing/edit_file.ts";
 import { writeFile } from "../../../src/tools/writing/write_file.ts";
 import { whileSwapping } from "../swapping.ts";
@@ -83,7 +84,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "bare names reach the kernel as they are: no path is walked again between check and use",
+  name: "with the binary's permissions bare names reach the kernel: no path is walked between check and use",
   ignore: Deno.build.os !== "linux" || !isInstalled("strace"),
   fn() {
     using workspace = new Workspace({ "dir/name.txt": "before" });
@@ -102,7 +103,7 @@ Deno.test({
     Deno.writeTextFileSync(main, program);
     const { code } = new Deno.Command("strace", {
       args: ["-f", "-o", trace, "-e", "trace=openat,mkdir,mkdirat,rename,renameat,renameat2", Deno.execPath()]
-        .concat("run", "-A", "--config", config, main),
+        .concat("run", ...PERMISSION_FLAGS, "--config", config, main),
       stdout: "null",
       stderr: "null",
     }).outputSync();

@@ -1,0 +1,69 @@
+/**
+ * The environment variables that the program reads. The runtime lets it read all of them; every other variable reads
+ * as unset, so that no unrelated secret of the shell can end up in a turn, a message or a log.
+ *
+ * @module
+ */
+import process from "node:process";
+
+/** Names of variables; a final `*` is any rest. */
+export const READ_VARIABLES: readonly string[] = [
+  // Ours, and the keys and endpoints of the providers.
+  "REPRISE_*",
+  "OPENAI_*",
+  "ANTHROPIC_*",
+  "AZURE_*",
+  // The places of sessions and settings.
+  "HOME",
+  "XDG_*",
+  "TMPDIR",
+  // Colour; commander reads the last of them too.
+  "TERM",
+  "COLORTERM",
+  "NO_COLOR",
+  "FORCE_COLOR",
+  "CLICOLOR_FORCE",
+  // Inherited by a command of the shell tool.
+  "PATH",
+  "LANG",
+  "LC_ALL",
+  "USER",
+  "LOGNAME",
+  "CI",
+  // Trusted certificate authorities; the runtime reads them by itself, `doctor` shows them.
+  "DENO_CERT",
+  "DENO_TLS_CA_STORE",
+  "NODE_EXTRA_CA_CERTS",
+  // The place of the modules for `test`, when it runs from the sources.
+  "DENO_DIR",
+  // `doctor` says when a proxy stands between us and the provider.
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "ALL_PROXY",
+  "NO_PROXY",
+  "http_proxy",
+  "https_proxy",
+  "all_proxy",
+  "no_proxy",
+];
+
+/** The value of a variable; `undefined` when it is unset or not in {@linkcode READ_VARIABLES}. */
+export function readVariable(name: string): string | undefined {
+  return isRead(name) ? Deno.env.get(name) : undefined;
+}
+
+/** True for a variable that the program reads. */
+export function isRead(name: string): boolean {
+  return READ_VARIABLES.some((known) =>
+    known.endsWith("*") ? name.startsWith(known.slice(0, -1)) : name === known
+  );
+}
+
+/**
+ * Gives libraries the variables that the program reads, and no other: `process.env` becomes a copy of them. What the
+ * program starts still inherits the whole environment, unless it gets one of its own.
+ */
+export function narrowProcessEnvironment(): void {
+  const read = Object.entries(Deno.env.toObject()).filter(([name]) => isRead(name));
+  process.env = Object.fromEntries(read);
+}

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { resolve } from "node:path";
+import process from "node:process";
+import { withoutComments } from "../../scripts/house/source_text.ts";
+import { readTree } from "../../scripts/house/tree.ts";
+import { isRead, narrowProcessEnvironment, READ_VARIABLES, readVariable } from "../../src/cli/environment.ts";
+import { livePorts } from "../../src/cli/live_ports.ts";
+
+const UNLISTED = "SOMEBODYS_DATABASE_URL";
+
+/** Runs `use` with an unlisted and a listed variable set. */
+function withVariables(use: () => void): void {
+  const environment = process.env;
+  Deno.env.set(UNLISTED, "postgres://secret");
+  Deno.env.set("REPRISE_MODEL", "listed");
+  try {
+    use();
+  } finally {
+    process.env = environment;
+    Deno.env.delete(UNLISTED);
+    Deno.env.delete("REPRISE_MODEL");
+  }
+}
+
+Deno.test("each variable that a source asks for by name is in the list", async () => {
+  const files = await readTree(resolve(import.meta.dirname ?? ".", "../.."));
+  const sources = files.filter((file) => file.path.startsWith("src/") && file.path.endsWith(".ts"));
+  const name =
+    /"((?:REPRISE|OPENAI|ANTHROPIC|AZURE|XDG|DENO|NODE)_[A-Z_]+|[A-Z]+_PROXY)"|\b(?:env|readVariable)\("(\w+)"\)/g;
+  const asked = sources.flatMap((file) =>
+    [...withoutComments(file.text).matchAll(name)].map((match) => match[1] ?? match[2] ?? "")
+  );
+  assert.ok(asked.includes("HOME"), "found no source that asks for HOME: the pattern is stale");
+  assert.deepEqual(asked.filter((name) => !isRead(name)), []);
+  assert.ok(!READ_VARIABLES.includes("*"));
+});
+
+Deno.test("a variable outside the list reads as unset, whatever the runtime permits", () => {
+  withVariables(() => {
+    assert.equal(Deno.env.get(UNLISTED), "postgres://secret");
+    assert.equal(readVariable(UNLISTED), undefined);
+    assert.equal(livePorts().env(UNLISTED), undefined);
+    assert.equal(livePorts().env("REPRISE_MODEL"), "listed");
+  });
+});
+
+Deno.test("libraries see the variables of the list, and no other", () => {
+  withVariables(() => {
+    narrowProcessEnvironment();
+    assert.equal(process.env[UNLISTED], undefined);
+    assert.equal(process.env.REPRISE_MODEL, "listed");
+    assert.deepEqual(Object.keys(process.env).filter((name) => !isRead(name)), []);
+  });
+});
