@@ -236,7 +236,8 @@ function readSome(fd: number, buffer: Uint8Array): Promise<number> {
   });
 }
 
-function factsOf(path: string): Deno.FileInfo | null {
+/** Facts about a path, a link at its end not followed; `null` when nothing is there or it cannot be reached. */
+export function factsOf(path: string): Deno.FileInfo | null {
   try {
     return Deno.lstatSync(path);
   } catch {

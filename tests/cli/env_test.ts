@@ -5,7 +5,10 @@ import { KEY, Place, together } from "./harness.ts";
 import { calling, decisions, edit, eventsOf, NEW_RUN, read, shellArgv, shellLine, write } from "./changes.ts";
 
 /** What the documentation lists. */
-const LISTED = ["PATH", "TERM", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "LOGNAME", "CI"];
+const LISTED = [
+  ...["PATH", "TERM", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "LOGNAME", "CI"],
+  ...["GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0"],
+];
 /** What a shell adds by itself. */
 const OF_A_SHELL = ["PWD", "OLDPWD", "SHLVL", "_"];
 const SECRET = "secret-9b1d-of-somebody";
@@ -52,6 +55,7 @@ function shows(command: ReturnType<typeof shellArgv>, allowed: readonly string[]
     assert.deepEqual([...variables.keys()].filter((name) => !allowed.includes(name)), []);
     for (const [name, value] of Object.entries(LOCALE)) assert.equal(variables.get(name), value, name);
     assert.equal(variables.get("TERM"), "dumb");
+    assert.equal(variables.get("GIT_CONFIG_KEY_0"), "safe.bareRepository");
     assert.equal(variables.get("PATH"), "/usr/bin:/bin");
     assert.equal(variables.get("HOME"), place.sandbox.directory);
     for (const text of [called.stdout, JSON.stringify(eventsOf(place, "tool_result"))]) {

@@ -13,16 +13,20 @@ const PROTECTED = `
 .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .login .logout .cshrc .tcshrc .kshrc
 .zshrc .zshenv .zprofile .zlogin .zlogout .inputrc .xprofile .xinitrc .xsession .xsessionrc
 .config/fish .config/git .config/gh .config/autostart .config/systemd .config/environment.d
-.exrc .vimrc .nvimrc .nvim.lua .emacs .emacs.d
+.rhosts .shosts
+.exrc .vim .vimrc _vimrc .gvimrc .ideavimrc .lvimrc .nvimrc .nvim.lua .config/nvim .config/vim .nanorc .config/nano
+.emacs .emacs.d .emacs.el .dir-locals.el .config/emacs .config/helix .helix .kakrc .config/kak .config/zed
+.gdbinit .lldbinit .pdbrc .pryrc .irbrc .rprofile
 .github/workflows .github/actions .gitea/workflows .forgejo/workflows .gitlab-ci.yml .gitlab-ci.yaml .gitlab/ci
 .circleci .buildkite .woodpecker .woodpecker.yml .woodpecker.yaml .drone.yml .drone.yaml .travis.yml .cirrus.yml
 .appveyor.yml appveyor.yml .teamcity .semaphore jenkinsfile azure-pipelines.yml azure-pipelines.yaml
 bitbucket-pipelines.yml
-.vscode .idea .zed .fleet .devcontainer .devcontainer.json .husky .pre-commit-config.yaml lefthook.yml
-.claude .claude.json .codex .cursor .cursorrules .gemini .windsurf .continue .mcp.json
+.vscode .idea .zed .fleet .devcontainer .devcontainer.json .husky .huskyrc .githooks
+.pre-commit-config.yaml .pre-commit-config.yml .overcommit.yml .config/lefthook.yml .config/lefthook.yaml
+.claude .claude.json .codex .cursor .cursorrules .gemini .windsurf .continue .kiro .opencode .amazonq .mcp.json
 `.trim().split(/\s+/).map((name) => name.split("/"));
-/** Protected whatever follows: `.env`, `.env.local`, `.envrc`. */
-const PROTECTED_PREFIXES = [".env"];
+/** Protected whatever follows: `.env`, `.env.local`, `.envrc`; `lefthook.yml`, `lefthook-local.toml`. */
+const PROTECTED_PREFIXES = [".env", "lefthook.", ".lefthook", "lefthook-local.", ".huskyrc."];
 
 /** The protected name that a workspace-relative path goes through, or `null`. */
 export function protectedName(path: string): string | null {

@@ -4,6 +4,8 @@
  * @module
  */
 import { basename, dirname, join, sep } from "node:path";
+import { factsOf } from "../confine.ts";
+import { gitDirectoryWith } from "./git_directory.ts";
 import { foldedName, protectedName } from "./protected_names.ts";
 import { type ToolContext, ToolFailure } from "../tool.ts";
 import { isInside, lexicalPath, quoted, segmentsOf, shownIn } from "../workspace_path.ts";
@@ -87,6 +89,11 @@ function refuseProtected(
 ): void {
   const name = protectedName(shownIn(bounds.root, path));
   if (name !== null) throw refusal(shown, `${quoted(name)} is a protected name that no tool writes`);
+  const git = gitDirectoryWith(bounds.root, path);
+  if (git !== null) {
+    const directory = quoted(shownIn(bounds.root, git));
+    throw refusal(shown, `${directory} would be a git directory, whose configuration names commands to run`);
+  }
   const folded = foldedPath(path);
   for (const closed of bounds.protectedPaths) {
     // Both spellings: the path may go through a link, and the place may not exist yet.
@@ -106,14 +113,6 @@ function foldedPath(path: string): string[] {
 function realPath(path: string): string | null {
   try {
     return Deno.realPathSync(path);
-  } catch {
-    return null;
-  }
-}
-
-function factsOf(path: string): Deno.FileInfo | null {
-  try {
-    return Deno.lstatSync(path);
   } catch {
     return null;
   }

@@ -152,6 +152,12 @@ sh git log                               deny not_allowed
 sh git log a b                           deny not_allowed
 sh git logs x                            deny not_allowed
 sh git log -3 | cat                      deny not_allowed
+sh git log --output=.bashrc              allow allowed_by_rule shell:git log *
+
+$ --allow 'shell:git log -- *'
+sh git log -- src                        allow allowed_by_rule shell:git log -- *
+sh git log --output=.bashrc              deny not_allowed
+sh git log --output=.bashrc -- src       deny not_allowed
 $ --allow 'shell:* --version'
 sh node --version                        allow allowed_by_rule shell:* --version
 argv ["/bin/sh","--version"]             allow allowed_by_rule shell:* --version

@@ -184,6 +184,9 @@ Deno.test({
         LOGNAME: "somebody",
         CI: "true",
         TERM: "dumb",
+        GIT_CONFIG_COUNT: "1",
+        GIT_CONFIG_KEY_0: "safe.bareRepository",
+        GIT_CONFIG_VALUE_0: "explicit",
       });
       assert(!output.includes(canary));
     } finally {

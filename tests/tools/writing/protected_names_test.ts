@@ -66,6 +66,28 @@ Deno.test("protected names are refused in every spelling that some file system t
     ".codex/config.toml",
     ".cursor/mcp.json",
     ".mcp.json",
+    ".githooks/pre-commit",
+    ".GitHooks",
+    "lefthook.yml",
+    "lefthook.toml",
+    "Lefthook-local.yaml",
+    ".lefthook.json",
+    ".lefthook/pre-push/x.sh",
+    ".config/lefthook.yml",
+    ".huskyrc.json",
+    ".vim/plugin/x.vim",
+    ".vimrc",
+    "_vimrc",
+    ".nvimrc",
+    ".config/nvim/init.lua",
+    ".nanorc",
+    ".dir-locals.el",
+    ".helix/config.toml",
+    ".gdbinit",
+    ".irbrc",
+    ".Rprofile",
+    ".kiro/hooks/x.hook",
+    ".rhosts",
   ];
   assert.deepEqual(spellings.filter((path) => protectedName(path) === null), []);
 });
@@ -92,6 +114,11 @@ Deno.test("protected names leave everything else alone", () => {
     "...",
     "x.env",
     "README.md",
+    "lefthook",
+    "src/lefthook_test.ts",
+    ".vimeo",
+    ".config/nvim.md",
+    "githooks/pre-commit",
   ];
   assert.deepEqual(free.filter((path) => protectedName(path) !== null), []);
 });
