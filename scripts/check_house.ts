@@ -17,6 +17,7 @@ import {
   checkEnvironment,
   checkForeignCode,
   checkLength,
+  checkPrinting,
   checkPurity,
   checkTerminal,
 } from "./house/shape.ts";
@@ -28,6 +29,7 @@ export function checkHouse(files: readonly SourceFile[], machine: readonly strin
   return [
     ...checkImports(files),
     ...checkTerminal(files),
+    ...checkPrinting(files),
     ...checkEnvironment(files),
     ...checkForeignCode(files),
     ...checkPurity(files),

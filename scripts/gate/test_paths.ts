@@ -31,6 +31,7 @@ const SLOW_CLI = [
   "tests/cli/serve_test.ts",
   "tests/cli/shell_stop_test.ts",
   "tests/cli/stop_test.ts",
+  "tests/cli/terminal_fields_test.ts",
   "tests/cli/test_verb_test.ts",
 ];
 

@@ -7,6 +7,11 @@ const MAX_MAIN_LINES = 40;
 /** What talks to the terminal or ends the process: only src/cli and main.ts may. */
 const TERMINAL = /\bconsole\.|\b(?:Deno|process)\.(?:exit|exitCode|stdin|stdout|stderr)\b/;
 
+/** Writing to a terminal, which only {@linkcode PRINTING_FILES} may. */
+const PRINTING = /\bconsole\.|\b(?:Deno|process)\.(?:stdout|stderr)\b/;
+/** The output makes all that it prints visible; `main.ts` prints the version, before anything else is loaded. */
+const PRINTING_FILES: ReadonlySet<string> = new Set(["src/cli/output.ts", "src/cli/main.ts"]);
+
 /** Reading the environment, which only {@linkcode ENVIRONMENT_FILES} may. */
 const ENVIRONMENT = /\b(?:Deno|process)\.env\b/;
 /** The list of variables, and the search for secrets, which is about all of them. */
@@ -61,6 +66,13 @@ export function checkPurity(files: readonly SourceFile[]): Finding[] {
   return pure.flatMap((file) =>
     linesMatching(file, IMPURE, (what) => `Uses "${what}" in a pure folder: take it as an argument or a port`)
   );
+}
+
+/** Checks that src/cli prints through its output alone, which makes control characters visible on a terminal. */
+export function checkPrinting(files: readonly SourceFile[]): Finding[] {
+  const message = (what: string) => `Uses "${what}": print with src/cli/output.ts`;
+  return files.filter(({ path }) => path.startsWith("src/cli/") && !PRINTING_FILES.has(path))
+    .flatMap((file) => linesMatching(file, PRINTING, message));
 }
 
 /** Checks that only the environment's own module reads variables: it has the list of them. */

@@ -1,6 +1,5 @@
 import type { Answer, Ask, Question } from "../run/permission_gate.ts";
 import type { Output } from "./output.ts";
-import { visibleText } from "./terminal.ts";
 
 /** How long nothing may have been typed before a question is put, in milliseconds. */
 const QUIET_MS = 30;
@@ -23,18 +22,16 @@ export function askAtTerminal(output: Output, signal: AbortSignal): Ask | null {
   };
 }
 
-/** Exactly what would run, with nothing in it that a terminal would obey. */
-export function questionText({ subject, argumentsText }: Question): string {
+/** Exactly what would run. The output makes visible what a terminal would obey. */
+function questionText({ subject, argumentsText }: Question): string {
   const { target } = subject;
   const what = target.kind === "command"
     ? target.line
     : target.kind === "path"
     ? `${target.path}\n${argumentsText}`
     : argumentsText;
-  const shown = visibleText(what).split("\n").map((line) => `  │ ${line}`).join("\n");
-  return `\nThe model wants to run ${
-    visibleText(subject.tool)
-  }:\n${shown}\nAllow? [y]es, [n]o, [a]lways this in this run: `;
+  const shown = what.split("\n").map((line) => `  │ ${line}`).join("\n");
+  return `\nThe model wants to run ${subject.tool}:\n${shown}\nAllow? [y]es, [n]o, [a]lways this in this run: `;
 }
 
 /** Anything but a clear yes is a no. */

@@ -5,6 +5,7 @@
  */
 import { fileError } from "../store/fs_errors.ts";
 import type { Output } from "./output.ts";
+import { Printer } from "./terminal.ts";
 
 /** The flags that decide about it. */
 export interface EventFlags {
@@ -32,14 +33,16 @@ export function openEventOutput(
   { json, events }: EventFlags,
   { wraps }: { readonly wraps: boolean },
 ): EventOutput {
-  if (events === "/dev/stderr") return streamOutput(Deno.stderr);
+  // The runtime opens no streams by their names: these are open already.
+  const isStderr = events === "/dev/stderr";
   const isStdout = events === "-" || events === "/dev/stdout";
-  if (events !== undefined && !isStdout) return fileOutput(events);
+  if (events !== undefined && !isStdout && !isStderr) return fileOutput(events);
   const onStdout = isStdout || json === true && !wraps;
   return {
     onStdout,
     write: (event) => {
       if (onStdout) output.json(event);
+      else if (isStderr) output.jsonToStderr(event);
     },
     [Symbol.dispose]: () => {},
   };
@@ -54,23 +57,10 @@ function fileOutput(path: string): EventOutput {
     }
   };
   const file = attempt(() => Deno.openSync(path, { write: true, create: true, truncate: true, mode: 0o600 }));
-  const { write } = streamOutput(file);
+  const printer = new Printer(file);
   return {
     onStdout: false,
-    write: (event) => attempt(() => write(event)),
+    write: (event) => attempt(() => printer.json(`${JSON.stringify(event)}\n`)),
     [Symbol.dispose]: () => file.close(),
-  };
-}
-
-/** The runtime opens no streams by their names: these are open already. */
-function streamOutput(stream: Pick<Deno.FsFile, "writeSync">): EventOutput {
-  const encoder = new TextEncoder();
-  return {
-    onStdout: false,
-    write: (event) => {
-      const line = encoder.encode(`${JSON.stringify(event)}\n`);
-      for (let at = 0; at < line.length;) at += stream.writeSync(line.subarray(at));
-    },
-    [Symbol.dispose]: () => {},
   };
 }

@@ -16,8 +16,6 @@ export async function main(args: readonly string[]): Promise<number> {
     const program = buildProgram((code) => exitCode = code, command);
     await program.parseAsync(own.length === 0 ? ["--help"] : [...own], { from: "user" });
   } catch (error) {
-    // Help goes past our own output: when nobody reads it, there is nobody to tell.
-    if (error instanceof Deno.errors.BrokenPipe) return 141;
     const known = commanderError(error, args) ?? asReprError(error);
     if (known === "shown") return args.length === 0 ? 2 : 0;
     await report(known, args);

@@ -5,9 +5,7 @@
  */
 import type { ExitCode, ReprError } from "../domain/errors.ts";
 import { fileError } from "../store/fs_errors.ts";
-import { type Style, styleFor, visibleText } from "./terminal.ts";
-
-const encoder = new TextEncoder();
+import { type Printable, Printer, red, type Styled } from "./terminal.ts";
 
 /** How the common flags shape the output. */
 export interface OutputOptions {
@@ -16,12 +14,11 @@ export interface OutputOptions {
   readonly colour: boolean;
 }
 
-/** Writes to both streams; a stdout that takes nothing more is remembered and told once. */
+/** Writes to both streams; a stdout that takes nothing more is remembered and reported once. */
 export class Output {
   readonly options: OutputOptions;
-  readonly stdoutIsTerminal = Deno.stdout.isTerminal();
-  readonly stderrIsTerminal = Deno.stderr.isTerminal();
-  readonly style: Style;
+  readonly #stdout = new Printer(Deno.stdout);
+  readonly #stderr: Printer;
   #closed = false;
   #failure: ReprError | null = null;
   /** A verb that only prints has nothing left to do, and ends as a shell expects of a closed pipe. */
@@ -29,7 +26,17 @@ export class Output {
 
   constructor(options: OutputOptions) {
     this.options = options;
-    this.style = styleFor(options.colour && this.stderrIsTerminal);
+    this.#stderr = new Printer(Deno.stderr, options);
+  }
+
+  /** True when stdout is a terminal. */
+  get stdoutIsTerminal(): boolean {
+    return this.#stdout.isTerminal;
+  }
+
+  /** True when stderr is a terminal. */
+  get stderrIsTerminal(): boolean {
+    return this.#stderr.isTerminal;
   }
 
   /** True once stdout takes nothing more: its reader closed it, or its disk is full. */
@@ -37,7 +44,7 @@ export class Output {
     return this.#closed;
   }
 
-  /** What a process without a usable stdout ends with. */
+  /** Exit code of a process without a usable stdout. */
   get closedExitCode(): ExitCode {
     return this.#failure?.exitCode ?? 141;
   }
@@ -49,47 +56,42 @@ export class Output {
 
   /** One JSON document, or one line of JSON Lines. */
   json(value: unknown): void {
-    this.raw(`${JSON.stringify(value)}\n`);
+    this.jsonText(`${JSON.stringify(value)}\n`);
+  }
+
+  /** Text of JSON for stdout, exactly; on a terminal, control characters in it are escaped. */
+  jsonText(text: string): void {
+    this.#toStdout(() => this.#stdout.json(text));
   }
 
   /** Text for stdout: control characters are made visible on a terminal, kept in a pipe or file. */
-  text(text: string): void {
-    this.raw(this.stdoutIsTerminal ? visibleText(text) : text);
+  text(text: Printable): void {
+    this.#toStdout(() => this.#stdout.text(text));
   }
 
-  /** Exact text for stdout. */
-  raw(text: string): void {
-    this.bytes(encoder.encode(text));
-  }
-
-  /** Exact bytes for stdout. */
+  /** Bytes of a file for stdout, exactly; on a terminal as {@linkcode jsonText}. */
   bytes(bytes: Uint8Array): void {
-    if (this.#closed) return;
-    try {
-      writeAll(Deno.stdout, bytes);
-    } catch (error) {
-      this.#closed = true;
-      if (!(error instanceof Deno.errors.BrokenPipe)) {
-        this.#failure = fileError(error, "write the output", "stdout");
-        this.errorLine(this.#failure.message, this.#failure.hint);
-      }
-      this.#onClosed();
-    }
+    this.#toStdout(() => this.#stdout.bytes(bytes));
   }
 
   /** A line for people, on stderr, unless `--quiet`. */
-  note(line: string): void {
-    if (!this.options.quiet) this.#stderr(line);
+  note(line: Printable): void {
+    if (!this.options.quiet) this.#toStderr([line, "\n"]);
   }
 
   /** A question for a person, `--quiet` or not. The caller has made sure that stderr is a terminal. */
   prompt(text: string): void {
-    writeStderr(text);
+    this.#toStderr([text]);
   }
 
   /** Progress for people: only on a terminal. */
-  progress(text: string): void {
-    if (this.stderrIsTerminal && !this.options.quiet) writeStderr(text);
+  progress(text: Printable): void {
+    if (this.stderrIsTerminal && !this.options.quiet) this.#toStderr([text]);
+  }
+
+  /** One line of JSON Lines on stderr. */
+  jsonToStderr(value: unknown): void {
+    quietly(() => this.#stderr.json(`${JSON.stringify(value)}\n`));
   }
 
   /** An error: the JSON object in `--json` mode, else one line and its hint. */
@@ -103,27 +105,34 @@ export class Output {
 
   /** An error for people, on stderr, `--quiet` or not. */
   errorLine(message: string, hint: string | undefined): void {
-    this.#stderr(`${this.style.red("error:")} ${this.#safe(message)}`);
-    if (hint !== undefined) this.#stderr(`hint: ${this.#safe(hint)}`);
+    this.#toStderr([red("error:"), ` ${message}\n`]);
+    if (hint !== undefined) this.#toStderr([`hint: ${hint}\n`]);
   }
 
-  #stderr(line: string): void {
-    writeStderr(`${line}\n`);
+  #toStdout(print: () => void): void {
+    if (this.#closed) return;
+    try {
+      print();
+    } catch (error) {
+      this.#closed = true;
+      if (!(error instanceof Deno.errors.BrokenPipe)) {
+        this.#failure = fileError(error, "write the output", "stdout");
+        this.errorLine(this.#failure.message, this.#failure.hint);
+      }
+      this.#onClosed();
+    }
   }
 
-  #safe(text: string): string {
-    return this.stderrIsTerminal ? visibleText(text) : text;
+  #toStderr(printables: readonly Printable[]): void {
+    quietly(() => this.#stderr.text(printables.flat() as readonly (string | Styled)[]));
   }
 }
 
-function writeStderr(text: string): void {
+/** Without stderr, or with its disk full, there is no place left to report that. */
+function quietly(print: () => void): void {
   try {
-    writeAll(Deno.stderr, encoder.encode(text));
+    print();
   } catch {
-    // Nobody to tell: stderr is gone, or its disk is full.
+    // Nothing can be printed.
   }
-}
-
-function writeAll(stream: { writeSync(bytes: Uint8Array): number }, bytes: Uint8Array): void {
-  for (let written = 0; written < bytes.length;) written += stream.writeSync(bytes.subarray(written));
 }

@@ -11,6 +11,7 @@ import { addLookingVerbs } from "./commands/looking.ts";
 import { addRecordingVerbs, splitCommand } from "./commands/recording.ts";
 import { addRunningVerbs } from "./commands/running.ts";
 import { type Finish, verbAdder } from "./flags.ts";
+import { Output } from "./output.ts";
 import { VERSION } from "./version.ts";
 
 export { splitCommand };
@@ -20,6 +21,7 @@ export { splitCommand };
  * the words behind `--`.
  */
 export function buildProgram(finish: Finish, command: readonly string[] = []) {
+  const helpOutput = new Output({ json: false, quiet: false, colour: false });
   const program = new Command("reprise")
     .description("Keeps, replays and tests sessions with reasoning models over stateless APIs.")
     .version(VERSION, "-V, --version", "print the version")
@@ -28,7 +30,7 @@ export function buildProgram(finish: Finish, command: readonly string[] = []) {
     .showSuggestionAfterError(true)
     .addHelpText("after", `\nExit codes:\n${exitCodeTable()}`)
     .exitOverride()
-    .configureOutput({ writeErr: () => {} });
+    .configureOutput({ writeErr: () => {}, writeOut: (text) => helpOutput.text(text) });
 
   const verb = verbAdder(program);
   addRunningVerbs(verb, finish);

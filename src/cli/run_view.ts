@@ -1,7 +1,7 @@
 import type { RunEvent } from "../run/events.ts";
 import { counted, headOf } from "../domain/text.ts";
 import type { Output } from "./output.ts";
-import { visibleText } from "./terminal.ts";
+import { dim, type Printable } from "./terminal.ts";
 
 /** How much of a call's arguments a progress line shows, in UTF-16 units. */
 const ARGUMENTS_SHOWN = 120;
@@ -31,20 +31,19 @@ export class RunView {
 
   /** Takes the next event of the run. */
   show(event: RunEvent): void {
-    const { style } = this.#output;
     switch (event.type) {
       case "session":
-        this.#line(style.dim(`session ${event.id}${event.new ? " (new)" : ""}`));
+        this.#line(dim(`session ${event.id}${event.new ? " (new)" : ""}`));
         break;
       case "run.started":
-        this.#line(style.dim(`run ${event.run} · ${event.model}`));
+        this.#line(dim(`run ${event.run} · ${event.model}`));
         if (!this.#options.acceptDrift) {
           const changed = event.drift.map(({ pin, effect }) => `${pin} (${effect})`).join("; ");
           if (changed !== "") this.#note(`changed since the last run: ${changed}`);
         }
         break;
       case "request":
-        this.#line(style.dim(requestLine(event)));
+        this.#line(dim(requestLine(event)));
         if (this.#options.verbose) {
           this.#output.note(
             `reasoning replay items=${event.reasoning_sent} fingerprint=${event.fingerprint}`,
@@ -58,18 +57,14 @@ export class RunView {
         }
         break;
       case "reasoning.delta":
-        this.#output.progress(style.dim(visibleText(event.delta)));
+        this.#output.progress(dim(event.delta));
         this.#streaming ||= this.#output.stderrIsTerminal;
         break;
       case "tool.started":
-        this.#line(`→ ${visibleText(`${event.name} ${headOf(event.arguments, ARGUMENTS_SHOWN)}`)}`);
+        this.#line(`→ ${event.name} ${headOf(event.arguments, ARGUMENTS_SHOWN)}`);
         break;
       case "tool.finished":
-        this.#line(
-          style.dim(
-            `  ${visibleText(event.name)}: ${event.status}, ${counted(event.output_chars, "character")}`,
-          ),
-        );
+        this.#line(dim(`  ${event.name}: ${event.status}, ${counted(event.output_chars, "character")}`));
         break;
       case "notice":
         this.#note(noticeText(event));
@@ -84,7 +79,7 @@ export class RunView {
       case "run.ended":
         this.#endLine();
         if (!this.#output.stdoutIsTerminal && event.text !== "") this.#output.text(`${event.text}\n`);
-        this.#line(style.dim(`${event.state} · go on: ${event.resume}`));
+        this.#line(dim(`${event.state} · go on: ${event.resume}`));
         break;
       case "item":
         this.#endLine();
@@ -97,12 +92,13 @@ export class RunView {
 
   #note(text: string): void {
     this.#endLine();
-    this.#output.note(`notice: ${this.#safe(text)}`);
+    this.#output.note(`notice: ${text}`);
   }
 
-  #line(text: string): void {
+  #line(text: Printable): void {
     this.#endLine();
-    this.#output.progress(`${text}\n`);
+    this.#output.progress(text);
+    this.#output.progress("\n");
   }
 
   /** Ends a streamed line before something else is written. */
@@ -111,10 +107,6 @@ export class RunView {
     this.#streaming = false;
     if (this.#output.stdoutIsTerminal) this.#output.text("\n");
     else this.#output.progress("\n");
-  }
-
-  #safe(text: string): string {
-    return this.#output.stderrIsTerminal ? visibleText(text) : text;
   }
 }
 

@@ -8,7 +8,6 @@ import type { Fixture } from "../fixture/read.ts";
 import type { PlaybookSummary } from "../fixture/serve/playbook.ts";
 import type { ServeEvent } from "../fixture/serve/server.ts";
 import type { Output } from "./output.ts";
-import { visibleText } from "./terminal.ts";
 
 /** The most exchanges that the summary lists. */
 const LISTED_UNUSED = 10;
@@ -56,7 +55,7 @@ export class ServeView {
   }
 
   #line(text: string): void {
-    this.#output.note(this.#output.stderrIsTerminal ? visibleText(text) : text);
+    this.#output.note(text);
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { styleFor, visibleText } from "../../src/cli/terminal.ts";
+import { dim, Printer, red, visibleJson, visibleText } from "../../src/cli/terminal.ts";
 
 const CASES: readonly (readonly [string, string])[] = [
   ["plain text, ünï¢ode, 漢字 and 👩‍💻 stay", "plain text, ünï¢ode, 漢字 and 👩‍💻 stay"],
@@ -36,7 +36,44 @@ Deno.test("nothing that could steer a terminal survives, and a second pass chang
   );
 });
 
-Deno.test("styles add escapes only where colour is on", () => {
-  assert.equal(styleFor(false).red("x"), "x");
-  assert.equal(styleFor(true).red("x"), "\x1b[31mx\x1b[0m");
+Deno.test("JSON on a terminal parses to the same value, with nothing in it that a terminal obeys", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
+      const shown = visibleJson(JSON.stringify({ text }));
+      assert.doesNotMatch(shown, OBEYED);
+      assert.deepEqual(JSON.parse(shown), { text });
+    }),
+    { seed: 17, numRuns: 5000 },
+  );
+});
+
+/** What a printer writes to a stream of this kind. */
+function printed(isTerminal: boolean, colour: boolean, print: (printer: Printer) => void): string {
+  const chunks: Uint8Array[] = [];
+  const stream = {
+    isTerminal: () => isTerminal,
+    // A stream may take fewer bytes than it gets.
+    writeSync: (bytes: Uint8Array) => {
+      chunks.push(bytes.slice(0, 3));
+      return Math.min(3, bytes.length);
+    },
+  };
+  print(new Printer(stream, { colour }));
+  return new TextDecoder().decode(new Uint8Array(chunks.flatMap((chunk) => [...chunk])));
+}
+
+Deno.test("styles add escapes on a terminal with colour only, and let no escape through", () => {
+  const print = (printer: Printer) => printer.text([red("a\x1b[5m"), " b ", dim("")]);
+  assert.equal(printed(true, true, print), "\x1b[31ma␛[5m\x1b[0m b ");
+  assert.equal(printed(true, false, print), "a␛[5m b ");
+  assert.equal(printed(false, true, print), "a\x1b[5m b ");
+});
+
+Deno.test("bytes in parts are shown whole on a terminal, and pass unaltered elsewhere", () => {
+  const bytes = new TextEncoder().encode('{"a":"ü\u009b31m\u202e👩"}\n');
+  const print = (printer: Printer) => {
+    for (const byte of bytes) printer.bytes(new Uint8Array([byte]));
+  };
+  assert.equal(printed(true, false, print), '{"a":"ü\\u009b31m\\u202e👩"}\n');
+  assert.equal(printed(false, false, print), new TextDecoder().decode(bytes));
 });

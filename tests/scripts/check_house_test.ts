@@ -119,13 +119,25 @@ Deno.test("printing, reading stdin and exiting outside src/cli are found", async
   const found = await findingsIn({
     "src/run/a.ts": 'console.error("x");\nDeno.exit(1);\n',
     "src/tools/b.ts": "Deno.stdin.readSync(new Uint8Array(1));\nprocess.stdout.write('');\n",
-    "src/cli/c.ts": "Deno.stdout.writeSync(new Uint8Array(1));\n",
+    "src/cli/output.ts": "Deno.stdout.writeSync(new Uint8Array(1));\n",
   });
   assert.deepEqual(found, [
     'src/run/a.ts:1: Uses "console.": only src/cli may',
     'src/run/a.ts:2: Uses "Deno.exit": only src/cli may',
     'src/tools/b.ts:1: Uses "Deno.stdin": only src/cli may',
     'src/tools/b.ts:2: Uses "process.stdout": only src/cli may',
+  ]);
+});
+
+Deno.test("printing past the output is found", async () => {
+  const found = await findingsIn({
+    "src/cli/output.ts": "export const out = Deno.stdout;\n",
+    "src/cli/a.ts": "Deno.stderr.writeSync(new Uint8Array(1));\nconsole.log(1);\n",
+    "src/cli/b.ts": "export const typed = Deno.stdin;\n",
+  });
+  assert.deepEqual(found, [
+    'src/cli/a.ts:1: Uses "Deno.stderr": print with src/cli/output.ts',
+    'src/cli/a.ts:2: Uses "console.": print with src/cli/output.ts',
   ]);
 });
 

@@ -32,6 +32,6 @@ export function inputVerb(selector: string, flags: InputFlags): ExitCode {
       : textOrFile(ports, flags.instructions, "--instructions"),
     family: id,
   }, flags.prompt === undefined ? null : [{ type: "input_text", text: flags.prompt.toWellFormed() }]);
-  output.raw(`${built.body}\n`);
+  output.jsonText(`${built.body}\n`);
   return 0;
 }

@@ -15,6 +15,7 @@ import {
 } from "../session_test/reporters.ts";
 import { absolute } from "../settings.ts";
 import { onStopSignals } from "../stop_signals.ts";
+import { red } from "../terminal.ts";
 
 /** The flags of `test`. */
 export interface TestFlags extends CommonFlags {
@@ -30,7 +31,8 @@ const MAX_JOBS = 8;
 export async function testVerb(directories: readonly string[], flags: TestFlags): Promise<ExitCode> {
   const output = makeOutput(flags);
   const tests = findTests(directories, absolute);
-  const reporter = reporterOf(flags.json === true ? "json" : flags.reporter ?? "tap");
+  const name = flags.json === true ? "json" : flags.reporter ?? "tap";
+  const reporter = reporterOf(name);
   const stop = new AbortController();
   let ended: ExitCode | null = null;
   const end = (exitCode: ExitCode, why: string) => {
@@ -40,7 +42,7 @@ export async function testVerb(directories: readonly string[], flags: TestFlags)
   output.onClosed(() => end(output.closedExitCode, "nobody reads the output any more"));
   const ignoreSignals = onStopSignals((signal, exitCode) => end(exitCode, `stopped by ${signal}`));
   try {
-    const results = await playAll(tests, { flags, output, reporter, stop });
+    const results = await playAll(tests, { flags, output, reporter, isJson: name === "json", stop });
     return ended ?? exitCodeOf(results);
   } finally {
     ignoreSignals();
@@ -51,19 +53,22 @@ interface Playing {
   readonly flags: TestFlags;
   readonly output: Output;
   readonly reporter: Reporter;
+  /** True when the reporter writes JSON. */
+  readonly isJson: boolean;
   readonly stop: AbortController;
 }
 
 async function playAll(
   tests: readonly FoundTest[],
-  { flags, output, reporter, stop }: Playing,
+  { flags, output, reporter, isJson, stop }: Playing,
 ): Promise<TestResult[]> {
   const { files } = livePorts();
   const jobs = flags.jobs ?? Math.min(MAX_JOBS, navigator.hardwareConcurrency);
   const play = { files, update: flags.update === true ? "everything" as const : null, signal: stop.signal };
   const results: TestResult[] = [];
   let why = "--bail ends with the first failed test";
-  output.raw(reporter.begin(tests.length));
+  const print = (text: string) => isJson ? output.jsonText(text) : output.text(text);
+  print(reporter.begin(tests.length));
   const running = inOrder(tests, jobs, {
     play: (test) => playTest(test, play),
     abandon: () => stop.abort(),
@@ -74,14 +79,14 @@ async function playAll(
       break;
     }
     results.push(result);
-    output.raw(reporter.result(result, results.length));
+    print(reporter.result(result, results.length));
     tell(output, result, flags.reporter === "junit");
     if (flags.bail === true && !isPassed(result)) break;
   }
   const failed = results.filter((result) => !isPassed(result)).length;
   const broken = results.filter(({ error }) => error !== null).length;
   const skipped = tests.slice(results.length).map(({ name }) => name);
-  output.raw(reporter.end({ passed: results.length - failed, failed, broken, skipped, why }));
+  print(reporter.end({ passed: results.length - failed, failed, broken, skipped, why }));
   const notPlayed = skipped.length === 0 ? "" : `, ${skipped.length} not played: ${why}`;
   output.note(`${results.length - failed} passed, ${failed} failed${notPlayed}`);
   return results;
@@ -92,7 +97,7 @@ function tell(output: Output, result: TestResult, withFailures: boolean): void {
   for (const name of result.updated) output.note(`updated ${result.name}/${name}`);
   for (const name of result.removed) output.note(`removed ${result.name}/${name}`);
   if (!withFailures || isPassed(result)) return;
-  output.note(`${output.style.red("failed")} ${result.name}`);
+  output.note([red("failed"), ` ${result.name}`]);
   for (const line of failureLines(result)) output.note(`  ${line}`);
 }
 
