@@ -1,22 +1,32 @@
 import { ReprError } from "../domain/errors.ts";
 import { fileError } from "../store/fs_errors.ts";
+import { otherKind } from "./regular_file.ts";
 
 /**
  * Refuses a `-o FILE` that cannot become one, before a request is paid for.
  *
- * @throws {ReprError} `usage` when it is a directory, or lies in none.
+ * @throws {ReprError} `usage` when it is a directory, a FIFO or a device, or lies in no directory.
  */
 export function requireAnswerFile(path: string): void {
-  const refuse = (why: string) =>
-    new ReprError("usage", `Cannot use ${JSON.stringify(path)} for the answer: ${why}`, {
-      hint: "Give -o a file in a directory that exists",
-    });
-  if (path === "" || isDirectory(path)) throw refuse("it is not a file");
-  if (!isDirectory(path.replace(/[^/]*$/, "") || ".")) throw refuse("its directory is not there");
+  if (path === "") throw unusable(path, "the name is empty");
+  const other = otherKind(path);
+  if (other !== null) throw unusable(path, `it is ${other}, not a regular file`);
+  if (otherKind(path.replace(/[^/]*$/, "") || ".") !== "a directory") {
+    throw unusable(path, "its directory is not there");
+  }
+}
+
+function unusable(path: string, why: string): ReprError {
+  return new ReprError("usage", `Cannot use ${JSON.stringify(path)} for the answer: ${why}`, {
+    hint: "Give -o a file in a directory that exists",
+  });
 }
 
 /** Writes the answer, exactly; an error is returned, because the run itself has ended well by then. */
 export function writeAnswer(path: string, text: string): ReprError | null {
+  // Opening a FIFO that came there during the run would wait for a reader.
+  const other = otherKind(path);
+  if (other !== null) return unusable(path, `it is ${other}, not a regular file`);
   try {
     Deno.writeTextFileSync(path, text);
     return null;
@@ -27,13 +37,5 @@ export function writeAnswer(path: string, text: string): ReprError | null {
       details,
       cause: error,
     });
-  }
-}
-
-function isDirectory(path: string): boolean {
-  try {
-    return Deno.statSync(path).isDirectory;
-  } catch {
-    return false;
   }
 }

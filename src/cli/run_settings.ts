@@ -11,6 +11,7 @@ import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { ReplayMode } from "../fold/guard.ts";
 import type { Fixture } from "../fixture/read.ts";
+import { otherKind } from "./regular_file.ts";
 import { type Config, firstSetting, type Setting } from "./settings.ts";
 
 /** The flags that decide where a request goes and how it is made. */
@@ -113,13 +114,16 @@ export function readOutputSchema(ports: Ports, path: string): JsonObject {
 }
 
 function readTextFile(ports: Ports, path: string, flag: string): string {
+  const refuse = (why: string, cause?: unknown) =>
+    new ReprError("usage", `Cannot use the file "${path}" of ${flag}: ${why}`, {
+      hint: "Give a text file that exists; its path is relative to the working directory",
+      ...(cause === undefined ? {} : { cause }),
+    });
+  const other = otherKind(path);
+  if (other !== null) throw refuse(`it is ${other}, not a regular file`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(ports.files.read(path));
   } catch (cause) {
-    const why = cause instanceof TypeError ? "it is not valid UTF-8" : "it cannot be read";
-    throw new ReprError("usage", `Cannot use the file "${path}" of ${flag}: ${why}`, {
-      hint: "Give a text file that exists; its path is relative to the working directory",
-      cause,
-    });
+    throw refuse(cause instanceof TypeError ? "it is not valid UTF-8" : "it cannot be read", cause);
   }
 }

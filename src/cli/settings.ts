@@ -7,6 +7,7 @@
 import { ReprError } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
+import { otherKind } from "./regular_file.ts";
 
 /** A value and where it was found. */
 export interface Setting<T> {
@@ -40,6 +41,8 @@ export function readConfig(ports: Ports): Config {
       hint: `It is a JSON object with ${CONFIG_NAMES.join(", ")}, each a string`,
       ...(cause === undefined ? {} : { cause }),
     });
+  const other = otherKind(path);
+  if (other !== null) throw refuse(`it is ${other}, not a regular file`);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(ports.files.read(path)));

@@ -251,7 +251,8 @@ function entryKind(entry: Deno.DirEntry): Entry["kind"] {
   return entry.isFile ? "file" : "other";
 }
 
-function specialKind(facts: Deno.FileInfo): string {
+/** Names what is neither a file nor a directory. */
+export function specialKind(facts: Deno.FileInfo): string {
   if (facts.isFifo) return "a FIFO";
   if (facts.isSocket) return "a socket";
   return facts.isBlockDevice || facts.isCharDevice ? "a device" : "something special";

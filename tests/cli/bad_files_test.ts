@@ -142,6 +142,47 @@ together("a disk that takes no more is exit 14, and what was saved stays sound",
   },
 });
 
+/** Runs the program with a file that is none; what waits for it is ended after ten seconds. */
+async function assertRefused(
+  place: Place,
+  args: readonly string[],
+  says: RegExp,
+  code = "usage",
+): Promise<void> {
+  const through = ["timeout", "-k", "1", "10"];
+  const called = await place.call([...args, "--json"], { through });
+  assertError(called, { code, exit: 2, says });
+  assert.deepEqual(place.server.requests, []);
+}
+
+together("a FIFO or a device in place of a file is exit 2 at once, before anything is sent or written", {
+  "@FILE, a schema and -o": async () => {
+    await using place = new Place([HELLO]);
+    const fifo = `${place.sandbox.workspace}/fifo`;
+    assert.ok(await works(["mkfifo", fifo]));
+    Deno.symlinkSync(fifo, `${place.sandbox.workspace}/link`);
+    const kinds = [[fifo, "FIFO"], ["link", "FIFO"], ["/dev/zero", "device"], [
+      "/dev/null",
+      "device",
+    ]] as const;
+    for (const [path, kind] of kinds) {
+      const says = new RegExp(`${path}".*: it is a ${kind}, not a regular file$`);
+      await assertRefused(place, ["run", "--instructions", `@${path}`, "Hi"], says);
+      await assertRefused(place, ["run", "--output-schema", path, "Hi"], says);
+      await assertRefused(place, ["run", "-o", path, "Hi"], says);
+    }
+    assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
+  },
+  "config.json": async () => {
+    await using place = new Place([HELLO]);
+    const directory = `${place.sandbox.directory}/.config/reprise`;
+    Deno.mkdirSync(directory, { recursive: true });
+    assert.ok(await works(["mkfifo", `${directory}/config.json`]));
+    await assertRefused(place, ["run", "Hi"], /config\.json": it is a FIFO/, "bad_configuration");
+    await assertRefused(place, ["ls"], /config\.json": it is a FIFO/, "bad_configuration");
+  },
+});
+
 /** A place with the session "s" of two runs in five turns each. */
 const twoRuns = begun(readsThenAnswers, async (place) => {
   await place.session("s");
