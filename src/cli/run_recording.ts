@@ -72,9 +72,9 @@ export class RunRecording {
    * @throws {ReprError} `usage` when something is in it, `secret_left` where the session's id holds a secret;
    * `session_damaged`, `storage_*`.
    */
-  static async start(place: RecordingPlace, { endpoint, key }: RunTarget): Promise<RunRecording> {
+  static start(place: RecordingPlace, { endpoint, key }: RunTarget): RunRecording {
     const { ports, directory, writer } = place;
-    const scrubber = await recordingScrubber(key);
+    const scrubber = recordingScrubber(key);
     requireCleanId(writer.id, scrubber.values);
     const before = writer.manifest === null ? [] : snapshotSession(ports, writer);
     const lost: ExchangeEvent[] = [];

@@ -50,8 +50,7 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   if (flags.dryRun === true) return preview(context, { command, flags, out, routes });
 
   using events = openEventOutput(output, flags, { wraps });
-  const { values, tooShort, whole } = await secretEnvironment();
-  if (!whole) output.note("only some variables of the environment could be looked through for secrets");
+  const { values, tooShort } = secretEnvironment();
   const writer = openWriter(context, { flags, out, events, wraps, values });
   using end = wraps ? null : ordinaryEnd();
   if (end !== null) output.onClosed(() => end.ask());
