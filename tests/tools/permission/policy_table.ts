@@ -158,6 +158,7 @@ $ --allow 'shell:git log -- *'
 sh git log -- src                        allow allowed_by_rule shell:git log -- *
 sh git log --output=.bashrc              deny not_allowed
 sh git log --output=.bashrc -- src       deny not_allowed
+
 $ --allow 'shell:* --version'
 sh node --version                        allow allowed_by_rule shell:* --version
 argv ["/bin/sh","--version"]             allow allowed_by_rule shell:* --version
