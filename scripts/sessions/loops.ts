@@ -113,7 +113,7 @@ export const LOOPS: readonly Scenario[] = [
   },
   {
     name: "calls-of-failed",
-    note: "Calls of a failed response are never run, and are answered before the run goes on",
+    note: "Calls of a failed response are never run, and no later request holds them",
     workspace: FILES,
     runsTools: true,
     steps: [

@@ -48,6 +48,8 @@ export type DropReason =
   | "before_checkpoint"
   /** The API refused the pairing of this call. */
   | "call_refused"
+  /** Its response did not complete, so that nobody ran this call. */
+  | "call_not_run"
   /** A hosted or client-side item whose reasoning does not go, or that nobody can answer. */
   | "reasoning_dropped"
   | "unanswered_call";
@@ -62,7 +64,7 @@ export interface DroppedItem {
 export interface RequestRecord {
   /** sha256 of the exact bytes of the request body. */
   readonly body_sha256: string;
-  /** Version of the fold that made `input`. */
+  /** Oldest version of the fold's rules that makes `input`. */
   readonly fold: number;
   /** Every field of the body beside `input`, in order; `instructions` and `tools` as `{"blob": sha256}`. */
   readonly fields: JsonObject;

@@ -10,8 +10,12 @@ import type { FoldTarget } from "./guard.ts";
 import { HistoryFold } from "./history_fold.ts";
 import { readSteering } from "./steering.ts";
 
-/** Recorded with each request; `verify` compares only requests of the same version. */
-export const FOLD_VERSION = 1;
+/**
+ * Newest version of the fold's rules. A request records the oldest version that makes its input, so that most
+ * sessions compare across versions. Version 2: calls that nobody ran stay out, the newest item keeps a repeated id,
+ * and a late result stands where its call waits for it.
+ */
+export const FOLD_VERSION = 2;
 
 /** One reasoning item of the history and what becomes of it. */
 export interface ReasoningDecision {
@@ -40,6 +44,8 @@ export interface Folded {
   /** Everything left out, reasoning included, in `seq` order. */
   readonly dropped: readonly DroppedItem[];
   readonly repairs: readonly FoldRepair[];
+  /** The oldest version of the rules, up to {@linkcode FOLD_VERSION}, that folds this history so. */
+  readonly version: number;
 }
 
 /**

@@ -16,7 +16,7 @@ import { callIdOf } from "../domain/item.ts";
 import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
 import type { Folded, FoldRepair, ReasoningDecision } from "./fold.ts";
 import { type FoldTarget, isEncryptedItem } from "./guard.ts";
-import { isItemEvent, planResponse } from "./response_plan.ts";
+import { isItemEvent, planResponse, type ResponsePlan } from "./response_plan.ts";
 import type { Steering } from "./steering.ts";
 
 /** What a call without a recorded result is answered with: nobody knows whether it ran. */
@@ -38,17 +38,18 @@ export class HistoryFold {
   readonly #reasoning: ReasoningDecision[] = [];
   readonly #dropped: DroppedItem[] = [];
   readonly #repairs: FoldRepair[] = [];
-  readonly #seenIds = new Set<string>();
-  readonly #answeredItems: ReadonlySet<string>;
+  readonly #plans: ReadonlyMap<ModelTurn, ResponsePlan>;
   /** Calls with a result somewhere in the history, by the call's `seq`. */
   readonly #resultOf: ReadonlyMap<number, ToolResultEvent>;
   /** Wire call ids by the call's `seq`, for the results that follow. */
   readonly #calls = new Map<number, { readonly callId: string; readonly callType: string }>();
+  /** Calls that stay out, by `seq`: their results go with them. */
+  readonly #leftOut = new Map<number, DropReason>();
   readonly #uses = new Map<string, number>();
-  /** Calls that nothing in the history answers, waiting for the end of their batch. */
-  #orphans: ToolCallEvent[] = [];
-  /** Number of the response that the history ends with, if its server only paused it. */
-  readonly #pausedEnd: number | null = null;
+  /** Calls whose result has not come yet, by `seq`, until the end of their batch. */
+  readonly #waiting = new Map<number, ToolCallEvent>();
+  /** The oldest version of the rules that folds this history so. */
+  #version = 1;
   /** True when the newest response was only paused by its server. */
   #paused = false;
 
@@ -68,9 +69,7 @@ export class HistoryFold {
       }
     }
     this.#resultOf = results;
-    const end = turns.findLast(({ kind }) => kind === "model" || kind === "user");
-    if (end?.kind === "model" && isPaused(end)) this.#pausedEnd = end.turn;
-    this.#answeredItems = answered;
+    this.#plans = this.#plan(turns, answered);
     this.#dropped.push(...steering.passedOver);
     if (steering.checkpoint !== null) this.#openAtCheckpoint(turns, steering.checkpoint);
   }
@@ -89,14 +88,14 @@ export class HistoryFold {
       if (event.type === "tool_result") this.#addResult(event);
       else if (event.type === "branch_summary") this.#addBranch(event);
       else if (event.type === "user_message") {
-        this.#answerOrphans();
+        this.#endBatch();
         this.#push({ kind: "user_message", content: event.content }, event.seq);
       }
     }
   }
 
   finish(): Folded {
-    this.#answerOrphans();
+    this.#endBatch();
     this.#askToGoOn();
     return {
       entries: this.#entries,
@@ -106,33 +105,50 @@ export class HistoryFold {
         ? this.#dropped
         : this.#dropped.toSorted((a, b) => a.seq - b.seq),
       repairs: this.#repairs,
+      version: this.#version,
     };
+  }
+
+  /** The plans of the responses after the checkpoint, made from the newest to the oldest. */
+  #plan(turns: readonly Turn[], answeredItems: ReadonlySet<string>): Map<ModelTurn, ResponsePlan> {
+    const { excluded, checkpoint, otherPrefix } = this.#steering;
+    const end = turns.findLast(({ kind }) => kind === "model" || kind === "user");
+    const shared = {
+      target: this.#target,
+      excluded,
+      ids: { known: new Set<string>(), taken: new Set<string>() },
+      resultOf: this.#resultOf,
+      answeredItems,
+    };
+    const plans = new Map<ModelTurn, ResponsePlan>();
+    for (const turn of turns.toReversed()) {
+      if (turn.kind !== "model" || turn.seq[1] <= (checkpoint?.to_seq ?? 0)) continue;
+      const pausedHere = turn === end && isPaused(turn);
+      const plan = planResponse(turn, { ...shared, prefixChanged: otherPrefix.has(turn.turn), pausedHere });
+      this.#version = Math.max(this.#version, plan.version);
+      plans.set(turn, plan);
+    }
+    return plans;
   }
 
   #addResponse(turn: ModelTurn): void {
     if (turn.events.some(isItemEvent)) {
-      this.#answerOrphans();
+      this.#endBatch();
       this.#askToGoOn();
     }
-    const plan = planResponse(turn, {
-      target: this.#target,
-      excluded: this.#steering.excluded,
-      seenIds: this.#seenIds,
-      prefixChanged: this.#steering.otherPrefix.has(turn.turn),
-      pausedHere: this.#pausedEnd === turn.turn,
-      answeredItems: this.#answeredItems,
-    });
+    const dropped = this.#plans.get(turn)?.dropped ?? new Map<number, DropReason>();
     this.#paused = isPaused(turn);
     let afterReasoning = false;
     let reasoningDropped = false;
     for (const event of turn.events) {
-      const reason = plan.dropped.get(event.seq) ?? null;
+      const reason = dropped.get(event.seq) ?? null;
       if (event.type === "reasoning") {
         this.#decide(event, turn, reason);
         reasoningDropped = reason !== null;
       }
       if (reason !== null) {
         this.#dropped.push({ seq: event.seq, reason });
+        if (event.type === "tool_call") this.#leftOut.set(event.seq, reason);
         continue;
       }
       switch (event.type) {
@@ -229,7 +245,7 @@ export class HistoryFold {
 
   /** What another branch did, as one delimited user message. */
   #addBranch({ summary, seq }: BranchSummaryEvent): void {
-    this.#answerOrphans();
+    this.#endBatch();
     const text = `<branch_summary>\n${summary}\n</branch_summary>`;
     this.#push({ kind: "user_message", content: [{ type: "input_text", text }] }, seq);
   }
@@ -267,34 +283,47 @@ export class HistoryFold {
     }
     this.#calls.set(event.seq, { callId, callType: event.item.type });
     this.#push({ kind: "tool_call", item: event.item, callId, ...this.#omitted(event) }, event.seq);
-    if (!this.#resultOf.has(event.seq)) this.#orphans.push(event);
+    this.#waiting.set(event.seq, event);
   }
 
   #addResult(event: ToolResultEvent): void {
-    const call = this.#calls.get(event.call_seq);
-    if (this.#steering.excluded.has(event.call_seq)) {
-      this.#dropped.push({ seq: event.seq, reason: "call_refused" });
-    } else if (call === undefined) {
-      this.#repairs.push({ seq: event.seq, kind: "result_without_call", callId: event.call_id });
-    } else if (this.#resultOf.get(event.call_seq) !== event) {
-      this.#repairs.push({ seq: event.seq, kind: "duplicate_result", callId: event.call_id });
-    } else {
-      const { output, status, seq } = event;
-      this.#push(
-        { kind: "tool_result", ...call, output, ...(status === "ok" ? {} : { isError: true }) },
-        seq,
-      );
-    }
+    const { seq, call_id: callId, call_seq: callSeq } = event;
+    const left = this.#leftOut.get(callSeq);
+    if (left !== undefined) {
+      this.#dropped.push({ seq, reason: left });
+    } else if (!this.#calls.has(callSeq)) {
+      this.#repairs.push({ seq, kind: "result_without_call", callId });
+    } else if (this.#resultOf.get(callSeq) !== event) {
+      this.#repairs.push({ seq, kind: "duplicate_result", callId });
+    } else if (this.#waiting.delete(callSeq)) this.#pushResult(event);
   }
 
-  #answerOrphans(): void {
-    for (const { seq } of this.#orphans) {
+  #pushResult({ seq, call_seq: callSeq, output, status }: ToolResultEvent): void {
+    const call = this.#calls.get(callSeq);
+    if (call === undefined) return;
+    this.#push(
+      { kind: "tool_result", ...call, output, ...(status === "ok" ? {} : { isError: true }) },
+      seq,
+    );
+  }
+
+  /**
+   * Ends a batch: what is still waiting was never answered, or only later, after the model had gone on. Both get their
+   * output here, so that a result which is recorded late changes no request.
+   */
+  #endBatch(): void {
+    for (const [seq] of this.#waiting) {
       const call = this.#calls.get(seq);
-      if (call === undefined) continue;
-      this.#push({ kind: "tool_result", ...call, output: ORPHAN_OUTPUT, isError: true }, 0);
-      this.#repairs.push({ seq, kind: "orphan_answered", callId: call.callId });
+      const late = this.#resultOf.get(seq);
+      if (late !== undefined) {
+        this.#version = 2;
+        this.#pushResult(late);
+      } else if (call !== undefined) {
+        this.#push({ kind: "tool_result", ...call, output: ORPHAN_OUTPUT, isError: true }, 0);
+        this.#repairs.push({ seq, kind: "orphan_answered", callId: call.callId });
+      }
     }
-    this.#orphans = [];
+    this.#waiting.clear();
   }
 }
 

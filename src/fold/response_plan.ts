@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ReasoningEvent, SessionEvent } from "../domain/event.ts";
+import type { ReasoningEvent, SessionEvent, ToolCallEvent, ToolResultEvent } from "../domain/event.ts";
 import { callIdOf } from "../domain/item.ts";
 import type { DropReason, ModelTurn } from "../domain/turn.ts";
 import {
@@ -19,6 +19,16 @@ import {
 export interface ResponsePlan {
   /** `seq` of every event that stays out, with its reason. */
   readonly dropped: ReadonlyMap<number, DropReason>;
+  /** The oldest version of the rules that decides so. */
+  readonly version: number;
+}
+
+/** Ids of reasoning in the responses that were planned so far: the newer ones. */
+export interface ReasoningIds {
+  /** Every id whose item may go to the target by its origin. */
+  readonly known: Set<string>;
+  /** Ids that no older item may be sent with. */
+  readonly taken: Set<string>;
 }
 
 /** What the plan needs to know beyond the response itself. */
@@ -26,8 +36,10 @@ export interface PlanContext {
   readonly target: FoldTarget;
   /** Events that stay out whatever their origin: refused, or outside the window. */
   readonly excluded: ReadonlyMap<number, DropReason>;
-  /** Ids of the reasoning of earlier responses that could go to the target; the plan adds its own. */
-  readonly seenIds: Set<string>;
+  /** Responses are planned from the newest to the oldest; each plan adds its own ids. */
+  readonly ids: ReasoningIds;
+  /** The results of the history, by the `seq` of their calls. */
+  readonly resultOf: ReadonlyMap<number, ToolResultEvent>;
   /** True when the request of this response began otherwise than the one that is folded now. */
   readonly prefixChanged: boolean;
   /** Ids of calls among the provider items that have an output item in the history. */
@@ -52,30 +64,44 @@ const CALL_TYPES: ReadonlySet<string> = new Set([
 /** Decides every event of one model turn. */
 export function planResponse(turn: ModelTurn, context: PlanContext): ResponsePlan {
   const dropped = new Map<number, DropReason>();
+  const fitting: ReasoningEvent[] = [];
   for (const event of turn.events) {
-    const reason = firstReason(event, turn, context);
+    const origin = event.type === "reasoning" ? reasoningMismatch(event, turn, context) : null;
+    if (event.type === "reasoning" && origin === null) fitting.push(event);
+    const reason = firstReason(event, turn, context) ?? origin;
     if (reason !== null) dropped.set(event.seq, reason);
   }
-  // Each of these drops may take away what another item needs.
+  const unrun = [...dropped.values()].includes("call_not_run");
+  dropDependents(turn, dropped, context);
+  const repeated = dropRepeatedIds(fitting, dropped, context);
+  if (repeated) dropDependents(turn, dropped, context);
+  return { dropped, version: unrun || repeated ? 2 : 1 };
+}
+
+/** Each of these drops may take away what another item needs. */
+function dropDependents(turn: ModelTurn, dropped: Map<number, DropReason>, context: PlanContext): void {
   for (let size = -1; size !== dropped.size;) {
     size = dropped.size;
     dropReasoningWithoutFollower(turn, dropped);
     if (context.target.fingerprint.provider !== "anthropic") dropItemsWithoutReasoning(turn, dropped);
     dropHalfPairs(turn, dropped);
   }
-  return { dropped };
 }
 
+function reasoningMismatch(
+  { item }: ReasoningEvent,
+  turn: ModelTurn,
+  { target, prefixChanged }: PlanContext,
+): DropReason | null {
+  return encryptedItemMismatch(item, turn, target) ??
+    (prefixChanged && isPrefixBound(turn) ? "prefix_changed" : null);
+}
+
+/** Why an event stays out, whatever else does; {@linkcode reasoningMismatch} judges the origin of reasoning. */
 function firstReason(event: SessionEvent, turn: ModelTurn, context: PlanContext): DropReason | null {
   const excluded = context.excluded.get(event.seq);
-  if (event.type === "reasoning") {
-    // The id counts as seen also where the item stays out: its double would be refused as well.
-    const own = encryptedItemMismatch(event.item, turn, context.target) ??
-      (context.prefixChanged && isPrefixBound(turn) ? "prefix_changed" : null) ??
-      duplicateId(event, context.seenIds);
-    return excluded ?? own;
-  }
   if (excluded !== undefined && isItemEvent(event)) return excluded;
+  if (event.type === "tool_call") return wasRun(event, turn, context) ? null : "call_not_run";
   if (event.type !== "provider_item") return null;
   const { item } = event;
   if (isEncryptedItem(item)) return encryptedItemMismatch(item, turn, context.target);
@@ -85,12 +111,36 @@ function firstReason(event: SessionEvent, turn: ModelTurn, context: PlanContext)
   return unanswered && !context.pausedHere ? "unanswered_call" : null;
 }
 
-function duplicateId(event: ReasoningEvent, seenIds: Set<string>): DropReason | null {
-  const id = event.item.id;
-  if (typeof id !== "string") return null;
-  if (seenIds.has(id)) return "duplicate_id";
-  seenIds.add(id);
-  return null;
+/**
+ * True unless it is known that nobody ran a call. Calls of a response that did not complete are never run: a result
+ * that only says so is ours, and the model would be shown a call and an output that never happened.
+ */
+function wasRun({ seq }: ToolCallEvent, { response }: ModelTurn, { resultOf }: PlanContext): boolean {
+  if (response.status === "completed") return true;
+  const status = resultOf.get(seq)?.status ?? "not_run";
+  return status !== "not_run" && status !== "orphaned";
+}
+
+/**
+ * The API refuses an id that comes twice. Some servers use one id again and again: the newest item that is sent keeps
+ * it, because the turn that is going on needs its reasoning most. The id of an item that was refused is taken too: its
+ * double would be refused as well. Returns whether any id came twice.
+ */
+function dropRepeatedIds(
+  fitting: readonly ReasoningEvent[],
+  dropped: Map<number, DropReason>,
+  { ids: { known, taken }, excluded }: PlanContext,
+): boolean {
+  let repeated = false;
+  for (const { seq, item: { id } } of fitting.toReversed()) {
+    if (typeof id !== "string") continue;
+    if (known.has(id)) repeated = true;
+    known.add(id);
+    if (dropped.has(seq) && !excluded.has(seq)) continue;
+    if (taken.has(id) && !dropped.has(seq)) dropped.set(seq, "duplicate_id");
+    taken.add(id);
+  }
+  return repeated;
 }
 
 /**

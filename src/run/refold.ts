@@ -14,6 +14,7 @@ import { dialectOf } from "../provider/dialects.ts";
 export type RefoldVerdict =
   | "same"
   | "differs"
+  /** The rules that made the request are not those that fold its history now. */
   | "other_fold_version"
   /** Secrets were stripped from the turns that the request was made from. */
   | "redacted"
@@ -46,21 +47,22 @@ export function refoldSession(source: RefoldSource): Refolded[] {
     redacted ||= turn.redacted !== undefined;
     repaired ||= turn.kind === "harness" && turn.replaces !== undefined;
     if (turn.kind !== "model") return [];
-    const recorded = turn.request.body_sha256;
-    if (turn.request.fold !== FOLD_VERSION) {
+    const { body_sha256: recorded, fold } = turn.request;
+    const refolded = fold > FOLD_VERSION ? null : refold(turn, source);
+    if (refolded === null || refolded.version > fold) {
       return [{ turn: turn.turn, verdict: "other_fold_version", recorded, refolded: null }];
     }
-    const refolded = redacted ? redactedSum(turn, source) : sha256Hex(refoldedBody(turn, source));
+    const sum = redacted ? redactedSum(refolded) : sha256Hex(refolded.body());
     const otherwise = redacted ? "redacted" : repaired ? "repaired" : "differs";
-    const verdict = refolded === recorded ? "same" : otherwise;
-    return [{ turn: turn.turn, verdict, recorded, refolded }];
+    const verdict = sum === recorded ? "same" : otherwise;
+    return [{ turn: turn.turn, verdict, recorded, refolded: sum }];
   });
 }
 
 /** The sum of a request that lost its secrets; `null` where what is left makes no body any more. */
-function redactedSum(turn: ModelTurn, source: RefoldSource): string | null {
+function redactedSum({ body }: Refold): string | null {
   try {
-    return sha256Hex(refoldedBody(turn, source));
+    return sha256Hex(body());
   } catch (error) {
     // Tool schemas in which a secret stood outside a string are no JSON without it.
     if (error instanceof SyntaxError) return null;
@@ -69,16 +71,28 @@ function redactedSum(turn: ModelTurn, source: RefoldSource): string | null {
 }
 
 /** The body of the request that a model turn answers, made from the turns before it. */
-export function refoldedBody(turn: ModelTurn, { turns, readText }: RefoldSource): string {
+export function refoldedBody(turn: ModelTurn, source: RefoldSource): string {
+  return refold(turn, source).body();
+}
+
+/** A request folded again. */
+interface Refold {
+  /** The oldest version of the fold's rules that folds its history so. */
+  readonly version: number;
+  body(): string;
+}
+
+function refold(turn: ModelTurn, { turns, readText }: RefoldSource): Refold {
   const { fields, replay } = turn.request;
-  const { entries } = foldHistory(turns.slice(0, turn.turn - 1), {
+  const { entries, version } = foldHistory(turns.slice(0, turn.turn - 1), {
     fingerprint: { ...turn.fingerprint, account: replay?.account ?? null },
     model: turn.model.asked,
     replay: (replay?.mode ?? "exact") as ReplayMode,
     window: replay?.window ?? null,
     run: turn.run,
   });
-  return dialectOf(turn.fingerprint.provider).bodyOf(wholeFields(fields, readText), entries);
+  const { bodyOf } = dialectOf(turn.fingerprint.provider);
+  return { version, body: () => bodyOf(wholeFields(fields, readText), entries) };
 }
 
 /** The recorded fields with instructions and tools from their blobs. */

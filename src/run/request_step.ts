@@ -10,7 +10,7 @@ import { type Fingerprint, fingerprintText } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { RequestRecord, ResponseRecord, TurnDraft } from "../domain/turn.ts";
-import { FOLD_VERSION, type Folded, foldHistory, requestAccount } from "../fold/fold.ts";
+import { type Folded, foldHistory, requestAccount } from "../fold/fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { needsOlderTurns } from "../fold/steering.ts";
 import type { BuiltRequest, FinishedResponse } from "../provider/provider.ts";
@@ -106,7 +106,7 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
   const received = await receive(context, built);
   const record: RequestRecord = {
     body_sha256: sha256Hex(built.body),
-    fold: FOLD_VERSION,
+    fold: folded.version,
     replay: { mode, window, account: context.account },
     fields: recordedFields(built.fields, context.pinned),
     guard: { sent, dropped },

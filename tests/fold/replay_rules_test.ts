@@ -70,39 +70,6 @@ Deno.test("turns that carry reasoning are never merged: what follows in another 
   assert.ok(entries.every((entry) => entry.kind !== "assistant_message" || !entry.keepId));
 });
 
-for (const status of ["failed", "incomplete", "interrupted", "cut"]) {
-  Deno.test(`what a response that ended as ${status} had finished goes, its last reasoning does not`, () => {
-    const history = new History().user("x")
-      .model([reasoning("rs_1"), call("a"), reasoning("rs_2")], { status }).results().user("y");
-    const { dropped, entries } = foldHistory(history.turns, TARGET);
-    assert.deepEqual(dropped, [{ seq: 4, reason: "no_following_item" }]);
-    assert.deepEqual(entries.map(({ kind }) => kind), [
-      "user_message",
-      "reasoning",
-      "tool_call",
-      "tool_result",
-      "user_message",
-    ]);
-  });
-}
-
-Deno.test("the same id again is a duplicate, also when the first of the two stayed out", () => {
-  const history = new History().user("x")
-    .model([reasoning("rs_1")], { status: "interrupted" })
-    .model([reasoning("rs_1"), message("msg_1", "a")]);
-  assert.deepEqual(foldHistory(history.turns, TARGET).dropped.map(({ reason }) => reason), [
-    "no_following_item",
-    "duplicate_id",
-  ]);
-  // Two servers may count alike: the other one's item is no double.
-  const elsewhere = new History().user("x")
-    .model([reasoning("rs_1"), message("msg_1", "a")], { fingerprint: { endpoint: "ffffffff" } })
-    .model([reasoning("rs_1"), message("msg_2", "b")]);
-  assert.deepEqual(foldHistory(elsewhere.turns, TARGET).dropped.map(({ reason }) => reason), [
-    "other_endpoint",
-  ]);
-});
-
 Deno.test("only the whitelisted members of reasoning go out, an empty summary among them", () => {
   const item: Item = {
     ...reasoning("rs_1"),

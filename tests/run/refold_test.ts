@@ -1,8 +1,9 @@
 /** Recorded requests made again, and whether one request goes on where another ended. */
 import assert from "node:assert/strict";
-import type { ModelTurn } from "../../src/domain/turn.ts";
+import { sha256Hex } from "../../src/domain/hash.ts";
+import type { ModelTurn, Turn } from "../../src/domain/turn.ts";
 import { FOLD_VERSION } from "../../src/fold/fold.ts";
-import { prefixReport, refoldSession } from "../../src/run/refold.ts";
+import { prefixReport, refoldedBody, refoldSession } from "../../src/run/refold.ts";
 import { Stop } from "../../src/run/stop.ts";
 import {
   answer,
@@ -13,7 +14,7 @@ import {
   startResponsesServer,
 } from "../support/responses_server.ts";
 import { reasoningOf, REFUSAL_SHAPES, refuse } from "../support/responses_server/refusing.ts";
-import { History, message as messageItem } from "../support/history.ts";
+import { History, message as messageItem, reasoning as reasoningItem } from "../support/history.ts";
 import { refusedSession } from "./refusing.ts";
 
 function promise(name: string, fn: () => Promise<void>): void {
@@ -54,6 +55,23 @@ Deno.test("the first item and the first byte that differ are told", () => {
     const byte = old.findIndex((value, index) => value !== now[index]);
     assert.deepEqual(prefixReport(before, next), { extends: false, item, byte });
   }
+});
+
+Deno.test("requests of an older fold are compared, but for those whose history is folded otherwise now", () => {
+  const reasoned = (id: string) => [reasoningItem(id), messageItem(`msg_${id}`, "Done.")];
+  const history = new History().user("Go").model(reasoned("rs_1")).user("On").model(reasoned("rs_1"))
+    .user("On").model(reasoned("rs_2"));
+  const source = (turns: readonly Turn[]) => ({ turns, readText: () => "[]" });
+  const recorded = (fold: number, alter = "") =>
+    history.turns.map((turn): Turn => {
+      if (turn.kind !== "model") return turn;
+      const sum = sha256Hex(refoldedBody(turn, source(history.turns)) + alter);
+      return { ...turn, request: { ...turn.request, body_sha256: sum, fold } };
+    });
+  const verdicts = (turns: readonly Turn[]) => refoldSession(source(turns)).map(({ verdict }) => verdict);
+  assert.deepEqual(verdicts(recorded(1)), ["same", "same", "other_fold_version"]);
+  assert.deepEqual(verdicts(recorded(1, "edited")), ["differs", "differs", "other_fold_version"]);
+  assert.deepEqual(verdicts(recorded(2)), ["same", "same", "same"]);
 });
 
 Deno.test("another fold's requests are not judged", () => {

@@ -60,7 +60,12 @@ export class History {
       model: { asked: facts.asked ?? MODEL, answered: facts.answered ?? null },
       fingerprint: { ...FINGERPRINT, ...facts.fingerprint },
       response: { id: "resp_1", status: facts.status ?? "completed" },
-      request: { body_sha256: "0".repeat(64), fold: 1, fields: {}, guard: { sent: 0, dropped: [] } },
+      request: {
+        body_sha256: "0".repeat(64),
+        fold: 1,
+        fields: { model: MODEL },
+        guard: { sent: 0, dropped: [] },
+      },
       events: items.map(eventOfItem),
     });
   }

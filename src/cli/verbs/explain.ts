@@ -22,7 +22,7 @@ const REASON_TEXT: Readonly<Record<DropReason, string>> = {
   other_model: "another model minted it than the one that is asked now",
   no_encrypted_content: "it has no encrypted content, so a stateless request cannot carry it",
   no_following_item: "nothing of its response follows it, and the API refuses reasoning without its follower",
-  duplicate_id: "an item with the same id is sent already",
+  duplicate_id: "a newer item has the same id",
   replay_off: "replay of reasoning is switched off",
   quarantined: 'the API refused it; "reprise repair --lift-quarantine" sends it again',
   refused_in_run:
@@ -33,6 +33,7 @@ const REASON_TEXT: Readonly<Record<DropReason, string>> = {
   reasoning_dropped: "the reasoning that it belongs to is not sent",
   unsigned: "it has no signature",
   prefix_changed: "it is bound to what a checkpoint stands for now",
+  call_not_run: "its response did not complete, so that nobody ran the call",
   unanswered_call: "it is a call that nothing answers",
 };
 
