@@ -225,8 +225,13 @@ const BETWEEN_RUNS: ReadonlySet<string> = new Set([
   "blob_lost",
 ]);
 
-/** True for turns that may follow the end of a run without opening the next one. */
+/**
+ * True for turns that may follow the end of a run without opening the next one. A fallback result is among them: it
+ * records that an earlier call has none.
+ */
 export function isBetweenRuns(turn: Pick<Turn, "kind" | "events">): boolean {
   if (turn.kind !== "harness" && turn.kind !== "compaction" && turn.kind !== "fork") return false;
-  return turn.events.every(({ type }) => BETWEEN_RUNS.has(type));
+  return turn.events.every((event) =>
+    BETWEEN_RUNS.has(event.type) || event.type === "tool_result" && event.status === "orphaned"
+  );
 }

@@ -10,14 +10,12 @@ import { ReprError } from "../domain/errors.ts";
 import { callIdOf, callNameOf } from "../domain/item.ts";
 import type { Turn } from "../domain/turn.ts";
 import { ORPHAN_OUTPUT } from "../fold/history_fold.ts";
+import { readSteering } from "../fold/steering.ts";
 import type { SessionWriter } from "../store/writer.ts";
 import type { Emit } from "./events.ts";
 import { dialectOf } from "../provider/dialects.ts";
 
-/**
- * The calls that wait for results at the end of `turns`, oldest first. Older ones without any are passed over: a
- * later request has told the model already that there is none, so a result now would come too late.
- */
+/** The calls that wait for results at the end of `turns`, oldest first. */
 export function openCalls(turns: readonly Turn[]): ToolCallEvent[] {
   const open = new Map<number, ToolCallEvent>();
   for (const turn of turns) {
@@ -28,6 +26,25 @@ export function openCalls(turns: readonly Turn[]): ToolCallEvent[] {
     }
   }
   return [...open.values()];
+}
+
+/**
+ * Every call that a fallback result is recorded for, oldest first: those at the end, and older ones of completed
+ * responses that later turns follow, as in an edited or imported log. What a checkpoint replaces is not sent any more.
+ */
+export function unansweredCalls(turns: readonly Turn[]): ToolCallEvent[] {
+  const after = readSteering(turns, undefined).checkpoint?.to_seq ?? 0;
+  const unanswered = new Map(openCalls(turns).map((call) => [call.seq, call]));
+  const answered = new Set<number>();
+  for (const turn of turns.toReversed()) {
+    const completed = turn.kind === "model" && turn.response.status === "completed";
+    for (const event of turn.events) {
+      if (event.type === "tool_result") answered.add(event.call_seq);
+      const sent = event.type === "tool_call" && completed && event.seq > after;
+      if (sent && !answered.has(event.seq)) unanswered.set(event.seq, event);
+    }
+  }
+  return [...unanswered.values()].sort((a, b) => a.seq - b.seq);
 }
 
 /** An error result for a call that did not come to its own end. */
@@ -43,31 +60,34 @@ export function fallbackResult(call: ToolCallEvent, status: ToolResultStatus, ou
 }
 
 /**
- * Closes a run whose process died: its open calls get recorded fallback results, and the run ends as
- * `interrupted`. Does nothing when the newest run has ended.
+ * Records what a killed process, or an edit of the log, left out: open calls get fallback results, and a newest run
+ * without an end ends as `interrupted`. Does nothing when nothing is open.
  */
 export function closeKilledRun(writer: SessionWriter, emit: Emit): void {
   const { manifest } = writer;
-  if (manifest === null || manifest.state !== "open") return;
-  const calls = openCalls(writer.turns);
+  if (manifest === null) return;
+  const killed = manifest.state === "open";
+  const calls = unansweredCalls(writer.turns);
+  if (!killed && calls.length === 0) return;
   const error = new ReprError("interrupted", `The process of run ${manifest.run} ended without closing it`);
+  const end: EventDraft = {
+    type: "run_ended",
+    run: manifest.run,
+    state: "interrupted",
+    exit_code: error.exitCode,
+    usage: usageOfRun(writer.turns, manifest.run),
+    error: { code: error.code, message: error.message },
+  };
   const turn = writer.append({
     kind: "harness",
     run: manifest.run,
     events: [
       ...calls.map((call) => fallbackResult(call, "orphaned", ORPHAN_OUTPUT)),
-      {
-        type: "run_ended",
-        run: manifest.run,
-        state: "interrupted",
-        exit_code: error.exitCode,
-        usage: usageOfRun(writer.turns, manifest.run),
-        error: { code: error.code, message: error.message },
-      },
+      ...(killed ? [end] : []),
     ],
   });
   emit({ type: "turn.saved", turn: turn.turn, kind: turn.kind, seq: turn.seq, sum: turn.sum });
-  emit({ type: "notice", kind: "run_closed", run: manifest.run });
+  if (killed) emit({ type: "notice", kind: "run_closed", run: manifest.run });
   if (calls.length > 0) {
     const callIds = calls.map((call) => callIdOf(call.item));
     emit({ type: "notice", kind: "orphan_repaired", call_ids: callIds });

@@ -69,7 +69,8 @@ function groupsOf(turns: readonly Turn[]): Group[] {
     // A run that was killed and never closed ends where the next one opens.
     if (run > 1 && !endOf.has(run - 1)) endOf.set(run - 1, turn);
     for (const event of events) {
-      if (event.type === "tool_result") answeredIn.set(event.call_seq, turn);
+      // A fallback result may be recorded long after its call: a fork from before it records its own.
+      if (event.type === "tool_result" && event.status !== "orphaned") answeredIn.set(event.call_seq, turn);
       if (event.type === "run_ended") endOf.set(run, turn);
     }
   }

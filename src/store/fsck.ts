@@ -81,7 +81,7 @@ function checkTail({ chain, pathOf }: Walk, add: Findings): void {
   for (const { call_id, seq, turn } of chain.openCalls()) {
     const message = `holds the call ${
       JSON.stringify(call_id)
-    } (seq ${seq}) without a result; the next request says so`;
+    } (seq ${seq}) without a result; the next run or "repair" records that`;
     add("warning", "orphan_call", { path: pathOf(turn), message, turn });
   }
   const { run, runEnded, turn } = chain.end;

@@ -35,18 +35,13 @@ export const UNBOUND = "claude-opus-5";
 export const DONE = says([text("Done.")]);
 
 /**
- * A promise about a session of its own; `differing` requests of it no longer fold to what was sent, and `orphans` calls
- * are without a result for good.
+ * A promise about a session of its own; `differing` requests of it no longer fold to what was sent.
  */
 export function promise(
   name: string,
   options: MessagesServerOptions,
   body: (session: SessionRuns<MessagesServer>) => Promise<void>,
-  { model = BOUND, differing = 0, orphans = 0 }: {
-    readonly model?: string;
-    readonly differing?: number;
-    readonly orphans?: number;
-  } = {},
+  { model = BOUND, differing = 0 }: { readonly model?: string; readonly differing?: number } = {},
 ): void {
   Deno.test({
     name,
@@ -63,8 +58,7 @@ export function promise(
         knownTools: tools,
       }, async (session) => {
         await body(session);
-        const codes = (await session.findings()).map(({ code }) => code);
-        assert.deepEqual(codes, Array(orphans).fill("orphan_call"));
+        assert.deepEqual(await session.findings(), []);
         const unlike = session.verdicts().filter((verdict) => verdict !== "same");
         assert.deepEqual(unlike, Array(differing).fill("differs"), "the requests fold again to their bytes");
       });

@@ -3,7 +3,7 @@ import type { ExitCode } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
-import { closeKilledRun, openCalls } from "../../run/closing.ts";
+import { closeKilledRun, unansweredCalls } from "../../run/closing.ts";
 import { fsckSession } from "../../store/fsck.ts";
 import type { Home } from "../../store/home.ts";
 import { foreseeRepair, type RepairAction, type RepairPlan, repairSession } from "../../store/repair.ts";
@@ -47,9 +47,10 @@ interface Recording {
   readonly plan: RepairPlan;
 }
 
-/** What the session itself is told: the end of a killed run with its open calls, and which blobs are gone. */
+/** Records in the session itself: the end of a killed run, fallback results of open calls, and which blobs are lost. */
 async function recordRepair({ ports }: Context, { home, id, waitMs, plan }: Recording): Promise<void> {
-  if (plan.openRun === null && plan.lostBlobs.length === 0) return;
+  const isComplete = plan.openRun === null && unansweredCalls(plan.turns).length === 0;
+  if (isComplete && plan.lostBlobs.length === 0) return;
   const writer = await SessionWriter.open(ports, home, { id, waitMs });
   try {
     closeKilledRun(writer, () => {});
@@ -73,7 +74,7 @@ interface Outcome {
 
 function report({ output }: Context, id: SessionId, { plan, dryRun, left }: Outcome): void {
   const { actions, openRun, lostBlobs } = plan;
-  const answered = openRun === null ? [] : openCalls(plan.turns).map(({ seq }) => seq);
+  const answered = unansweredCalls(plan.turns).map(({ seq }) => seq);
   if (output.options.json) {
     output.json({
       session: id,
@@ -89,7 +90,8 @@ function report({ output }: Context, id: SessionId, { plan, dryRun, left }: Outc
   const lines = [
     ...actions.map(lineOf),
     ...lostBlobs.map((sha256) => `record that blobs/${sha256} is lost`),
-    ...(openRun === null ? [] : [`end run ${openRun}, and answer ${counted(answered.length, "open call")}`]),
+    ...(openRun === null ? [] : [`end run ${openRun}`]),
+    ...(answered.length === 0 ? [] : [`answer ${counted(answered.length, "open call")}`]),
   ];
   const verdict = lines.length === 0
     ? "nothing to repair"
