@@ -4,7 +4,12 @@
  * @module
  */
 import type { Item } from "./event.ts";
-import { isJsonObject, type JsonValue } from "./json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "./json.ts";
+
+/** The item of an `output_item` event: its member `item`, which some servers call `output_item`. */
+export function eventItem(payload: JsonObject): JsonValue | undefined {
+  return payload.item ?? payload.output_item;
+}
 
 /** The event kind that keeps an item of this shape. */
 export type ItemKind = "reasoning" | "assistant_message" | "tool_call" | "provider_item";

@@ -27,10 +27,12 @@ interface Message {
   readonly id: string | null;
   readonly model: string | null;
   usage: JsonObject | null;
-  /** The `delta` of `message_delta`. */
+  /** The `delta` of `message_delta`, or the message itself where its start says already why it stopped. */
   stop: JsonObject;
   readonly transformations: JsonValue[];
   readonly open: Map<number, OpenBlock>;
+  /** Those of `open` that `message_start` brought whole: nothing more may come of them. */
+  readonly given: Set<number>;
   /** The block that an event without an index is about: the newest one. */
   newest: number;
 }
@@ -102,15 +104,40 @@ export class MessagesAssembler implements Assembler {
     const { open, newest } = this.#message;
     this.#message = newMessage(id, stringMember(message, "model") ?? null);
     this.#message.usage = objectMember(message, "usage") ?? null;
+    if (typeof message.stop_reason === "string") this.#message.stop = message;
     this.#transformed(message);
     if (again) {
       this.#notices.add("The server began its answer anew: what came before is void");
-      return [{ kind: "reset" }];
+      return [{ kind: "reset" }, ...this.#takeGiven(message)];
     }
     // Blocks that came before the first message_start belong to it.
     for (const [index, block] of open) this.#message.open.set(index, block);
     this.#message.newest = newest;
-    return NOTHING;
+    return this.#takeGiven(message);
+  }
+
+  /** Blocks that the start of the message holds already, as after a tool that the server itself called. */
+  #takeGiven({ content }: JsonObject): readonly StreamUpdate[] {
+    if (!Array.isArray(content)) return NOTHING;
+    return content.flatMap((start, index) => {
+      if (!isBlock(start) || this.#message.open.has(index)) return NOTHING;
+      const block = new OpenBlock(start);
+      this.#message.open.set(index, block);
+      this.#message.given.add(index);
+      this.#message.newest = Math.max(this.#message.newest, index);
+      return shown(block.opening, index);
+    });
+  }
+
+  /** Ends the given blocks before `index`. */
+  #endGiven(index = Infinity): readonly StreamUpdate[] {
+    const { open, given } = this.#message;
+    return [...given].filter((place) => place < index).flatMap((outputIndex) => {
+      const block = open.get(outputIndex);
+      given.delete(outputIndex);
+      open.delete(outputIndex);
+      return block === undefined ? NOTHING : [doneItem(block, outputIndex)];
+    });
   }
 
   #open(payload: JsonObject): readonly StreamUpdate[] {
@@ -120,10 +147,12 @@ export class MessagesAssembler implements Assembler {
       this.#notices.add("A content block without a type was skipped");
       return NOTHING;
     }
+    const ended = this.#endGiven(index);
     const block = new OpenBlock(start);
     this.#message.open.set(index, block);
     this.#message.newest = index;
-    return shown(block.opening, index);
+    // A given block that the stream brings once more is on the screen already.
+    return this.#message.given.delete(index) ? ended : [...ended, ...shown(block.opening, index)];
   }
 
   #add(payload: JsonObject): readonly StreamUpdate[] {
@@ -143,7 +172,8 @@ export class MessagesAssembler implements Assembler {
     const block = this.#message.open.get(outputIndex);
     if (block === undefined) return NOTHING;
     this.#message.open.delete(outputIndex);
-    return [{ kind: "item", outputIndex, item: block.close(), source: "done" }];
+    this.#message.given.delete(outputIndex);
+    return [doneItem(block, outputIndex)];
   }
 
   /** Usage is cumulative: what is named anew counts, and what is `null` or missing stays (§10). */
@@ -162,7 +192,7 @@ export class MessagesAssembler implements Assembler {
 
   #stop(payload: JsonObject): readonly StreamUpdate[] {
     this.#transformed(payload);
-    const lost = this.#message.open.size;
+    const lost = this.#message.open.size - this.#message.given.size;
     if (lost > 0) this.#notices.add(`${lost} content block(s) without an end were not kept`);
     return this.#finish(stopFacts(this.#message.stop));
   }
@@ -194,7 +224,7 @@ export class MessagesAssembler implements Assembler {
   ): readonly StreamUpdate[] {
     this.#finished = true;
     const { id, model, usage, transformations } = this.#message;
-    return [{
+    return [...this.#endGiven(), {
       kind: "finished",
       response: {
         id,
@@ -209,7 +239,20 @@ export class MessagesAssembler implements Assembler {
 }
 
 function newMessage(id: string | null, model: string | null): Message {
-  return { id, model, usage: null, stop: {}, transformations: [], open: new Map(), newest: -1 };
+  return {
+    id,
+    model,
+    usage: null,
+    stop: {},
+    transformations: [],
+    open: new Map(),
+    given: new Set(),
+    newest: -1,
+  };
+}
+
+function doneItem(block: OpenBlock, outputIndex: number): StreamUpdate {
+  return { kind: "item", outputIndex, item: block.close(), source: "done" };
 }
 
 function indexOf(payload: JsonObject, otherwise: number): number {

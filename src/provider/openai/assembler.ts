@@ -5,6 +5,7 @@
  * @module
  */
 import type { Item } from "../../domain/event.ts";
+import { eventItem } from "../../domain/item.ts";
 import { isJsonObject, type JsonObject, objectMember, stringMember } from "../../domain/json.ts";
 import type { ApiFailure } from "../../domain/failure.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../provider.ts";
@@ -121,14 +122,14 @@ export class ResponsesAssembler implements Assembler {
   }
 
   #announce(payload: JsonObject): readonly StreamUpdate[] {
-    const { item } = payload;
+    const item = eventItem(payload);
     if (!isItem(item)) return NOTHING;
     this.#deltas.announce(this.#ledger.announce(payload, item), item);
     return NOTHING;
   }
 
   #take(payload: JsonObject): readonly StreamUpdate[] {
-    const { item } = payload;
+    const item = eventItem(payload);
     if (!isItem(item)) {
       this.#notices.push("An item without a type was skipped");
       return NOTHING;

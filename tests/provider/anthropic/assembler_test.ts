@@ -334,3 +334,49 @@ Deno.test("what the server says it did to sent thinking is kept as it came, once
   assert.deepEqual(response.inputTransformations, [dropped, allowed]);
   assert.deepEqual(response.notices, []);
 });
+
+Deno.test("content and stop reason inside message_start are kept", () => {
+  const { items, response, text, reasoning } = run([
+    started({ content: [THINKING, TEXT, CALL], stop_reason: "tool_use" }),
+    { type: "message_stop" },
+  ]);
+  assert.equal(JSON.stringify(items.map(({ item }) => item)), JSON.stringify([THINKING, TEXT, CALL]));
+  assert.deepEqual(items.map(({ outputIndex, source }) => [outputIndex, source]), [
+    [0, "done"],
+    [1, "done"],
+    [2, "done"],
+  ]);
+  assert.deepEqual([response.status, response.notices], ["completed", []]);
+  assert.deepEqual([text, reasoning], [TEXT.text, THINKING.thinking]);
+});
+
+Deno.test("what message_start holds comes before the blocks that follow it, and outlives a cut", () => {
+  const whole = run([
+    started({ content: [THINKING], stop_reason: "pause_turn" }),
+    ...blockEvents(1, TEXT),
+    ...ended("end_turn"),
+  ]);
+  assert.deepEqual(whole.updates.filter(({ kind }) => kind !== "finished").map(({ kind }) => kind), [
+    "reasoning_delta",
+    "item",
+    "text_delta",
+    "text_delta",
+    "item",
+  ]);
+  assert.deepEqual([whole.response.status, whole.response.paused], ["completed", undefined]);
+  const { items, response } = run([started({ content: [CALL] }), start(1, TEXT)]);
+  assert.deepEqual(items.map(({ item }) => item), [CALL]);
+  assert.equal(response.status, "cut");
+});
+
+Deno.test("a block that message_start holds and the stream brings once more is kept once, as the stream says", () => {
+  const { items, text } = run([
+    started({ content: [{ type: "text", text: "Hello" }] }),
+    start(0, { type: "text", text: "Hello" }),
+    delta(0, { type: "text_delta", text: " there" }),
+    stop(0),
+    ...ended("end_turn"),
+  ]);
+  assert.deepEqual(items.map(({ item }) => item), [{ type: "text", text: "Hello there" }]);
+  assert.equal(text, "Hello there");
+});

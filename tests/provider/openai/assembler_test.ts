@@ -298,3 +298,20 @@ Deno.test("what the server says it did to sent reasoning is kept as it came", ()
   assert.deepEqual(response.inputTransformations, transformations);
   assert.deepEqual(response.notices, []);
 });
+
+Deno.test("an item that its events call output_item is kept like any other", () => {
+  const aliased = (type: string, output_index: number, output_item: JsonObject) => ({
+    type: `response.output_item.${type}`,
+    output_index,
+    output_item,
+  });
+  const { items, text, response } = run([
+    aliased("added", 0, { ...MESSAGE, content: [] }),
+    { type: "response.output_text.delta", item_id: "msg_1", delta: "Hello" },
+    aliased("done", 0, MESSAGE),
+    aliased("done", 1, CALL),
+    completed({ output: [MESSAGE, CALL] }),
+  ]);
+  assert.equal(JSON.stringify(items.map(({ item }) => item)), JSON.stringify([MESSAGE, CALL]));
+  assert.deepEqual([text, response.notices], ["Hello", []]);
+});
