@@ -1,4 +1,8 @@
-/** JSON values as `JSON.parse` returns them. Unknown fields are kept everywhere. */
+import { isRawNumber, objectOf } from "./exact_json.ts";
+
+/**
+ * JSON values as `JSON.parse` or `parseExact` return them. Unknown fields are kept everywhere.
+ */
 export type JsonValue =
   | null
   | boolean
@@ -12,7 +16,7 @@ export interface JsonObject {
   readonly [member: string]: JsonValue | undefined;
 }
 
-/** True when `value` is a plain JSON object (not `null`, not an array). */
+/** True when `value` is a JSON object (not `null`, not an array), or a raw number, which is an object to JavaScript. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -35,7 +39,8 @@ export function stringMember(object: JsonObject, name: string): string | undefin
 
 /** The member `name` as a finite number, or `undefined`. */
 export function numberMember(object: JsonObject, name: string): number | undefined {
-  const value = Object.hasOwn(object, name) ? object[name] : undefined;
+  const member = Object.hasOwn(object, name) ? object[name] : undefined;
+  const value = isRawNumber(member) ? Number(member.rawJSON) : member;
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
@@ -55,8 +60,8 @@ export function objectMember(object: JsonObject, name: string): JsonObject | und
 export function wellFormedValue(value: JsonValue): JsonValue {
   if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormedValue);
-  if (isJsonObject(value)) {
-    return Object.fromEntries(
+  if (isJsonObject(value) && !isRawNumber(value)) {
+    return objectOf(
       Object.entries(value).map(([name, member]) => [
         name.toWellFormed(),
         wellFormedValue(member ?? null),

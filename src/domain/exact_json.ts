@@ -1,0 +1,182 @@
+/**
+ * JSON that is written again as it was read. JavaScript loses how a number is spelled (`1.0`, `-0`, integers above
+ * 2^53) and puts members with integer names (`"10"`) before all others. A value that is read here keeps both: such a
+ * number is a {@linkcode RawNumber}, and such an object a proxy that lists its members in their order.
+ * `JSON.stringify`, `Object.keys` and `Object.entries` see the original; a spread or `Object.fromEntries` loses the
+ * order, for which {@linkcode objectOf} and {@linkcode withMembers} stand ready.
+ *
+ * @module
+ */
+import type { JsonObject, JsonValue } from "./json.ts";
+
+/** A number that JavaScript would write otherwise: `JSON.stringify` writes its source text. */
+export interface RawNumber extends JsonObject {
+  readonly rawJSON: string;
+}
+
+/** Parts of the runtime's `JSON` that its type declarations lack. */
+const raw = JSON as unknown as {
+  rawJSON(source: string): RawNumber;
+  isRawJSON(value: unknown): value is RawNumber;
+};
+
+/** True for a number that keeps its source text. */
+export function isRawNumber(value: unknown): value is RawNumber {
+  return raw.isRawJSON(value);
+}
+
+/**
+ * Parses a JSON text so that it can be written again as it was, white space, escapes in strings and repeated members
+ * aside. A text that JavaScript can hold costs one scan more than `JSON.parse`.
+ *
+ * @throws {SyntaxError} when `text` is not JSON.
+ */
+export function parseExact(text: string): JsonValue {
+  return exactly(JSON.parse(text), text);
+}
+
+/** `parsed`, which `JSON.parse` made of `text`, or the exact value where that lost something. */
+export function exactly<T extends JsonValue>(parsed: T, text: string): T {
+  return isLossy(text) ? read(text) as T : parsed;
+}
+
+/** An object of these members, in this order, integer names included. */
+export function objectOf(members: readonly (readonly [string, JsonValue | undefined])[]): JsonObject {
+  const object: JsonObject = Object.fromEntries(members);
+  // Integer names come first in any object: without one at the start there is none.
+  for (const first in object) {
+    if (!isDigit(first.charCodeAt(0))) return object;
+    break;
+  }
+  const names = [...new Set(members.map(([name]) => name))];
+  if (Object.keys(object).every((name, index) => name === names[index])) return object;
+  return new Proxy(Object.freeze(object), { ownKeys: () => names });
+}
+
+/** `object` with these members: in the place of its own, or after them. */
+export function withMembers<T extends JsonObject>(object: T, members: JsonObject): T {
+  return objectOf([...Object.entries(object), ...Object.entries(members)]) as T;
+}
+
+const SPACE = 0x20, QUOTE = 0x22, MINUS = 0x2d, DOT = 0x2e, COLON = 0x3a, BACKSLASH = 0x5c, EXPONENT = 0x65;
+/** The bit that makes a letter lower-case. */
+const LOWER_CASE = 0x20;
+
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39;
+}
+
+/** Looks at what stands between the strings of a JSON text, and at names. Strings are passed over by native search. */
+function isLossy(text: string): boolean {
+  for (let at = 0;;) {
+    const open = text.indexOf('"', at);
+    const end = open === -1 ? text.length : open;
+    for (let index = at; index < end;) {
+      const unit = text.charCodeAt(index);
+      if (unit !== MINUS && !isDigit(unit)) {
+        index++;
+        continue;
+      }
+      const plain = plainEnd(text, index);
+      const source = plain === null ? numberAt(text, index) : "";
+      if (plain === null && !isSpelledSo(source)) return true;
+      index = plain ?? index + source.length;
+    }
+    if (open === -1) return false;
+    at = stringEnd(text, open);
+    if (mayBeInteger(text, open) && isName(text, at)) return true;
+  }
+}
+
+/** The end of a number that is surely spelled as JavaScript would: a count of at most 15 digits. Otherwise `null`. */
+function plainEnd(text: string, start: number): number | null {
+  let end = start;
+  while (isDigit(text.charCodeAt(end))) end++;
+  const next = text.charCodeAt(end);
+  const isCount = end > start && end - start <= 15 && next !== DOT && (next | LOWER_CASE) !== EXPONENT;
+  return isCount ? end : null;
+}
+
+function isSpelledSo(source: string): boolean {
+  return String(Number(source)) === source;
+}
+
+/** True unless the string at `open` is surely not the name of an array index; a digit may be written as an escape. */
+function mayBeInteger(text: string, open: number): boolean {
+  const unit = text.charCodeAt(open + 1);
+  return isDigit(unit) || unit === BACKSLASH && text.startsWith("u003", open + 2);
+}
+
+/** True when a colon comes after a string that ended before `at`. */
+function isName(text: string, at: number): boolean {
+  let next = at;
+  while (text.charCodeAt(next) <= SPACE) next++;
+  return text.charCodeAt(next) === COLON;
+}
+
+const NUMBER = /[-+.\deE]+/y;
+
+function numberAt(text: string, index: number): string {
+  NUMBER.lastIndex = index;
+  return NUMBER.exec(text)?.[0] ?? "";
+}
+
+/** The index after the closing quote of the string that begins at `open`. */
+function stringEnd(text: string, open: number): number {
+  for (let close = text.indexOf('"', open + 1);; close = text.indexOf('"', close + 1)) {
+    let escapes = 0;
+    while (text.charCodeAt(close - 1 - escapes) === BACKSLASH) escapes++;
+    if (escapes % 2 === 0) return close + 1;
+  }
+}
+
+/** An array or object that is being read. */
+interface Open {
+  readonly items: JsonValue[];
+  /** The members of an object; `null` for an array. */
+  readonly members: [string, JsonValue][] | null;
+  name: string | null;
+}
+
+/** Reads a text that `JSON.parse` has accepted. Keeps a stack of its own: the text may nest deeply. */
+function read(text: string): JsonValue {
+  const stack: Open[] = [];
+  for (let at = 0;;) {
+    let value: JsonValue;
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) {
+      const end = stringEnd(text, at);
+      value = JSON.parse(text.slice(at, end));
+      at = end;
+      const top = stack.at(-1);
+      if (top !== undefined && top.members !== null && top.name === null) {
+        top.name = value as string;
+        continue;
+      }
+    } else if (unit === MINUS || isDigit(unit)) {
+      const source = numberAt(text, at);
+      value = isSpelledSo(source) ? Number(source) : raw.rawJSON(source);
+      at += source.length;
+    } else {
+      const character = text[at++];
+      if (character === "{" || character === "[") {
+        stack.push({ items: [], members: character === "{" ? [] : null, name: null });
+        continue;
+      }
+      if (character === "}" || character === "]") {
+        const { items, members } = stack.pop() as Open;
+        value = members === null ? items : objectOf(members);
+      } else if (character === "t" || character === "f" || character === "n") {
+        value = character === "n" ? null : character === "t";
+        at += character === "f" ? 4 : 3;
+      } else continue; // a comma, a colon or white space
+    }
+    const top = stack.at(-1);
+    if (top === undefined) return value;
+    if (top.members === null) top.items.push(value);
+    else {
+      top.members.push([top.name as string, value]);
+      top.name = null;
+    }
+  }
+}
