@@ -7,6 +7,7 @@ import * as z from "zod";
 import { badSummary } from "../compaction/model_answer.ts";
 import type { CheckpointText } from "../compaction/plan.ts";
 import { ReprError } from "../domain/errors.ts";
+import { exactly } from "../domain/exact_json.ts";
 import type { Item } from "../domain/event.ts";
 import type { Fingerprint } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
@@ -90,7 +91,7 @@ function parse(text: string): { readonly output: readonly Item[]; readonly usage
     throw badSummary("the answer of the server is not JSON", cause);
   }
   if (!answerSchema.safeParse(value).success) throw badSummary("the server did not answer with items");
-  const answer = value as { readonly output: readonly Item[]; readonly usage?: JsonObject };
+  const answer = exactly(value as { readonly output: readonly Item[]; readonly usage?: JsonObject }, text);
   const opaque = answer.output.some(({ type, encrypted_content }) =>
     type === "compaction" && typeof encrypted_content === "string" && encrypted_content !== ""
   );

@@ -5,6 +5,7 @@
  * @module
  */
 import { createHash, type Hash } from "node:crypto";
+import { isRawNumber, objectOf } from "../domain/exact_json.ts";
 import { isJsonObject, type JsonObject, type JsonValue, numberMember, objectMember } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import { addCounts, RedactingStream, redactText, type SecretCounts, total } from "../domain/redact.ts";
@@ -147,8 +148,8 @@ function redactedValue(value: JsonValue, counts: SecretCounts): JsonValue {
     return redacted.text;
   }
   if (Array.isArray(value)) return value.map((each) => redactedValue(each, counts));
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
+  if (!isJsonObject(value) || isRawNumber(value)) return value;
+  return objectOf(
     Object.entries(value).map(([name, member]) => {
       const kept = member === undefined || OPAQUE.has(name) || NAMES.has(name);
       return [name, kept ? member : redactedValue(member, counts)];

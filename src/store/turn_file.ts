@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, stringMember } from "../domain/json.ts";
+import { exactly } from "../domain/exact_json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, objectMember, stringMember } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import { checkSeal } from "../domain/seal.ts";
 import { TURN_FORMAT } from "../domain/turn.ts";
@@ -52,15 +53,44 @@ export function openEnvelope(bytes: Uint8Array): Envelope | Unbelieved {
   if (sum === null) return damaged("bad_sum", whyUnsealed(bytes));
   if (isTooDeep(bytes)) return damaged("too_deep", `nests deeper than ${MAX_DEPTH} levels`);
   let value: unknown;
+  let text: string;
   try {
-    value = JSON.parse(decoder.decode(bytes));
+    text = decoder.decode(bytes);
+    value = JSON.parse(text);
   } catch {
     return damaged("bad_json", "is not JSON in UTF-8");
   }
   if (!isJsonObject(value)) return damaged("bad_json", "is not a JSON object");
   const version = formatVersion(value, "reprise.turn");
   if (version === null) return damaged("bad_format", `does not name the format "${TURN_FORMAT}"`);
-  return { status: "ok", value, sum, newer: version > 1 };
+  return { status: "ok", value: withExactItems(value, text), sum, newer: version > 1 };
+}
+
+/** Members of a turn's events that are a provider's own words. */
+const PROVIDERS_OWN = ["item", "items", "usage"] as const;
+
+/**
+ * The turn with what the provider said kept to the letter, in the turns that hold such things. Every other number is
+ * ours, and is an ordinary one.
+ */
+function withExactItems(turn: JsonObject, text: string): JsonObject {
+  if (turn.kind !== "model" && turn.kind !== "compaction") return turn;
+  const exact = exactly(turn, text);
+  if (exact === turn || !Array.isArray(turn.events)) return turn;
+  const exactEvents = exact.events as readonly JsonValue[];
+  const events = (turn.events as readonly JsonValue[]).map((event, index) => {
+    const own = exactEvents[index];
+    if (!isJsonObject(event) || !isJsonObject(own)) return event;
+    const said = PROVIDERS_OWN.filter((name) => Object.hasOwn(event, name)).map((name) => [name, own[name]]);
+    return { ...event, ...Object.fromEntries(said) };
+  });
+  const response = objectMember(turn, "response");
+  const { input_transformations } = objectMember(exact, "response") ?? {};
+  return {
+    ...turn,
+    ...(input_transformations === undefined ? {} : { response: { ...response, input_transformations } }),
+    events,
+  };
 }
 
 /** What is wrong with bytes that do not fit their seal, as far as a look at them tells. */

@@ -12,6 +12,7 @@ import {
   objectMember,
   stringMember,
 } from "../../domain/json.ts";
+import { exactly, objectOf, withMembers } from "../../domain/exact_json.ts";
 import { brokenFailure, classifyErrorEvent, cutFailure } from "../failure.ts";
 import { quoted } from "../message.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../provider.ts";
@@ -59,7 +60,10 @@ export class MessagesAssembler implements Assembler {
       return NOTHING;
     }
     if (!isJsonObject(payload)) return this.#finishBroken(data.slice(0, 80));
-    return this.#read(stringMember(payload, "type") ?? name, payload);
+    const type = stringMember(payload, "type") ?? name;
+    return type === "content_block_delta"
+      ? this.#add(payload, data)
+      : this.#read(type, exactly(payload, data));
   }
 
   end(): readonly StreamUpdate[] {
@@ -73,8 +77,6 @@ export class MessagesAssembler implements Assembler {
 
   #read(type: string | undefined, payload: JsonObject): readonly StreamUpdate[] {
     switch (type) {
-      case "content_block_delta":
-        return this.#add(payload);
       case "content_block_start":
         return this.#open(payload);
       case "content_block_stop":
@@ -155,12 +157,12 @@ export class MessagesAssembler implements Assembler {
     return this.#message.given.delete(index) ? ended : [...ended, ...shown(block.opening, index)];
   }
 
-  #add(payload: JsonObject): readonly StreamUpdate[] {
+  #add(payload: JsonObject, data: string): readonly StreamUpdate[] {
     const index = indexOf(payload, this.#message.newest);
     const block = this.#message.open.get(index);
     const { delta } = payload;
     if (block === undefined || !isJsonObject(delta)) return NOTHING;
-    const effect = block.add(delta);
+    const effect = block.add(isTextDelta(delta) ? delta : exactDelta(payload, data));
     if (effect !== "unknown") return shown(effect, index);
     const type = typeof delta.type === "string" ? quoted(delta.type) : "without a type";
     this.#notices.add(`A delta ${type} does not fit its content block, and was skipped`);
@@ -184,7 +186,7 @@ export class MessagesAssembler implements Assembler {
     const usage = objectMember(payload, "usage");
     if (usage !== undefined) {
       const named = Object.entries(usage).filter(([, value]) => value !== null);
-      this.#message.usage = { ...this.#message.usage, ...Object.fromEntries(named) };
+      this.#message.usage = withMembers(this.#message.usage ?? {}, objectOf(named));
     }
     this.#transformed(payload);
     this.#transformed(delta);
@@ -253,6 +255,15 @@ function newMessage(id: string | null, model: string | null): Message {
 
 function doneItem(block: OpenBlock, outputIndex: number): StreamUpdate {
   return { kind: "item", outputIndex, item: block.close(), source: "done" };
+}
+
+/** True for deltas of which nothing but a text is kept: most of a stream. */
+function isTextDelta({ type }: JsonObject): boolean {
+  return type !== "citations_delta" && type !== "compaction_delta";
+}
+
+function exactDelta(payload: JsonObject, data: string): JsonObject {
+  return objectMember(exactly(payload, data), "delta") ?? {};
 }
 
 function indexOf(payload: JsonObject, otherwise: number): number {

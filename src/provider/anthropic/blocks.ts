@@ -5,6 +5,7 @@
  * @module
  */
 import type { Item } from "../../domain/event.ts";
+import { parseExact, withMembers } from "../../domain/exact_json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 
 /** What a delta did: text for the screen, something unseen, or nothing because its block does not know it. */
@@ -72,16 +73,16 @@ export class OpenBlock {
       case "text": {
         const before = Array.isArray(start.citations) ? start.citations : [];
         const citations = this.#citations.length === 0 ? {} : { citations: [...before, ...this.#citations] };
-        return { ...start, text: stringOr(start.text) + this.#text, ...citations };
+        return withMembers(start, { text: stringOr(start.text) + this.#text, ...citations });
       }
       case "thinking": {
         const signature = this.#signature === undefined ? {} : { signature: this.#signature };
-        return { ...start, thinking: stringOr(start.thinking) + this.#text, ...signature };
+        return withMembers(start, { thinking: stringOr(start.thinking) + this.#text, ...signature });
       }
       case "compaction":
-        return { ...start, ...this.#compaction, type: start.type };
+        return withMembers(withMembers(start, this.#compaction), { type: start.type });
       default:
-        return this.#hasInput ? { ...start, input: this.#input() } : start;
+        return this.#hasInput ? withMembers(start, { input: this.#input() }) : start;
     }
   }
 
@@ -100,7 +101,7 @@ export class OpenBlock {
   #input(): JsonValue {
     if (this.#json === "") return this.#start.input ?? {};
     try {
-      return JSON.parse(this.#json);
+      return parseExact(this.#json);
     } catch {
       return this.#json;
     }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Item } from "../../domain/event.ts";
+import { isRawNumber, objectOf, withMembers } from "../../domain/exact_json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import { callArgumentsOf, callNameOf, messageTextOf } from "../../domain/item.ts";
 import {
@@ -110,12 +111,13 @@ function callBlock(item: Item, callId: string): JsonObject {
 
 /** The API takes objects only: anything else goes as text in one, so that the model sees what it wrote. */
 function inputOf(item: Item): JsonObject {
-  if (item.type === "tool_use" && isJsonObject(item.input)) return item.input;
+  const { input } = item;
+  if (item.type === "tool_use" && isJsonObject(input) && !isRawNumber(input)) return input;
   const text = callArgumentsOf(item);
   if (item.type === "custom_tool_call") return { input: text };
   try {
-    const input: unknown = JSON.parse(text);
-    if (isJsonObject(input)) return input;
+    const parsed: unknown = JSON.parse(text);
+    if (isJsonObject(parsed)) return parsed;
   } catch {
     // Said below.
   }
@@ -123,10 +125,10 @@ function inputOf(item: Item): JsonObject {
 }
 
 function without(item: JsonObject, omit: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(item).filter(([name]) => !omit.includes(name)));
+  return objectOf(Object.entries(item).filter(([name]) => !omit.includes(name)));
 }
 
 function wellFormedBlock(block: JsonObject): JsonObject {
   const kept = Object.entries(block).filter(([name]) => name === "signature" || name === "data");
-  return { ...wellFormedValue(block) as JsonObject, ...Object.fromEntries(kept) };
+  return withMembers(wellFormedValue(block) as JsonObject, Object.fromEntries(kept));
 }

@@ -4,12 +4,14 @@
  * @module
  */
 import * as z from "zod";
+import { isRawNumber } from "../../domain/exact_json.ts";
 
+const count = z.union([z.number(), z.custom(isRawNumber)]).nullish();
 const usageSchema = z.looseObject({
-  input_tokens: z.number().nullish(),
-  output_tokens: z.number().nullish(),
-  cache_creation_input_tokens: z.number().nullish(),
-  cache_read_input_tokens: z.number().nullish(),
+  input_tokens: count,
+  output_tokens: count,
+  cache_creation_input_tokens: count,
+  cache_read_input_tokens: count,
 });
 
 /** The `message` of `message_start` (protocol §10): the members that a client reads. */

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Item } from "../../domain/event.ts";
+import { exactly } from "../../domain/exact_json.ts";
 import { eventItem } from "../../domain/item.ts";
 import { isJsonObject, type JsonObject, objectMember, stringMember } from "../../domain/json.ts";
 import type { ApiFailure } from "../../domain/failure.ts";
@@ -67,7 +68,7 @@ export class ResponsesAssembler implements Assembler {
     }
     if (!isJsonObject(payload)) return this.#finishBroken(data.slice(0, 80));
     const type = typeof payload.type === "string" ? payload.type : name;
-    return this.#read(type, payload);
+    return this.#read(type, payload, data);
   }
 
   end(): readonly StreamUpdate[] {
@@ -84,7 +85,7 @@ export class ResponsesAssembler implements Assembler {
     return IGNORED.has(name) || (name === "response.in_progress" && this.#id !== null);
   }
 
-  #read(type: string | undefined, payload: JsonObject): readonly StreamUpdate[] {
+  #read(type: string | undefined, payload: JsonObject, data: string): readonly StreamUpdate[] {
     switch (type) {
       case "response.output_text.delta":
       case "response.refusal.delta":
@@ -96,7 +97,7 @@ export class ResponsesAssembler implements Assembler {
       case "response.output_item.added":
         return this.#announce(payload);
       case "response.output_item.done":
-        return this.#take(payload);
+        return this.#take(exactly(payload, data));
       case "response.created":
       case "response.queued":
       case "response.in_progress":
@@ -105,7 +106,7 @@ export class ResponsesAssembler implements Assembler {
       case "response.completed":
       case "response.incomplete":
       case "response.failed":
-        return this.#close(type, payload);
+        return this.#close(type, exactly(payload, data));
       case "error":
       case "response.error":
         return this.#hold(payload);

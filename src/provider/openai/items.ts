@@ -4,6 +4,7 @@
  * @module
  */
 import type { Item } from "../../domain/event.ts";
+import { objectOf, withMembers } from "../../domain/exact_json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import { callArgumentsOf, callNameOf, messageTextOf } from "../../domain/item.ts";
 import { type JsonObject, type JsonValue, wellFormedValue } from "../../domain/json.ts";
@@ -155,11 +156,11 @@ function renderProviderItem(item: Item): JsonObject {
 }
 
 function pick(item: JsonObject, keep: (name: string, value: JsonValue | undefined) => boolean): JsonObject {
-  return Object.fromEntries(Object.entries(item).filter(([name, value]) => keep(name, value)));
+  return objectOf(Object.entries(item).filter(([name, value]) => keep(name, value)));
 }
 
 function wellFormedItem(item: JsonObject): JsonObject {
   const blob = Object.hasOwn(item, "encrypted_content") ? item.encrypted_content : undefined;
   const clean = wellFormedValue(item) as JsonObject;
-  return blob === undefined ? clean : { ...clean, encrypted_content: blob };
+  return blob === undefined ? clean : withMembers(clean, { encrypted_content: blob });
 }
