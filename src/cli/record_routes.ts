@@ -5,24 +5,27 @@
  */
 import { lookup } from "node:dns/promises";
 import { ReprError } from "../domain/errors.ts";
+import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { Ports } from "../domain/ports.ts";
-import type { Route } from "../fixture/record/recorder.ts";
-import { parseUpstream, requirePublicName, type Upstream, urlAt } from "../fixture/record/upstream.ts";
+import type { RecordRoute } from "../fixture/record/recorder.ts";
+import { parseUpstream, requirePublicName, type Upstream } from "../fixture/record/upstream.ts";
+import { USUAL_ROUTES, type UsualRoute } from "../fixture/route.ts";
 import { PROVIDER_ACCESS } from "./providers.ts";
 
 /** How long a name may take to be looked up, in milliseconds; what takes longer is not held against it. */
 const LOOKUP_MS = 3000;
 
-/** Where requests go, in words and as a function. */
+/** Where requests go, for the recorder and for people. */
 export interface Routes {
-  readonly route: Route;
-  /** For people: the URLs, without anything that could be secret. */
+  readonly routes: readonly RecordRoute[];
+  /** The URLs, without anything that could be secret. */
   readonly upstreams: readonly string[];
 }
 
 /**
  * The routes of `--upstream URL`, or of a wrapped command without it: what `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL`
- * say, else the providers' own servers, by the path that is asked for.
+ * say, else the providers' own servers. The base URLs that a command gets end in the same path as those upstream, so
+ * that paths go through and are recorded unchanged.
  *
  * @throws {ReprError} `usage` where there is neither; `bad_url`, `insecure_url`.
  */
@@ -33,26 +36,33 @@ export async function recordRoutes(
 ): Promise<Routes> {
   if (upstream !== undefined) {
     const given = await checked(parseUpstream(upstream, { isLiteral: true }));
-    // The base URLs of a wrapped command are ours: with its clients, both dialects say the version themselves.
-    const fixed = wraps ? withoutVersion(given) : given;
-    return { route: (path) => urlAt(fixed, path), upstreams: [textOf(fixed)] };
+    if (!wraps) return { routes: [{ upstream: given, route: null }], upstreams: [textOf(given)] };
+    const { origin, prefix } = withoutVersion(given);
+    return {
+      routes: USUAL_ROUTES.map((usual) => routeTo(usual, { origin, prefix: `${prefix}${usual.path}` })),
+      upstreams: [`${origin}${prefix}`],
+    };
   }
   if (!wraps) {
     throw new ReprError("usage", "Cannot record: no upstream is given", {
       hint: "Give --upstream URL, or the command to record: reprise record --out DIR -- CMD",
     });
   }
-  const openai = await baseOf(ports, "openai");
-  // Clients of Anthropic add the version themselves.
-  const anthropic = withoutVersion(await baseOf(ports, "anthropic"));
-  return {
-    route: (path, headers) =>
-      asksAnthropic(path, headers) ? urlAt(anthropic, path) : urlAt(openai, withoutOurVersion(path)),
-    upstreams: [textOf(openai), textOf(anthropic)],
-  };
+  const routes = await Promise.all(USUAL_ROUTES.map(async (usual) => {
+    const base = await baseOf(ports, usual.provider);
+    // Clients of Anthropic add the version themselves.
+    return routeTo(usual, usual.provider === "anthropic" ? withoutVersion(base) : base);
+  }));
+  return { routes, upstreams: routes.map(({ route }) => route.baseUrl) };
 }
 
-async function baseOf(ports: Pick<Ports, "env">, provider: "openai" | "anthropic"): Promise<Upstream> {
+/** The route to an API at this base URL. A path is not held to that of the base URL, only to its origin. */
+function routeTo({ variable, provider }: UsualRoute, base: Upstream) {
+  const route = { variable, provider, path: base.prefix, baseUrl: textOf(base) };
+  return { upstream: { origin: base.origin, prefix: "" }, route };
+}
+
+async function baseOf(ports: Pick<Ports, "env">, provider: ProviderKind): Promise<Upstream> {
   const { urlVariables, defaultUrl } = PROVIDER_ACCESS[provider];
   const set = urlVariables.map((name) => ports.env(name)).find((value) =>
     value !== undefined && value !== ""
@@ -78,15 +88,6 @@ async function addressesOf(hostname: string): Promise<string[]> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-function asksAnthropic(path: string, headers: Readonly<Record<string, string>>): boolean {
-  return /^\/v1\/messages(?=[/?]|$)/.test(path) || headers["anthropic-version"] !== undefined;
-}
-
-/** The wrapped command was given a base URL that ends in `/v1`; the one that it stands for has an ending of its own. */
-function withoutOurVersion(path: string): string {
-  return path.replace(/^\/v1(?=[/?]|$)/, "").replace(/^(?!\/)/, "/");
 }
 
 function withoutVersion({ origin, prefix }: Upstream): Upstream {

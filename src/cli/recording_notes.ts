@@ -3,9 +3,7 @@
  *
  * @module
  */
-import type { Ports } from "../domain/ports.ts";
 import { SHORTEST_SECRET } from "../fixture/secrets/secret_values.ts";
-import { proxyFor } from "../transport/proxy.ts";
 
 /** That secrets of these variables were not looked for; `null` where there are none. */
 export function tooShortNote(variables: readonly string[]): string | null {
@@ -25,9 +23,7 @@ export function alteredNote(exchanges: number): string | null {
     "or where clients send the replaced text itself";
 }
 
-/** That a wrapped command did not come to the recorder at `origin`. */
-export function unaskedNote(origin: string, { env }: Pick<Ports, "env">): string {
-  const proxy = proxyFor(new URL(origin), env);
-  return "The command asked nothing of the recorder: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL" +
-    (proxy === null ? "" : `, and not where ${proxy.variable} is set without NO_PROXY=127.0.0.1`);
+/** That a wrapped command did not come to the recorder or the server. */
+export function unaskedNote(what: "recorder" | "server"): string {
+  return `The command asked nothing of the ${what}: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL`;
 }

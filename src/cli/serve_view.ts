@@ -5,6 +5,7 @@
  */
 import { counted } from "../domain/text.ts";
 import type { Fixture } from "../fixture/read.ts";
+import type { SkippedEvent, TurnedAwayEvent } from "../fixture/refused_event.ts";
 import type { PlaybookSummary } from "../fixture/serve/playbook.ts";
 import type { ServeEvent } from "../fixture/serve/server.ts";
 import type { Output } from "./output.ts";
@@ -16,6 +17,8 @@ const LISTED_UNUSED = 10;
 export interface ServeSummary extends PlaybookSummary {
   /** Requests that were none for the fixtures: without the token, from a web page, over a cap. */
   readonly turned_away: number;
+  /** Connection checks and WebSocket upgrades, which are neither exchanges nor misses. */
+  readonly skipped: number;
   /** Faults that broke no answer: nobody asked that often, or the answers had no place for them. */
   readonly unmet_faults: readonly string[];
 }
@@ -28,12 +31,16 @@ export class ServeView {
     this.#output = output;
   }
 
-  /** The server listens at `origin`, where clients come to by these variables. */
-  ready(origin: string, environment: Readonly<Record<string, string>>, fixtures: readonly Fixture[]): void {
+  /** The server listens at `address`, where clients come to by these variables. */
+  ready(
+    address: string,
+    environment: Readonly<Record<string, string>>,
+    fixtures: readonly Fixture[],
+  ): void {
     const variables = Object.entries(environment).map(([name, url]) => `${name}=${url}`).join(" ");
     const exchanges = fixtures.reduce((sum, fixture) => sum + fixture.exchanges.length, 0);
     const what = `${counted(exchanges, "exchange")} of ${counted(fixtures.length, "fixture")}`;
-    this.#line(`serving ${what} at ${origin} (${variables})`);
+    this.#line(`serving ${what} at http://${address} (${variables})`);
   }
 
   /** A request. */
@@ -59,8 +66,19 @@ export class ServeView {
   }
 }
 
-function lineOf(event: ServeEvent): string {
+const SKIPPED = {
+  connection_check: "a connection check, neither an exchange nor a miss",
+  websocket_upgrade: "a WebSocket is refused, clients use HTTP then",
+} as const;
+
+/** A request that is no exchange, as a line. */
+export function refusedLine(event: SkippedEvent | TurnedAwayEvent): string {
   if (event.type === "turned_away") return `turned away with ${event.status}: ${event.message}`;
+  return `${event.method} ${event.path}: ${event.status}, ${SKIPPED[event.reason]}`;
+}
+
+function lineOf(event: ServeEvent): string {
+  if (event.type === "turned_away" || event.type === "skipped") return refusedLine(event);
   const asked = `${event.request} ${event.method} ${event.path}`;
   switch (event.type) {
     case "played":

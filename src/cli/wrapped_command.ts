@@ -4,15 +4,18 @@
  * @module
  */
 import { ReprError } from "../domain/errors.ts";
-import { type BasePaths, USUAL_PATHS } from "../fixture/base_paths.ts";
+import type { Route } from "../fixture/route.ts";
 import { onStopSignals, signalChild } from "./stop_signals.ts";
 
-/** The variables that lead the clients of OpenAI and Anthropic to `origin` (`http://127.0.0.1:PORT`). */
-export function clientEnvironment(
-  origin: string,
-  { openai, anthropic }: BasePaths = USUAL_PATHS,
-): Record<string, string> {
-  return { OPENAI_BASE_URL: `${origin}${openai}`, ANTHROPIC_BASE_URL: `${origin}${anthropic}` };
+/** A route, and the server that its clients come to: `http://127.0.0.1:PORT`. */
+export interface ServedRoute {
+  readonly route: Route;
+  readonly origin: string;
+}
+
+/** The variables that lead clients to our servers. */
+export function clientEnvironment(served: readonly ServedRoute[]): Record<string, string> {
+  return Object.fromEntries(served.map(({ route, origin }) => [route.variable, `${origin}${route.path}`]));
 }
 
 /**

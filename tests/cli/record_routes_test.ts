@@ -4,8 +4,16 @@ import { recordRoutes } from "../../src/cli/record_routes.ts";
 
 const WITHOUT_ENV = { env: () => undefined };
 const HOST = "http://127.0.0.1:8080";
-/** As the clients of both APIs ask, under the base URLs that a wrapped command is given. */
-const PATHS = ["/v1/responses", "/v1/messages?beta=true", "/v1/responses/compact"];
+
+/** The base URL that the clients of each API have upstream; in the path, also here. */
+async function baseUrls(upstream: string | undefined, env: Readonly<Record<string, string>> = {}) {
+  const { routes } = await recordRoutes({ env: (name) => env[name] }, upstream, { wraps: true });
+  for (const { upstream, route } of routes) {
+    assert.equal(`${upstream.origin}${route?.path}`, route?.baseUrl, "paths go through unchanged");
+    assert.equal(upstream.prefix, "");
+  }
+  return Object.fromEntries(routes.map(({ route }) => [route?.variable, route?.baseUrl]));
+}
 
 Deno.test("a wrapped command's clients come out right, whether --upstream has the version or not", async () => {
   const rows = [
@@ -20,13 +28,28 @@ Deno.test("a wrapped command's clients come out right, whether --upstream has th
     ["/my-v1", "/my-v1"],
   ] as const;
   for (const [given, kept] of rows) {
-    const { route, upstreams } = await recordRoutes(WITHOUT_ENV, `${HOST}${given}`, { wraps: true });
-    assert.deepEqual(upstreams, [`${HOST}${kept}`]);
-    for (const path of PATHS) assert.equal(route(path, {})?.href, `${HOST}${kept}${path}`, given);
+    assert.deepEqual(await baseUrls(`${HOST}${given}`), {
+      OPENAI_BASE_URL: `${HOST}${kept}/v1`,
+      ANTHROPIC_BASE_URL: `${HOST}${kept}`,
+    });
   }
 });
 
-Deno.test("without a command the path of a request is appended to --upstream as it was given", async () => {
-  const { route } = await recordRoutes(WITHOUT_ENV, `${HOST}/v1`, { wraps: false });
-  assert.equal(route("/responses", {})?.href, `${HOST}/v1/responses`);
+Deno.test("a wrapped command gets the paths of its own base URLs, with and without a version", async () => {
+  assert.deepEqual(await baseUrls(undefined), {
+    OPENAI_BASE_URL: "https://api.openai.com/v1",
+    ANTHROPIC_BASE_URL: "https://api.anthropic.com",
+  });
+  const set = { OPENAI_BASE_URL: `${HOST}/api/v3/`, ANTHROPIC_BASE_URL: `${HOST}/claude/v1` };
+  assert.deepEqual(await baseUrls(undefined, set), {
+    OPENAI_BASE_URL: `${HOST}/api/v3`,
+    ANTHROPIC_BASE_URL: `${HOST}/claude`,
+  });
+  assert.equal((await baseUrls(undefined, { OPENAI_BASE_URL: HOST })).OPENAI_BASE_URL, HOST);
+});
+
+Deno.test("without a command there is one upstream for any client, whose path stays in front of each request's", async () => {
+  const { routes, upstreams } = await recordRoutes(WITHOUT_ENV, `${HOST}/v1`, { wraps: false });
+  assert.deepEqual(routes, [{ upstream: { origin: HOST, prefix: "/v1" }, route: null }]);
+  assert.deepEqual(upstreams, [`${HOST}/v1`]);
 });

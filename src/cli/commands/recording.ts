@@ -38,7 +38,11 @@ export function addRecordingVerbs(verb: AddVerb, finish: Finish, command: readon
       "the API that requests go to, without the path that clients add (with -- CMD: what the base URL variables say)",
       oneUpstream,
     )
-    .option("--port <n>", "the port on 127.0.0.1 (default: any free one)", tcpPort)
+    .option(
+      "--port <n>",
+      "the port on 127.0.0.1 (default: any free one); with -- CMD, of OPENAI_BASE_URL",
+      tcpPort,
+    )
     .option("--port-file <file>", "write the port there once it listens")
     .addOption(
       new Option("-p, --provider <provider>", "whose API it is (default: seen from the traffic)")
@@ -63,7 +67,7 @@ export function addRecordingVerbs(verb: AddVerb, finish: Finish, command: readon
   )
     .usage("[options] <dirs...> [-- CMD…]")
     .argument("<dirs...>", "fixture folders")
-    .option("--port <n>", "the port (default: any free one)", tcpPort)
+    .option("--port <n>", "the port (default: any free one); with -- CMD, of OPENAI_BASE_URL", tcpPort)
     .option("--port-file <file>", "write the port there once it listens")
     .option("--host <addr>", "the address to listen on (default: 127.0.0.1); needs --token")
     .option("--token <token>", "the key that clients must send")
@@ -77,6 +81,9 @@ export function addRecordingVerbs(verb: AddVerb, finish: Finish, command: readon
     )
     .option("--pace <pace>", "fast, real, or a factor of the recorded speed (default: fast)")
     .addOption(flag("--strict-usage", "end with exit code 7 when an exchange was not asked for"))
+    .addOption(
+      flag("--allow-unused", "let -- CMD ask nothing (default: exit code 7)").conflicts("strictUsage"),
+    )
     .option("--max-age <days>", "refuse fixtures that were recorded longer ago", days);
   // Apart from the chain, whose type would take long to infer.
   serve.option(

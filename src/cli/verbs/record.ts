@@ -12,6 +12,7 @@ import {
   type RecordingSummary,
   secretLeft,
 } from "../../fixture/record/writer.ts";
+import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/refused_event.ts";
 import { requireNewFolder } from "../../fixture/seal.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
@@ -22,11 +23,12 @@ import type { Output } from "../output.ts";
 import { writePortFile } from "../port_file.ts";
 import { alteredNote, tooShortNote, unaskedNote } from "../recording_notes.ts";
 import { recordRoutes, type Routes } from "../record_routes.ts";
+import { refusedLine } from "../serve_view.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { absolute } from "../settings.ts";
 import { ordinaryEnd } from "../ordinary_end.ts";
 import { VERSION } from "../version.ts";
-import { clientEnvironment, runWrapped } from "../wrapped_command.ts";
+import { clientEnvironment, runWrapped, type ServedRoute } from "../wrapped_command.ts";
 
 /** The flags of `record`. */
 export interface RecordFlags extends CommonFlags {
@@ -54,24 +56,29 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   const writer = openWriter(context, { flags, out, events, wraps, values });
   using end = wraps ? null : ordinaryEnd();
   if (end !== null) output.onClosed(() => end.ask());
-  const recorder = await listening(context, { flags, writer, routes });
+  const recorder = await listening(context, { flags, writer, routes, events });
   let code = 0;
   let thrown: ReprError | null = null;
   try {
     using _file = flags.portFile === undefined ? null : writePortFile(flags.portFile, recorder.port);
-    const ready = { type: "ready", port: recorder.port, origin: recorder.origin, out };
+    const environment = clientEnvironment(ledTo(recorder));
+    const ready = {
+      type: "ready",
+      ...{ port: recorder.port, origin: recorder.origin, address: recorder.address, out },
+      ...(wraps ? { environment } : {}),
+    };
     events.write(ready);
     if (!wraps && !events.onStdout) {
       output.note(`recording ${routes.upstreams.join(" and ")} at ${recorder.origin} into "${out}"`);
     }
-    code = wraps ? await runWrapped(command, clientEnvironment(recorder.origin)) : await end?.came ?? 0;
+    code = wraps ? await runWrapped(command, environment) : await end?.came ?? 0;
   } catch (error) {
     thrown = asReprError(error);
   }
   await recorder.stop();
   const summary = await writer.close();
   const nothing = wraps && summary.published === 0
-    ? nothingRecorded(summary.dropped, unaskedNote(recorder.origin, ports))
+    ? nothingRecorded(summary.dropped, unaskedNote("recorder"))
     : null;
   const exitCode = told({ output, events, out }, summary, { code, thrown, nothing });
   const notes = [
@@ -80,6 +87,11 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   ];
   for (const note of notes) if (note !== null) output.note(note);
   return exitCode;
+}
+
+/** The routes of a wrapped command with their servers. */
+function ledTo({ servers }: Recorder): ServedRoute[] {
+  return servers.flatMap(({ route, origin }) => route === null ? [] : [{ route, origin }]);
 }
 
 interface Opening {
@@ -114,15 +126,20 @@ function openWriter(
 }
 
 async function listening(
-  { ports }: Context,
-  { flags, writer, routes }: {
+  { ports, output }: Context,
+  { flags, writer, routes: { routes }, events }: {
     readonly flags: RecordFlags;
     readonly writer: FixtureWriter;
     readonly routes: Routes;
+    readonly events: EventOutput;
   },
 ): Promise<Recorder> {
+  const onEvent = (event: SkippedEvent | TurnedAwayEvent) => {
+    events.write(event);
+    if (!events.onStdout) output.note(refusedLine(event));
+  };
   try {
-    return startRecorder({ ports, writer, route: routes.route, port: flags.port ?? 0 });
+    return startRecorder({ ports, writer, routes, port: flags.port ?? 0, onEvent });
   } catch (error) {
     await writer.close();
     throw error;

@@ -4,20 +4,21 @@ import { PROVIDER_KINDS } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { DAY_MS } from "../../domain/time.ts";
-import { basePathsOf } from "../../fixture/base_paths.ts";
 import { parseFaults } from "../../fixture/fault/plan.ts";
 import { recordedOn } from "../../fixture/format.ts";
+import type { Loopback } from "../../fixture/loopback.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
+import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
 import { createPlaybook, type Match, type RuleSet } from "../../fixture/serve/playbook.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
-import { type ServeEvent, startReplayServer } from "../../fixture/serve/server.ts";
+import { type ServeEvent, startReplayServers } from "../../fixture/serve/server.ts";
 import { type CommonFlags, makeOutput } from "../context.ts";
 import { openEventOutput } from "../event_output.ts";
 import { livePorts } from "../live_ports.ts";
-import type { Output } from "../output.ts";
 import { writePortFile } from "../port_file.ts";
 import { PROVIDER_ACCESS } from "../providers.ts";
+import { unaskedNote } from "../recording_notes.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { type ServeSummary, ServeView } from "../serve_view.ts";
 import { ordinaryEnd } from "../ordinary_end.ts";
@@ -35,6 +36,8 @@ export interface ServeFlags extends CommonFlags {
   /** Lines of the language of docs/faults.md. */
   readonly fault?: readonly string[] | undefined;
   readonly strictUsage?: true | undefined;
+  /** A wrapped command may ask nothing. */
+  readonly allowUnused?: true | undefined;
   /** In days. */
   readonly maxAge?: number | undefined;
   readonly events?: string | undefined;
@@ -46,8 +49,8 @@ const DUMMY_KEY = "reprise-plays-this";
 /**
  * Performs `serve`, with a command that runs against the server when `command` is not empty.
  *
- * @returns the command's exit code, or 0; 7 instead of 0 after a miss, a broken rule, a request that was turned away
- * or, with `--strict-usage`, an exchange that nobody asked for or a fault that broke nothing.
+ * @returns the command's exit code, or 0; 7 instead of 0 after a miss, a broken rule, a request that was turned away,
+ * a wrapped command that asked nothing (without `--allow-unused`) or, with `--strict-usage`, an exchange that nobody asked for or a fault that broke nothing.
  */
 export async function serveVerb(
   directories: readonly string[],
@@ -70,53 +73,54 @@ export async function serveVerb(
   const wraps = command.length > 0;
   const view = new ServeView(output);
   using events = openEventOutput(output, flags, { wraps });
-  let turnedAway = 0;
+  const counts = { asked: 0, skipped: 0, turned_away: 0 };
   const tell = (event: ServeEvent) => {
-    if (event.type === "turned_away") turnedAway += 1;
+    if (event.type === "skipped" || event.type === "turned_away") counts[event.type] += 1;
+    else if (event.type !== "warning") counts.asked += 1;
     events.write(event);
     if (!events.onStdout) view.event(event);
   };
 
   const { port = 0, host, token } = flags;
   using end = wraps ? null : ordinaryEnd();
-  const server = startReplayServer({
-    playbook,
-    pace,
-    faults,
-    clock: ports.clock,
-    port,
-    host,
-    token,
-    onEvent: tell,
-  });
-  const { paths, elsewhere } = basePathsOf(fixtures);
-  const environment = clientEnvironment(server.origin, paths);
+  const { routes, elsewhere } = recordedRoutes(fixtures);
+  const servers = startReplayServers(
+    { playbook, pace, faults, clock: ports.clock, port, host, token, onEvent: tell },
+    wraps ? routes : [null],
+  );
+  const server = servers[0] as Loopback;
+  const environment = clientEnvironment(
+    routes.map((route, index) => ({ route, origin: (servers[index] ?? server).origin })),
+  );
   for (const path of elsewhere) {
     output.note(`"${path}" was recorded under another base path: clients that go by the environment miss it`);
   }
   let code: number;
   try {
     using _file = flags.portFile === undefined ? null : writePortFile(flags.portFile, server.port);
-    const ready = { type: "ready", port: server.port, origin: server.origin, environment };
+    const { port, origin, address } = server;
+    const ready = { type: "ready", port, origin, address, environment };
     events.write(ready);
     if (!events.onStdout) {
       // Scripts wait for this line whether they asked for the other events or not.
       if (!wraps) output.json(ready);
-      view.ready(server.origin, environment, fixtures);
+      view.ready(address, environment, fixtures);
     }
     code = wraps
       ? await runWrapped(command, { ...environment, ...keys(ports, token) })
       : await end?.came ?? 0;
   } finally {
-    await server.stop();
+    await Promise.all(servers.map((server) => server.stop()));
   }
 
   const summary: ServeSummary = {
     ...playbook.summary,
-    turned_away: turnedAway,
+    turned_away: counts.turned_away,
+    skipped: counts.skipped,
     unmet_faults: faults?.unmet() ?? [],
   };
-  const verdict = verdictOf(summary, flags.strictUsage === true);
+  const unasked = wraps && counts.asked === 0 && flags.allowUnused !== true ? UNASKED : null;
+  const verdict = verdictOf(summary, flags.strictUsage === true) ?? unasked;
   const exitCode = code === 0 && verdict !== null ? 7 : code;
   events.write({
     type: "serve.ended",
@@ -126,7 +130,9 @@ export async function serveVerb(
   });
   if (!events.onStdout) {
     view.summary(summary);
-    if (verdict !== null) failed(output, verdict);
+    if (verdict !== null && (verdict !== unasked || code === 0)) {
+      output.errorLine(verdict.message, verdict.hint);
+    }
   }
   return exitCode;
 }
@@ -188,8 +194,8 @@ function keys({ env }: Ports, token: string = DUMMY_KEY): Record<string, string>
   return Object.fromEntries(["OPENAI_API_KEY", "ANTHROPIC_API_KEY", ...set].map((name) => [name, token]));
 }
 
-/** Why the exit code is 7; `null` where all is well. */
-function verdictOf(summary: ServeSummary, strictUsage: boolean): string | null {
+/** Why the exit code is 7, and what to do; `null` where all is well. */
+function verdictOf(summary: ServeSummary, strictUsage: boolean): Verdict | null {
   const { missed, refused, turned_away, unused, unmet_faults } = summary;
   const wrong = [
     ...(missed > 0 ? [`${missed} missed`] : []),
@@ -200,14 +206,22 @@ function verdictOf(summary: ServeSummary, strictUsage: boolean): string | null {
       ? [`${counted(unmet_faults.length, "fault")} broke nothing`]
       : []),
   ];
-  return wrong.length === 0 ? null : `Not every exchange went as recorded: ${wrong.join(", ")}`;
+  if (wrong.length === 0) return null;
+  return {
+    message: `Not every exchange went as recorded: ${wrong.join(", ")}`,
+    hint: "Each is told on stderr without --quiet, and as data with --json or --events FILE",
+  };
 }
 
-function failed(output: Output, verdict: string): void {
-  output.errorLine(
-    verdict,
-    "Each is told on stderr without --quiet, and as data with --json or --events FILE",
-  );
+/** A command that went well and asked nothing has not tested what it was to test. */
+const UNASKED: Verdict = {
+  message: "No exchange was played: nothing was asked for",
+  hint: `${unaskedNote("server")}. --allow-unused is for commands that may ask nothing`,
+};
+
+interface Verdict {
+  readonly message: string;
+  readonly hint: string;
 }
 
 /** Messages name files as DIR/NAME. */

@@ -1,0 +1,194 @@
+/** The ports of a wrapped command: one for each API, so that a key reaches its own vendor only. */
+import assert from "node:assert/strict";
+import { readFixture } from "../../src/fixture/read.ts";
+import { denoFiles } from "../../src/store/deno_files.ts";
+import { writeFixture } from "../support/fixture.ts";
+import { type Called, Sandbox } from "../support/reprise.ts";
+import { type AnyApi, startAnyApi } from "./any_api.ts";
+import { together } from "./harness.ts";
+
+const KEYS = { OPENAI_API_KEY: "key-of-openai-0123456789", ANTHROPIC_API_KEY: "key-of-anthropic-0123456789" };
+
+/** Sends requests given as JSON, `$NAME` being a variable, and prints the statuses. */
+const CLIENT = `
+const filled = (text) => text.replace(/\\$([A-Z_]+)/g, (_, name) => Deno.env.get(name));
+for (const text of Deno.args) {
+  const { url, ...init } = JSON.parse(filled(text));
+  const answer = await fetch(url, { redirect: "manual", ...init });
+  console.log(answer.status + " " + (await answer.text()).slice(0, 60));
+}
+`;
+const MODELS = { url: "$ANTHROPIC_BASE_URL/v1/models", headers: { "x-api-key": "$ANTHROPIC_API_KEY" } };
+const CHECK = { url: "$ANTHROPIC_BASE_URL/", method: "HEAD" };
+const MESSAGES = {
+  url: "$ANTHROPIC_BASE_URL/v1/messages",
+  method: "POST",
+  headers: { "x-api-key": "$ANTHROPIC_API_KEY" },
+  body: "{}",
+};
+const RESPONSES = {
+  url: "$OPENAI_BASE_URL/responses",
+  method: "POST",
+  headers: { authorization: "Bearer $OPENAI_API_KEY" },
+  body: "{}",
+};
+const OPENAI_MODELS = {
+  url: "$OPENAI_BASE_URL/models",
+  headers: { authorization: "Bearer $OPENAI_API_KEY" },
+};
+
+/** Two vendors, and a sandbox whose environment leads to them. */
+class Place extends Sandbox {
+  readonly openai: AnyApi = startAnyApi();
+  readonly anthropic: AnyApi = startAnyApi();
+  readonly out = `${this.directory}/fixture`;
+  readonly log = `${this.directory}/events`;
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await this.openai[Symbol.asyncDispose]();
+    await this.anthropic[Symbol.asyncDispose]();
+    await super[Symbol.asyncDispose]();
+  }
+
+  /** The verb around a client that sends these. */
+  around(args: readonly string[], ...requests: readonly unknown[]): Promise<Called> {
+    Deno.writeTextFileSync(`${this.directory}/client.js`, CLIENT);
+    const client = [Deno.execPath(), "run", "-A", "--quiet", `${this.directory}/client.js`];
+    const texts = requests.map((request) => JSON.stringify(request));
+    return this.call([...args, "--events", this.log, "--", ...client, ...texts], {
+      env: {
+        ...KEYS,
+        OPENAI_BASE_URL: `${this.openai.origin}/v1`,
+        ANTHROPIC_BASE_URL: this.anthropic.origin,
+      },
+    });
+  }
+
+  /** The events of the last call. */
+  // deno-lint-ignore no-explicit-any
+  get events(): any[] {
+    return Deno.readTextFileSync(this.log).trimEnd().split("\n").map((line) => JSON.parse(line));
+  }
+}
+
+function sent({ arrived }: AnyApi): string[] {
+  return arrived.map(({ target, headers }) =>
+    `${target} ${headers.get("x-api-key") ?? headers.get("authorization") ?? "no key"}`
+  );
+}
+
+together("under -- CMD each API has its own port", {
+  "record delivers each key to its own vendor, whatever path is asked, and records paths as they are":
+    async () => {
+      await using place = new Place();
+      const called = await place.around(
+        ["record", "--out", place.out],
+        MODELS,
+        RESPONSES,
+        OPENAI_MODELS,
+        MESSAGES,
+      );
+      assert.equal(called.code, 0, called.stderr);
+      assert.deepEqual(sent(place.anthropic), [
+        `/v1/models ${KEYS.ANTHROPIC_API_KEY}`,
+        `/v1/messages ${KEYS.ANTHROPIC_API_KEY}`,
+      ]);
+      assert.deepEqual(sent(place.openai), [
+        `/v1/responses Bearer ${KEYS.OPENAI_API_KEY}`,
+        `/v1/models Bearer ${KEYS.OPENAI_API_KEY}`,
+      ]);
+      const { header, exchanges } = readFixture(denoFiles, place.out);
+      assert.deepEqual(exchanges.map(({ request: { path, variable } }) => [path, variable]), [
+        ["/v1/models", "ANTHROPIC_BASE_URL"],
+        ["/v1/responses", "OPENAI_BASE_URL"],
+        ["/v1/models", "OPENAI_BASE_URL"],
+        ["/v1/messages", "ANTHROPIC_BASE_URL"],
+      ]);
+      assert.deepEqual(header.base_urls, {
+        ANTHROPIC_BASE_URL: place.anthropic.origin,
+        OPENAI_BASE_URL: `${place.openai.origin}/v1`,
+      });
+      const { environment } = place.events[0];
+      assert.notEqual(
+        new URL(environment.OPENAI_BASE_URL).port,
+        new URL(environment.ANTHROPIC_BASE_URL).port,
+      );
+
+      // The same path on both ports: each gets what its own vendor said, in whatever order they are asked.
+      const body = (number: number) => `${place.out}/exchanges/000${number}/body`;
+      Deno.writeTextFileSync(body(1), "of anthropic");
+      Deno.writeTextFileSync(body(3), "of openai");
+      const sealed = await place.call(["fixture", "seal", place.out]);
+      assert.equal(sealed.code, 0, sealed.stderr);
+      const played = await place.around(["serve", place.out], OPENAI_MODELS, MODELS);
+      assert.deepEqual([played.code, played.stdout], [0, "200 of openai\n200 of anthropic\n"], played.stderr);
+    },
+
+  "HEAD of the base URL is passed on by record and answered by serve, and neither an exchange nor a miss":
+    async () => {
+      await using place = new Place();
+      const recorded = await place.around(["record", "--out", place.out], CHECK, MESSAGES, CHECK);
+      assert.equal(recorded.code, 0, recorded.stderr);
+      assert.equal(place.anthropic.arrived.length, 3, "the vendor is asked, as without us");
+      assert.deepEqual(place.events.map(({ type, reason }) => reason ?? type).sort(), [
+        "connection_check",
+        "connection_check",
+        "exchange",
+        "ready",
+        "record.ended",
+      ]);
+      assert.equal(readFixture(denoFiles, place.out).exchanges.length, 1);
+
+      const served = await place.around(["serve", place.out, "--strict-usage"], CHECK, MESSAGES);
+      assert.equal(served.code, 0, served.stderr);
+      assert.match(served.stdout, /^200 \n200 event: message_start/);
+      assert.match(served.stderr, /HEAD \/: 200, a connection check, neither an exchange nor a miss\n/);
+      const ended = place.events.at(-1);
+      assert.deepEqual([ended.served, ended.missed, ended.skipped], [1, 0, 1]);
+    },
+
+  "a fixture that was recorded before, on one port, is served on both": async () => {
+    await using place = new Place();
+    const given = (path: string, body: string) => ({ request: { path, body: {} }, body });
+    const old = writeFixture(`${place.directory}/old`, [
+      given("/v1/messages", "data: a\n\n"),
+      given("/v1/responses", "data: b\n\n"),
+      { request: { method: "HEAD", path: "/", body_sha256: null }, response: { status: 404 }, body: "" },
+    ]);
+    const called = await place.around(["serve", old, "--strict-usage"], RESPONSES, CHECK, MESSAGES);
+    assert.deepEqual(
+      [called.code, called.stdout],
+      [0, "200 data: b\n\n\n404 \n200 data: a\n\n\n"],
+      called.stderr,
+    );
+  },
+
+  "a miss on Anthropic's port has Anthropic's shape, on OpenAI's port OpenAI's, whatever the path":
+    async () => {
+      await using place = new Place();
+      const old = writeFixture(`${place.directory}/old`, [{ request: { body: {} }, body: "data: b\n\n" }]);
+      const called = await place.around(["serve", old], MODELS, OPENAI_MODELS);
+      assert.equal(called.code, 7, called.stderr);
+      assert.match(
+        called.stdout,
+        /^422 \{"type":"error","error":\{"type":"fixture_miss"[^\n]*\n422 \{"error":\{"message":/,
+      );
+    },
+
+  "a command that asked nothing of serve ends with 7, unless --allow-unused": async () => {
+    await using place = new Place();
+    const fixture = writeFixture(`${place.directory}/old`, [{ request: { body: {} }, body: "data: b\n\n" }]);
+    const run = (...args: string[]) => place.call(["serve", fixture, ...args]);
+    const unasked = await run("--", "true");
+    assert.equal(unasked.code, 7, unasked.stderr);
+    assert.match(
+      unasked.stderr,
+      /error: No exchange was played[^\n]*\nhint: The command asked nothing [^\n]*--allow-unused/,
+    );
+    assert.equal((await run("--allow-unused", "--", "true")).code, 0);
+    assert.equal((await run("--", "sh", "-c", "exit 3")).code, 3, "the command's own exit code comes first");
+    assert.equal((await run("--allow-unused", "--strict-usage", "--", "true")).code, 2);
+    // A connection check asks for nothing that was recorded.
+    assert.equal((await place.around(["serve", fixture], CHECK)).code, 7);
+  },
+});

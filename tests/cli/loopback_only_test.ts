@@ -1,0 +1,157 @@
+/** Where `record` and `serve` listen, whatever the environment says; and what they do with too many connections. */
+import assert from "node:assert/strict";
+import type { Called } from "../support/reprise.ts";
+import { Sandbox } from "../support/reprise.ts";
+import { writeFixture } from "../support/fixture.ts";
+import { type Cases, together } from "./harness.ts";
+
+/** A port that nothing listens on at the moment. */
+function freePort(): number {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  return port;
+}
+
+/** The sockets that a process listens on, as Linux has them: `127.0.0.1:8080`, `[::]:80`, or the path of a socket file. */
+function listenedOn(pid: number): string[] {
+  const inodes = new Set(
+    [...Deno.readDirSync(`/proc/${pid}/fd`)].flatMap(({ name }) => {
+      try {
+        return /^socket:\[(\d+)\]$/.exec(Deno.readLinkSync(`/proc/${pid}/fd/${name}`))?.[1] ?? [];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  const rows = (name: string) =>
+    Deno.readTextFileSync(`/proc/${pid}/net/${name}`).trim().split("\n").slice(1).map((line) =>
+      line.trim().split(/\s+/)
+    );
+  const tcp = rows("tcp").flatMap(([, local = "", , state, , , , , , inode = ""]) =>
+    state === "0A" && inodes.has(inode) ? [ipv4(local)] : []
+  );
+  const tcp6 = rows("tcp6").flatMap(([, local = "", , state, , , , , , inode = ""]) =>
+    state === "0A" && inodes.has(inode) ? [`[${local}]`] : []
+  );
+  const unix = rows("unix").flatMap(([, , , flags, , , inode = "", path = ""]) =>
+    flags === "00010000" && inodes.has(inode) ? [path] : []
+  );
+  return [...tcp, ...tcp6, ...unix];
+}
+
+function ipv4(local: string): string {
+  const [address = "", port = ""] = local.split(":");
+  const bytes = address.match(/../g)?.map((byte) => Number.parseInt(byte, 16)).reverse() ?? [];
+  return `${bytes.join(".")}:${Number.parseInt(port, 16)}`;
+}
+
+/** A server's arguments, with a scratch fixture of one exchange. */
+function argumentsOf(verb: "record" | "serve", { directory }: Sandbox): string[] {
+  if (verb === "record") return ["record", "--upstream", "http://127.0.0.1:9", "--out", `${directory}/out`];
+  return [
+    "serve",
+    writeFixture(`${directory}/chat`, [{
+      request: { method: "GET", path: "/v1/models", body_sha256: null },
+      response: { headers: { "content-type": "application/json" } },
+      body: "{}",
+    }]),
+  ];
+}
+
+const VERBS = ["record", "serve"] as const;
+
+const ADDRESSES: Cases = Object.fromEntries(
+  VERBS.flatMap((verb) =>
+    ["tcp:0.0.0.0:PORT", "duplicate,tcp:0.0.0.0:PORT", "unix:FILE", "tcp:nonsense"].map((address) => [
+      `${verb} with ${address}`,
+      async () => {
+        await using sandbox = new Sandbox();
+        const value = address.replace("PORT", String(freePort())).replace(
+          "FILE",
+          `${sandbox.directory}/socket`,
+        );
+        const port = freePort();
+        const started = sandbox.start([...argumentsOf(verb, sandbox), "--json", "--port", String(port)], {
+          env: { DENO_SERVE_ADDRESS: value },
+        });
+        try {
+          await started.printed('"ready"');
+          const ready = JSON.parse(started.stdout.split("\n")[0] as string);
+          assert.deepEqual(listenedOn(started.process.pid), [`127.0.0.1:${port}`]);
+          assert.equal(ready.address, `127.0.0.1:${port}`, "what is printed is what is bound");
+          assert.equal(ready.origin, `http://127.0.0.1:${port}`);
+        } finally {
+          started.process.kill("SIGTERM");
+          assert.equal((await started.ended()).stderr.includes("unexpected"), false);
+        }
+      },
+    ])
+  ),
+);
+
+together(
+  "record and serve listen on the one loopback port that they print, whatever DENO_SERVE_ADDRESS says",
+  ADDRESSES,
+);
+
+const LIMITED = ["/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh"];
+const CONNECTIONS = 1000;
+
+/** Asks for the models on a connection of its own, which stays open. */
+async function asked(port: number): Promise<{ readonly status: number; readonly connection: Deno.Conn }> {
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port });
+  await connection.write(
+    new TextEncoder().encode(`GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`),
+  );
+  const buffer = new Uint8Array(4096);
+  const read = await connection.read(buffer) ?? 0;
+  const status = Number(/^HTTP\/1\.1 (\d+)/.exec(new TextDecoder().decode(buffer.subarray(0, read)))?.[1]);
+  return { status, connection };
+}
+
+/** Opens many connections at a time under `ulimit -n 1024`, lets them go, and asks again. */
+async function crowded(verb: "record" | "serve", ordinary: readonly number[]): Promise<Called> {
+  await using sandbox = new Sandbox();
+  const port = freePort();
+  const started = sandbox.start([...argumentsOf(verb, sandbox), "--json", "--port", String(port)], {
+    through: LIMITED,
+  });
+  try {
+    await started.printed('"ready"');
+    const all = await Promise.all(Array.from({ length: CONNECTIONS }, () => asked(port)));
+    const counts = Map.groupBy(all, ({ status }) => status);
+    for (const { connection } of all) connection.close();
+    assert.ok(
+      all.every(({ status }) => status === 503 || ordinary.includes(status)),
+      [...counts.keys()].join(),
+    );
+    assert.ok((counts.get(503)?.length ?? 0) > 0, "some were too many");
+    assert.ok((counts.get(ordinary.at(-1) as number)?.length ?? 0) > 0, "most were not");
+    // The server hears of closed connections a moment later.
+    let later = 503;
+    for (let tries = 0; tries < 100 && later === 503; tries++) {
+      const { status, connection } = await asked(port);
+      connection.close();
+      later = status;
+    }
+    assert.ok(ordinary.includes(later), `asked again: ${later}`);
+  } finally {
+    started.process.kill("SIGTERM");
+  }
+  const called = await started.ended();
+  assert.match(called.stdout, /"type":"(serve|record)\.ended"/);
+  assert.match(called.stdout, /"type":"turned_away","status":503/);
+  return called;
+}
+
+together("a thousand connections under ulimit -n 1024 get their answer or 503, and the server goes on", {
+  serve: async () => {
+    const called = await crowded("serve", [200, 422]);
+    assert.equal(called.code, 7, called.stderr);
+  },
+  record: async () => {
+    const called = await crowded("record", [502]);
+    assert.equal(called.code, 0, called.stderr);
+  },
+});
