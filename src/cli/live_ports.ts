@@ -1,5 +1,6 @@
 import type { Clock, Ports } from "../domain/ports.ts";
 import { denoFiles } from "../store/deno_files.ts";
+import { loopbackDirect } from "../transport/proxy.ts";
 import { readVariable } from "./environment.ts";
 
 /** The ports of an ordinary call: real time, real randomness, real network. */
@@ -10,9 +11,22 @@ export function livePorts(): Ports {
     env: readVariable,
     process: { pid: Deno.pid, host: Deno.hostname(), user: Deno.uid() },
     files: denoFiles,
-    fetch: (input, init) => fetch(input, init),
+    fetch: (input, init) => {
+      keepProxiesOut();
+      return fetch(input, init);
+    },
     workspacePin: (directory) => directory,
   };
+}
+
+let keptOut = false;
+
+/** The runtime reads the variables when it sends its first request, and has no option that does without a proxy. */
+function keepProxiesOut(): void {
+  if (keptOut) return;
+  keptOut = true;
+  const variables = loopbackDirect((name) => Deno.env.get(name));
+  for (const [name, value] of Object.entries(variables)) Deno.env.set(name, value);
 }
 
 const liveClock: Clock = {

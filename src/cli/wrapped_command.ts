@@ -5,6 +5,7 @@
  */
 import { ReprError } from "../domain/errors.ts";
 import type { Route } from "../fixture/route.ts";
+import { loopbackDirect } from "../transport/proxy.ts";
 import { onStopSignals, signalChild } from "./stop_signals.ts";
 
 /** A route, and the server that its clients come to: `http://127.0.0.1:PORT`. */
@@ -51,7 +52,8 @@ function started(
   try {
     return new Deno.Command(name, {
       args,
-      env,
+      // The base URLs lead to this machine, and real keys with them.
+      env: { ...loopbackDirect((name) => Deno.env.get(name)), ...env },
       stdin: "inherit",
       stdout: "inherit",
       stderr: "inherit",
