@@ -96,7 +96,7 @@ together(
 );
 
 const LIMITED = ["/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh"];
-const CONNECTIONS = 1000;
+const CONNECTIONS = 1200;
 
 /** Asks for the models on a connection of its own, which stays open. */
 async function asked(port: number): Promise<{ readonly status: number; readonly connection: Deno.Conn }> {
@@ -145,7 +145,7 @@ async function crowded(verb: "record" | "serve", ordinary: readonly number[]): P
   return called;
 }
 
-together("a thousand connections under ulimit -n 1024 get their answer or 503, and the server goes on", {
+together("more connections than ulimit -n allows get their answer or 503, and the server goes on", {
   serve: async () => {
     const called = await crowded("serve", [200, 422]);
     assert.equal(called.code, 7, called.stderr);
@@ -154,4 +154,38 @@ together("a thousand connections under ulimit -n 1024 get their answer or 503, a
     const called = await crowded("record", [502]);
     assert.equal(called.code, 0, called.stderr);
   },
+});
+
+Deno.test("requests beyond those that record passes on at a time wait, and all are recorded, with few descriptors too", async () => {
+  const count = 300;
+  let [running, most] = [0, 0];
+  const upstream = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    running += 1;
+    most = Math.max(most, running);
+    const body = await request.text();
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    running -= 1;
+    return new Response(body, { headers: { "content-type": "application/json" } });
+  });
+  await using sandbox = new Sandbox();
+  const out = `${sandbox.directory}/out`;
+  const args = ["record", "--upstream", `http://127.0.0.1:${upstream.addr.port}`, "--out", out, "--json"];
+  const started = sandbox.start([...args, "--port", "0"], { through: LIMITED });
+  try {
+    await started.printed('"ready"');
+    const { origin } = JSON.parse(started.stdout.split("\n")[0] as string);
+    const answers = await Promise.all(Array.from({ length: count }, async (_, index) => {
+      const answer = await fetch(`${origin}/v1/responses`, { method: "POST", body: `{"n":${index}}` });
+      return [answer.status, await answer.text()];
+    }));
+    assert.deepEqual(answers, Array.from({ length: count }, (_, index) => [200, `{"n":${index}}`]));
+    assert.ok(most < 257, `${most} at a time`);
+  } finally {
+    started.process.kill("SIGTERM");
+    await upstream.shutdown();
+  }
+  const called = await started.ended();
+  assert.equal(called.code, 0, called.stderr);
+  assert.equal(called.stdout.match(/"state":"published"/g)?.length, count);
+  assert.equal(called.stdout.includes("turned_away"), false);
 });
