@@ -30,10 +30,12 @@ export const READ_VARIABLES: readonly string[] = [
   "USER",
   "LOGNAME",
   "CI",
-  // Trusted certificate authorities; the runtime reads them by itself, `doctor` shows them.
+  // Trusted certificate authorities, and the file for the secrets of TLS connections; the runtime reads them by itself,
+  // `doctor` shows them.
   "DENO_CERT",
   "DENO_TLS_CA_STORE",
   "NODE_EXTRA_CA_CERTS",
+  "SSLKEYLOGFILE",
   // The place of the modules for `test`, when it runs from the sources.
   "DENO_DIR",
   // `doctor` says when a proxy stands between us and the provider.

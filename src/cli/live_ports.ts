@@ -25,7 +25,7 @@ let keptOut = false;
 function keepProxiesOut(): void {
   if (keptOut) return;
   keptOut = true;
-  const variables = loopbackDirect((name) => Deno.env.get(name));
+  const variables = loopbackDirect(readVariable);
   for (const [name, value] of Object.entries(variables)) Deno.env.set(name, value);
 }
 

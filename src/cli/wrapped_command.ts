@@ -6,6 +6,7 @@
 import { ReprError } from "../domain/errors.ts";
 import type { Route } from "../fixture/route.ts";
 import { loopbackDirect } from "../transport/proxy.ts";
+import { readVariable } from "./environment.ts";
 import { onStopSignals, signalChild } from "./stop_signals.ts";
 
 /** A route, and the server that its clients come to: `http://127.0.0.1:PORT`. */
@@ -53,7 +54,7 @@ function started(
     return new Deno.Command(name, {
       args,
       // The base URLs lead to this machine, and real keys with them.
-      env: { ...loopbackDirect((name) => Deno.env.get(name)), ...env },
+      env: { ...loopbackDirect(readVariable), ...env },
       stdin: "inherit",
       stdout: "inherit",
       stderr: "inherit",

@@ -125,7 +125,7 @@ function keyChecks(ports: Ports, providerInForce: () => ProviderKind): Check[] {
   return [inForce, { name: "keys", level: "ok", detail: all }];
 }
 
-/** Proxies and extra certificates see or steer the traffic: worth knowing, no failure. */
+/** Proxies, extra certificates and TLS key logs see or steer the traffic: worth knowing, no failure. */
 function proxyCheck(env: (name: string) => string | undefined): Check {
   const names = [
     "HTTPS_PROXY",
@@ -134,6 +134,7 @@ function proxyCheck(env: (name: string) => string | undefined): Check {
     "DENO_CERT",
     "DENO_TLS_CA_STORE",
     "NODE_EXTRA_CA_CERTS",
+    "SSLKEYLOGFILE",
   ];
   const set = names.filter((name) => (env(name) ?? env(name.toLowerCase()) ?? "") !== "");
   return {
