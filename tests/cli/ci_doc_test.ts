@@ -204,7 +204,7 @@ Deno.test({
     }
     assert.equal(server.requests.length, 4, "two recordings of two requests; nothing else reached the API");
     const elsewhere = await project.shell(
-      "git clone --quiet -c core.autocrlf=true . clone && reprise serve clone/fixtures/chat -- true",
+      "git clone --quiet -c core.autocrlf=true . clone && reprise serve clone/fixtures/chat --allow-unused -- true",
     );
     assert.equal(elsewhere.code, 0, `a checkout that changes line ends: ${elsewhere.output}`);
   },
