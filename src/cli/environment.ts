@@ -54,6 +54,11 @@ export function readVariable(name: string): string | undefined {
   return isRead(name) ? Deno.env.get(name) : undefined;
 }
 
+/** Sets variables for the runtime, and for what the program starts. */
+export function setVariables(variables: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(variables)) Deno.env.set(name, value);
+}
+
 /** True for a variable that the program reads. */
 export function isRead(name: string): boolean {
   return READ_VARIABLES.some((known) =>

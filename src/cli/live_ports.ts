@@ -1,7 +1,7 @@
 import type { Clock, Ports } from "../domain/ports.ts";
 import { denoFiles } from "../store/deno_files.ts";
 import { loopbackDirect } from "../transport/proxy.ts";
-import { readVariable } from "./environment.ts";
+import { readVariable, setVariables } from "./environment.ts";
 
 /** The ports of an ordinary call: real time, real randomness, real network. */
 export function livePorts(): Ports {
@@ -25,8 +25,7 @@ let keptOut = false;
 function keepProxiesOut(): void {
   if (keptOut) return;
   keptOut = true;
-  const variables = loopbackDirect(readVariable);
-  for (const [name, value] of Object.entries(variables)) Deno.env.set(name, value);
+  setVariables(loopbackDirect(readVariable));
 }
 
 const liveClock: Clock = {
