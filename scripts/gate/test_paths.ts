@@ -15,6 +15,7 @@ export interface TestPaths {
 const SLOW_UNIT = [
   "tests/fixture/fault/clients_test.ts",
   "tests/fixture/import/recordings_test.ts",
+  "tests/fixture/record/huge_body_test.ts",
   "tests/fixture/round_trip_test.ts",
   "tests/scripts/live_check_test.ts",
   "tests/tools/shell/bad_children_test.ts",
