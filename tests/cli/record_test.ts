@@ -92,7 +92,7 @@ together("record keeps what passes", {
     const { exchanges, header } = readFixture(denoFiles, out);
     assert.deepEqual(exchanges.map(({ response }) => new TextDecoder().decode(response.body)), answers);
     assert.deepEqual([header.provider, header.models, header.base_url], [
-      "openai",
+      "compatible",
       [MODEL],
       place.server.baseUrl,
     ]);
