@@ -9,7 +9,7 @@ import type { Files } from "../../domain/ports.ts";
 import { exchangeFolder, readable, type RequestFile } from "../../fixture/format.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { readableBody } from "../../fixture/record/readable_body.ts";
-import { replaceFile, sealFixture, unsealed } from "../../fixture/seal.ts";
+import { replaceFile, requireLineEnds, sealFixture, unsealed } from "../../fixture/seal.ts";
 import { type Rewritten, type SessionState, writeExpectation } from "./expectation.ts";
 import { exists } from "./files.ts";
 import type { StepEnd } from "./step.ts";
@@ -32,7 +32,7 @@ export function updateTest(
 ): Rewritten {
   const sealed = new Set(steps.flatMap(({ fixture }) => fixture?.path ?? []));
   if (exists(`${directory}/fixture.json`)) sealed.add(directory);
-  for (const path of sealed) unsealed(files, path);
+  for (const path of sealed) requireLineEnds(files, path, unsealed(files, path));
   const requests = steps.flatMap(({ fixture, end }) =>
     fixture === null ? [] : updateRequests(files, fixture, end).map((name) => below(directory, name))
   );
