@@ -88,8 +88,8 @@ const PATTERNS: readonly Pattern[] = [
   {
     kind: "assignment",
     shape: new RegExp(
-      `(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9]{1,32}[_-]){1,4}(?:key|token|secret|password)|api_?key|passwd|password|` +
-        `secret|token)${SEPARATOR}${VALUE}`,
+      `(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9]{1,32}[_-]){1,4}(?:key|token|secret|password)|` +
+        `(?:api|account|(?:shared)?access)_?key|passwd|password|secret|token)${SEPARATOR}${VALUE}`,
       "gi",
     ),
   },

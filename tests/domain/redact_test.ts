@@ -24,6 +24,11 @@ const SHOWN: readonly [string, string][] = [
   ["GITHUB_TOKEN: abcdef", "GITHUB_TOKEN: [redacted assignment]"],
   ['"client_secret": "abc def"', '"client_secret": "[redacted assignment]"'],
   ["password=hunter22;", "password=[redacted assignment];"],
+  ["AccountName=a;AccountKey=Ab1+/cd==;Suffix=x", "AccountName=a;AccountKey=[redacted assignment];Suffix=x"],
+  [
+    "SharedAccessKeyName=Root;SharedAccessKey=ab12=",
+    "SharedAccessKeyName=Root;SharedAccessKey=[redacted assignment]",
+  ],
   ["postgres://me:hunter2@db/x", "postgres://me:[redacted url_password]@db/x"],
   ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIz", "[redacted jwt]"],
   [
