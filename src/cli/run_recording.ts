@@ -8,7 +8,7 @@ import { ReprError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
 import { total } from "../domain/redact.ts";
 import { readable } from "../fixture/format.ts";
-import type { DropReason } from "../fixture/record/outcome.ts";
+import { type DropReason, UNKEPT } from "../fixture/record/outcome.ts";
 import { type ExchangeEvent, FixtureWriter, secretLeft } from "../fixture/record/writer.ts";
 import { leaksIn } from "../fixture/secrets/leaks.ts";
 import type { KnownValue } from "../fixture/secrets/secret_values.ts";
@@ -184,9 +184,10 @@ export class RunRecording {
     const [first] = this.#lost;
     if (first !== undefined) {
       const { file, secrets = [], request, reason } = first;
-      return file !== undefined
-        ? secretLeft(file, secrets)
-        : new ReprError("storage_failed", `Cannot keep request ${request} in the recording: ${reason}`);
+      return file !== undefined ? secretLeft(file, secrets) : new ReprError(
+        UNKEPT.has(reason) ? "not_kept" : "storage_failed",
+        `Cannot keep request ${request} in the recording: ${reason}`,
+      );
     }
     if (published > 0) return null;
     return new ReprError("network_failed", "Cannot record the run: no answer came to any request", {

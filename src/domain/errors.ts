@@ -64,6 +64,7 @@ const EXIT_CODE_OF = {
   fixture_miss: 7,
   fixture_too_old: 7,
   nothing_recorded: 7,
+  not_kept: 7,
   secret_left: 7,
   unauthorized: 8,
   rate_limited: 9,

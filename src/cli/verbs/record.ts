@@ -149,7 +149,7 @@ async function listening(
 /** Says what became of the recording, and what the process ends with: the command's own failure comes first. */
 function told(
   { output, events, out }: { readonly output: Output; readonly events: EventOutput; readonly out: string },
-  { published, dropped, refused, redactions, altered, failure }: RecordingSummary,
+  { published, dropped, refused, unkept, redactions, altered, failure }: RecordingSummary,
   { code, thrown, nothing }: {
     readonly code: number;
     readonly thrown: ReprError | null;
@@ -158,7 +158,8 @@ function told(
   },
 ): ExitCode {
   const failed = failure === null ? null : fileError(failure.error, "record", out);
-  const error = thrown ?? failed ?? (refused > 0 ? leftOver(refused) : code === 0 ? nothing : null);
+  const lost = refused > 0 ? leftOver(refused) : unkept > 0 ? notKept(unkept) : code === 0 ? nothing : null;
+  const error = thrown ?? failed ?? lost;
   const exitCode = (code !== 0 ? code : error?.exitCode ?? 0) as ExitCode;
   if (error !== null) {
     events.write({ ...error.toJSON(), type: "error" });
@@ -167,7 +168,7 @@ function told(
   const ended = {
     type: "record.ended",
     out,
-    ...{ published, dropped, refused, redactions, altered },
+    ...{ published, dropped, refused, unkept, redactions, altered },
     exit_code: exitCode,
   };
   events.write(ended);
@@ -191,6 +192,16 @@ function leftOver(refused: number): ReprError {
   return new ReprError("secret_left", `Cannot keep ${refused} of the exchanges: they still held a secret`, {
     hint: "Which ones, and whose value, was said when they ended; nothing of them was kept",
   });
+}
+
+function notKept(unkept: number): ReprError {
+  return new ReprError(
+    "not_kept",
+    `Cannot keep ${counted(unkept, "exchange")}: no fixture can hold what was answered`,
+    {
+      hint: "Which ones, and why, was said when they ended; every other exchange is in the fixture",
+    },
+  );
 }
 
 function preview(
@@ -228,6 +239,8 @@ const WHY: Readonly<Record<DropReason, string>> = {
   cut: "its body broke off (--keep-cut keeps such a one)",
   no_terminal_event: "the event that ends such a stream did not come (--keep-cut keeps such a one)",
   encoding: "its content encoding cannot be undone",
+  invalid: "a fixture cannot hold its method, status or headers",
+  too_large: "its body is larger than a fixture can hold",
   stopped: "it was still running when the recording ended",
   secret_left: "it still held a secret",
   storage: "it could not be written",
