@@ -53,7 +53,7 @@ async function lockSession(home: Home, plan: RunPlan, { words, stop }: Start): P
 async function namingWords(plan: RunPlan, words: string): Promise<string> {
   if (plan.flags.record === undefined) return words;
   const { recordingScrubber } = await import("./recording_scrubber.ts");
-  return recordingScrubber(runTarget(plan, null).key).text(words);
+  return recordingScrubber(runTarget(plan, null).key, plan.flags.notSecret).text(words);
 }
 
 const SUFFIX_LETTERS = "23456789abcdefghjkmnpqrstuvwxyz";

@@ -3,7 +3,12 @@
  *
  * @module
  */
+import { counted } from "../domain/text.ts";
+import type { LeftAlone } from "../fixture/record/outcome.ts";
 import { SHORTEST_SECRET } from "../fixture/secrets/secret_values.ts";
+
+/** How many files a note names of each secret; events name all. */
+const LISTED_FILES = 5;
 
 /** That secrets of these variables were not looked for; `null` where there are none. */
 export function tooShortNote(variables: readonly string[]): string | null {
@@ -11,6 +16,19 @@ export function tooShortNote(variables: readonly string[]): string | null {
   const [are, them] = variables.length === 1 ? ["is", "it"] : ["are", "them"];
   return `${variables.join(", ")} ${are} too short to look for (under ${SHORTEST_SECRET} characters): ` +
     `see that no recording holds ${them}`;
+}
+
+/** That these secrets are ordinary words, and where they were left; `null` for none. */
+export function leftAloneNote(leftAlone: readonly LeftAlone[]): string | null {
+  if (leftAlone.length === 0) return null;
+  const each = leftAlone.map(({ name, files }) => {
+    const more = files.length - LISTED_FILES;
+    return `${name} in ${files.slice(0, LISTED_FILES).join(", ")}${
+      more > 0 ? ` and ${counted(more, "more file")}` : ""
+    }`;
+  });
+  return `ordinary words (letters only, at most 12) are looked for in headers, URLs and members named like keys only, ` +
+    `and were left alone elsewhere: ${each.join("; ")}. --not-secret NAME says that one is no secret`;
 }
 
 /** That so many published exchanges are not as they were sent; `null` for none. */

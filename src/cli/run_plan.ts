@@ -36,6 +36,8 @@ export interface RunFlags extends CommonFlags, RequestFlags, PostureFlags {
   readonly wait: number;
   readonly fixture?: string | undefined;
   readonly record?: string | undefined;
+  /** Variables. */
+  readonly notSecret?: readonly string[] | undefined;
   readonly output?: string | undefined;
   readonly failOnDenied?: true | undefined;
   readonly acceptDrift?: true | undefined;
@@ -113,6 +115,11 @@ function checkFlags(flags: RunFlags): void {
         hint: "Give one of them",
       },
     );
+  }
+  if (flags.notSecret !== undefined && flags.record === undefined) {
+    throw new ReprError("usage", "Cannot use --not-secret without --record: it is about what is recorded", {
+      hint: "Add --record DIR, or leave it out",
+    });
   }
   if (flags.new === true && flags.continue === true) {
     throw new ReprError(

@@ -38,6 +38,8 @@ export interface RecordingPlace {
   /** The folder: absolute, new or empty. */
   readonly directory: string;
   readonly writer: SessionWriter;
+  /** Variables whose values are no secrets. */
+  readonly notSecret?: readonly string[] | undefined;
 }
 
 /** What became of a recording. */
@@ -73,8 +75,8 @@ export class RunRecording {
    * `session_damaged`, `storage_*`.
    */
   static start(place: RecordingPlace, { endpoint, key }: RunTarget): RunRecording {
-    const { ports, directory, writer } = place;
-    const scrubber = recordingScrubber(key);
+    const { ports, directory, writer, notSecret } = place;
+    const scrubber = recordingScrubber(key, notSecret);
     requireCleanId(writer.id, scrubber.values);
     const before = writer.manifest === null ? [] : snapshotSession(ports, writer);
     const lost: ExchangeEvent[] = [];
@@ -86,6 +88,7 @@ export class RunRecording {
         baseUrl: clientBaseUrl(endpoint),
         tools: "recorded",
         scrubber,
+        notSecret,
         // A run that meets a broken stream is as good a test as any other.
         keepCut: true,
         onExchange: (event) => {
@@ -119,7 +122,7 @@ export class RunRecording {
     } catch (error) {
       failure = fileError(error, "complete the recording", path);
     }
-    const { published, redactions, failure: failed } = await this.#fixture.close();
+    const { published, redactions, leftAlone, failure: failed } = await this.#fixture.close();
     if (failed !== null) failure ??= fileError(failed.error, "complete the recording", path);
     failure ??= this.#lossOf(published);
     if (failure === null) {
@@ -132,7 +135,8 @@ export class RunRecording {
       } as const;
       const untested = await this.#expect(ended);
       const tested = untested === null ? { tested: true } : { tested: false, untested };
-      return { notice: { ...facts, ...tested }, failure };
+      const left = leftAlone.length === 0 ? {} : { left_alone: leftAlone };
+      return { notice: { ...facts, ...tested, ...left }, failure };
     }
     this.#fixture.discard();
     const { code, message } = failure;

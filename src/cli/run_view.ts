@@ -1,6 +1,7 @@
 import type { RunEvent } from "../run/events.ts";
 import { counted, headOf } from "../domain/text.ts";
 import type { Output } from "./output.ts";
+import { leftAloneNote } from "./recording_notes.ts";
 import { dim, type Printable } from "./terminal.ts";
 
 /** How much of a call's arguments a progress line shows, in UTF-16 units. */
@@ -152,7 +153,8 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
     case "recorded":
       return `recorded into ${event.path}: ${counted(event.exchanges, "exchange")}, ` +
         `${counted(event.calls, "call")}, ${counted(event.secrets, "secret")} replaced` +
-        (event.untested === undefined ? "" : `; it has no expect/: ${event.untested}`);
+        (event.untested === undefined ? "" : `; it has no expect/: ${event.untested}`) +
+        (event.left_alone === undefined ? "" : `; ${leftAloneNote(event.left_alone)}`);
     case "not_recorded":
       return `this run is not recorded, but otherwise as it would be: ${event.message}`;
   }

@@ -8,10 +8,11 @@ export interface SecretEnvironment {
 }
 
 /**
- * All secrets of the environment: of every variable, not only those that the program reads. Nothing is kept but the
- * values of variables that look like secrets.
+ * All secrets of the environment: of every variable, not only those that the program reads, but for those of `notSecret`.
+ * Nothing is kept but the values of variables that look like secrets.
  */
-export function secretEnvironment(): SecretEnvironment {
-  const environment = Deno.env.toObject();
+export function secretEnvironment(notSecret: readonly string[] = []): SecretEnvironment {
+  const all = Object.entries(Deno.env.toObject());
+  const environment = Object.fromEntries(all.filter(([name]) => !notSecret.includes(name)));
   return { values: secretValues(environment), tooShort: tooShortSecrets(environment) };
 }

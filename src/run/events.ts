@@ -61,6 +61,8 @@ export type Notice =
     readonly tested: boolean;
     /** Where it was not: why, such as the first thing that differs. */
     readonly untested?: string;
+    /** Secrets that are ordinary words, and the files in which they were left; absent where there are none. */
+    readonly left_alone?: readonly { readonly name: string; readonly files: readonly string[] }[];
   }
   /** The run is as it would be without `--record`; the folder is not what it should be. */
   | {

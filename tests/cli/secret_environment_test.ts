@@ -9,6 +9,7 @@ Deno.test("secrets are read from the whole environment, lines and equals signs i
   try {
     const found = secretEnvironment().values.filter(({ name }) => name === NAME);
     assert.deepEqual(found.map(({ value }) => value), [VALUE]);
+    assert.equal(secretEnvironment([NAME]).values.some(({ name }) => name === NAME), false);
   } finally {
     Deno.env.delete(NAME);
   }

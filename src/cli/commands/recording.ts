@@ -50,6 +50,11 @@ export function addRecordingVerbs(verb: AddVerb, finish: Finish, command: readon
     )
     .addOption(flag("--keep-cut", "keep streams without their terminal event too, marked so"));
   // Apart from the chain, whose type would take long to infer.
+  record.option(
+    "--not-secret <name>",
+    "a variable whose value is no secret, whatever its name says",
+    collect,
+  );
   record.option("--events <file>", "write JSON Lines there; with -- CMD, where stdout is the command's")
     .addOption(flag("--dry-run", "say what would be done; do nothing"))
     .addHelpText(

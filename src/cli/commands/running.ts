@@ -57,6 +57,7 @@ export function addRunningVerbs(verb: AddVerb, finish: Finish): void {
     .option("--fixture <dir>", "play recorded responses in order; opens no connection");
   // Apart from the chain: with one option more in it, the compiler takes minutes to infer its type.
   run.option("--record <dir>", "keep the run as a fixture, in a folder that is new or empty");
+  run.option("--not-secret <name>", "a variable whose value is no secret, with --record", collect);
   run.addOption(flag("--dry-run", "say what would be sent; change and send nothing"))
     .addHelpText(
       "after",

@@ -21,7 +21,7 @@ import { type CommonFlags, type Context, makeContext } from "../context.ts";
 import { type EventOutput, openEventOutput } from "../event_output.ts";
 import type { Output } from "../output.ts";
 import { writePortFile } from "../port_file.ts";
-import { alteredNote, tooShortNote, unaskedNote } from "../recording_notes.ts";
+import { alteredNote, leftAloneNote, tooShortNote, unaskedNote } from "../recording_notes.ts";
 import { recordRoutes, type Routes } from "../record_routes.ts";
 import { refusedLine } from "../serve_view.ts";
 import { secretEnvironment } from "../secret_environment.ts";
@@ -37,6 +37,8 @@ export interface RecordFlags extends CommonFlags {
   readonly port?: number | undefined;
   readonly portFile?: string | undefined;
   readonly keepCut?: true | undefined;
+  /** Variables. */
+  readonly notSecret?: readonly string[] | undefined;
   readonly provider?: ProviderKind | undefined;
   readonly events?: string | undefined;
   readonly dryRun?: true | undefined;
@@ -52,7 +54,7 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   if (flags.dryRun === true) return preview(context, { command, flags, out, routes });
 
   using events = openEventOutput(output, flags, { wraps });
-  const { values, tooShort } = secretEnvironment();
+  const { values, tooShort } = secretEnvironment(flags.notSecret);
   const writer = openWriter(context, { flags, out, events, wraps, values });
   using end = wraps ? null : ordinaryEnd();
   if (end !== null) output.onClosed(() => end.ask());
@@ -84,6 +86,7 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   const notes = [
     alteredNote(summary.altered),
     tooShortNote(tooShort),
+    leftAloneNote(summary.leftAlone),
   ];
   for (const note of notes) if (note !== null) output.note(note);
   return exitCode;
@@ -112,6 +115,7 @@ function openWriter(
       producer: `reprise ${VERSION}`,
       provider: flags.provider,
       scrubber: createScrubber({ values }),
+      notSecret: flags.notSecret,
       keepCut: flags.keepCut === true,
       open: openPatiently,
       onExchange: (event) => {
@@ -149,7 +153,7 @@ async function listening(
 /** Says what became of the recording, and what the process ends with: the command's own failure comes first. */
 function told(
   { output, events, out }: { readonly output: Output; readonly events: EventOutput; readonly out: string },
-  { published, dropped, refused, unkept, redactions, altered, failure }: RecordingSummary,
+  { published, dropped, refused, unkept, redactions, altered, leftAlone, failure }: RecordingSummary,
   { code, thrown, nothing }: {
     readonly code: number;
     readonly thrown: ReprError | null;
@@ -168,7 +172,7 @@ function told(
   const ended = {
     type: "record.ended",
     out,
-    ...{ published, dropped, refused, unkept, redactions, altered },
+    ...{ published, dropped, refused, unkept, redactions, altered, left_alone: leftAlone },
     exit_code: exitCode,
   };
   events.write(ended);

@@ -154,7 +154,8 @@ async function startRecording(
   if (flags.record === undefined) return null;
   const { RunRecording } = await import("../run_recording.ts");
   const home = openHome(ports, context.home.value, { create: false });
-  return RunRecording.start({ ports, home, directory: absolute(flags.record), writer }, target);
+  const place = { ports, home, directory: absolute(flags.record), writer, notSecret: flags.notSecret };
+  return RunRecording.start(place, target);
 }
 
 /** The flag's words, else what the session has; a new one starts with ours. */

@@ -64,7 +64,7 @@ export async function serveVerb(
   requireDistinct(directories, ports);
   const fixtures = directories.map((directory) => readFixture(ports.files, withoutSlash(directory)));
   requireYoung(fixtures, flags.maxAge, ports);
-  const { values } = await secretEnvironment();
+  const { values } = secretEnvironment(fixtures.flatMap(({ header }) => header.not_secret ?? []));
   const playbook = createPlaybook(fixtures, {
     match: flags.match ?? "semantic",
     rules: flags.rules ?? null,
