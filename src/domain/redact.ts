@@ -13,10 +13,24 @@ export type SecretKind =
   | "api_key"
   | "jwt"
   | "url_password"
-  | "assignment";
+  | "assignment"
+  /** By its value: see {@linkcode KnownSecrets}. */
+  | "known";
 
 /** How many secrets of each kind were replaced; kinds without any are absent. */
 export type SecretCounts = Partial<Record<SecretKind, number>>;
+
+/** Replaces secrets whose values are known, each by text of its own length, and counts them. */
+export interface KnownSecrets {
+  /** How many were replaced so far. */
+  readonly counts: { readonly known?: number };
+  text(text: string): string;
+  /** The bytes of a text that comes in pieces; what it returns is good until the next call. */
+  stream(): { feed(bytes: Uint8Array): Uint8Array; end(): Uint8Array };
+}
+
+/** The text that replaces known secrets, over and over again. */
+const FILLER = "REDACTED";
 
 /** What stands where a secret was. It may stand inside any JSON string. */
 export function mark(kind: SecretKind): string {
@@ -107,12 +121,20 @@ export function redactText(text: string): { readonly text: string; readonly coun
         : {};
       const bare = groups.bare;
       const secret = groups.double ?? groups.single ?? bare ?? whole;
-      if (secret.startsWith("[redacted") || kind === "assignment" && isPlainJson(whole, bare)) return whole;
+      if (
+        secret.startsWith("[redacted") || isFiller(secret) ||
+        kind === "assignment" && isPlainJson(whole, bare)
+      ) return whole;
       counts[kind] = (counts[kind] ?? 0) + 1;
       return `${whole.slice(0, whole.length - secret.length)}${mark(kind)}`;
     });
   }
   return { text: result, counts };
+}
+
+function isFiller(secret: string): boolean {
+  return secret.length >= FILLER.length &&
+    FILLER.repeat(secret.length / FILLER.length + 1).startsWith(secret);
 }
 
 /** A number or word of JSON after a colon is no secret, and text in its place would break the JSON around it. */

@@ -8,6 +8,7 @@ import { ReprError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
+import type { KnownSecrets } from "../domain/redact.ts";
 import { checkSeal } from "../domain/seal.ts";
 import { type Turn, turnFileName } from "../domain/turn.ts";
 import { blobPath, blobsOf } from "./blobs.ts";
@@ -43,14 +44,19 @@ export interface Export {
 export function exportSession(
   ports: Ports,
   home: Home,
-  { id, redact }: { readonly id: SessionId; readonly redact: boolean },
+  { id, redact, known = null }: {
+    readonly id: SessionId;
+    readonly redact: boolean;
+    /** Secrets that a redacted export loses beside those that have the shape of one. */
+    readonly known?: KnownSecrets | null;
+  },
 ): Export {
   const { turns } = readSession(ports, home, id);
   const paths = sessionPaths(home.sessions, id);
   return orStorageError(`export session "${id}"`, paths.root, () => {
     const there = blobsThere(ports, paths, turns);
-    const redacted = redact ? redactSession(ports, paths, { turns, there }) : null;
-    const source = { ports, home, paths, turns, blobs: [...there].sort(), redacted };
+    const redacted = redact ? redactSession(ports, paths, { turns, there, known }) : null;
+    const source = { ports, home, paths, turns, blobs: [...there].sort(), redacted, known };
     return {
       turns: turns.length,
       blobs: there.size,
@@ -68,6 +74,7 @@ interface Source {
   /** The names of all blobs, sorted. */
   readonly blobs: readonly string[];
   readonly redacted: RedactedSession | null;
+  readonly known: KnownSecrets | null;
 }
 
 /** Every blob that a turn names and that is there; those that only records about old requests name may be gone. */
@@ -104,7 +111,8 @@ function* linesOf(source: Source): Generator<Uint8Array> {
   for (const { from, sha256, bytes, changed } of blobsToWrite(source)) {
     const path = blobPath(paths, from);
     yield encodeLine({ path: `blobs/${sha256}`, bytes, sha256 });
-    const chunks = changed ? redactedChunks(chunksOf(source.ports, path)) : chunksOf(source.ports, path);
+    const stored = chunksOf(source.ports, path);
+    const chunks = changed ? redactedChunks(stored, source.known) : stored;
     yield* contentLines(checked(source, { chunks, path, sha256 }), "base64");
   }
 }

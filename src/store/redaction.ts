@@ -8,7 +8,14 @@ import { createHash, type Hash } from "node:crypto";
 import { isRawNumber, objectOf } from "../domain/exact_json.ts";
 import { isJsonObject, type JsonObject, type JsonValue, numberMember, objectMember } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
-import { addCounts, RedactingStream, redactText, type SecretCounts, total } from "../domain/redact.ts";
+import {
+  addCounts,
+  type KnownSecrets,
+  RedactingStream,
+  redactText,
+  type SecretCounts,
+  total,
+} from "../domain/redact.ts";
 import { seal } from "../domain/seal.ts";
 import type { Redaction, Turn } from "../domain/turn.ts";
 import { blobPath, blobsOf } from "./blobs.ts";
@@ -64,16 +71,20 @@ const NAMES: ReadonlySet<string> = new Set([
   "lineage",
 ]);
 
-/** Redacts a whole history. `there` are the blobs that exist. Throws the runtime's errors. */
+/** Redacts a whole history, of the secrets in `known` too. `there` are the blobs that exist. Throws the runtime's errors. */
 export function redactSession(
   ports: Ports,
   paths: SessionPaths,
-  { turns, there }: { readonly turns: readonly Turn[]; readonly there: ReadonlySet<string> },
+  { turns, there, known }: {
+    readonly turns: readonly Turn[];
+    readonly there: ReadonlySet<string>;
+    readonly known: KnownSecrets | null;
+  },
 ): RedactedSession {
   const kinds: SecretCounts = {};
   const blobs = new Map<string, RedactedBlob>();
   for (const sha256 of there) {
-    const blob = redactBlob(ports, paths, sha256);
+    const blob = redactBlob(ports, paths, { sha256, known });
     if (blob === null) continue;
     blobs.set(sha256, blob);
     addCounts(kinds, blob.counts);
@@ -82,7 +93,9 @@ export function redactSession(
   const touched: { turn: number; kinds: SecretCounts }[] = [];
   const redacted = turns.map((turn) => {
     const inTurn: SecretCounts = {};
-    const texts = redactedValue(turn as unknown as JsonObject, inTurn) as JsonObject;
+    const before = known?.counts.known ?? 0;
+    const texts = redactedValue(turn as unknown as JsonObject, inTurn, known) as JsonObject;
+    addKnown(inTurn, known, before);
     addCounts(kinds, inTurn);
     for (const sha256 of new Set(blobsOf(turn).map((use) => use.sha256))) {
       addCounts(inTurn, blobs.get(sha256)?.counts ?? {});
@@ -100,22 +113,46 @@ export function redactSession(
 /** The text of a blob without its secrets, in pieces. Throws a `TypeError` where it is not UTF-8. */
 export function* redactedChunks(
   chunks: Iterable<Uint8Array>,
+  known: KnownSecrets | null,
   stream = new RedactingStream(),
 ): Generator<Uint8Array> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const encoder = new TextEncoder();
-  for (const chunk of chunks) yield encoder.encode(stream.feed(decoder.decode(chunk, { stream: true })));
+  for (const chunk of withoutKnown(chunks, known)) {
+    yield encoder.encode(stream.feed(decoder.decode(chunk, { stream: true })));
+  }
   yield encoder.encode(stream.feed(decoder.decode()) + stream.end());
 }
 
+function* withoutKnown(
+  chunks: Iterable<Uint8Array>,
+  known: KnownSecrets | null,
+): Generator<Uint8Array> {
+  if (known === null) return yield* chunks;
+  const stream = known.stream();
+  for (const chunk of chunks) yield stream.feed(chunk);
+  yield stream.end();
+}
+
+/** Adds the known secrets that were replaced since there were `before`. */
+function addKnown(counts: SecretCounts, known: KnownSecrets | null, before: number): void {
+  const replaced = (known?.counts.known ?? 0) - before;
+  if (replaced > 0) addCounts(counts, { known: replaced });
+}
+
 /** What takes the place of a blob, or `null` when it holds no secret or is no text. */
-function redactBlob(ports: Ports, paths: SessionPaths, sha256: string): RedactedBlob | null {
+function redactBlob(
+  ports: Ports,
+  paths: SessionPaths,
+  { sha256, known }: { readonly sha256: string; readonly known: KnownSecrets | null },
+): RedactedBlob | null {
+  const knownBefore = known?.counts.known ?? 0;
   const path = blobPath(paths, sha256);
   const stream = new RedactingStream();
   const [before, after] = [createHash("sha256"), createHash("sha256")];
   let bytes = 0;
   try {
-    for (const chunk of redactedChunks(hashed(chunksOf(ports, path), before), stream)) {
+    for (const chunk of redactedChunks(hashed(chunksOf(ports, path), before), known, stream)) {
       after.update(chunk);
       bytes += chunk.length;
     }
@@ -124,14 +161,16 @@ function redactBlob(ports: Ports, paths: SessionPaths, sha256: string): Redacted
     if (error instanceof TypeError) return null;
     throw error;
   }
-  if (total(stream.counts) === 0) return null;
+  const { counts } = stream;
+  addKnown(counts, known, knownBefore);
+  if (total(counts) === 0) return null;
   if (before.digest("hex") !== sha256) {
     throw damaged(paths, path, {
       code: "damaged_blob",
       message: "does not have the content that its name stands for",
     });
   }
-  return { sha256: after.digest("hex"), bytes, counts: stream.counts };
+  return { sha256: after.digest("hex"), bytes, counts };
 }
 
 function* hashed(chunks: Iterable<Uint8Array>, hash: Hash): Generator<Uint8Array> {
@@ -141,18 +180,18 @@ function* hashed(chunks: Iterable<Uint8Array>, hash: Hash): Generator<Uint8Array
   }
 }
 
-function redactedValue(value: JsonValue, counts: SecretCounts): JsonValue {
+function redactedValue(value: JsonValue, counts: SecretCounts, known: KnownSecrets | null): JsonValue {
   if (typeof value === "string") {
-    const redacted = redactText(value);
+    const redacted = redactText(known === null ? value : known.text(value));
     addCounts(counts, redacted.counts);
     return redacted.text;
   }
-  if (Array.isArray(value)) return value.map((each) => redactedValue(each, counts));
+  if (Array.isArray(value)) return value.map((each) => redactedValue(each, counts, known));
   if (!isJsonObject(value) || isRawNumber(value)) return value;
   return objectOf(
     Object.entries(value).map(([name, member]) => {
       const kept = member === undefined || OPAQUE.has(name) || NAMES.has(name);
-      return [name, kept ? member : redactedValue(member, counts)];
+      return [name, kept ? member : redactedValue(member, counts, known)];
     }),
   );
 }

@@ -88,6 +88,18 @@ together("export and import carry a session from home to home", {
     assert.match(await ok(place, ["import", file, "--dry-run"], other), /Would import s: 5 turns, 2 blobs/);
     assert.throws(() => Deno.statSync(other), Deno.errors.NotFound);
   },
+  "--redact strips what is a secret of the environment, whatever it looks like": async () => {
+    await using place = new Place(readsThenAnswers);
+    const secret = "nothing-but-words-here";
+    Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, `as the owner says: ${secret}\n`);
+    await place.session("s", `Look at a.txt, ${secret}`);
+    const file = `${place.sandbox.directory}/s.jsonl`;
+    const env = { DB_PASSWORD: secret };
+    const called = await place.call(["export", "s", file, "--redact", "--json"], { env });
+    assert.equal(called.code, 0, called.stderr);
+    assert.deepEqual(JSON.parse(called.stdout).redacted.kinds, { known: 2 });
+    assert.doesNotMatch(Deno.readTextFileSync(file), /nothing-but-words/);
+  },
   "--redact strips secrets, says what it did, and verify answers redacted instead of failing": async () => {
     await using place = new Place(readsThenAnswers);
     Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, `DB_PASSWORD=hunter22\nkey ${KEY}\n`);
@@ -96,8 +108,8 @@ together("export and import carry a session from home to home", {
     const report = JSON.parse(await ok(place, ["export", "s", file, "--redact", "--json"]));
     assert.equal(report.redacted.replaced, 3);
     assert.deepEqual(report.redacted.turns, [
-      { turn: 1, kinds: { api_key: 1 } },
-      { turn: 3, kinds: { api_key: 1, assignment: 1 } },
+      { turn: 1, kinds: { known: 1 } },
+      { turn: 3, kinds: { assignment: 1, known: 1 } },
     ]);
     const text = Deno.readTextFileSync(file);
     assert.doesNotMatch(text, /hunter22|never-printed/);

@@ -5,6 +5,8 @@ import { exportSession } from "../../src/store/export.ts";
 import { fsckSession } from "../../src/store/fsck.ts";
 import { readBlob, readSession } from "../../src/store/read.ts";
 import { forkSession, planFork } from "../../src/store/fork.ts";
+import { leaksIn } from "../../src/fixture/secrets/leaks.ts";
+import { createScrubber } from "../../src/fixture/secrets/scrubber.ts";
 import { NO_USAGE } from "../../src/domain/event.ts";
 import {
   answer,
@@ -121,4 +123,44 @@ Deno.test("without secrets a redacted export restores the very files of a plain 
     writer.close();
     const [plain, redacted] = [exported(home), exported(home, { redact: true })];
     assert.deepEqual(redacted.slice(1, -1), plain.slice(1, -1));
+  }));
+
+Deno.test("a redacted export holds no value that is known to be a secret, in turns and blobs, encoded or not", () =>
+  withHome(async (home, root) => {
+    const value = 'no shape "of" a key';
+    const writer = await newWriter(testPorts(), home);
+    const filling = "line\n".repeat(80_000);
+    const blob = writer.putBlob(new TextEncoder().encode(`${filling}${value} ${btoa(value)}\n${filling}`));
+    writer.append(userDraft(`it is ${value}`));
+    const args = JSON.stringify({ nested: JSON.stringify({ value }), postgres: "postgres" });
+    writer.append(modelDraft([{ type: "tool_call", item: { ...callItem("call_a"), arguments: args } }]));
+    const result = { type: "tool_result", tool: "read_file", status: "ok", output: "found" } as const;
+    writer.append({ kind: "tools", run: 1, events: [{ ...result, call_id: "call_a", call_seq: 2, blob }] });
+    writer.append(modelDraft([answer("token=REDACTEDRED, it said")]));
+    writer.append(endDraft());
+    writer.close();
+
+    const known = () =>
+      createScrubber({
+        values: [{ name: "MY_SECRET", value }, { name: "POSTGRES_PASSWORD", value: "postgres" }],
+        shapes: false,
+      });
+    const made = exportSession(testPorts(), home, { id: ID, redact: true, known: known() });
+    const lines = new TextDecoder().decode(Uint8Array.from([...made.chunks].flatMap((chunk) => [...chunk])));
+    assert.deepEqual(made.redacted?.kinds, { known: 4 });
+    assert.deepEqual(made.redacted?.turns, [
+      { turn: 1, kinds: { known: 1 } },
+      { turn: 2, kinds: { known: 1 } },
+      { turn: 3, kinds: { known: 2 } },
+    ]);
+    const texts = lines.trimEnd().split("\n").map((line) => JSON.parse(line))
+      .map(({ text, base64 }) => text ?? (base64 === undefined ? "" : atob(base64)));
+    assert.deepEqual(leaksIn(texts.join("\n"), known().values), []);
+    const other = openHome(testPorts(), `${root}/other`, { create: true });
+    await imported(other, lines);
+    assert.deepEqual((await fsckSession(testPorts(), other, ID)).findings, []);
+    const call = readSession(testPorts(), other, ID).turns[1]?.events[0];
+    assert.ok(call?.type === "tool_call");
+    const after = JSON.parse(String(call.item.arguments));
+    assert.deepEqual([Object.keys(JSON.parse(after.nested)), after.postgres], [["value"], "postgres"]);
   }));

@@ -33,7 +33,9 @@ export function addKeepingVerbs(verb: AddVerb, finish: Finish): void {
   verb("export", "write a session to one file that vouches for itself")
     .addArgument(sessionArgument())
     .argument("[file]", 'where to; "-" or none is stdout')
-    .addOption(flag("--redact", "strip keys, tokens and passwords from texts"))
+    .addOption(
+      flag("--redact", "strip keys, tokens and passwords from texts, and the secrets of the environment"),
+    )
     .addOption(flag("--dry-run", "say what would be written; write nothing"))
     .addHelpText(
       "after",
@@ -43,7 +45,7 @@ export function addKeepingVerbs(verb: AddVerb, finish: Finish): void {
       ),
     )
     .action(async (id, file, flags) =>
-      finish((await import("../verbs/export.ts")).exportVerb(id, file, flags))
+      finish(await (await import("../verbs/export.ts")).exportVerb(id, file, flags))
     );
 
   verb("import", "restore a session from an export; never overwrites one")

@@ -1,9 +1,11 @@
 /** The verb `export`: a session as one file. */
 import { type ExitCode, ReprError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
+import type { KnownSecrets } from "../../domain/redact.ts";
 import { type Export, exportSession } from "../../store/export.ts";
 import { type CommonFlags, type Context, makeContext } from "../context.ts";
 import { ExportFile } from "../export_file.ts";
+import { secretEnvironment } from "../secret_environment.ts";
 import { sessionArgument } from "../session_argument.ts";
 
 /** The flags of `export`. */
@@ -13,7 +15,11 @@ export interface ExportFlags extends CommonFlags {
 }
 
 /** Performs `export`. Without FILE, or for `-`, stdout is the file. */
-export function exportVerb(selector: string, file: string | undefined, flags: ExportFlags): ExitCode {
+export async function exportVerb(
+  selector: string,
+  file: string | undefined,
+  flags: ExportFlags,
+): Promise<ExitCode> {
   const context = makeContext(flags);
   const { ports, output } = context;
   const toStdout = file === undefined || file === "-";
@@ -24,7 +30,8 @@ export function exportVerb(selector: string, file: string | undefined, flags: Ex
     });
   }
   const { home, id } = sessionArgument(context, selector);
-  const made = exportSession(ports, home, { id, redact: flags.redact === true });
+  const redact = flags.redact === true;
+  const made = exportSession(ports, home, { id, redact, known: redact ? await environmentSecrets() : null });
   const bytes = dryRun
     ? sizeOf(made)
     : toStdout
@@ -49,6 +56,14 @@ export function exportVerb(selector: string, file: string | undefined, flags: Ex
     for (const line of redactionLines(made)) output.note(line);
   }
   return 0;
+}
+
+/** The secrets of the environment, as a recording loses them. */
+async function environmentSecrets(): Promise<KnownSecrets | null> {
+  const { createScrubber } = await import("../../fixture/secrets/scrubber.ts");
+  const { values } = await secretEnvironment();
+  // Texts that only look like secrets get marks that say so.
+  return values.length === 0 ? null : createScrubber({ values, shapes: false });
 }
 
 function sizeOf({ chunks }: Export): number {
