@@ -66,13 +66,16 @@ export const TOKENS: readonly string[] = [
   "hf_[A-Za-z0-9]{20,}",
 ];
 
+/** An endless repeat of a long text would run out of stack; no token is longer. */
+const BOUNDED_TOKENS = TOKENS.join("|").replaceAll(",}", ",4096}");
+
 const PATTERNS: readonly Pattern[] = [
   {
     kind: "private_key",
     shape: /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
   },
-  { kind: "jwt", shape: /(?<![\w.-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g },
-  { kind: "api_key", shape: new RegExp(`(?<![A-Za-z0-9])(?:${TOKENS.join("|")})`, "g") },
+  { kind: "jwt", shape: /(?<![\w.-])eyJ[\w-]{8,8192}\.[\w-]{8,8192}\.[\w-]{8,8192}/g },
+  { kind: "api_key", shape: new RegExp(`(?<![A-Za-z0-9])(?:${BOUNDED_TOKENS})`, "g") },
   {
     kind: "authorization",
     shape: new RegExp(
