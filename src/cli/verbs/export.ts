@@ -61,7 +61,7 @@ export async function exportVerb(
 /** The secrets of the environment, as a recording loses them. */
 async function environmentSecrets(): Promise<KnownSecrets | null> {
   const { createScrubber } = await import("../../fixture/secrets/scrubber.ts");
-  const { values } = await secretEnvironment();
+  const { values } = secretEnvironment();
   // Texts that only look like secrets get marks that say so.
   return values.length === 0 ? null : createScrubber({ values, shapes: false });
 }
