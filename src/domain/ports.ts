@@ -45,6 +45,8 @@ export interface Files {
   read(path: string): Uint8Array;
   /** Opens a file that is too large to be read at once. */
   openRead(path: string): ReadableFile;
+  /** Keeps a directory open until it is closed, so that its inode number goes to no other. */
+  holdDirectory(path: string): { close(): void };
   /** Names in a directory, unsorted. */
   list(path: string): string[];
   makeDirectory(path: string, mode: number): void;

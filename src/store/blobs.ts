@@ -106,21 +106,22 @@ export function loadBlob(
 }
 
 /**
- * Puts a content into `blobs/`, durably. A blob that is there already is kept.
+ * Puts a content into `blobs/`, durably. A blob that is there already is kept. `check` is that of {@linkcode claimName}.
  *
  * @throws {ReprError} `session_damaged` when what is there cannot be that content; the runtime's errors.
  */
 export function publishBlob(
   ports: Ports,
   paths: SessionPaths,
-  blob: { readonly sha256: string; readonly bytes: Uint8Array },
+  blob: { readonly sha256: string; readonly bytes: Uint8Array; readonly check?: () => void },
 ): void {
   const path = blobPath(paths, blob.sha256);
   const size = blob.bytes.length;
   if (!isThere(ports, paths, { path, size })) {
     const temporary = writeTemporary(ports, paths.root, { bytes: blob.bytes, sync: true });
     try {
-      claimName(ports, temporary, { path, directory: paths.blobs });
+      const { check = () => {} } = blob;
+      claimName(ports, temporary, { path, directory: paths.blobs, check });
       return;
     } catch (error) {
       unlinkQuietly(ports.files, temporary);

@@ -22,6 +22,10 @@ export const denoFiles: Files = {
     const file = Deno.openSync(path, { read: true });
     return { read: (into) => file.readSync(into) ?? 0, close: () => file.close() };
   },
+  holdDirectory(path) {
+    // Windows opens no directory as a file.
+    return Deno.build.os === "windows" ? { close: () => {} } : Deno.openSync(path, { read: true });
+  },
   list: (path) => Array.from(Deno.readDirSync(path), (entry) => entry.name),
   makeDirectory: (path, mode) => Deno.mkdirSync(path, { mode }),
   createExclusive: (path, mode) => writable(Deno.openSync(path, { write: true, createNew: true, mode })),

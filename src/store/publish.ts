@@ -74,7 +74,7 @@ export function writeAll(file: WritableFile, bytes: Uint8Array): void {
 
 /**
  * Gives the finished temporary file its name, which must be free, and makes the name durable. The temporary
- * name is gone afterwards.
+ * name is gone afterwards. `check` runs right before; what it throws is thrown, with the temporary file still there.
  *
  * @throws the runtime's `AlreadyExists` when `to` is taken, with the temporary file still there;
  * {@linkcode SyncFailed} when the name may not be durable.
@@ -82,9 +82,10 @@ export function writeAll(file: WritableFile, bytes: Uint8Array): void {
 export function claimName(
   ports: Ports,
   temporary: string,
-  to: { readonly path: string; readonly directory: string },
+  to: { readonly path: string; readonly directory: string; readonly check?: () => void },
 ): void {
   const { files } = ports;
+  to.check?.();
   try {
     files.link(temporary, to.path);
     // The name is taken: a temporary name that stays is swept by the next writer.
@@ -100,14 +101,19 @@ export function claimName(
   orSyncFailed(() => files.syncDirectory(to.directory));
 }
 
-/** Replaces `path` by `bytes` in one step and without any fsync: for caches only. */
+/** Replaces `path` by `bytes` in one step and without any fsync: for caches only. `check` runs right before. */
 export function replaceCache(
   ports: Ports,
   path: string,
-  { bytes, directory }: { readonly bytes: Uint8Array; readonly directory: string },
+  { bytes, directory, check }: {
+    readonly bytes: Uint8Array;
+    readonly directory: string;
+    readonly check?: () => void;
+  },
 ): void {
   const temporary = writeTemporary(ports, directory, { bytes, sync: false });
   try {
+    check?.();
     ports.files.rename(temporary, path);
   } catch (error) {
     unlinkQuietly(ports.files, temporary);

@@ -16,6 +16,7 @@ import type { ChainEnd, OpenCall } from "./chain.ts";
 import { judgeEncoded } from "./draft.ts";
 import { isTaken, orStorageError, storageError } from "./fs_errors.ts";
 import { type History, readHistory, readRecent, requireSession } from "./history.ts";
+import { HeldDirectory } from "./held_directory.ts";
 import type { Home } from "./home.ts";
 import { isTemporaryName, type SessionPaths, sessionPaths, turnPath } from "./layout.ts";
 import { type LockOptions, SessionLock } from "./lock.ts";
@@ -45,18 +46,26 @@ export class SessionWriter {
   readonly #ports: Ports;
   readonly #paths: SessionPaths;
   readonly #lock: SessionLock;
+  /** `turns/`, as it was opened: whoever moves the session or puts another in its place is noticed. */
+  readonly #turns: HeldDirectory;
   #history: History;
   readonly #blobs = new Set<string>();
   #manifest: Manifest | null;
   /** Why nothing can be written any more. */
   #dead: ReprError | null = null;
+  #closed = false;
 
-  private constructor(ports: Ports, paths: SessionPaths, held: { lock: SessionLock; history: History }) {
+  private constructor(
+    ports: Ports,
+    paths: SessionPaths,
+    held: { readonly lock: SessionLock; readonly turns: HeldDirectory; readonly history: History },
+  ) {
     this.id = paths.id;
     this.path = paths.root;
     this.#ports = ports;
     this.#paths = paths;
     this.#lock = held.lock;
+    this.#turns = held.turns;
     this.#history = held.history;
     this.#manifest = held.history.manifest;
   }
@@ -72,11 +81,13 @@ export class SessionWriter {
       requireUnused(ports, paths);
       makeSessionDirectory(ports, home, paths);
     });
-    return await SessionWriter.#underLock(ports, paths, options, () => {
-      requireUnused(ports, paths);
-      sweep(ports, paths);
-      prepareSession(ports, home, paths);
-      return readHistory(ports, paths);
+    return await SessionWriter.#underLock(ports, paths, options, {
+      prepare: () => {
+        requireUnused(ports, paths);
+        sweep(ports, paths);
+        prepareSession(ports, home, paths);
+      },
+      read: () => readHistory(ports, paths),
     });
   }
 
@@ -88,13 +99,15 @@ export class SessionWriter {
   static async open(ports: Ports, home: Home, options: WriterOptions): Promise<SessionWriter> {
     const paths = sessionPaths(home.sessions, options.id);
     orStorageError(`open session "${paths.id}"`, paths.root, () => requireSession(ports, paths));
-    return await SessionWriter.#underLock(ports, paths, options, () => {
-      const history = readRecent(ports, paths);
-      if (history.manifest === null) throw noTurns(paths.id, paths.root);
-      sweep(ports, paths);
-      // The newest turn may be one that a killed writer had named but not yet made durable.
-      orSyncFailed(() => ports.files.syncDirectory(paths.turns));
-      return history;
+    return await SessionWriter.#underLock(ports, paths, options, {
+      read: () => {
+        const history = readRecent(ports, paths);
+        if (history.manifest === null) throw noTurns(paths.id, paths.root);
+        sweep(ports, paths);
+        // The newest turn may be one that a killed writer had named but not yet made durable.
+        orSyncFailed(() => ports.files.syncDirectory(paths.turns));
+        return history;
+      },
     });
   }
 
@@ -102,13 +115,20 @@ export class SessionWriter {
     ports: Ports,
     paths: SessionPaths,
     options: WriterOptions,
-    prepare: () => History,
+    { prepare = () => {}, read }: { readonly prepare?: () => void; readonly read: () => History },
   ): Promise<SessionWriter> {
     const lock = await SessionLock.acquire(ports, paths, { waitMs: 0, ...options });
+    const held: HeldDirectory[] = [];
     try {
-      const history = orStorageError(`open session "${paths.id}"`, paths.root, prepare);
-      return new SessionWriter(ports, paths, { lock, history });
+      return orStorageError(`open session "${paths.id}"`, paths.root, () => {
+        prepare();
+        // Before it is read: what is written later must follow what was read.
+        const turns = new HeldDirectory(ports, paths.turns);
+        held.push(turns);
+        return new SessionWriter(ports, paths, { lock, turns, history: read() });
+      });
     } catch (error) {
+      for (const directory of held) directory.close();
       lock.release();
       throw error;
     }
@@ -152,8 +172,8 @@ export class SessionWriter {
    * Appends a turn: it is durable when this returns, and it is what a reader will get from the file. After a
    * failed fsync or a divergence nothing more is written.
    *
-   * @throws {ReprError} `session_diverged` when another writer took the number (the turn is in `quarantine/`),
-   * `storage_full`, `storage_denied`, `storage_failed`.
+   * @throws {ReprError} `session_diverged` when another writer took the number (the turn is in `quarantine/`), or when
+   * the session's directory was moved or replaced (the turn is nowhere); `storage_full`, `storage_denied`, `storage_failed`.
    * @throws {TypeError} when the draft breaks the format.
    */
   append(draft: TurnDraft): Turn {
@@ -197,7 +217,8 @@ export class SessionWriter {
    * Keeps a large content under its sha256: durable when this returns, so that a turn may name it. The same
    * content twice is one blob.
    *
-   * @throws {ReprError} `session_damaged` when another content lies under that name, `storage_*`.
+   * @throws {ReprError} `session_damaged` when another content lies under that name; `session_diverged` when the
+   * session's directory was moved or replaced; `storage_*`.
    */
   putBlob(bytes: Uint8Array, options: { readonly lossy?: boolean } = {}): BlobRef {
     const tried = `put a blob of ${counted(bytes.length, "byte")} into session "${this.id}"`;
@@ -210,7 +231,7 @@ export class SessionWriter {
     const sha256 = sha256Hex(bytes);
     if (!this.#blobs.has(sha256)) {
       try {
-        publishBlob(this.#ports, this.#paths, { sha256, bytes });
+        publishBlob(this.#ports, this.#paths, { sha256, bytes, check: () => this.#requireInPlace(tried) });
       } catch (error) {
         throw this.#failed(error, tried, this.#paths.blobs);
       }
@@ -221,7 +242,10 @@ export class SessionWriter {
 
   /** Gives the session back to other writers. A second call does nothing. */
   close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
     this.#dead ??= new ReprError("unexpected", "The session was closed");
+    this.#turns.close();
     this.#lock.release();
   }
 
@@ -230,7 +254,9 @@ export class SessionWriter {
     let temporary: string | null = null;
     try {
       temporary = writeTemporary(this.#ports, this.#paths.root, { bytes, sync: true });
-      claimName(this.#ports, temporary, { path, directory: this.#paths.turns });
+      // Between the temporary file and its name: after a replacement the link finds no temporary file.
+      const check = () => this.#requireInPlace(tried);
+      claimName(this.#ports, temporary, { path, directory: this.#paths.turns, check });
     } catch (error) {
       if (temporary !== null && isTaken(error)) throw this.#diverged({ turn, temporary }, tried);
       if (temporary !== null) unlinkQuietly(this.#ports.files, temporary);
@@ -258,9 +284,35 @@ export class SessionWriter {
 
   /** The error to throw; after a failed fsync nobody knows what the disk holds, so nothing more is written. */
   #failed(error: unknown, tried: string, path: string): ReprError {
-    const failure = storageError(error, tried, path);
-    if (error instanceof SyncFailed) this.#dead = failure;
-    return failure;
+    if (error instanceof SyncFailed) return this.#dead = storageError(error, tried, path);
+    return this.#dead ?? this.#displacement(tried) ?? storageError(error, tried, path);
+  }
+
+  /** Stops the writer when the session's path names another directory than the one that was opened, or none. */
+  #requireInPlace(tried: string): void {
+    if (!this.#turns.isInPlace()) throw this.#displaced(tried);
+  }
+
+  /** Whether something failed because the directory is gone. */
+  #displacement(tried: string): ReprError | null {
+    try {
+      return this.#turns.isInPlace() ? null : this.#displaced(tried);
+    } catch {
+      // The first failure says more.
+      return null;
+    }
+  }
+
+  #displaced(tried: string): ReprError {
+    this.#dead = new ReprError(
+      "session_diverged",
+      `Cannot ${tried}: its directory was moved or replaced while it was open; nothing was written to the one that has its name now`,
+      {
+        hint: `Move the session back, or look at what has its name with "reprise show ${this.id}"`,
+        details: { session: this.id, path: this.path },
+      },
+    );
+    return this.#dead;
   }
 
   #requireAlive(tried: string): void {
@@ -289,7 +341,10 @@ export class SessionWriter {
     if (this.#history.manifestIsNewer) return;
     const { bytes } = encodeManifest(manifest);
     try {
-      replaceCache(this.#ports, this.#paths.manifest, { bytes, directory: this.#paths.root });
+      const check = () => {
+        if (!this.#turns.isInPlace()) throw new Error("The next append says why");
+      };
+      replaceCache(this.#ports, this.#paths.manifest, { bytes, directory: this.#paths.root, check });
     } catch {
       return;
     }

@@ -116,6 +116,7 @@ export class MemoryDisk {
           close: () => {},
         };
       },
+      holdDirectory: () => ({ close: () => {} }),
       list: (path) => {
         find(path);
         return [...nodes.keys()].filter((name) => name.startsWith(`${path}/`))

@@ -57,6 +57,7 @@ export function memoryFiles(tree: Tree): Files {
         close: () => {},
       };
     },
+    holdDirectory: () => ({ close: () => {} }),
     list(path) {
       const names = new Set<string>();
       for (const name of tree.keys()) {

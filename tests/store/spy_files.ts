@@ -52,6 +52,7 @@ export function spyFiles(before: (operation: Operation) => void, options: SpyOpt
     facts: spied("facts", denoFiles.facts),
     read: spied("read", denoFiles.read),
     openRead: spied("openRead", denoFiles.openRead),
+    holdDirectory: spied("holdDirectory", denoFiles.holdDirectory),
     list: spied("list", denoFiles.list),
     makeDirectory: (path, mode) => {
       before({ name: "makeDirectory", path });

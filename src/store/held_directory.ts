@@ -1,0 +1,33 @@
+import type { FileFacts, Ports } from "../domain/ports.ts";
+import { lookForDirectory } from "./trusted.ts";
+
+/**
+ * A directory as it was when it was opened, to tell it from another one that has its path now. It is kept open until
+ * then: file systems give the inode number of a directory that is gone to the next one.
+ */
+export class HeldDirectory {
+  readonly #ports: Ports;
+  readonly #path: string;
+  readonly #facts: FileFacts | null;
+  readonly #handle: { close(): void } | null;
+
+  /** Holds what is at `path` when that is a directory of ours. Throws the runtime's errors. */
+  constructor(ports: Ports, path: string) {
+    this.#ports = ports;
+    this.#path = path;
+    const looked = lookForDirectory(ports, path);
+    this.#handle = looked.status === "ok" ? ports.files.holdDirectory(path) : null;
+    this.#facts = looked.status === "ok" ? looked.facts : null;
+  }
+
+  /** True while the path names the same directory. Throws the runtime's errors. */
+  isInPlace(): boolean {
+    const now = this.#ports.files.facts(this.#path);
+    if (now === null || this.#facts === null) return now === this.#facts;
+    return now.inode === this.#facts.inode && now.device === this.#facts.device;
+  }
+
+  close(): void {
+    this.#handle?.close();
+  }
+}
