@@ -25,7 +25,7 @@ export function previewRun(plan: RunPlan, words: string | null): ExitCode {
     ? textOrFile(ports, flags.instructions, "--instructions")
     : session === null
     ? DEFAULT_INSTRUCTIONS
-    : sessionInstructions(ports, session.home, session.view);
+    : sessionInstructions(ports, session.home, session.view, (message) => output.note(message));
   const next = nextRequest({
     ports,
     flags,

@@ -149,6 +149,7 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
         (event.delay_ms / 1000).toFixed(1)
       } s (attempt ${event.attempt}): ${event.message}`;
     case "stream":
+    case "instructions_lost":
       return event.message;
     case "recorded":
       return `recorded into ${event.path}: ${counted(event.exchanges, "exchange")}, ` +

@@ -1,23 +1,40 @@
 import type { SessionId } from "../domain/ids.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
+import type { Turn } from "../domain/turn.ts";
+import type { ReadText } from "../run/refold.ts";
+import { lostBlobsIn } from "../store/blobs.ts";
 import type { Home } from "../store/home.ts";
-import { readBlob } from "../store/read.ts";
+import { readBlobOrLost } from "../store/read.ts";
+import { DEFAULT_INSTRUCTIONS } from "./default_instructions.ts";
 
-/** The instructions that a session's newest run had: they stay until a flag says otherwise. */
+/**
+ * The instructions that a session's newest run had: they stay until a flag says otherwise. Where a repair recorded that
+ * they are lost, those of a new session; `onLost` is then given what to say about it.
+ */
 export function sessionInstructions(
   ports: Ports,
   home: Home,
   { id, manifest }: { readonly id: SessionId; readonly manifest: Manifest },
+  onLost: (message: string) => void,
 ): string {
-  return blobText(ports, home, { id, sha256: manifest.pins.instructions });
+  const bytes = readBlobOrLost(ports, home, { id, sha256: manifest.pins.instructions });
+  if (bytes !== null) return new TextDecoder().decode(bytes);
+  onLost(
+    `the instructions of session "${id}" are lost; the default ones replace them, or give --instructions`,
+  );
+  return DEFAULT_INSTRUCTIONS;
 }
 
-/** A blob of a session as text. */
-export function blobText(
+/** Reads blobs of a session as text; `null` for those of which one of `turns` records that they are lost. */
+export function blobReader(
   ports: Ports,
   home: Home,
-  { id, sha256 }: { readonly id: SessionId; readonly sha256: string },
-): string {
-  return new TextDecoder().decode(readBlob(ports, home, id, sha256));
+  { id, turns }: { readonly id: SessionId; readonly turns: readonly Turn[] },
+): ReadText {
+  const lost = lostBlobsIn(turns);
+  return (sha256) => {
+    const bytes = readBlobOrLost(ports, home, { id, sha256, lost });
+    return bytes === null ? null : new TextDecoder().decode(bytes);
+  };
 }

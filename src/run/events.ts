@@ -49,6 +49,8 @@ export type Notice =
     readonly message: string;
   }
   | { readonly kind: "stream"; readonly message: string }
+  /** A repair recorded that the session's instructions are gone: the default ones replace them. */
+  | { readonly kind: "instructions_lost"; readonly message: string }
   /** `run --record`: the folder holds the whole run. */
   | {
     readonly kind: "recorded";

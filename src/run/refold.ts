@@ -18,11 +18,11 @@ export type RefoldVerdict =
   | "other_fold_version"
   /** Secrets were stripped from the turns that the request was made from. */
   | "redacted"
-  /** A turn that the request was made from is lost, and another one stands in its place. */
+  /** A turn or a blob that the request was made from is lost. */
   | "repaired";
 
-/** Reads a blob of the session as text. */
-export type ReadText = (sha256: string) => string;
+/** Reads a blob of the session as text; `null` for one that is recorded as lost. */
+export type ReadText = (sha256: string) => string | null;
 
 /** What re-folding needs. */
 export interface RefoldSource {
@@ -52,17 +52,17 @@ export function refoldSession(source: RefoldSource): Refolded[] {
     if (refolded === null || refolded.version > fold) {
       return [{ turn: turn.turn, verdict: "other_fold_version", recorded, refolded: null }];
     }
-    const sum = redacted ? redactedSum(refolded) : sha256Hex(refolded.body());
-    const otherwise = redacted ? "redacted" : repaired ? "repaired" : "differs";
+    const sum = redacted ? redactedSum(refolded) : bodySum(refolded);
+    const otherwise = redacted ? "redacted" : repaired || sum === null ? "repaired" : "differs";
     const verdict = sum === recorded ? "same" : otherwise;
     return [{ turn: turn.turn, verdict, recorded, refolded: sum }];
   });
 }
 
 /** The sum of a request that lost its secrets; `null` where what is left makes no body any more. */
-function redactedSum({ body }: Refold): string | null {
+function redactedSum(refolded: Refold): string | null {
   try {
-    return sha256Hex(body());
+    return bodySum(refolded);
   } catch (error) {
     // Tool schemas in which a secret stood outside a string are no JSON without it.
     if (error instanceof SyntaxError) return null;
@@ -70,8 +70,13 @@ function redactedSum({ body }: Refold): string | null {
   }
 }
 
-/** The body of the request that a model turn answers, made from the turns before it. */
-export function refoldedBody(turn: ModelTurn, source: RefoldSource): string {
+function bodySum(refolded: Refold): string | null {
+  const body = refolded.body();
+  return body === null ? null : sha256Hex(body);
+}
+
+/** The body of the request that a model turn answers, made from the turns before it; `null` without a lost blob. */
+export function refoldedBody(turn: ModelTurn, source: RefoldSource): string | null {
   return refold(turn, source).body();
 }
 
@@ -79,7 +84,8 @@ export function refoldedBody(turn: ModelTurn, source: RefoldSource): string {
 interface Refold {
   /** The oldest version of the fold's rules that folds its history so. */
   readonly version: number;
-  body(): string;
+  /** `null` where a blob with one of its fields is lost. */
+  body(): string | null;
 }
 
 function refold(turn: ModelTurn, { turns, readText }: RefoldSource): Refold {
@@ -92,19 +98,25 @@ function refold(turn: ModelTurn, { turns, readText }: RefoldSource): Refold {
     run: turn.run,
   });
   const { bodyOf } = dialectOf(turn.fingerprint.provider);
-  return { version, body: () => bodyOf(wholeFields(fields, readText), entries) };
+  return {
+    version,
+    body: () => {
+      const whole = wholeFields(fields, readText);
+      return whole === null ? null : bodyOf(whole, entries);
+    },
+  };
 }
 
-/** The recorded fields with instructions and tools from their blobs. */
-function wholeFields(fields: JsonObject, readText: ReadText): JsonObject {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]): [string, JsonValue | undefined] => {
-      const blob = isJsonObject(value) ? value.blob : undefined;
-      if (typeof blob !== "string") return [name, value];
-      const text = readText(blob);
-      return [name, name === "tools" ? JSON.parse(text) : text];
-    }),
-  );
+/** The recorded fields with instructions and tools from their blobs; `null` where one of those is lost. */
+function wholeFields(fields: JsonObject, readText: ReadText): JsonObject | null {
+  const whole: [string, JsonValue | undefined][] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    const blob = isJsonObject(value) ? value.blob : undefined;
+    const text = typeof blob === "string" ? readText(blob) : undefined;
+    if (text === null) return null;
+    whole.push([name, text === undefined ? value : name === "tools" ? JSON.parse(text) : text]);
+  }
+  return Object.fromEntries(whole);
 }
 
 /** Whether a request goes on where the one before ended: what a prompt cache can use again. */

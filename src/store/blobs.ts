@@ -53,6 +53,12 @@ export function blobsOf(turn: Turn): BlobUse[] {
   return uses;
 }
 
+/** Blobs of which one of `turns` records that they are lost: no reader needs those any more. */
+export function lostBlobsIn(turns: readonly Turn[]): Set<string> {
+  const events = turns.flatMap((turn) => turn.events);
+  return new Set(events.flatMap((event) => event.type === "blob_lost" ? [event.sha256] : []));
+}
+
 /** The path of a blob. `sha256` comes from files, so it is checked before it becomes a path segment. */
 export function blobPath(paths: SessionPaths, sha256: string): string {
   if (!isBlobName(sha256)) throw new TypeError(`Not a sha256: ${JSON.stringify(sha256)}`);

@@ -11,7 +11,7 @@ import type { Ports } from "../domain/ports.ts";
 import type { KnownSecrets } from "../domain/redact.ts";
 import { checkSeal } from "../domain/seal.ts";
 import { type Turn, turnFileName } from "../domain/turn.ts";
-import { blobPath, blobsOf } from "./blobs.ts";
+import { blobPath, blobsOf, lostBlobsIn } from "./blobs.ts";
 import { CHUNK_BYTES, chunksOf } from "./chunks.ts";
 import { damaged } from "./damage.ts";
 import { orStorageError } from "./fs_errors.ts";
@@ -77,16 +77,22 @@ interface Source {
   readonly known: KnownSecrets | null;
 }
 
-/** Every blob that a turn names and that is there; those that only records about old requests name may be gone. */
+/**
+ * Every blob that a turn names and that is there. Those that only records about old requests name may be gone, and those
+ * of which a turn records that they are lost.
+ */
 function blobsThere(ports: Ports, paths: SessionPaths, turns: readonly Turn[]): Set<string> {
   const there = new Set<string>();
+  const lost = lostBlobsIn(turns);
   for (const { sha256, needed } of turns.flatMap(blobsOf)) {
     if (there.has(sha256)) continue;
     const path = blobPath(paths, sha256);
     const looked = lookForFile(ports, path);
     if (looked.status === "refused") throw damaged(paths, path, looked);
     if (looked.status === "ok") there.add(sha256);
-    else if (needed) throw damaged(paths, path, { code: "missing_blob", message: "is missing" });
+    else if (needed && !lost.has(sha256)) {
+      throw damaged(paths, path, { code: "missing_blob", message: "is missing" });
+    }
   }
   return there;
 }

@@ -11,7 +11,7 @@ import { advanceManifest, type Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { checkSeal } from "../domain/seal.ts";
 import { encodeTurn, type ForkTurn, type Turn, type TurnDraft } from "../domain/turn.ts";
-import { blobPath, blobsOf } from "./blobs.ts";
+import { blobPath, blobsOf, lostBlobsIn } from "./blobs.ts";
 import { Chain } from "./chain.ts";
 import { linkOrCopy, writeNew } from "./chunks.ts";
 import { damaged } from "./damage.ts";
@@ -34,6 +34,8 @@ export interface ForkPlan {
   readonly lineage: readonly string[];
   /** What the API refused after the cut of what is kept. */
   readonly notices: readonly Omit<ReplayNoticeEvent, "seq">[];
+  /** Blobs that kept turns name, and of which a turn after the cut records that they are lost. */
+  readonly lostBlobs: readonly string[];
   /** The run that the cut lies in, which the fork closes; `null` between runs. */
   readonly closes: number | null;
 }
@@ -60,6 +62,7 @@ export function planFork(
     left,
     lineage: [...forks.at(-1)?.lineage ?? [], parent],
     notices: noticesFor(cut.seq, left),
+    lostBlobs: lostLater(kept, left),
     closes: runEnded(kept) ? null : last.run,
   };
 }
@@ -72,6 +75,11 @@ function noticesFor(toSeq: number, left: readonly Turn[]): Omit<ReplayNoticeEven
     const { seq: _seq, ...notice } = event;
     return items.length === 0 ? [] : [{ ...notice, items }];
   });
+}
+
+function lostLater(kept: readonly Turn[], left: readonly Turn[]): string[] {
+  const named = new Set(kept.flatMap(blobsOf).map(({ sha256 }) => sha256));
+  return [...lostBlobsIn(left)].filter((sha256) => named.has(sha256));
 }
 
 function runEnded(turns: readonly Turn[]): boolean {
@@ -114,7 +122,7 @@ export async function forkSession(
     staging = await Staging.open(ports, home, options.id);
     const parent = sessionPaths(home.sessions, plan.parent);
     for (const turn of plan.kept) shareTurn(ports, { parent, child: staging.paths, turn, tried });
-    shareBlobs(ports, { parent, child: staging.paths, turns: plan.kept });
+    shareBlobs(ports, { parent, child: staging.paths, plan });
     const { turn, bytes } = forkTurn(ports, plan, { ...options, tried });
     writeNew(ports, turnPath(staging.paths, turn.turn), [bytes]);
     const manifest = manifestOf(options.id, [...plan.kept, turn]);
@@ -155,18 +163,21 @@ function shareTurn(
 
 function shareBlobs(
   ports: Ports,
-  { parent, child, turns }: Sharing & { readonly turns: readonly Turn[] },
+  { parent, child, plan }: Sharing & { readonly plan: ForkPlan },
 ): void {
   const needed = new Map<string, boolean>();
-  for (const use of turns.flatMap(blobsOf)) {
+  for (const use of plan.kept.flatMap(blobsOf)) {
     needed.set(use.sha256, use.needed || needed.get(use.sha256) === true);
   }
+  const lost = new Set([...lostBlobsIn(plan.kept), ...plan.lostBlobs]);
   for (const [sha256, isNeeded] of needed) {
     const from = blobPath(parent, sha256);
     const looked = lookForFile(ports, from);
     if (looked.status === "refused") throw damaged(parent, from, looked);
     if (looked.status === "ok") linkOrCopy(ports, from, blobPath(child, sha256));
-    else if (isNeeded) throw damaged(parent, from, { code: "missing_blob", message: "is missing" });
+    else if (isNeeded && !lost.has(sha256)) {
+      throw damaged(parent, from, { code: "missing_blob", message: "is missing" });
+    }
   }
 }
 
@@ -202,6 +213,7 @@ function forkEvents(
     sum: last.sum,
     lineage: plan.lineage,
   }, ...plan.notices];
+  for (const sha256 of plan.lostBlobs) events.push({ type: "blob_lost", sha256 });
   if (summary !== null) {
     const to = plan.left.at(-1)?.seq[1] ?? last.seq[1];
     const stretch = { from_seq: Math.min(last.seq[1] + 1, to), to_seq: to };

@@ -6,7 +6,7 @@
 import { advanceManifest, type Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { turnFileName } from "../domain/turn.ts";
-import { blobsOf, type BlobUse } from "./blobs.ts";
+import { blobsOf, type BlobUse, lostBlobsIn } from "./blobs.ts";
 import { Chain, replacesOf } from "./chain.ts";
 import { checkFile, type Findings } from "./fsck_findings.ts";
 import { type SessionPaths, turnNumberOf, turnPath } from "./layout.ts";
@@ -70,7 +70,7 @@ export function checkTurns(
     sound &&= turn.fits;
     chain.advance(turn.turn);
     for (const use of blobsOf(turn.turn)) blobs.push({ ...use, turn: number });
-    for (const event of turn.turn.events) if (event.type === "blob_lost") lostBlobs.add(event.sha256);
+    for (const sha256 of lostBlobsIn([turn.turn])) lostBlobs.add(sha256);
     const replaces = replacesOf(turn.turn);
     if (replaces !== undefined) {
       const message = `stands for a turn that was lost (${replaces.reason})`;

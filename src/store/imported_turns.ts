@@ -6,7 +6,7 @@
 import { ReprError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { advanceManifest, type Manifest } from "../domain/manifest.ts";
-import { blobsOf } from "./blobs.ts";
+import { blobsOf, lostBlobsIn } from "./blobs.ts";
 import { ANY_LINEAGE, Chain, type Lineage, mayHold } from "./chain.ts";
 import { LineageSearch } from "./lineage.ts";
 import { BadExport } from "./transfer_format.ts";
@@ -23,6 +23,7 @@ export class ImportedTurns {
   readonly #foreign: { readonly number: number; readonly writer: string }[] = [];
   /** Blobs by name: whether one is needed, and the sizes that turns give. */
   readonly #blobs = new Map<string, { needed: boolean; there: boolean; readonly sizes: Set<number> }>();
+  readonly #lost = new Set<string>();
   #manifest: Manifest | null = null;
 
   constructor(id: SessionId) {
@@ -52,6 +53,7 @@ export class ImportedTurns {
     this.#lineage ??= this.#search.look(number, envelope.value);
     if (turn.session !== this.#id) this.#foreign.push({ number, writer: turn.session });
     this.#manifest = advanceManifest(this.#manifest, this.#id, turn);
+    for (const sha256 of lostBlobsIn([turn])) this.#lost.add(sha256);
     for (const use of blobsOf(turn)) {
       const blob = this.#blobs.get(use.sha256) ?? { needed: false, there: false, sizes: new Set<number>() };
       blob.needed ||= use.needed;
@@ -78,7 +80,9 @@ export class ImportedTurns {
       throw bad(foreign.number, `was written by session ${JSON.stringify(foreign.writer)}`);
     }
     for (const [name, { needed, there }] of this.#blobs) {
-      if (needed && !there) throw new BadExport(`comes before the blob ${name}, which a turn names`);
+      if (needed && !there && !this.#lost.has(name)) {
+        throw new BadExport(`comes before the blob ${name}, which a turn names`);
+      }
     }
     return this.#manifest as Manifest;
   }

@@ -8,7 +8,7 @@ import type { SessionId } from "../domain/ids.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { Turn } from "../domain/turn.ts";
-import { loadBlob } from "./blobs.ts";
+import { blobPath, loadBlob, lostBlobsIn } from "./blobs.ts";
 import { damaged } from "./damage.ts";
 import { orStorageError } from "./fs_errors.ts";
 import { type History, readHistory, readRecent, requireSession } from "./history.ts";
@@ -67,11 +67,42 @@ export function noTurns(id: SessionId, path: string): ReprError {
  * @throws {ReprError} `session_damaged` when it is missing or not that content; `storage_*`.
  */
 export function readBlob(ports: Ports, home: Home, id: SessionId, sha256: string): Uint8Array {
-  const paths = sessionPaths(home.sessions, id);
-  const blob = orStorageError(`read a blob of session "${id}"`, paths.blobs, () => {
-    requireSession(ports, paths);
-    return loadBlob(ports, paths, sha256);
-  });
+  const blob = readKept(ports, home, { id, sha256 });
   if (blob.status === "ok") return blob.bytes;
-  throw damaged(paths, `${paths.blobs}/${sha256}`, blob);
+  throw damaged(sessionPaths(home.sessions, id), blob.path, blob);
+}
+
+/**
+ * Like {@linkcode readBlob}; `null` for a blob that is not there and of which a turn records that it is lost. All turns
+ * are read for that, unless `lost` says which are.
+ */
+export function readBlobOrLost(
+  ports: Ports,
+  home: Home,
+  { id, sha256, lost }: {
+    readonly id: SessionId;
+    readonly sha256: string;
+    readonly lost?: ReadonlySet<string>;
+  },
+): Uint8Array | null {
+  const blob = readKept(ports, home, { id, sha256 });
+  if (blob.status === "ok") return blob.bytes;
+  if (blob.code === "missing_blob") {
+    const recorded = lost ?? lostBlobsIn(readSession(ports, home, id).turns);
+    if (recorded.has(sha256)) return null;
+  }
+  throw damaged(sessionPaths(home.sessions, id), blob.path, blob);
+}
+
+function readKept(
+  ports: Ports,
+  home: Home,
+  { id, sha256 }: { readonly id: SessionId; readonly sha256: string },
+) {
+  const paths = sessionPaths(home.sessions, id);
+  const path = blobPath(paths, sha256);
+  return orStorageError(`read a blob of session "${id}"`, path, () => {
+    requireSession(ports, paths);
+    return { path, ...loadBlob(ports, paths, sha256) };
+  });
 }

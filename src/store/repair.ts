@@ -24,6 +24,7 @@ import {
 import { keepAs, openQuarantine } from "./quarantine.ts";
 import { type Placing, planRepair, type RepairPlan } from "./repair_plan.ts";
 
+export type { LostBlob } from "./repair_beside.ts";
 export type { RepairAction } from "./repair_draft.ts";
 export { planRepair, type RepairPlan } from "./repair_plan.ts";
 

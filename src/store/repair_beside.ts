@@ -5,7 +5,7 @@
  */
 import { advanceManifest, encodeManifest, type Manifest } from "../domain/manifest.ts";
 import type { Turn } from "../domain/turn.ts";
-import { blobPath, blobsOf, inspectBlob } from "./blobs.ts";
+import { blobPath, blobsOf, inspectBlob, lostBlobsIn } from "./blobs.ts";
 import { DIRECTORY_MODE, FILE_MODE, isBlobName } from "./layout.ts";
 import type { ManifestFile } from "./manifest_file.ts";
 import type { RepairDraft } from "./repair_draft.ts";
@@ -20,15 +20,24 @@ export function planBlobs(draft: RepairDraft): void {
   }
 }
 
+/** A blob that a turn names and nobody has any more. */
+export interface LostBlob {
+  readonly sha256: string;
+  /** The first turn that names it, and with which member. */
+  readonly turn: number;
+  readonly by: string;
+}
+
 /** Blobs that turns name, that are not there, and of which no turn says so yet. */
-export function lostBlobs(draft: RepairDraft, turns: readonly Turn[], made: ReadonlySet<string>): string[] {
-  const recorded = new Set(
-    turns.flatMap(({ events }) =>
-      events.flatMap((event) => event.type === "blob_lost" ? [event.sha256] : [])
-    ),
-  );
-  const named = new Set(turns.flatMap(blobsOf).map(({ sha256 }) => sha256));
-  return [...named].filter((sha256) => {
+export function lostBlobs(draft: RepairDraft, turns: readonly Turn[], made: ReadonlySet<string>): LostBlob[] {
+  const recorded = lostBlobsIn(turns);
+  const named = new Map<string, LostBlob>();
+  for (const turn of turns) {
+    for (const { sha256, by } of blobsOf(turn)) {
+      if (!named.has(sha256)) named.set(sha256, { sha256, turn: turn.turn, by });
+    }
+  }
+  return [...named.values()].filter(({ sha256 }) => {
     if (recorded.has(sha256) || made.has(sha256)) return false;
     const path = blobPath(draft.paths, sha256);
     return draft.leaves(path) || lookForFile(draft.ports, path).status !== "ok";

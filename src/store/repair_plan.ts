@@ -11,7 +11,7 @@ import { requireSession } from "./history.ts";
 import { isTemporaryName, type SessionPaths, turnPath } from "./layout.ts";
 import { readManifest } from "./manifest_file.ts";
 import { noTurns } from "./read.ts";
-import { lostBlobs, planBlobs, planManifest, planModes } from "./repair_beside.ts";
+import { type LostBlob, lostBlobs, planBlobs, planManifest, planModes } from "./repair_beside.ts";
 import { type RepairAction, RepairDraft } from "./repair_draft.ts";
 import { filesInTurns, type TurnFile, turnsInQuarantine } from "./repair_files.ts";
 import { type Mended, mendHistory } from "./repair_history.ts";
@@ -38,7 +38,7 @@ export interface RepairPlan {
   readonly manifest: Uint8Array | null;
   readonly modes: ReadonlyMap<string, number>;
   /** Blobs that turns name and nobody has any more: for the writer to record. */
-  readonly lostBlobs: readonly string[];
+  readonly lostBlobs: readonly LostBlob[];
   /** The history as it is afterwards. */
   readonly turns: readonly Turn[];
   /** The run that was left open, for the writer to close; `null` when none was. */

@@ -11,7 +11,7 @@ import { advanceManifest, encodeManifest, type Manifest } from "../domain/manife
 import type { Ports } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../domain/turn.ts";
-import { blobPath, blobsOf, MAX_BLOB_BYTES, publishBlob } from "./blobs.ts";
+import { blobPath, blobsOf, lostBlobsIn, MAX_BLOB_BYTES, publishBlob } from "./blobs.ts";
 import type { ChainEnd, OpenCall } from "./chain.ts";
 import { judgeEncoded } from "./draft.ts";
 import { isTaken, orStorageError, storageError } from "./fs_errors.ts";
@@ -24,6 +24,7 @@ import { makeSessionDirectory, prepareSession, requireUnused } from "./new_sessi
 import { quarantineTurn } from "./quarantine.ts";
 import {
   claimName,
+  ensureDirectory,
   orSyncFailed,
   replaceCache,
   SyncFailed,
@@ -100,6 +101,8 @@ export class SessionWriter {
     const paths = sessionPaths(home.sessions, options.id);
     orStorageError(`open session "${paths.id}"`, paths.root, () => requireSession(ports, paths));
     return await SessionWriter.#underLock(ports, paths, options, {
+      // It held nothing but blobs that are lost, or somebody took it for empty.
+      prepare: () => makeMissingBlobs(ports, paths),
       read: () => {
         const history = readRecent(ports, paths);
         if (history.manifest === null) throw noTurns(paths.id, paths.root);
@@ -329,7 +332,8 @@ export class SessionWriter {
       if (!needed || this.#blobs.has(sha256)) continue;
       const path = blobPath(this.#paths, sha256);
       const looked = orStorageError(tried, path, () => lookForFile(this.#ports, path));
-      if (looked.status !== "ok") {
+      // A checkpoint copies the pins of a run, and with them names of blobs that are known to be lost.
+      if (looked.status !== "ok" && !lostBlobsIn(readHistory(this.#ports, this.#paths).turns).has(sha256)) {
         throw new TypeError(`Cannot ${tried}: ${by} names the blob ${sha256}, which is not there`);
       }
       this.#blobs.add(sha256);
@@ -349,6 +353,12 @@ export class SessionWriter {
       return;
     }
   }
+}
+
+/** Makes `blobs/` again where it is missing: the next blob needs it. */
+function makeMissingBlobs(ports: Ports, paths: SessionPaths): void {
+  if (ports.files.facts(paths.blobs) !== null) return;
+  if (ensureDirectory(ports.files, paths.blobs)) orSyncFailed(() => ports.files.syncDirectory(paths.root));
 }
 
 /** Removes the temporary files of killed writers. Only the holder of the lock may. */

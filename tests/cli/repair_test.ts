@@ -40,6 +40,7 @@ together("repair mends a damaged session, which then goes on", {
       closed_run: null,
       answered_calls: [],
       lost_blobs: [],
+      lost: [],
       left: [],
     });
     assert.deepEqual(actions, [{

@@ -1,7 +1,8 @@
 /** What the program does when a session's files move, vanish or are lost under it. */
 import assert from "node:assert/strict";
+import { DEFAULT_INSTRUCTIONS } from "../../src/cli/default_instructions.ts";
 import { events } from "../support/reprise.ts";
-import { assertError, HELLO, Place, READS_A, together } from "./harness.ts";
+import { assertError, type Cases, HELLO, Place, READS_A, readsThenAnswers, together } from "./harness.ts";
 
 /** Turn files and manifest of a session, by name. */
 function filesOf(directory: string): Record<string, string> {
@@ -42,5 +43,129 @@ together("a session that is replaced during a run stays apart from it", {
     assert.equal((events(run) as { type: string; state?: string }[]).at(-1)?.state, "diverged");
     assert.deepEqual(filesOf(place.path("s")), before);
     assert.equal((await place.call(["fsck", "s"])).code, 0);
+  },
+});
+
+/** The blob that a turn of session `s` names with a member, and the turn's number. */
+const LOST: Readonly<Record<string, { readonly name: (place: Place) => string; readonly told: RegExp }>> = {
+  "the pinned instructions": {
+    name: (place) => place.sandbox.turns("s")[0].pins.instructions,
+    told: /pins\.instructions of turn 1; a run without --instructions starts with the default ones/,
+  },
+  "the pinned tools": {
+    name: (place) => place.sandbox.turns("s")[0].pins.tools,
+    told: /pins\.tools of turn 1; each run brings its own tools/,
+  },
+  "the whole of a large tool result": {
+    name: (place) => place.sandbox.turns("s")[2].events[0].blob.sha256,
+    told: /the result with seq 5 of turn 3; the text that the model was told is still in the turn/,
+  },
+};
+
+/** Every verb that takes a session, in an order in which each finds something to do. */
+const VERBS: readonly (readonly string[])[] = [
+  ["fsck", "s"],
+  ["verify", "s"],
+  ["explain", "s"],
+  ["input", "s", "--prompt", "go on"],
+  ["export", "s", "-"],
+  ["export", "s", "--redact", "-"],
+  ["compact", "s", "--tail-events", "0"],
+  ["verify", "s"],
+  ["input", "s", "--prompt", "go on"],
+  ["run", "-s", "s", "go on"],
+  ["uncompact", "s"],
+  ["run", "-s", "s", "and on"],
+  ["fsck", "s"],
+];
+
+const lostCases: Cases = Object.fromEntries(
+  Object.entries(LOST).map(([what, { name, told }]) => [what, async () => {
+    await using place = new Place(readsThenAnswers);
+    Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, "alpha beta gamma\n".repeat(20_000));
+    const first = await place.call([
+      "run",
+      "--json",
+      "--new",
+      "-s",
+      "s",
+      "--instructions",
+      "Be brief.",
+      "Look",
+    ]);
+    assert.equal(first.code, 0, first.stdout);
+    const sha256 = name(place);
+    Deno.removeSync(`${place.path("s")}/blobs/${sha256}`);
+    assert.equal((await place.call(["fsck", "s"])).code, 12);
+    const repaired = await place.call(["repair", "s"]);
+    assert.equal(repaired.code, 0, repaired.stdout + repaired.stderr);
+    // Forks at every place where the session may be cut, before the record of the loss too.
+    for (const turn of [4, 6]) {
+      const { seq } = place.sandbox.turns("s")[turn - 1];
+      const forked = await place.call(["fork", "s", "--to-seq", String(seq[1])]);
+      assert.equal(forked.code, 0, `at turn ${turn}: ${forked.stderr}`);
+      const id = forked.stdout.trim();
+      assert.equal((await place.call(["fsck", id])).code, 0, `fsck of a fork at turn ${turn}`);
+      const file = `${place.sandbox.home}/${turn}.jsonl`;
+      for (const args of [["export", id, file], ["rm", id, "--yes"], ["import", file], ["fsck", id]]) {
+        const called = await place.call(args);
+        assert.equal(called.code, 0, `${args.join(" ")}: ${called.stdout}${called.stderr}`);
+      }
+      const run = await place.call(["run", "-s", id, "go on"]);
+      assert.equal(run.code, 0, run.stderr);
+    }
+    for (const args of VERBS) {
+      const called = await place.call(args);
+      assert.equal(called.code, 0, `${args.join(" ")}: ${called.stdout}${called.stderr}`);
+    }
+    assert.match(repaired.stdout, told);
+    assert.ok(repaired.stdout.includes(sha256));
+  }]),
+);
+together("after repair of a lost blob, every verb takes the session, and the loss is named", lostCases);
+
+together("lost instructions are replaced", {
+  "by those of a new session, which run, input and explain say, until a run pins others": async () => {
+    await using place = new Place(readsThenAnswers);
+    const first = await place.call([
+      "run",
+      "--json",
+      "--new",
+      "-s",
+      "s",
+      "--instructions",
+      "Be brief.",
+      "Look",
+    ]);
+    assert.equal(first.code, 0, first.stdout);
+    const { instructions } = place.sandbox.turns("s")[0].pins;
+    Deno.removeSync(`${place.path("s")}/blobs/${instructions}`);
+    const refused = await place.call(["run", "-s", "s", "--json", "go on"]);
+    assertError(refused, { code: "session_damaged", exit: 12, hint: /repair s/ });
+    const { lost, lost_blobs } = JSON.parse((await place.call(["repair", "s", "--json"])).stdout);
+    assert.deepEqual(lost_blobs, [instructions]);
+    assert.deepEqual(lost, [{
+      sha256: instructions,
+      turn: 1,
+      by: "pins.instructions",
+      instead: "a run without --instructions starts with the default ones",
+    }]);
+    const verified = JSON.parse((await place.call(["verify", "s", "--json"])).stdout);
+    assert.deepEqual(
+      verified.sessions[0].requests.map(({ verdict }: { verdict: string }) => verdict),
+      ["repaired", "repaired"],
+    );
+    const input = await place.call(["input", "s", "--prompt", "go on"]);
+    assert.equal(JSON.parse(input.stdout).instructions, DEFAULT_INSTRUCTIONS);
+    assert.match(input.stderr, /the instructions of session "s" are lost; the default ones replace them/);
+    const run = await place.call(["run", "-s", "s", "--json", "go on"]);
+    assert.equal(run.code, 0, run.stdout);
+    const notices = (events(run) as { type: string; kind?: string }[]).filter(({ kind }) =>
+      kind === "instructions_lost"
+    );
+    assert.equal(notices.length, 1);
+    const next = await place.call(["run", "-s", "s", "--json", "and on"]);
+    assert.equal(next.code, 0, next.stdout);
+    assert.doesNotMatch(next.stdout, /instructions_lost/);
   },
 });

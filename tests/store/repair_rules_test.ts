@@ -191,7 +191,7 @@ Deno.test("a lost blob is named for the record, and a damaged one is kept in qua
     const path = `${sessionPaths(home.sessions, ID).blobs}/${name}`;
     Deno.writeTextFileSync(path, "something else");
     const { lostBlobs } = await mend(home);
-    assert.deepEqual(lostBlobs, [name]);
+    assert.deepEqual(lostBlobs, [{ sha256: name, turn: 1, by: "pins.instructions" }]);
     assert.equal(Deno.readTextFileSync(kept(home, `${name.slice(0, 60)}.repair-1`)), "something else");
     const writer = await SessionWriter.open(testPorts(), home, { id: ID });
     writer.append({ kind: "harness", run: 1, events: [{ type: "blob_lost", sha256: name }] });

@@ -12,7 +12,7 @@ import { type CommonFlags, makeContext } from "../context.ts";
 import { nextRequest } from "../next_request.ts";
 import type { RequestFlags } from "../run_settings.ts";
 import { sessionArgument } from "../session_argument.ts";
-import { blobText, sessionInstructions } from "../session_instructions.ts";
+import { blobReader, sessionInstructions } from "../session_instructions.ts";
 
 /** Each drop reason in a sentence. */
 const REASON_TEXT: Readonly<Record<DropReason, string>> = {
@@ -58,7 +58,7 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
     fixture: null,
     manifest: view.manifest,
     turns: view.turns,
-    instructions: sessionInstructions(ports, home, view),
+    instructions: sessionInstructions(ports, home, view, (message) => output.note(message)),
     family: id,
   }, null);
   const reasoningSeqs = new Set(next.folded.reasoning.map((decision) => decision.seq));
@@ -111,15 +111,12 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
   }
   return 0;
 
-  /** Whether the next request goes on where the last one ended; `null` before the first. */
+  /** Whether the next request goes on where the last one ended; `null` before the first, or where that one is lost. */
   function prefixOf(): PrefixReport | null {
     const last = view.turns.findLast((turn): turn is ModelTurn => turn.kind === "model");
     if (last === undefined) return null;
-    const readText = (sha256: string) => blobText(ports, home, { id, sha256 });
-    return prefixReport(
-      refoldedBody(last, { turns: view.turns, readText }),
-      next.built.body,
-    );
+    const body = refoldedBody(last, { turns: view.turns, readText: blobReader(ports, home, view) });
+    return body === null ? null : prefixReport(body, next.built.body);
   }
 }
 

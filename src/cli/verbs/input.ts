@@ -28,7 +28,7 @@ export function inputVerb(selector: string, flags: InputFlags): ExitCode {
     turns: view.turns,
     allTurns: () => readSession(ports, home, id).turns,
     instructions: flags.instructions === undefined
-      ? sessionInstructions(ports, home, view)
+      ? sessionInstructions(ports, home, view, (message) => output.note(message))
       : textOrFile(ports, flags.instructions, "--instructions"),
     family: id,
   }, flags.prompt === undefined ? null : [{ type: "input_text", text: flags.prompt.toWellFormed() }]);

@@ -6,7 +6,13 @@ import { counted } from "../../domain/text.ts";
 import { closeKilledRun, unansweredCalls } from "../../run/closing.ts";
 import { fsckSession } from "../../store/fsck.ts";
 import type { Home } from "../../store/home.ts";
-import { foreseeRepair, type RepairAction, type RepairPlan, repairSession } from "../../store/repair.ts";
+import {
+  foreseeRepair,
+  type LostBlob,
+  type RepairAction,
+  type RepairPlan,
+  repairSession,
+} from "../../store/repair.ts";
 import { SessionWriter } from "../../store/writer.ts";
 import { type CommonFlags, type Context, makeContext } from "../context.ts";
 import { liftQuarantine } from "../lift_quarantine.ts";
@@ -58,7 +64,7 @@ async function recordRepair({ ports }: Context, { home, id, waitMs, plan }: Reco
     writer.append({
       kind: "harness",
       run: writer.end.run,
-      events: plan.lostBlobs.map((sha256) => ({ type: "blob_lost", sha256 })),
+      events: plan.lostBlobs.map(({ sha256 }) => ({ type: "blob_lost", sha256 })),
     });
   } finally {
     writer.close();
@@ -82,14 +88,17 @@ function report({ output }: Context, id: SessionId, { plan, dryRun, left }: Outc
       actions: actions.map((action) => ({ ...action })),
       closed_run: openRun,
       answered_calls: answered,
-      lost_blobs: lostBlobs,
+      lost_blobs: lostBlobs.map(({ sha256 }) => sha256),
+      lost: lostBlobs.map((lost) => ({ ...lost, instead: insteadOf(lost) })),
       left,
     });
     return;
   }
   const lines = [
     ...actions.map(lineOf),
-    ...lostBlobs.map((sha256) => `record that blobs/${sha256} is lost`),
+    ...lostBlobs.map((lost) =>
+      `record that blobs/${lost.sha256} is lost: ${lost.by} of turn ${lost.turn}; ${insteadOf(lost)}`
+    ),
     ...(openRun === null ? [] : [`end run ${openRun}`]),
     ...(answered.length === 0 ? [] : [`answer ${counted(answered.length, "open call")}`]),
   ];
@@ -101,6 +110,20 @@ function report({ output }: Context, id: SessionId, { plan, dryRun, left }: Outc
   output.text(`${id}: ${verdict}\n`);
   for (const line of lines) output.text(`  ${line}\n`);
   for (const { path, message } of left) output.text(`  left: ${path}: ${message}\n`);
+}
+
+/** What replaces the content of a lost blob from now on. */
+function insteadOf({ by }: LostBlob): string {
+  switch (by) {
+    case "pins.instructions":
+      return "a run without --instructions starts with the default ones";
+    case "pins.tools":
+      return "each run brings its own tools";
+    default:
+      return by.startsWith("request.fields.")
+        ? "verify cannot make that request again"
+        : "the text that the model was told is still in the turn";
+  }
 }
 
 const WORDS: Record<RepairAction["action"], string> = {

@@ -86,7 +86,8 @@ async function runIn(
   const posture = postureOf(flags, writer.manifest);
   const live = createLiveSend(ports, { ...liveTimeouts(ports), origin: endpoint.baseUrl.origin });
   const isNew = writer.manifest === null;
-  const instructions = runInstructions(plan, writer);
+  const lost: string[] = [];
+  const instructions = runInstructions(plan, writer, (message) => lost.push(message));
   const recording = await startRecording(writer, plan, target);
   const setup: RunSetup = {
     ports,
@@ -122,6 +123,7 @@ async function runIn(
     ...(flags.maxTokens === undefined ? {} : { maxTokens: flags.maxTokens }),
   };
   emit({ type: "session", id: writer.id, path: writer.path, new: isNew });
+  for (const message of lost) emit({ type: "notice", kind: "instructions_lost", message });
   const start: RunStart = words === null
     ? { kind: "continue" }
     : { kind: "prompt", content: [{ type: "input_text", text: words }] };
@@ -159,11 +161,15 @@ async function startRecording(
 }
 
 /** The flag's words, else what the session has; a new one starts with ours. */
-function runInstructions({ context, ports, flags }: RunPlan, { id, manifest }: SessionWriter): string {
+function runInstructions(
+  { context, ports, flags }: RunPlan,
+  { id, manifest }: SessionWriter,
+  onLost: (message: string) => void,
+): string {
   if (flags.instructions !== undefined) return textOrFile(ports, flags.instructions, "--instructions");
   if (manifest === null) return DEFAULT_INSTRUCTIONS;
   const home = openHome(ports, context.home.value, { create: false });
-  return sessionInstructions(ports, home, { id, manifest });
+  return sessionInstructions(ports, home, { id, manifest }, onLost);
 }
 
 /** Any value but an empty or a false one. */

@@ -5,7 +5,7 @@ import { refoldSession } from "../../run/refold.ts";
 import { readSession } from "../../store/read.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
 import { chosenSessions } from "../session_choice.ts";
-import { blobText } from "../session_instructions.ts";
+import { blobReader } from "../session_instructions.ts";
 
 /** The flags of `verify`. */
 export interface VerifyFlags extends CommonFlags {
@@ -19,8 +19,7 @@ export function verifyVerb(selector: string | undefined, flags: VerifyFlags): Ex
   const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "verify" });
   const sessions = ids.map((id) => {
     const { turns } = readSession(ports, home, id);
-    const readText = (sha256: string) => blobText(ports, home, { id, sha256 });
-    return { id, requests: refoldSession({ turns, readText }) };
+    return { id, requests: refoldSession({ turns, readText: blobReader(ports, home, { id, turns }) }) };
   });
   const differing = sessions.flatMap(({ requests }) => requests).filter(({ verdict }) =>
     verdict === "differs"
