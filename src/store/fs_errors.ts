@@ -25,6 +25,12 @@ export function isTaken(error: unknown): boolean {
   return systemCode(error) === "EEXIST";
 }
 
+/** True when there is no room for another byte. */
+export function meansFull(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === "ENOSPC" || code === "EDQUOT";
+}
+
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EXDEV", "EMLINK"]);
 
 /** True when the file system has no hard links here, as on FAT and some network file systems. */

@@ -89,7 +89,7 @@ async function collectIn(
     if (held) throw inUse(name);
     return garbageIn(ports, paths, name);
   }
-  const lock = await SessionLock.acquire(ports, paths, { waitMs: 0 });
+  const lock = await SessionLock.acquire(ports, paths, { waitMs: 0, toFree: true });
   try {
     const garbage = garbageIn(ports, paths, name);
     for (const { kind, path } of garbage) {

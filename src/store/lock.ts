@@ -8,7 +8,7 @@ import { ReprError } from "../domain/errors.ts";
 import { isJsonObject, numberMember, stringMember } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import { damaged } from "./damage.ts";
-import { isTaken, storageError, systemCode } from "./fs_errors.ts";
+import { isTaken, meansFull, storageError, systemCode } from "./fs_errors.ts";
 import { FILE_MODE, type SessionPaths } from "./layout.ts";
 import { lookForFile, readTrusted } from "./trusted.ts";
 
@@ -26,6 +26,8 @@ export interface LockOptions {
   readonly waitMs: number;
   /** Ends the waiting. */
   readonly signal?: AbortSignal | undefined;
+  /** To make room: the lock counts without the owner's line where the disk is full. */
+  readonly toFree?: true;
 }
 
 /** How often a free lock is looked for where the runtime can ask without waiting. */
@@ -111,7 +113,7 @@ async function openAndTake(
   try {
     if (namesSameFile(ports, paths, file)) {
       fixLockMode(ports, paths);
-      writeOwner(ports, file);
+      nameOwner(ports, file, options);
       return file;
     }
   } catch (error) {
@@ -227,6 +229,14 @@ function namesSameFile(ports: Ports, paths: SessionPaths, file: Deno.FsFile): bo
   if (named === null) return false;
   const held = file.statSync();
   return named.inode === null || (named.inode === held.ino && named.device === held.dev);
+}
+
+function nameOwner(ports: Ports, file: Deno.FsFile, { toFree }: LockOptions): void {
+  try {
+    writeOwner(ports, file);
+  } catch (error) {
+    if (toFree !== true || !meansFull(error)) throw error;
+  }
 }
 
 function writeOwner(ports: Ports, file: Deno.FsFile): void {

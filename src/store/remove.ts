@@ -1,15 +1,15 @@
 /**
  * Removing a session's directory so that an interruption leaves nothing half removed in view: it gets a hidden name
- * first, and only then its files go.
+ * first, and only then its files go. Where it cannot be renamed, an interruption leaves a session that nobody continues.
  *
  * @module
  */
 import type { SessionId } from "../domain/ids.ts";
-import type { Ports } from "../domain/ports.ts";
-import { isTaken, orStorageError } from "./fs_errors.ts";
+import type { Files, Ports } from "../domain/ports.ts";
+import { isTaken, meansFull, orStorageError, systemCode } from "./fs_errors.ts";
 import { requireSession } from "./history.ts";
 import type { Home } from "./home.ts";
-import { sessionPaths } from "./layout.ts";
+import { sessionPaths, turnNumberOf } from "./layout.ts";
 import { SessionLock } from "./lock.ts";
 import { orSyncFailed } from "./publish.ts";
 
@@ -37,7 +37,7 @@ export async function removeSession(ports: Ports, home: Home, id: SessionId): Pr
   const paths = sessionPaths(home.sessions, id);
   const tried = `remove session "${id}"`;
   orStorageError(tried, paths.root, () => requireSession(ports, paths));
-  const lock = await SessionLock.acquire(ports, paths, { waitMs: 0 });
+  const lock = await SessionLock.acquire(ports, paths, { waitMs: 0, toFree: true });
   try {
     orStorageError(tried, paths.root, () => removeDirectory(ports, home, { path: paths.root, lock }));
   } finally {
@@ -55,9 +55,30 @@ export function removeDirectory(
   { path, lock }: { readonly path: string; readonly lock: SessionLock },
 ): void {
   const hidden = hiddenPath(ports, home, "removed");
-  ports.files.rename(path, hidden);
+  try {
+    ports.files.rename(path, hidden);
+  } catch (error) {
+    // An overlay may not rename a directory of its lower layer, and a new name may need room.
+    if (systemCode(error) !== "EXDEV" && !meansFull(error)) throw error;
+    removeEnds(ports, `${path}/turns`);
+    return emptyDirectory(ports, home, { path, lock });
+  }
   orSyncFailed(() => ports.files.syncDirectory(home.sessions));
   emptyDirectory(ports, home, { path: hidden, lock });
+}
+
+/**
+ * Removes the first and the newest turn, durably: whatever else is left then, a reader misses one of them, with a
+ * manifest or without, and refuses the session as damaged.
+ */
+function removeEnds({ files }: Ports, turns: string): void {
+  if (files.facts(turns)?.kind !== "directory") return;
+  const numbered = files.list(turns).filter((name) => turnNumberOf(name) !== null)
+    .sort((a, b) => (turnNumberOf(a) ?? 0) - (turnNumberOf(b) ?? 0));
+  for (const name of new Set([...numbered.slice(0, 1), ...numbered.slice(-1)])) {
+    removeTree(files, `${turns}/${name}`);
+  }
+  orSyncFailed(() => files.syncDirectory(turns));
 }
 
 /** Removes a directory that has a hidden name already. The lock's file goes last: it keeps others out until then. */
@@ -67,20 +88,20 @@ export function emptyDirectory(
   { path, lock }: { readonly path: string; readonly lock: SessionLock | null },
 ): void {
   for (const name of ports.files.list(path)) {
-    if (name !== "lock") removeTree(ports, `${path}/${name}`);
+    if (name !== "lock") removeTree(ports.files, `${path}/${name}`);
   }
   const last = `${path}/lock`;
-  if (ports.files.facts(last) !== null) removeTree(ports, last);
+  if (ports.files.facts(last) !== null) removeTree(ports.files, last);
   ports.files.unlink(path);
   lock?.release();
   orSyncFailed(() => ports.files.syncDirectory(home.sessions));
 }
 
-function removeTree(ports: Ports, path: string): void {
-  if (ports.files.facts(path)?.kind === "directory") {
-    for (const name of ports.files.list(path)) removeTree(ports, `${path}/${name}`);
+function removeTree(files: Files, path: string): void {
+  if (files.facts(path)?.kind === "directory") {
+    for (const name of files.list(path)) removeTree(files, `${path}/${name}`);
   }
-  ports.files.unlink(path);
+  files.unlink(path);
 }
 
 /** True for the error of a rename whose target is there already. */

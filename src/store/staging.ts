@@ -39,17 +39,17 @@ export class Staging {
     requireFree(ports, home, id);
     const paths = pathsAt(hiddenPath(ports, home, "new"), id);
     ensureDirectory(ports.files, home.sessions);
-    ensureDirectory(ports.files, paths.root);
-    const lock = await SessionLock.acquire(ports, paths, { waitMs: 0 });
-    const staging = new Staging(ports, home, { paths, lock });
+    let lock: SessionLock | null = null;
     try {
+      ensureDirectory(ports.files, paths.root);
+      lock = await SessionLock.acquire(ports, paths, { waitMs: 0 });
       ensureDirectory(ports.files, paths.turns);
       ensureDirectory(ports.files, paths.blobs);
+      return new Staging(ports, home, { paths, lock });
     } catch (error) {
-      staging.discard();
+      discardStaged(ports, home, { path: paths.root, lock });
       throw error;
     }
-    return staging;
   }
 
   /** A new file at `path`, which lies in the staged directory, to be filled by chunks. */
@@ -82,16 +82,22 @@ export class Staging {
 
   /** Removes everything that was made. A failure leaves it to `gc`: what went wrong before is what counts. */
   discard(): void {
-    try {
-      // Once it has its name, nothing is here any more.
-      if (this.#ports.files.facts(this.paths.root) !== null) {
-        emptyDirectory(this.#ports, this.#home, { path: this.paths.root, lock: this.#lock });
-      }
-    } catch {
-      // Hidden from everybody but gc.
-    } finally {
-      this.#lock.release();
-    }
+    discardStaged(this.#ports, this.#home, { path: this.paths.root, lock: this.#lock });
+  }
+}
+
+function discardStaged(
+  ports: Ports,
+  home: Home,
+  { path, lock }: { readonly path: string; readonly lock: SessionLock | null },
+): void {
+  try {
+    // Once it has its name, nothing is here any more.
+    if (ports.files.facts(path) !== null) emptyDirectory(ports, home, { path, lock });
+  } catch {
+    // Hidden from everybody but gc.
+  } finally {
+    lock?.release();
   }
 }
 

@@ -6,14 +6,16 @@ import { parseSessionId, type SessionId } from "../../src/domain/ids.ts";
 import { forkSession, planFork } from "../../src/store/fork.ts";
 import { fsckSession } from "../../src/store/fsck.ts";
 import { collectGarbage } from "../../src/store/gc.ts";
-import type { Home } from "../../src/store/home.ts";
+import { type Home, openHome } from "../../src/store/home.ts";
 import { planPrune } from "../../src/store/prune.ts";
 import { readBlob, readSession } from "../../src/store/read.ts";
 import { removeSession } from "../../src/store/remove.ts";
 import { SessionWriter } from "../../src/store/writer.ts";
 import { Staging } from "../../src/store/staging.ts";
-import { spyFiles } from "./spy_files.ts";
+import { canMount, overlayOptions, withMount } from "../support/mounts.ts";
+import { spyFiles, systemError } from "./spy_files.ts";
 import {
+  appendRun,
   ID,
   INSTRUCTIONS,
   newSession,
@@ -165,6 +167,85 @@ Deno.test("gc leaves a session in use, a fork being made and a damaged session a
     staging.discard();
     writer.close();
   }));
+
+Deno.test("where its directory cannot be renamed, rm removes a session in its place; stopped anywhere, it leaves one that is whole or refused, and goes on", () =>
+  withHome(async (home) => {
+    const open = async () => {
+      const writer = await SessionWriter.open(testPorts(), home, { id: ID });
+      writer.close();
+      return writer.turns.length;
+    };
+    const quick = portsOn(spyFiles(() => {}, { syncs: false }));
+    for (const manifest of ["kept", "lost"]) {
+      let refused = 0;
+      for (let at = 1, done = false; !done; at++) {
+        if (!names(home).includes(ID)) await newSession(quick, home);
+        if (manifest === "lost") Deno.removeSync(`${home.sessions}/${ID}/manifest.json`);
+        let count = 0;
+        const files = spyFiles(({ name }) => {
+          if (name === "rename") throw systemError("EXDEV");
+          if (++count >= at) throw new Deno.errors.Interrupted("stopped");
+        });
+        done = await removeSession(portsOn(files), home, ID).then(() => true, () => false);
+        if (names(home).includes(ID)) {
+          const found = await open().catch((error) => error);
+          const { findings } = await fsckSession(testPorts(), home, ID).catch(() => ({ findings: [] }));
+          if (found === 5) assert.deepEqual(findings.filter(({ severity }) => severity === "error"), []);
+          else {
+            refused++;
+            // With its last turn and manifest it is what a creation leaves that was cut short.
+            assert.ok(["session_damaged", "no_such_session"].includes(found.code), `${at}: ${found}`);
+          }
+          await removeSession(testPorts(), home, ID);
+        }
+        assert.deepEqual(names(home), [], `before operation ${at}`);
+        assert.ok(at < 200, "it never ends");
+      }
+      assert.ok(refused >= 10, `${refused} with the manifest ${manifest}`);
+    }
+  }));
+
+if (await canMount("overlay")) {
+  Deno.test("rm, prune and gc remove sessions of an overlay's lower layer, whose directories cannot be renamed", async () => {
+    const root = await Deno.makeTempDir({ prefix: "reprise-overlay-" });
+    try {
+      for (const name of ["upper", "work", "at"]) Deno.mkdirSync(`${root}/${name}`);
+      const lower = openHome(testPorts(), `${root}/lower`, { create: true });
+      for (const id of [ID, CHILD]) await newSession(testPorts(), lower, id);
+      (await newWriter(testPorts(), lower, parseSessionId("begun"))).close();
+      await withMount(`${root}/at`, { type: "overlay", options: overlayOptions(root) }, async () => {
+        const home = openHome(testPorts(), `${root}/at`);
+        const rename = () => Deno.renameSync(`${home.sessions}/${ID}`, `${home.sessions}/.other`);
+        assert.throws(rename, { code: "EXDEV" });
+        await removeSession(testPorts(), home, ID);
+        assert.deepEqual((await collectGarbage(testPorts(), home, { dryRun: false })).skipped, []);
+        assert.deepEqual(names(home), ["child"]);
+        const [doomed] = planPrune(testPorts(), home, { keep: 0 });
+        await removeSession(testPorts(), home, doomed?.id as SessionId);
+        assert.deepEqual(names(home), []);
+      });
+    } finally {
+      await Deno.remove(root, { recursive: true });
+    }
+  });
+
+  Deno.test("a writer goes on in a session of an overlay's lower layer, which the first write copies up", async () => {
+    const root = await Deno.makeTempDir({ prefix: "reprise-overlay-" });
+    try {
+      for (const name of ["upper", "work", "at"]) Deno.mkdirSync(`${root}/${name}`);
+      await newSession(testPorts(), openHome(testPorts(), `${root}/lower`, { create: true }));
+      await withMount(`${root}/at`, { type: "overlay", options: overlayOptions(root) }, async () => {
+        const home = openHome(testPorts(), `${root}/at`);
+        const writer = await SessionWriter.open(testPorts(), home, { id: ID });
+        for (let run = 2; run < 6; run++) appendRun(writer, run);
+        writer.close();
+        assert.equal(readSession(testPorts(), home, ID).turns.length, 25);
+      });
+    } finally {
+      await Deno.remove(root, { recursive: true });
+    }
+  });
+}
 
 /** Sessions one day apart, the newest last; each with its own blob of 1,000 bytes. */
 async function aged(home: Home, ids: readonly string[]): Promise<void> {
