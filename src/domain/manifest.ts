@@ -77,6 +77,13 @@ export function advanceManifest(manifest: Manifest | null, session: string, turn
   };
 }
 
+/** The manifest of a whole history; `null` without a turn. */
+export function wholeManifest(session: string, turns: readonly Turn[]): Manifest | null {
+  let manifest: Manifest | null = null;
+  for (const turn of turns) manifest = advanceManifest(manifest, session, turn);
+  return manifest;
+}
+
 /** The checkpoint in force after one more turn. */
 export function checkpointAfter(before: CheckpointRef | null, { turn, events }: Turn): CheckpointRef | null {
   let checkpoint = before;

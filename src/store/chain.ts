@@ -261,9 +261,13 @@ export class Chain {
   #checkCheckpoints(turn: Turn, add: Add): void {
     for (const event of turn.events) {
       if (event.type === "history_compaction") {
-        const last = this.#lastSeq.get(event.to_turn);
-        const fits = event.to_turn < turn.turn && (last === undefined || last === event.to_seq);
-        if (!fits) add("wrong_checkpoint", `stands for seqs up to ${event.to_seq}, where no turn ends`);
+        const { to_turn, to_seq, opening_turn } = event;
+        const last = this.#lastSeq.get(to_turn);
+        const fits = to_turn < turn.turn && (last === undefined || last === to_seq);
+        if (!fits) add("wrong_checkpoint", `stands for seqs up to ${to_seq}, where no turn ends`);
+        if (opening_turn !== null && opening_turn > to_turn) {
+          add("wrong_checkpoint", `keeps the message of turn ${opening_turn}, which is not before its end`);
+        }
       } else if (event.type === "compaction_withdrawn" && this.#fromStart && !this.#incomplete) {
         const restored = this.#without(event.checkpoint).at(-1) ?? null;
         if (JSON.stringify(restored) === JSON.stringify(event.restored)) continue;

@@ -11,7 +11,7 @@ import type { Ports } from "../domain/ports.ts";
 import type { KnownSecrets } from "../domain/redact.ts";
 import { checkSeal } from "../domain/seal.ts";
 import { type Turn, turnFileName } from "../domain/turn.ts";
-import { blobPath, blobsOf, lostBlobsIn } from "./blobs.ts";
+import { blobPath, blobsOf, inspectBlob, lostBlobsIn } from "./blobs.ts";
 import { CHUNK_BYTES, chunksOf } from "./chunks.ts";
 import { damaged } from "./damage.ts";
 import { orStorageError } from "./fs_errors.ts";
@@ -78,19 +78,24 @@ interface Source {
 }
 
 /**
- * Every blob that a turn names and that is there. Those that only records about old requests name may be gone, and those
- * of which a turn records that they are lost.
+ * Every blob that a turn names and that is there. Those that only records about old requests name may be gone or
+ * damaged: they are left out. So are those of which a turn records that they are lost.
  */
 function blobsThere(ports: Ports, paths: SessionPaths, turns: readonly Turn[]): Set<string> {
   const there = new Set<string>();
   const lost = lostBlobsIn(turns);
+  const isNeeded = new Map<string, boolean>();
   for (const { sha256, needed } of turns.flatMap(blobsOf)) {
-    if (there.has(sha256)) continue;
+    isNeeded.set(sha256, needed || isNeeded.get(sha256) === true);
+  }
+  for (const [sha256, needed] of isNeeded) {
     const path = blobPath(paths, sha256);
     const looked = lookForFile(ports, path);
     if (looked.status === "refused") throw damaged(paths, path, looked);
-    if (looked.status === "ok") there.add(sha256);
-    else if (needed && !lost.has(sha256)) {
+    if (looked.status === "ok") {
+      // What is needed is compared while it is written.
+      if (needed || inspectBlob(ports, paths, sha256).status === "ok") there.add(sha256);
+    } else if (needed && !lost.has(sha256)) {
       throw damaged(paths, path, { code: "missing_blob", message: "is missing" });
     }
   }

@@ -7,7 +7,7 @@
 import { ReprError } from "../domain/errors.ts";
 import type { EventDraft, ReplayNoticeEvent, Usage } from "../domain/event.ts";
 import type { SessionId } from "../domain/ids.ts";
-import { advanceManifest, type Manifest } from "../domain/manifest.ts";
+import { type Manifest, wholeManifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { checkSeal } from "../domain/seal.ts";
 import { encodeTurn, type ForkTurn, type Turn, type TurnDraft } from "../domain/turn.ts";
@@ -54,17 +54,24 @@ export function planFork(
   const cut = cutAt(turns, toSeq, `fork session "${parent}"`);
   const [kept, left] = [turns.slice(0, cut.turn), turns.slice(cut.turn)];
   const last = kept.at(-1) as Turn;
-  // The last fork turn is the parent's own: those before it are part of what it shares with its own parent.
-  const forks = turns.flatMap(({ events }) => events.filter((event) => event.type === "session_fork"));
   return {
     parent,
     kept,
     left,
-    lineage: [...forks.at(-1)?.lineage ?? [], parent],
+    lineage: lineageOf(parent, turns),
     notices: noticesFor(cut.seq, left),
     lostBlobs: lostLater(kept, left),
     closes: runEnded(kept) ? null : last.run,
   };
+}
+
+/** Every session that may have written a turn of `parent`, itself last. */
+function lineageOf(parent: SessionId, turns: readonly Turn[]): string[] {
+  // The last fork turn is the parent's own: those before it are part of what it shares with its own parent.
+  const forks = turns.flatMap(({ events }) => events.filter((event) => event.type === "session_fork"));
+  // Where that one is lost, the turns still say who wrote them.
+  const before = [...forks.at(-1)?.lineage ?? [], ...turns.map(({ session }) => session)];
+  return [...new Set(before.filter((session) => session !== parent)), parent];
 }
 
 /** What stands against kept items for good: an item that was merely left out stayed out of its run alone. */
@@ -125,7 +132,7 @@ export async function forkSession(
     shareBlobs(ports, { parent, child: staging.paths, plan });
     const { turn, bytes } = forkTurn(ports, plan, { ...options, tried });
     writeNew(ports, turnPath(staging.paths, turn.turn), [bytes]);
-    const manifest = manifestOf(options.id, [...plan.kept, turn]);
+    const manifest = wholeManifest(options.id, [...plan.kept, turn]) as Manifest;
     return { path: staging.publish(manifest), turn, manifest };
   } catch (error) {
     staging?.discard();
@@ -231,11 +238,4 @@ function forkEvents(
     });
   }
   return events;
-}
-
-/** The manifest of a whole history. */
-export function manifestOf(id: SessionId, turns: readonly Turn[]): Manifest {
-  let manifest: Manifest | null = null;
-  for (const turn of turns) manifest = advanceManifest(manifest, id, turn);
-  return manifest as Manifest;
 }

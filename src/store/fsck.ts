@@ -6,15 +6,16 @@
 import { ReprError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
-import { orStorageError } from "./fs_errors.ts";
+import { orStorageError, storageError } from "./fs_errors.ts";
 import { checkBlobs } from "./fsck_blobs.ts";
 import { checkDirectory, checkFile, type Finding, type Findings } from "./fsck_findings.ts";
 import { checkManifest } from "./fsck_manifest.ts";
 import { checkTurns, type Walk } from "./fsck_turns.ts";
 import type { Home } from "./home.ts";
-import { isTemporaryName, type SessionPaths, sessionPaths } from "./layout.ts";
+import { type SessionPaths, sessionPaths } from "./layout.ts";
 import { inspectLock } from "./lock.ts";
-import { readManifest } from "./manifest_file.ts";
+import { type ManifestFile, readManifest } from "./manifest_file.ts";
+import { isLeftover } from "./trusted.ts";
 
 export type { Finding } from "./fsck_findings.ts";
 
@@ -32,7 +33,7 @@ export interface FsckReport {
 /**
  * Checks one session without writing anything.
  *
- * @throws {ReprError} `no_such_session`, `storage_*` when the disk refuses to be read.
+ * @throws {ReprError} `no_such_session`, also when it was removed or replaced meanwhile; `storage_*` when the disk refuses to be read.
  */
 export function fsckSession(ports: Ports, home: Home, id: SessionId): Promise<FsckReport> {
   return fsckDirectory(ports, sessionPaths(home.sessions, id));
@@ -42,6 +43,28 @@ export function fsckSession(ports: Ports, home: Home, id: SessionId): Promise<Fs
 export async function fsckDirectory(ports: Ports, paths: SessionPaths): Promise<FsckReport> {
   const { id } = paths;
   const tried = `check session "${id}"`;
+  const facts = () => orStorageError(tried, paths.root, () => ports.files.facts(paths.root));
+  const before = facts();
+  if (before === null) throw gone(tried, `nothing at "${paths.root}"`);
+  const requireUnmoved = () => {
+    const now = facts();
+    if (now?.inode !== before.inode || now.device !== before.device) {
+      throw gone(tried, "it was removed or replaced meanwhile");
+    }
+  };
+  try {
+    const report = await checkAll(ports, paths, tried);
+    // What is missing in one that went meanwhile is no damage.
+    requireUnmoved();
+    return report;
+  } catch (error) {
+    requireUnmoved();
+    throw error;
+  }
+}
+
+async function checkAll(ports: Ports, paths: SessionPaths, tried: string): Promise<FsckReport> {
+  const { id } = paths;
   const findings: Finding[] = [];
   const add: Findings = (severity, code, finding) => findings.push({ severity, code, ...finding });
   const there = orStorageError(
@@ -49,15 +72,18 @@ export async function fsckDirectory(ports: Ports, paths: SessionPaths): Promise<
     paths.root,
     () => checkDirectory(ports, paths.root, { path: ".", add }),
   );
-  if (there === "missing") {
-    throw new ReprError("no_such_session", `Cannot ${tried}: nothing at "${paths.root}"`, {
-      hint: 'List the sessions with "reprise ls"',
-    });
-  }
-  if (there === "refused") return { id, findings, turns: 0, in_use: false };
-  const { held } = await inspectLock(ports, paths);
+  if (there !== "ok") return { id, findings, turns: 0, in_use: false };
+  const { held } = await inspectLock(ports, paths).catch((error) => {
+    throw storageError(error, tried, paths.lock);
+  });
   const turns = orStorageError(tried, paths.root, () => checkSession(ports, paths, { inUse: held, add }));
   return { id, findings, turns, in_use: held };
+}
+
+function gone(tried: string, found: string): ReprError {
+  return new ReprError("no_such_session", `Cannot ${tried}: ${found}`, {
+    hint: 'List the sessions with "reprise ls"',
+  });
 }
 
 function checkSession(
@@ -70,10 +96,24 @@ function checkSession(
   const manifest = readManifest(ports, paths);
   checkNames(ports, paths, options);
   const walk = checkTurns(ports, paths, { add, manifest });
+  if (walk.files === 0 && !inUse) checkEmpty(manifest, walk, add);
   checkManifest(manifest, walk, add);
   checkBlobs(ports, paths, { walk, inUse, add });
   if (!inUse && !walk.chain.incomplete) checkTail(walk, add);
   return walk.files;
+}
+
+/** A session without a turn: a creation that was cut short, unless a manifest shows that there was one. */
+function checkEmpty(manifest: ManifestFile, { pathOf }: Walk, add: Findings): void {
+  if (manifest.status === "missing") {
+    add("warning", "no_turns", { path: ".", message: "holds no turn: its creation was cut short" });
+  } else if (manifest.status !== "ok") {
+    add("error", "missing_turn", {
+      path: pathOf(1),
+      message: "is missing, but there is a manifest",
+      turn: 1,
+    });
+  }
 }
 
 /** What a run that was cut short left open. */
@@ -105,7 +145,7 @@ function checkNames(
       checkDirectory(ports, path, { path: name, add });
     } else if (name === "lock" || name === "manifest.json") {
       checkFile(ports, path, { path: name, add });
-    } else if (!isTemporaryName(name)) {
+    } else if (!isLeftover(ports, path)) {
       add("warning", "foreign_file", { path: name, message: "is none of the names of a session" });
     } else if (!inUse) {
       add("info", "leftover", {

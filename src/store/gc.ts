@@ -9,19 +9,12 @@ import type { Ports } from "../domain/ports.ts";
 import { orStorageError, storageError } from "./fs_errors.ts";
 import { checkTurns } from "./fsck_turns.ts";
 import type { Home } from "./home.ts";
-import {
-  isBlobName,
-  isHiddenName,
-  isTemporaryName,
-  pathsAt,
-  type SessionPaths,
-  turnNumberOf,
-} from "./layout.ts";
+import { isBlobName, isHiddenName, pathsAt, type SessionPaths, turnNumberOf } from "./layout.ts";
 import { inspectLock, SessionLock } from "./lock.ts";
 import { readManifest } from "./manifest_file.ts";
 import { orSyncFailed } from "./publish.ts";
 import { emptyDirectory, removeDirectory } from "./remove.ts";
-import { lookForDirectory, readTrusted } from "./trusted.ts";
+import { isLeftover, lookForDirectory, readTrusted } from "./trusted.ts";
 import { MAX_TURN_BYTES } from "./turn_file.ts";
 
 /** One thing that `gc` removes. */
@@ -117,7 +110,7 @@ function garbageIn(ports: Ports, paths: SessionPaths, name: string): Garbage[] {
     return [{ kind: name.startsWith(".new-") ? "half_made" : "half_removed", path: name }];
   }
   if (isOnlyBegun(ports, paths)) return [{ kind: "begun_session", path: name }];
-  const temporary = ports.files.list(paths.root).filter(isTemporaryName)
+  const temporary = ports.files.list(paths.root).filter((file) => isLeftover(ports, `${paths.root}/${file}`))
     .map((file): Garbage => ({ kind: "temporary", path: `${name}/${file}` }));
   const blobs = unnamedBlobs(ports, paths)
     .map((blob): Garbage => ({ kind: "blob", path: `${name}/blobs/${blob}` }));

@@ -5,7 +5,7 @@
  */
 import { ReprError } from "../domain/errors.ts";
 import type { CheckpointRef } from "../domain/event.ts";
-import { advanceManifest, type Manifest, refOf } from "../domain/manifest.ts";
+import { advanceManifest, type Manifest, refOf, wholeManifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { Turn } from "../domain/turn.ts";
 import { ANY_LINEAGE, Chain } from "./chain.ts";
@@ -74,7 +74,8 @@ function readAll(ports: Ports, paths: SessionPaths, file: ManifestFile): History
   const chain = new Chain(paths.id, { lineage: () => findLineage(ports, paths) });
   const turns = readOn(ports, paths, chain);
   refuseGap(ports, paths, turns.length, file);
-  return { manifest: manifestOf(paths, file, turns), turns, chain, manifestIsNewer: file.status === "newer" };
+  // Whatever the file says: what was read says it better.
+  return { manifest: wholeManifest(paths.id, turns), turns, chain, manifestIsNewer: file.status === "newer" };
 }
 
 /** The turns behind a checkpoint, or `null` when they do not bear out what the manifest says about it. */
@@ -94,11 +95,18 @@ function readBehind(
   const bornOut = turns[0]?.seq[0] === from.to_seq + 1 && known?.type === "history_compaction" &&
     JSON.stringify(refOf(known, from.turn)) === JSON.stringify(from) &&
     turns.find(({ turn }) => turn === head.turn)?.sum === head.sum;
-  if (!bornOut) return null;
+  if (!bornOut || !saysWhatTheyDo(file.manifest, turns.filter(({ turn }) => turn <= head.turn))) return null;
   const opening = from.opening_turn === null ? [] : readOpening(ports, paths, from.opening_turn);
   let manifest: Manifest = file.manifest;
   for (const turn of turns) if (turn.turn > head.turn) manifest = advanceManifest(manifest, paths.id, turn);
   return { manifest, turns: [...opening, ...turns], chain, manifestIsNewer: false };
+}
+
+/** Whether a manifest says what the newest turns up to its head say; only sums over all turns cannot be compared. */
+function saysWhatTheyDo(manifest: Manifest, turns: readonly Turn[]): boolean {
+  let again = manifest;
+  for (const turn of turns) again = advanceManifest(again, manifest.session, turn);
+  return JSON.stringify({ ...again, usage: manifest.usage }) === JSON.stringify(manifest);
 }
 
 /** The turn whose user message stays verbatim; its neighbours are not read, so its own seal and shape must do. */
@@ -185,17 +193,4 @@ function refuseGap(ports: Ports, paths: SessionPaths, last: number, file: Manife
     turn !== null && turn > last
   );
   if (beyond.length > 0) refuse(Math.min(...beyond as number[]));
-}
-
-/** The manifest that fits the turns: the one on disk, advanced by what it lags; or one made from all turns. */
-function manifestOf(paths: SessionPaths, file: ManifestFile, turns: readonly Turn[]): Manifest | null {
-  let manifest: Manifest | null = null;
-  if (file.status === "ok") {
-    const { head } = file.manifest;
-    if (turns[head.turn - 1]?.sum === head.sum) manifest = file.manifest;
-  }
-  for (const turn of turns.slice(manifest?.head.turn ?? 0)) {
-    manifest = advanceManifest(manifest, paths.id, turn);
-  }
-  return manifest;
 }

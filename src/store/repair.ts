@@ -6,7 +6,7 @@
  */
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
-import { publishBlob } from "./blobs.ts";
+import { blobPath, publishBlob } from "./blobs.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import { orStorageError } from "./fs_errors.ts";
 import { requireSession } from "./history.ts";
@@ -83,9 +83,18 @@ export function applyRepair(ports: Ports, paths: SessionPaths, plan: RepairPlan)
   for (const [path, kept] of plan.keep) keepAs(ports, path, kept);
   if (plan.keep.size > 0) orSyncFailed(() => files.syncDirectory(paths.quarantine));
   if (plan.blobs.length > 0) ensureDirectory(files, paths.blobs);
-  for (const bytes of plan.blobs) publishBlob(ports, paths, { sha256: sha256Hex(bytes), bytes });
+  const move = new Map(plan.move);
+  for (const bytes of plan.blobs) {
+    const sha256 = sha256Hex(bytes);
+    // Another content may have the name.
+    const path = blobPath(paths, sha256);
+    const kept = move.get(path);
+    if (kept !== undefined) files.rename(path, kept);
+    move.delete(path);
+    publishBlob(ports, paths, { sha256, bytes });
+  }
   for (const place of plan.places) placeTurn(ports, paths, place);
-  for (const [path, kept] of plan.move) files.rename(path, kept);
+  for (const [path, kept] of move) files.rename(path, kept);
   if (plan.move.size > 0) {
     for (const directory of [paths.quarantine, paths.turns, paths.blobs, paths.root]) {
       if (files.facts(directory) !== null) orSyncFailed(() => files.syncDirectory(directory));

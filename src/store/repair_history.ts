@@ -76,11 +76,13 @@ export function mendHistory(remains: Remains): Mended {
     const chain = new Chain(remains.session, { lineage: () => lineageOf(places, remains.session) });
     const broken = firstBreach(chain, places);
     if (broken === null) return { places, chain, reasonOf: (turn) => attempt.reasonOf(turn) };
-    // A replacement that breaks a rule would be a mistake of ours: better no repair than a wrong one.
-    if (broken.file === null) {
+    // What a replacement says follows from the turn behind it: that one is wrong here. Otherwise it would be a mistake
+    // of ours: better no repair than a wrong one.
+    const blamed = places.find(({ turn, file }) => turn.turn >= broken.turn && file !== null)?.file;
+    if (blamed === undefined || blamed === null) {
       throw new TypeError(`The replacement of turn ${broken.turn} ${broken.reason.message}`);
     }
-    refused.set(broken.file, broken.reason);
+    refused.set(blamed, broken.reason);
   }
 }
 
@@ -130,10 +132,10 @@ function lineageOf(places: readonly Place[], session: SessionId) {
 
 /** Walks the places; the first one that breaks a rule. */
 function firstBreach(chain: Chain, places: readonly Place[]) {
-  for (const { turn, file } of places) {
+  for (const { turn } of places) {
     const breach = chain.check(turn).find(({ severity }) => severity === "error");
     if (breach !== undefined) {
-      return { turn: turn.turn, file, reason: { code: breach.code, message: breach.message } };
+      return { turn: turn.turn, reason: { code: breach.code, message: breach.message } };
     }
     chain.advance(turn);
   }

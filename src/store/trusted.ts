@@ -5,6 +5,7 @@
  * @module
  */
 import type { FileFacts, Ports } from "../domain/ports.ts";
+import { isTemporaryName } from "./layout.ts";
 
 /** Why a path is not used. */
 export interface Refused {
@@ -32,6 +33,12 @@ export function lookForFile(ports: Ports, path: string): Looked {
 /** Looks at what should be a real directory of ours. Throws the runtime's errors. */
 export function lookForDirectory(ports: Ports, path: string): Looked {
   return look(ports, path, "directory");
+}
+
+/** True for a temporary file of ours. A directory of such a name is not one, and nothing of ours removes it. */
+export function isLeftover(ports: Ports, path: string): boolean {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return isTemporaryName(name) && ports.files.facts(path)?.kind !== "directory";
 }
 
 function look(ports: Ports, path: string, wanted: "file" | "directory"): Looked {

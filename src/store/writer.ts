@@ -18,7 +18,7 @@ import { isTaken, orStorageError, storageError } from "./fs_errors.ts";
 import { type History, readHistory, readRecent, requireSession } from "./history.ts";
 import { HeldDirectory } from "./held_directory.ts";
 import type { Home } from "./home.ts";
-import { isTemporaryName, type SessionPaths, sessionPaths, turnPath } from "./layout.ts";
+import { type SessionPaths, sessionPaths, turnPath } from "./layout.ts";
 import { type LockOptions, SessionLock } from "./lock.ts";
 import { makeSessionDirectory, prepareSession, requireUnused } from "./new_session.ts";
 import { quarantineTurn } from "./quarantine.ts";
@@ -32,7 +32,7 @@ import {
   writeTemporary,
 } from "./publish.ts";
 import { noTurns } from "./read.ts";
-import { lookForFile } from "./trusted.ts";
+import { isLeftover, lookForFile } from "./trusted.ts";
 
 /** Which session to write to, and how long to wait for its lock. */
 export interface WriterOptions extends Partial<LockOptions> {
@@ -364,6 +364,7 @@ function makeMissingBlobs(ports: Ports, paths: SessionPaths): void {
 /** Removes the temporary files of killed writers. Only the holder of the lock may. */
 function sweep(ports: Ports, paths: SessionPaths): void {
   for (const name of ports.files.list(paths.root)) {
-    if (isTemporaryName(name)) ports.files.unlink(`${paths.root}/${name}`);
+    const path = `${paths.root}/${name}`;
+    if (isLeftover(ports, path)) ports.files.unlink(path);
   }
 }

@@ -2,7 +2,16 @@
 import assert from "node:assert/strict";
 import { DEFAULT_INSTRUCTIONS } from "../../src/cli/default_instructions.ts";
 import { events } from "../support/reprise.ts";
-import { assertError, type Cases, HELLO, Place, READS_A, readsThenAnswers, together } from "./harness.ts";
+import {
+  assertError,
+  type Cases,
+  HELLO,
+  Place,
+  READS_A,
+  readsThenAnswers,
+  together,
+  until,
+} from "./harness.ts";
 
 /** Turn files and manifest of a session, by name. */
 function filesOf(directory: string): Record<string, string> {
@@ -169,3 +178,52 @@ together("lost instructions are replaced", {
     assert.doesNotMatch(next.stdout, /instructions_lost/);
   },
 });
+
+/** The paths that a process has open. */
+function openPaths(pid: number): string[] {
+  try {
+    return [...Deno.readDirSync(`/proc/${pid}/fd`)].map(({ name }) => {
+      try {
+        return Deno.readLinkSync(`/proc/${pid}/fd/${name}`);
+      } catch {
+        // Closed since the listing.
+        return "";
+      }
+    });
+  } catch {
+    return [];
+  }
+}
+
+if (Deno.build.os === "linux") {
+  together("fsck --all goes on when a session is removed meanwhile", {
+    "the others are checked, and it is named as gone": async () => {
+      await using place = new Place(readsThenAnswers);
+      await place.session("s");
+      // The last in the list, as all without a manifest.
+      Deno.mkdirSync(place.path("z"), { mode: 0o700 });
+      // Each of them is looked at for a moment, because somebody holds its lock.
+      const locks: Deno.FsFile[] = [];
+      for (let copy = 0; copy < 15; copy++) {
+        const id = `held-${copy}`;
+        Deno.mkdirSync(place.path(id), { mode: 0o700 });
+        const lock = Deno.openSync(`${place.path(id)}/lock`, { write: true, createNew: true, mode: 0o600 });
+        lock.lockSync(true);
+        locks.push(lock);
+      }
+      const started = place.start(["fsck", "--all", "--json"]);
+      await until(
+        () => openPaths(started.process.pid).some((path) => path.includes("/sessions/held-")),
+        "fsck",
+      );
+      Deno.removeSync(place.path("z"), { recursive: true });
+      const called = await started.ended();
+      for (const lock of locks) lock.close();
+      assert.equal(called.code, 0, called.stdout + called.stderr);
+      const { ok, sessions, skipped } = JSON.parse(called.stdout);
+      assert.deepEqual([ok, sessions.length], [true, 16]);
+      assert.deepEqual(skipped.map(({ id }: { id: string }) => id), ["z"]);
+      assertError(await place.call(["fsck", "z", "--json"]), { code: "no_such_session", exit: 2 });
+    },
+  });
+}

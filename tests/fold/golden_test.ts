@@ -39,10 +39,9 @@ function nextBody({ turns, readText }: Golden): string {
   const last = turns.findLast((turn) => turn.kind === "model");
   const opening = turns.findLast((turn) => turn.kind === "user");
   assert.ok(last?.kind === "model" && opening?.kind === "user");
-  return refoldedBody(
-    { ...last, turn: turns.length + 1, run: opening.run },
-    { turns, readText },
-  );
+  const body = refoldedBody({ ...last, turn: turns.length + 1, run: opening.run }, { turns, readText });
+  assert.ok(body !== null);
+  return body;
 }
 
 for (const name of ["plain", "reasoning"]) {

@@ -161,6 +161,31 @@ const DAMAGE: Record<string, Damage> = {
     found: ["info leftover .tmp-77-00ff"],
     refused: false,
   },
+  "a directory with the name of a temporary file": {
+    damage: (path) => {
+      Deno.mkdirSync(`${path}/.tmp-77-00ff`);
+      Deno.writeTextFileSync(`${path}/.tmp-77-00ff/mine`, "mine");
+    },
+    found: ["warning foreign_file .tmp-77-00ff"],
+    refused: false,
+  },
+  "a checkpoint that keeps the message of a turn behind its end": {
+    damage: (path) => {
+      const text = Deno.readTextFileSync(turn(path, 5));
+      const prev = /"prev":"(\w+)"/.exec(text)?.[1];
+      const pins = /"pins":(\{.*?\}),\s/.exec(Deno.readTextFileSync(turn(path, 1)))?.[1];
+      const event =
+        '{"seq":10,"type":"history_compaction","to_seq":1,"to_turn":1,"previous_checkpoint":null,' +
+        '"opening_turn":999,"strategy":"deterministic","summary":"x","limitations":[]}';
+      const head =
+        `{"format":"reprise.turn/1","session":"${ID}","turn":5,"kind":"compaction","run":1,"seq":[10,10],`;
+      const unsealed =
+        `${head}"prev":"${prev}","at":"2026-11-21T20:18:00.000Z","pins":${pins},"events":[${event}],`;
+      Deno.writeFileSync(turn(path, 5), seal(unsealed).bytes);
+    },
+    found: ["error wrong_checkpoint turns/000005.json", "info open_run turns/000005.json"],
+    refused: true,
+  },
   "open modes": {
     damage: (path) => {
       Deno.chmodSync(path, 0o755);
@@ -264,6 +289,48 @@ Deno.test("a turn of a later format is a warning: this version cannot judge it",
     assert.deepEqual(await codesOf(home), [
       "warning newer_format turns/000005.json",
     ]);
+  }));
+
+Deno.test("a session without a turn is named, as a creation that was cut short or as one that lost its turns", () =>
+  withHome(async (home) => {
+    const { path } = await newSession(testPorts(), home);
+    for (const { name } of [...Deno.readDirSync(`${path}/turns`)]) Deno.removeSync(`${path}/turns/${name}`);
+    const unused = (await codesOf(home)).filter((line) => !line.includes("unreferenced_blob"));
+    assert.deepEqual(unused, ["error manifest_leads manifest.json"]);
+    Deno.truncateSync(`${path}/manifest.json`, 10);
+    assert.deepEqual((await codesOf(home)).filter((line) => !line.includes("unreferenced_blob")), [
+      "error missing_turn turns/000001.json",
+      "warning manifest_garbled manifest.json",
+    ]);
+    Deno.removeSync(`${path}/manifest.json`);
+    assert.deepEqual((await codesOf(home)).filter((line) => !line.includes("unreferenced_blob")), [
+      "warning no_turns .",
+    ]);
+  }));
+
+Deno.test("a session that is removed or replaced while fsck looks at it is told as gone, whenever that happens", () =>
+  withHome(async (home) => {
+    for (const how of ["removed", "replaced"]) {
+      for (let at = 1, done = false; !done; at++) {
+        const { path } = await newSession(portsOn(spyFiles(() => {}, { syncs: false })), home);
+        let count = 0;
+        const files = spyFiles(() => {
+          if (++count !== at) return;
+          Deno.renameSync(path, `${home.path}/away`);
+          if (how === "replaced") Deno.mkdirSync(path, { mode: 0o700 });
+        });
+        const outcome = await fsckSession(portsOn(files), home, ID).catch((error) => error);
+        done = count < at;
+        if (done) assert.deepEqual(outcome.findings, []);
+        else if (at > 1) {
+          assert.equal(outcome.code, "no_such_session", `${how} before operation ${at}: ${outcome}`);
+        }
+        for (const left of [path, `${home.path}/away`]) {
+          if (testPorts().files.facts(left) !== null) Deno.removeSync(left, { recursive: true });
+        }
+        assert.ok(done || at < 200);
+      }
+    }
   }));
 
 Deno.test("fsck of no session says so", () =>

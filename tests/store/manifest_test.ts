@@ -47,6 +47,23 @@ const SPOILED: Record<string, { spoil: (path: string) => void; finding: string }
       reseal(path, (manifest) => ({ ...manifest, head: { ...manifest.head, sum: "0".repeat(64) } })),
     finding: "warning manifest_wrong",
   },
+  "padded to 2 MB": {
+    spoil: (path) => {
+      const text = Deno.readTextFileSync(path);
+      const open = text.slice(0, text.lastIndexOf('"sum"'));
+      Deno.writeFileSync(path, seal(`${open}${" ".repeat(2 * 1024 * 1024)}`).bytes);
+    },
+    finding: "warning manifest_garbled",
+  },
+  "sealed again with pins that no turn has": {
+    spoil: (path) =>
+      reseal(path, (manifest) => ({ ...manifest, pins: { ...manifest.pins, instructions: "0".repeat(64) } })),
+    finding: "warning manifest_wrong",
+  },
+  "sealed again with another run": {
+    spoil: (path) => reseal(path, (manifest) => ({ ...manifest, run: 7 })),
+    finding: "warning manifest_wrong",
+  },
 };
 
 function reseal(path: string, change: (manifest: Manifest) => Manifest): void {

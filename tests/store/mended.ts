@@ -36,7 +36,7 @@ export async function damageOf({ disk }: MadeSession): Promise<Finding[]> {
 }
 
 /** The body of the next request. */
-function nextBody(turns: readonly Turn[]): string {
+export function nextBody(turns: readonly Turn[]): string {
   const { entries } = foldHistory(turns, {
     fingerprint: { provider: "openai", endpoint: "1f3a9c02", account: null },
     model: "gpt-5.6",

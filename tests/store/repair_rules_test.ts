@@ -201,6 +201,23 @@ Deno.test("a lost blob is named for the record, and a damaged one is kept in qua
     assert.deepEqual((await mend(home)).lostBlobs, []);
   }));
 
+Deno.test("what a replacement pins is there, also where another content had its name", () =>
+  damaged(async (home) => {
+    const paths = sessionPaths(home.sessions, ID);
+    Deno.writeTextFileSync(pathOf(home, 1), "");
+    Deno.removeSync(paths.manifest);
+    // The only turn with pins is lost: its place is taken with tools that are known to be none.
+    for (const content of ["{}", "longer than no tools"]) {
+      Deno.writeTextFileSync(`${paths.blobs}/${sha256Hex("[]")}`, content, { mode: 0o600 });
+      await mend(home);
+      assert.equal(Deno.readTextFileSync(`${paths.blobs}/${sha256Hex("[]")}`), "[]");
+      const { findings } = await fsckSession(testPorts(), home, ID);
+      assert.deepEqual(findings.filter(({ severity }) => severity === "error"), []);
+      Deno.writeTextFileSync(pathOf(home, 1), "");
+      Deno.removeSync(paths.manifest);
+    }
+  }));
+
 Deno.test("symbolic links and directories where turns belong are moved aside, and never followed", () =>
   damaged(async (home) => {
     const outside = `${home.path}/outside.json`;
@@ -289,4 +306,9 @@ Deno.test("a fork is mended in what it shares, and where the turn that names its
     assert.deepEqual(findings.filter(({ severity }) => severity === "error"), []);
     assert.deepEqual((await repairSession(testPorts(), home, { id, waitMs: 0 })).actions, []);
     assert.deepEqual(read(home).turns, before);
+    // Nothing names the parent any more but its turns: a fork of the fork may hold them all the same.
+    const child = parseSessionId("fork-of-fork");
+    const again = planFork(testPorts(), home, { parent: id, toSeq: undefined });
+    await forkSession(testPorts(), home, again, { id: child, summary: null, usage: NO_USAGE });
+    assert.deepEqual(readSession(testPorts(), home, child).turns.length, 9);
   }));

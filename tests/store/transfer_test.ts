@@ -96,6 +96,24 @@ Deno.test("a fork is exported and imported with its lineage, without its parent"
     assert.deepEqual(names(other), ["child"]);
   }));
 
+Deno.test("a damaged blob that only tells of an old request is a warning, and an export leaves it out", () =>
+  withHome(async (home, root) => {
+    const writer = await newWriter(testPorts(), home);
+    writer.append(userDraft("hello"));
+    const { sha256 } = writer.putBlob(new TextEncoder().encode("other tools"));
+    const model = modelDraft([]);
+    if (model.kind !== "model") throw new TypeError("A model turn was asked for");
+    writer.append({ ...model, request: { ...model.request, fields: { tools: { blob: sha256 } } } });
+    writer.append(endDraft());
+    writer.close();
+    Deno.writeTextFileSync(`${writer.path}/blobs/${sha256}`, "Other tools");
+    const { findings } = await fsckSession(testPorts(), home, ID);
+    assert.deepEqual(findings.map(({ severity, code }) => [severity, code]), [["warning", "damaged_blob"]]);
+    const other = otherHome(root);
+    const { blobs } = await imported(other, `${exported(home).join("\n")}\n`);
+    assert.equal(blobs, 2);
+  }));
+
 Deno.test("an import never overwrites a session, and says so before it reads on", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);

@@ -1,7 +1,8 @@
 /** The verb `fsck`: checks a session's files and changes none. */
-import type { ExitCode } from "../../domain/errors.ts";
+import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
 import { counted } from "../../domain/text.ts";
-import { fsckSession } from "../../store/fsck.ts";
+import { type FsckReport, fsckSession } from "../../store/fsck.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
 import { chosenSessions } from "../session_choice.ts";
 
@@ -15,12 +16,23 @@ export async function fsckVerb(selector: string | undefined, flags: FsckFlags): 
   const context = makeContext(flags);
   const { ports, output } = context;
   const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "fsck" });
-  const reports = [];
-  for (const id of ids) reports.push(await fsckSession(ports, home, id));
+  const reports: FsckReport[] = [];
+  const skipped: { readonly id: SessionId; readonly why: string }[] = [];
+  for (const id of ids) {
+    try {
+      reports.push(await fsckSession(ports, home, id));
+    } catch (error) {
+      // Of many, one that another process removes meanwhile is no failure.
+      if (flags.all !== true || !(error instanceof ReprError && error.code === "no_such_session")) {
+        throw error;
+      }
+      skipped.push({ id, why: error.message });
+    }
+  }
   const errors = reports.flatMap((report) => report.findings).filter(({ severity }) => severity === "error");
   const exitCode: ExitCode = errors.length > 0 ? 12 : 0;
   if (output.options.json) {
-    output.json({ ok: errors.length === 0, exit_code: exitCode, sessions: reports });
+    output.json({ ok: errors.length === 0, exit_code: exitCode, sessions: reports, skipped });
     return exitCode;
   }
   for (const { id, findings, turns, in_use } of reports) {
@@ -29,5 +41,6 @@ export async function fsckVerb(selector: string | undefined, flags: FsckFlags): 
     output.text(`${id}: ${counted(turns, "turn")}, ${verdict}${in_use ? ", in use" : ""}\n`);
     for (const { severity, path, message } of findings) output.text(`  ${severity}: ${path}: ${message}\n`);
   }
+  for (const { id, why } of skipped) output.note(`skipped ${id}: ${why}`);
   return exitCode;
 }
