@@ -92,8 +92,9 @@ export async function inspectLock(
   paths: SessionPaths,
 ): Promise<{ readonly held: boolean; readonly owner: LockOwner | null }> {
   if (lookForFile(ports, paths.lock).status !== "ok") return { held: false, owner: null };
+  const before = ownerOf(ports, paths);
   const file = Deno.openSync(paths.lock, { read: true });
-  const taken = await takeLock(file, { exclusive: false, waitMs: 0 }, ownerOf(ports, paths));
+  const taken = await takeLock(file, { exclusive: false, waitMs: 0 }, before);
   if (taken) file.close();
   // Read after the refusal: before it, the line may be that of a holder who is gone.
   return { held: !taken, owner: taken ? null : ownerOf(ports, paths) };
