@@ -9,8 +9,8 @@ import { readBlobOrLost } from "../store/read.ts";
 import { DEFAULT_INSTRUCTIONS } from "./default_instructions.ts";
 
 /**
- * The instructions that a session's newest run had: they stay until a flag says otherwise. Where a repair recorded that
- * they are lost, those of a new session; `onLost` is then given what to say about it.
+ * The instructions of a session's newest run: they stay until a flag says otherwise. If a repair recorded that they are
+ * lost, the default ones; `onLost` then gets the message to report.
  */
 export function sessionInstructions(
   ports: Ports,

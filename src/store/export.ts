@@ -93,7 +93,7 @@ function blobsThere(ports: Ports, paths: SessionPaths, turns: readonly Turn[]): 
     const looked = lookForFile(ports, path);
     if (looked.status === "refused") throw damaged(paths, path, looked);
     if (looked.status === "ok") {
-      // What is needed is compared while it is written.
+      // The content of a needed blob is compared while it is written.
       if (needed || inspectBlob(ports, paths, sha256).status === "ok") there.add(sha256);
     } else if (needed && !lost.has(sha256)) {
       throw damaged(paths, path, { code: "missing_blob", message: "is missing" });

@@ -69,7 +69,7 @@ export function planFork(
 function lineageOf(parent: SessionId, turns: readonly Turn[]): string[] {
   // The last fork turn is the parent's own: those before it are part of what it shares with its own parent.
   const forks = turns.flatMap(({ events }) => events.filter((event) => event.type === "session_fork"));
-  // Where that one is lost, the turns still say who wrote them.
+  // If that one is lost, the turns still name their writers.
   const before = [...forks.at(-1)?.lineage ?? [], ...turns.map(({ session }) => session)];
   return [...new Set(before.filter((session) => session !== parent)), parent];
 }

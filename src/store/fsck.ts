@@ -54,7 +54,7 @@ export async function fsckDirectory(ports: Ports, paths: SessionPaths): Promise<
   };
   try {
     const report = await checkAll(ports, paths, tried);
-    // What is missing in one that went meanwhile is no damage.
+    // Files that are missing because the session was removed are no damage.
     requireUnmoved();
     return report;
   } catch (error) {

@@ -2,8 +2,8 @@ import type { FileFacts, Ports } from "../domain/ports.ts";
 import { lookForDirectory } from "./trusted.ts";
 
 /**
- * A directory as it was when it was opened, to tell it from another one that has its path now. It is kept open until
- * then: file systems give the inode number of a directory that is gone to the next one.
+ * A directory that was opened, to distinguish it from another one that has its path now. It stays open: file systems
+ * reuse the inode number of a removed directory for the next one.
  */
 export class HeldDirectory {
   readonly #ports: Ports;
@@ -11,7 +11,7 @@ export class HeldDirectory {
   readonly #facts: FileFacts | null;
   readonly #handle: { close(): void } | null;
 
-  /** Holds what is at `path` when that is a directory of ours. Throws the runtime's errors. */
+  /** Opens `path` if that is a directory of ours. Throws the runtime's errors. */
   constructor(ports: Ports, path: string) {
     this.#ports = ports;
     this.#path = path;

@@ -74,7 +74,7 @@ function readAll(ports: Ports, paths: SessionPaths, file: ManifestFile): History
   const chain = new Chain(paths.id, { lineage: () => findLineage(ports, paths) });
   const turns = readOn(ports, paths, chain);
   refuseGap(ports, paths, turns.length, file);
-  // Whatever the file says: what was read says it better.
+  // The file is only a cache of the turns, which were all read.
   return { manifest: wholeManifest(paths.id, turns), turns, chain, manifestIsNewer: file.status === "newer" };
 }
 
@@ -95,15 +95,15 @@ function readBehind(
   const bornOut = turns[0]?.seq[0] === from.to_seq + 1 && known?.type === "history_compaction" &&
     JSON.stringify(refOf(known, from.turn)) === JSON.stringify(from) &&
     turns.find(({ turn }) => turn === head.turn)?.sum === head.sum;
-  if (!bornOut || !saysWhatTheyDo(file.manifest, turns.filter(({ turn }) => turn <= head.turn))) return null;
+  if (!bornOut || !agreesWith(file.manifest, turns.filter(({ turn }) => turn <= head.turn))) return null;
   const opening = from.opening_turn === null ? [] : readOpening(ports, paths, from.opening_turn);
   let manifest: Manifest = file.manifest;
   for (const turn of turns) if (turn.turn > head.turn) manifest = advanceManifest(manifest, paths.id, turn);
   return { manifest, turns: [...opening, ...turns], chain, manifestIsNewer: false };
 }
 
-/** Whether a manifest says what the newest turns up to its head say; only sums over all turns cannot be compared. */
-function saysWhatTheyDo(manifest: Manifest, turns: readonly Turn[]): boolean {
+/** True when a manifest agrees with the newest turns up to its head; sums over all turns cannot be compared. */
+function agreesWith(manifest: Manifest, turns: readonly Turn[]): boolean {
   let again = manifest;
   for (const turn of turns) again = advanceManifest(again, manifest.session, turn);
   return JSON.stringify({ ...again, usage: manifest.usage }) === JSON.stringify(manifest);

@@ -26,7 +26,7 @@ export interface LockOptions {
   readonly waitMs: number;
   /** Ends the waiting. */
   readonly signal?: AbortSignal | undefined;
-  /** To make room: the lock counts without the owner's line where the disk is full. */
+  /** For verbs that free space: if the disk is full, the lock is taken without the owner's line. */
   readonly toFree?: true;
 }
 

@@ -30,7 +30,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Reads a session's manifest: checksum, shape and session id. Throws the runtime's errors. */
 export function readManifest(ports: Ports, paths: SessionPaths): ManifestFile {
   const read = readTrusted(ports, paths.manifest, { maxBytes: MAX_MANIFEST_BYTES });
-  // It is a cache: one that is too large to be read is made anew like any other that does not serve.
+  // It is a cache: one that is too large to be read is rebuilt like any other that does not serve.
   if (read.status === "refused" && read.code === "too_large") return garbled(read.message);
   if (read.status !== "ok") return read;
   let value: unknown;

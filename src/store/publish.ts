@@ -74,7 +74,7 @@ export function writeAll(file: WritableFile, bytes: Uint8Array): void {
 
 /**
  * Gives the finished temporary file its name, which must be free, and makes the name durable. The temporary
- * name is gone afterwards. `check` runs right before; what it throws is thrown, with the temporary file still there.
+ * name is gone afterwards. `check` runs right before; its error leaves the temporary file there.
  *
  * @throws the runtime's `AlreadyExists` when `to` is taken, with the temporary file still there;
  * {@linkcode SyncFailed} when the name may not be durable.

@@ -1,6 +1,6 @@
 /**
  * Removing a session's directory so that an interruption leaves nothing half removed in view: it gets a hidden name
- * first, and only then its files go. Where it cannot be renamed, an interruption leaves a session that nobody continues.
+ * first, and only then its files go. If it cannot be renamed, an interruption leaves a session that readers refuse.
  *
  * @module
  */
@@ -68,8 +68,8 @@ export function removeDirectory(
 }
 
 /**
- * Removes the first and the newest turn, durably: whatever else is left then, a reader misses one of them, with a
- * manifest or without, and refuses the session as damaged.
+ * Removes the first and the newest turn, durably. A reader then misses one of them, with a manifest or without, and
+ * refuses the session as damaged.
  */
 function removeEnds({ files }: Ports, turns: string): void {
   if (files.facts(turns)?.kind !== "directory") return;

@@ -20,7 +20,7 @@ export function planBlobs(draft: RepairDraft): void {
   }
 }
 
-/** A blob that a turn names and nobody has any more. */
+/** A blob that a turn names and that is gone. */
 export interface LostBlob {
   readonly sha256: string;
   /** The first turn that names it, and with which member. */

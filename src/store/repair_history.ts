@@ -76,8 +76,8 @@ export function mendHistory(remains: Remains): Mended {
     const chain = new Chain(remains.session, { lineage: () => lineageOf(places, remains.session) });
     const broken = firstBreach(chain, places);
     if (broken === null) return { places, chain, reasonOf: (turn) => attempt.reasonOf(turn) };
-    // What a replacement says follows from the turn behind it: that one is wrong here. Otherwise it would be a mistake
-    // of ours: better no repair than a wrong one.
+    // A replacement is made to fit the turn after it, so that turn is wrong here. Without one it is a mistake of ours:
+    // better no repair than a wrong one.
     const blamed = places.find(({ turn, file }) => turn.turn >= broken.turn && file !== null)?.file;
     if (blamed === undefined || blamed === null) {
       throw new TypeError(`The replacement of turn ${broken.turn} ${broken.reason.message}`);

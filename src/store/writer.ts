@@ -47,7 +47,7 @@ export class SessionWriter {
   readonly #ports: Ports;
   readonly #paths: SessionPaths;
   readonly #lock: SessionLock;
-  /** `turns/`, as it was opened: whoever moves the session or puts another in its place is noticed. */
+  /** `turns/` as it was opened, to notice when the session is moved or replaced. */
   readonly #turns: HeldDirectory;
   #history: History;
   readonly #blobs = new Set<string>();
@@ -101,7 +101,7 @@ export class SessionWriter {
     const paths = sessionPaths(home.sessions, options.id);
     orStorageError(`open session "${paths.id}"`, paths.root, () => requireSession(ports, paths));
     return await SessionWriter.#underLock(ports, paths, options, {
-      // It held nothing but blobs that are lost, or somebody took it for empty.
+      // A repair may have set aside every blob, or a user removed the directory.
       prepare: () => makeMissingBlobs(ports, paths),
       read: () => {
         const history = readRecent(ports, paths);
@@ -125,7 +125,7 @@ export class SessionWriter {
     try {
       return orStorageError(`open session "${paths.id}"`, paths.root, () => {
         prepare();
-        // Before it is read: what is written later must follow what was read.
+        // Before the turns are read: later turns must follow these.
         const turns = new HeldDirectory(ports, paths.turns);
         held.push(turns);
         return new SessionWriter(ports, paths, { lock, turns, history: read() });
@@ -311,7 +311,7 @@ export class SessionWriter {
       "session_diverged",
       `Cannot ${tried}: its directory was moved or replaced while it was open; nothing was written to the one that has its name now`,
       {
-        hint: `Move the session back, or look at what has its name with "reprise show ${this.id}"`,
+        hint: `Move the session back, or look at the one that has its name with "reprise show ${this.id}"`,
         details: { session: this.id, path: this.path },
       },
     );
@@ -355,7 +355,7 @@ export class SessionWriter {
   }
 }
 
-/** Makes `blobs/` again where it is missing: the next blob needs it. */
+/** Creates `blobs/` if it is missing: the next blob needs it. */
 function makeMissingBlobs(ports: Ports, paths: SessionPaths): void {
   if (ports.files.facts(paths.blobs) !== null) return;
   if (ensureDirectory(ports.files, paths.blobs)) orSyncFailed(() => ports.files.syncDirectory(paths.root));

@@ -1,4 +1,4 @@
-/** What the program does when a session's files move, vanish or are lost under it. */
+/** Sessions whose files are moved, removed or lost while the program uses them. */
 import assert from "node:assert/strict";
 import { DEFAULT_INSTRUCTIONS } from "../../src/cli/default_instructions.ts";
 import { events } from "../support/reprise.ts";
@@ -23,7 +23,7 @@ function filesOf(directory: string): Record<string, string> {
 }
 
 together("a session that is replaced during a run stays apart from it", {
-  "the run ends as diverged (exit 5), and the session that took the name is as it was": async () => {
+  "the run ends as diverged (exit 5), and the session that took the name is unchanged": async () => {
     let requests = 0;
     await using place = new Place(({ input }) => {
       // The answer to the first request of the run is under way: its turn would be the next number of either.
@@ -56,18 +56,18 @@ together("a session that is replaced during a run stays apart from it", {
 });
 
 /** The blob that a turn of session `s` names with a member, and the turn's number. */
-const LOST: Readonly<Record<string, { readonly name: (place: Place) => string; readonly told: RegExp }>> = {
+const LOST: Readonly<Record<string, { readonly name: (place: Place) => string; readonly says: RegExp }>> = {
   "the pinned instructions": {
     name: (place) => place.sandbox.turns("s")[0].pins.instructions,
-    told: /pins\.instructions of turn 1; a run without --instructions starts with the default ones/,
+    says: /pins\.instructions of turn 1; a run without --instructions starts with the default ones/,
   },
   "the pinned tools": {
     name: (place) => place.sandbox.turns("s")[0].pins.tools,
-    told: /pins\.tools of turn 1; each run brings its own tools/,
+    says: /pins\.tools of turn 1; each run brings its own tools/,
   },
   "the whole of a large tool result": {
     name: (place) => place.sandbox.turns("s")[2].events[0].blob.sha256,
-    told: /the result with seq 5 of turn 3; the text that the model was told is still in the turn/,
+    says: /the result with seq 5 of turn 3; the turn still holds the text that the model got/,
   },
 };
 
@@ -89,7 +89,7 @@ const VERBS: readonly (readonly string[])[] = [
 ];
 
 const lostCases: Cases = Object.fromEntries(
-  Object.entries(LOST).map(([what, { name, told }]) => [what, async () => {
+  Object.entries(LOST).map(([what, { name, says }]) => [what, async () => {
     await using place = new Place(readsThenAnswers);
     Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, "alpha beta gamma\n".repeat(20_000));
     const first = await place.call([
@@ -127,7 +127,7 @@ const lostCases: Cases = Object.fromEntries(
       const called = await place.call(args);
       assert.equal(called.code, 0, `${args.join(" ")}: ${called.stdout}${called.stderr}`);
     }
-    assert.match(repaired.stdout, told);
+    assert.match(repaired.stdout, says);
     assert.ok(repaired.stdout.includes(sha256));
   }]),
 );
@@ -196,7 +196,7 @@ function openPaths(pid: number): string[] {
 }
 
 if (Deno.build.os === "linux") {
-  together("fsck --all goes on when a session is removed meanwhile", {
+  together("fsck --all continues when a session is removed meanwhile", {
     "the others are checked, and it is named as gone": async () => {
       await using place = new Place(readsThenAnswers);
       await place.session("s");

@@ -1,4 +1,4 @@
-/** fsck and the verbs hold each other to the same rules: what it calls sound they take, and what they refuse it names. */
+/** fsck and the verbs apply the same rules: they accept each session that it finds sound, and it names each that they refuse. */
 import assert from "node:assert/strict";
 import { ReprError } from "../../src/domain/errors.ts";
 import { parseSessionId, type SessionId } from "../../src/domain/ids.ts";
@@ -29,7 +29,7 @@ interface Place {
   readonly id: SessionId;
 }
 
-/** What a verb does to a session, up to its end. Each leaves the session as it found it, but for `run`. */
+/** Each verb on a session, up to its end. All but `run` leave the session unchanged. */
 const VERBS: Readonly<Record<string, (place: Place, clean: boolean) => unknown>> = {
   export: ({ ports, home, id }) => {
     const source = [...exportSession(ports, home, { id, redact: false }).chunks].map((chunk) =>
@@ -48,7 +48,7 @@ const VERBS: Readonly<Record<string, (place: Place, clean: boolean) => unknown>>
       usage: usage ?? none,
     });
     try {
-      // What blobs hold is not looked at when they are linked.
+      // Blobs are linked without reading them.
       const { findings } = await fsckSession(ports, home, FORK);
       assert.deepEqual(clean ? errorsIn(findings) : [], [], "fsck refuses the fork");
     } finally {
@@ -76,10 +76,10 @@ function errorsIn(findings: readonly Finding[]): Finding[] {
   return findings.filter(({ severity }) => severity === "error");
 }
 
-/** What fsck cannot judge or what is no session yet: it says so by a warning, and verbs refuse it by exit code 2. */
+/** Warnings about sessions that fsck cannot judge or that have no turn: verbs refuse them with exit code 2. */
 const UNJUDGED: ReadonlySet<string> = new Set(["newer_format", "newer_kind", "no_turns"]);
 
-/** Holds the verbs to what fsck said, and fsck to what they refuse. Returns whether fsck called the session sound. */
+/** Asserts that the verbs and fsck agree. Returns whether fsck found the session sound. */
 async function assertAgree(place: Place, report: FsckReport, where: string): Promise<boolean> {
   const errors = errorsIn(report.findings);
   const clean = errors.length === 0 && !report.findings.some(({ code }) => UNJUDGED.has(code));
@@ -99,15 +99,17 @@ async function assertAgree(place: Place, report: FsckReport, where: string): Pro
       );
       continue;
     }
-    const told = `${where}: ${verb} refuses with ${refusal}`;
-    assert.ok(!clean, `${told}, and fsck finds ${JSON.stringify(report.findings)}`);
-    assert.ok(refusal instanceof ReprError, told);
-    if (refusal.code === "session_damaged") assert.ok(errors.length > 0, `${told}, and fsck finds no error`);
+    const message = `${where}: ${verb} refuses with ${refusal}`;
+    assert.ok(!clean, `${message}, and fsck finds ${JSON.stringify(report.findings)}`);
+    assert.ok(refusal instanceof ReprError, message);
+    if (refusal.code === "session_damaged") {
+      assert.ok(errors.length > 0, `${message}, and fsck finds no error`);
+    }
   }
   return clean;
 }
 
-/** Runs `body` on each of many odd sessions, without any fsync: nothing here asks what survives a power failure. */
+/** Runs `body` on each of many odd sessions, without any fsync: no test here is about power failures. */
 async function forOddSessions(
   count: number,
   seed: number,
@@ -143,7 +145,7 @@ async function forOddSessions(
   }
 }
 
-Deno.test(`of ${samples(6_000)} odd sessions, run, export and fork take each in which fsck finds no error, and fsck names what they refuse as damaged`, async () => {
+Deno.test(`of ${samples(6_000)} odd sessions, run, export and fork accept each in which fsck finds no error, and fsck names an error in each that they refuse as damaged`, async () => {
   let clean = 0;
   await forOddSessions(samples(6_000), 23, async (place, where) => {
     const report = await fsckSession(place.ports, place.home, place.id);
@@ -152,7 +154,7 @@ Deno.test(`of ${samples(6_000)} odd sessions, run, export and fork take each in 
   assert.ok(clean > samples(6_000) / 10, `only ${clean} were sound: the property says little`);
 });
 
-Deno.test(`of ${samples(2_000)} odd sessions, each that repair takes is one that run, export and fork take`, async () => {
+Deno.test(`of ${samples(2_000)} odd sessions, run, export and fork accept each that repair accepts`, async () => {
   let repaired = 0;
   await forOddSessions(samples(2_000), 977, async (place, where) => {
     const { ports, home, id } = place;
@@ -172,7 +174,7 @@ Deno.test(`of ${samples(2_000)} odd sessions, each that repair takes is one that
   assert.ok(repaired > samples(2_000) / 2, `only ${repaired} could be repaired`);
 });
 
-/** What the verb `repair` records once the files are in order. */
+/** Records what the verb `repair` records after it repaired the files. */
 async function record({ ports, home, id }: Place, lost: readonly string[]): Promise<void> {
   const writer = await SessionWriter.open(ports, home, { id });
   try {

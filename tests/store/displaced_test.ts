@@ -11,7 +11,7 @@ import { exported, imported } from "./transfer_support.ts";
 
 const DIVERGED = { code: "session_diverged", exitCode: 5 };
 
-/** An export of the session with its first run: what is imported under the name that became free. */
+/** An export of the session with its first run, to import under the name that becomes free. */
 async function firstRun(home: Home): Promise<string> {
   const writer = await newWriter(testPorts(), home);
   appendRun(writer);
@@ -27,7 +27,7 @@ const REPLACE: Readonly<Record<string, (home: Home, other: string) => Promise<un
     Deno.renameSync(`${home.sessions}/${ID}`, `${home.path}/moved`);
     return imported(home, other);
   },
-  // The file system gives the inode numbers of what was removed to what is made next.
+  // The file system reuses the inode numbers of removed directories.
   "removed, and another imported under its name": (home, other) => {
     Deno.removeSync(`${home.sessions}/${ID}`, { recursive: true });
     return imported(home, other);
@@ -124,7 +124,7 @@ Deno.test("whichever operation of an append a replacement comes before, the sess
     }
   }));
 
-Deno.test("a session that was moved away while it was open is whole, and goes on where it lies", () =>
+Deno.test("a session that was moved away while it was open is whole, and continues after it is moved back", () =>
   withHome(async (home) => {
     const writer = await newWriter(testPorts(), home);
     appendRun(writer);

@@ -168,7 +168,7 @@ Deno.test("gc leaves a session in use, a fork being made and a damaged session a
     writer.close();
   }));
 
-Deno.test("where its directory cannot be renamed, rm removes a session in its place; stopped anywhere, it leaves one that is whole or refused, and goes on", () =>
+Deno.test("where its directory cannot be renamed, rm removes a session in its place; stopped anywhere, it leaves one that is whole or refused, and a second rm finishes", () =>
   withHome(async (home) => {
     const open = async () => {
       const writer = await SessionWriter.open(testPorts(), home, { id: ID });
@@ -193,7 +193,7 @@ Deno.test("where its directory cannot be renamed, rm removes a session in its pl
           if (found === 5) assert.deepEqual(findings.filter(({ severity }) => severity === "error"), []);
           else {
             refused++;
-            // With its last turn and manifest it is what a creation leaves that was cut short.
+            // Without turns and manifest it looks like a creation that was cut short.
             assert.ok(["session_damaged", "no_such_session"].includes(found.code), `${at}: ${found}`);
           }
           await removeSession(testPorts(), home, ID);
@@ -229,7 +229,7 @@ if (await canMount("overlay")) {
     }
   });
 
-  Deno.test("a writer goes on in a session of an overlay's lower layer, which the first write copies up", async () => {
+  Deno.test("a writer continues a session of an overlay's lower layer, which the first write copies up", async () => {
     const root = await Deno.makeTempDir({ prefix: "reprise-overlay-" });
     try {
       for (const name of ["upper", "work", "at"]) Deno.mkdirSync(`${root}/${name}`);

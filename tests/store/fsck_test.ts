@@ -169,7 +169,7 @@ const DAMAGE: Record<string, Damage> = {
     found: ["warning foreign_file .tmp-77-00ff"],
     refused: false,
   },
-  "a checkpoint that keeps the message of a turn behind its end": {
+  "a checkpoint that keeps the message of a turn after its end": {
     damage: (path) => {
       const text = Deno.readTextFileSync(turn(path, 5));
       const prev = /"prev":"(\w+)"/.exec(text)?.[1];
@@ -308,7 +308,7 @@ Deno.test("a session without a turn is named, as a creation that was cut short o
     ]);
   }));
 
-Deno.test("a session that is removed or replaced while fsck looks at it is told as gone, whenever that happens", () =>
+Deno.test("a session that is removed or replaced while fsck checks it is reported as gone, whenever that happens", () =>
   withHome(async (home) => {
     for (const how of ["removed", "replaced"]) {
       for (let at = 1, done = false; !done; at++) {

@@ -1,4 +1,4 @@
-/** A disk without a byte left: what makes room must work, and what fails must leave nothing. */
+/** A full disk: verbs that free space work on it, and a failed operation leaves nothing. */
 import assert from "node:assert/strict";
 import { NO_USAGE } from "../../src/domain/event.ts";
 import { parseSessionId } from "../../src/domain/ids.ts";
@@ -17,7 +17,7 @@ import { exported, imported } from "./transfer_support.ts";
 const CHILD = parseSessionId("child");
 const FULL = { code: "storage_full", exitCode: 14 };
 
-/** What needs room: new files and directories, and their content. */
+/** Operations that need space: new files and directories, and their content. */
 const NEEDS_ROOM: ReadonlySet<Operation["name"]> = new Set(
   ["createExclusive", "write", "makeDirectory"] as const,
 );
@@ -63,7 +63,7 @@ Deno.test("rm removes a session with no byte left", () =>
     assert.deepEqual(names(home), []);
   }));
 
-Deno.test("prune and gc free what they name with no byte left", () =>
+Deno.test("prune and gc free space with no byte left", () =>
   withHome(async (home) => {
     await withGarbage(home);
     await whileFull(async (ports) => {

@@ -38,7 +38,7 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
       return bytes;
     }),
   "zero bytes": (root, dice) => rewrite(root, dice, (bytes) => bytes.fill(0)),
-  "bytes behind the end": (root, dice) =>
+  "bytes after the end": (root, dice) =>
     rewrite(root, dice, (bytes) => {
       const longer = new Uint8Array(bytes.length + dice.count(1, 9)).fill(10);
       longer.set(bytes);
@@ -88,13 +88,13 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
     const path = anyTurn(root, dice);
     if (path !== null) editTurn(path, (turn) => editedValue(turn, dice));
   },
-  "a turn edited, and every turn behind it sealed again to fit": (root, dice) => {
+  "a turn edited, and every turn after it sealed again to fit": (root, dice) => {
     const path = anyTurn(root, dice);
     if (path === null) return;
     editTurn(path, (turn) => editedValue(turn, dice));
     rechain(root);
   },
-  "a checkpoint edited, and every turn behind it sealed again to fit": (root, dice) => {
+  "a checkpoint edited, and every turn after it sealed again to fit": (root, dice) => {
     for (const path of turnsOf(root)) {
       editTurn(path, (turn) => {
         const [event] = Array.isArray(turn.events) ? turn.events as Readable[] : [];
@@ -106,14 +106,14 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
     rechain(root);
     if (dice.chance(0.5) && exists(`${root}/manifest.json`)) remove(`${root}/manifest.json`);
   },
-  "a turn taken out, and every turn behind it sealed again to fit": (root, dice) => {
+  "a turn taken out, and every turn after it sealed again to fit": (root, dice) => {
     const path = anyTurn(root, dice);
     if (path === null) return;
     remove(path);
     for (const [index, each] of turnsOf(root).entries()) Deno.renameSync(each, turnPath(root, index + 1));
     rechain(root);
   },
-  "something that is none of ours": (root, dice) => {
+  "a file or directory of another name": (root, dice) => {
     const directory = dice.pick(["", "/turns", "/blobs", "/quarantine"]);
     Deno.mkdirSync(`${root}${directory}`, { recursive: true, mode: 0o700 });
     const name = dice.pick(["notes.txt", "0000003.json", ".tmp-12-00ff", "000099.json.bak", "a".repeat(64)]);
@@ -227,7 +227,7 @@ function editTurn(path: string, change: (turn: JsonObject) => JsonObject): void 
     const { sum: _, ...turn } = JSON.parse(Deno.readTextFileSync(path));
     writeSealed(path, `${JSON.stringify(change(turn)).slice(0, -1)},\n `);
   } catch (error) {
-    // What was damaged before is left as it is.
+    // A turn that was damaged before stays damaged.
     if (!(error instanceof SyntaxError)) throw error;
   }
 }
@@ -289,7 +289,7 @@ function turnPath(root: string, turn: number): string {
   return `${root}/turns/${String(turn).padStart(6, "0")}.json`;
 }
 
-/** The manifest, or what a session's own would be like where it cannot be read. */
+/** The manifest, or a minimal one if it cannot be read. */
 function manifestOf(root: string): JsonObject {
   try {
     return JSON.parse(Deno.readTextFileSync(`${root}/manifest.json`));

@@ -201,7 +201,7 @@ Deno.test("a lost blob is named for the record, and a damaged one is kept in qua
     assert.deepEqual((await mend(home)).lostBlobs, []);
   }));
 
-Deno.test("what a replacement pins is there, also where another content had its name", () =>
+Deno.test("the blobs that a replacement pins exist, also if another content had their names", () =>
   damaged(async (home) => {
     const paths = sessionPaths(home.sessions, ID);
     Deno.writeTextFileSync(pathOf(home, 1), "");

@@ -1,5 +1,5 @@
 /**
- * One session of each kind on disk, written by the store itself: what tests damage.
+ * One session of each kind on disk, written by the store itself, for tests that damage them.
  *
  * @module
  */

@@ -96,7 +96,7 @@ Deno.test("a fork is exported and imported with its lineage, without its parent"
     assert.deepEqual(names(other), ["child"]);
   }));
 
-Deno.test("a damaged blob that only tells of an old request is a warning, and an export leaves it out", () =>
+Deno.test("a damaged blob that only an old request names is a warning, and an export leaves it out", () =>
   withHome(async (home, root) => {
     const writer = await newWriter(testPorts(), home);
     writer.append(userDraft("hello"));

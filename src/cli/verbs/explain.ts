@@ -111,7 +111,7 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
   }
   return 0;
 
-  /** Whether the next request goes on where the last one ended; `null` before the first, or where that one is lost. */
+  /** Whether the next request extends the last one; `null` before the first, or if the last one is lost. */
   function prefixOf(): PrefixReport | null {
     const last = view.turns.findLast((turn): turn is ModelTurn => turn.kind === "model");
     if (last === undefined) return null;

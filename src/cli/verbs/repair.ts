@@ -112,7 +112,7 @@ function report({ output }: Context, id: SessionId, { plan, dryRun, left }: Outc
   for (const { path, message } of left) output.text(`  left: ${path}: ${message}\n`);
 }
 
-/** What replaces the content of a lost blob from now on. */
+/** Says in a message which content replaces that of a lost blob. */
 function insteadOf({ by }: LostBlob): string {
   switch (by) {
     case "pins.instructions":
@@ -122,7 +122,7 @@ function insteadOf({ by }: LostBlob): string {
     default:
       return by.startsWith("request.fields.")
         ? "verify cannot make that request again"
-        : "the text that the model was told is still in the turn";
+        : "the turn still holds the text that the model got";
   }
 }
 
