@@ -1,5 +1,6 @@
 import type { Clock, Ports } from "../domain/ports.ts";
 import { denoFiles } from "../store/deno_files.ts";
+import { hasOpenFile, processIdentity } from "../store/process_identity.ts";
 import { loopbackDirect } from "../transport/proxy.ts";
 import { readVariable, setVariables } from "./environment.ts";
 
@@ -9,7 +10,13 @@ export function livePorts(): Ports {
     clock: liveClock,
     random: () => (crypto.getRandomValues(new Uint32Array(1))[0] as number) / 2 ** 32,
     env: readVariable,
-    process: { pid: Deno.pid, host: Deno.hostname(), user: Deno.uid() },
+    process: {
+      pid: Deno.pid,
+      host: Deno.hostname(),
+      user: Deno.uid(),
+      identityOf: processIdentity,
+      hasOpen: hasOpenFile,
+    },
     files: denoFiles,
     fetch: (input, init) => {
       keepProxiesOut();

@@ -72,12 +72,26 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Facts about this process, for the lock's owner line. */
+/** Tells a process from every other that has had its number. Written into the lock's owner line under these names. */
+export type ProcessIdentity = {
+  /** PID namespace in which the number is valid, such as `pid:[4026531836]`. */
+  readonly pid_namespace: string;
+  /** Id of the kernel's current boot. */
+  readonly boot_id: string;
+  /** Start of the process after that boot, in clock ticks. */
+  readonly start_time: number;
+};
+
+/** Facts about this process and others, for the lock's owner line. */
 export interface ProcessFacts {
   readonly pid: number;
   readonly host: string;
   /** Our user id; `null` where the platform has none. */
   readonly user: number | null;
+  /** Identity of a running process of this host; `null` if it does not run or the platform does not tell. */
+  readonly identityOf: (pid: number) => ProcessIdentity | null;
+  /** True if the platform shows that the process has the file at `path` open. */
+  readonly hasOpen: (pid: number, path: string) => boolean;
 }
 
 /** All ports together. */

@@ -5,8 +5,8 @@
  * @module
  */
 import { ReprError } from "../domain/errors.ts";
-import { isJsonObject, numberMember, stringMember } from "../domain/json.ts";
-import type { Ports } from "../domain/ports.ts";
+import { isJsonObject, type JsonObject, numberMember, objectMember, stringMember } from "../domain/json.ts";
+import type { Ports, ProcessIdentity } from "../domain/ports.ts";
 import { damaged } from "./damage.ts";
 import { isTaken, meansFull, storageError, systemCode } from "./fs_errors.ts";
 import { FILE_MODE, type SessionPaths } from "./layout.ts";
@@ -18,6 +18,8 @@ export interface LockOwner {
   readonly host: string;
   /** ISO 8601 UTC. */
   readonly since: string;
+  /** Absent in lines of older versions, and where the platform does not tell. */
+  readonly identity?: ProcessIdentity;
 }
 
 /** How long to wait for a lock. */
@@ -241,9 +243,15 @@ function nameOwner(ports: Ports, file: Deno.FsFile, { toFree }: LockOptions): vo
 }
 
 function writeOwner(ports: Ports, file: Deno.FsFile): void {
-  const { pid, host } = ports.process;
+  const { pid, host, identityOf } = ports.process;
+  const identity = identityOf(pid);
   // Real time, for people: a look at a fixture's clock would move it.
-  const owner: LockOwner = { pid, host, since: new Date().toISOString() };
+  const owner: LockOwner = {
+    pid,
+    host,
+    since: new Date().toISOString(),
+    ...(identity === null ? {} : { identity }),
+  };
   const line = new TextEncoder().encode(`${JSON.stringify(owner)}\n`);
   file.truncateSync(0);
   file.seekSync(0, Deno.SeekMode.Start);
@@ -264,7 +272,17 @@ function ownerOf(ports: Ports, paths: SessionPaths): LockOwner | null {
   const pid = numberMember(value, "pid");
   const host = stringMember(value, "host");
   const since = stringMember(value, "since");
-  return pid === undefined || host === undefined || since === undefined ? null : { pid, host, since };
+  if (pid === undefined || host === undefined || since === undefined) return null;
+  const identity = identityIn(objectMember(value, "identity") ?? {});
+  return { pid, host, since, ...(identity === null ? {} : { identity }) };
+}
+
+function identityIn(value: JsonObject): ProcessIdentity | null {
+  const pidNamespace = stringMember(value, "pid_namespace");
+  const bootId = stringMember(value, "boot_id");
+  const startTime = numberMember(value, "start_time");
+  if (pidNamespace === undefined || bootId === undefined || startTime === undefined) return null;
+  return { pid_namespace: pidNamespace, boot_id: bootId, start_time: startTime };
 }
 
 /** `no_such_session` for a directory that went away under us. */

@@ -7,7 +7,7 @@ import { requireSealedStart } from "../../src/cli/session_test/start.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { sealFixture, writeNew } from "../../src/fixture/seal.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
-import { ID, INSTRUCTIONS, newSession, testPorts, TOOLS, withHome } from "../store/support.ts";
+import { ID, INSTRUCTIONS, newSession, testPorts, testProcess, TOOLS, withHome } from "../store/support.ts";
 import { writeFixture } from "../support/fixture.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { HELLO, Place, together } from "./harness.ts";
@@ -115,7 +115,7 @@ Deno.test("lint tells a start/ that no run could go on with, also where its sums
 
 Deno.test("lint finds nothing in a start/ as git gives it to any user, or where there is none", async () => {
   await withTest(async (path) => {
-    const another = { pid: 1, host: "test-host", user: (Deno.uid() ?? 0) + 1 };
+    const another = testProcess({ user: (Deno.uid() ?? 0) + 1 });
     assert.deepEqual(await lintStart(testPorts({ process: another }), path), []);
     Deno.removeSync(`${path}/start`, { recursive: true });
     assert.deepEqual(await lintStart(testPorts(), path), []);

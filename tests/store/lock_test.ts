@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { fsckSession } from "../../src/store/fsck.ts";
 import { readSession } from "../../src/store/read.ts";
 import { SessionWriter } from "../../src/store/writer.ts";
-import { ID, newSession, newWriter, testPorts, userDraft, withHome } from "./support.ts";
+import { ID, newSession, newWriter, testPorts, testProcess, userDraft, withHome } from "./support.ts";
 
 /** Starts a process that opens session {@linkcode ID} and holds it until it is killed. */
 async function holdInAnotherProcess(home: string): Promise<Deno.ChildProcess> {
@@ -44,7 +44,7 @@ Deno.test({
       const first = await SessionWriter.open(testPorts(), home, { id: ID });
       const started = performance.now();
       await assert.rejects(
-        SessionWriter.open(testPorts({ process: { pid: 1, host: "other", user: Deno.uid() } }), home, {
+        SessionWriter.open(testPorts({ process: testProcess({ pid: 1, host: "other" }) }), home, {
           id: ID,
         }),
         (error: { code: string; exitCode: number; message: string; hint: string }) => {

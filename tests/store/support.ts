@@ -6,10 +6,11 @@
 import type { EventDraft } from "../../src/domain/event.ts";
 import { parseSessionId, type SessionId } from "../../src/domain/ids.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
-import type { Files, Ports } from "../../src/domain/ports.ts";
+import type { Files, Ports, ProcessFacts } from "../../src/domain/ports.ts";
 import type { Pins, TurnDraft } from "../../src/domain/turn.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { type Home, openHome } from "../../src/store/home.ts";
+import { hasOpenFile, processIdentity } from "../../src/store/process_identity.ts";
 import { SessionWriter } from "../../src/store/writer.ts";
 
 const encoder = new TextEncoder();
@@ -30,6 +31,18 @@ export function pinsFor(workspace = "/workspace"): Pins {
   };
 }
 
+/** This process on a host of its own; its other facts are the real ones, or those of `overrides`. */
+export function testProcess(overrides: Partial<ProcessFacts> = {}): ProcessFacts {
+  return {
+    pid: Deno.pid,
+    host: "test-host",
+    user: Deno.uid(),
+    identityOf: processIdentity,
+    hasOpen: hasOpenFile,
+    ...overrides,
+  };
+}
+
 /** Ports on the real disk; the clock advances a second with each look, randomness is seeded. */
 export function testPorts(overrides: Partial<Ports> = {}): Ports {
   let instant = Date.UTC(2026, 10, 21, 20, 18, 0);
@@ -42,7 +55,7 @@ export function testPorts(overrides: Partial<Ports> = {}): Ports {
     },
     random: () => (state = (state * 48271) % 2147483647) / 2147483647,
     env: () => undefined,
-    process: { pid: Deno.pid, host: "test-host", user: Deno.uid() },
+    process: testProcess(),
     files: denoFiles,
     fetch: globalThis.fetch,
     workspacePin: (directory) => directory,

@@ -14,6 +14,7 @@ import {
   newWriter,
   portsOn,
   testPorts,
+  testProcess,
   userDraft,
   withHome,
 } from "./support.ts";
@@ -76,7 +77,7 @@ Deno.test("a file or directory of another owner is refused, wherever it lies", a
 Deno.test("a session and a home of another user are refused", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
-    const other = testPorts({ process: { pid: 1, host: "h", user: (Deno.uid() ?? 0) + 1 } });
+    const other = testPorts({ process: testProcess({ user: (Deno.uid() ?? 0) + 1 }) });
     assert.throws(() => readSession(other, home, ID), {
       code: "session_damaged",
       message: /belongs to user/,

@@ -3,8 +3,7 @@ import { type ExitCode, ReprError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { closeKilledRun } from "../../run/closing.ts";
 import type { Home } from "../../store/home.ts";
-import type { LockOwner } from "../../store/lock.ts";
-import { sessionOwner } from "../../store/owner.ts";
+import { sessionOwner, signalledPid } from "../../store/owner.ts";
 import { SessionWriter } from "../../store/writer.ts";
 import { type CommonFlags, type Context, makeContext } from "../context.ts";
 import { sessionArgument } from "../session_argument.ts";
@@ -24,7 +23,7 @@ export async function interruptVerb(selector: string, flags: InterruptFlags): Pr
   const { ports, output } = context;
   const { home, id } = sessionArgument(context, selector);
   const { held, owner } = await sessionOwner(ports, home, id);
-  const pid = held ? stoppablePid(context, id, owner) : null;
+  const pid = held ? signalledPid(ports, { home, id, owner }) : null;
   if (flags.dryRun === true) {
     const plan = pid === null ? "close the newest run if it is open" : `send SIGINT to process ${pid}`;
     if (output.options.json) output.json({ type: "dry_run", session: id, pid, plan });
@@ -38,25 +37,6 @@ export async function interruptVerb(selector: string, flags: InterruptFlags): Pr
   else if (closed !== null) output.text(`${id}: run ${closed} was killed, and is closed now\n`);
   else output.text(`${id}: nothing is running\n`);
   return 0;
-}
-
-/** The owner's process, when it is one of this machine. */
-function stoppablePid({ ports }: Context, id: SessionId, owner: LockOwner | null): number {
-  if (owner === null || owner.host !== ports.process.host) {
-    const where = owner === null
-      ? "its owner has not given its name yet"
-      : `its owner runs on host ${owner.host}`;
-    throw new ReprError("session_locked", `Cannot interrupt session "${id}": ${where}`, {
-      hint: owner === null ? "Try again" : "Interrupt it there",
-    });
-  }
-  if (!Number.isSafeInteger(owner.pid) || owner.pid <= 1 || owner.pid === ports.process.pid) {
-    throw new ReprError(
-      "session_locked",
-      `Cannot interrupt session "${id}": process ${owner.pid} is no writer`,
-    );
-  }
-  return owner.pid;
 }
 
 interface Stopping {
