@@ -88,18 +88,26 @@ export class SessionLock {
   }
 }
 
-/** Whether somebody is writing to a session, without writing anything: for `fsck` and `doctor`. */
+/**
+ * Whether somebody is writing to a session, without writing anything: for `fsck` and `doctor`.
+ *
+ * @throws {ReprError} `storage_*` if the file system refuses the lock (`EIO`, `ESTALE`, `ENOLCK`).
+ */
 export async function inspectLock(
   ports: Ports,
   paths: SessionPaths,
 ): Promise<{ readonly held: boolean; readonly owner: LockOwner | null }> {
-  if (lookForFile(ports, paths.lock).status !== "ok") return { held: false, owner: null };
-  const before = ownerOf(ports, paths);
-  const file = Deno.openSync(paths.lock, { read: true });
-  const taken = await takeLock(file, { exclusive: false, waitMs: 0 }, before);
-  if (taken) file.close();
-  // Read after the refusal: before it, the line may be that of a holder who is gone.
-  return { held: !taken, owner: taken ? null : ownerOf(ports, paths) };
+  try {
+    if (lookForFile(ports, paths.lock).status !== "ok") return { held: false, owner: null };
+    const before = ownerOf(ports, paths);
+    const file = Deno.openSync(paths.lock, { read: true });
+    const taken = await takeLock(file, { exclusive: false, waitMs: 0 }, before);
+    if (taken) file.close();
+    // Read after the refusal: before it, the line may be that of a holder who is gone.
+    return { held: !taken, owner: taken ? null : ownerOf(ports, paths) };
+  } catch (error) {
+    throw storageError(error, `inspect the lock of session "${paths.id}"`, paths.lock);
+  }
 }
 
 /** The locked file with our name in it; `null` when its path names another file by now. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { fsckSession } from "../../src/store/fsck.ts";
+import { sessionOwner } from "../../src/store/owner.ts";
 import { readSession } from "../../src/store/read.ts";
 import { SessionWriter } from "../../src/store/writer.ts";
 import { ID, newSession, newWriter, testPorts, testProcess, userDraft, withHome } from "./support.ts";
@@ -173,4 +174,37 @@ Deno.test("two writers that both hold no lock still cannot overwrite: the later 
     assert.equal(kept.length, 1);
     assert.match(Deno.readTextFileSync(`${late.path}/quarantine/${kept[0]}`), /"text":"mine"/);
     assert.equal(readSession(testPorts(), home, ID).turns.length, 1);
+  }));
+
+Deno.test("a file system that refuses the lock (EIO, ESTALE, ENOLCK) is a failure of the storage, whoever asks", () =>
+  withHome(async (home) => {
+    await newSession(testPorts(), home);
+    const { prototype } = Deno.FsFile;
+    const real = Object.getOwnPropertyDescriptors(prototype);
+    for (const message of ["Input/output error (os error 5)", "Stale file handle (os error 116)"]) {
+      const refuse = () => {
+        throw new Error(message);
+      };
+      Object.assign(prototype, { tryLockSync: refuse, lock: () => Promise.reject(new Error(message)) });
+      try {
+        const asks: readonly (() => Promise<unknown>)[] = [
+          () => SessionWriter.open(testPorts(), home, { id: ID }),
+          () => fsckSession(testPorts(), home, ID),
+          () => sessionOwner(testPorts(), home, ID),
+        ];
+        for (const ask of asks) {
+          await assert.rejects(ask, (error: { code: string; exitCode: number; message: string }) => {
+            assert.deepEqual([error.code, error.exitCode], ["storage_failed", 14], error.message);
+            assert.ok(error.message.includes(message) && error.message.includes("/lock"), error.message);
+            return true;
+          });
+        }
+      } finally {
+        for (const name of ["tryLockSync", "lock"]) {
+          const descriptor = real[name as "lock"];
+          if (descriptor === undefined) delete (prototype as unknown as Record<string, unknown>)[name];
+          else Object.defineProperty(prototype, name, descriptor);
+        }
+      }
+    }
   }));
