@@ -10,6 +10,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   narrowProcessEnvironment();
   const { buildProgram, splitCommand } = await import("./program.ts");
+  outliveFileSizeLimit();
   let exitCode = 0;
   try {
     const { own, command } = splitCommand(args);
@@ -22,6 +23,14 @@ export async function main(args: readonly string[]): Promise<number> {
     return known.exitCode;
   }
   return exitCode;
+}
+
+/**
+ * With a handler, a write beyond `ulimit -f` fails with EFBIG, which is reported as any refusal of the disk. Without
+ * one, SIGXFSZ would end the process without a word.
+ */
+function outliveFileSizeLimit(): void {
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});
 }
 
 /** What commander throws: help and version were shown, or the words are off. */

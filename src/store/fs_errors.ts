@@ -13,11 +13,15 @@ const CODE_OF_CLASS: Record<string, string> = {
   NotCapable: "EACCES",
 };
 
+/** Errors for which the runtime gives only the number: the same on every system of the Unix family. */
+const CODE_OF_MESSAGE: readonly (readonly [RegExp, string])[] = [[/\(os error 27\)/, "EFBIG"]];
+
 /** The system's name of an error, such as `ENOSPC`; `null` for anything that is not a file system's error. */
 export function systemCode(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   if ("code" in error && typeof error.code === "string") return error.code;
-  return CODE_OF_CLASS[error.name] ?? null;
+  const byMessage = CODE_OF_MESSAGE.find(([pattern]) => pattern.test(error.message));
+  return CODE_OF_CLASS[error.name] ?? byMessage?.[1] ?? null;
 }
 
 /** True when a name was taken already. */
@@ -39,12 +43,15 @@ export function meansNoLinks(error: unknown): boolean {
 }
 
 /** What can be done, by what was refused. */
-type Hints = Readonly<Record<"full" | "denied" | "readOnly" | "failed", string>>;
+type Hints = Readonly<Record<"full" | "denied" | "readOnly" | "tooLarge" | "failed", string>>;
+
+const RAISE_LIMIT = 'Raise the limit on the size of files ("ulimit -f")';
 
 const HOME_HINTS: Hints = {
   full: "Free some space",
   denied: "Check the owner and mode of that path, or choose another home with --home",
   readOnly: "Choose a home on a writable file system with --home",
+  tooLarge: RAISE_LIMIT,
   failed: 'Check the disk and the path, then see what is there with "reprise fsck"',
 };
 
@@ -52,6 +59,7 @@ const FILE_HINTS: Hints = {
   full: "Free some space",
   denied: "Check the owner and mode of that path, or name another one",
   readOnly: "Name a path on a writable file system",
+  tooLarge: RAISE_LIMIT,
   failed: "Check the disk and that path, or name another one",
 };
 
@@ -71,6 +79,12 @@ function refusalOf(error: unknown): Refusal {
       return { code: "storage_denied", found: "permission denied", hint: "denied" };
     case "EROFS":
       return { code: "storage_denied", found: "the file system is read-only", hint: "readOnly" };
+    case "EFBIG":
+      return {
+        code: "storage_failed",
+        found: "the file would be larger than this process or the file system may make one",
+        hint: "tooLarge",
+      };
     default:
       return {
         code: "storage_failed",
