@@ -44,6 +44,15 @@ export function numberMember(object: JsonObject, name: string): number | undefin
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
+/**
+ * The member `name` as a count, whatever number a server sends: rounded, from 0 to 2^53 − 1. 0 when it is absent or of
+ * another type.
+ */
+export function countMember(object: JsonObject, name: string): number {
+  const value = Math.round(numberMember(object, name) ?? 0);
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, value));
+}
+
 /** The member `name` as a place in a list, or `undefined` when it is absent or cannot be one. */
 export function indexMember(object: JsonObject, name: string): number | undefined {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;

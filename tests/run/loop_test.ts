@@ -322,3 +322,26 @@ Deno.test("a disk that fails at any operation of a run: one run.ended, exit 14, 
     }
   }
 });
+
+Deno.test("a usage beyond 2^53, or a fraction of a token, closes the run and leaves a session that goes on", async () => {
+  await withHome(async (home) => {
+    const usage = {
+      input_tokens: 2 ** 60,
+      output_tokens: 1.5,
+      input_tokens_details: { cached_tokens: 1e300 },
+    };
+    for (const [number, open] of (["create", "open", "open"] as const).entries()) {
+      const writer = await SessionWriter[open](testPorts(), home, { id: ID });
+      const script = [answer([message("Done.")], { usage })];
+      const ended = await executeRun(scripted(testPorts(), writer, { script, tools: [] }).setup, PROMPT);
+      assert.equal(ended.state, "completed", `run ${number + 1}: ${ended.exit_code}`);
+      assert.equal(writer.end.runEnded, true);
+      const most = Number.MAX_SAFE_INTEGER;
+      assert.deepEqual([ended.usage.input_tokens, ended.usage.cached_tokens], [most, most]);
+      assert.equal(writer.manifest?.usage.input_tokens, most, "the session's sum has the same limit");
+      assert.equal(writer.manifest?.usage.output_tokens, 2 * (number + 1));
+      writer.close();
+    }
+    assert.deepEqual((await fsckSession(testPorts(), home, ID)).findings, []);
+  });
+});

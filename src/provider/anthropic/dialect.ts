@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { NO_USAGE, type Usage } from "../../domain/event.ts";
+import { addCounts, NO_USAGE, type Usage } from "../../domain/event.ts";
 import { accountHash } from "../../domain/fingerprint.ts";
-import { type JsonObject, numberMember, objectMember } from "../../domain/json.ts";
+import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
 import { keyHeaders } from "../key.ts";
 import type { Dialect } from "../provider.ts";
@@ -32,16 +32,17 @@ export const anthropicMessages: Dialect = {
 
 /** The three input counts are disjoint, unlike OpenAI's (§10): all of the input is their sum. */
 function usageOf(usage: JsonObject): Usage {
-  const cached = countOf(usage, "cache_read_input_tokens");
+  const cached = countMember(usage, "cache_read_input_tokens");
   return {
     ...NO_USAGE,
-    input_tokens: countOf(usage, "input_tokens") + countOf(usage, "cache_creation_input_tokens") + cached,
+    input_tokens: [
+      countMember(usage, "input_tokens"),
+      countMember(usage, "cache_creation_input_tokens"),
+      cached,
+    ]
+      .reduce(addCounts),
     cached_tokens: cached,
-    output_tokens: countOf(usage, "output_tokens"),
-    reasoning_tokens: countOf(objectMember(usage, "output_tokens_details") ?? {}, "thinking_tokens"),
+    output_tokens: countMember(usage, "output_tokens"),
+    reasoning_tokens: countMember(objectMember(usage, "output_tokens_details") ?? {}, "thinking_tokens"),
   };
-}
-
-function countOf(object: JsonObject, name: string): number {
-  return Math.max(0, numberMember(object, name) ?? 0);
 }

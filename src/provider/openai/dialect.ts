@@ -5,7 +5,7 @@
  */
 import { NO_USAGE, type Usage } from "../../domain/event.ts";
 import { accountHash } from "../../domain/fingerprint.ts";
-import { type JsonObject, numberMember, objectMember } from "../../domain/json.ts";
+import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
 import { keyHeaders } from "../key.ts";
 import type { Dialect } from "../provider.ts";
@@ -34,13 +34,9 @@ function usageOf(usage: JsonObject): Usage {
   const output = objectMember(usage, "output_tokens_details") ?? {};
   return {
     ...NO_USAGE,
-    input_tokens: countOf(usage, "input_tokens"),
-    cached_tokens: countOf(input, "cached_tokens"),
-    output_tokens: countOf(usage, "output_tokens"),
-    reasoning_tokens: countOf(output, "reasoning_tokens"),
+    input_tokens: countMember(usage, "input_tokens"),
+    cached_tokens: countMember(input, "cached_tokens"),
+    output_tokens: countMember(usage, "output_tokens"),
+    reasoning_tokens: countMember(output, "reasoning_tokens"),
   };
-}
-
-function countOf(object: JsonObject, name: string): number {
-  return Math.max(0, numberMember(object, name) ?? 0);
 }

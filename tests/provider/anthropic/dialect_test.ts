@@ -59,4 +59,8 @@ Deno.test("the input of a usage is the sum of its disjoint counts, and garbage c
     }),
     { input_tokens: 5, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
   );
+  assert.equal(
+    anthropicMessages.usageOf({ input_tokens: 2 ** 60, cache_read_input_tokens: 2 ** 60 }).input_tokens,
+    Number.MAX_SAFE_INTEGER,
+  );
 });
