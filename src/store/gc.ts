@@ -19,8 +19,8 @@ import { MAX_TURN_BYTES } from "./turn_file.ts";
 
 /** One thing that `gc` removes. */
 export interface Garbage {
-  readonly kind: "blob" | "temporary" | "begun_session" | "half_made" | "half_removed";
-  /** Inside the directory of sessions. */
+  readonly kind: "blob" | "temporary" | "begun_session" | "half_made" | "half_removed" | "scratch";
+  /** Inside the directory of sessions; whole for a scratch directory of `test`. */
   readonly path: string;
 }
 

@@ -4,9 +4,16 @@ import { answer, message, type Script } from "../support/responses_server.ts";
 import { assertError, Place, readsThenAnswers, together, until } from "./harness.ts";
 
 async function ok(place: Place, args: readonly string[]): Promise<string> {
-  const called = await place.call(args);
+  const called = await place.call(args, { env: { TMPDIR: temporary(place) } });
   assert.equal(called.code, 0, called.stdout + called.stderr);
   return called.stdout;
+}
+
+/** A temporary directory of the place's own: `gc` looks into it. */
+function temporary(place: Place): string {
+  const path = `${place.sandbox.directory}/tmp`;
+  Deno.mkdirSync(path, { recursive: true });
+  return path;
 }
 
 function sessions(place: Place): string[] {
@@ -144,6 +151,40 @@ together("gc removes what nobody needs", {
     assert.deepEqual(sessions(place), ["a"]);
     await ok(place, ["fsck", "--all"]);
     assert.equal(await ok(place, ["gc"]), "");
+  },
+  "scratch directories of killed session tests, by their locks; others' and young ones stay": async () => {
+    await using place = new Place([]);
+    const directory = temporary(place);
+    const old = new Date(Date.now() - 2 * 60_000);
+    const ancient = new Date(Date.now() - 25 * 3_600_000);
+    const make = (name: string, { lock = true, at = old }: { lock?: boolean; at?: Date } = {}) => {
+      const path = `${directory}/${name}`;
+      Deno.mkdirSync(`${path}/home/sessions`, { recursive: true });
+      Deno.symlinkSync(place.sandbox.home, `${path}/link`);
+      if (lock) Deno.writeTextFileSync(`${path}/lock`, "");
+      Deno.utimeSync(path, at, at);
+      return path;
+    };
+    Deno.mkdirSync(place.sandbox.home, { mode: 0o700 });
+    const gone = [
+      make("reprise-session-killed"),
+      make("reprise-session-old", { lock: false, at: ancient }),
+    ];
+    const kept = [
+      make("reprise-session-now", { at: new Date() }),
+      make("reprise-session-older-version", { lock: false }),
+      make("somebody-else", { at: ancient }),
+      make("reprise-session-held"),
+    ];
+    using held = Deno.openSync(`${kept.at(-1)}/lock`, { read: true, write: true });
+    held.lockSync(true);
+    const found = gone.map((path) => ({ kind: "scratch", path }));
+    const dry = JSON.parse(await ok(place, ["gc", "--dry-run", "--json"]));
+    assert.deepEqual(dry.would_remove, found);
+    assert.deepEqual(JSON.parse(await ok(place, ["gc", "--json"])).removed, found);
+    const left = [...Deno.readDirSync(directory)].map(({ name }) => `${directory}/${name}`).sort();
+    assert.deepEqual(left, kept.toSorted());
+    assert.ok(Deno.statSync(place.sandbox.home).isDirectory, "no link is followed");
   },
   "a home that is not there yet is no error": async () => {
     await using place = new Place([]);

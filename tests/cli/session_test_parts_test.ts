@@ -328,7 +328,7 @@ Deno.test("a step calls no verb that listens or sends, and names no home, worksp
   }
 });
 
-Deno.test("start/ is a session only where its manifest names one in a string, and holds no link", () => {
+Deno.test("start/ is a session only where its manifest names one in a string, and holds no link", async () => {
   const directory = Deno.makeTempDirSync();
   try {
     Deno.mkdirSync(`${directory}/start`);
@@ -336,18 +336,20 @@ Deno.test("start/ is a session only where its manifest names one in a string, an
       const manifest of ["", "null", "[]", "{}", '{"session":null}', '{"session":true}', '{"session":"A"}']
     ) {
       Deno.writeTextFileSync(`${directory}/start/manifest.json`, manifest);
-      assertCode(
-        () => makePlace(directory),
-        "bad_fixture",
-        /start\/manifest\.json": it does not name a session/,
-      );
+      await assert.rejects(makePlace(directory), {
+        code: "bad_fixture",
+        message: /start\/manifest\.json": it does not name a session/,
+      });
     }
     Deno.writeTextFileSync(`${directory}/start/manifest.json`, '{"session":"s"}');
-    const place = makePlace(directory);
+    const place = await makePlace(directory);
     assert.deepEqual(filesBelow(place.home), ["sessions/s/manifest.json"]);
     place[Symbol.dispose]();
     Deno.symlinkSync("manifest.json", `${directory}/start/owner`);
-    assertCode(() => makePlace(directory), "bad_fixture", /start\/owner": it is a link/);
+    await assert.rejects(makePlace(directory), {
+      code: "bad_fixture",
+      message: /start\/owner": it is a link/,
+    });
   } finally {
     Deno.removeSync(directory, { recursive: true });
   }

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { readVariable } from "../environment.ts";
-import { orFileError } from "../../store/fs_errors.ts";
+import { livePorts } from "../live_ports.ts";
 import { copyBelow, entries, exists, requirePlain, setModified } from "./files.ts";
+import { makeScratch } from "./scratch.ts";
 import { startedSession } from "./start.ts";
 
 /** The scratch directory of a test. */
@@ -27,14 +27,10 @@ export interface TestPlace extends Disposable {
  *
  * @throws {ReprError} `bad_fixture` where `start/` is no session, or it or `workspace/` holds a link; `storage_*`.
  */
-export function makePlace(directory: string, modified?: Date): TestPlace {
+export async function makePlace(directory: string, modified?: Date): Promise<TestPlace> {
   for (const name of ["workspace", "start"]) requirePlain(`${directory}/${name}`);
-  const temporary = readVariable("TMPDIR") ?? "/tmp";
-  const root = orFileError(
-    "make a scratch directory (TMPDIR names where)",
-    temporary,
-    () => Deno.realPathSync(Deno.makeTempDirSync({ prefix: "reprise-session-" })),
-  );
+  const scratch = await makeScratch(livePorts());
+  const { root } = scratch;
   const place: TestPlace = {
     root,
     home: `${root}/home`,
@@ -42,7 +38,7 @@ export function makePlace(directory: string, modified?: Date): TestPlace {
     cwd: `${root}/cwd`,
     user: `${root}/user`,
     temporary: `${root}/tmp`,
-    [Symbol.dispose]: () => Deno.removeSync(root, { recursive: true }),
+    [Symbol.dispose]: () => scratch[Symbol.dispose](),
   };
   try {
     copyBelow(`${directory}/workspace`, place.workspace);

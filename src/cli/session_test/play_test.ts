@@ -92,7 +92,7 @@ async function playSession(
   requireSealedStart(files, directory);
   const clockOf = (index: number) => steps[index]?.at ?? nearestClock(fixtures, index);
   // Commands such as "ls -l" tell times of files: those of the test's own are the same in each play.
-  using place = makePlace(directory, new Date(clockOf(0)));
+  using place = await makePlace(directory, new Date(clockOf(0)));
   const played: PlayedStep[] = [];
   const fixed: Divergence[] = [];
   const open: Divergence[] = [];

@@ -3,6 +3,7 @@ import type { ExitCode } from "../../domain/errors.ts";
 import { collectGarbage } from "../../store/gc.ts";
 import { openHome } from "../../store/home.ts";
 import { type CommonFlags, makeContext } from "../context.ts";
+import { collectScratch } from "../session_test/scratch.ts";
 
 /** The flags of `gc`. */
 export interface GcFlags extends CommonFlags {
@@ -15,7 +16,9 @@ export async function gcVerb(flags: GcFlags): Promise<ExitCode> {
   const { ports, output } = context;
   const dryRun = flags.dryRun === true;
   const home = openHome(ports, context.home.value, { create: false });
-  const { removed, skipped } = await collectGarbage(ports, home, { dryRun });
+  const found = [await collectGarbage(ports, home, { dryRun }), await collectScratch(ports, { dryRun })];
+  const removed = found.flatMap((each) => each.removed);
+  const skipped = found.flatMap((each) => each.skipped);
   const exitCode = skipped.some(({ code }) => code.startsWith("storage_")) ? 14 : 0;
   if (output.options.json) {
     output.json({
