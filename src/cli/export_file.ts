@@ -2,6 +2,7 @@ import { ReprError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
 import { writeNew } from "../store/chunks.ts";
 import { fileError } from "../store/fs_errors.ts";
+import { parentOf, syncForeignDirectory } from "../store/home.ts";
 import { unlinkQuietly } from "../store/publish.ts";
 
 /** A file that takes the place of an older one when it is whole, readable for its owner alone. */
@@ -25,7 +26,8 @@ export class ExportFile {
   }
 
   /**
-   * Writes all of `chunks` and returns how many bytes that were. What goes wrong leaves an older file as it was.
+   * Writes all of `chunks`, durably, and returns how many bytes that were. What goes wrong leaves an older file as it
+   * was.
    *
    * @throws {ReprError} `storage_*`, and what `chunks` throws.
    */
@@ -42,6 +44,8 @@ export class ExportFile {
     try {
       writeNew(this.#ports, temporary, counted());
       this.#ports.files.rename(temporary, this.#path);
+      // Whoever exports may remove the session next, on another disk.
+      syncForeignDirectory(this.#ports, parentOf(this.#path));
     } catch (error) {
       unlinkQuietly(this.#ports.files, temporary);
       throw fileError(error, "write the export", this.#path);

@@ -1,5 +1,8 @@
 /** export and import: one portable file. */
 import assert from "node:assert/strict";
+import { ExportFile } from "../../src/cli/export_file.ts";
+import { CHANGING, spyFiles } from "../store/spy_files.ts";
+import { portsOn } from "../store/support.ts";
 import { assertError, begun, KEY, Place, readsThenAnswers, together } from "./harness.ts";
 
 async function ok(place: Place, args: readonly string[], home?: string): Promise<string> {
@@ -128,4 +131,24 @@ together("export and import carry a session from home to home", {
     assert.match(await ok(place, ["verify", "s"], `${other}2`), /turn 2: redacted/);
     await ok(place, ["run", "--json", "-s", "s", "Go on"], `${other}2`);
   },
+});
+
+Deno.test("an export is durable under its name when it is done: content, name, directory", () => {
+  const directory = Deno.makeTempDirSync({ prefix: "reprise-export-" });
+  try {
+    const calls: string[] = [];
+    const files = spyFiles(({ name, path }) => {
+      if (CHANGING.has(name)) calls.push(`${name} ${path.startsWith(`${directory}/`) ? "file" : path}`);
+    });
+    new ExportFile(portsOn(files), `${directory}/s.jsonl`).write([new TextEncoder().encode("all")]);
+    assert.deepEqual(calls.slice(-4), [
+      "sync file",
+      "close file",
+      "rename file",
+      `syncDirectory ${directory}`,
+    ]);
+    assert.equal(Deno.readTextFileSync(`${directory}/s.jsonl`), "all");
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
 });
