@@ -121,6 +121,16 @@ export interface Assembler {
   end(): readonly StreamUpdate[];
 }
 
+/** A body in pieces: that of the first `n` entries is `opening`, `pieces[0]` to `pieces[n - 1]`, then `closing`. */
+export interface BodyPieces {
+  /** The fields, in body order, up to where the history begins. */
+  opening(fields: JsonObject): string;
+  /** One for each entry; empty for an entry that does not go out. */
+  readonly pieces: readonly string[];
+  /** The end of the body after each entry. */
+  readonly closings: readonly string[];
+}
+
 /** One API's way of saying things. */
 export interface Dialect {
   /**
@@ -137,6 +147,8 @@ export interface Dialect {
   accountOf(headers: Headers): string | null;
   /** The body again, from its recorded {@linkcode BuiltRequest.fields} and a history. */
   bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string;
+  /** The same body in pieces; `null` if the entries do not stand in it one after the other. */
+  bodyPieces(entries: readonly FoldedEntry[]): BodyPieces | null;
   /** Judges an answer that is not an event stream: any status, any body, JSON or not. */
   classify(status: number, headers: Headers, bodyText: string): ApiFailure;
   /** Token counts from a usage object; what is missing counts as 0. */

@@ -11,7 +11,7 @@ import { keyHeaders } from "../key.ts";
 import type { Dialect } from "../provider.ts";
 import { MessagesAssembler } from "./assembler.ts";
 import { refusalOf } from "./refusal.ts";
-import { bodyOf, buildRequest } from "./request.ts";
+import { bodyOf, bodyPieces, buildRequest } from "./request.ts";
 
 /** Anthropic Messages, and every server that speaks it (protocol §9–11). */
 export const anthropicMessages: Dialect = {
@@ -23,6 +23,7 @@ export const anthropicMessages: Dialect = {
   }),
   buildRequest,
   bodyOf,
+  bodyPieces,
   refusalOf,
   newAssembler: () => new MessagesAssembler(),
   accountOf: (headers) => accountHash(null, headers.get("anthropic-workspace-id")),

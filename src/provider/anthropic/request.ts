@@ -6,7 +6,7 @@
 import type { FoldedEntry } from "../../domain/folded.ts";
 import { isJsonObject, type JsonObject, type JsonValue, wellFormedValue } from "../../domain/json.ts";
 import { modelFacts } from "../../domain/models.ts";
-import type { BuiltRequest, RequestSpec } from "../provider.ts";
+import type { BodyPieces, BuiltRequest, RequestSpec } from "../provider.ts";
 import { layoutOf, type Message } from "./layout.ts";
 import { encodeBlock, isBlank } from "./render.ts";
 import { type ThinkingWish, thinkingWish } from "./thinking.ts";
@@ -44,9 +44,30 @@ export function bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): str
   return encodeBody(fields, layoutOf(entries));
 }
 
+/** The same body in pieces; `null` if a result stands before blocks of entries that came before it. */
+export function bodyPieces(entries: readonly FoldedEntry[]): BodyPieces | null {
+  const pieces = entries.map(() => "");
+  let [last, end] = [-1, ""];
+  for (const { role, blocks } of layoutOf(entries)) {
+    for (const [index, { entry, block }] of blocks.entries()) {
+      if (entry < last) return null;
+      const before = index > 0 ? "," : `${end === "" ? "" : `${end},`}{"role":"${role}","content":[`;
+      pieces[entry] += `${before}${encodeBlock(block)}`;
+      [last, end] = [entry, "]}"];
+    }
+  }
+  const first = pieces.findIndex((piece) => piece !== "");
+  const closings = pieces.map((_, index) => first >= 0 && index >= first ? "]}]}" : "]}");
+  return { opening, pieces, closings };
+}
+
 function encodeBody(fields: JsonObject, messages: readonly Message[]): string {
+  return `${opening(fields)}${messages.map(encodeMessage).join(",")}]}`;
+}
+
+function opening(fields: JsonObject): string {
   const own = Object.fromEntries(Object.entries(fields).map(ownField));
-  return `${JSON.stringify(own).slice(0, -1)},"messages":[${messages.map(encodeMessage).join(",")}]}`;
+  return `${JSON.stringify(own).slice(0, -1)},"messages":[`;
 }
 
 function encodeMessage({ role, blocks }: Message): string {

@@ -11,7 +11,7 @@ import { keyHeaders } from "../key.ts";
 import type { Dialect } from "../provider.ts";
 import { ResponsesAssembler } from "./assembler.ts";
 import { refusalOf } from "./refusal.ts";
-import { bodyOf, buildRequest } from "./request.ts";
+import { bodyOf, bodyPieces, buildRequest } from "./request.ts";
 
 /** OpenAI Responses, on Azure too, and every server that speaks it (protocol §1–7, §12). */
 export const openaiResponses: Dialect = {
@@ -22,6 +22,7 @@ export const openaiResponses: Dialect = {
   }),
   buildRequest,
   bodyOf,
+  bodyPieces,
   refusalOf,
   newAssembler: () => new ResponsesAssembler(),
   accountOf: (headers) => accountHash(headers.get("openai-organization"), headers.get("openai-project")),

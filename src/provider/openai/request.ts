@@ -6,7 +6,7 @@
 import type { Omission } from "../../domain/event.ts";
 import { type JsonObject, wellFormedValue } from "../../domain/json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
-import type { BuiltRequest, RequestSpec } from "../provider.ts";
+import type { BodyPieces, BuiltRequest, RequestSpec } from "../provider.ts";
 import { encodeEntry } from "./items.ts";
 
 /**
@@ -27,13 +27,32 @@ export function buildRequest(spec: RequestSpec): BuiltRequest {
 
 /** The body with these fields, in their order, and these entries as `input`. */
 export function bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string {
-  return `${JSON.stringify(fields).slice(0, -1)},"input":[${sent(entries).map(encodeEntry).join(",")}]}`;
+  return `${opening(fields)}${sent(entries).map(encodeEntry).join(",")}]}`;
+}
+
+/** The same body in pieces. */
+export function bodyPieces(entries: readonly FoldedEntry[]): BodyPieces {
+  let separator = "";
+  const pieces = entries.map((entry) => {
+    if (isForeign(entry)) return "";
+    const piece = `${separator}${encodeEntry(entry)}`;
+    separator = ",";
+    return piece;
+  });
+  return { opening, pieces, closings: pieces.map(() => "]}") };
+}
+
+function opening(fields: JsonObject): string {
+  return `${JSON.stringify(fields).slice(0, -1)},"input":[`;
 }
 
 /** Thinking of the other dialect never goes, whatever the fold says: no server could read it. */
+function isForeign(entry: FoldedEntry): boolean {
+  return entry.kind === "reasoning" && entry.item.type !== "reasoning";
+}
+
 function sent(entries: readonly FoldedEntry[]): readonly FoldedEntry[] {
-  const foreign = (entry: FoldedEntry) => entry.kind === "reasoning" && entry.item.type !== "reasoning";
-  return entries.some(foreign) ? entries.filter((entry) => !foreign(entry)) : entries;
+  return entries.some(isForeign) ? entries.filter((entry) => !isForeign(entry)) : entries;
 }
 
 function fieldsOf(spec: RequestSpec): JsonObject {
