@@ -46,6 +46,7 @@ const SAMPLED = [
   "tests/fixture/secrets/unescape_test.ts",
   "tests/fold/mixed_history_test.ts",
   "tests/fold/random_history_test.ts",
+  "tests/run/refold_series_test.ts",
   "tests/store/clean_is_usable_test.ts",
   "tests/store/damage_test.ts",
   "tests/store/escape_test.ts",

@@ -3,12 +3,15 @@
  *
  * @module
  */
-import { sha256Hex } from "../domain/hash.ts";
+import type { CheckpointRef } from "../domain/event.ts";
+import type { FoldedEntry } from "../domain/folded.ts";
+import { GrowingSha256, sha256Hex } from "../domain/hash.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import type { ModelTurn, Turn } from "../domain/turn.ts";
-import { FOLD_VERSION, foldHistory } from "../fold/fold.ts";
+import { FOLD_VERSION, type Folded, foldHistory } from "../fold/fold.ts";
 import type { ReplayMode } from "../fold/guard.ts";
 import { dialectOf } from "../provider/dialects.ts";
+import { type Series, seriesOf } from "./refold_series.ts";
 
 /** What re-folding a model turn's request showed. Only `differs` is a fault. */
 export type RefoldVerdict =
@@ -39,8 +42,9 @@ export interface Refolded {
   readonly refolded: string | null;
 }
 
-/** Re-folds every model turn of a session. */
+/** Re-folds every model turn of a session, in time that grows with the session's length. */
 export function refoldSession(source: RefoldSource): Refolded[] {
+  const refolds = refoldsOf(source);
   let redacted = false;
   let repaired = false;
   return source.turns.flatMap((turn): Refolded[] => {
@@ -48,63 +52,135 @@ export function refoldSession(source: RefoldSource): Refolded[] {
     repaired ||= turn.kind === "harness" && turn.replaces !== undefined;
     if (turn.kind !== "model") return [];
     const { body_sha256: recorded, fold } = turn.request;
-    const refolded = fold > FOLD_VERSION ? null : refold(turn, source);
-    if (refolded === null || refolded.version > fold) {
+    const { version, sum } = refolds.get(turn) ?? { version: Infinity, sum: null };
+    if (version > fold) {
       return [{ turn: turn.turn, verdict: "other_fold_version", recorded, refolded: null }];
     }
-    const sum = redacted ? redactedSum(refolded) : bodySum(refolded);
     const otherwise = redacted ? "redacted" : repaired || sum === null ? "repaired" : "differs";
-    const verdict = sum === recorded ? "same" : otherwise;
-    return [{ turn: turn.turn, verdict, recorded, refolded: sum }];
+    return [{ turn: turn.turn, verdict: sum === recorded ? "same" : otherwise, recorded, refolded: sum }];
   });
-}
-
-/** The sum of a request that lost its secrets; `null` where what is left makes no body any more. */
-function redactedSum(refolded: Refold): string | null {
-  try {
-    return bodySum(refolded);
-  } catch (error) {
-    // Tool schemas in which a secret stood outside a string are no JSON without it.
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
-function bodySum(refolded: Refold): string | null {
-  const body = refolded.body();
-  return body === null ? null : sha256Hex(body);
-}
-
-/** The body of the request that a model turn answers, made from the turns before it; `null` without a lost blob. */
-export function refoldedBody(turn: ModelTurn, source: RefoldSource): string | null {
-  return refold(turn, source).body();
 }
 
 /** A request folded again. */
 interface Refold {
   /** The oldest version of the fold's rules that folds its history so. */
   readonly version: number;
-  /** `null` where a blob with one of its fields is lost. */
-  body(): string | null;
+  /** `null` if a newer version folds it, a blob of its fields is lost, or a redaction left no body. */
+  readonly sum: string | null;
 }
 
-function refold(turn: ModelTurn, { turns, readText }: RefoldSource): Refold {
-  const { fields, replay } = turn.request;
-  const { entries, version } = foldHistory(turns.slice(0, turn.turn - 1), {
+/** All requests but those of newer versions of the fold. */
+function refoldsOf(source: RefoldSource): Map<ModelTurn, Refold> {
+  const isRedacted = source.turns.some(({ redacted }) => redacted !== undefined);
+  const refolds = new Map<ModelTurn, Refold>();
+  for (const series of seriesOf(source.turns)) {
+    const { requests } = series;
+    if ((requests[0]?.request.fold ?? 0) > FOLD_VERSION) continue;
+    const together = refoldTogether(series, source, isRedacted);
+    const differing = requests.find((turn) => together?.get(turn)?.sum !== turn.request.body_sha256);
+    // No request is said to differ on the word of a series alone.
+    const isSound = together !== null &&
+      (differing === undefined ||
+        together.get(differing)?.sum === refoldAlone(differing, source, isRedacted).sum);
+    for (const turn of requests) {
+      refolds.set(turn, (isSound ? together.get(turn) : undefined) ?? refoldAlone(turn, source, isRedacted));
+    }
+  }
+  return refolds;
+}
+
+function refoldAlone(turn: ModelTurn, source: RefoldSource, isRedacted: boolean): Refold {
+  const { entries, version } = foldFor(turn, turnsBefore(turn, source.turns, null));
+  const body = orNull(isRedacted, () => bodyOf(turn, entries, source));
+  return { version, sum: body === null || version > turn.request.fold ? null : sha256Hex(body) };
+}
+
+/** Tool schemas in which a secret stood outside a string are no JSON without it. */
+function orNull<T>(isRedacted: boolean, make: () => T | null): T | null {
+  try {
+    return make();
+  } catch (error) {
+    if (isRedacted && error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+/** The requests of a series, from one fold; `null` where their bodies cannot be taken from one another. */
+function refoldTogether(
+  { requests, checkpoint }: Series,
+  { turns, readText }: RefoldSource,
+  isRedacted: boolean,
+): Map<ModelTurn, Refold> | null {
+  const last = requests.at(-1) as ModelTurn;
+  const { entries, seqs, version } = foldFor(last, turnsBefore(last, turns, checkpoint));
+  if (version > last.request.fold) return new Map(requests.map((turn) => [turn, { version, sum: null }]));
+  const body = dialectOf(last.fingerprint.provider).bodyPieces(entries);
+  if (body === null) return null;
+  const openings = new Map<string, string>();
+  const refolds = new Map<ModelTurn, Refold>();
+  let sha = new GrowingSha256();
+  let before: string | undefined;
+  let count = 0;
+  for (const turn of requests) {
+    const { fields } = turn.request;
+    const key = JSON.stringify(fields);
+    const opening = openings.get(key) ??
+      orNull(isRedacted, () => {
+        const whole = wholeFields(fields, readText);
+        return whole === null ? null : body.opening(whole);
+      });
+    if (opening === null) return null;
+    openings.set(key, opening);
+    if (opening !== before) {
+      sha = new GrowingSha256();
+      sha.append(opening);
+      [before, count] = [opening, 0];
+    }
+    for (; count < seqs.length && (seqs[count] as number) < turn.seq[0]; count++) {
+      sha.append(body.pieces[count] as string);
+    }
+    refolds.set(turn, { version, sum: sha.hexWith(body.closings[count - 1] ?? "]}") });
+  }
+  return refolds;
+}
+
+/** The body of the request that a model turn answers, made from the turns before it; `null` without a lost blob. */
+export function refoldedBody(turn: ModelTurn, source: RefoldSource): string | null {
+  return bodyOf(turn, foldFor(turn, turnsBefore(turn, source.turns, null)).entries, source);
+}
+
+function bodyOf(
+  { fingerprint, request }: ModelTurn,
+  entries: readonly FoldedEntry[],
+  { readText }: RefoldSource,
+): string | null {
+  const whole = wholeFields(request.fields, readText);
+  return whole === null ? null : dialectOf(fingerprint.provider).bodyOf(whole, entries);
+}
+
+/** All turns before a request; with a checkpoint in force, those that opening a session reads. */
+function turnsBefore(
+  { turn }: ModelTurn,
+  turns: readonly Turn[],
+  checkpoint: CheckpointRef | null,
+): readonly Turn[] {
+  const opening = checkpoint?.opening_turn ?? null;
+  return [
+    ...opening === null ? [] : turns.slice(opening - 1, opening),
+    ...turns.slice(checkpoint?.to_turn ?? 0, turn - 1),
+  ];
+}
+
+/** Folds the history of the request that a model turn answers. */
+function foldFor(turn: ModelTurn, history: readonly Turn[]): Folded {
+  const { replay } = turn.request;
+  return foldHistory(history, {
     fingerprint: { ...turn.fingerprint, account: replay?.account ?? null },
     model: turn.model.asked,
     replay: (replay?.mode ?? "exact") as ReplayMode,
     window: replay?.window ?? null,
     run: turn.run,
   });
-  const { bodyOf } = dialectOf(turn.fingerprint.provider);
-  return {
-    version,
-    body: () => {
-      const whole = wholeFields(fields, readText);
-      return whole === null ? null : bodyOf(whole, entries);
-    },
-  };
 }
 
 /** The recorded fields with instructions and tools from their blobs; `null` where one of those is lost. */
