@@ -92,7 +92,7 @@ export async function makeSession(directory: string, scenario: Scenario): Promis
   await using servers = new Servers();
   const steps: SessionStep[] = [];
   {
-    using place = makePlace(directory);
+    using place = await makePlace(directory);
     for (const [index, step] of scenario.steps.entries()) {
       const number = index + 1;
       const fixture = step.answers === undefined && step.says === undefined ? null : `${directory}/${number}`;
