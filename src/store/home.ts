@@ -10,6 +10,7 @@ import type { Ports } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import { orStorageError, storageError, systemCode } from "./fs_errors.ts";
 import { sessionPaths } from "./layout.ts";
+import { lastSign } from "./last_sign.ts";
 import { readManifest } from "./manifest_file.ts";
 import { ensureDirectory } from "./publish.ts";
 import { rebuildLoosely } from "./rebuild.ts";
@@ -166,8 +167,20 @@ export function resolveSession(
   );
 }
 
+/**
+ * The newest session of a workspace. Where a manifest does not serve, what is left of the turns says when and where a
+ * session was used: a damaged one is chosen too, and opening it says what is wrong, instead of an older one that the
+ * user did not mean.
+ */
 function lastSession(ports: Ports, home: Home, workspace: string): SessionId {
-  const last = listSessions(ports, home).find(({ manifest }) => manifest?.pins.workspace === workspace);
+  const used = listSessions(ports, home).flatMap(({ id, manifest, problem }) => {
+    const sign = manifest !== null && problem === undefined
+      ? { at: manifest.updated_at, workspace: manifest.pins.workspace }
+      : lastSign(ports, sessionPaths(home.sessions, id));
+    const isHere = sign !== null && (sign.workspace === null || sign.workspace === workspace);
+    return isHere ? [{ id, at: sign.at }] : [];
+  });
+  const [last] = used.sort((a, b) => compare(b.at, a.at));
   if (last !== undefined) return last.id;
   throw new ReprError(
     "no_such_session",

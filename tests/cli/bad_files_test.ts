@@ -271,6 +271,46 @@ together("a session that was damaged is exit 12, and nothing of it is changed or
   }, { shown: 0 }),
 });
 
+together("run -c never goes to an older session because the newest one is damaged: exit 12 names that one", {
+  "whatever is left of its files": async () => {
+    await using place = new Place(readsThenAnswers);
+    await place.session("s");
+    await place.session("newest");
+    const requests = place.server.requests.length;
+    const older = contents(place);
+    const first = place.turnPath("newest", 1);
+    const manifest = `${place.path("newest")}/manifest.json`;
+    const whole = Deno.readFileSync(first);
+    for (const [size, lose] of [[20, Deno.removeSync], [whole.length - 1, Deno.truncateSync]] as const) {
+      Deno.writeFileSync(first, whole.subarray(0, size));
+      lose(manifest);
+      for (
+        const args of [["-c", "And now?"], ["-s", "@last", "And now?"], ["-c"], [
+          "-c",
+          "--dry-run",
+          "And now?",
+        ]]
+      ) {
+        const called = await place.call(["run", "--json", ...args]);
+        assertError(called, {
+          code: "session_damaged",
+          exit: 12,
+          says: /"newest".*turns\/000001\.json/,
+          hint: /fsck newest/,
+        });
+      }
+      Deno.writeFileSync(manifest, new Uint8Array(9));
+    }
+    assert.equal(place.server.requests.length, requests);
+    assert.deepEqual(contents(place), older);
+    assert.equal(
+      (await place.call(["run", "--json", "-s", "s", "And now?"])).code,
+      0,
+      "the older one by its name",
+    );
+  },
+});
+
 together("what a newer version wrote is left alone", {
   "its manifest is ignored, and stays as it is": async () => {
     await using place = await twoRuns();

@@ -2,7 +2,18 @@ import assert from "node:assert/strict";
 import type { SessionId } from "../../src/domain/ids.ts";
 import type { TurnDraft } from "../../src/domain/turn.ts";
 import { listSessions, openHome, resolveSession } from "../../src/store/home.ts";
-import { ID, newSession, newWriter, pinsFor, portsOn, testPorts, userDraft, withHome } from "./support.ts";
+import {
+  answer,
+  ID,
+  modelDraft,
+  newSession,
+  newWriter,
+  pinsFor,
+  portsOn,
+  testPorts,
+  userDraft,
+  withHome,
+} from "./support.ts";
 import { spyFiles, systemError } from "./spy_files.ts";
 
 const id = (text: string) => text as SessionId;
@@ -133,6 +144,65 @@ Deno.test("@last is the latest session of this workspace", () =>
     assert.throws(() => last("/c"), { code: "no_such_session", message: /workspace "\/c"/ });
     Deno.removeSync(`${home.sessions}/three/manifest.json`);
     assert.equal(last("/b"), "three", "a lost manifest does not lose the session");
+  }));
+
+Deno.test("@last is the newest session though its files are damaged, never an older one", () =>
+  withHome(async (home) => {
+    const clock = testPorts();
+    for (const [name, workspace] of [["old", "/a"], ["new", "/a"], ["other", "/b"]] as const) {
+      const writer = await newWriter(clock, home, id(name));
+      writer.append({ ...userDraft("hello"), pins: pinsFor(workspace) } as TurnDraft);
+      writer.append(modelDraft([answer("Done.")]));
+      writer.close();
+    }
+    const last = (workspace: string) => resolveSession(testPorts(), home, { selector: "@last", workspace });
+    const path = (name: string) => `${home.sessions}/new/${name}`;
+    const restore = ["manifest.json", "turns/000001.json", "turns/000002.json"]
+      .map((name) => [path(name), Deno.readFileSync(path(name))] as const);
+    const damages: Readonly<Record<string, () => void>> = {
+      "the newest turn is torn": () => Deno.truncateSync(path("turns/000002.json"), 300),
+      "its first turn is torn": () => Deno.truncateSync(path("turns/000001.json"), 20),
+      "its newest turn is empty": () => Deno.truncateSync(path("turns/000002.json")),
+      "its first turn is gone": () => Deno.removeSync(path("turns/000001.json")),
+      "its newest turn is a link": () => {
+        Deno.removeSync(path("turns/000002.json"));
+        Deno.symlinkSync("/dev/null", path("turns/000002.json"));
+      },
+    };
+    for (const [what, damage] of Object.entries(damages)) {
+      for (
+        const lose of [
+          () => Deno.removeSync(path("manifest.json")),
+          () => Deno.truncateSync(path("manifest.json"), 9),
+        ]
+      ) {
+        damage();
+        lose();
+        assert.equal(last("/a"), "new", what);
+        for (const [name, bytes] of restore) {
+          Deno.writeFileSync(`${name}.whole`, bytes, { mode: 0o600 });
+          Deno.renameSync(`${name}.whole`, name);
+        }
+      }
+    }
+    // Damage that is older than another session hides nothing, and damage elsewhere is not of this workspace.
+    Deno.removeSync(`${home.sessions}/old/manifest.json`);
+    Deno.truncateSync(`${home.sessions}/old/turns/000002.json`, 300);
+    assert.equal(last("/a"), "new");
+    assert.equal(last("/b"), "other");
+    Deno.removeSync(`${home.sessions}/other/manifest.json`);
+    const torn = `${home.sessions}/other/turns/000001.json`;
+    Deno.truncateSync(torn, Deno.statSync(torn).size - 5);
+    assert.equal(last("/a"), "new");
+    Deno.truncateSync(torn, 20);
+    assert.equal(last("/a"), "other", "unless the damage hides which workspace it is of");
+    Deno.removeSync(`${home.sessions}/other`, { recursive: true });
+    // What a killed creation left is no session.
+    Deno.mkdirSync(`${home.sessions}/begun/turns`, { recursive: true, mode: 0o700 });
+    assert.equal(last("/a"), "new");
+    Deno.renameSync(`${home.sessions}/new`, `${home.path}/moved`);
+    Deno.symlinkSync(`${home.path}/moved`, `${home.sessions}/new`);
+    assert.equal(last("/a"), "new", "a session that was replaced by a link is not passed over either");
   }));
 
 Deno.test("ids that are read from files never become paths", () =>
