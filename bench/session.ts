@@ -6,7 +6,7 @@
 import { DEFAULT_INSTRUCTIONS } from "../src/cli/default_instructions.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
 import type { EventDraft } from "../src/domain/event.ts";
-import { endpointOf, type Fingerprint, parseBaseUrl } from "../src/domain/fingerprint.ts";
+import { endpointHashes, type Fingerprint, parseBaseUrl } from "../src/domain/fingerprint.ts";
 import { sha256Hex } from "../src/domain/hash.ts";
 import { parseSessionId, type SessionId } from "../src/domain/ids.ts";
 import type { Ports } from "../src/domain/ports.ts";
@@ -23,7 +23,7 @@ export const MODEL = "gpt-5.6";
 /** What the model turns are bound to. */
 export const FINGERPRINT: Fingerprint = {
   provider: "openai",
-  endpoint: endpointOf(parseBaseUrl(BASE_URL)),
+  ...endpointHashes(parseBaseUrl(BASE_URL)),
   account: null,
 };
 /** The id of every session here. */

@@ -15,6 +15,12 @@ export function keyVariable(ports: Ports, provider: ProviderKind): KeyVariable |
   return PROVIDER_ACCESS[provider].keyVariables.find(({ name }) => valueOf(ports, name) !== "") ?? null;
 }
 
+/** The key that a request of this provider would go out with, unchecked; `null` where none is set. */
+export function keyInForce(ports: Ports, provider: ProviderKind): ApiKey | null {
+  const variable = keyVariable(ports, provider);
+  return variable === null ? null : { value: valueOf(ports, variable.name), scheme: variable.scheme };
+}
+
 /**
  * The key for an endpoint; `null` for a compatible server of this machine when none is set: many take none.
  *

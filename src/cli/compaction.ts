@@ -24,13 +24,15 @@ import type { MadeCheckpoint } from "../run/checkpoint.ts";
 import { answerText } from "../run/item_events.ts";
 import { standingOmissions } from "../run/refusals.ts";
 import { remoteRequest, remoteText } from "../run/remote_compaction.ts";
+import { fingerprintOf } from "../run/setup.ts";
 import type { Send } from "../transport/http.ts";
 import { createLiveSend } from "../transport/live.ts";
-import { keySetting } from "./api_key.ts";
+import { keyInForce, keySetting } from "./api_key.ts";
 import type { CommonFlags, Context } from "./context.ts";
 import { type Endpoint, endpointSetting } from "./endpoint.ts";
 import { fixturePorts } from "./fixture_ports.ts";
 import { playFixture } from "./play_log.ts";
+import { requestIdentity } from "./request_identity.ts";
 import { modelSetting, reasoningSettings, type RequestFlags } from "./run_settings.ts";
 import { absolute } from "./settings.ts";
 import { liveTimeouts } from "./timeouts.ts";
@@ -122,7 +124,7 @@ export function compactRequest(settings: CompactSettings, source: CompactSource)
     entries,
     outputSchema,
     cacheKey: `${source.manifest.family.slice(0, 55)}-compact`,
-    without: standingOmissions(turns, settings.endpoint.endpoint, target.model),
+    without: standingOmissions(turns, settings.endpoint, target.model),
     ...reasoningSettings(settings.ports, flags, { ...settings, config: settings.context.config }),
   });
   return { target, scope, contract, built };
@@ -202,16 +204,21 @@ function liveSend({ ports, endpoint }: CompactSettings): Send {
  * The request whose history is to become smaller: to where the session's last run went; for the provider's own
  * checkpoint, to where that comes from.
  */
-function targetOf(settings: CompactSettings, { manifest }: CompactSource): FoldTarget {
+function targetOf(settings: CompactSettings, { manifest, turns }: CompactSource): FoldTarget {
   const { ports, flags, fixture, endpoint, context } = settings;
   const model = modelSetting(ports, flags, { config: context.config, fixture, manifest }).value;
+  const identity = requestIdentity(endpoint, {
+    played: fixture !== null,
+    key: keyInForce(ports, endpoint.provider),
+    family: manifest.family,
+    turns,
+  });
   const { state } = manifest;
-  const { provider } = endpoint;
   const done = state === "completed" || state === "refused";
   return {
     fingerprint: flags.strategy === "deterministic"
       ? manifest.pins.fingerprint
-      : { provider, endpoint: endpoint.endpoint, account: null },
+      : fingerprintOf({ ...endpoint, ...identity }, identity.account),
     model,
     replay: "exact",
     ...(done ? {} : { run: state === "open" ? manifest.run : manifest.run + 1 }),

@@ -4,21 +4,26 @@
  * @module
  */
 import { ReprError } from "../domain/errors.ts";
-import { endpointOf, parseBaseUrl, PROVIDER_KINDS, type ProviderKind } from "../domain/fingerprint.ts";
+import {
+  type EndpointHashes,
+  endpointHashes,
+  parseBaseUrl,
+  portlessEndpoint,
+  PROVIDER_KINDS,
+  type ProviderKind,
+} from "../domain/fingerprint.ts";
 import type { Ports } from "../domain/ports.ts";
 import { PROVIDER_ACCESS } from "./providers.ts";
 import type { RequestFlags, SettingSources } from "./run_settings.ts";
 import { firstSetting, type Setting } from "./settings.ts";
 
 /** Where requests go. */
-export interface Endpoint {
+export interface Endpoint extends EndpointHashes {
   readonly provider: ProviderKind;
   readonly providerSource: Setting<string>["source"];
   /** Normalised, without the query of Azure and without the `/v1` of Anthropic. */
   readonly baseUrl: URL;
   readonly source: Setting<string>["source"];
-  /** First 8 hex digits of the base URL's sha256. */
-  readonly endpoint: string;
   /** The URL of a request by the path that the dialect gives it, such as `/responses`. */
   urlOf(path: string): string;
 }
@@ -84,9 +89,18 @@ export function endpointSetting(ports: Ports, flags: RequestFlags, from: Setting
     providerSource,
     baseUrl,
     source: found.source,
-    endpoint: endpointOf(baseUrl),
+    ...hashesOf(baseUrl, from),
     urlOf: (path) => `${prefix}${path}${query}`,
   };
+}
+
+/** The hashes of the endpoint that `baseUrl` is. */
+function hashesOf(baseUrl: URL, { fixture, manifest }: SettingSources): EndpointHashes {
+  if (fixture === null) return endpointHashes(baseUrl);
+  // A fixture that was recorded at a random port is played the same way each time, unless the session tells ports apart.
+  const portless = portlessEndpoint(baseUrl);
+  const countsPorts = manifest?.pins.fingerprint.portless !== undefined;
+  return portless === null || countsPorts ? endpointHashes(baseUrl) : { endpoint: portless };
 }
 
 function liveBaseUrl(

@@ -9,10 +9,13 @@ import { needsOlderTurns } from "../fold/steering.ts";
 import { dialectOf } from "../provider/dialects.ts";
 import type { BuiltRequest } from "../provider/provider.ts";
 import { standingOmissions } from "../run/refusals.ts";
+import { fingerprintOf } from "../run/setup.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { Fixture } from "../fixture/read.ts";
+import { keyInForce } from "./api_key.ts";
 import { type PostureFlags, postureOf } from "./posture.ts";
 import { endpointSetting } from "./endpoint.ts";
+import { requestIdentity } from "./request_identity.ts";
 import {
   modelSetting,
   readOutputSchema,
@@ -56,11 +59,13 @@ export function nextRequest(source: PreviewSource, prompt: readonly Item[] | nul
   const { ports, flags } = source;
   const endpoint = endpointSetting(ports, flags, source);
   const model = modelSetting(ports, flags, source).value;
-  const fingerprint: Fingerprint = {
-    provider: endpoint.provider,
-    endpoint: endpoint.endpoint,
-    account: null,
-  };
+  const identity = requestIdentity(endpoint, {
+    played: source.fixture !== null,
+    key: keyInForce(ports, endpoint.provider),
+    family: source.manifest?.family ?? source.family,
+    turns: source.turns,
+  });
+  const fingerprint = fingerprintOf({ ...endpoint, ...identity }, identity.account);
   const target: FoldTarget = {
     fingerprint,
     model,
@@ -76,7 +81,7 @@ export function nextRequest(source: PreviewSource, prompt: readonly Item[] | nul
     tools: toolSchemas(postureOf(flags, source.manifest).offered),
     entries: folded.entries,
     cacheKey: source.manifest?.family ?? source.family,
-    without: standingOmissions(source.turns, endpoint.endpoint, model),
+    without: standingOmissions(source.turns, endpoint, model),
     ...reasoningSettings(ports, flags, source),
     ...(flags.outputSchema === undefined
       ? {}

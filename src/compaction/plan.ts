@@ -9,6 +9,7 @@ import { ReprError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { counted } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
+import { knownAccounts } from "../fold/accounts.ts";
 import { type Folded, foldHistory } from "../fold/fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { readSteering, standingNotices } from "../fold/steering.ts";
@@ -131,7 +132,8 @@ export function checkpointEvent(
   { cut, previousCheckpoint, openingTurn }: CompactionScope,
   { strategy, summary, limitations, ...made }: CheckpointText,
 ): Omit<HistoryCompactionEvent, "seq"> {
-  const notices = standingNotices(turns.filter(({ turn }) => turn <= cut.turn));
+  const before = turns.filter(({ turn }) => turn <= cut.turn);
+  const [notices, accounts] = [standingNotices(before), knownAccounts(before)];
   return {
     type: "history_compaction",
     to_seq: cut.seq,
@@ -142,6 +144,7 @@ export function checkpointEvent(
     summary,
     limitations,
     ...(notices.length === 0 ? {} : { endpoint_notices: notices }),
+    ...(accounts.length === 0 ? {} : { accounts }),
     ...made,
   };
 }

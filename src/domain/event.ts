@@ -133,10 +133,14 @@ export interface ReplayAction {
   readonly action: "quarantined" | "left_out" | "stripped" | "lifted";
   readonly field?: string;
 }
+/** The endpoint and account that refused something: for any other the refusal does not count. */
+export type RefusalScope = Pick<Fingerprint, "endpoint" | "portless" | "account" | "key">;
 export interface ReplayNoticeEvent extends EventBase {
   readonly type: "replay_notice";
   readonly reason: "reasoning_refused" | "call_refused" | "unknown_field" | "quarantine_lifted";
   readonly items: readonly ReplayAction[];
+  /** Who refused. Where it is absent, that is whoever each item's own turn came from. */
+  readonly scope?: RefusalScope;
   /** What the API said. */
   readonly error?: RunError;
 }
@@ -163,6 +167,12 @@ export interface StandingNotice {
   readonly model: string;
   readonly without: Omission;
 }
+/** The account that a response named, and the key that its request went out with. */
+export type KnownAccount = Pick<Fingerprint, "provider" | "endpoint"> & {
+  readonly account: string;
+  /** As in {@linkcode Fingerprint}. */
+  readonly key: string;
+};
 export interface HistoryCompactionEvent extends EventBase {
   readonly type: "history_compaction";
   /** The checkpoint stands for every event up to this one. */
@@ -180,6 +190,8 @@ export interface HistoryCompactionEvent extends EventBase {
   readonly dropped?: { readonly [kind: string]: number };
   /** What was known of endpoints up to `to_seq`, so that opening needs nothing older. */
   readonly endpoint_notices?: readonly StandingNotice[];
+  /** The accounts that were known then, for the same reason. */
+  readonly accounts?: readonly KnownAccount[];
   /** What the run that was open had spent when the checkpoint was written. */
   readonly run_usage?: Usage;
   /** What a model's summary was checked against, and what was found. */

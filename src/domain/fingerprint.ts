@@ -13,16 +13,24 @@ import { sha256Hex } from "./hash.ts";
 export const PROVIDER_KINDS = ["openai", "azure", "anthropic", "compatible"] as const;
 export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 
-/** Where a response came from. Written `provider:model:endpoint` for people. */
-export interface Fingerprint {
-  readonly provider: ProviderKind;
+/** The hashes by which an endpoint is recognised (docs/format.md). */
+export interface EndpointHashes {
   /** First 8 hex digits of the sha256 of the normalised base URL. */
   readonly endpoint: string;
+  /** On loopback only: the same without the port, which is all that older turns have in `endpoint`. */
+  readonly portless?: string;
+}
+
+/** Where a response came from. Written `provider:model:endpoint` for people. */
+export interface Fingerprint extends EndpointHashes {
+  readonly provider: ProviderKind;
   /**
    * First 16 hex digits of the sha256 of organization and project (or workspace), or `null` while no response named
    * them.
    */
   readonly account: string | null;
+  /** The key that the request went out with, as {@linkcode keyHash} has it; absent where a fixture is played. */
+  readonly key?: string;
 }
 
 /** The fingerprint as people read it: `openai:gpt-5.6:1f3a9c02`. */
@@ -59,12 +67,42 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /**
- * First 8 hex digits of the sha256 of the base URL: scheme, host, port (left out on loopback, where test
- * servers take any), path without trailing slash.
+ * Hashes a base URL: scheme, host, port (the default one of the scheme is left out, except on loopback), path without
+ * trailing slash.
  */
-export function endpointOf(baseUrl: URL): string {
-  const host = isLoopback(baseUrl) ? baseUrl.hostname : baseUrl.host;
+export function endpointHashes(baseUrl: URL): EndpointHashes {
+  const portless = portlessEndpoint(baseUrl);
+  if (portless === null) return { endpoint: hashOf(baseUrl, baseUrl.host) };
+  const port = baseUrl.port || (baseUrl.protocol === "https:" ? "443" : "80");
+  return { endpoint: hashOf(baseUrl, `${baseUrl.hostname}:${port}`), portless };
+}
+
+/** Hashes a loopback base URL without its port; `null` for the URL of any other host. */
+export function portlessEndpoint(baseUrl: URL): string | null {
+  return isLoopback(baseUrl) ? hashOf(baseUrl, baseUrl.hostname) : null;
+}
+
+function hashOf(baseUrl: URL, host: string): string {
   return sha256Hex(`${baseUrl.protocol}//${host}${baseUrl.pathname.replace(/\/+$/, "")}`).slice(0, 8);
+}
+
+/** True unless the endpoints are known to differ: a loopback endpoint whose port is unknown may be any of its host. */
+export function mayBeSameEndpoint(a: EndpointHashes, b: EndpointHashes): boolean {
+  return a.endpoint === b.endpoint || a.endpoint === b.portless || a.portless === b.endpoint;
+}
+
+/** True unless the accounts are known to differ: by their names, and where one is unnamed, by the keys. */
+export function mayBeSameAccount(
+  a: Pick<Fingerprint, "account" | "key">,
+  b: Pick<Fingerprint, "account" | "key">,
+): boolean {
+  if (a.account !== null && b.account !== null) return a.account === b.account;
+  return a.key === undefined || b.key === undefined || a.key === b.key;
+}
+
+/** First 16 hex digits of the sha256 of a session's family id and a key: equal for the same key of one family only. */
+export function keyHash(family: string, key: string): string {
+  return sha256Hex(`${family}\n${key}`).slice(0, 16);
 }
 
 /** The account behind a response, from the names that its headers give it; `null` when they give none. */

@@ -1,5 +1,5 @@
 import type { Item } from "../domain/event.ts";
-import type { Fingerprint } from "../domain/fingerprint.ts";
+import { type Fingerprint, mayBeSameEndpoint } from "../domain/fingerprint.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { familyOf, modelFacts } from "../domain/models.ts";
 import type { DropReason, ModelTurn } from "../domain/turn.ts";
@@ -42,7 +42,7 @@ export function isEncryptedItem(item: Item): boolean {
 export function originMismatch(turn: Minted, target: FoldTarget): DropReason | null {
   const { fingerprint } = turn;
   if (fingerprint.provider !== target.fingerprint.provider) return "other_provider";
-  if (fingerprint.endpoint !== target.fingerprint.endpoint) return "other_endpoint";
+  if (!mayBeSameEndpoint(fingerprint, target.fingerprint)) return "other_endpoint";
   const accounts = [fingerprint.account, target.fingerprint.account];
   if (accounts[0] !== accounts[1] && !accounts.includes(null)) return "other_account";
   return null;

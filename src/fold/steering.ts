@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { HistoryCompactionEvent, ReplayAction, StandingNotice } from "../domain/event.ts";
+import type { HistoryCompactionEvent, RefusalScope, ReplayAction, StandingNotice } from "../domain/event.ts";
+import { mayBeSameAccount, mayBeSameEndpoint } from "../domain/fingerprint.ts";
 import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
 import { encryptedItemMismatch, type FoldTarget, isEncryptedItem } from "./guard.ts";
 
@@ -23,7 +24,7 @@ export interface Steering {
 
 /**
  * Reads the standing decisions for a request of run `run`; without it, no item is merely left out. Without a target,
- * every checkpoint counts.
+ * every checkpoint and every refusal counts.
  */
 export function readSteering(turns: readonly Turn[], run: number | undefined, target?: FoldTarget): Steering {
   const excluded = new Map<number, DropReason>();
@@ -37,7 +38,8 @@ export function readSteering(turns: readonly Turn[], run: number | undefined, ta
         case "replay_notice":
           for (const action of event.items) {
             const reason = event.reason === "call_refused" ? "call_refused" : "refused_in_run";
-            apply(action, { excluded, stripped, reason: turn.run === run ? reason : null });
+            const counts = target === undefined || refusalCounts(event, target.fingerprint);
+            apply(action, { excluded, stripped, counts, reason: turn.run === run ? reason : null });
           }
           break;
         case "history_compaction":
@@ -63,6 +65,14 @@ export function readSteering(turns: readonly Turn[], run: number | undefined, ta
   }
 }
 
+/**
+ * True when the endpoint and account of a request may be those that refused. A notice without a scope counts always:
+ * its items go only to where their own turns fit.
+ */
+function refusalCounts({ scope }: { readonly scope?: RefusalScope }, target: RefusalScope): boolean {
+  return scope === undefined || mayBeSameEndpoint(scope, target) && mayBeSameAccount(scope, target);
+}
+
 /** Why a checkpoint made of a provider's own items may not go to `target`; `null` for every other one. */
 function checkpointMismatch(
   { items, origin }: HistoryCompactionEvent,
@@ -85,14 +95,16 @@ export function needsOlderTurns(turns: readonly Turn[], target: FoldTarget): boo
 interface Standing {
   readonly excluded: Map<number, DropReason>;
   readonly stripped: Map<number, readonly string[]>;
+  /** False where the notice is of another endpoint or account: then it neither quarantines nor lifts. */
+  readonly counts: boolean;
   /** Why an item that is merely left out stays out of this run; `null` in any other run. */
   readonly reason: DropReason | null;
 }
 
-function apply({ seq, action, field }: ReplayAction, { excluded, stripped, reason }: Standing): void {
+function apply({ seq, action, field }: ReplayAction, { excluded, stripped, counts, reason }: Standing): void {
   switch (action) {
     case "quarantined":
-      excluded.set(seq, "quarantined");
+      if (counts) excluded.set(seq, "quarantined");
       break;
     case "left_out":
       if (reason !== null && !excluded.has(seq)) excluded.set(seq, reason);
@@ -101,16 +113,20 @@ function apply({ seq, action, field }: ReplayAction, { excluded, stripped, reaso
       if (field !== undefined) stripped.set(seq, [...stripped.get(seq) ?? [], field]);
       break;
     case "lifted":
-      if (excluded.get(seq) === "quarantined") excluded.delete(seq);
+      if (counts && excluded.get(seq) === "quarantined") excluded.delete(seq);
       break;
   }
 }
 
 /**
- * Reasoning items that an earlier run left out after a refusal that named none, and that no response has been made
- * with since: a second such refusal is proof enough.
+ * Reasoning items that an earlier run left out after a refusal that named none, by the endpoint and account of
+ * `target`, and that no response of theirs has been made with since: a second such refusal is proof enough.
  */
-export function leftOutBefore(turns: readonly Turn[], run: number): ReadonlySet<number> {
+export function leftOutBefore(
+  turns: readonly Turn[],
+  run: number,
+  target: RefusalScope,
+): ReadonlySet<number> {
   const since = new Map<number, number>();
   let passed = 0;
   for (const turn of turns) {
@@ -119,9 +135,12 @@ export function leftOutBefore(turns: readonly Turn[], run: number): ReadonlySet<
       if (event.type === "compaction_withdrawn") passed = event.restored?.to_seq ?? 0;
     }
     if (turn.run === run) continue;
-    if (turn.kind === "model") forgetAccepted(since, turn, passed);
+    if (turn.kind === "model" && refusalCounts({ scope: turn.fingerprint }, target)) {
+      forgetAccepted(since, turn, passed);
+    }
     for (const event of turn.events) {
       if (event.type !== "replay_notice" || event.reason !== "reasoning_refused") continue;
+      if (!refusalCounts(event, target)) continue;
       for (const { seq, action } of event.items) if (action === "left_out") since.set(seq, turn.run);
     }
   }

@@ -1,9 +1,17 @@
+import { mayBeSameEndpoint } from "../domain/fingerprint.ts";
 import type { JsonValue } from "../domain/json.ts";
 import type { Pins } from "../domain/turn.ts";
 
 /** One pin that differs from the run before, and what that does. */
 export interface Drift {
-  readonly pin: "provider" | "endpoint" | "model" | "instructions" | "tools" | "permissions" | "workspace";
+  readonly pin:
+    | "provider"
+    | "endpoint"
+    | "model"
+    | "instructions"
+    | "tools"
+    | "permissions"
+    | "workspace";
   readonly before: JsonValue;
   readonly now: JsonValue;
   /** What it does to the replay of reasoning and to the provider's prompt cache. */
@@ -24,7 +32,10 @@ export function pinDrift(before: Pins, now: Pins): Drift[] {
     {
       pin: "endpoint",
       before: before.fingerprint.endpoint,
-      now: now.fingerprint.endpoint,
+      // An older turn may lack the port: then nobody knows whether it differs.
+      now: mayBeSameEndpoint(before.fingerprint, now.fingerprint)
+        ? before.fingerprint.endpoint
+        : now.fingerprint.endpoint,
       effect: `reasoning from the other endpoint is not sent; ${CACHE_ANEW}`,
     },
     {

@@ -18,7 +18,7 @@ import { answerText } from "./item_events.ts";
 import { type Drift, pinDrift } from "./drift.ts";
 import { type RequestOutcome, requestStep, type SendOptions } from "./request_step.ts";
 import { Retries } from "./retry.ts";
-import type { RunSetup, RunStart } from "./setup.ts";
+import { fingerprintOf, type RunSetup, type RunStart } from "./setup.ts";
 import { denied, endOfError, endOfResponse, overBudget, type RunEnd, withCompactHint } from "./run_end.ts";
 import { runToolBatch } from "./tool_batch.ts";
 
@@ -50,8 +50,10 @@ function openRun(setup: RunSetup, start: RunStart): Run {
     encoder.encode(text)
   );
   const [instructions = "", tools = ""] = texts.map((text) => sha256Hex(text));
+  // What is known of key and account belongs to responses.
+  const { key: _, ...fingerprint } = fingerprintOf(setup, null);
   const pins: Pins = {
-    fingerprint: { provider: setup.provider, endpoint: setup.endpoint, account: null },
+    fingerprint,
     model: setup.model,
     instructions,
     tools,
@@ -97,7 +99,7 @@ class Run {
   readonly #setup: RunSetup;
   readonly #number: number;
   readonly #pinned: { readonly instructions: string; readonly tools: string };
-  #account: string | null = null;
+  #account: string | null;
   #usage: Usage = NO_USAGE;
   #denials = 0;
   #answer = "";
@@ -110,6 +112,7 @@ class Run {
     this.#setup = setup;
     this.#number = number;
     this.#pinned = pinned;
+    this.#account = setup.account ?? null;
     this.#retries = new Retries({
       setup,
       number,
@@ -176,8 +179,8 @@ class Run {
   #compact(): void {
     const { autoCompact: limit, writer, emit } = this.#setup;
     if (limit === undefined) return;
-    const { provider, endpoint, model, replay, window } = this.#setup;
-    const fingerprint = { provider, endpoint, account: this.#account };
+    const { model, replay, window } = this.#setup;
+    const fingerprint = fingerprintOf(this.#setup, this.#account);
     const auto: AutoCompaction = {
       limit,
       target: { fingerprint, model, replay, window, run: this.#number },

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { EventDraft, Omission, ReplayAction, RunError } from "../domain/event.ts";
+import type { EventDraft, Omission, RefusalScope, ReplayAction, RunError } from "../domain/event.ts";
+import { type EndpointHashes, type Fingerprint, mayBeSameEndpoint } from "../domain/fingerprint.ts";
 import type { ApiFailure } from "../domain/failure.ts";
 import type { ReprError } from "../domain/errors.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
@@ -19,7 +20,8 @@ export interface RefusedRequest {
   readonly folded: Folded;
   readonly turns: readonly Turn[];
   readonly run: number;
-  readonly endpoint: string;
+  /** Of the refused request. */
+  readonly fingerprint: Fingerprint;
   readonly model: string;
   /** What the request went without. */
   readonly without: ReadonlySet<Omission>;
@@ -112,11 +114,11 @@ export function quarantinedBy(event: RetryEvent): number[] {
   return event.items.filter(({ action }) => action === "quarantined").map(({ seq }) => seq);
 }
 
-/** The event that sends quarantined items again; none for none. */
-export function liftedQuarantine(seqs: readonly number[]): EventDraft[] {
+/** The event that sends items again that a request of `fingerprint` quarantined; none for none. */
+export function liftedQuarantine(seqs: readonly number[], fingerprint: Fingerprint): EventDraft[] {
   if (seqs.length === 0) return [];
   const items = seqs.map((seq): ReplayAction => ({ seq, action: "lifted" }));
-  return [{ type: "replay_notice", reason: "quarantine_lifted", items }];
+  return [{ type: "replay_notice", reason: "quarantine_lifted", items, ...scopeOf(fingerprint) }];
 }
 
 /** The turn of a retry that was refused as well: what the retry went without stays out of this run only. */
@@ -129,9 +131,9 @@ export function leftOutOnly(notice: TurnDraft): TurnDraft {
   return { ...notice, events };
 }
 
-function withoutField({ endpoint, model, without, error }: RefusedRequest, field: Omission) {
+function withoutField({ fingerprint, model, without, error }: RefusedRequest, field: Omission) {
   if (without.has(field)) return null;
-  return { type: "endpoint_notice", endpoint, model, without: field, error } as const;
+  return { type: "endpoint_notice", endpoint: fingerprint.endpoint, model, without: field, error } as const;
 }
 
 /** The `seq` of each reasoning item that a request held. */
@@ -147,16 +149,29 @@ function withoutReasoning(
   request: RefusedRequest,
   named: ReadonlySet<number>,
 ): RetryEvent | null {
-  const { turns, run, error } = request;
+  const { turns, run, fingerprint, error } = request;
   const sent = [...sentReasoning(request)];
   if (sent.length === 0) return null;
   const known = sent.some((seq) => named.has(seq));
-  const before = leftOutBefore(turns, run);
+  const before = leftOutBefore(turns, run, fingerprint);
   const items = sent.map((seq): ReplayAction => {
     const guilty = known ? named.has(seq) : before.has(seq);
     return { seq, action: guilty ? "quarantined" : "left_out" };
   });
-  return { type: "replay_notice", reason: "reasoning_refused", items, error };
+  return { type: "replay_notice", reason: "reasoning_refused", items, ...scopeOf(fingerprint), error };
+}
+
+/** The scope of a refusal, where the fingerprint tells more than the turns that the items came with. */
+function scopeOf({ endpoint, portless, account, key }: Fingerprint): { scope?: RefusalScope } {
+  if (portless === undefined && key === undefined) return {};
+  return {
+    scope: {
+      endpoint,
+      account,
+      ...(portless === undefined ? {} : { portless }),
+      ...(key === undefined ? {} : { key }),
+    },
+  };
 }
 
 function withoutCall({ folded, error }: RefusedRequest, callId: string | null): RetryEvent | null {
@@ -205,11 +220,11 @@ function byIndex(index: number | null, { folded }: RefusedRequest): number[] {
 /** What earlier refusals said that requests to this endpoint for this model go without. */
 export function standingOmissions(
   turns: readonly Turn[],
-  endpoint: string,
+  endpoint: EndpointHashes,
   model: string,
 ): ReadonlySet<Omission> {
   const here = standingNotices(turns).filter((notice) =>
-    notice.endpoint === endpoint && notice.model === model
+    mayBeSameEndpoint(notice, endpoint) && notice.model === model
   );
   return new Set(here.map(({ without }) => without));
 }

@@ -64,7 +64,7 @@ export async function remoteText(
     });
   }
   const { output, usage } = parse(await readText(response.body, MAX_ANSWER_BYTES));
-  const account = dialect.accountOf(response.headers);
+  const account = dialect.accountOf(response.headers) ?? fingerprint.account;
   return {
     strategy: "remote",
     summary: "",

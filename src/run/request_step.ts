@@ -6,7 +6,7 @@
 import type { Item, Omission, Usage } from "../domain/event.ts";
 import { NO_USAGE } from "../domain/event.ts";
 import { asReprError, ReprError } from "../domain/errors.ts";
-import { type Fingerprint, fingerprintText } from "../domain/fingerprint.ts";
+import { fingerprintText } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { RequestRecord, ResponseRecord, TurnDraft } from "../domain/turn.ts";
@@ -20,7 +20,7 @@ import type { ApiFailure } from "../domain/failure.ts";
 import { failureOfError, standingOmissions } from "./refusals.ts";
 import { failureOfResponse } from "./failure.ts";
 import { eventsOfResponse } from "./item_events.ts";
-import type { RunSetup } from "./setup.ts";
+import { fingerprintOf, type RunSetup } from "./setup.ts";
 
 /** How a request of a step is sent. */
 export interface SendOptions {
@@ -36,7 +36,7 @@ export interface RequestContext extends SendOptions {
   readonly run: number;
   /** 1 for the first request of the run. */
   readonly step: number;
-  /** Known once a response of this process named it. */
+  /** `null` while no response of this endpoint and key named it. */
   readonly account: string | null;
   readonly cacheKey: string;
   /** Blob ids of instructions and tools, which the record names in their place. */
@@ -68,18 +68,14 @@ export interface RequestOutcome {
 /** Sends one request. Failures of network and provider come back in `error`; only bugs are thrown. */
 export async function requestStep(context: RequestContext): Promise<RequestOutcome> {
   const { setup } = context;
-  const fingerprint: Fingerprint = {
-    provider: setup.provider,
-    endpoint: setup.endpoint,
-    account: context.account,
-  };
+  const fingerprint = fingerprintOf(setup, context.account);
   const { replay: mode, window } = setup;
   const target: FoldTarget = { fingerprint, model: setup.model, replay: mode, window, run: context.run };
   const { writer } = setup;
   const saved = needsOlderTurns(writer.turns, target) ? writer.allTurns() : writer.turns;
   const turns = context.pending === null ? saved : [...saved, writer.preview(context.pending)];
   const folded = foldHistory(turns, target);
-  const without = standingOmissions(turns, setup.endpoint, setup.model);
+  const without = standingOmissions(turns, setup, setup.model);
   const built = setup.dialect.buildRequest({
     model: setup.model,
     instructions: setup.instructions,

@@ -17,7 +17,7 @@ import {
 } from "./refusals.ts";
 import type { RequestOutcome, SendOptions } from "./request_step.ts";
 import { withReplayHint } from "./run_end.ts";
-import type { RunSetup } from "./setup.ts";
+import { fingerprintOf, type RunSetup } from "./setup.ts";
 
 /** The most retries of a refused request: one for each of its optional fields, and one for its history. */
 const MAX_RETRIES = 5;
@@ -40,16 +40,15 @@ export class Retries {
   readonly #run: RetryingRun;
   /** True once a request went again without reasoning although nothing said that reasoning was refused. */
   #triedBlindly = false;
-  /** Items that were quarantined for a retry that was refused as well: nothing shows that they were the reason. */
-  #quarantinedInVain: readonly number[] = [];
+  #closing: readonly EventDraft[] = [];
 
   constructor(run: RetryingRun) {
     this.#run = run;
   }
 
   /** Events to end the run with: quarantine that helped nothing does not outlast it. */
-  get closing(): EventDraft[] {
-    return liftedQuarantine(this.#quarantinedInVain);
+  get closing(): readonly EventDraft[] {
+    return this.#closing;
   }
 
   /**
@@ -77,7 +76,8 @@ export class Retries {
     }
     const { error } = outcome;
     if (error === null || !this.#isRefused(outcome)) return outcome;
-    this.#quarantinedInVain = quarantined;
+    // Items were quarantined for a retry that was refused as well: nothing shows that they were the reason.
+    this.#closing = liftedQuarantine(quarantined, fingerprintOf(this.#run.setup, outcome.account));
     if (reasoning === 0 || this.#refusalOf(outcome) === null) return outcome;
     return { ...outcome, error: withReplayHint(error, this.#run.setup.writer.id) };
   }
@@ -102,12 +102,14 @@ export class Retries {
 
   /** The retry that a refusal allows, or `null`. */
   #plan(outcome: RequestOutcome): RetryPlan | null {
-    const { setup: { endpoint, model, writer }, number: run } = this.#run;
+    const { setup, number: run } = this.#run;
+    const { model, writer } = setup;
+    const fingerprint = fingerprintOf(setup, outcome.account);
     const { error, failure } = outcome;
     const refusal = this.#refusalOf(outcome);
     if (refusal === null || failure === null || error === null) return null;
     const said = { code: error.code, message: error.message };
-    const request = { ...outcome, turns: writer.turns, run, endpoint, model, error: said };
+    const request = { ...outcome, turns: writer.turns, run, fingerprint, model, error: said };
     return planRetry(refusal, request, { failure, mayBeBlind: !this.#triedBlindly });
   }
 

@@ -1,4 +1,4 @@
-import type { ProviderKind } from "../domain/fingerprint.ts";
+import type { EndpointHashes, Fingerprint, ProviderKind } from "../domain/fingerprint.ts";
 import type { Item } from "../domain/event.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
@@ -13,7 +13,7 @@ import type { Stop } from "./stop.ts";
 import type { ToolPlayback } from "./tool_playback.ts";
 
 /** Everything one run needs, decided before it starts. */
-export interface RunSetup {
+export interface RunSetup extends EndpointHashes {
   readonly ports: Ports;
   readonly writer: SessionWriter;
   readonly dialect: Dialect;
@@ -23,8 +23,10 @@ export interface RunSetup {
   readonly provider: ProviderKind;
   /** The URL of a path of the API, such as `/responses`. */
   readonly urlOf: (path: string) => string;
-  /** First 8 hex digits of the base URL's sha256. */
-  readonly endpoint: string;
+  /** The key's hash, for turns; absent where there is no key, and where a fixture is played. */
+  readonly keyHash?: string;
+  /** The account as earlier runs know it; unknown without it. */
+  readonly account?: string | null;
   /** `null` when a fixture is played: then nothing is sent anywhere. */
   readonly key: ApiKey | null;
   readonly model: string;
@@ -60,6 +62,20 @@ export interface RunSetup {
   readonly autoCompact?: number;
   /** Input plus output tokens of this run at most. */
   readonly maxTokens?: number;
+}
+
+/** The fingerprint of a request, whose account is known or `null`. */
+export function fingerprintOf(
+  { provider, endpoint, portless, keyHash }: Pick<RunSetup, "provider" | "endpoint" | "portless" | "keyHash">,
+  account: string | null,
+): Fingerprint {
+  return {
+    provider,
+    endpoint,
+    account,
+    ...(portless === undefined ? {} : { portless }),
+    ...(keyHash === undefined ? {} : { key: keyHash }),
+  };
 }
 
 /** How a run starts: with the user's words, or by going on with what is there. */

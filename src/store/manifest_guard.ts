@@ -32,6 +32,7 @@ function isPins(pins: JsonObject): boolean {
 
 function isFingerprint(fingerprint: JsonObject): boolean {
   return isText(fingerprint.provider) && isText(fingerprint.endpoint) &&
+    [fingerprint.portless, fingerprint.key].every((hash) => hash === undefined || isText(hash)) &&
     (fingerprint.account === null || isText(fingerprint.account));
 }
 

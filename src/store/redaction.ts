@@ -93,8 +93,9 @@ export function redactSession(
   const touched: { turn: number; kinds: SecretCounts }[] = [];
   const redacted = turns.map((turn) => {
     const inTurn: SecretCounts = {};
+    const keyless = withoutKeys(turn as unknown as JsonObject);
     const before = known?.counts.known ?? 0;
-    const texts = redactedValue(turn as unknown as JsonObject, inTurn, known) as JsonObject;
+    const texts = redactedValue(keyless, inTurn, known) as JsonObject;
     addKnown(inTurn, known, before);
     addCounts(kinds, inTurn);
     for (const sha256 of new Set(blobsOf(turn).map((use) => use.sha256))) {
@@ -102,7 +103,11 @@ export function redactSession(
     }
     if (total(inTurn) > 0) touched.push({ turn: turn.turn, kinds: inTurn });
     const value = withBlobs(texts, blobs);
-    const bytes = resealed(value, { prev: chain.end.sum, replaced: total(inTurn) });
+    const bytes = resealed(value, {
+      prev: chain.end.sum,
+      replaced: total(inTurn),
+      mark: keyless !== turn as unknown,
+    });
     const judged = judgeEncoded(chain, bytes, `redact turn ${turn.turn} of session "${paths.id}"`);
     chain.advance(judged);
     return { turn: judged, bytes };
@@ -196,6 +201,35 @@ function redactedValue(value: JsonValue, counts: SecretCounts, known: KnownSecre
   );
 }
 
+/**
+ * The turn without the hashes of keys: whoever holds a key could tell that it was used. Returns `turn` itself where it
+ * has none.
+ */
+function withoutKeys(turn: JsonObject): JsonObject {
+  const fingerprint = withoutKey(turn.fingerprint);
+  const events = (turn.events as readonly JsonObject[]).map((event) => {
+    const scope = withoutKey(event.scope);
+    const origin = isJsonObject(event.origin) ? event.origin : {};
+    const made = withoutKey(origin.fingerprint);
+    if (scope === null && made === null && event.accounts === undefined) return event;
+    const { accounts: _, ...rest } = event;
+    return {
+      ...rest,
+      ...(scope === null ? {} : { scope }),
+      ...(made === null ? {} : { origin: { ...origin, fingerprint: made } }),
+    };
+  });
+  const same = fingerprint === null && events.every((event, index) => event === (turn.events as [])[index]);
+  return same ? turn : { ...turn, ...(fingerprint === null ? {} : { fingerprint }), events };
+}
+
+/** A fingerprint or scope without its key; `null` where it has none. */
+function withoutKey(value: JsonValue | undefined): JsonObject | null {
+  if (!isJsonObject(value) || value.key === undefined) return null;
+  const { key: _, ...rest } = value;
+  return rest;
+}
+
 /** The turn with its blobs named by their new names, wherever a turn may name one. */
 function withBlobs(turn: JsonObject, blobs: ReadonlyMap<string, RedactedBlob>): JsonObject {
   if (blobs.size === 0) return turn;
@@ -235,13 +269,18 @@ function withBlobs(turn: JsonObject, blobs: ReadonlyMap<string, RedactedBlob>): 
 /** The bytes of a turn's file after a change: its place in the chain and its seal new, the rest as it was. */
 function resealed(
   turn: JsonObject,
-  { prev, replaced }: { readonly prev: string | null; readonly replaced: number },
+  { prev, replaced, mark }: {
+    readonly prev: string | null;
+    readonly replaced: number;
+    /** Mark the turn also where no text was replaced. */
+    readonly mark: boolean;
+  },
 ): Uint8Array {
   const { sum, events, redacted: before, ...rest } = turn;
   const earlier = isJsonObject(before) ? before : undefined;
   const count = replaced + (earlier === undefined ? 0 : numberMember(earlier, "replaced") ?? 0);
   const redacted: Redaction = { replaced: count, sum: String(earlier?.sum ?? sum) };
-  const head = { ...rest, prev, ...(count > 0 ? { redacted } : {}) };
+  const head = { ...rest, prev, ...(count > 0 || mark || earlier !== undefined ? { redacted } : {}) };
   const lines = (events as readonly JsonObject[]).map((event) => {
     return `  ${JSON.stringify(event.type === "session_fork" ? { ...event, sum: prev } : event)}`;
   });

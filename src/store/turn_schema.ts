@@ -32,7 +32,13 @@ export const usage = z.looseObject({
   output_tokens: count,
   reasoning_tokens: count,
 });
-const fingerprint = z.looseObject({ provider: text, endpoint: text, account: text.nullable() });
+const fingerprint = z.looseObject({
+  provider: text,
+  endpoint: text,
+  portless: text.optional(),
+  account: text.nullable(),
+  key: text.optional(),
+});
 /** What a run starts with. */
 export const pins = z.looseObject({
   fingerprint,
@@ -85,6 +91,7 @@ const EVENTS: Record<EventType, z.ZodType> = {
       action: z.enum(["quarantined", "left_out", "stripped", "lifted"]),
       field: z.string().optional(),
     })),
+    scope: fingerprint.omit({ provider: true }).optional(),
     error: runError.optional(),
   }),
   endpoint_notice: z.looseObject({
@@ -103,6 +110,7 @@ const EVENTS: Record<EventType, z.ZodType> = {
     limitations: z.array(z.string()),
     dropped: z.record(z.string(), count).optional(),
     endpoint_notices: z.array(z.looseObject({ endpoint: text, model: text, without: text })).optional(),
+    accounts: z.array(z.looseObject({ provider: text, endpoint: text, account: text, key: text })).optional(),
     run_usage: usage.optional(),
     verification: object.optional(),
     request: object.optional(),

@@ -1,6 +1,6 @@
 /** Sessions with every provider: how they go on, and played fixtures. */
 import assert from "node:assert/strict";
-import { endpointOf, type ProviderKind } from "../../src/domain/fingerprint.ts";
+import { endpointHashes, type ProviderKind } from "../../src/domain/fingerprint.ts";
 import { writeFixture } from "../support/fixture.ts";
 import { events, Sandbox } from "../support/reprise.ts";
 import { AZURE_VERSION, KEYS, shortAnswer, startAnyApi } from "./any_api.ts";
@@ -120,7 +120,7 @@ Deno.test({
       assert.equal(called.code, 0, called.stdout + called.stderr);
       const [user, model] = sandbox.turns(provider);
       const path = provider === "azure" ? "/openai/v1" : "";
-      const endpoint = endpointOf(new URL(`https://recorded.example${path}`));
+      const { endpoint } = endpointHashes(new URL(`https://recorded.example${path}`));
       assert.deepEqual(user.pins.fingerprint, { provider, endpoint, account: null });
       assert.deepEqual([model.fingerprint.provider, model.model.asked], [provider, `${provider}-model`]);
     }

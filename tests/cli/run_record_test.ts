@@ -65,9 +65,16 @@ async function copyTo(from: string, to: string): Promise<void> {
   }
 }
 
-/** The turns of a session's first runs, without what a played run cannot have the same. */
+/**
+ * The turns of a session's first runs, without what a played run cannot have the same: it has no key, and no loopback
+ * port in its endpoint.
+ */
 function turnsOf(sandbox: Sandbox, session: string, without: readonly string[] = TIMES, runs = Infinity) {
-  return sandbox.turns(session).filter(({ run }) => run <= runs).map((turn) => {
+  const turns = sandbox.turns(session);
+  const { endpoint, portless = endpoint } = turns[0].pins.fingerprint;
+  const played = JSON.stringify(turns).replaceAll(endpoint, portless)
+    .replaceAll(/,"(?:portless|key)":"[0-9a-f]+"/g, "");
+  return (JSON.parse(played) as typeof turns).filter(({ run }) => run <= runs).map((turn) => {
     const kept = Object.fromEntries(Object.entries(turn).filter(([name]) => !without.includes(name)));
     return "pins" in turn ? { ...kept, pins: { ...turn.pins, workspace: "" } } : kept;
   });

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { asReprError, EXIT_CODES, ReprError } from "../../src/domain/errors.ts";
-import { accountHash, endpointOf, isLoopback, parseBaseUrl } from "../../src/domain/fingerprint.ts";
+import {
+  accountHash,
+  endpointHashes,
+  isLoopback,
+  keyHash,
+  mayBeSameAccount,
+  mayBeSameEndpoint,
+  parseBaseUrl,
+} from "../../src/domain/fingerprint.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { isSessionId, parseSessionId, slugOf } from "../../src/domain/ids.ts";
 import { wellFormedValue } from "../../src/domain/json.ts";
@@ -65,15 +73,48 @@ Deno.test("a slug is always the start of a valid id", () => {
   assert.equal(slugOf("Fix the failing test, please"), "fix-the-failing");
 });
 
-Deno.test("endpoints: case, trailing slash and loopback ports do not matter, everything else does", () => {
-  const endpoint = (text: string) => endpointOf(parseBaseUrl(text));
+Deno.test("endpoints: case, trailing slash and default ports do not matter, everything else does", () => {
+  const endpoint = (text: string) => endpointHashes(parseBaseUrl(text)).endpoint;
   assert.equal(endpoint("https://API.OpenAI.com/v1/"), endpoint("https://api.openai.com/v1"));
   assert.equal(endpoint("https://api.openai.com:443/v1"), endpoint("https://api.openai.com/v1"));
-  assert.equal(endpoint("http://127.0.0.1:8001/v1"), endpoint("http://127.0.0.1:9/v1"));
+  assert.equal(endpoint("http://127.0.0.1:80/v1"), endpoint("http://127.0.0.1/v1"));
   assert.notEqual(endpoint("https://api.openai.com:8443/v1"), endpoint("https://api.openai.com/v1"));
   assert.notEqual(endpoint("https://api.openai.com/v2"), endpoint("https://api.openai.com/v1"));
   assert.notEqual(endpoint("http://localhost/v1"), endpoint("http://127.0.0.1/v1"));
   assert.equal(endpoint("https://api.openai.com/v1"), sha256Hex("https://api.openai.com/v1").slice(0, 8));
+});
+
+Deno.test("two servers at two loopback ports are two endpoints, and either may be one whose port is unknown", () => {
+  const hashes = (text: string) => endpointHashes(parseBaseUrl(text));
+  const hash = (text: string) => sha256Hex(text).slice(0, 8);
+  const [a, b] = [hashes("http://127.0.0.1:8001/v1"), hashes("http://127.0.0.1:9/v1")];
+  assert.deepEqual(a, {
+    endpoint: hash("http://127.0.0.1:8001/v1"),
+    portless: hash("http://127.0.0.1/v1"),
+  });
+  assert.ok(!mayBeSameEndpoint(a, b));
+  const older = { endpoint: hash("http://127.0.0.1/v1") };
+  for (const known of [a, b]) assert.ok(mayBeSameEndpoint(older, known) && mayBeSameEndpoint(known, older));
+  assert.ok(!mayBeSameEndpoint(older, hashes("http://127.0.0.1:9/v2")));
+  assert.ok(!mayBeSameEndpoint(older, hashes("http://localhost:9/v1")));
+  // The default port is a port too: without it, such a server would look like one whose port is unknown.
+  assert.ok(!mayBeSameEndpoint(hashes("http://127.0.0.1/v1"), b));
+  assert.deepEqual(hashes("https://api.openai.com:8443/v1"), {
+    endpoint: hash("https://api.openai.com:8443/v1"),
+  });
+});
+
+Deno.test("a key's hash differs from family to family, and tells accounts apart that no response named", () => {
+  assert.match(keyHash("s", "sk-1"), /^[0-9a-f]{16}$/);
+  assert.equal(keyHash("s", "sk-1"), sha256Hex("s\nsk-1").slice(0, 16));
+  assert.notEqual(keyHash("s", "sk-1"), keyHash("s", "sk-2"));
+  assert.notEqual(keyHash("s", "sk-1"), keyHash("other", "sk-1"));
+  const of = (account: string | null, key?: string) => ({ account, ...(key === undefined ? {} : { key }) });
+  assert.ok(mayBeSameAccount(of("a", "k"), of("a", "l")), "two keys of one account");
+  assert.ok(!mayBeSameAccount(of("a", "k"), of("b", "k")));
+  assert.ok(!mayBeSameAccount(of(null, "k"), of("a", "l")));
+  assert.ok(mayBeSameAccount(of(null, "k"), of("a", "k")));
+  assert.ok(mayBeSameAccount(of(null), of("a", "k")), "unknown is no difference");
 });
 
 Deno.test("base URLs that could leak or mislead are refused", () => {

@@ -270,7 +270,7 @@ class Maker {
         folded,
         turns: this.#turns,
         run: this.#run,
-        endpoint: this.#where.fingerprint.endpoint,
+        fingerprint: this.#where.fingerprint,
         model: this.#where.model,
         without: new Set<Omission>(),
         error: { code: "request_refused", message: "Refused" },

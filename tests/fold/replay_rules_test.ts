@@ -115,7 +115,7 @@ Deno.test("a mended request holds no reasoning of the refused one, and there is 
     const sent = refused.reasoning.filter(({ reason }) => reason === null);
     const named = seed % 2 === 0 ? sent.slice(0, 1) : [];
     const request = {
-      endpoint: "",
+      fingerprint: target.fingerprint,
       model: "",
       without: new Set<Omission>(),
       error: { code: "request_refused", message: "" },

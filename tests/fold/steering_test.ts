@@ -3,7 +3,7 @@ import type { Item, ReplayAction, ReplayNoticeEvent } from "../../src/domain/eve
 import type { DropReason } from "../../src/domain/turn.ts";
 import { type Folded, foldHistory } from "../../src/fold/fold.ts";
 import { leftOutBefore } from "../../src/fold/steering.ts";
-import { call, History, message, reasoning, TARGET } from "../support/history.ts";
+import { call, FINGERPRINT, History, message, reasoning, TARGET } from "../support/history.ts";
 
 /** Run 1: user(1), rs_1(2), call(3), result(4), rs_2(5), message(6). */
 function firstRun(): History {
@@ -161,13 +161,17 @@ Deno.test("a compaction item goes without its id where its reasoning is dropped"
 
 Deno.test("what an earlier run left out, and no response was made with since, counts as refused before", () => {
   const history = notice(firstRun(), [{ seq: 2, action: "left_out" }, { seq: 5, action: "left_out" }]);
-  assert.deepEqual([...leftOutBefore(history.turns, 1)], [], "a run's own refusal is no second one");
-  assert.deepEqual([...leftOutBefore(history.turns, 2)], [2, 5]);
+  assert.deepEqual(
+    [...leftOutBefore(history.turns, 1, FINGERPRINT)],
+    [],
+    "a run's own refusal is no second one",
+  );
+  assert.deepEqual([...leftOutBefore(history.turns, 2, FINGERPRINT)], [2, 5]);
 });
 
 Deno.test("a response of the same run does not clear what that run left out", () => {
   const history = notice(firstRun(), [{ seq: 2, action: "left_out" }]).model([message("msg_2", "b")]);
-  assert.deepEqual([...leftOutBefore(history.turns, 2)], [2]);
+  assert.deepEqual([...leftOutBefore(history.turns, 2, FINGERPRINT)], [2]);
 });
 
 Deno.test("a later response to a request that held the item clears it", () => {
@@ -175,19 +179,19 @@ Deno.test("a later response to a request that held the item clears it", () => {
   history.run = 2;
   respond(history, "completed", [{ seq: 5, reason: "other_model" }]);
   // Item 5 was not in that request: nothing is known about it yet.
-  assert.deepEqual([...leftOutBefore(history.turns, 3)], [5]);
+  assert.deepEqual([...leftOutBefore(history.turns, 3, FINGERPRINT)], [5]);
 });
 
 Deno.test("a response that failed clears nothing", () => {
   const history = notice(firstRun(), [{ seq: 2, action: "left_out" }]);
   history.run = 2;
   respond(history, "failed", []);
-  assert.deepEqual([...leftOutBefore(history.turns, 3)], [2]);
+  assert.deepEqual([...leftOutBefore(history.turns, 3, FINGERPRINT)], [2]);
 });
 
 Deno.test("items of a refused call do not count as refused reasoning", () => {
   const history = notice(firstRun(), [{ seq: 3, action: "left_out" }], "call_refused");
-  assert.deepEqual([...leftOutBefore(history.turns, 2)], []);
+  assert.deepEqual([...leftOutBefore(history.turns, 2, FINGERPRINT)], []);
 });
 
 function respond(

@@ -188,6 +188,69 @@ promise("an accepted request in between clears the suspicion", async () => {
   });
 });
 
+promise("refusals under another key silence nothing for the key that made it", async () => {
+  let run = 0;
+  const text = UNNAMED["older text with a shortened blob"] as TextOf;
+  const script: Script = (request) =>
+    [2, 3, 5, 6].includes(run) && reasoningOf(request).length > 0 ? refuse(text(request, ""), "http") : TWO;
+  await refusedSession({ script, rules: "none", namesAccount: false }, async (session) => {
+    const [own, other] = ["1".repeat(16), "2".repeat(16)];
+    const sentBy = async (keyHash: string) => {
+      run += 1;
+      const { ended, requests: [first] } = await session.run("Go", { keyHash });
+      assert.equal(ended.state, "completed");
+      return reasoningIds(session.server.requests[first] as RecordedRequest);
+    };
+    assert.deepEqual(await sentBy(own), []);
+    const before = await sentBy(other);
+    assert.equal(before.length, 2);
+    assert.equal((await sentBy(other)).length, 4, "what was left out once is tried again");
+    const actions = session.notices().map(({ items }) => items[0]?.action);
+    assert.deepEqual(actions, ["left_out", "quarantined"], "two runs under one key are proof");
+    assert.equal((await sentBy(own)).length, 6, "back on its own key everything goes out again");
+    assert.ok((await sentBy(other)).every((id) => !before.includes(id)), "and not under the other one");
+    // A first refusal under the own key is no second one: the other key's do not count for it.
+    await sentBy(own);
+    assert.deepEqual(
+      new Set(session.notices().at(-1)?.items.map(({ action }) => action)),
+      new Set(["left_out"]),
+    );
+    assert.deepEqual(new Set(session.verdicts()), new Set(["same"]));
+    assert.deepEqual(await session.findings(), []);
+  });
+});
+
+promise(
+  "a quarantine on one loopback port does not count on another, where an item may be from either",
+  async () => {
+    let run = 0;
+    const script: Script = (request) => {
+      const [id] = reasoningIds(request);
+      return run === 2 && id !== undefined
+        ? refuse((NAMED["cannot be decrypted"] as TextOf)(request, id), "http")
+        : answer([reasoning("one"), message("Done.")]);
+    };
+    await refusedSession({ script, rules: "none" }, async (session) => {
+      const older = { endpoint: "99999999" };
+      const [here, there] = [{ endpoint: "11111111", portless: "99999999" }, {
+        endpoint: "22222222",
+        portless: "99999999",
+      }];
+      const sentTo = async (hashes: { endpoint: string; portless?: string }) => {
+        run += 1;
+        const { requests } = await session.run("Go", hashes);
+        return reasoningIds(session.server.requests[requests[1] - 1] as RecordedRequest);
+      };
+      await sentTo(older);
+      assert.deepEqual(await sentTo(here), []);
+      const item = (await sentTo(there))[0];
+      assert.ok(item !== undefined, "nobody knows that it is not from there");
+      assert.ok(!(await sentTo(here)).includes(item));
+      assert.deepEqual(new Set(session.verdicts()), new Set(["same"]));
+    });
+  },
+);
+
 promise("a response that failed is no acceptance: what it was refused for stays suspected", async () => {
   let run = 0;
   const text = UNNAMED["older text with a shortened blob"] as TextOf;

@@ -249,7 +249,7 @@ Deno.test("what an endpoint refused stands, though the turn that says so is not 
     writer.close();
     const { turns } = readSessionTail(testPorts(), home, ID);
     assert.equal(turns.length, 1);
-    assert.ok(standingOmissions(turns, notice.endpoint, notice.model).has("include"));
+    assert.ok(standingOmissions(turns, notice, notice.model).has("include"));
   }));
 
 Deno.test("a checkpoint whose numbers fit no end of a turn is damage", () =>

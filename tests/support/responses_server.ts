@@ -46,13 +46,15 @@ export interface ServerOptions {
   /** Grades that refuse: by default all but what is derived or contradicted. */
   readonly refuse?: readonly Grade[];
   /** When given, requests with another key get 401. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** @default {"org-test"} */
   readonly organization?: string;
   /** The number behind which its ids count. @default {0} */
   readonly idsFrom?: number;
   /** @default {"proj_test"} */
   readonly project?: string;
+  /** `false`: no header names organization and project, as servers of others do. */
+  readonly namesAccount?: false;
 }
 
 const STRICT: readonly Grade[] = ["wire", "types", "docs", "third_party"];
@@ -119,8 +121,10 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
     requests.push(request);
     const headers = {
       "x-request-id": `req_${String(request.number).padStart(8, "0")}`,
-      "openai-organization": organization,
-      "openai-project": options.project ?? "proj_test",
+      ...(options.namesAccount === false ? {} : {
+        "openai-organization": organization,
+        "openai-project": options.project ?? "proj_test",
+      }),
       "openai-version": "2020-10-01",
       "openai-processing-ms": "1",
     };

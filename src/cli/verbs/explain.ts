@@ -1,7 +1,7 @@
 /** The verb `explain`: each reasoning item and each repaired or dropped item, sent or not, and why. */
 import type { ExitCode } from "../../domain/errors.ts";
 import type { Item } from "../../domain/event.ts";
-import { fingerprintText } from "../../domain/fingerprint.ts";
+import { type Fingerprint, fingerprintText } from "../../domain/fingerprint.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
 import type { DropReason, ModelTurn, Turn } from "../../domain/turn.ts";
@@ -65,8 +65,14 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
   const otherDropped = next.folded.dropped.filter((item) => !reasoningSeqs.has(item.seq));
   const report = {
     session: id,
-    next: { model: next.model, fingerprint: next.fingerprintText, items: next.built.items },
-    reasoning: next.folded.reasoning.map(reasoningRecord),
+    next: {
+      model: next.model,
+      fingerprint: next.fingerprintText,
+      account: next.fingerprint.account,
+      account_why: accountText(next.fingerprint),
+      items: next.built.items,
+    },
+    reasoning: next.folded.reasoning.map((decision) => reasoningRecord(decision, next.fingerprint)),
     dropped: otherDropped.map(({ seq, reason }) => ({ seq, reason, why: REASON_TEXT[reason] })),
     repairs: next.folded.repairs.map(({ seq, kind, callId }) => ({
       seq,
@@ -88,6 +94,7 @@ export function explainVerb(selector: string, flags: CommonFlags & RequestFlags)
     `The next request of ${id} goes to ${report.next.fingerprint} with ${
       counted(report.next.items, "item")
     }.\n` +
+      `Its account is ${report.next.account ?? "unknown"}: ${report.next.account_why}.\n` +
       `Reasoning: ${sent} sent, ${report.reasoning.length - sent} left out.\n`,
   );
   for (const item of report.reasoning) {
@@ -148,8 +155,34 @@ function opaqueOf(item: Item): JsonValue | undefined {
   return item.encrypted_content ?? item.signature ?? item.data;
 }
 
-function reasoningRecord(decision: ReasoningDecision) {
+/** How the account of the next request is known, or why it is not. */
+function accountText({ account, key }: Fingerprint): string {
+  if (key === undefined) return "no key is set";
+  return account === null
+    ? "no response of this endpoint has named it for the key that is set"
+    : "a response of this endpoint named it for the key that is set";
+}
+
+/** What is known to fit about an item that is sent, and what is not known. */
+function fitOf(origin: Fingerprint, next: Fingerprint): { readonly why: string; readonly unknown: string[] } {
+  const sameAccount = origin.account !== null && next.account !== null;
+  const samePort = origin.endpoint === next.endpoint;
+  const fits = ["provider", ...(samePort ? ["endpoint"] : []), ...(sameAccount ? ["account"] : []), "model"];
+  const whose = [
+    ...(origin.account === null ? ["its own account"] : []),
+    ...(next.account === null ? ["the account of the next request"] : []),
+    ...(samePort ? [] : ["the loopback port of one endpoint"]),
+  ];
+  const known = `${fits.slice(0, -1).join(", ")} and ${fits.at(-1)} fit`;
+  return {
+    why: whose.length === 0 ? known : `${known}; unknown: ${whose.join(", ")}`,
+    unknown: [...(sameAccount ? [] : ["account"]), ...(samePort ? [] : ["endpoint"])],
+  };
+}
+
+function reasoningRecord(decision: ReasoningDecision, next: Fingerprint) {
   const { origin, reason } = decision;
+  const fit = fitOf(origin.fingerprint, next);
   const event = origin.events.find(({ seq }) => seq === decision.seq);
   const blob = event?.type === "reasoning" ? opaqueOf(event.item) : undefined;
   return {
@@ -161,6 +194,8 @@ function reasoningRecord(decision: ReasoningDecision) {
     account: origin.fingerprint.account,
     sent: reason === null,
     reason,
-    why: reason === null ? "provider, endpoint, account and model fit" : REASON_TEXT[reason],
+    why: reason === null ? fit.why : REASON_TEXT[reason],
+    // What is left out for a known difference needs no guess.
+    unknown: reason === null ? fit.unknown : [],
   };
 }

@@ -21,6 +21,7 @@ import { type PlayedFixture, playFixture } from "../play_log.ts";
 import { playRoot } from "../play_root.ts";
 import { playStop } from "../play_stop.ts";
 import { planRun, type RunFlags, type RunPlan, type RunTarget, runTarget } from "../run_plan.ts";
+import { requestIdentity } from "../request_identity.ts";
 import type { RunRecording } from "../run_recording.ts";
 import { readOutputSchema, reasoningSettings, replaySetting, textOrFile } from "../run_settings.ts";
 import { RunView } from "../run_view.ts";
@@ -88,6 +89,12 @@ async function runIn(
   const isNew = writer.manifest === null;
   const lost: string[] = [];
   const instructions = runInstructions(plan, writer, (message) => lost.push(message));
+  const identity = requestIdentity(endpoint, {
+    played: fixture !== null,
+    key,
+    family: writer.manifest?.family ?? writer.id,
+    turns: writer.turns,
+  });
   const recording = await startRecording(writer, plan, target);
   const setup: RunSetup = {
     ports,
@@ -99,6 +106,8 @@ async function runIn(
     provider: endpoint.provider,
     urlOf: (path) => endpoint.urlOf(path),
     endpoint: endpoint.endpoint,
+    ...(endpoint.portless === undefined ? {} : { portless: endpoint.portless }),
+    ...identity,
     key,
     model,
     instructions,
