@@ -14,6 +14,7 @@ import {
 } from "../domain/fingerprint.ts";
 import type { Ports } from "../domain/ports.ts";
 import { PROVIDER_ACCESS } from "./providers.ts";
+import { representedUrl } from "./represented.ts";
 import type { RequestFlags, SettingSources } from "./run_settings.ts";
 import { firstSetting, type Setting } from "./settings.ts";
 
@@ -89,14 +90,21 @@ export function endpointSetting(ports: Ports, flags: RequestFlags, from: Setting
     providerSource,
     baseUrl,
     source: found.source,
-    ...hashesOf(baseUrl, from),
+    ...hashesOf(ports, { provider, baseUrl }, from),
     urlOf: (path) => `${prefix}${path}${query}`,
   };
 }
 
-/** The hashes of the endpoint that `baseUrl` is. */
-function hashesOf(baseUrl: URL, { fixture, manifest }: SettingSources): EndpointHashes {
-  if (fixture === null) return endpointHashes(baseUrl);
+/** The hashes of the endpoint that `baseUrl` is, or that the loopback server there represents. */
+function hashesOf(
+  ports: Ports,
+  { provider, baseUrl }: Pick<Endpoint, "provider" | "baseUrl">,
+  { fixture, manifest }: SettingSources,
+): EndpointHashes {
+  if (fixture === null) {
+    const represented = representedUrl(ports, baseUrl);
+    return endpointHashes(represented === null ? baseUrl : readBaseUrl(provider, represented, null).baseUrl);
+  }
   // A fixture that was recorded at a random port is played the same way each time, unless the session tells ports apart.
   const portless = portlessEndpoint(baseUrl);
   const countsPorts = manifest?.pins.fingerprint.portless !== undefined;

@@ -23,6 +23,7 @@ import type { Output } from "../output.ts";
 import { writePortFile } from "../port_file.ts";
 import { alteredNote, leftAloneNote, tooShortNote, unaskedNote } from "../recording_notes.ts";
 import { recordRoutes, type Routes } from "../record_routes.ts";
+import { representing } from "../represented.ts";
 import { refusedLine } from "../serve_view.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { absolute } from "../settings.ts";
@@ -63,7 +64,8 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   let thrown: ReprError | null = null;
   try {
     using _file = flags.portFile === undefined ? null : writePortFile(flags.portFile, recorder.port);
-    const environment = clientEnvironment(ledTo(recorder));
+    const served = ledTo(recorder);
+    const environment = { ...clientEnvironment(served), ...representing(ports, served) };
     const ready = {
       type: "ready",
       ...{ port: recorder.port, origin: recorder.origin, address: recorder.address, out },

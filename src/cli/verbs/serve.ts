@@ -19,6 +19,7 @@ import { livePorts } from "../live_ports.ts";
 import { writePortFile } from "../port_file.ts";
 import { PROVIDER_ACCESS } from "../providers.ts";
 import { unaskedNote } from "../recording_notes.ts";
+import { representing } from "../represented.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { type ServeSummary, ServeView } from "../serve_view.ts";
 import { ordinaryEnd } from "../ordinary_end.ts";
@@ -89,9 +90,9 @@ export async function serveVerb(
     wraps ? routes : [null],
   );
   const server = servers[0] as Loopback;
-  const environment = clientEnvironment(
-    routes.map((route, index) => ({ route, origin: (servers[index] ?? server).origin })),
-  );
+  const served = routes.map((route, index) => ({ route, origin: (servers[index] ?? server).origin }));
+  const baseUrls = clientEnvironment(served);
+  const environment = { ...baseUrls, ...representing(ports, served) };
   for (const path of elsewhere) {
     output.note(`"${path}" was recorded under another base path: clients that go by the environment miss it`);
   }
@@ -104,7 +105,7 @@ export async function serveVerb(
     if (!events.onStdout) {
       // Scripts wait for this line whether they asked for the other events or not.
       if (!wraps) output.json(ready);
-      view.ready(address, environment, fixtures);
+      view.ready(address, baseUrls, fixtures);
     }
     code = wraps
       ? await runWrapped(command, { ...environment, ...keys(ports, token) })
