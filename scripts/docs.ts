@@ -149,12 +149,14 @@ Settings come from flags, then the environment, then \`config.json\` in \`$XDG_C
 \`model\`, \`provider\`, \`base_url\`, \`effort\`, \`summary\`, \`home\`; \`base_url\` counts only while the provider is the
 one that the file names, or \`openai\`). Nothing in the working directory sets one.
 
-A session goes on with the provider and the model of its last run, before environment and configuration; where \`-m\`
-names a model, the provider is the settings' again. Under \`--fixture\` only flags, the session and the fixture count.
+A session goes on with the provider, model, effort and summary of its last run, before environment and configuration; where
+\`-m\` names a model, the provider is the settings' again. It never says where requests go: where flags and environment do
+not either, a run that would ask another endpoint than the last one ends with exit code 2. Under \`--fixture\` only flags, the session and the fixture count.
 
 ${providersTable()}
 
-Of several variables the first that is set counts. The key goes to the base URL in force and nowhere else.
+Of several variables the first that is set counts. The key goes to the base URL in force and nowhere else. A switch is on
+(\`1\`, \`true\`, \`on\`, \`yes\`) or off (\`0\`, \`false\`, \`off\`, \`no\`); any other value is refused.
 
 | variable | meaning |
 | --- | --- |
@@ -162,8 +164,9 @@ Of several variables the first that is set counts. The key goes to the base URL 
 | \`AZURE_OPENAI_API_VERSION\`, \`OPENAI_API_VERSION\` | for an Azure base URL that is the resource alone: a date such as \`2025-04-01-preview\` asks that version, anything else v1 |
 | \`REPRISE_MODEL\`, \`REPRISE_PROVIDER\`, \`REPRISE_EFFORT\`, \`REPRISE_SUMMARY\` | as the flags of that name |
 | \`REPRISE_HOME\` | where sessions live |
-| \`REPRISE_REASONING_REPLAY\` | \`0\`, \`false\`, \`off\` or \`no\` sends no earlier reasoning |
-| \`REPRISE_STRICT_DRIFT\` | \`1\`: a resumed run whose pins differ ends with exit code 2, unless --accept-drift is given |
+| \`REPRISE_REASONING_REPLAY\`, \`LLM_REASONING_REPLAY\` | off sends no earlier reasoning, unless --replay says otherwise |
+| \`REPRISE_STRICT_DRIFT\` | on: a resumed run whose pins differ ends with exit code 2, unless --accept-drift is given |
+| \`REPRISE_REPRESENTS\` | set by \`serve\` and \`record\` for the commands that they start: which base URLs their loopback URLs represent, as a JSON object. It decides fingerprints only (docs/replay.md) |
 | \`REPRISE_RESPONSE_TIMEOUT\` | seconds until a server must have begun to answer (120) |
 | \`REPRISE_IDLE_TIMEOUT\` | seconds of silence inside a stream (300) |
 | \`REPRISE_PLAY_LOG\` | a file that takes the requests of a played run (\`--fixture\`), one JSON object a line |

@@ -34,7 +34,12 @@ async function reprise({ home, workspace }: Scratch, args: readonly string[]) {
   return await run(command, [...before, ...args], {
     cwd: workspace,
     // Only the flags of each run decide about replay.
-    env: { REPRISE_HOME: home, REPRISE_REASONING_REPLAY: undefined, REPRISE_STRICT_DRIFT: undefined },
+    env: {
+      REPRISE_HOME: home,
+      REPRISE_REASONING_REPLAY: undefined,
+      LLM_REASONING_REPLAY: undefined,
+      REPRISE_STRICT_DRIFT: undefined,
+    },
     timeout: RUN_TIMEOUT,
   });
 }

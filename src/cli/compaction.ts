@@ -125,7 +125,11 @@ export function compactRequest(settings: CompactSettings, source: CompactSource)
     outputSchema,
     cacheKey: `${source.manifest.family.slice(0, 55)}-compact`,
     without: standingOmissions(turns, settings.endpoint, target.model),
-    ...reasoningSettings(settings.ports, flags, { ...settings, config: settings.context.config }),
+    ...reasoningSettings(settings.ports, flags, {
+      config: settings.context.config,
+      fixture: settings.fixture,
+      manifest: source.manifest,
+    }),
   });
   return { target, scope, contract, built };
 }

@@ -10,6 +10,7 @@ import process from "node:process";
 export const READ_VARIABLES: readonly string[] = [
   // Ours, and the keys and endpoints of the providers.
   "REPRISE_*",
+  "LLM_REASONING_REPLAY",
   "OPENAI_*",
   "ANTHROPIC_*",
   "AZURE_*",

@@ -45,8 +45,14 @@ export function requestOptions<Options extends Record<string, unknown>>(command:
       "--base-url <url>",
       "where the API is (REPRISE_BASE_URL, the provider's own variable, config.json; default: the provider's)",
     )
-    .option("--effort <effort>", "reasoning effort, such as low, medium, high")
-    .option("--summary <summary>", "reasoning summary: auto, concise, detailed")
+    .option(
+      "--effort <effort>",
+      "reasoning effort, such as low, medium, high (the session's last, REPRISE_EFFORT, config.json)",
+    )
+    .option(
+      "--summary <summary>",
+      "reasoning summary: auto, concise, detailed (the session's last, REPRISE_SUMMARY, config.json)",
+    )
     .addOption(
       new Option("--replay <mode>", "which models' reasoning goes back: the same model's, the family's, none")
         .choices(["exact", "family", "none"]),

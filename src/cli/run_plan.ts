@@ -19,8 +19,14 @@ import { type CommonFlags, type Context, makeContext } from "./context.ts";
 import { type Endpoint, endpointSetting } from "./endpoint.ts";
 import { fixturePorts } from "./fixture_ports.ts";
 import { type PostureFlags, postureOf } from "./posture.ts";
-import { modelSetting, readOutputSchema, type RequestFlags, textOrFile } from "./run_settings.ts";
-import { absolute } from "./settings.ts";
+import {
+  modelSetting,
+  readOutputSchema,
+  replaySetting,
+  type RequestFlags,
+  textOrFile,
+} from "./run_settings.ts";
+import { absolute, switchVariable } from "./settings.ts";
 import { liveTimeouts } from "./timeouts.ts";
 
 /** The flags of `run`. */
@@ -56,6 +62,8 @@ export interface RunPlan {
   readonly root: string;
   /** The session to go on with; `null` for a new one. */
   readonly selector: string | null;
+  /** Refuse to begin when pins differ from the run before. */
+  readonly strictDrift: boolean;
 }
 
 /** Which model is asked where. */
@@ -82,9 +90,12 @@ export function planRun(flags: RunFlags): RunPlan {
   const playback = fixture === null ? null : readCallPlayer(context.ports.files, fixture);
   const selector = flags.continue === true ? "@last" : flags.new === true ? null : flags.session ?? null;
   const root = workspaceRoot(flags.workspace);
-  const plan: RunPlan = { context, ports, fixture, playback, flags, root, selector };
+  const strict = fixture === null && switchVariable(ports, ["REPRISE_STRICT_DRIFT"]) === true;
+  const strictDrift = strict && flags.acceptDrift !== true;
+  const plan: RunPlan = { context, ports, fixture, playback, flags, root, selector, strictDrift };
   if (selector === null) runTarget(plan, null);
   postureOf(flags, null);
+  replaySetting(ports, flags, fixture);
   checkFiles(ports, flags);
   return plan;
 }

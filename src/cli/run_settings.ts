@@ -12,7 +12,7 @@ import type { Ports } from "../domain/ports.ts";
 import type { ReplayMode } from "../fold/guard.ts";
 import type { Fixture } from "../fixture/read.ts";
 import { otherKind } from "./regular_file.ts";
-import { type Config, firstSetting, type Setting } from "./settings.ts";
+import { type Config, firstSetting, type Setting, switchVariable } from "./settings.ts";
 
 /** The flags that decide where a request goes and how it is made. */
 export interface RequestFlags {
@@ -60,29 +60,37 @@ export function modelSetting(ports: Ports, flags: RequestFlags, from: SettingSou
   return found;
 }
 
-/** Effort and summary, where they are set at all. Under a fixture only flags count. */
+/**
+ * Effort and summary, where they are set at all: flag, the session's last, environment, configuration; under a fixture
+ * flag and session only. An empty flag takes back what the session has.
+ */
 export function reasoningSettings(
   ports: Ports,
   flags: RequestFlags,
-  { config, fixture }: Omit<SettingSources, "manifest">,
+  { config, fixture, manifest }: SettingSources,
 ): { effort?: string; summary?: string } {
-  const pick = (name: "effort" | "summary", variable: string) =>
-    fixture === null
-      ? firstSetting(ports, { flag: flags[name], env: [variable], config: config[name] })?.value
-      : flags[name];
+  const pick = (name: "effort" | "summary", variable: string) => {
+    if (flags[name] !== undefined) return flags[name] === "" ? undefined : flags[name];
+    const kept = manifest?.pins[name];
+    if (kept !== undefined || fixture !== null) return kept;
+    return firstSetting(ports, { env: [variable], config: config[name] })?.value;
+  };
   const effort = pick("effort", "REPRISE_EFFORT");
   const summary = pick("summary", "REPRISE_SUMMARY");
   return { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
 }
 
 /**
- * Whether reasoning goes back at all: `--no-reasoning-replay` and `REPRISE_REASONING_REPLAY=0` turn it off. Under a
- * fixture only the flag counts.
+ * Whether and whose reasoning goes back: `--no-reasoning-replay`, then `--replay`, then `REPRISE_REASONING_REPLAY` or
+ * its alias `LLM_REASONING_REPLAY`. Under a fixture only the flags count.
+ *
+ * @throws {ReprError} `usage` when a variable is neither on nor off.
  */
 export function replaySetting(ports: Ports, flags: RequestFlags, fixture: Fixture | null): ReplayMode {
-  const variable = fixture === null ? (ports.env("REPRISE_REASONING_REPLAY") ?? "").toLowerCase() : "";
-  const off = flags.reasoningReplay === false || ["0", "false", "off", "no"].includes(variable);
-  return off ? "none" : flags.replay ?? "exact";
+  const names = ["REPRISE_REASONING_REPLAY", "LLM_REASONING_REPLAY"];
+  const variable = fixture === null ? switchVariable(ports, names) : null;
+  if (flags.reasoningReplay === false) return "none";
+  return flags.replay ?? (variable === false ? "none" : "exact");
 }
 
 /**

@@ -74,6 +74,30 @@ export function firstSetting(
   return sources.config === undefined ? null : { value: sources.config, source: "config" };
 }
 
+const SWITCH_VALUES: ReadonlyMap<string, boolean> = new Map([
+  ...["1", "true", "on", "yes"].map((value) => [value, true] as const),
+  ...["0", "false", "off", "no"].map((value) => [value, false] as const),
+]);
+
+/**
+ * The first of these environment variables that is set and not empty, as a switch; `null` where none is. Case does not
+ * matter.
+ *
+ * @throws {ReprError} `usage` when one of them is neither on nor off.
+ */
+export function switchVariable(ports: Ports, names: readonly string[]): boolean | null {
+  const found = names.flatMap((name): boolean[] => {
+    const text = ports.env(name) ?? "";
+    if (text === "") return [];
+    const value = SWITCH_VALUES.get(text.toLowerCase());
+    if (value !== undefined) return [value];
+    throw new ReprError("usage", `Cannot use ${name}=${JSON.stringify(text)}: it is neither on nor off`, {
+      hint: `Use one of ${[...SWITCH_VALUES.keys()].join(", ")}, or unset the variable`,
+    });
+  });
+  return found[0] ?? null;
+}
+
 /**
  * Where sessions live: `--home`, `REPRISE_HOME`, the configuration, else `reprise` in the XDG data directory.
  *

@@ -16,6 +16,9 @@ export interface Pins {
   /** Provider and endpoint; the account is unknown until a response names it. */
   readonly fingerprint: Fingerprint;
   readonly model: string;
+  /** Reasoning effort and summary as the user set them; absent while they never did. */
+  readonly effort?: string;
+  readonly summary?: string;
   /** sha256 of the instructions' blob. */
   readonly instructions: string;
   /** sha256 of the blob with the tool schemas, a JSON array. */

@@ -8,6 +8,8 @@ export interface Drift {
     | "provider"
     | "endpoint"
     | "model"
+    | "effort"
+    | "summary"
     | "instructions"
     | "tools"
     | "permissions"
@@ -43,6 +45,18 @@ export function pinDrift(before: Pins, now: Pins): Drift[] {
       before: before.model,
       now: now.model,
       effect: `reasoning of the other model is not sent; ${CACHE_ANEW}`,
+    },
+    {
+      pin: "effort",
+      before: before.effort ?? null,
+      now: now.effort ?? null,
+      effect: `reasoning is still sent, though it was made with another effort; ${CACHE_ANEW}`,
+    },
+    {
+      pin: "summary",
+      before: before.summary ?? null,
+      now: now.summary ?? null,
+      effect: "replay and cache stay as they are; reasoning is summarized in another way",
     },
     {
       pin: "instructions",

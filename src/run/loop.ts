@@ -55,6 +55,8 @@ function openRun(setup: RunSetup, start: RunStart): Run {
   const pins: Pins = {
     fingerprint,
     model: setup.model,
+    ...(setup.effort === undefined ? {} : { effort: setup.effort }),
+    ...(setup.summary === undefined ? {} : { summary: setup.summary }),
     instructions,
     tools,
     permissions: setup.permissions,

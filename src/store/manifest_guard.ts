@@ -26,6 +26,7 @@ function isHead(head: JsonObject): boolean {
 
 function isPins(pins: JsonObject): boolean {
   return isJsonObject(pins.fingerprint) && isFingerprint(pins.fingerprint) && isText(pins.model) &&
+    [pins.effort, pins.summary].every((setting) => setting === undefined || typeof setting === "string") &&
     isSha256(pins.instructions) && isSha256(pins.tools) &&
     Array.isArray(pins.permissions) && pins.permissions.every(isText) && isText(pins.workspace);
 }

@@ -43,6 +43,8 @@ const fingerprint = z.looseObject({
 export const pins = z.looseObject({
   fingerprint,
   model: text,
+  effort: z.string().optional(),
+  summary: z.string().optional(),
   instructions: sha256,
   tools: sha256,
   permissions: z.array(text),

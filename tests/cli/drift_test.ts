@@ -20,6 +20,8 @@ function change(place: Place): Record<Exclude<Drift["pin"], "provider">, readonl
   Deno.mkdirSync(elsewhere, { recursive: true });
   return {
     model: ["-m", "gpt-5.6-mini"],
+    effort: ["--effort", "high"],
+    summary: ["--summary", "auto"],
     endpoint: ["--base-url", `${place.server.baseUrl}/other`],
     instructions: ["--instructions", "Be loud."],
     permissions: ["--allow", "write", "--deny", "write"],
@@ -30,7 +32,9 @@ function change(place: Place): Record<Exclude<Drift["pin"], "provider">, readonl
 
 together("each pin that differs is reported, with what it does", {
   "in run.started": async () => {
-    for (const pin of ["model", "endpoint", "instructions", "tools", "workspace"] as const) {
+    for (
+      const pin of ["model", "effort", "summary", "endpoint", "instructions", "tools", "workspace"] as const
+    ) {
       await using place = await begun();
       const called = await place.call(["run", "--json", "-s", "s", ...change(place)[pin], "Go"]);
       const pins = driftOf(called).map(({ pin }) => pin);
@@ -95,5 +99,32 @@ together("REPRISE_STRICT_DRIFT=1 ends a drifted run with exit 2 before anything 
     assert.equal(accepted.code, 0, accepted.stdout);
     const off = { env: { REPRISE_STRICT_DRIFT: "0" } };
     assert.equal((await place.call(["run", "--json", "-s", "s", "-m", "gpt-5.6", "Go"], off)).code, 0);
+  },
+});
+
+together("effort and summary are kept from run to run, and what changes is drift", {
+  "until a flag changes them; an empty one takes them back": async () => {
+    await using place = await begun();
+    const reasoningOf = async (flags: readonly string[], env: Record<string, string> = {}) => {
+      const called = await place.call(["run", "--json", "-s", "s", ...flags, "Go"], { env });
+      const pins = driftOf(called).map(({ pin, before, now }) => [pin, before, now]);
+      const { reasoning } = place.server.requests.at(-1)?.body as { readonly reasoning?: unknown };
+      return [reasoning, pins];
+    };
+    const [high, both] = [{ effort: "high" }, { effort: "high", summary: "auto" }];
+    assert.deepEqual(await reasoningOf(["--effort", "high"]), [high, [["effort", null, "high"]]]);
+    assert.deepEqual(await reasoningOf([]), [high, []], "kept without the flag");
+    assert.deepEqual(await reasoningOf(["--summary", "auto"]), [both, [["summary", null, "auto"]]]);
+    assert.deepEqual(
+      await reasoningOf([], { REPRISE_EFFORT: "low" }),
+      [both, []],
+      "the session's counts first",
+    );
+    assert.deepEqual(JSON.parse((await place.call(["input", "s"])).stdout).reasoning, both);
+    const low = { effort: "low", summary: "auto" };
+    assert.deepEqual(await reasoningOf(["--effort", "low"]), [low, [["effort", "high", "low"]]]);
+    const taken = await reasoningOf(["--effort", "", "--summary", ""]);
+    assert.deepEqual(taken, [undefined, [["effort", "low", null], ["summary", "auto", null]]]);
+    assert.equal((await place.call(["verify", "s"])).code, 0);
   },
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { reasoningIds } from "../support/responses_server/refusing.ts";
 import { events } from "../support/reprise.ts";
-import { Place, readsThenAnswers, together } from "./harness.ts";
+import { assertError, Place, readsThenAnswers, together } from "./harness.ts";
 
 /** A session with two reasoning items of an earlier process. */
 async function begun(): Promise<Place> {
@@ -36,7 +36,7 @@ async function wouldSend(place: Place, args: readonly string[], switched?: strin
 }
 
 together("replay is switched off for a call, on a resumed session, and only for it", {
-  "by each falsy spelling, by flags, and by what of both says less": async () => {
+  "by each falsy spelling, by flags, and by flags before the environment": async () => {
     await using place = await begun();
     assert.deepEqual(await sentBy(place, [], { REPRISE_REASONING_REPLAY: "0" }), []);
     const off = ["false", "off", "no", "OFF", "False"];
@@ -47,9 +47,39 @@ together("replay is switched off for a call, on a resumed session, and only for 
     assert.equal(await wouldSend(place, ["--no-reasoning-replay"]), 0);
     assert.equal(await wouldSend(place, ["--replay", "none"]), 0);
     assert.equal(await wouldSend(place, ["--replay", "family", "--no-reasoning-replay"]), 0);
-    assert.equal(await wouldSend(place, ["--replay", "family"], "off"), 0);
+    for (const mode of ["exact", "family"]) {
+      assert.ok(await wouldSend(place, ["--replay", mode], "off") > 0, `--replay ${mode} counts more`);
+    }
+    assert.equal(await wouldSend(place, ["--replay", "none"], "on"), 0);
+    assert.equal(await wouldSend(place, ["--no-reasoning-replay"], "on"), 0);
     assert.ok((await sentBy(place, [])).length > 0, "on again without it");
     assert.deepEqual(place.server.refusals, []);
+  },
+});
+
+together("a switch in the environment is on or off, and anything else is refused before anything is sent", {
+  "under its name, and as LLM_REASONING_REPLAY": async () => {
+    await using place = await begun();
+    assert.deepEqual(await sentBy(place, [], { LLM_REASONING_REPLAY: "0" }), []);
+    const both = { LLM_REASONING_REPLAY: "0", REPRISE_REASONING_REPLAY: "1" };
+    assert.ok((await sentBy(place, [], both)).length > 0, "our own name counts first");
+    const requests = place.server.requests.length;
+    const turns = place.sandbox.turnNames("s").length;
+    for (const name of ["REPRISE_REASONING_REPLAY", "LLM_REASONING_REPLAY", "REPRISE_STRICT_DRIFT"]) {
+      for (const value of ["2", "none", "exact", "disabled", " 0"]) {
+        const called = await place.call(["run", "--json", "-s", "s", "Go"], { env: { [name]: value } });
+        const says = new RegExp(`${name}=${JSON.stringify(value)}.*neither on nor off`);
+        assertError(called, { code: "usage", exit: 2, says, hint: /1, true, on, yes, 0, false, off, no/ });
+      }
+    }
+    assert.equal((await place.call(["explain", "s"], { env: { LLM_REASONING_REPLAY: "maybe" } })).code, 2);
+    assert.equal(place.server.requests.length, requests);
+    assert.equal(place.sandbox.turnNames("s").length, turns);
+    assert.equal(
+      (await place.call(["run", "--new", "-s", "n", "Go"], { env: { REPRISE_STRICT_DRIFT: "x" } })).code,
+      2,
+    );
+    assert.throws(() => Deno.lstatSync(place.path("n")), Deno.errors.NotFound, "no session is made");
   },
 });
 

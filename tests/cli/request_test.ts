@@ -59,7 +59,7 @@ together("input is the body that the next run sends, byte for byte", {
   },
 });
 
-together("the request is shaped by flags, then the environment, then what the session has", {
+together("the request is shaped by flags, then what the session has, then the environment", {
   "effort and summary": async () => {
     await using place = new Place(() => HELLO);
     const env = { REPRISE_EFFORT: "low", REPRISE_SUMMARY: "detailed" };
@@ -69,7 +69,7 @@ together("the request is shaped by flags, then the environment, then what the se
     assert.equal((await place.call(["run", "--json", "-c", "Hi", ...flags], { env })).code, 0);
     assert.deepEqual(body(place, 2).reasoning, { effort: "high", summary: "auto" });
     assert.equal((await place.call(["run", "--json", "-c", "Hi"])).code, 0);
-    assert.equal(body(place, 3).reasoning, undefined);
+    assert.deepEqual(body(place, 3).reasoning, { effort: "high", summary: "auto" });
   },
   "the model of a session stays, whatever the environment says": async () => {
     await using place = new Place(() => HELLO);

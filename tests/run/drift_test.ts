@@ -12,6 +12,8 @@ const BEFORE: Pins = pinsFor();
 const CHANGES: Readonly<Record<Exclude<Drift["pin"], "provider">, Pins>> = {
   endpoint: { ...BEFORE, fingerprint: { ...BEFORE.fingerprint, endpoint: "00000000" } },
   model: { ...BEFORE, model: "gpt-5.6-mini" },
+  effort: { ...BEFORE, effort: "high" },
+  summary: { ...BEFORE, summary: "auto" },
   instructions: { ...BEFORE, instructions: "1".repeat(64) },
   tools: { ...BEFORE, tools: "2".repeat(64) },
   permissions: { ...BEFORE, permissions: ["read", "write"] },

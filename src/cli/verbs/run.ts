@@ -117,13 +117,13 @@ async function runIn(
     ...(plan.playback === null ? {} : { playback: plan.playback }),
     permissions: posture.text,
     failOnDenied: flags.failOnDenied === true,
-    strictDrift: fixture === null && flags.acceptDrift !== true && isOn(ports.env("REPRISE_STRICT_DRIFT")),
+    strictDrift: plan.strictDrift,
     protectedPaths: protectedPaths(ports, context.home.value),
     workspaceRoot: plan.root,
     ...(fixture === null ? {} : playRoot(ports)),
     replay: replaySetting(ports, flags, fixture),
     window: flags.replayWindow ?? null,
-    ...reasoningSettings(ports, flags, { config: context.config, fixture }),
+    ...reasoningSettings(ports, flags, { config: context.config, fixture, manifest: writer.manifest }),
     ...(flags.outputSchema === undefined
       ? {}
       : { outputSchema: readOutputSchema(ports, flags.outputSchema) }),
@@ -179,11 +179,6 @@ function runInstructions(
   if (manifest === null) return DEFAULT_INSTRUCTIONS;
   const home = openHome(ports, context.home.value, { create: false });
   return sessionInstructions(ports, home, { id, manifest }, onLost);
-}
-
-/** Any value but an empty or a false one. */
-function isOn(variable: string | undefined): boolean {
-  return !["", "0", "false", "off", "no"].includes((variable ?? "").toLowerCase());
 }
 
 /** Our own files: no tool writes there, wherever the workspace lies. */
