@@ -30,6 +30,7 @@ import { createLiveSend } from "../transport/live.ts";
 import { keyInForce, keySetting } from "./api_key.ts";
 import type { CommonFlags, Context } from "./context.ts";
 import { type Endpoint, endpointSetting } from "./endpoint.ts";
+import { requireNamedEndpoint } from "./endpoint_change.ts";
 import { fixturePorts } from "./fixture_ports.ts";
 import { playFixture } from "./play_log.ts";
 import { requestIdentity } from "./request_identity.ts";
@@ -81,7 +82,9 @@ export function compactSettings(context: Context, flags: CompactFlags, manifest:
       hint: "Use --strategy model, or deterministic, which needs no model",
     });
   }
-  const sends = flags.strategy !== "deterministic" && flags.dryRun !== true && fixture === null;
+  const asks = flags.strategy !== "deterministic";
+  if (asks) requireNamedEndpoint(endpoint, manifest);
+  const sends = asks && flags.dryRun !== true && fixture === null;
   return { context, flags, ports, fixture, endpoint, key: sends ? keySetting(ports, endpoint) : null };
 }
 

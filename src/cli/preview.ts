@@ -13,7 +13,7 @@ import { DEFAULT_INSTRUCTIONS } from "./default_instructions.ts";
 import { nextRequest } from "./next_request.ts";
 import { textOrFile } from "./run_settings.ts";
 import { sessionInstructions } from "./session_instructions.ts";
-import type { RunPlan } from "./run_plan.ts";
+import { type RunPlan, runTarget } from "./run_plan.ts";
 
 /** `run --dry-run`: says what would be sent and where; changes and sends nothing. */
 export function previewRun(plan: RunPlan, words: string | null): ExitCode {
@@ -21,6 +21,7 @@ export function previewRun(plan: RunPlan, words: string | null): ExitCode {
   const { output } = context;
   const session = plan.selector === null ? newSession(plan) : existingSession(plan, plan.selector);
   if (words === null && session !== null) requireUnfinished(session.view.id, session.view.manifest);
+  if (session !== null) runTarget(plan, session.view.manifest);
   const instructions = flags.instructions !== undefined
     ? textOrFile(ports, flags.instructions, "--instructions")
     : session === null

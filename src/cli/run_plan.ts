@@ -17,6 +17,7 @@ import { requireAnswerFile } from "./answer_file.ts";
 import { keySetting } from "./api_key.ts";
 import { type CommonFlags, type Context, makeContext } from "./context.ts";
 import { type Endpoint, endpointSetting } from "./endpoint.ts";
+import { requireNamedEndpoint } from "./endpoint_change.ts";
 import { fixturePorts } from "./fixture_ports.ts";
 import { type PostureFlags, postureOf } from "./posture.ts";
 import {
@@ -103,11 +104,12 @@ export function planRun(flags: RunFlags): RunPlan {
 /**
  * Where the run's requests go. For a session this is known once its manifest is: it may name provider and model.
  *
- * @throws {ReprError} `missing_key`, `no_model`, `no_base_url`, `bad_url`, `insecure_url`.
+ * @throws {ReprError} `endpoint_changed`, `missing_key`, `no_model`, `no_base_url`, `bad_url`, `insecure_url`.
  */
 export function runTarget({ ports, context, fixture, flags }: RunPlan, manifest: Manifest | null): RunTarget {
   const from = { config: context.config, fixture, manifest };
   const endpoint = endpointSetting(ports, flags, from);
+  requireNamedEndpoint(endpoint, manifest);
   const key = fixture === null && flags.dryRun !== true ? keySetting(ports, endpoint) : null;
   return { endpoint, key, model: modelSetting(ports, flags, from).value };
 }

@@ -52,6 +52,7 @@ const EXIT_CODE_OF = {
   no_prompt: 2,
   format_too_new: 2,
   drifted: 2,
+  endpoint_changed: 2,
   bad_fixture: 2,
   bad_import: 2,
   permission_denied: 3,

@@ -1,0 +1,105 @@
+/** A session's history goes to another endpoint only where the user names it. */
+import assert from "node:assert/strict";
+import { endpointHashes, parseBaseUrl } from "../../src/domain/fingerprint.ts";
+import { type ResponsesServer, startResponsesServer } from "../support/responses_server.ts";
+import type { Called } from "../support/reprise.ts";
+import { assertError, HELLO, KEY, MODEL, Place, together } from "./harness.ts";
+
+/** A session whose one run was sent by flag, in an environment that names no base URL. */
+class Flagged extends Place {
+  readonly other: ResponsesServer = startResponsesServer({ script: () => HELLO, key: KEY });
+
+  constructor() {
+    super(() => HELLO);
+  }
+
+  override get env(): Record<string, string> {
+    return { OPENAI_API_KEY: KEY, REPRISE_MODEL: MODEL };
+  }
+
+  static async begun(): Promise<Flagged> {
+    const place = new Flagged();
+    const args = ["run", "--json", "--new", "-s", "s", "--base-url", place.server.baseUrl, "Hi"];
+    const called = await place.call(args);
+    assert.equal(called.code, 0, called.stdout);
+    return place;
+  }
+
+  configure(config: Readonly<Record<string, string>>): void {
+    const directory = `${this.sandbox.directory}/.config/reprise`;
+    Deno.mkdirSync(directory, { recursive: true });
+    Deno.writeTextFileSync(`${directory}/config.json`, JSON.stringify(config));
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await this.other.stop();
+    await super[Symbol.asyncDispose]();
+  }
+}
+
+/** Checks that a call was refused, that it names both endpoints, and that nothing was sent or written. */
+function assertRefused(place: Flagged, called: Called, now: string): void {
+  const before = endpointHashes(parseBaseUrl(place.server.baseUrl)).endpoint;
+  const next = endpointHashes(parseBaseUrl(now)).endpoint;
+  const error = assertError(called, {
+    code: "endpoint_changed",
+    exit: 2,
+    hint: /--base-url or OPENAI_BASE_URL/,
+  });
+  for (const name of [before, next, now]) {
+    assert.ok(String(error.message).includes(name), String(error.message));
+  }
+  assert.equal(place.server.requests.length, 1);
+  assert.equal(place.other.requests.length, 0);
+  assert.equal(place.sandbox.turnNames("s").length, 3);
+}
+
+together("run -c ends with 2 where it would ask another endpoint that neither flag nor environment names", {
+  "the provider's own server, by default": async () => {
+    await using place = await Flagged.begun();
+    const args = ["--json", "-w", place.sandbox.workspace];
+    for (
+      const more of [["-c"], ["-s", "s"], ["-c", "--dry-run"], ["-c", "--accept-drift"], [
+        "-c",
+        "-p",
+        "openai",
+      ]]
+    ) {
+      assertRefused(place, await place.call(["run", ...args, ...more, "Go"]), "https://api.openai.com/v1");
+    }
+    const compact = await place.call(["compact", "s", "--json", "--strategy", "model", "--tail-events", "0"]);
+    assertRefused(place, compact, "https://api.openai.com/v1");
+  },
+  "or that of the configuration": async () => {
+    await using place = await Flagged.begun();
+    place.configure({ base_url: place.other.baseUrl });
+    assertRefused(place, await place.call(["run", "--json", "-c", "Go"]), place.other.baseUrl);
+  },
+  "but goes where a flag or a variable says, and where it went before": async () => {
+    await using place = await Flagged.begun();
+    const run = (args: readonly string[], env: Record<string, string> = {}) =>
+      place.call(["run", "--json", "-c", ...args, "Go"], { env });
+    assert.equal((await run(["--base-url", place.other.baseUrl])).code, 0);
+    assert.equal((await run([], { OPENAI_BASE_URL: place.server.baseUrl })).code, 0);
+    assert.equal((await run([], { REPRISE_BASE_URL: place.other.baseUrl })).code, 0);
+    place.configure({ base_url: place.other.baseUrl });
+    assert.equal((await run([])).code, 0, "the configuration's is that of the last run");
+    assert.equal(place.other.requests.length, 3);
+  },
+  "and where a flag names another provider": async () => {
+    await using place = await Flagged.begun();
+    const called = await place.call([
+      "run",
+      "--dry-run",
+      "--json",
+      "-c",
+      "-p",
+      "anthropic",
+      "-m",
+      "claude-5",
+      "Go",
+    ]);
+    assert.equal(called.code, 0, called.stdout);
+    assert.match(JSON.parse(called.stdout).url, /^https:\/\/api\.anthropic\.com\//);
+  },
+});
