@@ -146,7 +146,8 @@ function refusalsOf({ turn, run, events }: Turn) {
     const [reason, items] = event.type === "replay_notice"
       ? [event.reason, event.items] as const
       : [`${event.without}_refused`, []] as const;
-    return [{ turn, run, reason, items, error: event.error?.message ?? null }];
+    const scope = event.type === "replay_notice" ? event.scope ?? null : null;
+    return [{ turn, run, reason, items, scope, error: event.error?.message ?? null }];
   });
 }
 
