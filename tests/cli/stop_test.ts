@@ -90,8 +90,9 @@ function stoppedBehindCalls(signal: StopSignal, prompt: readonly string[]) {
     assertStopped(called, place, signal);
     assert.ok(!called.stdout.includes("tool.started"), "calls of a response that did not end are not run");
     await assertGoesOn(place, prompt);
-    const outputs = place.server.requests[1]?.input.filter(({ type }) => type === "function_call_output");
-    assert.equal(outputs?.length, 2);
+    const sent = place.server.requests[1]?.input.map(({ type }) => String(type));
+    // On disk each call is answered; the next request goes without calls that nobody ran.
+    assert.deepEqual(sent?.filter((type) => type.startsWith("function_call")), []);
   };
 }
 
