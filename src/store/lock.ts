@@ -39,7 +39,7 @@ const MOMENT_MS = 60;
 /** Where the runtime can only wait: how long a lock with a named owner is waited for … */
 const NAMED_OWNER_MS = 150;
 /** … and one that names nobody, which is most likely free. */
-const NO_OWNER_MS = 2000;
+const NO_OWNER_MS = 5000;
 const MAX_OWNER_BYTES = 4096;
 const decoder = new TextDecoder();
 
