@@ -120,7 +120,8 @@ function apply({ seq, action, field }: ReplayAction, { excluded, stripped, count
 
 /**
  * Reasoning items that an earlier run left out after a refusal that named none, by the endpoint and account of
- * `target`, and that no response of theirs has been made with since: a second such refusal is proof enough.
+ * `target`, and that no response of theirs has been made with since: a second such refusal is proof enough. A refusal
+ * that quarantined an item had its reason in that item, and shows nothing about the others.
  */
 export function leftOutBefore(
   turns: readonly Turn[],
@@ -141,7 +142,11 @@ export function leftOutBefore(
     for (const event of turn.events) {
       if (event.type !== "replay_notice" || event.reason !== "reasoning_refused") continue;
       if (!refusalCounts(event, target)) continue;
-      for (const { seq, action } of event.items) if (action === "left_out") since.set(seq, turn.run);
+      const explained = event.items.some(({ action }) => action === "quarantined");
+      for (const { seq, action } of event.items) {
+        if (explained) since.delete(seq);
+        else if (action === "left_out") since.set(seq, turn.run);
+      }
     }
   }
   return new Set(since.keys());

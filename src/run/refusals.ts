@@ -5,7 +5,12 @@
  * @module
  */
 import type { EventDraft, Omission, RefusalScope, ReplayAction, RunError } from "../domain/event.ts";
-import { type EndpointHashes, type Fingerprint, mayBeSameEndpoint } from "../domain/fingerprint.ts";
+import {
+  type EndpointHashes,
+  type Fingerprint,
+  mayBeSameAccount,
+  mayBeSameEndpoint,
+} from "../domain/fingerprint.ts";
 import type { ApiFailure } from "../domain/failure.ts";
 import type { ReprError } from "../domain/errors.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
@@ -142,23 +147,39 @@ export function sentReasoning({ folded }: Pick<RefusedRequest, "folded">): Reado
 }
 
 /**
- * No reasoning of the refused request goes in the retry. What the error names is quarantined; so is what it does not
- * name when an earlier run met the same. The rest is tried again in the next run.
+ * No reasoning of the refused request goes in the retry. An item that the error names is quarantined. Where it names
+ * none and an earlier run met the same, the sent items of other keys are quarantined, or the refused ones where all
+ * items are of the key in force. The rest is tried again in the next run.
  */
 function withoutReasoning(
   request: RefusedRequest,
   named: ReadonlySet<number>,
 ): RetryEvent | null {
-  const { turns, run, fingerprint, error } = request;
+  const { fingerprint, error } = request;
   const sent = [...sentReasoning(request)];
   if (sent.length === 0) return null;
-  const known = sent.some((seq) => named.has(seq));
-  const before = leftOutBefore(turns, run, fingerprint);
-  const items = sent.map((seq): ReplayAction => {
-    const guilty = known ? named.has(seq) : before.has(seq);
-    return { seq, action: guilty ? "quarantined" : "left_out" };
-  });
+  const guilty = sent.some((seq) => named.has(seq)) ? named : refusedAgain(request, sent);
+  const items = sent.map((seq): ReplayAction => ({
+    seq,
+    action: guilty.has(seq) ? "quarantined" : "left_out",
+  }));
   return { type: "replay_notice", reason: "reasoning_refused", items, ...scopeOf(fingerprint), error };
+}
+
+/**
+ * The items that a second refusal without a name quarantines, of those that were `sent`. Items of other keys are the
+ * likelier reason, so they all go first: without them, the next run shows whether the others are refused too.
+ */
+function refusedAgain(
+  { folded, turns, run, fingerprint }: RefusedRequest,
+  sent: readonly number[],
+): ReadonlySet<number> {
+  const before = leftOutBefore(turns, run, fingerprint);
+  const foreign = folded.reasoning.filter(({ reason, origin }) =>
+    reason === null && !mayBeSameAccount(origin.fingerprint, fingerprint)
+  ).map(({ seq }) => seq);
+  if (foreign.length === 0) return new Set(sent.filter((seq) => before.has(seq)));
+  return new Set(foreign.some((seq) => before.has(seq)) ? foreign : []);
 }
 
 /** The scope of a refusal, where the fingerprint tells more than the turns that the items came with. */
