@@ -14,10 +14,13 @@ const CONTENT_STATUSES: ReadonlySet<number> = new Set([400, 404, 422]);
 /** Codes of policy and model refusals, of a replay without a recording, and of a response that is not stored. */
 const BARRED_CODE =
   /^(?:fixture_miss|previous_response_not_found|deployment_?not_?found|(?:invalid|unknown|unsupported)_model|model_.*)$|policy|moderation|content_filter/i;
-/** The same in words, with keys, credit and quota: several servers send these as plain 400 (protocol §6.3, §11). */
+/** Policy, credit and quota in words: several servers send these as plain 400 (protocol §6.3, §11). */
 const BARRED_TEXTS: readonly RegExp[] = [
   /(?:usage|content|safety|acceptable.use)(?: management)? polic|content[ _-]filter|\bflagged\b|safety reasons/i,
   /\bquota\b|\bbilling\b|credit balance|spend(?:ing)? limit|insufficient (?:balance|credit|funds)/i,
+];
+/** Words of keys, rights and models. An error about the reasoning in a request may use them too. */
+const ACCESS_TEXTS: readonly RegExp[] = [
   /\bapi[ _-]?key\b|\bunauthori[sz]ed\b|\bnot authenticated\b|\bpermission/i,
   /\bmodels? [`'"]?[\w.:/@-]{1,100}[`'"]? (?:do(?:es)? not exist|(?:is |was )?not (?:found|available|supported)|has been)/i,
   /\binvalid model\b|not a valid model|no models? (?:is )?loaded/i,
@@ -48,21 +51,42 @@ const MIN_ID_LENGTH = 4;
 
 /**
  * True for what leaving something out of the history never helps against: context, quota, billing, policy, model and
- * authentication, and a replay that has no recording of the request.
+ * authentication, and a replay that has no recording of the request. Words of access and models count only where the
+ * error names no sent item and is not about the reasoning in the input.
  */
-export function isBarred({ providerCode, providerType, message }: ApiFailure): boolean {
+export function isBarred(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {
+  const said = saidIn(failure.message);
+  return isBarredByCode(failure) || BARRED_TEXTS.some((text) => text.test(said)) ||
+    ACCESS_TEXTS.some((text) => text.test(said)) && !isAboutReasoning(failure, entries);
+}
+
+function isBarredByCode({ providerCode, providerType }: ApiFailure): boolean {
   const known = codeOfWords({ code: providerCode, type: providerType, message: null, param: null });
   return known === "quota_exhausted" || known === "rate_limited" || known === "unauthorized" ||
     known === "context_overflow" ||
-    [providerCode, providerType].some((word) => word !== null && BARRED_CODE.test(word)) ||
-    BARRED_TEXTS.some((text) => text.test(saidIn(message)));
+    [providerCode, providerType].some((word) => word !== null && BARRED_CODE.test(word));
+}
+
+/** True when an error names a sent item, or speaks of reasoning and says that it is about the input. */
+function isAboutReasoning(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {
+  const { param, message } = failure;
+  if (idsNamed(message, entries).length > 0) return true;
+  const isAboutInput = /^(?:body\.)?(?:input|messages)\b/.test(param ?? saidIn(message));
+  // A model may be called after reasoning.
+  const rest = ACCESS_TEXTS.reduce((text, access) => text.replace(access, ""), saidIn(message));
+  return isAboutInput && SPEAKS_OF_REASONING.test(rest);
 }
 
 /** True when an API refused a request, for its history or for a reason that it does not say. */
-export function isContentRefusal(failure: ApiFailure): boolean {
+export function isContentRefusal(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {
+  return mayBeAboutHistory(failure) && !isBarred(failure, entries);
+}
+
+/** True when neither the status of a refusal, nor its code, nor a field that it names is about something else. */
+export function mayBeAboutHistory(failure: ApiFailure): boolean {
   const { code, status } = failure;
   return code === "request_refused" && (status === null || CONTENT_STATUSES.has(status)) &&
-    !isBarred(failure) && !namesOtherField(failure);
+    !isBarredByCode(failure) && !namesOtherField(failure);
 }
 
 /**
@@ -73,8 +97,8 @@ export function guessedRefusal(
   failure: ApiFailure,
   entries: readonly FoldedEntry[],
 ): Extract<RequestRefusal, { readonly kind: "likely_reasoning" | "unknown" }> | null {
-  const refused = isContentRefusal(failure);
-  if (!refused && !isUnclassedInStream(failure)) return null;
+  const refused = isContentRefusal(failure, entries);
+  if (!refused && !isUnclassedInStream(failure, entries)) return null;
   const ids = idsNamed(failure.message, entries);
   if (ids.length > 0 || SPEAKS_OF_REASONING.test(failure.message)) return { kind: "likely_reasoning", ids };
   return refused ? { kind: "unknown" } : null;
@@ -95,9 +119,9 @@ export function itemRefusal(
 }
 
 /** Inside a stream an error with an unknown code or with none is neither a refusal nor a fault: its words decide. */
-function isUnclassedInStream(failure: ApiFailure): boolean {
+function isUnclassedInStream(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {
   return failure.code === "provider_failed" && failure.status === null && !isServerFault(failure) &&
-    !isBarred(failure) && !namesOtherField(failure);
+    !isBarred(failure, entries) && !namesOtherField(failure);
 }
 
 /** True when the error is about a field of the request beside its history. */

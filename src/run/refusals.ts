@@ -72,7 +72,7 @@ export function planRetry(
   const event = retryEventOf(refusal, request);
   if (event !== null) return { event, basis: refusal.kind === "likely_reasoning" ? "likely" : "stated" };
   const isUnclear = refusal.kind === "unknown" || refusal.kind === "call" || refusal.kind === "item";
-  if (!mayBeBlind || !isUnclear || !isContentRefusal(failure)) return null;
+  if (!mayBeBlind || !isUnclear || !isContentRefusal(failure, request.folded.entries)) return null;
   const blind = withoutReasoning(request, new Set());
   return blind === null ? null : { event: blind, basis: "blind" };
 }

@@ -5,6 +5,7 @@
  */
 import { type EventDraft, NO_USAGE, type ToolCallEvent } from "../domain/event.ts";
 import type { TurnDraft } from "../domain/turn.ts";
+import { mayBeAboutHistory } from "../provider/refusal.ts";
 import { fallbackResult } from "./closing.ts";
 import {
   changesHistory,
@@ -78,7 +79,9 @@ export class Retries {
     if (error === null || !this.#isRefused(outcome)) return outcome;
     // Items were quarantined for a retry that was refused as well: nothing shows that they were the reason.
     this.#closing = liftedQuarantine(quarantined, fingerprintOf(this.#run.setup, outcome.account));
-    if (reasoning === 0 || this.#refusalOf(outcome) === null) return outcome;
+    const mayHelp = this.#refusalOf(outcome) !== null ||
+      outcome.failure !== null && mayBeAboutHistory(outcome.failure);
+    if (reasoning === 0 || !mayHelp) return outcome;
     return { ...outcome, error: withReplayHint(error, this.#run.setup.writer.id) };
   }
 

@@ -30,7 +30,7 @@ export function refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]):
   const { code, status, message } = failure;
   // Inside a stream an error without a known type may be either: its words decide.
   if (code !== "request_refused" && !(code === "provider_failed" && status === null)) return null;
-  if (isBarred(failure)) return null;
+  if (isBarred(failure, entries)) return null;
   const place = PLACE.exec(message);
   const index = place === null ? null : entryAt(entries, Number(place[1]), Number(place[2]));
   if (BOUND.test(message)) return { kind: "binding", index };

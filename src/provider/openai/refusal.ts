@@ -44,7 +44,7 @@ export function refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]):
   const { code, status, message, param, providerCode } = failure;
   // Inside a stream an error without code and type may be either: its words decide.
   if (code !== "request_refused" && !(code === "provider_failed" && status === null)) return null;
-  if (isBarred(failure)) return null;
+  if (isBarred(failure, entries)) return null;
   const ids = [...new Set(message.match(REASONING_ID) ?? [])];
   // Inside a stream nothing but the words may name the place.
   const named = param ?? QUOTED_PLACE.exec(message)?.[1] ?? null;

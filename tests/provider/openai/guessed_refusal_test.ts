@@ -8,7 +8,7 @@ import type { RequestRefusal } from "../../../src/provider/provider.ts";
 /** What a server says, and what that is taken for. */
 interface Row {
   readonly says: string;
-  readonly param?: string;
+  readonly param?: string | null;
   readonly code?: string;
   readonly type?: string | null;
   /** @default {400} */
@@ -27,6 +27,20 @@ const GUESSED: readonly Row[] = [
   { says: "The reasoning content could not be decrypted.", param: "input", refusal: likely() },
   { says: "Invalid signature.", param: "input[2]", refusal: { kind: "item", index: 2, field: null } },
   { says: "Its reasoning is missing.", param: "input[0]", refusal: likely() },
+  { says: "You do not have permission to use reasoning item rs_1", param: "input", refusal: likely("rs_1") },
+  { says: "Item tmp-1: no permission", refusal: likely("tmp-1") },
+  { says: "encrypted content unauthorized for this organization", param: "input", refusal: likely() },
+  {
+    says: "Reasoning item from model gpt-5.6 is not supported by model gpt-6",
+    param: "input[1]",
+    refusal: { kind: "item", index: 1, field: null },
+  },
+  { says: "reasoning: permission denied for project", param: null, refusal: null },
+  { says: "No permission to use this key", param: "input", refusal: null },
+  { says: "Model gpt-9 does not exist", param: "model", status: 404, refusal: null },
+  { says: "rs_1 is not there", param: "input", code: "model_not_found", refusal: null },
+  { says: "rs_1 was flagged by our usage policy", param: "input", refusal: null },
+  { says: "rs_1 exceeds your quota", param: "input", refusal: null },
   { says: "Bad Request", type: null, refusal: { kind: "unknown" } },
   { says: "invalid", code: "invalid_prompt", refusal: { kind: "unknown" } },
   {
