@@ -19,7 +19,15 @@ import { type Drift, pinDrift } from "./drift.ts";
 import { type RequestOutcome, requestStep, type SendOptions } from "./request_step.ts";
 import { Retries } from "./retry.ts";
 import { fingerprintOf, type RunSetup, type RunStart } from "./setup.ts";
-import { denied, endOfError, endOfResponse, overBudget, type RunEnd, withCompactHint } from "./run_end.ts";
+import {
+  continueCommand,
+  denied,
+  endOfError,
+  endOfResponse,
+  overBudget,
+  type RunEnd,
+  withCompactHint,
+} from "./run_end.ts";
 import { runToolBatch } from "./tool_batch.ts";
 
 /** The API's smallest `max_output_tokens`: with less left, a request cannot be sent. */
@@ -253,8 +261,8 @@ class Run {
       usage: this.#usage,
       cost_usd: null,
       resume: state === "completed" || state === "refused"
-        ? `reprise run -s ${id} "…"`
-        : `reprise run -s ${id}`,
+        ? `${continueCommand(this.#setup)} "…"`
+        : continueCommand(this.#setup),
     };
     this.#setup.emit(ended);
     return ended;

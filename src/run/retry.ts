@@ -82,7 +82,7 @@ export class Retries {
     const mayHelp = this.#refusalOf(outcome) !== null ||
       outcome.failure !== null && mayBeAboutHistory(outcome.failure);
     if (reasoning === 0 || !mayHelp) return outcome;
-    return { ...outcome, error: withReplayHint(error, this.#run.setup.writer.id) };
+    return { ...outcome, error: withReplayHint(error, this.#run.setup) };
   }
 
   /**

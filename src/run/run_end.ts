@@ -8,7 +8,9 @@ import { ReprError } from "../domain/errors.ts";
 import { itemKind } from "../domain/item.ts";
 import { counted } from "../domain/text.ts";
 import type { FinishedResponse } from "../provider/provider.ts";
+import { commandLine } from "../tools/permission/shell_words.ts";
 import type { RequestOutcome } from "./request_step.ts";
+import type { RunSetup } from "./setup.ts";
 
 /** The end of a run. `error` is `null` for a completed one only. */
 export interface RunEnd {
@@ -60,11 +62,19 @@ export function withCompactHint(error: ReprError | null, session: string): ReprE
   });
 }
 
+/** The command that continues the session of a run, at the same endpoint. */
+export function continueCommand(
+  { writer, endpointFlags = [] }: RunSetup,
+  ...more: readonly string[]
+): string {
+  return commandLine(["reprise", "run", "-s", writer.id, ...endpointFlags, ...more]);
+}
+
 /** A refusal that no retry helped against: the error names how to look at the history, and how to send less of it. */
-export function withReplayHint(error: ReprError, session: string): ReprError {
+export function withReplayHint(error: ReprError, setup: RunSetup): ReprError {
   return new ReprError(error.code, error.message, {
-    hint: `See what was sent with "reprise explain ${session}"; ` +
-      `to send no earlier reasoning: reprise run -s ${session} --no-reasoning-replay`,
+    hint: `See what was sent with "reprise explain ${setup.writer.id}"; ` +
+      `to send no earlier reasoning: ${continueCommand(setup, "--no-reasoning-replay")}`,
     details: error.details,
     cause: error.cause,
   });

@@ -40,6 +40,8 @@ export interface RunSetup extends EndpointHashes {
   readonly playback?: ToolPlayback;
   /** The posture as the pins keep it, in canonical order. */
   readonly permissions: readonly string[];
+  /** Flags of this call that its endpoint comes from: the command that continues the session repeats them. */
+  readonly endpointFlags?: readonly string[];
   /** Refuse to begin when pins differ from the run before. */
   readonly strictDrift: boolean;
   /** End the run with `permission_denied` after the first denial. */

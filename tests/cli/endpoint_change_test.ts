@@ -1,16 +1,26 @@
 /** A session's history goes to another endpoint only where the user names it. */
 import assert from "node:assert/strict";
 import { endpointHashes, parseBaseUrl } from "../../src/domain/fingerprint.ts";
-import { type ResponsesServer, startResponsesServer } from "../support/responses_server.ts";
-import type { Called } from "../support/reprise.ts";
+import {
+  answer,
+  httpError,
+  message,
+  reasoning,
+  type ResponsesServer,
+  type Script,
+  startResponsesServer,
+} from "../support/responses_server.ts";
+import { type Called, ending } from "../support/reprise.ts";
 import { assertError, HELLO, KEY, MODEL, Place, together } from "./harness.ts";
+
+const RUN = ["run", "--json", "--new", "-s", "s"];
 
 /** A session whose one run was sent by flag, in an environment that names no base URL. */
 class Flagged extends Place {
   readonly other: ResponsesServer = startResponsesServer({ script: () => HELLO, key: KEY });
 
-  constructor() {
-    super(() => HELLO);
+  constructor(script: Script = () => HELLO) {
+    super(script);
   }
 
   override get env(): Record<string, string> {
@@ -19,8 +29,7 @@ class Flagged extends Place {
 
   static async begun(): Promise<Flagged> {
     const place = new Flagged();
-    const args = ["run", "--json", "--new", "-s", "s", "--base-url", place.server.baseUrl, "Hi"];
-    const called = await place.call(args);
+    const called = await place.call([...RUN, "--base-url", place.server.baseUrl, "Hi"]);
     assert.equal(called.code, 0, called.stdout);
     return place;
   }
@@ -53,6 +62,43 @@ function assertRefused(place: Flagged, called: Called, now: string): void {
   assert.equal(place.other.requests.length, 0);
   assert.equal(place.sandbox.turnNames("s").length, 3);
 }
+
+together("the command that continues a session names the endpoint that flags named", {
+  "resume repeats --base-url and -p, quoted for a shell": async () => {
+    await using place = new Flagged();
+    const url = `${place.server.baseUrl}/it's`;
+    const called = await place.call([...RUN, "-p", "openai", "--base-url", url, "Hi"]);
+    assert.equal(
+      ending(called).resume,
+      `reprise run -s s -p openai --base-url '${place.server.baseUrl}/it'\\''s' "…"`,
+    );
+  },
+  "and is accepted as it stands": async () => {
+    await using place = new Flagged();
+    const first = ending(await place.call([...RUN, "--base-url", place.server.baseUrl, "Hi"]));
+    assert.equal(first.resume, `reprise run -s s --base-url ${place.server.baseUrl} "…"`);
+    const words = first.resume.replace(/^reprise /, "").replace(/ "…"$/, "").split(" ");
+    const next = await place.call([...words, "…", "--json"]);
+    assert.equal(next.code, 0, next.stdout);
+    assert.equal(ending(next).resume, first.resume);
+  },
+  "as does the hint after a refusal": async () => {
+    let run = 1;
+    await using place = new Flagged(() =>
+      run === 1 ? answer([reasoning("one"), message("Hello.")]) : httpError(400, { message: "Bad" })
+    );
+    assert.equal((await place.call([...RUN, "--base-url", place.server.baseUrl, "Hi"])).code, 0);
+    run = 2;
+    const args = ["run", "--json", "-c", "--base-url", place.server.baseUrl, "Go"];
+    const command = `reprise run -s s --base-url ${place.server.baseUrl} --no-reasoning-replay`;
+    const { hint } = assertError(await place.call(args), {
+      code: "request_refused",
+      exit: 13,
+      hint: /--no-reasoning-replay/,
+    });
+    assert.ok(String(hint).endsWith(command), String(hint));
+  },
+});
 
 together("run -c ends with 2 where it would ask another endpoint that neither flag nor environment names", {
   "the provider's own server, by default": async () => {

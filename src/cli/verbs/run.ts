@@ -108,6 +108,7 @@ async function runIn(
     endpoint: endpoint.endpoint,
     ...(endpoint.portless === undefined ? {} : { portless: endpoint.portless }),
     ...identity,
+    endpointFlags: endpointFlags(flags),
     key,
     model,
     instructions,
@@ -167,6 +168,14 @@ async function startRecording(
   const home = openHome(ports, context.home.value, { create: false });
   const place = { ports, home, directory: absolute(flags.record), writer, notSecret: flags.notSecret };
   return RunRecording.start(place, target);
+}
+
+/** The flags that name the endpoint, as the next call has to repeat them. */
+function endpointFlags({ provider, baseUrl }: RunFlags): string[] {
+  return [
+    ...(provider === undefined ? [] : ["-p", provider]),
+    ...(baseUrl === undefined ? [] : ["--base-url", baseUrl]),
+  ];
 }
 
 /** The flag's words, else what the session has; a new one starts with ours. */
