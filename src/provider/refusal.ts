@@ -39,6 +39,8 @@ const HISTORY_FIELDS: ReadonlySet<string> = new Set([
 ]);
 /** A request field that the words name where `param` does not: quoted, or as the path that Messages begin with. */
 const NAMED_FIELDS: readonly RegExp[] = [
+  /^(model): /,
+  /\bunsupported value:? [`'"]([A-Za-z_]\w{0,63})(?:\.\w{1,64})*[`'"] does not support\b/i,
   /\b(?:unknown|unsupported|unrecognized|missing required) (?:parameter|argument|field)s?:? [`'"]([A-Za-z_]\w{0,63})/i,
   /^([a-z][a-z_]{1,63})(?:\.[\w-]{1,64}){0,8}: (?:extra inputs|field required|input should|value error|must )/i,
   /^[`'"]?((?:max_(?:output_)?tokens|stop_sequences|stream|system|temperature|tool_choice|tools|top_[kp])\b|thinking(?=\.))/,

@@ -188,6 +188,8 @@ Deno.test("words that are not known are guessed at: by the id, the place or the 
     // About something else than the history.
     ["`max_tokens` must be greater than `thinking.budget_tokens`", null, null],
     ["thinking.budget_tokens: Input should be greater than 1024", null, null],
+    ["model: claude-opus-4-5", null, null],
+    ["model: claude-thinking-1", null, null],
     ["`temperature` may only be set to 1 when thinking is enabled", null, null],
     // Nothing to try again (protocol §11).
     ["Your credit balance is too low to access the Anthropic API", null, null],

@@ -37,6 +37,13 @@ const GUESSED: readonly Row[] = [
   },
   { says: "reasoning: permission denied for project", param: null, refusal: null },
   { says: "No permission to use this key", param: "input", refusal: null },
+  {
+    says: "Unsupported value: 'reasoning.effort' does not support 'minimal' with this model.",
+    code: "unsupported_value",
+    refusal: null,
+  },
+  { says: "Unsupported value: 'input' does not support 'reasoning'", refusal: likely() },
+  { says: "Unsupported value: 'rs_1'", refusal: likely("rs_1") },
   { says: "Model gpt-9 does not exist", param: "model", status: 404, refusal: null },
   { says: "rs_1 is not there", param: "input", code: "model_not_found", refusal: null },
   { says: "rs_1 was flagged by our usage policy", param: "input", refusal: null },
