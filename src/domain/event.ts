@@ -133,6 +133,11 @@ export interface ReplayAction {
   readonly action: "quarantined" | "left_out" | "stripped" | "lifted";
   readonly field?: string;
 }
+/** A member that an endpoint refuses on items of a type. */
+export interface RefusedMember {
+  readonly item_type: string;
+  readonly field: string;
+}
 /** The endpoint and account that refused something: for any other the refusal does not count. */
 export type RefusalScope = Pick<Fingerprint, "endpoint" | "portless" | "account" | "key">;
 export interface ReplayNoticeEvent extends EventBase {
@@ -141,6 +146,8 @@ export interface ReplayNoticeEvent extends EventBase {
   readonly items: readonly ReplayAction[];
   /** Who refused. Where it is absent, that is whoever each item's own turn came from. */
   readonly scope?: RefusalScope;
+  /** A member that the endpoint of `scope` takes on no item of a type: later items go there without it too. */
+  readonly member?: RefusedMember;
   /** What the API said. */
   readonly error?: RunError;
 }

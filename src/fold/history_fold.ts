@@ -6,6 +6,7 @@
 import type {
   BranchSummaryEvent,
   HistoryCompactionEvent,
+  Item,
   ProviderItemEvent,
   ReasoningEvent,
   ToolCallEvent,
@@ -196,17 +197,23 @@ export class HistoryFold {
   }
 
   /** A compaction does without its id, which would make the server demand the reasoning before it (§2.4). */
-  #providerItem({ item, seq }: ProviderItemEvent, reasoningDropped: boolean): FoldedEntry {
+  #providerItem(event: ProviderItemEvent, reasoningDropped: boolean): FoldedEntry {
+    const { item } = event;
     const more = reasoningDropped && isEncryptedItem(item) ? ["id"] : [];
-    return { kind: "provider_item", item, ...this.#omitted({ seq }, more) };
+    return { kind: "provider_item", item, ...this.#omitted(event, more) };
   }
 
-  /** The members that an item goes without: those that the API refused on it, and `more`. */
+  /** The members that an item goes without: those that the API refused on it or on its type, and `more`. */
   #omitted(
-    { seq }: { readonly seq: number },
+    { seq, item }: { readonly seq: number; readonly item: Item },
     more: readonly string[] = [],
   ): { readonly omit?: readonly string[] } {
-    const omit = [...this.#steering.stripped.get(seq) ?? [], ...more];
+    const stripped = this.#steering.stripped.get(seq) ?? [];
+    const refused = [...this.#steering.refusedMembers.get(item.type) ?? []].filter((name) =>
+      Object.hasOwn(item, name) && !stripped.includes(name)
+    );
+    if (refused.length > 0) this.#version = 2;
+    const omit = [...stripped, ...refused, ...more];
     return omit.length === 0 ? {} : { omit };
   }
 

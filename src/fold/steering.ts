@@ -3,7 +3,13 @@
  *
  * @module
  */
-import type { HistoryCompactionEvent, RefusalScope, ReplayAction, StandingNotice } from "../domain/event.ts";
+import type {
+  HistoryCompactionEvent,
+  RefusalScope,
+  ReplayAction,
+  ReplayNoticeEvent,
+  StandingNotice,
+} from "../domain/event.ts";
 import { mayBeSameAccount, mayBeSameEndpoint } from "../domain/fingerprint.ts";
 import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
 import { encryptedItemMismatch, type FoldTarget, isEncryptedItem } from "./guard.ts";
@@ -14,6 +20,8 @@ export interface Steering {
   readonly excluded: ReadonlyMap<number, DropReason>;
   /** Members that the API refused on an item, by the item's `seq`. */
   readonly stripped: ReadonlyMap<number, readonly string[]>;
+  /** Members that the target's endpoint refuses on all items of a type, by that type. */
+  readonly refusedMembers: ReadonlyMap<string, ReadonlySet<string>>;
   /** The checkpoint in force, or `null`. */
   readonly checkpoint: HistoryCompactionEvent | null;
   /** Later checkpoints that only their provider can read, and that this target may not be sent. */
@@ -29,6 +37,7 @@ export interface Steering {
 export function readSteering(turns: readonly Turn[], run: number | undefined, target?: FoldTarget): Steering {
   const excluded = new Map<number, DropReason>();
   const stripped = new Map<number, readonly string[]>();
+  const refusals: ReplayNoticeEvent[] = [];
   let checkpoints: HistoryCompactionEvent[] = [];
   const begunWith = new Map<number, HistoryCompactionEvent | null>();
   for (const turn of turns) {
@@ -36,6 +45,7 @@ export function readSteering(turns: readonly Turn[], run: number | undefined, ta
     for (const event of turn.events) {
       switch (event.type) {
         case "replay_notice":
+          refusals.push(event);
           for (const action of event.items) {
             const reason = event.reason === "call_refused" ? "call_refused" : "refused_in_run";
             const counts = target === undefined || refusalCounts(event, target.fingerprint);
@@ -59,10 +69,33 @@ export function readSteering(turns: readonly Turn[], run: number | undefined, ta
       : checkpointMismatch(checkpoint, target);
     if (checkpoint === null || reason === null) {
       const otherPrefix = [...begunWith].filter(([, begun]) => begun !== checkpoint).map(([turn]) => turn);
-      return { excluded, stripped, checkpoint, passedOver, otherPrefix: new Set(otherPrefix) };
+      const refusedMembers = membersRefused(refusals, checkpoint, target);
+      return {
+        excluded,
+        stripped,
+        refusedMembers,
+        checkpoint,
+        passedOver,
+        otherPrefix: new Set(otherPrefix),
+      };
     }
     passedOver.unshift({ seq: checkpoint.seq, reason });
   }
+}
+
+/** Members that the endpoint of `target` refused since the checkpoint: what lies before it may not have been read. */
+function membersRefused(
+  notices: readonly ReplayNoticeEvent[],
+  checkpoint: HistoryCompactionEvent | null,
+  target: FoldTarget | undefined,
+): Map<string, Set<string>> {
+  const members = new Map<string, Set<string>>();
+  for (const { seq, scope, member } of notices) {
+    if (member === undefined || scope === undefined || seq <= (checkpoint?.to_seq ?? 0)) continue;
+    if (target !== undefined && !mayBeSameEndpoint(scope, target.fingerprint)) continue;
+    members.set(member.item_type, (members.get(member.item_type) ?? new Set()).add(member.field));
+  }
+  return members;
 }
 
 /**

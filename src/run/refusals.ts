@@ -208,9 +208,17 @@ function withoutMember(request: RefusedRequest, index: number, field: string | n
   const [entry, seq] = [folded.entries[index], folded.seqs[index]];
   if (entry === undefined || seq === undefined) return null;
   const carriers = field === null ? [] : carriersOf(request, entry, field);
-  if (carriers.length > 0 && field !== null) {
+  if (carriers.length > 0 && field !== null && "item" in entry) {
     const items = carriers.map((seq): ReplayAction => ({ seq, action: "stripped", field }));
-    return { type: "replay_notice", reason: "unknown_field", items, error };
+    const { endpoint, account } = request.fingerprint;
+    return {
+      type: "replay_notice",
+      reason: "unknown_field",
+      items,
+      scope: { endpoint, account, ...scopeOf(request.fingerprint).scope },
+      member: { item_type: entry.item.type, field },
+      error,
+    };
   }
   return entry.kind === "reasoning" ? withoutReasoning(request, new Set([seq])) : null;
 }

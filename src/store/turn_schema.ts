@@ -94,6 +94,7 @@ const EVENTS: Record<EventType, z.ZodType> = {
       field: z.string().optional(),
     })),
     scope: fingerprint.omit({ provider: true }).optional(),
+    member: z.looseObject({ item_type: text, field: text }).optional(),
     error: runError.optional(),
   }),
   endpoint_notice: z.looseObject({

@@ -93,7 +93,11 @@ function shown(...ids: readonly string[]): ScriptedResponse {
 }
 
 /** Refuses the first item of a type that is sent with a member, as Azure does, by its place. */
-function refusesMember(type: string, member: string, shape: RefusalShape): Script {
+function refusesMember(
+  type: string,
+  member: string,
+  shape: RefusalShape,
+): (request: RecordedRequest) => ScriptedResponse {
   return (request) => {
     const index = request.input.findIndex((item) => item.type === type && Object.hasOwn(item, member));
     if (index < 0) return shown(`rs_${request.number}a`, `rs_${request.number}b`);
@@ -134,6 +138,46 @@ for (const shape of REFUSAL_SHAPES) {
     }
   });
 }
+
+promise("a refused field is refused once in a session: later items go without it too", async () => {
+  for (const [type, member] of [["reasoning", "content"], ["message", "phase"]] as const) {
+    const refuses = refusesMember(type, member, "http");
+    const echoes: Script = (request) => {
+      const refusal = refuses(request);
+      const calls = request.input.filter(({ type }) => type === "function_call").length;
+      if (refusal.kind === "http" || calls % 4 === 3) return refusal;
+      return answer([
+        rawItem({
+          id: `rs_${request.number}`,
+          type: "reasoning",
+          summary: [],
+          content: [{ type: "reasoning_text", text: "Hm." }],
+          encrypted_content: `gAAAA-${request.number}`,
+        }),
+        message("Next.", { phase: "commentary" }),
+        functionCall("echo", { text: "a" }),
+      ]);
+    };
+    await refusedSession({ script: echoes, rules: "none" }, async (session) => {
+      const tools = { tools: [ECHO], knownTools: [ECHO] };
+      const first = await session.run("One", tools);
+      const second = await session.run("Two", tools);
+      const sent = [first, second].map(({ requests: [from, to] }) => to - from);
+      assert.deepEqual([first.ended.state, second.ended.state, sent], ["completed", "completed", [5, 1]]);
+      assert.equal(session.notices().length, 1);
+      assert.equal(session.notices()[0]?.items.length, 1);
+      assert.deepEqual(new Set(session.verdicts()), new Set(["same"]));
+      assert.deepEqual(await session.findings(), []);
+      // Another endpoint may want the field: there the items go as they came, but for the one that was refused.
+      const there = await session.run("Three", { ...tools, endpoint: "22222222", replay: "exact" });
+      const [request] = session.server.requests.slice(there.requests[0]);
+      if (type === "reasoning") return;
+      const carriers = request?.input.filter((item) => Object.hasOwn(item, member)).length;
+      const messages = request?.input.filter(({ role }) => role === "assistant").length;
+      assert.deepEqual([carriers, messages], [4, 5]);
+    });
+  }
+});
 
 promise("two refused fields cost both fields in one run", async () => {
   const refusesContent = refusesMember("reasoning", "content", "http");
