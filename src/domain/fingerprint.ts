@@ -91,6 +91,11 @@ export function mayBeSameEndpoint(a: EndpointHashes, b: EndpointHashes): boolean
   return a.endpoint === b.endpoint || a.endpoint === b.portless || a.portless === b.endpoint;
 }
 
+/** True where only the unknown port of one of them makes two endpoints comparable. */
+export function differOnlyByPort(a: EndpointHashes, b: EndpointHashes): boolean {
+  return a.endpoint !== b.endpoint && mayBeSameEndpoint(a, b);
+}
+
 /** True unless the accounts are known to differ: by their names, and where one is unnamed, by the keys. */
 export function mayBeSameAccount(
   a: Pick<Fingerprint, "account" | "key">,

@@ -13,7 +13,8 @@ import { readSteering } from "./steering.ts";
 /**
  * Newest version of the fold's rules. A request records the oldest version that makes its input, so that most
  * sessions compare across versions. Version 2: calls that nobody ran stay out, the newest item keeps a repeated id,
- * a late result stands where its call waits for it, and a member that an endpoint refused stays out of later items too.
+ * a late result stands where its call waits for it, an endpoint without a port may be any port, and a member that an
+ * endpoint refused stays out of later items too.
  */
 export const FOLD_VERSION = 2;
 

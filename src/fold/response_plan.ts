@@ -7,6 +7,7 @@
 import type { ReasoningEvent, SessionEvent, ToolCallEvent, ToolResultEvent } from "../domain/event.ts";
 import { callIdOf } from "../domain/item.ts";
 import type { DropReason, ModelTurn } from "../domain/turn.ts";
+import { differOnlyByPort } from "../domain/fingerprint.ts";
 import {
   encryptedItemMismatch,
   type FoldTarget,
@@ -75,7 +76,14 @@ export function planResponse(turn: ModelTurn, context: PlanContext): ResponsePla
   dropDependents(turn, dropped, context);
   const repeated = dropRepeatedIds(fitting, dropped, context);
   if (repeated) dropDependents(turn, dropped, context);
-  return { dropped, version: unrun || repeated ? 2 : 1 };
+  // Version 1 knew no ports: it took the two for different endpoints.
+  const byPort = turn.events.some(isBound) && differOnlyByPort(turn.fingerprint, context.target.fingerprint);
+  return { dropped, version: unrun || repeated || byPort ? 2 : 1 };
+}
+
+/** True for events that go only where they came from. */
+function isBound({ type }: SessionEvent): boolean {
+  return type === "reasoning" || type === "provider_item";
 }
 
 /** Each of these drops may take away what another item needs. */

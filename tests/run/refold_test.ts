@@ -74,6 +74,32 @@ Deno.test("requests of an older fold are compared, but for those whose history i
   assert.deepEqual(verdicts(recorded(2)), ["same", "same", "same"]);
 });
 
+Deno.test("a request of a version that knew no ports is not judged where ports decide", () => {
+  const reasoned = (id: string) => [reasoningItem(id), messageItem(`msg_${id}`, "Done.")];
+  const history = new History().user("Go").model(reasoned("rs_1")).user("On").model(reasoned("rs_2"))
+    .user("On").model(reasoned("rs_3"));
+  const [here, portless] = ["11111111", "99999999"];
+  const endpoints = [{ endpoint: here, portless }, { endpoint: portless }, { endpoint: here, portless }];
+  const turns = history.turns.map((turn, index): Turn => {
+    if (turn.kind !== "model") return turn;
+    const at = endpoints[(index - 1) / 2] as { readonly endpoint: string };
+    return { ...turn, fingerprint: { ...turn.fingerprint, ...at } };
+  });
+  const source = (turns: readonly Turn[]) => ({ turns, readText: () => "[]" });
+  const sealed = turns.map((turn, index): Turn => {
+    if (turn.kind !== "model") return turn;
+    // The older version took the portless endpoint for another one, and left all reasoning out.
+    const mode = index === 3 ? "none" : "exact";
+    const replay = { mode, window: null, account: null };
+    const as = { ...turn, request: { ...turn.request, replay } } as ModelTurn;
+    const sum = sha256Hex(refoldedBody(as, source(turns)) ?? "");
+    const fold = index === 3 ? 1 : 2;
+    return { ...turn, request: { ...turn.request, body_sha256: sum, fold } };
+  });
+  const verdicts = refoldSession(source(sealed)).map(({ verdict }) => verdict);
+  assert.deepEqual(verdicts, ["same", "other_fold_version", "same"]);
+});
+
 Deno.test("another fold's requests are not judged", () => {
   const history = new History().user("Go").model([messageItem("msg_1", "Done.")]);
   const turns = history.turns.map((turn) =>
