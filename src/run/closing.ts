@@ -61,14 +61,14 @@ export function fallbackResult(call: ToolCallEvent, status: ToolResultStatus, ou
 
 /**
  * Records what a killed process, or an edit of the log, left out: open calls get fallback results, and a newest run
- * without an end ends as `interrupted`. Does nothing when nothing is open.
+ * without an end ends as `interrupted`. Does nothing when nothing is open. Returns the calls that got a result.
  */
-export function closeKilledRun(writer: SessionWriter, emit: Emit): void {
+export function closeKilledRun(writer: SessionWriter, emit: Emit): readonly ToolCallEvent[] {
   const { manifest } = writer;
-  if (manifest === null) return;
+  if (manifest === null) return [];
   const killed = manifest.state === "open";
   const calls = unansweredCalls(writer.turns);
-  if (!killed && calls.length === 0) return;
+  if (!killed && calls.length === 0) return [];
   const error = new ReprError("interrupted", `The process of run ${manifest.run} ended without closing it`);
   const end: EventDraft = {
     type: "run_ended",
@@ -92,6 +92,7 @@ export function closeKilledRun(writer: SessionWriter, emit: Emit): void {
     const callIds = calls.map((call) => callIdOf(call.item));
     emit({ type: "notice", kind: "orphan_repaired", call_ids: callIds });
   }
+  return calls;
 }
 
 /** The tokens that the responses of one run used, as far as they are recorded, each counted its provider's way. */

@@ -55,6 +55,7 @@ together("interrupt stops the process that writes, and waits for its end", {
       session: "s",
       interrupted: run.process.pid,
       closed_run: null,
+      answered_calls: [],
     });
     const called = await run.ended();
     assert.equal(called.code, 130);
@@ -143,13 +144,20 @@ together("with nobody writing, interrupt closes what was killed, or says that no
 
     const closed = await place.call(["interrupt", "s", "--json"]);
     assert.equal(closed.code, 0, closed.stdout);
-    assert.deepEqual(JSON.parse(closed.stdout), { session: "s", interrupted: null, closed_run: 1 });
+    const { answered_calls: answered, ...rest } = JSON.parse(closed.stdout);
+    assert.deepEqual(rest, { session: "s", interrupted: null, closed_run: 1 });
+    assert.equal(answered.length, 2);
     assert.deepEqual(statuses(place), ["orphaned", "orphaned"]);
     const [ended] = eventsOf(place, "run_ended");
     assert.deepEqual([ended.state, ended.exit_code], ["interrupted", 130]);
     const after = place.sandbox.turnNames("s");
     const again = await place.call(["interrupt", "s", "--json"]);
-    assert.deepEqual(JSON.parse(again.stdout), { session: "s", interrupted: null, closed_run: null });
+    assert.deepEqual(JSON.parse(again.stdout), {
+      session: "s",
+      interrupted: null,
+      closed_run: null,
+      answered_calls: [],
+    });
     assert.deepEqual(place.sandbox.turnNames("s"), after, "the second time there is nothing to close");
     await assertGoesOn(place);
   },
@@ -169,7 +177,12 @@ together("with nobody writing, interrupt closes what was killed, or says that no
     const before = place.sandbox.turns("s");
     const called = await place.call(["interrupt", "s", "--json"]);
     assert.equal(called.code, 0);
-    assert.deepEqual(JSON.parse(called.stdout), { session: "s", interrupted: null, closed_run: null });
+    assert.deepEqual(JSON.parse(called.stdout), {
+      session: "s",
+      interrupted: null,
+      closed_run: null,
+      answered_calls: [],
+    });
     assert.deepEqual(place.sandbox.turns("s"), before);
   },
 });

@@ -119,7 +119,7 @@ together("every other verb prints one JSON document with --json", {
       [["verify", "s"], ["ok", "exit_code", "sessions"]],
       [["verify", "--all"], ["ok", "exit_code", "sessions"]],
       [["repair", "s", "--lift-quarantine"], ["session", "lifted", "dry_run"]],
-      [["interrupt", "s"], ["session", "interrupted", "closed_run"]],
+      [["interrupt", "s"], ["session", "interrupted", "closed_run", "answered_calls"]],
       [["interrupt", "s", "--dry-run"], ["type", "session", "pid", "plan"]],
       [["fsck", "s"], ["ok", "exit_code", "sessions"]],
       [["fsck", "--all"], ["ok", "exit_code", "sessions"]],

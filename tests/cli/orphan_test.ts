@@ -64,12 +64,29 @@ together("a call without a result, with later turns behind it, is answered on di
   "by interrupt": async () => {
     await using place = await edited();
     const before = await nextBody(place);
+    const foretold = await place.call(["interrupt", ID, "--dry-run"]);
+    assert.equal(foretold.stdout, "Would record a result for 1 open call. Nothing was done.\n");
     const { code, stdout, stderr } = await place.call(["interrupt", ID]);
-    assert.deepEqual([code, stdout], [0, `${ID}: nothing is running\n`], stderr);
+    assert.deepEqual(
+      [code, stdout],
+      [0, `${ID}: nothing is running; a result was recorded for 1 open call\n`],
+      stderr,
+    );
     assert.deepEqual(
       newestEvents(place).map(({ type, call_seq, status }) => [type, call_seq, status]),
       RECORDED,
     );
     assert.equal(await nextBody(place), before);
+    assert.equal((await place.call(["interrupt", ID])).stdout, `${ID}: nothing is running\n`);
+  },
+  "by interrupt, which names the calls with --json": async () => {
+    await using place = await edited();
+    const { stdout } = await place.call(["interrupt", ID, "--json"]);
+    assert.deepEqual(JSON.parse(stdout), {
+      session: ID,
+      interrupted: null,
+      closed_run: null,
+      answered_calls: [3],
+    });
   },
 });

@@ -1,9 +1,12 @@
 /** The verb `interrupt`: tells the process that writes to a session to stop, and waits; closes a killed run. */
 import { type ExitCode, ReprError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
-import { closeKilledRun } from "../../run/closing.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { counted } from "../../domain/text.ts";
+import { closeKilledRun, unansweredCalls } from "../../run/closing.ts";
 import type { Home } from "../../store/home.ts";
 import { sessionOwner, signalledPid } from "../../store/owner.ts";
+import { readSessionTail } from "../../store/read.ts";
 import { SessionWriter } from "../../store/writer.ts";
 import { type CommonFlags, type Context, makeContext } from "../context.ts";
 import { sessionArgument } from "../session_argument.ts";
@@ -25,18 +28,32 @@ export async function interruptVerb(selector: string, flags: InterruptFlags): Pr
   const { held, owner } = await sessionOwner(ports, home, id);
   const pid = held ? signalledPid(ports, { home, id, owner }) : null;
   if (flags.dryRun === true) {
-    const plan = pid === null ? "close the newest run if it is open" : `send SIGINT to process ${pid}`;
+    const plan = pid === null ? closingPlan(ports, home, id) : `send SIGINT to process ${pid}`;
     if (output.options.json) output.json({ type: "dry_run", session: id, pid, plan });
     else output.text(`Would ${plan}. Nothing was done.\n`);
     return 0;
   }
   if (pid !== null) await stopOwner(context, { home, id, pid, waitMs: flags.wait * 1000 });
-  const closed = await closeOpenRun(context, { home, id, stopped: pid !== null });
-  if (output.options.json) output.json({ session: id, interrupted: pid, closed_run: closed });
-  else if (pid !== null) output.text(`${id}: process ${pid} has stopped\n`);
-  else if (closed !== null) output.text(`${id}: run ${closed} was killed, and is closed now\n`);
-  else output.text(`${id}: nothing is running\n`);
+  const { run, answered } = await closeOpenRun(context, { home, id, stopped: pid !== null });
+  if (output.options.json) {
+    output.json({ session: id, interrupted: pid, closed_run: run, answered_calls: answered });
+  } else if (pid !== null) output.text(`${id}: process ${pid} has stopped\n`);
+  else if (run !== null) output.text(`${id}: run ${run} was killed, and is closed now\n`);
+  else if (answered.length === 0) output.text(`${id}: nothing is running\n`);
+  else {
+    const calls = counted(answered.length, "open call");
+    output.text(`${id}: nothing is running; a result was recorded for ${calls}\n`);
+  }
   return 0;
+}
+
+/** Says what is closed where no process writes. */
+function closingPlan(ports: Ports, home: Home, id: SessionId): string {
+  const { manifest, turns } = readSessionTail(ports, home, id);
+  const calls = manifest.state === "open" ? 0 : unansweredCalls(turns).length;
+  return calls === 0
+    ? "close the newest run if it is open"
+    : `record a result for ${counted(calls, "open call")}`;
 }
 
 interface Stopping {
@@ -86,19 +103,28 @@ interface Closing {
   readonly stopped: boolean;
 }
 
-/** The number of the run that was closed, or `null` when none was open. */
-async function closeOpenRun({ ports }: Context, { home, id, stopped }: Closing): Promise<number | null> {
+/** What was closed. */
+interface Closed {
+  /** The number of the run that was closed, or `null` when none was open. */
+  readonly run: number | null;
+  /** The `seq` of each call that got a result. */
+  readonly answered: readonly number[];
+}
+
+async function closeOpenRun({ ports }: Context, { home, id, stopped }: Closing): Promise<Closed> {
   let writer: SessionWriter;
   try {
     writer = await SessionWriter.open(ports, home, { id, waitMs: 0 });
   } catch (error) {
-    if (stopped && error instanceof ReprError && error.code === "session_locked") return null;
+    if (stopped && error instanceof ReprError && error.code === "session_locked") {
+      return { run: null, answered: [] };
+    }
     throw error;
   }
   try {
-    const open = writer.manifest?.state === "open" ? writer.manifest.run : null;
-    closeKilledRun(writer, () => {});
-    return open;
+    const run = writer.manifest?.state === "open" ? writer.manifest.run : null;
+    const answered = closeKilledRun(writer, () => {}).map(({ seq }) => seq);
+    return { run, answered };
   } finally {
     writer.close();
   }
