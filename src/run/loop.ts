@@ -285,6 +285,12 @@ class Run {
     const left = this.#tokensLeft;
     if (left !== undefined && left < MIN_OUTPUT_TOKENS) {
       const { maxTokens = 0 } = this.#setup;
+      if (left === maxTokens) {
+        const needs = `a response needs at least ${MIN_OUTPUT_TOKENS}`;
+        return overBudget(
+          `The budget of ${counted(maxTokens, "token")} is too small: ${needs} (--max-tokens)`,
+        );
+      }
       const said = left < 0
         ? `${counted(maxTokens - left, "token")} were used, ${-left} more than ${maxTokens}`
         : `${left} of ${counted(maxTokens, "token")} ${left === 1 ? "is" : "are"} left`;

@@ -42,6 +42,14 @@ together("a budget that is used up is told in numbers that fit", {
       "Budget exhausted: 240 tokens were used, 40 more than 200 (--max-tokens)",
     );
   },
+  "fewer tokens than one request needs": async () => {
+    await using place = new Place(() => readsFor(200));
+    const called = await place.call(["run", "--json", "--new", "--max-tokens", "14", "Look"]);
+    assert.equal(
+      errorOf(called),
+      "The budget of 14 tokens is too small: a response needs at least 16 (--max-tokens)",
+    );
+  },
   "a single token": async () => {
     await using place = new Place(() => readsFor(159));
     const called = await place.call(["run", "--json", "--new", "--max-tokens", "200", "Look"]);
