@@ -1,84 +1,108 @@
 /**
- * Building blocks of the command line: arguments and flags that several verbs have, and how values are read.
+ * Arguments and flags that several verbs have, and the readers of values.
  *
  * @module
  */
-import { Argument, Command, InvalidArgumentError, Option } from "@commander-js/extra-typings";
+import { InvalidArgumentError } from "commander";
 import { PROVIDER_KINDS } from "../domain/fingerprint.ts";
+import { argument, choice, type FlagsOf, list, negated, text, toggle, value } from "./declare.ts";
 
-/** What a finished verb is told to: its exit code, or that of the command which it ran. */
-export type Finish = (exitCode: number) => void;
-
-/** Adds a verb to a command, with the flags that every verb has. */
-export type AddVerb = ReturnType<typeof verbAdder>;
-
-/** How verbs are added to `parent`. */
-export function verbAdder(parent: Command) {
-  return (name: string, description: string) =>
-    parent.command(name).description(description)
-      .addOption(flag("--json", "data for programs: one JSON document, or JSON Lines where a verb streams"))
-      .addOption(flag("--quiet", "no notices on stderr"))
-      .option("--no-color", "no colour")
-      .option(
-        "--home <dir>",
-        "where sessions live (REPRISE_HOME; default: reprise in the XDG data directory)",
-      )
-      .addOption(flag("--debug", "stack traces of unexpected errors"));
-}
-
-/** The session that a verb is about. */
-export function sessionArgument() {
-  return new Argument("<id>", "session id, unambiguous prefix, or @last");
-}
+/** The flags that every verb has. */
+export const COMMON_FLAGS = {
+  json: toggle("--json", "data for programs: one JSON document, or JSON Lines where a verb streams", {
+    step: false,
+  }),
+  quiet: toggle("--quiet", "no notices on stderr", { step: false }),
+  color: negated("--no-color", "no colour", { step: false }),
+  home: text("--home <dir>", "where sessions live", {
+    sources: [{ variable: "REPRISE_HOME" }, { member: "home" }],
+    otherwise: "reprise in the XDG data directory",
+    step: false,
+  }),
+  debug: toggle("--debug", "stack traces of unexpected errors", { step: false }),
+};
+/** The values of {@linkcode COMMON_FLAGS}. */
+export type CommonFlags = FlagsOf<typeof COMMON_FLAGS>;
 
 /** The flags that decide where the next request goes and how it is made. */
-export function requestOptions<Options extends Record<string, unknown>>(command: Command<[], Options>) {
-  return command
-    .option("-m, --model <model>", "the model to ask (the session's last, REPRISE_MODEL, config.json)")
-    .addOption(
-      new Option(
-        "-p, --provider <provider>",
-        "whose API it is (the session's last unless -m is given, REPRISE_PROVIDER, config.json; default: openai)",
-      ).choices(PROVIDER_KINDS),
-    )
-    .option(
-      "--base-url <url>",
-      "where the API is (REPRISE_BASE_URL, the provider's own variable, config.json; default: the provider's)",
-    )
-    .option(
-      "--effort <effort>",
-      "reasoning effort, such as low, medium, high (the session's last, REPRISE_EFFORT, config.json)",
-    )
-    .option(
-      "--summary <summary>",
-      "reasoning summary: auto, concise, detailed (the session's last, REPRISE_SUMMARY, config.json)",
-    )
-    .addOption(
-      new Option("--replay <mode>", "which models' reasoning goes back: the same model's, the family's, none")
-        .choices(["exact", "family", "none"]),
-    )
-    .option(
-      "--replay-window <n>",
-      "reasoning items from before the last user message at most",
-      wholeNumber(0),
-    )
-    .option("--no-reasoning-replay", "send no earlier reasoning (REPRISE_REASONING_REPLAY=0)");
-}
+export const REQUEST_FLAGS = {
+  model: text("-m, --model <model>", "the model to ask", {
+    sources: ["the session's last", { variable: "REPRISE_MODEL" }, { member: "model" }],
+  }),
+  provider: choice("-p, --provider <provider>", "whose API it is", PROVIDER_KINDS, {
+    sources: [
+      "the session's last unless -m is given",
+      { variable: "REPRISE_PROVIDER" },
+      { member: "provider" },
+    ],
+    otherwise: "openai",
+  }),
+  baseUrl: text("--base-url <url>", "where the API is", {
+    sources: [{ variable: "REPRISE_BASE_URL" }, "the provider's own variable", { member: "base_url" }],
+    otherwise: "the provider's",
+    step: false,
+  }),
+  effort: text("--effort <effort>", "reasoning effort, such as low, medium, high", {
+    sources: ["the session's last", { variable: "REPRISE_EFFORT" }, { member: "effort" }],
+  }),
+  summary: text("--summary <summary>", "reasoning summary: auto, concise, detailed", {
+    sources: ["the session's last", { variable: "REPRISE_SUMMARY" }, { member: "summary" }],
+  }),
+  replay: choice(
+    "--replay <mode>",
+    "which models' reasoning goes back: the same model's, the family's, none",
+    ["exact", "family", "none"],
+  ),
+  replayWindow: value(
+    "--replay-window <n>",
+    "reasoning items from before the last user message at most",
+    wholeNumber(0),
+    { step: "recorded" },
+  ),
+  reasoningReplay: negated("--no-reasoning-replay", "send no earlier reasoning", {
+    sources: [{ variable: "REPRISE_REASONING_REPLAY" }, { variable: "LLM_REASONING_REPLAY" }],
+  }),
+};
 
-/** A list flag: repeatable, one value each. What commas mean is the posture's to say. */
-export function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}
+/** The flags that decide about the text of a request. */
+export const TEXT_FLAGS = {
+  instructions: text("--instructions <text>", "system text, or @FILE"),
+  outputSchema: text("--output-schema <file>", "a JSON schema for the answer; the API alone enforces it"),
+};
 
-/** A switch: absent, or true. */
-export function flag<const Flags extends string>(flags: Flags, description: string) {
-  return new Option(flags, description);
-}
+/** Values of {@linkcode REQUEST_FLAGS}, and of {@linkcode TEXT_FLAGS} for a verb that has these. */
+export type RequestFlags = FlagsOf<typeof REQUEST_FLAGS> & FlagsOf<typeof TEXT_FLAGS>;
 
-/** Lines of example for the end of a verb's help. */
-export function example(...lines: readonly string[]): string {
-  return `\nExample:\n${lines.map((line) => `  ${line}`).join("\n")}\n`;
-}
+/** The flags that decide what a run may do. What commas in a list mean is explained in `posture.ts`. */
+export const POSTURE_FLAGS = {
+  allow: list(
+    "--allow <list>",
+    "tools, groups (write, shell) or one pattern that the model may use",
+    { step: "recorded" },
+  ),
+  deny: list(
+    "--deny <list>",
+    "tools, groups or one pattern that the model may not use; wins over --allow",
+    { step: "recorded" },
+  ),
+  ask: toggle("--ask", "ask at the terminal about what is neither allowed nor denied", { step: "recorded" }),
+};
+/** The values of {@linkcode POSTURE_FLAGS}. */
+export type PostureFlags = FlagsOf<typeof POSTURE_FLAGS>;
+
+/** How long a verb that writes waits for the session. */
+export const WAIT = value(
+  "--wait <seconds>",
+  "how long to wait for a session that another process writes",
+  seconds,
+  { fallback: 0 },
+);
+
+/** Nothing is written or sent. */
+export const DRY_RUN = toggle("--dry-run", "say what would be done; change nothing");
+
+/** The session that a verb is about. */
+export const SESSION = argument("<id>", "session id, unambiguous prefix, or @last");
 
 /** Reads a whole number of at least `least`. */
 export function wholeNumber(least: number): (text: string) => number {

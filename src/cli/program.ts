@@ -3,24 +3,22 @@
  *
  * @module
  */
-import { Command } from "@commander-js/extra-typings";
-import { EXIT_CODES } from "../domain/errors.ts";
-import { addFixtureVerbs } from "./commands/fixtures.ts";
-import { addKeepingVerbs } from "./commands/keeping.ts";
-import { addLookingVerbs } from "./commands/looking.ts";
-import { addRecordingVerbs, splitCommand } from "./commands/recording.ts";
-import { addRunningVerbs } from "./commands/running.ts";
-import { type Finish, verbAdder } from "./flags.ts";
+import { Command } from "commander";
+import { EXIT_CODES, ReprError } from "../domain/errors.ts";
+import { FIXTURE_VERBS, VERBS } from "./commands/all.ts";
+import { type Verb, WRAPPED_COMMAND } from "./declare.ts";
 import { Output } from "./output.ts";
+import { declareVerb } from "./verb_command.ts";
 import { VERSION } from "./version.ts";
 
-export { splitCommand };
+/** Takes the exit code of a finished verb, or of the command that it ran. */
+export type Finish = (exitCode: number) => void;
 
 /**
  * Builds the whole command line; a verb that ran reports its exit code to `finish`. `command` is what a verb is to run:
- * the words behind `--`.
+ * the arguments after `--`.
  */
-export function buildProgram(finish: Finish, command: readonly string[] = []) {
+export function buildProgram(finish: Finish, command: readonly string[] = []): Command {
   const helpOutput = new Output({ json: false, quiet: false, colour: false });
   const program = new Command("reprise")
     .description("Keeps, replays and tests sessions with reasoning models over stateless APIs.")
@@ -32,14 +30,34 @@ export function buildProgram(finish: Finish, command: readonly string[] = []) {
     .exitOverride()
     .configureOutput({ writeErr: () => {}, writeOut: (text) => helpOutput.text(text) });
 
-  const verb = verbAdder(program);
-  addRunningVerbs(verb, finish);
-  addLookingVerbs(verb, finish);
-  addKeepingVerbs(verb, finish);
-  addRecordingVerbs(verb, finish, command);
+  const perform = async ({ arguments: declared, load }: Verb, values: readonly unknown[]) => {
+    const given = [...values];
+    const wrapped = declared.indexOf(WRAPPED_COMMAND);
+    if (wrapped !== -1) given.splice(wrapped, 0, command);
+    finish(await (await load())(...given as never));
+  };
+  for (const verb of VERBS) declareVerb(program.command(verb.name), verb, perform);
   const fixture = program.command("fixture").description("look at and tend fixtures");
-  addFixtureVerbs(verbAdder(fixture), finish);
+  for (const verb of FIXTURE_VERBS) declareVerb(fixture.command(verb.name), verb, perform);
   return program;
+}
+
+/**
+ * Splits the command line into its own arguments and the command that a verb is to run.
+ *
+ * @throws {ReprError} `usage` when `--` is the last argument: without a command the verb would listen until a signal.
+ */
+export function splitCommand(
+  args: readonly string[],
+): { readonly own: readonly string[]; readonly command: readonly string[] } {
+  const verb = VERBS.find(({ name }) => name === args[0]);
+  const cut = verb?.arguments.includes(WRAPPED_COMMAND) ? args.indexOf("--") : -1;
+  if (cut !== -1 && cut === args.length - 1) {
+    throw new ReprError("usage", `Cannot run a command for ${args[0]}: none stands behind --`, {
+      hint: "Is a variable empty that was to name it? Leave -- out to serve or record until SIGTERM",
+    });
+  }
+  return cut === -1 ? { own: args, command: [] } : { own: args.slice(0, cut), command: args.slice(cut + 1) };
 }
 
 function exitCodeTable(): string {

@@ -1,79 +1,132 @@
 /**
- * The verbs that keep sessions: mend, move and remove them.
+ * The verbs that keep sessions: repair, move and remove them.
  *
  * @module
  */
-import {
-  type AddVerb,
-  days,
-  example,
-  type Finish,
-  flag,
-  seconds,
-  sessionArgument,
-  wholeNumber,
-} from "../flags.ts";
+import { again, argument, type FlagsOf, toggle, value, type Verb, verb } from "../declare.ts";
+import { COMMON_FLAGS, days, DRY_RUN, SESSION, WAIT, wholeNumber } from "../flags.ts";
 
-/** Adds them. */
-export function addKeepingVerbs(verb: AddVerb, finish: Finish): void {
-  verb("repair", "mend what fsck finds; what is replaced is kept in quarantine/")
-    .addArgument(sessionArgument())
-    .addOption(flag("--lift-quarantine", "instead, send refused reasoning items again"))
-    .option("--wait <seconds>", "how long to wait for a session that another process writes", seconds, 0)
-    .addOption(flag("--dry-run", "say what would be done; change nothing"))
-    .addHelpText("after", example("reprise repair fix-ci-7k2m --dry-run", "reprise repair fix-ci-7k2m"))
-    .action(async (id, flags) => finish(await (await import("../verbs/repair.ts")).repairVerb(id, flags)));
+const REPAIR_FLAGS = {
+  ...COMMON_FLAGS,
+  liftQuarantine: toggle("--lift-quarantine", "instead, send refused reasoning items again"),
+  wait: WAIT,
+  dryRun: DRY_RUN,
+};
+/** The flags of `repair`. */
+export type RepairFlags = FlagsOf<typeof REPAIR_FLAGS>;
 
-  verb("fsck", "check a session's files; read-only")
-    .argument("[id]", "session id, unambiguous prefix, or @last")
-    .addOption(flag("--all", "check every session"))
-    .addHelpText("after", example("reprise fsck --all"))
-    .action(async (id, flags) => finish(await (await import("../verbs/fsck.ts")).fsckVerb(id, flags)));
+const FSCK_FLAGS = { ...COMMON_FLAGS, all: toggle("--all", "check every session") };
+/** The flags of `fsck`. */
+export type FsckFlags = FlagsOf<typeof FSCK_FLAGS>;
 
-  verb("export", "write a session to one file that vouches for itself")
-    .addArgument(sessionArgument())
-    .argument("[file]", 'where to; "-" or none is stdout')
-    .addOption(
-      flag("--redact", "strip keys, tokens and passwords from texts, and the secrets of the environment"),
-    )
-    .addOption(flag("--dry-run", "say what would be written; write nothing"))
-    .addHelpText(
-      "after",
-      example(
-        "reprise export fix-ci-7k2m fix-ci.jsonl",
-        "reprise export @last --redact | gzip > last.jsonl.gz",
-      ),
-    )
-    .action(async (id, file, flags) =>
-      finish(await (await import("../verbs/export.ts")).exportVerb(id, file, flags))
-    );
+const EXPORT_FLAGS = {
+  ...COMMON_FLAGS,
+  redact: toggle(
+    "--redact",
+    "strip keys, tokens and passwords from texts, and the secrets of the environment",
+  ),
+  dryRun: again(DRY_RUN, "say what would be written; write nothing"),
+};
+/** The flags of `export`. */
+export type ExportFlags = FlagsOf<typeof EXPORT_FLAGS>;
 
-  verb("import", "restore a session from an export; never overwrites one")
-    .argument("<file>", 'the export; "-" reads stdin')
-    .addOption(flag("--dry-run", "check the whole file; change nothing"))
-    .addHelpText("after", example("reprise import fix-ci.jsonl"))
-    .action(async (file, flags) =>
-      finish(await (await import("../verbs/import.ts")).importVerb(file, flags))
-    );
+const IMPORT_FLAGS = { ...COMMON_FLAGS, dryRun: again(DRY_RUN, "check the whole file; change nothing") };
+/** The flags of `import`. */
+export type ImportFlags = FlagsOf<typeof IMPORT_FLAGS>;
 
-  verb("rm", "delete a session; its forks stay whole")
-    .addArgument(sessionArgument())
-    .addOption(flag("--yes", "do not ask"))
-    .addOption(flag("--dry-run", "say what would be deleted; delete nothing"))
-    .addHelpText("after", example("reprise rm fix-ci-7k2m --yes"))
-    .action(async (id, flags) => finish(await (await import("../verbs/rm.ts")).rmVerb(id, flags)));
+const YES = toggle("--yes", "do not ask");
 
-  verb("prune", "delete sessions by age, number or size")
-    .option("--older-than <days>", "those that were last written to longer ago", days)
-    .option("--keep <n>", "all but the N newest", wholeNumber(0))
-    .option("--max-size <bytes>", "the oldest, until the rest has at most so many bytes", wholeNumber(0))
-    .addOption(flag("--yes", "do not ask"))
-    .addOption(flag("--dry-run", "say what would be deleted; delete nothing"))
-    .addHelpText("after", example("reprise prune --older-than 90 --dry-run"))
-    .action(async (flags) => finish(await (await import("../verbs/prune.ts")).pruneVerb(flags)));
+const RM_FLAGS = {
+  ...COMMON_FLAGS,
+  yes: YES,
+  dryRun: again(DRY_RUN, "say what would be deleted; delete nothing"),
+};
+/** The flags of `rm`. */
+export type RmFlags = FlagsOf<typeof RM_FLAGS>;
 
-  verb("gc", "remove blobs that no turn names, and what killed processes left")
-    .addOption(flag("--dry-run", "say what would be removed; remove nothing"))
-    .addHelpText("after", example("reprise gc --dry-run"))
-    .action(async (flags) => finish(await (await import("../verbs/gc.ts")).gcVerb(flags)));
-}
+const PRUNE_FLAGS = {
+  ...COMMON_FLAGS,
+  olderThan: value("--older-than <days>", "those that were last written to longer ago", days),
+  keep: value("--keep <n>", "all but the N newest", wholeNumber(0)),
+  maxSize: value(
+    "--max-size <bytes>",
+    "the oldest, until the rest has at most so many bytes",
+    wholeNumber(0),
+  ),
+  yes: YES,
+  dryRun: RM_FLAGS.dryRun,
+};
+/** The flags of `prune`. */
+export type PruneFlags = FlagsOf<typeof PRUNE_FLAGS>;
+
+const GC_FLAGS = { ...COMMON_FLAGS, dryRun: again(DRY_RUN, "say what would be removed; remove nothing") };
+/** The flags of `gc`. */
+export type GcFlags = FlagsOf<typeof GC_FLAGS>;
+
+/** The declarations. */
+export const KEEPING_VERBS: readonly Verb[] = [
+  verb({
+    name: "repair",
+    about: "mend what fsck finds; what is replaced is kept in quarantine/",
+    step: true,
+    arguments: [SESSION],
+    flags: REPAIR_FLAGS,
+    examples: ["reprise repair fix-ci-7k2m --dry-run", "reprise repair fix-ci-7k2m"],
+    load: async () => (await import("../verbs/repair.ts")).repairVerb,
+  }),
+  verb({
+    name: "fsck",
+    about: "check a session's files; read-only",
+    step: true,
+    arguments: [argument("[id]", SESSION.about)],
+    flags: FSCK_FLAGS,
+    examples: ["reprise fsck --all"],
+    load: async () => (await import("../verbs/fsck.ts")).fsckVerb,
+  }),
+  verb({
+    name: "export",
+    about: "write a session to one file that vouches for itself",
+    arguments: [SESSION, argument("[file]", 'where to; "-" or none is stdout')],
+    flags: EXPORT_FLAGS,
+    examples: [
+      "reprise export fix-ci-7k2m fix-ci.jsonl",
+      "reprise export @last --redact | gzip > last.jsonl.gz",
+    ],
+    load: async () => (await import("../verbs/export.ts")).exportVerb,
+  }),
+  verb({
+    name: "import",
+    about: "restore a session from an export; never overwrites one",
+    arguments: [argument("<file>", 'the export; "-" reads stdin')],
+    flags: IMPORT_FLAGS,
+    examples: ["reprise import fix-ci.jsonl"],
+    load: async () => (await import("../verbs/import.ts")).importVerb,
+  }),
+  verb({
+    name: "rm",
+    about: "delete a session; its forks stay whole",
+    step: true,
+    arguments: [SESSION],
+    flags: RM_FLAGS,
+    examples: ["reprise rm fix-ci-7k2m --yes"],
+    load: async () => (await import("../verbs/rm.ts")).rmVerb,
+  }),
+  verb({
+    name: "prune",
+    about: "delete sessions by age, number or size",
+    step: true,
+    arguments: [],
+    flags: PRUNE_FLAGS,
+    examples: ["reprise prune --older-than 90 --dry-run"],
+    load: async () => (await import("../verbs/prune.ts")).pruneVerb,
+  }),
+  verb({
+    name: "gc",
+    about: "remove blobs that no turn names, and what killed processes left",
+    step: true,
+    arguments: [],
+    flags: GC_FLAGS,
+    examples: ["reprise gc --dry-run"],
+    load: async () => (await import("../verbs/gc.ts")).gcVerb,
+  }),
+];

@@ -1,0 +1,262 @@
+/**
+ * Declarations of verbs, their arguments and their flags. Parser, types, help, docs, settings and the check of session
+ * tests are all made from these values; `verb_command.ts` makes the parser.
+ *
+ * @module
+ */
+
+/** A value that a flag takes from elsewhere when it is not given. */
+export type Source =
+  /** An environment variable. */
+  | { readonly variable: string }
+  /** A member of `config.json`. */
+  | { readonly member: string }
+  /** Anything else, as the help names it. */
+  | string;
+
+/**
+ * Says what a step of a session test may do with a flag. `false`: a step may not give it, because the player sets it or
+ * because it leads out of the test. `"recorded"`: a recorded run writes it into its step as it was given.
+ */
+export type StepUse = boolean | "recorded";
+
+/** One flag; `T` is the type of its value. */
+export interface Flag<T = unknown> {
+  /** Spelling and value, such as `-m, --model <model>`. */
+  readonly spec: string;
+  /** The help text, without {@linkcode sources}. */
+  readonly about: string;
+  /** In the order in which they count. */
+  readonly sources: readonly Source[];
+  /** The default that {@linkcode sources} end in, for the help. */
+  readonly otherwise?: string;
+  readonly step: StepUse;
+  readonly required: boolean;
+  /** Names of flags in the same table that cannot be given too. */
+  readonly conflicts: readonly string[];
+  /** The value when nothing is given. */
+  readonly fallback?: T;
+  readonly choices?: readonly string[];
+  /**
+   * Reads a value; `before` is the value of an earlier occurrence.
+   *
+   * @throws {InvalidArgumentError} for a value that cannot be used.
+   */
+  read?(text: string, before: T | undefined): T;
+}
+
+/** Flags by the names that their values have in code: `maxSteps` for `--max-steps`. */
+export type FlagTable = Readonly<Record<string, Flag>>;
+
+/** The type of the value of a flag. */
+type ValueOf<Declared> = Declared extends Flag<infer T> ? T : never;
+
+/** The values of the flags in a table. A flag that may be absent is an optional member. */
+export type FlagsOf<Table> =
+  & {
+    readonly [Name in keyof Table as undefined extends ValueOf<Table[Name]> ? Name : never]?: ValueOf<
+      Table[Name]
+    >;
+  }
+  & {
+    readonly [Name in keyof Table as undefined extends ValueOf<Table[Name]> ? never : Name]: ValueOf<
+      Table[Name]
+    >;
+  };
+
+/** Members of a declaration that most flags lack. */
+export interface More {
+  readonly sources?: readonly Source[];
+  readonly otherwise?: string;
+  readonly step?: StepUse;
+  readonly conflicts?: readonly string[];
+}
+
+/** A switch: `true`, or absent. */
+export function toggle(spec: string, about: string, more: More = {}): Flag<true | undefined> {
+  return declared(spec, about, more);
+}
+
+/** A switch of the form `--no-…`: `false` when it is given, otherwise `true`. */
+export function negated(spec: string, about: string, more: More = {}): Flag<boolean> {
+  return declared(spec, about, more);
+}
+
+/** A flag whose value is taken as it is. */
+export function text(spec: string, about: string, more: More = {}): Flag<string | undefined> {
+  return declared(spec, about, more);
+}
+
+/** As {@linkcode text}; the verb cannot be called without it. */
+export function requiredText(spec: string, about: string, more: More = {}): Flag<string> {
+  return { ...declared<string>(spec, about, more), required: true };
+}
+
+type Read<T> = (text: string, before: T | undefined) => T;
+
+/** A flag whose value `read` reads. */
+export function value<T>(
+  spec: string,
+  about: string,
+  read: Read<T>,
+  more: More & { readonly fallback: T },
+): Flag<T>;
+export function value<T>(spec: string, about: string, read: Read<T>, more?: More): Flag<T | undefined>;
+export function value<T>(
+  spec: string,
+  about: string,
+  read: Read<T>,
+  more: More & { readonly fallback?: T } = {},
+): Flag<T | undefined> {
+  return { ...declared<T | undefined>(spec, about, more), ...fallbackOf(more), read };
+}
+
+/** A flag with one of several values. */
+export function choice<const T extends string>(
+  spec: string,
+  about: string,
+  choices: readonly T[],
+  more: More & { readonly fallback: NoInfer<T> },
+): Flag<T>;
+export function choice<const T extends string>(
+  spec: string,
+  about: string,
+  choices: readonly T[],
+  more?: More,
+): Flag<T | undefined>;
+export function choice<T extends string>(
+  spec: string,
+  about: string,
+  choices: readonly T[],
+  more: More & { readonly fallback?: T } = {},
+): Flag<T | undefined> {
+  return { ...declared<T | undefined>(spec, about, more), ...fallbackOf(more), choices };
+}
+
+/** A repeatable flag: the values in their order. */
+export function list(spec: string, about: string, more: More = {}): Flag<readonly string[] | undefined> {
+  const read = (text: string, before: readonly string[] = []) => [...before, text];
+  return { ...declared<readonly string[] | undefined>(spec, about, more), read };
+}
+
+/** The same flag with another help text, and what else differs for one verb. */
+export function again<T>(
+  flag: Flag<T>,
+  about: string,
+  more: Pick<Flag<T>, "fallback"> = {},
+): Flag<T> {
+  return { ...flag, about, ...more };
+}
+
+function declared<T>(
+  spec: string,
+  about: string,
+  { sources = [], otherwise, step = true, conflicts = [] }: More,
+): Flag<T> {
+  return {
+    spec,
+    about,
+    sources,
+    ...(otherwise === undefined ? {} : { otherwise }),
+    step,
+    required: false,
+    conflicts,
+  };
+}
+
+function fallbackOf<T>({ fallback }: { readonly fallback?: T }): { fallback?: T } {
+  return fallback === undefined ? {} : { fallback };
+}
+
+/** The environment variables that set a flag, in the order in which they count. */
+export function variablesOf({ sources }: Flag): string[] {
+  return sources.flatMap((source) =>
+    typeof source === "object" && "variable" in source ? [source.variable] : []
+  );
+}
+
+/** The member of `config.json` that sets a flag; `null` for a flag without one. */
+export function memberOf({ sources }: Flag): string | null {
+  const found = sources.find((source) => typeof source === "object" && "member" in source);
+  return typeof found === "object" && "member" in found ? found.member : null;
+}
+
+/** The arguments that give flags these values, in the order of `values`. A value that is the default needs none. */
+export function flagArguments<Table extends FlagTable>(
+  table: Table,
+  values: Partial<FlagsOf<Table>>,
+): string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const { spec, fallback } = table[name] as Flag;
+    const spelled = spec.split(/[ ,]/, 1)[0] ?? spec;
+    if (value === undefined || value === fallback) return [];
+    if (typeof value === "boolean") return value === spec.startsWith("--no-") ? [] : [spelled];
+    return (Array.isArray(value) ? value : [value]).flatMap((each) => [spelled, String(each)]);
+  });
+}
+
+/** One positional argument; `T` is the type of its value. */
+export interface Positional<T = unknown> {
+  /** `<id>`, `[id]` where it may be absent, `<dirs...>` for one or more; `--` for a wrapped command. */
+  readonly spec: string;
+  readonly about: string;
+  /** Never set: carries the type. */
+  readonly value?: T;
+}
+
+type PositionalValue<Spec extends string> = Spec extends `<${string}...>` ? readonly string[]
+  : Spec extends `<${string}>` ? string
+  : string | undefined;
+
+/** A positional argument. */
+export function argument<const Spec extends `<${string}>` | `[${string}]`>(
+  spec: Spec,
+  about: string,
+): Positional<PositionalValue<Spec>> {
+  return { spec, about };
+}
+
+/** The command after `--` and its arguments; empty without one. The parser never sees them. */
+export const WRAPPED_COMMAND: Positional<readonly string[]> = { spec: "--", about: "" };
+
+type ValuesOf<Arguments extends readonly Positional[]> = {
+  -readonly [Index in keyof Arguments]: Arguments[Index] extends Positional<infer T> ? T : never;
+};
+
+/** The function of a verb: takes arguments and flags, returns the exit code. */
+type Performed<Arguments extends readonly Positional[], Table extends FlagTable> = (
+  ...call: [...ValuesOf<Arguments>, FlagsOf<Table>]
+) => number | Promise<number>;
+
+/** A verb of the command line. */
+export interface Verb {
+  readonly name: string;
+  readonly about: string;
+  /** The line after `Usage: reprise NAME`, where the parser's own would leave something out. */
+  readonly usage?: string;
+  /** A step of a session test may call it. */
+  readonly step: boolean;
+  readonly arguments: readonly Positional[];
+  readonly flags: FlagTable;
+  /** Command lines for the end of the help. */
+  readonly examples: readonly string[];
+  /** Imports the verb's code: it is loaded only when it is called. */
+  load(): Promise<(...call: never) => number | Promise<number>>;
+}
+
+/** A verb whose function fits its arguments and flags. */
+export function verb<
+  const Arguments extends readonly Positional[],
+  Table extends FlagTable,
+>(
+  declaration:
+    & Omit<Verb, "step" | "arguments" | "flags" | "load">
+    & {
+      readonly step?: boolean;
+      readonly arguments: Arguments;
+      readonly flags: Table;
+      readonly load: () => Promise<Performed<Arguments, Table>>;
+    },
+): Verb {
+  return { step: false, ...declaration };
+}
