@@ -8,7 +8,6 @@ import { badSummary, modelText, parseAnswer, verifyAnswer } from "../compaction/
 import { type ModelContract, modelContract } from "../compaction/model_contract.ts";
 import { type CheckpointText, type CompactionScope, planOf, scopeOf } from "../compaction/plan.ts";
 import { ReprError } from "../domain/errors.ts";
-import type { CompactionStrategy } from "../domain/event.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
@@ -28,24 +27,16 @@ import { fingerprintOf } from "../run/setup.ts";
 import type { Send } from "../transport/http.ts";
 import { createLiveSend } from "../transport/live.ts";
 import { keyInForce, keySetting } from "./api_key.ts";
-import type { CommonFlags, Context } from "./context.ts";
+import type { CompactFlags } from "./commands/running.ts";
+import type { Context } from "./context.ts";
 import { type Endpoint, endpointSetting } from "./endpoint.ts";
 import { requireNamedEndpoint } from "./endpoint_change.ts";
 import { fixturePorts } from "./fixture_ports.ts";
 import { playFixture } from "./play_log.ts";
 import { requestIdentity } from "./request_identity.ts";
-import { modelSetting, reasoningSettings, type RequestFlags } from "./run_settings.ts";
+import { modelSetting, reasoningSettings } from "./run_settings.ts";
 import { absolute } from "./settings.ts";
 import { liveTimeouts } from "./timeouts.ts";
-
-/** The flags that decide how a checkpoint is made. */
-export interface CompactFlags extends CommonFlags, RequestFlags {
-  readonly tailEvents: number;
-  readonly strategy: CompactionStrategy;
-  readonly wait: number;
-  readonly fixture?: string | undefined;
-  readonly dryRun?: true | undefined;
-}
 
 /** What is settled before the session is opened. */
 export interface CompactSettings {

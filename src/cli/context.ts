@@ -1,18 +1,10 @@
 import type { Ports } from "../domain/ports.ts";
 import { readVariable } from "./environment.ts";
 import { playedPorts } from "./fixture_ports.ts";
+import type { CommonFlags } from "./flags.ts";
 import { livePorts } from "./live_ports.ts";
 import { Output } from "./output.ts";
 import { type Config, homeSetting, readConfig, type Setting } from "./settings.ts";
-
-/** The flags that every verb has. */
-export interface CommonFlags {
-  readonly json?: true | undefined;
-  readonly quiet?: true | undefined;
-  readonly color: boolean;
-  readonly home?: string | undefined;
-  readonly debug?: true | undefined;
-}
 
 /** What every verb starts with. */
 export interface Context {

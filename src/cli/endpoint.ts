@@ -13,10 +13,11 @@ import {
   type ProviderKind,
 } from "../domain/fingerprint.ts";
 import type { Ports } from "../domain/ports.ts";
+import { REQUEST_FLAGS, type RequestFlags } from "./flags.ts";
 import { PROVIDER_ACCESS } from "./providers.ts";
 import { representedUrl } from "./represented.ts";
-import type { RequestFlags, SettingSources } from "./run_settings.ts";
-import { firstSetting, type Setting } from "./settings.ts";
+import type { SettingSources } from "./run_settings.ts";
+import { declaredSources, firstSetting, type Setting } from "./settings.ts";
 
 /** Where requests go. */
 export interface Endpoint extends EndpointHashes {
@@ -47,7 +48,7 @@ export function providerSetting(
       return { value: manifest.pins.fingerprint.provider, source: "session" };
     }
     if (fixture !== null) return { value: fixture.provider, source: "fixture" };
-    return firstSetting(ports, { env: ["REPRISE_PROVIDER"], config: config.provider }) ??
+    return firstSetting(ports, declaredSources(REQUEST_FLAGS.provider, config)) ??
       { value: "openai", source: "default" };
   })();
   const kind = PROVIDER_KINDS.find((known) => known === found.value);
@@ -117,10 +118,12 @@ function liveBaseUrl(
   { provider, config }: { readonly provider: ProviderKind } & Pick<SettingSources, "config">,
 ): Setting<string> {
   const { urlVariables, defaultUrl, urlHint } = PROVIDER_ACCESS[provider];
+  const declared = declaredSources(REQUEST_FLAGS.baseUrl, config);
+  const configured = declaredSources(REQUEST_FLAGS.provider, config).config ?? "openai";
   const found = firstSetting(ports, {
     flag: flags.baseUrl,
-    env: ["REPRISE_BASE_URL", ...urlVariables],
-    config: (config.provider ?? "openai") === provider ? config.base_url : undefined,
+    env: [...declared.env, ...urlVariables],
+    config: configured === provider ? declared.config : undefined,
   });
   if (found !== null) return found;
   if (defaultUrl !== null) return { value: defaultUrl, source: "default" };

@@ -13,16 +13,11 @@ import { fingerprintOf } from "../run/setup.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { Fixture } from "../fixture/read.ts";
 import { keyInForce } from "./api_key.ts";
-import { type PostureFlags, postureOf } from "./posture.ts";
+import type { PostureFlags, RequestFlags } from "./flags.ts";
+import { postureOf } from "./posture.ts";
 import { endpointSetting } from "./endpoint.ts";
 import { requestIdentity } from "./request_identity.ts";
-import {
-  modelSetting,
-  readOutputSchema,
-  reasoningSettings,
-  replaySetting,
-  type RequestFlags,
-} from "./run_settings.ts";
+import { modelSetting, readOutputSchema, reasoningSettings, replaySetting } from "./run_settings.ts";
 import type { Config } from "./settings.ts";
 
 /** The request that the next run would send first, and the account of how it was folded. */

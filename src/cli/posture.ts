@@ -2,13 +2,7 @@ import type { Manifest } from "../domain/manifest.ts";
 import { parsePolicy, type Policy, policyFromText, policyText } from "../tools/permission/policy.ts";
 import { ALL_TOOLS, TOOL_GROUPS } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
-
-/** The flags that say what a run may do. */
-export interface PostureFlags {
-  readonly allow?: readonly string[] | undefined;
-  readonly deny?: readonly string[] | undefined;
-  readonly ask?: true | undefined;
-}
+import type { PostureFlags } from "./flags.ts";
 
 /** What a run may do. */
 export interface Posture {

@@ -7,7 +7,8 @@
 import { readable } from "../fixture/format.ts";
 import { canBeArgument } from "../fixture/session/argument.ts";
 import type { RunSetup } from "../run/setup.ts";
-import type { RunFlags } from "./run_plan.ts";
+import { RUN_FLAGS, type RunFlags } from "./commands/running.ts";
+import { type Flag, flagArguments } from "./declare.ts";
 
 /** How a run is called again. */
 export interface ReplayCall {
@@ -26,52 +27,49 @@ export interface CalledRun {
   readonly words: string | null;
 }
 
-/** What `run` does without the flag. */
-const DEFAULT_MAX_STEPS = 50;
-
 /** The call for a run of `setup`. */
 export function replayCall(setup: RunSetup, { flags, isNew, words }: CalledRun): ReplayCall {
   const files = new Map<string, string>();
-  const given = (name: string, value: string | number | null | undefined): string[] =>
-    value === undefined || value === null ? [] : [name, String(value)];
-  const list = (name: string, values: readonly string[] = []) => values.flatMap((value) => [name, value]);
   const { prompt, stdin } = promptArguments(words);
-  const args = [
-    "run",
-    ...(isNew ? ["--new"] : []),
-    "-s",
-    setup.writer.id,
-    "-m",
-    setup.model,
-    ...given("--effort", setup.effort),
-    ...given("--summary", setup.summary),
-    ...(setup.replay === "exact" ? [] : ["--replay", setup.replay]),
-    ...given("--replay-window", setup.window),
-    ...list("--allow", flags.allow),
-    ...list("--deny", flags.deny),
-    ...(flags.ask === true ? ["--ask"] : []),
-    ...(setup.failOnDenied ? ["--fail-on-denied"] : []),
-    ...(setup.maxSteps === DEFAULT_MAX_STEPS ? [] : ["--max-steps", String(setup.maxSteps)]),
-    ...given("--max-tokens", setup.maxTokens),
-    ...given("--auto-compact", setup.autoCompact),
+  const values = {
+    new: isNew ? true : undefined,
+    session: setup.writer.id,
+    model: setup.model,
+    effort: setup.effort,
+    summary: setup.summary,
+    replay: setup.replay === "exact" ? undefined : setup.replay,
+    ...recordedFlags(flags),
     // A session has its own; what a new one starts with may be another in another version.
-    ...(isNew || flags.instructions !== undefined ? instructionsArguments(setup.instructions, files) : []),
-    ...schemaArguments(setup, files),
-    ...prompt,
-  ];
-  return { args, files, ...(stdin === undefined ? {} : { stdin }) };
+    instructions: isNew || flags.instructions !== undefined
+      ? instructionsValue(setup.instructions, files)
+      : undefined,
+    outputSchema: schemaValue(setup, files),
+  } as const;
+  return {
+    args: ["run", ...flagArguments(RUN_FLAGS, values), ...prompt],
+    files,
+    ...(stdin === undefined ? {} : { stdin }),
+  };
 }
 
-function instructionsArguments(text: string, files: Map<string, string>): string[] {
-  if (!text.startsWith("@") && canBeArgument(text)) return ["--instructions", text];
+/** The values of the flags that a recorded run keeps as they were given, in the order of their declarations. */
+function recordedFlags(flags: RunFlags): Partial<RunFlags> {
+  const names = Object.entries<Flag>(RUN_FLAGS).flatMap(([name, { step }]) =>
+    step === "recorded" ? [name as keyof RunFlags] : []
+  );
+  return Object.fromEntries(names.map((name) => [name, flags[name]]));
+}
+
+function instructionsValue(text: string, files: Map<string, string>): string {
+  if (!text.startsWith("@") && canBeArgument(text)) return text;
   files.set("instructions.txt", text);
-  return ["--instructions", "@instructions.txt"];
+  return "@instructions.txt";
 }
 
-function schemaArguments({ outputSchema }: RunSetup, files: Map<string, string>): string[] {
-  if (outputSchema === undefined) return [];
+function schemaValue({ outputSchema }: RunSetup, files: Map<string, string>): string | undefined {
+  if (outputSchema === undefined) return undefined;
   files.set("output_schema.json", readable(outputSchema));
-  return ["--output-schema", "output_schema.json"];
+  return "output_schema.json";
 }
 
 function promptArguments(words: string | null): { readonly prompt: string[]; readonly stdin?: string } {

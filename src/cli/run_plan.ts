@@ -15,42 +15,15 @@ import type { ToolPlayback } from "../run/tool_playback.ts";
 import { canonicalRoot } from "../tools/confine.ts";
 import { requireAnswerFile } from "./answer_file.ts";
 import { keySetting } from "./api_key.ts";
-import { type CommonFlags, type Context, makeContext } from "./context.ts";
+import type { RunFlags } from "./commands/running.ts";
+import { type Context, makeContext } from "./context.ts";
 import { type Endpoint, endpointSetting } from "./endpoint.ts";
 import { requireNamedEndpoint } from "./endpoint_change.ts";
 import { fixturePorts } from "./fixture_ports.ts";
-import { type PostureFlags, postureOf } from "./posture.ts";
-import {
-  modelSetting,
-  readOutputSchema,
-  replaySetting,
-  type RequestFlags,
-  textOrFile,
-} from "./run_settings.ts";
+import { postureOf } from "./posture.ts";
+import { modelSetting, readOutputSchema, replaySetting, textOrFile } from "./run_settings.ts";
 import { absolute, switchVariable } from "./settings.ts";
 import { liveTimeouts } from "./timeouts.ts";
-
-/** The flags of `run`. */
-export interface RunFlags extends CommonFlags, RequestFlags, PostureFlags {
-  readonly session?: string | undefined;
-  readonly continue?: true | undefined;
-  readonly new?: true | undefined;
-  readonly workspace?: string | undefined;
-  readonly maxSteps: number;
-  readonly maxTokens?: number | undefined;
-  readonly autoCompact?: number | undefined;
-  readonly timeout: number;
-  readonly wait: number;
-  readonly fixture?: string | undefined;
-  readonly record?: string | undefined;
-  /** Variables. */
-  readonly notSecret?: readonly string[] | undefined;
-  readonly output?: string | undefined;
-  readonly failOnDenied?: true | undefined;
-  readonly acceptDrift?: true | undefined;
-  readonly verbose?: true | undefined;
-  readonly dryRun?: true | undefined;
-}
 
 /** Everything about a run that is known before its session is open. */
 export interface RunPlan {

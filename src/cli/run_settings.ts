@@ -11,23 +11,10 @@ import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { ReplayMode } from "../fold/guard.ts";
 import type { Fixture } from "../fixture/read.ts";
+import { variablesOf } from "./declare.ts";
+import { REQUEST_FLAGS, type RequestFlags } from "./flags.ts";
 import { otherKind } from "./regular_file.ts";
-import { type Config, firstSetting, type Setting, switchVariable } from "./settings.ts";
-
-/** The flags that decide where a request goes and how it is made. */
-export interface RequestFlags {
-  readonly model?: string | undefined;
-  readonly provider?: string | undefined;
-  readonly baseUrl?: string | undefined;
-  readonly effort?: string | undefined;
-  readonly summary?: string | undefined;
-  readonly instructions?: string | undefined;
-  readonly outputSchema?: string | undefined;
-  readonly replay?: ReplayMode | undefined;
-  readonly replayWindow?: number | undefined;
-  /** `false` after `--no-reasoning-replay`. */
-  readonly reasoningReplay?: boolean | undefined;
-}
+import { type Config, declaredSources, firstSetting, type Setting, switchVariable } from "./settings.ts";
 
 /** Where settings come from beside flags and environment. */
 export interface SettingSources {
@@ -48,7 +35,7 @@ export function modelSetting(ports: Ports, flags: RequestFlags, from: SettingSou
   if (from.manifest !== null) return { value: from.manifest.pins.model, source: "session" };
   // What a played fixture is asked must not depend on the machine.
   const found: Setting<string> | null = from.fixture === null
-    ? firstSetting(ports, { env: ["REPRISE_MODEL"], config: from.config.model })
+    ? firstSetting(ports, declaredSources(REQUEST_FLAGS.model, from.config))
     : from.fixture.model === null
     ? null
     : { value: from.fixture.model, source: "fixture" };
@@ -69,14 +56,14 @@ export function reasoningSettings(
   flags: RequestFlags,
   { config, fixture, manifest }: SettingSources,
 ): { effort?: string; summary?: string } {
-  const pick = (name: "effort" | "summary", variable: string) => {
+  const pick = (name: "effort" | "summary") => {
     if (flags[name] !== undefined) return flags[name] === "" ? undefined : flags[name];
     const kept = manifest?.pins[name];
     if (kept !== undefined || fixture !== null) return kept;
-    return firstSetting(ports, { env: [variable], config: config[name] })?.value;
+    return firstSetting(ports, declaredSources(REQUEST_FLAGS[name], config))?.value;
   };
-  const effort = pick("effort", "REPRISE_EFFORT");
-  const summary = pick("summary", "REPRISE_SUMMARY");
+  const effort = pick("effort");
+  const summary = pick("summary");
   return { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
 }
 
@@ -87,7 +74,7 @@ export function reasoningSettings(
  * @throws {ReprError} `usage` when a variable is neither on nor off.
  */
 export function replaySetting(ports: Ports, flags: RequestFlags, fixture: Fixture | null): ReplayMode {
-  const names = ["REPRISE_REASONING_REPLAY", "LLM_REASONING_REPLAY"];
+  const names = variablesOf(REQUEST_FLAGS.reasoningReplay);
   const variable = fixture === null ? switchVariable(ports, names) : null;
   if (flags.reasoningReplay === false) return "none";
   return flags.replay ?? (variable === false ? "none" : "exact");

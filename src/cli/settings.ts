@@ -7,6 +7,8 @@
 import { ReprError } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
+import { type Flag, memberOf, variablesOf } from "./declare.ts";
+import { COMMON_FLAGS, REQUEST_FLAGS } from "./flags.ts";
 import { otherKind } from "./regular_file.ts";
 
 /** A value and where it was found. */
@@ -15,12 +17,12 @@ export interface Setting<T> {
   readonly source: "flag" | "environment" | "config" | "session" | "fixture" | "default";
 }
 
-/** The names that `config.json` may set. */
-const CONFIG_NAMES = ["model", "provider", "base_url", "effort", "summary", "home"] as const;
-type ConfigName = typeof CONFIG_NAMES[number];
+/** The members that `config.json` may have: those that a flag names as a source. */
+export const CONFIG_NAMES: readonly string[] = Object.values({ ...REQUEST_FLAGS, ...COMMON_FLAGS })
+  .flatMap((flag: Flag) => memberOf(flag) ?? []);
 
-/** The parsed `config.json`: known names only, strings all. */
-export type Config = Readonly<Partial<Record<ConfigName, string>>>;
+/** The parsed `config.json`: members of {@linkcode CONFIG_NAMES} only. */
+export type Config = Readonly<Record<string, string>>;
 
 /** `$XDG_CONFIG_HOME/reprise/config.json`, or under `~/.config`; `null` without a home directory. */
 export function configPath(ports: Ports): string | null {
@@ -51,7 +53,7 @@ export function readConfig(ports: Ports): Config {
   }
   if (!isJsonObject(value)) throw refuse("it is not an object");
   for (const [name, member] of Object.entries(value)) {
-    if (!(CONFIG_NAMES as readonly string[]).includes(name)) throw refuse(`"${name}" is not a setting`);
+    if (!CONFIG_NAMES.includes(name)) throw refuse(`"${name}" is not a setting`);
     if (typeof member !== "string") throw refuse(`"${name}" is not a string`);
   }
   return value as Config;
@@ -72,6 +74,15 @@ export function firstSetting(
     if (value !== undefined && value !== "") return { value, source: "environment" };
   }
   return sources.config === undefined ? null : { value: sources.config, source: "config" };
+}
+
+/** The variables and the member of the configuration that a flag names as its sources, for {@linkcode firstSetting}. */
+export function declaredSources(
+  flag: Flag,
+  config: Config,
+): { readonly env: readonly string[]; readonly config: string | undefined } {
+  const member = memberOf(flag);
+  return { env: variablesOf(flag), config: member === null ? undefined : config[member] };
 }
 
 const SWITCH_VALUES: ReadonlyMap<string, boolean> = new Map([
@@ -104,7 +115,7 @@ export function switchVariable(ports: Ports, names: readonly string[]): boolean 
  * @throws {ReprError} `usage` when none of them is known.
  */
 export function homeSetting(ports: Ports, flag: string | undefined, config: Config): Setting<string> {
-  const set = firstSetting(ports, { flag, env: ["REPRISE_HOME"], config: config.home });
+  const set = firstSetting(ports, { flag, ...declaredSources(COMMON_FLAGS.home, config) });
   if (set !== null) {
     if (set.value === "") {
       throw new ReprError("usage", "Cannot use an empty path as the home of the sessions", {

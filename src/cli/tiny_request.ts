@@ -6,7 +6,8 @@ import { createLiveSend } from "../transport/live.ts";
 import { keySetting } from "./api_key.ts";
 import type { Context } from "./context.ts";
 import { endpointSetting } from "./endpoint.ts";
-import { modelSetting, type RequestFlags } from "./run_settings.ts";
+import type { RequestFlags } from "./flags.ts";
+import { modelSetting } from "./run_settings.ts";
 import { liveTimeouts } from "./timeouts.ts";
 
 /** What the API is asked: little enough to cost next to nothing. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { replayCall } from "../../src/cli/replay_arguments.ts";
-import type { RunFlags } from "../../src/cli/run_plan.ts";
+import type { RunFlags } from "../../src/cli/commands/running.ts";
 import type { RunSetup } from "../../src/run/setup.ts";
 
 const SETUP = {
@@ -8,9 +8,6 @@ const SETUP = {
   model: "gpt-5.6",
   instructions: "Be brief.",
   replay: "exact",
-  window: null,
-  failOnDenied: false,
-  maxSteps: 50,
 } as unknown as RunSetup;
 const FLAGS = { color: true, maxSteps: 50, timeout: 1800, wait: 0 } as RunFlags;
 
@@ -26,11 +23,6 @@ Deno.test("everything that shapes requests and decisions becomes a flag; machine
     effort: "low",
     summary: "auto",
     replay: "family",
-    window: 0,
-    failOnDenied: true,
-    maxSteps: 3,
-    maxTokens: 900,
-    autoCompact: 100,
     outputSchema: { name: "answer", schema: {} },
   } as unknown as RunSetup;
   const flags: RunFlags = {
@@ -44,6 +36,11 @@ Deno.test("everything that shapes requests and decisions becomes a flag; machine
     allow: ["write", "shell:ls"],
     deny: ["edit_file"],
     ask: true,
+    replayWindow: 0,
+    failOnDenied: true,
+    maxSteps: 3,
+    maxTokens: 900,
+    autoCompact: 100,
   };
   const { args, files } = replayCall(setup, { flags, isNew: false, words: null });
   assert.deepEqual(args.join(" ").split(" --"), [

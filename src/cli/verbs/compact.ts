@@ -9,8 +9,8 @@ import { closeKilledRun } from "../../run/closing.ts";
 import { Stop } from "../../run/stop.ts";
 import { readSession, readSessionTail } from "../../store/read.ts";
 import { SessionWriter } from "../../store/writer.ts";
+import type { CompactFlags } from "../commands/running.ts";
 import {
-  type CompactFlags,
   compactRequest,
   type CompactSettings,
   compactSettings,

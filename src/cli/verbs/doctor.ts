@@ -5,10 +5,11 @@ import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { listSessions, openHome } from "../../store/home.ts";
 import { keyVariable } from "../api_key.ts";
-import { type CommonFlags, makeContext } from "../context.ts";
+import type { DoctorFlags } from "../commands/looking.ts";
+import { makeContext } from "../context.ts";
 import { endpointSetting, providerSetting } from "../endpoint.ts";
 import { PROVIDER_ACCESS } from "../providers.ts";
-import { modelSetting, reasoningSettings, replaySetting, type RequestFlags } from "../run_settings.ts";
+import { modelSetting, reasoningSettings, replaySetting } from "../run_settings.ts";
 import { configPath } from "../settings.ts";
 import { tinyRequest } from "../tiny_request.ts";
 import { VERSION } from "../version.ts";
@@ -20,11 +21,6 @@ interface Check {
   readonly detail: string;
   /** The exit code that a failed check stands for. */
   readonly exit_code?: ExitCode;
-}
-
-/** The flags of `doctor`. */
-export interface DoctorFlags extends CommonFlags, RequestFlags {
-  readonly live?: true | undefined;
 }
 
 /** Performs `doctor`. The first failed check decides the exit code; the key itself is never shown. */

@@ -8,9 +8,9 @@ import type { DropReason, ModelTurn, Turn } from "../../domain/turn.ts";
 import type { FoldRepair, ReasoningDecision } from "../../fold/fold.ts";
 import { type PrefixReport, prefixReport, refoldedBody } from "../../run/refold.ts";
 import { readSession } from "../../store/read.ts";
-import { type CommonFlags, makeContext } from "../context.ts";
+import type { ExplainFlags } from "../commands/looking.ts";
+import { makeContext } from "../context.ts";
 import { nextRequest } from "../next_request.ts";
-import type { RequestFlags } from "../run_settings.ts";
 import { sessionArgument } from "../session_argument.ts";
 import { blobReader, sessionInstructions } from "../session_instructions.ts";
 
@@ -46,7 +46,7 @@ const REPAIR_TEXT: Readonly<Record<FoldRepair["kind"], string>> = {
 };
 
 /** Performs `explain`. */
-export function explainVerb(selector: string, flags: CommonFlags & RequestFlags): ExitCode {
+export function explainVerb(selector: string, flags: ExplainFlags): ExitCode {
   const context = makeContext(flags);
   const { ports, config, output } = context;
   const { home, id } = sessionArgument(context, selector);

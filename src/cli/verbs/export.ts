@@ -3,16 +3,11 @@ import { type ExitCode, ReprError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import type { KnownSecrets } from "../../domain/redact.ts";
 import { type Export, exportSession } from "../../store/export.ts";
-import { type CommonFlags, type Context, makeContext } from "../context.ts";
+import type { ExportFlags } from "../commands/keeping.ts";
+import { type Context, makeContext } from "../context.ts";
 import { ExportFile } from "../export_file.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { sessionArgument } from "../session_argument.ts";
-
-/** The flags of `export`. */
-export interface ExportFlags extends CommonFlags {
-  readonly redact?: true | undefined;
-  readonly dryRun?: true | undefined;
-}
 
 /** Performs `export`. Without FILE, or for `-`, stdout is the file. */
 export async function exportVerb(

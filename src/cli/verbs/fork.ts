@@ -7,16 +7,10 @@ import { branchSummary } from "../../fold/branch_summary.ts";
 import { usageOfRun } from "../../run/closing.ts";
 import { type Forked, type ForkOptions, type ForkPlan, forkSession, planFork } from "../../store/fork.ts";
 import type { Home } from "../../store/home.ts";
-import { type CommonFlags, type Context, makeContext } from "../context.ts";
+import type { ForkFlags } from "../commands/running.ts";
+import { type Context, makeContext } from "../context.ts";
 import { randomSuffix } from "../open_session.ts";
 import { sessionArgument } from "../session_argument.ts";
-
-/** The flags of `fork`. */
-export interface ForkFlags extends CommonFlags {
-  readonly toSeq?: number | undefined;
-  readonly summarize?: true | undefined;
-  readonly dryRun?: true | undefined;
-}
 
 /** Performs `fork`. */
 export async function forkVerb(selector: string, flags: ForkFlags): Promise<ExitCode> {

@@ -3,13 +3,9 @@ import { type ExitCode, ReprError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { counted } from "../../domain/text.ts";
 import { type FsckReport, fsckSession } from "../../store/fsck.ts";
-import { type CommonFlags, makeContext } from "../context.ts";
+import type { FsckFlags } from "../commands/keeping.ts";
+import { makeContext } from "../context.ts";
 import { chosenSessions } from "../session_choice.ts";
-
-/** The flags of `fsck`. */
-export interface FsckFlags extends CommonFlags {
-  readonly all?: true | undefined;
-}
 
 /** Performs `fsck`. Only findings of severity `error` fail it. */
 export async function fsckVerb(selector: string | undefined, flags: FsckFlags): Promise<ExitCode> {

@@ -2,13 +2,9 @@
 import type { ExitCode } from "../../domain/errors.ts";
 import { collectGarbage } from "../../store/gc.ts";
 import { openHome } from "../../store/home.ts";
-import { type CommonFlags, makeContext } from "../context.ts";
+import type { GcFlags } from "../commands/keeping.ts";
+import { makeContext } from "../context.ts";
 import { collectScratch } from "../session_test/scratch.ts";
-
-/** The flags of `gc`. */
-export interface GcFlags extends CommonFlags {
-  readonly dryRun?: true | undefined;
-}
 
 /** Performs `gc`. What is in use or damaged is left alone and named; ends with 14 where the disk refused. */
 export async function gcVerb(flags: GcFlags): Promise<ExitCode> {

@@ -5,12 +5,8 @@ import { counted } from "../../domain/text.ts";
 import { chunksOf } from "../../store/chunks.ts";
 import { openHome } from "../../store/home.ts";
 import { importSession } from "../../store/import.ts";
-import { type CommonFlags, makeContext } from "../context.ts";
-
-/** The flags of `import`. */
-export interface ImportFlags extends CommonFlags {
-  readonly dryRun?: true | undefined;
-}
+import type { ImportFlags } from "../commands/keeping.ts";
+import { makeContext } from "../context.ts";
 
 /** Performs `import`. */
 export async function importVerb(file: string, flags: ImportFlags): Promise<ExitCode> {

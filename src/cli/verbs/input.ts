@@ -1,17 +1,12 @@
 /** The verb `input`: the exact request body that the next run would send. */
 import type { ExitCode } from "../../domain/errors.ts";
 import { readSession, readSessionTail } from "../../store/read.ts";
-import { type CommonFlags, makeContext } from "../context.ts";
+import type { InputFlags } from "../commands/looking.ts";
+import { makeContext } from "../context.ts";
 import { nextRequest } from "../next_request.ts";
-import type { PostureFlags } from "../posture.ts";
-import { type RequestFlags, textOrFile } from "../run_settings.ts";
+import { textOrFile } from "../run_settings.ts";
 import { sessionArgument } from "../session_argument.ts";
 import { sessionInstructions } from "../session_instructions.ts";
-
-/** The flags of `input`. */
-export interface InputFlags extends CommonFlags, RequestFlags, PostureFlags {
-  readonly prompt?: string | undefined;
-}
 
 /** Performs `input`. The body itself is JSON: it is printed the same with and without `--json`. */
 export function inputVerb(selector: string, flags: InputFlags): ExitCode {

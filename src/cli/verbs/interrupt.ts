@@ -8,14 +8,9 @@ import type { Home } from "../../store/home.ts";
 import { sessionOwner, signalledPid } from "../../store/owner.ts";
 import { readSessionTail } from "../../store/read.ts";
 import { SessionWriter } from "../../store/writer.ts";
-import { type CommonFlags, type Context, makeContext } from "../context.ts";
+import type { InterruptFlags } from "../commands/running.ts";
+import { type Context, makeContext } from "../context.ts";
 import { sessionArgument } from "../session_argument.ts";
-
-/** The flags of `interrupt`. */
-export interface InterruptFlags extends CommonFlags {
-  readonly wait: number;
-  readonly dryRun?: true | undefined;
-}
 
 /** How often the lock is looked at while its owner stops, in milliseconds. */
 const POLL_MS = 50;

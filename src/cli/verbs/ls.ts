@@ -1,15 +1,9 @@
 /** The verb `ls`: the sessions of the home, newest first. */
 import { type ExitCode, ReprError } from "../../domain/errors.ts";
 import { listSessions, openHome, type SessionSummary } from "../../store/home.ts";
-import { type CommonFlags, makeContext } from "../context.ts";
+import type { LsFlags } from "../commands/looking.ts";
+import { makeContext } from "../context.ts";
 import { type ForkNode, forkTree } from "../fork_tree.ts";
-
-/** The flags of `ls`. */
-export interface LsFlags extends CommonFlags {
-  readonly since?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly tree?: true | undefined;
-}
 
 /** Performs `ls`. */
 export function lsVerb(flags: LsFlags): ExitCode {

@@ -7,16 +7,8 @@ import { type Doomed, planPrune } from "../../store/prune.ts";
 import { sessionOwner } from "../../store/owner.ts";
 import { removeSession } from "../../store/remove.ts";
 import { confirm } from "../confirm.ts";
-import { type CommonFlags, makeContext } from "../context.ts";
-
-/** The flags of `prune`. */
-export interface PruneFlags extends CommonFlags {
-  readonly olderThan?: number | undefined;
-  readonly keep?: number | undefined;
-  readonly maxSize?: number | undefined;
-  readonly yes?: true | undefined;
-  readonly dryRun?: true | undefined;
-}
+import type { PruneFlags } from "../commands/keeping.ts";
+import { makeContext } from "../context.ts";
 
 /** Performs `prune`. A session in use is skipped and named. */
 export async function pruneVerb(flags: PruneFlags): Promise<ExitCode> {

@@ -1,6 +1,5 @@
 /** The verb `record`: a proxy in front of an API that keeps what passes as a fixture. */
 import { asReprError, type ExitCode, ReprError } from "../../domain/errors.ts";
-import type { ProviderKind } from "../../domain/fingerprint.ts";
 import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
 import type { DropReason } from "../../fixture/record/outcome.ts";
@@ -17,7 +16,8 @@ import { requireNewFolder } from "../../fixture/seal.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
 import { fileError } from "../../store/fs_errors.ts";
-import { type CommonFlags, type Context, makeContext } from "../context.ts";
+import type { RecordFlags } from "../commands/recording.ts";
+import { type Context, makeContext } from "../context.ts";
 import { type EventOutput, openEventOutput } from "../event_output.ts";
 import type { Output } from "../output.ts";
 import { writePortFile } from "../port_file.ts";
@@ -30,20 +30,6 @@ import { absolute } from "../settings.ts";
 import { ordinaryEnd } from "../ordinary_end.ts";
 import { VERSION } from "../version.ts";
 import { clientEnvironment, runWrapped, type ServedRoute } from "../wrapped_command.ts";
-
-/** The flags of `record`. */
-export interface RecordFlags extends CommonFlags {
-  readonly out: string;
-  readonly upstream?: string | undefined;
-  readonly port?: number | undefined;
-  readonly portFile?: string | undefined;
-  readonly keepCut?: true | undefined;
-  /** Variables. */
-  readonly notSecret?: readonly string[] | undefined;
-  readonly provider?: ProviderKind | undefined;
-  readonly events?: string | undefined;
-  readonly dryRun?: true | undefined;
-}
 
 /** Performs `record`; `command` is what stands behind `--`, empty where nothing does. */
 export async function recordVerb(command: readonly string[], flags: RecordFlags): Promise<ExitCode> {

@@ -14,16 +14,10 @@ import {
   repairSession,
 } from "../../store/repair.ts";
 import { SessionWriter } from "../../store/writer.ts";
-import { type CommonFlags, type Context, makeContext } from "../context.ts";
+import type { RepairFlags } from "../commands/keeping.ts";
+import { type Context, makeContext } from "../context.ts";
 import { liftQuarantine } from "../lift_quarantine.ts";
 import { sessionArgument } from "../session_argument.ts";
-
-/** The flags of `repair`. */
-export interface RepairFlags extends CommonFlags {
-  readonly liftQuarantine?: true | undefined;
-  readonly wait: number;
-  readonly dryRun?: true | undefined;
-}
 
 /** Performs `repair`. Ends with 12 when errors are left that it cannot mend. */
 export async function repairVerb(selector: string, flags: RepairFlags): Promise<ExitCode> {

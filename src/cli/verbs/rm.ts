@@ -3,14 +3,9 @@ import { type ExitCode, ReprError } from "../../domain/errors.ts";
 import { sessionOwner } from "../../store/owner.ts";
 import { removeSession } from "../../store/remove.ts";
 import { confirm } from "../confirm.ts";
-import { type CommonFlags, makeContext } from "../context.ts";
+import type { RmFlags } from "../commands/keeping.ts";
+import { makeContext } from "../context.ts";
 import { sessionArgument } from "../session_argument.ts";
-
-/** The flags of `rm`. */
-export interface RmFlags extends CommonFlags {
-  readonly yes?: true | undefined;
-  readonly dryRun?: true | undefined;
-}
 
 /** Performs `rm`. */
 export async function rmVerb(selector: string, flags: RmFlags): Promise<ExitCode> {

@@ -10,10 +10,11 @@ import type { Loopback } from "../../fixture/loopback.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
-import { createPlaybook, type Match, type RuleSet } from "../../fixture/serve/playbook.ts";
+import { createPlaybook } from "../../fixture/serve/playbook.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import { type ServeEvent, startReplayServers } from "../../fixture/serve/server.ts";
-import { type CommonFlags, makeOutput } from "../context.ts";
+import type { ServeFlags } from "../commands/recording.ts";
+import { makeOutput } from "../context.ts";
 import { openEventOutput } from "../event_output.ts";
 import { livePorts } from "../live_ports.ts";
 import { writePortFile } from "../port_file.ts";
@@ -24,25 +25,6 @@ import { secretEnvironment } from "../secret_environment.ts";
 import { type ServeSummary, ServeView } from "../serve_view.ts";
 import { ordinaryEnd } from "../ordinary_end.ts";
 import { clientEnvironment, runWrapped } from "../wrapped_command.ts";
-
-/** The flags of `serve`. */
-export interface ServeFlags extends CommonFlags {
-  readonly port?: number | undefined;
-  readonly portFile?: string | undefined;
-  readonly host?: string | undefined;
-  readonly token?: string | undefined;
-  readonly rules?: RuleSet | undefined;
-  readonly match?: Match | undefined;
-  readonly pace?: string | undefined;
-  /** Lines of the language of docs/faults.md. */
-  readonly fault?: readonly string[] | undefined;
-  readonly strictUsage?: true | undefined;
-  /** A wrapped command may ask nothing. */
-  readonly allowUnused?: true | undefined;
-  /** In days. */
-  readonly maxAge?: number | undefined;
-  readonly events?: string | undefined;
-}
 
 /** What clients that are given no token send as their key. */
 const DUMMY_KEY = "reprise-plays-this";

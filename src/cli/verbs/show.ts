@@ -2,16 +2,10 @@
 import type { ExitCode } from "../../domain/errors.ts";
 import { readTurnBytes } from "../../store/raw.ts";
 import { readForShow, type ShownTurn } from "../../store/show.ts";
-import { type CommonFlags, makeContext } from "../context.ts";
+import type { ShowFlags } from "../commands/looking.ts";
+import { makeContext } from "../context.ts";
 import { eventLine, transcript, turnLine } from "../session_text.ts";
 import { sessionArgument } from "../session_argument.ts";
-
-/** The flags of `show`; at most one of the three is set. */
-export interface ShowFlags extends CommonFlags {
-  readonly turns?: true | undefined;
-  readonly events?: true | undefined;
-  readonly raw?: number | undefined;
-}
 
 /** Performs `show`. What can be read is shown; damage beside it is named, and is exit code 12. */
 export function showVerb(selector: string, flags: ShowFlags): ExitCode {

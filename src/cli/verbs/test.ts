@@ -1,29 +1,16 @@
 /** The verb `test`: plays recorded sessions again, and compares what they ask and write. */
 import type { ExitCode } from "../../domain/errors.ts";
-import { type CommonFlags, makeOutput } from "../context.ts";
+import type { TestFlags } from "../commands/recording.ts";
+import { makeOutput } from "../context.ts";
 import { livePorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { findTests, type FoundTest } from "../session_test/find.ts";
 import { playTest, type TestResult } from "../session_test/play_test.ts";
 import { inOrder } from "../session_test/pool.ts";
-import {
-  failureLines,
-  isPassed,
-  type Reporter,
-  type ReporterName,
-  reporterOf,
-} from "../session_test/reporters.ts";
+import { failureLines, isPassed, type Reporter, reporterOf } from "../session_test/reporters.ts";
 import { absolute } from "../settings.ts";
 import { onStopSignals } from "../stop_signals.ts";
 import { red } from "../terminal.ts";
-
-/** The flags of `test`. */
-export interface TestFlags extends CommonFlags {
-  readonly update?: true | undefined;
-  readonly reporter?: ReporterName | undefined;
-  readonly bail?: true | undefined;
-  readonly jobs?: number | undefined;
-}
 
 const MAX_JOBS = 8;
 

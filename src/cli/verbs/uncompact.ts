@@ -5,14 +5,9 @@ import type { Turn } from "../../domain/turn.ts";
 import { closeKilledRun } from "../../run/closing.ts";
 import { readSession } from "../../store/read.ts";
 import { SessionWriter } from "../../store/writer.ts";
-import { type CommonFlags, makeContext } from "../context.ts";
+import type { UncompactFlags } from "../commands/running.ts";
+import { makeContext } from "../context.ts";
 import { sessionArgument } from "../session_argument.ts";
-
-/** The flags of `uncompact`. */
-export interface UncompactFlags extends CommonFlags {
-  readonly wait: number;
-  readonly dryRun?: true | undefined;
-}
 
 /** Performs `uncompact`. */
 export async function uncompactVerb(selector: string, flags: UncompactFlags): Promise<ExitCode> {

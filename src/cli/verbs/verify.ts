@@ -3,14 +3,10 @@ import type { ExitCode } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import { refoldSession } from "../../run/refold.ts";
 import { readSession } from "../../store/read.ts";
-import { type CommonFlags, makeContext } from "../context.ts";
+import type { VerifyFlags } from "../commands/looking.ts";
+import { makeContext } from "../context.ts";
 import { chosenSessions } from "../session_choice.ts";
 import { blobReader } from "../session_instructions.ts";
-
-/** The flags of `verify`. */
-export interface VerifyFlags extends CommonFlags {
-  readonly all?: true | undefined;
-}
 
 /** Performs `verify`. Only `differs` fails it. */
 export function verifyVerb(selector: string | undefined, flags: VerifyFlags): ExitCode {
