@@ -281,6 +281,19 @@ together(
       assert.match(again.stdout, /"tested":true/);
     },
 
+    "a prompt that begins with a dash after a switch, and a value that looks like a flag": async () => {
+      await using place = new Place([HELLO, HELLO]);
+      await place.call(["run", "--json", "--new", "-s", "one", "Hi"]);
+      const folder = `${place.sandbox.directory}/kept`;
+      const flags = ["-c", "--ask", "--deny", "shell:-w"];
+      const called = await place.call(["run", "--json", ...flags, "--record", folder, "--", "-1 is printed"]);
+      assert.equal(called.code, 0, called.stdout + called.stderr);
+      const told = events(called).find((event) => event.type === "notice" && event.kind === "recorded");
+      assert.deepEqual([told?.tested, told?.untested], [true, undefined]);
+      const { steps: [step] } = JSON.parse(Deno.readTextFileSync(`${folder}/session.json`));
+      assert.deepEqual(step.args.slice(-5), ["--deny", "shell:-w", "--ask", "--", "-1 is printed"]);
+    },
+
     "a folder that is taken is refused before anything is done": async () => {
       await using place = new Place([HELLO]);
       const called = await place.call(["run", "--json", "--record", place.sandbox.workspace, "Hi"]);

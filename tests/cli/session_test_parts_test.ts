@@ -10,6 +10,7 @@ import type { TestResult } from "../../src/cli/session_test/play_test.ts";
 import { makePlace } from "../../src/cli/session_test/place.ts";
 import { inOrder } from "../../src/cli/session_test/pool.ts";
 import { type ReporterName, reporterOf } from "../../src/cli/session_test/reporters.ts";
+import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import { ReprError } from "../../src/domain/errors.ts";
 import type { Fixture } from "../../src/fixture/read.ts";
 import { writeNew } from "../../src/fixture/seal.ts";
@@ -239,7 +240,7 @@ Deno.test("a session.json of another shape is refused: what is wrong, where, and
     const refusal = (content: string) => {
       Deno.writeTextFileSync(`${directory}/session.json`, content);
       try {
-        readSessionFile(denoFiles, directory);
+        readSessionFile(denoFiles, directory, checkStepArguments);
       } catch (error) {
         assert.ok(error instanceof ReprError && error.code === "bad_fixture", String(error));
         assert.match(error.hint ?? "", /docs\/fixtures\.md/);
@@ -268,7 +269,7 @@ Deno.test("a session.json may not lead out of its folder", async () => {
     const read = (fixture: string) => {
       const steps = [{ args: ["run"], fixture, exit: 0 }];
       Deno.writeTextFileSync(`${root}/session.json`, JSON.stringify({ format: SESSION_FORMAT, steps }));
-      return readSessionFile(denoFiles, root).steps[0]?.fixture;
+      return readSessionFile(denoFiles, root, checkStepArguments).steps[0]?.fixture;
     };
     for (const name of [".", "1", "a/b", "..a", "a..", ".hidden/x"]) assert.equal(read(name), name);
     for (const name of ["..", "../a", "a/..", "a/../b", "/a", ""]) {
@@ -284,7 +285,7 @@ Deno.test("a step calls no verb that listens or sends, and names no home, worksp
   const read = (args: readonly string[]) => {
     const session = { format: SESSION_FORMAT, steps: [{ args, exit: 0 }] };
     Deno.writeTextFileSync(`${directory}/session.json`, JSON.stringify(session));
-    return readSessionFile(denoFiles, directory);
+    return readSessionFile(denoFiles, directory, checkStepArguments);
   };
   try {
     for (
@@ -322,7 +323,7 @@ Deno.test("a step calls no verb that listens or sends, and names no home, worksp
         ["run", "-s", "--", "--home=/tmp"],
         ["run", "-s", "--", "--home=/tmp", "--", "Hi"],
       ]
-    ) assertCode(() => read(args), "bad_fixture", /args\[2\]: "--" may stand before the last argument alone/);
+    ) assertCode(() => read(args), "bad_fixture", /args\[3\]: "--home=\/tmp" is not for the step to say/);
   } finally {
     Deno.removeSync(directory, { recursive: true });
   }

@@ -1,5 +1,6 @@
 /** What the requests of the recorded sessions hold: each was accepted by the API's rules, and is sent again byte for byte. */
 import assert from "node:assert/strict";
+import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { readFixture } from "../../src/fixture/read.ts";
 import { readSessionFile } from "../../src/fixture/session/session_file.ts";
@@ -19,7 +20,7 @@ interface Exchange {
 
 /** The exchanges of a session, by its steps that ask. */
 function stepsOf(name: string): Exchange[][] {
-  return readSessionFile(denoFiles, `${SUITE}${name}`).steps.flatMap(({ fixture }) =>
+  return readSessionFile(denoFiles, `${SUITE}${name}`, checkStepArguments).steps.flatMap(({ fixture }) =>
     fixture === undefined ? [] : [
       readFixture(denoFiles, `${SUITE}${name}/${fixture}`).exchanges.map(({ request, response }) => {
         const text = textOf(request.body);

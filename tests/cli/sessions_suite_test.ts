@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { filesBelow } from "../../src/cli/session_test/files.ts";
+import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import { readSessionFile } from "../../src/fixture/session/session_file.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 
@@ -10,7 +11,7 @@ const SESSIONS = [...Deno.readDirSync(SUITE)].map(({ name }) => {
   const files = filesBelow(directory);
   return {
     name,
-    session: readSessionFile(denoFiles, directory),
+    session: readSessionFile(denoFiles, directory, checkStepArguments),
     turns: files.filter((file) => /^expect\/[^/]+\/turns\//.test(file)).map(textOf).join(""),
     faults: files.filter((file) => file.endsWith("/response.json"))
       .flatMap((file) => JSON.parse(textOf(file)).fault ?? []),

@@ -9,6 +9,7 @@ import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { readCallPlayer } from "../../fixture/session/tools_file.ts";
 import { readSessionFile, type SessionFile } from "../../fixture/session/session_file.ts";
 import { fileError, systemCode } from "../../store/fs_errors.ts";
+import { checkStepArguments } from "../step_arguments.ts";
 import { compareEnd, compareRequests, compareSessions, compareUse } from "./compare.ts";
 import type { Divergence } from "./divergence.ts";
 import { expectedState, type Rewritten, sessionState } from "./expectation.ts";
@@ -56,7 +57,7 @@ export async function playTest({ name, directory }: FoundTest, play: TestPlay): 
     ...rest,
   });
   try {
-    const session = readSessionFile(play.files, directory);
+    const session = readSessionFile(play.files, directory, checkStepArguments);
     told.note = session.note ?? null;
     const first = await playSession(directory, session, play);
     if (play.update !== "everything" || !isRewritten(first)) return result(first);

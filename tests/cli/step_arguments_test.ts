@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import * as fc from "fast-check";
+import { RUN_FLAGS, type RunFlags } from "../../src/cli/commands/running.ts";
+import type { Flag } from "../../src/cli/declare.ts";
+import { replayCall } from "../../src/cli/replay_arguments.ts";
+import { buildProgram } from "../../src/cli/program.ts";
+import { checkStepArguments } from "../../src/cli/step_arguments.ts";
+import type { RunSetup } from "../../src/run/setup.ts";
+
+const SETUP = {
+  writer: { id: "one" },
+  model: "gpt-5.6",
+  instructions: "Be brief.",
+  replay: "exact",
+} as unknown as RunSetup;
+const FLAGS = { color: true, reasoningReplay: true, maxSteps: 50, timeout: 1800, wait: 0 } as const;
+
+/** A value that a recorded run keeps, for each flag that it keeps as it was given. */
+const KEPT: Partial<RunFlags> = {
+  replayWindow: 2,
+  allow: ["write", "-w/ is no flag here"],
+  deny: ["-o"],
+  ask: true,
+  failOnDenied: true,
+  maxSteps: 3,
+  maxTokens: 900,
+  autoCompact: 100,
+};
+
+Deno.test("a step may have what a recorded run writes, whatever its flags, and a prompt that begins with a dash", () => {
+  const recorded = Object.entries<Flag>(RUN_FLAGS).filter(([, { step }]) => step === "recorded");
+  assert.deepEqual(Object.keys(KEPT), recorded.map(([name]) => name), "each of them is tried");
+  for (const [name, value] of Object.entries(KEPT)) {
+    for (const isNew of [true, false]) {
+      for (const words of ["-1 is what it prints", "--home is where it is", "-w", "--", "Hi", null]) {
+        const { args } = replayCall(SETUP, { flags: { ...FLAGS, [name]: value }, isNew, words });
+        assert.equal(checkStepArguments(args), null, args.join(" "));
+      }
+    }
+  }
+});
+
+Deno.test("the value of a flag is no flag, whatever it begins with", () => {
+  for (
+    const args of [
+      ["run", "--new", "--instructions", "-write less", "Hi"],
+      ["run", "-c", "--deny", "--home=/tmp", "Hi"],
+      ["run", "-s", "-w", "Hi"],
+      ["run", "-m", "--fixture", "-c"],
+      ["compact", "a", "--model", "-o"],
+      ["input", "a", "--prompt", "--workspace"],
+    ]
+  ) assert.equal(checkStepArguments(args), null, args.join(" "));
+});
+
+Deno.test("a flag that the player of a step sets is found in each form, before and after a mistake", () => {
+  for (
+    const [index, ...args] of [
+      [1, "run", "--home", "/tmp", "Hi"],
+      [3, "run", "-c", "Hi", "--home", "/tmp"],
+      [2, "run", "-c", "-w", "/tmp"],
+      [1, "run", "-cw", "/tmp", "Hi"],
+      [1, "run", "-cow", "Hi"],
+      [1, "run", "--json"],
+      [3, "run", "-s", "--", "--no-color"],
+      [2, "run", "--bogus", "--home=/tmp"],
+      [3, "run", "--max-steps", "3", "--debug", "--max-steps", "none"],
+      [4, "run", "a prompt", "too", "many", "--record=x"],
+      [1, "interrupt", "--quiet"],
+      [2, "compact", "a", "--fixture", "x"],
+      [2, "input", "a", "--base-url=http://127.0.0.1:1"],
+    ] as const
+  ) {
+    const found = checkStepArguments(args);
+    assert.equal(found?.index, index, args.join(" "));
+    assert.ok(found.why.startsWith(`${JSON.stringify(args[index])} is not for the step to say`), found.why);
+  }
+});
+
+Deno.test("arguments that the parser refuses are a step's own: it ends with exit code 2", () => {
+  for (const args of [["run", "--bogus"], ["run", "a", "b"], ["fork"], ["run", "-m"], ["show", "--help"]]) {
+    assert.equal(checkStepArguments(args), null, args.join(" "));
+  }
+});
+
+/** The flags that `run` is called with by a player, or `null` when it is not called at all. */
+function flagsOfRun(args: readonly string[]): Record<string, unknown> | null {
+  const program = buildProgram(() => {});
+  let called: Record<string, unknown> | null = null;
+  program.commands.find((command) => command.name() === "run")?.action((_prompt, flags) => {
+    called = flags;
+  });
+  const silent = { writeOut: () => {}, writeErr: () => {} };
+  program.configureOutput(silent).commands.forEach((command) => command.configureOutput(silent));
+  try {
+    program.parse(["run", "--home", "H", "-w", "W", "--fixture", "F", ...args], { from: "user" });
+  } catch {
+    return null;
+  }
+  return called;
+}
+
+Deno.test("whatever a step says, the check refuses it exactly when it would change what its player sets", () => {
+  const players = { home: "H", workspace: "W", fixture: "F", color: true };
+  const forbidden = Object.entries<Flag>(RUN_FLAGS).filter(([, { step }]) => step === false);
+  const argument = fc.constantFrom(
+    ...["--", "-", "Hi", "-1", "-x", "-c", "-s", "-m", "-mo", "-cs", "-cw/", "-cow", "-w", "-w/", "-o", "-V"],
+    ...["--home", "--home=/x", "--fixture=", "--record", "--json", "--no-color", "--new", "--ask", "--help"],
+    ...["--instructions", "--deny=-o", "--max-steps", "3", "--max-steps=x", "--bogus", "--bogus=--home"],
+  );
+  const seen = { refused: 0, called: 0 };
+  fc.assert(
+    fc.property(fc.array(argument, { maxLength: 6 }), (args) => {
+      const flags = flagsOfRun(args);
+      // What the parser refuses, and help, changes nothing.
+      if (flags === null) return;
+      const isChanged = forbidden.some(([name]) =>
+        flags[name] !== (players as Record<string, unknown>)[name]
+      );
+      assert.equal(checkStepArguments(["run", ...args]) !== null, isChanged, args.join(" "));
+      seen[isChanged ? "refused" : "called"] += 1;
+    }),
+    { numRuns: 2000, seed: 20261121 },
+  );
+  assert.ok(Math.min(...Object.values(seen)) > 100, JSON.stringify(seen));
+});
