@@ -23,7 +23,6 @@ const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = { rules: [
 /** Libraries that one folder wraps, so that changing the library changes one folder. */
 const LIBRARY_HOME: Readonly<Record<string, string>> = {
   "commander": "cli",
-  "@commander-js/extra-typings": "cli",
   "eventsource-parser": "transport",
   "yaml": "fixture",
 };
@@ -72,7 +71,7 @@ function judgeDirection(path: string, folder: string | null, found: Import): str
     }
     return folder === null ? null : judgeFolders(folder, target, found.typeOnly);
   }
-  const home = LIBRARY_HOME[packageOf(specifier)];
+  const home = LIBRARY_HOME[specifier.split("/", 1)[0] ?? specifier];
   if (home === undefined || folder === null || folder === home) return null;
   return `Imports "${specifier}": only src/${home} may`;
 }
@@ -86,12 +85,6 @@ function judgeFolders(folder: string, target: string, typeOnly: boolean): string
   const allowed = MAY_IMPORT[folder]?.join(", ") || "nothing of ours";
   const hint = typesToo ? `; types of ${to} with "import type"` : "";
   return `Imports "${target}": src/${folder} may import ${allowed}${hint}`;
-}
-
-/** The package that a bare specifier names, without its subpath. */
-function packageOf(specifier: string): string {
-  const parts = specifier.split("/");
-  return specifier.startsWith("@") ? parts.slice(0, 2).join("/") : parts[0] ?? specifier;
 }
 
 /** Imports whose specifier is not a literal: the bundler would leave them out of the binary. */

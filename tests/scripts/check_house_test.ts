@@ -90,13 +90,13 @@ Deno.test("a source that imports from tests, or main.ts from elsewhere than src/
 
 Deno.test("a wrapped library outside its folder is found, subpaths and dynamic imports included", async () => {
   const found = await findingsIn({
-    "src/run/a.ts": 'import { Command } from "@commander-js/extra-typings";\n',
+    "src/run/a.ts": 'import { Command } from "commander";\n',
     "src/provider/b.ts": 'import { EventSourceParserStream } from "eventsource-parser/stream";\n',
     "src/store/c.ts": 'const c = await import("commander");\n',
   });
   assert.deepEqual(found, [
     'src/provider/b.ts:1: Imports "eventsource-parser/stream": only src/transport may',
-    'src/run/a.ts:1: Imports "@commander-js/extra-typings": only src/cli may',
+    'src/run/a.ts:1: Imports "commander": only src/cli may',
     'src/store/c.ts:1: Imports "commander": only src/cli may',
   ]);
 });
