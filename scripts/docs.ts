@@ -5,8 +5,11 @@
  *
  * @module
  */
+import { type Flag, variablesOf } from "../src/cli/declare.ts";
+import { COMMON_FLAGS, REQUEST_FLAGS } from "../src/cli/flags.ts";
 import { buildProgram } from "../src/cli/program.ts";
 import { PROVIDER_ACCESS } from "../src/cli/providers.ts";
+import { CONFIG_NAMES } from "../src/cli/settings.ts";
 import * as z from "zod";
 import { EXIT_CODES } from "../src/domain/errors.ts";
 import { faultTables } from "../src/fixture/fault/table.ts";
@@ -128,6 +131,16 @@ function providersTable(): string {
   return ["| provider | key | base URL | default |", "| --- | --- | --- | --- |", ...rows].join("\n");
 }
 
+/** The variables that set flags, a row for each flag. */
+function flagVariableRows(): string {
+  const flags: readonly Flag[] = Object.values({ ...REQUEST_FLAGS, ...COMMON_FLAGS });
+  return flags.filter((flag) => variablesOf(flag).length > 0).map((flag) => {
+    const names = variablesOf(flag).map((name) => `\`${name}\``).join(", ");
+    const spelled = flag.spec.replace(/^.*(?=--)/, "").replace(/ .*$/, "");
+    return `| ${names} | ${spelled.startsWith("--no-") ? "off: " : ""}as \`${spelled}\`: ${flag.about} |`;
+  }).join("\n");
+}
+
 function cliReference(): string {
   const verbs = leaves().map(({ name, verb }) => {
     let help = "";
@@ -146,7 +159,7 @@ stdout is data, stderr is for people. \`--json\` gives one JSON document, or JSO
 only document, or the last line; in \`run\` it comes just before \`run.ended\` when a run had begun.
 
 Settings come from flags, then the environment, then \`config.json\` in \`$XDG_CONFIG_HOME/reprise\` (members
-\`model\`, \`provider\`, \`base_url\`, \`effort\`, \`summary\`, \`home\`; \`base_url\` counts only while the provider is the
+${CONFIG_NAMES.map((name) => `\`${name}\``).join(", ")}; \`base_url\` counts only while the provider is the
 one that the file names, or \`openai\`). Nothing in the working directory sets one.
 
 A session goes on with the provider, model, effort and summary of its last run, before environment and configuration; where
@@ -157,14 +170,12 @@ ${providersTable()}
 
 Of several variables the first that is set counts. The key goes to the base URL in force and nowhere else. A switch is on
 (\`1\`, \`true\`, \`on\`, \`yes\`) or off (\`0\`, \`false\`, \`off\`, \`no\`); any other value is refused.
+\`REPRISE_BASE_URL\` wins over the variables of a provider, and \`--replay\` over \`REPRISE_REASONING_REPLAY\`.
 
 | variable | meaning |
 | --- | --- |
-| \`REPRISE_BASE_URL\` | the base URL of whatever provider; wins over those above |
+${flagVariableRows()}
 | \`AZURE_OPENAI_API_VERSION\`, \`OPENAI_API_VERSION\` | for an Azure base URL that is the resource alone: a date such as \`2025-04-01-preview\` asks that version, anything else v1 |
-| \`REPRISE_MODEL\`, \`REPRISE_PROVIDER\`, \`REPRISE_EFFORT\`, \`REPRISE_SUMMARY\` | as the flags of that name |
-| \`REPRISE_HOME\` | where sessions live |
-| \`REPRISE_REASONING_REPLAY\`, \`LLM_REASONING_REPLAY\` | off sends no earlier reasoning, unless --replay says otherwise |
 | \`REPRISE_STRICT_DRIFT\` | on: a resumed run whose pins differ ends with exit code 2, unless --accept-drift is given |
 | \`REPRISE_REPRESENTS\` | set by \`serve\` and \`record\` for the commands that they start: which base URLs their loopback URLs represent, as a JSON object. It decides fingerprints only (docs/replay.md) |
 | \`REPRISE_RESPONSE_TIMEOUT\` | seconds until a server must have begun to answer (120) |
