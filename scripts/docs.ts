@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { FIXTURE_VERBS, VERBS } from "../src/cli/commands/all.ts";
 import { type Flag, variablesOf } from "../src/cli/declare.ts";
 import { COMMON_FLAGS, REQUEST_FLAGS } from "../src/cli/flags.ts";
 import { buildProgram } from "../src/cli/program.ts";
@@ -20,7 +21,7 @@ import { rulesPage } from "./rules_page.ts";
 import { complain, say } from "./terminal.ts";
 
 const root = new URL("../", import.meta.url);
-const program = buildProgram(() => {});
+const program = buildProgram(() => {}, [...VERBS, ...FIXTURE_VERBS].map(({ name }) => name));
 
 interface Document {
   readonly path: string;

@@ -14,7 +14,7 @@ export async function main(args: readonly string[]): Promise<number> {
   let exitCode = 0;
   try {
     const { own, command } = splitCommand(args);
-    const program = buildProgram((code) => exitCode = code, command);
+    const program = buildProgram((code) => exitCode = code, own, command);
     await program.parseAsync(own.length === 0 ? ["--help"] : [...own], { from: "user" });
   } catch (error) {
     const known = commanderError(error, args) ?? asReprError(error);

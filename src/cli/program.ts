@@ -7,6 +7,7 @@ import { Command } from "commander";
 import { EXIT_CODES, ReprError } from "../domain/errors.ts";
 import { FIXTURE_VERBS, VERBS } from "./commands/all.ts";
 import { type Verb, WRAPPED_COMMAND } from "./declare.ts";
+import { COMMON_FLAGS } from "./flags.ts";
 import { Output } from "./output.ts";
 import { declareVerb } from "./verb_command.ts";
 import { VERSION } from "./version.ts";
@@ -15,10 +16,15 @@ import { VERSION } from "./version.ts";
 export type Finish = (exitCode: number) => void;
 
 /**
- * Builds the whole command line; a verb that ran reports its exit code to `finish`. `command` is what a verb is to run:
- * the arguments after `--`.
+ * Builds the command line for `args`; a verb that ran reports its exit code to `finish`. `command` is what a verb is to
+ * run: the arguments after `--`. Verbs that `args` do not name are known, but have one flag only: making all of them
+ * takes longer than anything else here.
  */
-export function buildProgram(finish: Finish, command: readonly string[] = []): Command {
+export function buildProgram(
+  finish: Finish,
+  args: readonly string[],
+  command: readonly string[] = [],
+): Command {
   const helpOutput = new Output({ json: false, quiet: false, colour: false });
   const program = new Command("reprise")
     .description("Keeps, replays and tests sessions with reasoning models over stateless APIs.")
@@ -36,9 +42,14 @@ export function buildProgram(finish: Finish, command: readonly string[] = []): C
     if (wrapped !== -1) given.splice(wrapped, 0, command);
     finish(await (await load())(...given as never));
   };
-  for (const verb of VERBS) declareVerb(program.command(verb.name), verb, perform);
+  const add = (parent: Command, verb: Verb) => {
+    // One flag, so that the list of verbs says "[options]".
+    const declared = args.includes(verb.name) ? verb : { ...verb, flags: { json: COMMON_FLAGS.json } };
+    declareVerb(parent.command(verb.name), declared, perform);
+  };
+  for (const verb of VERBS) add(program, verb);
   const fixture = program.command("fixture").description("look at and tend fixtures");
-  for (const verb of FIXTURE_VERBS) declareVerb(fixture.command(verb.name), verb, perform);
+  for (const verb of FIXTURE_VERBS) add(fixture, verb);
   return program;
 }
 
