@@ -102,7 +102,7 @@ export const FIXTURE_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "import",
-    about: "make a fixture from a VCR cassette, a .chunks.txt, a recorded body, or an aimock file",
+    about: "make a fixture from a VCR cassette, a .chunks.txt, or a recorded body",
     arguments: [
       argument("<file>", "the recording"),
       argument("<dir>", "the fixture to write: a folder that is new or empty"),
