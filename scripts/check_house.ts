@@ -1,6 +1,6 @@
 /**
  * Checks what no linter knows: who may import whom, who may print, which folders are pure, how long a file may be,
- * and that nothing of the machine it was written on got in.
+ * that nothing of the machine it was written on got in, and that cited sections exist.
  *
  * Usage: `deno run -A scripts/check_house.ts [DIR]`; one line for each finding, exit code 1 when there are any.
  *
@@ -11,6 +11,7 @@ import { resolve } from "node:path";
 import { counted } from "../src/domain/text.ts";
 import type { Finding, SourceFile } from "./house/finding.ts";
 import { formatFinding } from "./house/finding.ts";
+import { checkCitations } from "./house/citations.ts";
 import { checkImports } from "./house/imports.ts";
 import { checkLeaks } from "./house/leaks.ts";
 import {
@@ -35,6 +36,7 @@ export function checkHouse(files: readonly SourceFile[], machine: readonly strin
     ...checkPurity(files),
     ...checkLength(files),
     ...checkLeaks(files, machine),
+    ...checkCitations(files),
   ].sort((a, b) => a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1);
 }
 

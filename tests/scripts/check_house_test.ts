@@ -225,6 +225,21 @@ Deno.test("paths in a home directory are found in any text file, examples of nob
   ]);
 });
 
+Deno.test("a citation of a protocol section that does not exist is found, those of RFCs are not", async () => {
+  const found = await findingsIn({
+    "docs/protocol.md": "## 2. Items\n\n### 2.1 Fields\n",
+    "src/domain/a.ts": joined(
+      "/** Fields (protocol §2.1, §2–2.1). */\n// RFC 9110 §7.6.1, protocol §",
+      "2.7\n",
+    ),
+    "docs/b.md": joined("As §2 and §", "3–2.1 say.\n"),
+  });
+  assert.deepEqual(found, [
+    "docs/b.md:1: Cites section 3, which docs/protocol.md does not have",
+    "src/domain/a.ts:2: Cites section 2.7, which docs/protocol.md does not have",
+  ]);
+});
+
 Deno.test("registry hosts and names of this machine are found", async () => {
   const files = {
     "deno.lock": joined('{"tarball": "https://regis', "try.npm", 'js.org/zod"}\n'),
