@@ -7,7 +7,6 @@
  */
 import { FIXTURE_VERBS, VERBS } from "../src/cli/commands/all.ts";
 import { type Flag, variablesOf } from "../src/cli/declare.ts";
-import { COMMON_FLAGS, REQUEST_FLAGS } from "../src/cli/flags.ts";
 import { buildProgram } from "../src/cli/program.ts";
 import { PROVIDER_ACCESS } from "../src/cli/providers.ts";
 import { CONFIG_NAMES } from "../src/cli/settings.ts";
@@ -134,8 +133,9 @@ function providersTable(): string {
 
 /** The variables that set flags, a row for each flag. */
 function flagVariableRows(): string {
-  const flags: readonly Flag[] = Object.values({ ...REQUEST_FLAGS, ...COMMON_FLAGS });
-  return flags.filter((flag) => variablesOf(flag).length > 0).map((flag) => {
+  const flags: readonly Flag[] = VERBS.flatMap(({ flags }) => Object.values(flags))
+    .filter((flag) => variablesOf(flag).length > 0);
+  return [...new Map(flags.map((flag) => [flag.spec, flag])).values()].map((flag) => {
     const names = variablesOf(flag).map((name) => `\`${name}\``).join(", ");
     const spelled = flag.spec.replace(/^.*(?=--)/, "").replace(/ .*$/, "");
     return `| ${names} | ${spelled.startsWith("--no-") ? "off: " : ""}as \`${spelled}\`: ${flag.about} |`;
