@@ -152,8 +152,45 @@ together("more connections than ulimit -n allows get their answer or 503, and th
   },
   record: async () => {
     const called = await crowded("record", [502]);
-    assert.equal(called.code, 0, called.stderr);
+    assert.equal(called.code, 7, called.stderr);
+    const told = called.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+    const { turned_away, exit_code } = told.at(-1);
+    assert.deepEqual([exit_code, told.filter(({ type }) => type === "turned_away").length], [7, turned_away]);
+    const { code, message } = told.find(({ type }) => type === "error");
+    assert.deepEqual([code, message], [
+      "not_kept",
+      `Cannot keep ${turned_away} requests: they were turned away`,
+    ]);
   },
+});
+
+Deno.test("a request that record refuses makes it end with 7, and what the command ended with comes first", async () => {
+  const foreign =
+    `const answer = await fetch(Deno.env.get("OPENAI_BASE_URL"), { headers: { origin: "http://a.example" } });
+    console.log(answer.status); await answer.text();`;
+  for (const [end, code] of [["", 7], ["Deno.exit(3);", 3]] as const) {
+    await using sandbox = new Sandbox();
+    const events = `${sandbox.directory}/events`;
+    const called = await sandbox.call([
+      ...[
+        "record",
+        "--upstream",
+        "http://127.0.0.1:9",
+        "--out",
+        `${sandbox.directory}/out`,
+        "--events",
+        events,
+        "--",
+      ],
+      ...[Deno.execPath(), "eval", "--quiet", foreign + end],
+    ]);
+    assert.deepEqual([called.stdout, called.code], ["403\n", code], called.stderr);
+    assert.match(called.stderr, /error: Cannot keep 1 request: it was turned away/);
+    assert.equal(
+      JSON.parse(Deno.readTextFileSync(events).trimEnd().split("\n").at(-1) as string).turned_away,
+      1,
+    );
+  }
 });
 
 Deno.test("requests beyond those that record passes on at a time wait, and all are recorded, with few descriptors too", async () => {
@@ -187,5 +224,6 @@ Deno.test("requests beyond those that record passes on at a time wait, and all a
   const called = await started.ended();
   assert.equal(called.code, 0, called.stderr);
   assert.equal(called.stdout.match(/"state":"published"/g)?.length, count);
-  assert.equal(called.stdout.includes("turned_away"), false);
+  assert.equal(called.stdout.includes('"type":"turned_away"'), false);
+  assert.equal(JSON.parse(called.stdout.trimEnd().split("\n").at(-1) as string).turned_away, 0);
 });

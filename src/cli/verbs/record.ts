@@ -45,7 +45,9 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   const writer = openWriter(context, { flags, out, events, wraps, values });
   using end = wraps ? null : ordinaryEnd();
   if (end !== null) output.onClosed(() => end.ask());
-  const recorder = await listening(context, { flags, writer, routes, events });
+  let turnedAway = 0;
+  const onTurnedAway = () => turnedAway += 1;
+  const recorder = await listening(context, { flags, writer, routes, events, onTurnedAway });
   let code = 0;
   let thrown: ReprError | null = null;
   try {
@@ -70,7 +72,7 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   const nothing = wraps && summary.published === 0
     ? nothingRecorded(summary.dropped, unaskedNote("recorder"))
     : null;
-  const exitCode = told({ output, events, out }, summary, { code, thrown, nothing });
+  const exitCode = told({ output, events, out }, summary, { code, thrown, nothing, turnedAway });
   const notes = [
     alteredNote(summary.altered),
     tooShortNote(tooShort),
@@ -119,14 +121,16 @@ function openWriter(
 
 async function listening(
   { ports, output }: Context,
-  { flags, writer, routes: { routes }, events }: {
+  { flags, writer, routes: { routes }, events, onTurnedAway }: {
     readonly flags: RecordFlags;
     readonly writer: FixtureWriter;
     readonly routes: Routes;
     readonly events: EventOutput;
+    readonly onTurnedAway: () => void;
   },
 ): Promise<Recorder> {
   const onEvent = (event: SkippedEvent | TurnedAwayEvent) => {
+    if (event.type === "turned_away") onTurnedAway();
     events.write(event);
     if (!events.onStdout) output.note(refusedLine(event));
   };
@@ -142,15 +146,24 @@ async function listening(
 function told(
   { output, events, out }: { readonly output: Output; readonly events: EventOutput; readonly out: string },
   { published, dropped, refused, unkept, redactions, altered, leftAlone, failure }: RecordingSummary,
-  { code, thrown, nothing }: {
+  { code, thrown, nothing, turnedAway }: {
     readonly code: number;
     readonly thrown: ReprError | null;
     /** Told where nothing else is. */
     readonly nothing: ReprError | null;
+    readonly turnedAway: number;
   },
 ): ExitCode {
   const failed = failure === null ? null : fileError(failure.error, "record", out);
-  const lost = refused > 0 ? leftOver(refused) : unkept > 0 ? notKept(unkept) : code === 0 ? nothing : null;
+  const lost = refused > 0
+    ? leftOver(refused)
+    : unkept > 0
+    ? notKept(unkept)
+    : turnedAway > 0
+    ? notServed(turnedAway)
+    : code === 0
+    ? nothing
+    : null;
   const error = thrown ?? failed ?? lost;
   const exitCode = (code !== 0 ? code : error?.exitCode ?? 0) as ExitCode;
   if (error !== null) {
@@ -160,7 +173,16 @@ function told(
   const ended = {
     type: "record.ended",
     out,
-    ...{ published, dropped, refused, unkept, redactions, altered, left_alone: leftAlone },
+    ...{
+      published,
+      dropped,
+      refused,
+      unkept,
+      redactions,
+      altered,
+      left_alone: leftAlone,
+      turned_away: turnedAway,
+    },
     exit_code: exitCode,
   };
   events.write(ended);
@@ -193,6 +215,16 @@ function notKept(unkept: number): ReprError {
     {
       hint: "Which ones, and why, was said when they ended; every other exchange is in the fixture",
     },
+  );
+}
+
+/** The client asked for answers that the fixture does not hold. */
+function notServed(turnedAway: number): ReprError {
+  const requests = counted(turnedAway, "request");
+  return new ReprError(
+    "not_kept",
+    `Cannot keep ${requests}: ${turnedAway === 1 ? "it was" : "they were"} turned away`,
+    { hint: "Which ones, and why, was said when they came; every other exchange is in the fixture" },
   );
 }
 
