@@ -25,9 +25,23 @@ const CAUSES: readonly (readonly [RegExp, string])[] = [
   [/requires net access|NotCapable|PermissionDenied/i, "this process may not use the network"],
 ];
 
+/** The runtime's HTTP client names the part of an answer that it could not parse. */
+const UNREADABLE = /invalid HTTP \S+ parsed|invalid content-length parsed|message head is too large/;
+
+/** Whether a fetch failed after the server had answered: its status line or headers are not valid HTTP. */
+export function isUnreadableAnswer(error: unknown): boolean {
+  return UNREADABLE.test(textOf(error));
+}
+
 /** `error` of a failed fetch of `url`, as `network_failed`; a proxy that the environment sets is named. */
 export function networkError(url: URL, error: unknown, { env }: Pick<Ports, "env">): ReprError {
   if (error instanceof ReprError) return error;
+  if (isUnreadableAnswer(error)) {
+    return new ReprError("network_failed", `Cannot read the answer of ${url.host}: it is not valid HTTP`, {
+      hint: "Check the base URL and its port",
+      cause: error,
+    });
+  }
   const text = textOf(error);
   const known = CAUSES.find(([pattern]) => pattern.test(text));
   const proxy = proxyFor(url, env);

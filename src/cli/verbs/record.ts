@@ -265,6 +265,7 @@ const WHY: Readonly<Record<DropReason, string>> = {
   encoding: "its content encoding cannot be undone",
   invalid: "a fixture cannot hold its method, status or headers",
   too_large: "its body is larger than a fixture can hold",
+  unreadable: "its headers are not valid HTTP, or its compressed body is damaged or grows without measure",
   stopped: "it was still running when the recording ended",
   secret_left: "it still held a secret",
   storage: "it could not be written",
