@@ -3,27 +3,77 @@
  *
  * @module
  */
-import { replaceFile } from "../fixture/seal.ts";
+import { ReprError } from "../domain/errors.ts";
+import type { FileFacts } from "../domain/ports.ts";
+import { writeNew } from "../fixture/seal.ts";
 import { denoFiles } from "../store/deno_files.ts";
 import { orFileError } from "../store/fs_errors.ts";
+import { unlinkQuietly } from "../store/publish.ts";
 import { absolute } from "./settings.ts";
 
-/**
- * Writes the file, a line with the port: it is there whole or not at all. Disposing removes it, because nobody
- * listens there any more.
- *
- * @throws {ReprError} `storage_…`.
- */
-export function writePortFile(path: string, port: number): Disposable {
-  const full = absolute(path);
-  orFileError("write the port file", full, () => replaceFile(denoFiles, full, `${port}\n`));
-  return {
-    [Symbol.dispose]() {
+/** What a server that was killed leaves there; a script may also have created the file, empty. */
+const LEFT_BY_SERVER = /^(\d{1,5}\n)?$/;
+/** `65535` with its line end. */
+const MAX_BYTES = 6;
+
+/** A file with the port of a server, in one line. */
+export class PortFile {
+  readonly #path: string;
+
+  /** @throws {ReprError} `usage` if anything but an empty file or an older port file is at `path`; `storage_…`. */
+  constructor(path: string) {
+    this.#path = absolute(path);
+    this.#requireReplaceable();
+  }
+
+  /**
+   * Writes the file: it is there whole or not at all. Disposing removes it, because nobody listens there any more,
+   * unless another file has its name by then.
+   *
+   * @throws {ReprError} `usage`, as the constructor; `storage_…`.
+   */
+  write(port: number): Disposable {
+    const path = this.#path;
+    this.#requireReplaceable();
+    const temporary = `${path}.part-${crypto.randomUUID()}`;
+    const written = orFileError("write the port file", path, () => {
       try {
-        denoFiles.unlink(full);
-      } catch {
-        // Gone already, which is what was wanted.
+        writeNew(denoFiles, temporary, `${port}\n`);
+        const facts = denoFiles.facts(temporary);
+        denoFiles.rename(temporary, path);
+        return facts;
+      } catch (error) {
+        unlinkQuietly(denoFiles, temporary);
+        throw error;
       }
-    },
-  };
+    });
+    return {
+      [Symbol.dispose]() {
+        try {
+          if (isSame(written, denoFiles.facts(path))) denoFiles.unlink(path);
+        } catch {
+          // A server that cannot remove it has done what it was asked to do.
+        }
+      },
+    };
+  }
+
+  #requireReplaceable(): void {
+    const path = this.#path;
+    orFileError("write the port file", path, () => {
+      const facts = denoFiles.facts(path);
+      if (facts === null) return;
+      const isOurs = facts.kind === "file" && facts.size <= MAX_BYTES &&
+        LEFT_BY_SERVER.test(new TextDecoder().decode(denoFiles.read(path)));
+      if (isOurs) return;
+      const found = facts.kind === "file" ? "it holds something else than a port" : "it is no regular file";
+      throw new ReprError("usage", `Cannot write the port to ${JSON.stringify(path)}: ${found}`, {
+        hint: "Name a new file: it is replaced, and removed when the server ends",
+      });
+    });
+  }
+}
+
+function isSame(written: FileFacts | null, now: FileFacts | null): boolean {
+  return written !== null && now !== null && written.inode === now.inode && written.device === now.device;
 }

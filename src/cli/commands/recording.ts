@@ -21,7 +21,10 @@ import {
 import { COMMON_FLAGS, days, DRY_RUN, REQUEST_FLAGS, tcpPort, wholeNumber } from "../flags.ts";
 import { RUN_FLAGS } from "./running.ts";
 
-const PORT_FILE = text("--port-file <file>", "write the port there once it listens");
+const PORT_FILE = text(
+  "--port-file <file>",
+  "write the port there once it listens: a new file, removed at the end",
+);
 const EVENTS = text("--events <file>", "write JSON Lines there; with -- CMD, where stdout is the command's");
 
 const RECORD_FLAGS = {

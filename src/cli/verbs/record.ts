@@ -20,7 +20,7 @@ import type { RecordFlags } from "../commands/recording.ts";
 import { type Context, makeContext } from "../context.ts";
 import { type EventOutput, openEventOutput } from "../event_output.ts";
 import type { Output } from "../output.ts";
-import { writePortFile } from "../port_file.ts";
+import { PortFile } from "../port_file.ts";
 import { alteredNote, leftAloneNote, tooShortNote, unaskedNote } from "../recording_notes.ts";
 import { recordRoutes, type Routes } from "../record_routes.ts";
 import { representing } from "../represented.ts";
@@ -38,6 +38,7 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   const wraps = command.length > 0;
   const out = absolute(flags.out);
   const routes = await recordRoutes(ports, flags.upstream, { wraps });
+  const portFile = flags.portFile === undefined ? null : new PortFile(flags.portFile);
   if (flags.dryRun === true) return preview(context, { command, flags, out, routes });
 
   using events = openEventOutput(output, flags, { wraps });
@@ -51,7 +52,7 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   let code = 0;
   let thrown: ReprError | null = null;
   try {
-    using _file = flags.portFile === undefined ? null : writePortFile(flags.portFile, recorder.port);
+    using _file = portFile?.write(recorder.port) ?? null;
     const served = ledTo(recorder);
     const environment = { ...clientEnvironment(served), ...representing(ports, served) };
     const ready = {

@@ -17,7 +17,7 @@ import type { ServeFlags } from "../commands/recording.ts";
 import { makeOutput } from "../context.ts";
 import { openEventOutput } from "../event_output.ts";
 import { livePorts } from "../live_ports.ts";
-import { writePortFile } from "../port_file.ts";
+import { PortFile } from "../port_file.ts";
 import { PROVIDER_ACCESS } from "../providers.ts";
 import { unaskedNote } from "../recording_notes.ts";
 import { representing } from "../represented.ts";
@@ -44,6 +44,7 @@ export async function serveVerb(
   const ports = livePorts();
   const pace = paceOf(flags.pace ?? "fast");
   const faults = flags.fault === undefined ? null : parseFaults(flags.fault.join("\n"));
+  const portFile = flags.portFile === undefined ? null : new PortFile(flags.portFile);
   requireDistinct(directories, ports);
   const fixtures = directories.map((directory) => readFixture(ports.files, withoutSlash(directory)));
   requireYoung(fixtures, flags.maxAge, ports);
@@ -80,7 +81,7 @@ export async function serveVerb(
   }
   let code: number;
   try {
-    using _file = flags.portFile === undefined ? null : writePortFile(flags.portFile, server.port);
+    using _file = portFile?.write(server.port) ?? null;
     const { port, origin, address } = server;
     const ready = { type: "ready", port, origin, address, environment };
     events.write(ready);
