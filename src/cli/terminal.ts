@@ -4,56 +4,36 @@
  * @module
  */
 
-/** Joiners that emoji and scripts need; invisible, but harmless. */
-const ZWNJ = 0x200c;
-const ZWJ = 0x200d;
+/**
+ * Control characters, and whatever Unicode says is not shown: bidi marks, zero-width marks, fillers, tag letters, line
+ * and paragraph separators, annotation marks; also Braille's blank. Not the joiners that emoji and scripts need, nor
+ * the variation selectors that choose a glyph.
+ */
+const UNSAFE =
+  /[[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb\u2800]--[\n\t\u200c\u200d\p{Variation_Selector}]]/gv;
 
 /**
- * Text in which control characters, escapes, bidi overrides and invisible marks are visible. One pass over the
+ * Text in which control characters, escapes, bidi overrides and invisible letters are visible. One pass over the
  * characters, so its time is linear. Newline and tab stay.
  */
 export function visibleText(text: string): string {
-  return replaceUnsafe(text, visible);
+  return text.replace(UNSAFE, visible);
 }
 
 /** JSON with the same characters escaped as JSON escapes them: it parses to the same value. */
 export function visibleJson(text: string): string {
-  return replaceUnsafe(text, (unit) => `\\u${unit.toString(16).padStart(4, "0")}`);
+  return text.replace(UNSAFE, (letter) => letter.split("").map(escaped).join(""));
 }
 
-function replaceUnsafe(text: string, replacement: (unit: number) => string): string {
-  let plainFrom = 0;
-  let result = "";
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (isHarmless(unit)) continue;
-    result += text.slice(plainFrom, index) + replacement(unit);
-    plainFrom = index + 1;
-  }
-  return plainFrom === 0 ? text : result + text.slice(plainFrom);
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-function isHarmless(unit: number): boolean {
-  if (unit < 0x20) return unit === 0x0a || unit === 0x09;
-  if (unit < 0x7f) return true;
-  if (unit <= 0x9f || unit === 0xad) return false;
-  if (unit < 0x061c) return true;
-  return !isInvisible(unit);
-}
-
-/** Bidi controls, zero-width marks, line and paragraph separators, annotation marks. */
-function isInvisible(unit: number): boolean {
-  return unit === 0x061c || unit === 0x180e || unit === 0xfeff ||
-    (unit >= 0x200b && unit <= 0x200f && unit !== ZWJ && unit !== ZWNJ) ||
-    (unit >= 0x2028 && unit <= 0x202e) ||
-    (unit >= 0x2060 && unit <= 0x206f) ||
-    (unit >= 0xfff9 && unit <= 0xfffb);
-}
-
-function visible(unit: number): string {
-  if (unit < 0x20) return String.fromCharCode(0x2400 + unit);
-  if (unit === 0x7f) return "\u2421";
-  return `\\u{${unit.toString(16)}}`;
+function visible(letter: string): string {
+  const code = letter.codePointAt(0) as number;
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  if (code === 0x7f) return "\u2421";
+  return `\\u{${code.toString(16)}}`;
 }
 
 /** Text in a style of ours. Only the printer turns it into escapes, so that no other escape reaches a terminal. */

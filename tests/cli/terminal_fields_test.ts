@@ -10,11 +10,11 @@ import { Place, together } from "./harness.ts";
 /** Found wherever a field is shown. */
 const MARK = "field";
 /** Sets the clipboard, starts a colour by one C1 character, reverses what follows, and hides a letter. */
-const EVIL = `${MARK}\x1b]52;c;ZXZpbA==\x07\u009b31m\u202etxt.exe\u200b\x7f\rend`;
+const EVIL = `${MARK}\x1b]52;c;ZXZpbA==\x07\u009b31m\u202etxt.exe\u200b\u{e0041}\u3164\x7f\rend`;
 /** As a file may be named. */
 const EVIL_NAME = `evil-${EVIL}`;
 /** What a terminal obeys or hides; a terminal's own line ends are taken away before. */
-const OBEYED = /(?![\u200c\u200d\n\t])[\p{Cc}\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
+const OBEYED = /(?![\u200c\u200d\n\t\p{Variation_Selector}])[\p{Cc}\p{DI}\p{Zl}\p{Zp}\ufff9-\ufffb\u2800]/u;
 
 /** A model whose every text is evil: its reasoning, calls and words. */
 const EVIL_MODEL: Script = ({ input }) =>

@@ -13,10 +13,19 @@ const CASES: readonly (readonly [string, string])[] = [
   ["a\u200bb\u2066c\ufeffd", "a\\u{200b}b\\u{2066}c\\u{feff}d"],
   ["क्‍ष and نمی‌خواهم", "क्‍ष and نمی‌خواهم"], // ZWJ and ZWNJ carry meaning
   ["\x7f\0", "␡␀"],
+  ["a\u{e0041}\u{e0042}", "a\\u{e0041}\\u{e0042}"], // tag letters, which spell out hidden text
+  ["\u3164\uffa0\u115f\u1160\u2800", "\\u{3164}\\u{ffa0}\\u{115f}\\u{1160}\\u{2800}"], // letters that look like space
+  ["\u17b4\u17b5\u034f", "\\u{17b4}\\u{17b5}\\u{34f}"],
+  ["\ufff0\ufff9\u{1bca0}\u{1d173}", "\\u{fff0}\\u{fff9}\\u{1bca0}\\u{1d173}"],
+  ["⚠️ ❤︎ 葛\u{e0100} 한글 ឧទាហរណ៍", "⚠️ ❤︎ 葛\u{e0100} 한글 ឧទាហរណ៍"], // variation selectors choose a glyph
+  ["\u0600\u06dd\u070f are visible", "\u0600\u06dd\u070f are visible"], // format characters that have a glyph
 ];
 
-/** Controls, bidi marks and invisible characters, as Unicode classes them; ZWNJ and ZWJ are harmless. */
-const OBEYED = /(?![\u200c\u200d])[\p{Cc}\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u;
+/**
+ * Controls, bidi marks and invisible characters, as Unicode classes them; ZWNJ, ZWJ and variation selectors are
+ * harmless. Braille's blank is visible to Unicode, and empty on a screen.
+ */
+const OBEYED = /(?![\u200c\u200d\p{Variation_Selector}])[\p{Cc}\p{DI}\p{Zl}\p{Zp}\ufff9-\ufffb\u2800]/u;
 
 for (const [text, shown] of CASES) {
   Deno.test(`on a terminal ${JSON.stringify(text)} is shown as ${JSON.stringify(shown)}`, () => {
@@ -61,6 +70,14 @@ function printed(isTerminal: boolean, colour: boolean, print: (printer: Printer)
   print(new Printer(stream, { colour }));
   return new TextDecoder().decode(new Uint8Array(chunks.flatMap((chunk) => [...chunk])));
 }
+
+Deno.test("text is made visible in time that grows with its length", () => {
+  const text = "plain \u{e0041} 漢字 ".repeat(400_000);
+  const began = performance.now();
+  assert.ok(visibleText(text).length > text.length);
+  assert.ok(visibleJson(text).length > text.length);
+  assert.ok(performance.now() - began < 5000);
+});
 
 Deno.test("styles add escapes on a terminal with colour only, and let no escape through", () => {
   const print = (printer: Printer) => printer.text([red("a\x1b[5m"), " b ", dim("")]);
