@@ -30,14 +30,18 @@ export function gitDirectoryWith(root: string, path: string): string | null {
 function isGitDirectory(directory: string, added: string): boolean {
   // Reading a large directory costs milliseconds: only where its names can matter.
   if (!MARKS.has(added) && factsOf(join(directory, "HEAD")) === null) return false;
-  const names = new Set([added, ...namesIn(directory)]);
-  return SETS.some((set) => set.every((name) => names.has(name))) && !hasRepository(directory);
+  return hasSet([added, ...namesIn(directory)]) && !hasRepository(directory);
 }
 
-/** A `.git` file leads to a repository, or makes git fail; a `.git` directory is one only with a `HEAD`. */
+function hasSet(found: readonly string[]): boolean {
+  const names = new Set(found);
+  return SETS.some((set) => set.every((name) => names.has(name)));
+}
+
+/** A `.git` file leads to a repository, or makes git fail. Git passes over a `.git` directory that is not whole. */
 function hasRepository(directory: string): boolean {
   const path = join(directory, ".git");
-  return factsOf(join(path, "HEAD")) !== null || factsOf(path)?.isFile === true;
+  return factsOf(path)?.isFile === true || hasSet(namesIn(path));
 }
 
 function namesIn(directory: string): string[] {

@@ -13,20 +13,27 @@ const PROTECTED = `
 .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .login .logout .cshrc .tcshrc .kshrc
 .zshrc .zshenv .zprofile .zlogin .zlogout .inputrc .xprofile .xinitrc .xsession .xsessionrc
 .config/fish .config/git .config/gh .config/autostart .config/systemd .config/environment.d
-.rhosts .shosts
-.exrc .vim .vimrc _vimrc .gvimrc .ideavimrc .lvimrc .nvimrc .nvim.lua .config/nvim .config/vim .nanorc .config/nano
+.rhosts .shosts .k5login .forward .mailcap .curlrc .wgetrc .tmux.conf .config/tmux
+.exrc .vim .vimrc _vimrc .gvimrc _gvimrc .ideavimrc .lvimrc .nvim .nvimrc _nvimrc .nvim.lua .config/nvim .config/vim .nanorc .config/nano
 .emacs .emacs.d .emacs.el .dir-locals.el .config/emacs .config/helix .helix .kakrc .config/kak .config/zed
 .gdbinit .lldbinit .pdbrc .pryrc .irbrc .rprofile
 .github/workflows .github/actions .gitea/workflows .forgejo/workflows .gitlab-ci.yml .gitlab-ci.yaml .gitlab/ci
 .circleci .buildkite .woodpecker .woodpecker.yml .woodpecker.yaml .drone.yml .drone.yaml .travis.yml .cirrus.yml
 .appveyor.yml appveyor.yml .teamcity .semaphore jenkinsfile azure-pipelines.yml azure-pipelines.yaml
 bitbucket-pipelines.yml
-.vscode .idea .zed .fleet .devcontainer .devcontainer.json .husky .huskyrc .githooks
-.pre-commit-config.yaml .pre-commit-config.yml .overcommit.yml .config/lefthook.yml .config/lefthook.yaml
-.claude .claude.json .codex .cursor .cursorrules .gemini .windsurf .continue .kiro .opencode .amazonq .mcp.json
+.vscode .idea .zed .fleet .devcontainer .devcontainer.json .husky .huskyrc .githooks .git-hooks
+.pre-commit-config.yaml .pre-commit-config.yml .overcommit.yml .config/lefthook.yml .config/lefthook.yaml captainhook.json
+.pnpmfile.cjs .yarn .mvn .mise .mise.toml mise.toml .config/mise
+.claude .claude.json .codex .cursor .cursorrules .gemini .windsurf .continue .kiro .opencode opencode.json opencode.jsonc
+.amazonq .roo .trae .qwen .mcp.json
 `.trim().split(/\s+/).map((name) => name.split("/"));
 /** Protected whatever follows: `.env`, `.env.local`, `.envrc`; `lefthook.yml`, `lefthook-local.toml`. */
-const PROTECTED_PREFIXES = [".env", "lefthook.", ".lefthook", "lefthook-local.", ".huskyrc."];
+const PROTECTED_PREFIXES = [
+  ...[".env", "lefthook.", ".lefthook", "lefthook-local.", ".huskyrc."],
+  ...["simple-git-hooks.", ".simple-git-hooks."],
+];
+/** Protected whatever precedes: a workspace file names tasks and settings. */
+const PROTECTED_SUFFIX = ".code-workspace";
 
 /** The protected name that a workspace-relative path goes through, or `null`. */
 export function protectedName(path: string): string | null {
@@ -34,6 +41,7 @@ export function protectedName(path: string): string | null {
   for (let start = 0; start < names.length; start++) {
     const name = names[start] as string;
     if (PROTECTED_PREFIXES.some((prefix) => name.startsWith(prefix))) return name;
+    if (name.endsWith(PROTECTED_SUFFIX)) return name;
     const found = PROTECTED.find((way) => way.every((step, index) => names[start + index] === step));
     if (found !== undefined) return found.join("/");
     const short = shortNameOf(name);

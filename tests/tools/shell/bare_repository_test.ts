@@ -102,12 +102,28 @@ Deno.test({
   ...OPTIONS,
   name: "a directory with a repository of its own may hold any of these names",
   async fn() {
-    using workspace = new Workspace({ ".git/HEAD": HEAD });
+    using workspace = new Workspace({ ".git/HEAD": HEAD, ".git/objects/x": "", ".git/refs/x": "" });
     for (const path of ["HEAD", "config", "objects/x", "refs/x", "HEAD"]) {
       assert.equal((await write(workspace, path)).status, "ok", path);
     }
-    // An empty .git is no repository: git looks at the directory itself next.
-    using empty = new Workspace({ ".git/x": "", HEAD, "objects/x": "" });
-    assert.equal((await write(empty, "refs/x")).status, "error");
+  },
+});
+
+/** What `.git` may hold without being a repository: git looks at the directory itself next. */
+const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "holds something else": { ".git/x": "" },
+  "holds HEAD alone": { ".git/HEAD": HEAD },
+  "has no objects": { ".git/HEAD": HEAD, ".git/refs/x": "" },
+  "has no refs": { ".git/HEAD": HEAD, ".git/objects/x": "" },
+};
+
+Deno.test({
+  ...OPTIONS,
+  name: "a .git that git takes for no repository leaves the guard on",
+  async fn() {
+    for (const [what, broken] of Object.entries(BROKEN)) {
+      using workspace = new Workspace({ ...broken, HEAD, "objects/x": "" });
+      assert.equal((await write(workspace, "refs/x")).status, "error", what);
+    }
   },
 });
