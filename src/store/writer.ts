@@ -49,6 +49,8 @@ export class SessionWriter {
   readonly #lock: SessionLock;
   /** `turns/` as it was opened, to notice when the session is moved or replaced. */
   readonly #turns: HeldDirectory;
+  /** `blobs/` likewise: turns name what is in it. */
+  readonly #blobsHeld: HeldDirectory;
   #history: History;
   readonly #blobs = new Set<string>();
   #manifest: Manifest | null;
@@ -59,7 +61,12 @@ export class SessionWriter {
   private constructor(
     ports: Ports,
     paths: SessionPaths,
-    held: { readonly lock: SessionLock; readonly turns: HeldDirectory; readonly history: History },
+    held: {
+      readonly lock: SessionLock;
+      readonly turns: HeldDirectory;
+      readonly blobs: HeldDirectory;
+      readonly history: History;
+    },
   ) {
     this.id = paths.id;
     this.path = paths.root;
@@ -67,6 +74,7 @@ export class SessionWriter {
     this.#paths = paths;
     this.#lock = held.lock;
     this.#turns = held.turns;
+    this.#blobsHeld = held.blobs;
     this.#history = held.history;
     this.#manifest = held.history.manifest;
   }
@@ -126,9 +134,12 @@ export class SessionWriter {
       return orStorageError(`open session "${paths.id}"`, paths.root, () => {
         prepare();
         // Before the turns are read: later turns must follow these.
-        const turns = new HeldDirectory(ports, paths.turns);
-        held.push(turns);
-        return new SessionWriter(ports, paths, { lock, turns, history: read() });
+        const [turns, blobs] = [paths.turns, paths.blobs].map((path) => {
+          const directory = new HeldDirectory(ports, path);
+          held.push(directory);
+          return directory;
+        }) as [HeldDirectory, HeldDirectory];
+        return new SessionWriter(ports, paths, { lock, turns, blobs, history: read() });
       });
     } catch (error) {
       for (const directory of held) directory.close();
@@ -249,6 +260,7 @@ export class SessionWriter {
     this.#closed = true;
     this.#dead ??= new ReprError("unexpected", "The session was closed");
     this.#turns.close();
+    this.#blobsHeld.close();
     this.#lock.release();
   }
 
@@ -291,27 +303,37 @@ export class SessionWriter {
     return this.#dead ?? this.#displacement(tried) ?? storageError(error, tried, path);
   }
 
-  /** Stops the writer when the session's path names another directory than the one that was opened, or none. */
+  /** Stops the writer when the session's path or its `blobs/` is another directory than the one that was opened, or none. */
   #requireInPlace(tried: string): void {
-    if (!this.#turns.isInPlace()) throw this.#displaced(tried);
+    const moved = this.#moved();
+    if (moved !== null) throw this.#displaced(tried, moved);
   }
 
   /** Whether something failed because the directory is gone. */
   #displacement(tried: string): ReprError | null {
     try {
-      return this.#turns.isInPlace() ? null : this.#displaced(tried);
+      const moved = this.#moved();
+      return moved === null ? null : this.#displaced(tried, moved);
     } catch {
       // The first failure says more.
       return null;
     }
   }
 
-  #displaced(tried: string): ReprError {
+  /** What is not where it was opened. Throws the runtime's errors. */
+  #moved(): "directory" | "blobs/" | null {
+    if (!this.#turns.isInPlace()) return "directory";
+    return this.#blobsHeld.isInPlace() ? null : "blobs/";
+  }
+
+  #displaced(tried: string, what: "directory" | "blobs/"): ReprError {
     this.#dead = new ReprError(
       "session_diverged",
-      `Cannot ${tried}: its directory was moved or replaced while it was open; nothing was written to the one that has its name now`,
+      `Cannot ${tried}: its ${what} was moved or replaced while it was open; nothing was written to the one that has its name now`,
       {
-        hint: `Move the session back, or look at the one that has its name with "reprise show ${this.id}"`,
+        hint: what === "blobs/"
+          ? "Move it back: the turns that were saved name blobs in it"
+          : `Move the session back, or look at the one that has its name with "reprise show ${this.id}"`,
         details: { session: this.id, path: this.path },
       },
     );

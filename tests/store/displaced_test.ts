@@ -83,6 +83,47 @@ for (const [how, replace] of Object.entries(REPLACE)) {
     }));
 }
 
+/** Ways to put another directory in the place of `blobs/` of a session that is open. */
+const REPLACE_BLOBS: Readonly<Record<string, (blobs: string) => void>> = {
+  "another one": (blobs) => {
+    Deno.renameSync(blobs, `${blobs}-away`);
+    Deno.mkdirSync(blobs, { mode: 0o700 });
+  },
+  nothing: (blobs) => Deno.renameSync(blobs, `${blobs}-away`),
+};
+
+for (const [what, replace] of Object.entries(REPLACE_BLOBS)) {
+  Deno.test(`a writer that finds ${what} in the place of blobs/ stops as diverged, with the session whole once it is back`, () =>
+    withHome(async (home) => {
+      const writer = await newWriter(testPorts(), home);
+      appendRun(writer);
+      const blobs = `${writer.path}/blobs`;
+      replace(blobs);
+      const before = listing(home.sessions);
+      assert.throws(() => writer.append(userDraft("go on", 2)), {
+        ...DIVERGED,
+        message: /its blobs\/ was moved or replaced while it was open/,
+      });
+      assert.throws(() => writer.putBlob(new TextEncoder().encode("large")), DIVERGED);
+      writer.close();
+      assert.deepEqual(listing(home.sessions), before);
+      if (what !== "nothing") Deno.removeSync(blobs);
+      Deno.renameSync(`${blobs}-away`, blobs);
+      assert.deepEqual((await fsckSession(testPorts(), home, ID)).findings, []);
+    }));
+
+  Deno.test(`a writer that finds ${what} in the place of blobs/ keeps no blob there`, () =>
+    withHome(async (home) => {
+      const writer = await newWriter(testPorts(), home);
+      appendRun(writer);
+      replace(`${writer.path}/blobs`);
+      const before = listing(home.sessions);
+      assert.throws(() => writer.putBlob(new TextEncoder().encode("large")), DIVERGED);
+      writer.close();
+      assert.deepEqual(listing(home.sessions), before);
+    }));
+}
+
 Deno.test("whichever operation of an append a replacement comes before, the session that takes the name is not changed", () =>
   withHome(async (home) => {
     const other = await firstRun(home);
