@@ -4,6 +4,7 @@
  * @module
  */
 import type { Ports } from "../domain/ports.ts";
+import { KIND_NAMES } from "../fixture/file_kinds.ts";
 import { attempt, finding, type LintFinding } from "../fixture/tend/lint_finding.ts";
 import { fsckDirectory } from "../store/fsck.ts";
 import { pathsAt } from "../store/layout.ts";
@@ -17,7 +18,7 @@ export async function lintStart(ports: Ports, directory: string): Promise<LintFi
   const root = `${directory}/start`;
   const kind = ports.files.facts(root)?.kind;
   if (kind === undefined) return [];
-  if (kind !== "directory") return [finding("error", "bad_start", "start", `it is a ${kind}`)];
+  if (kind !== "directory") return [finding("error", "bad_start", "start", `it is ${KIND_NAMES[kind]}`)];
   const findings: LintFinding[] = [];
   const id = attempt(findings, "bad_start", "start/manifest.json", () => startedSession(directory));
   if (id === null) return findings;

@@ -7,6 +7,7 @@ import { openHome } from "../../store/home.ts";
 import { importSession } from "../../store/import.ts";
 import type { ImportFlags } from "../commands/keeping.ts";
 import { makeContext } from "../context.ts";
+import { otherKind } from "../regular_file.ts";
 
 /** Performs `import`. */
 export async function importVerb(file: string, flags: ImportFlags): Promise<ExitCode> {
@@ -41,15 +42,19 @@ function stdin(): AsyncIterable<Uint8Array> {
 
 function fileChunks(ports: Ports, path: string): Iterable<Uint8Array> {
   // A link to a file is fine: it is the user's own choice.
-  const isFile = (() => {
-    try {
-      return Deno.statSync(path).isFile;
-    } catch {
-      return false;
-    }
-  })();
-  if (isFile) return chunksOf(ports, path);
-  throw new ReprError("usage", `Cannot import ${JSON.stringify(path)}: no such file`, {
+  const kind = otherKind(path);
+  if (kind === null && isThere(path)) return chunksOf(ports, path);
+  const why = kind === null ? "no such file" : `it is ${kind}, not a file`;
+  throw new ReprError("usage", `Cannot import ${JSON.stringify(path)}: ${why}`, {
     hint: 'Name a file that "reprise export" wrote, or "-" for stdin',
   });
+}
+
+function isThere(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
