@@ -60,6 +60,11 @@ export function setVariables(variables: Readonly<Record<string, string>>): void 
   for (const [name, value] of Object.entries(variables)) Deno.env.set(name, value);
 }
 
+/** Unsets variables for the runtime, and for what the program starts. */
+export function unsetVariables(names: readonly string[]): void {
+  for (const name of names) Deno.env.delete(name);
+}
+
 /** True for a variable that the program reads. */
 export function isRead(name: string): boolean {
   return READ_VARIABLES.some((known) =>

@@ -6,6 +6,9 @@
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { ApiKey } from "../provider/provider.ts";
 
+/** Holds the base URL of whatever provider, before any variable of the provider's own. */
+export const OWN_URL_VARIABLE = "REPRISE_BASE_URL";
+
 /** A variable that may hold a key, and how that key goes out. */
 export interface KeyVariable {
   readonly name: string;
@@ -14,7 +17,7 @@ export interface KeyVariable {
 
 /** What a kind of provider is reached with. */
 export interface ProviderAccess {
-  /** Variables with its base URL, after `REPRISE_BASE_URL`; the first that is set counts. */
+  /** Variables with its base URL, after {@linkcode OWN_URL_VARIABLE}; the first that is set counts. */
   readonly urlVariables: readonly string[];
   /** `null` where only the user can know it. */
   readonly defaultUrl: string | null;

@@ -10,7 +10,7 @@ import type { Ports } from "../domain/ports.ts";
 import type { RecordRoute } from "../fixture/record/recorder.ts";
 import { parseUpstream, requirePublicName, type Upstream } from "../fixture/record/upstream.ts";
 import { USUAL_ROUTES, type UsualRoute } from "../fixture/route.ts";
-import { PROVIDER_ACCESS } from "./providers.ts";
+import { OWN_URL_VARIABLE, PROVIDER_ACCESS } from "./providers.ts";
 
 /** How long a name may take to be looked up, in milliseconds; what takes longer is not held against it. */
 const LOOKUP_MS = 3000;
@@ -27,7 +27,8 @@ export interface Routes {
  * say, else the providers' own servers. The base URLs that a command gets end in the same path as those upstream, so
  * that paths go through and are recorded unchanged.
  *
- * @throws {ReprError} `usage` where there is neither; `bad_url`, `insecure_url`.
+ * @throws {ReprError} `usage` where there is neither, and where `REPRISE_BASE_URL` leads a wrapped command elsewhere;
+ * `bad_url`, `insecure_url`.
  */
 export async function recordRoutes(
   ports: Pick<Ports, "env">,
@@ -53,7 +54,22 @@ export async function recordRoutes(
     // Clients of Anthropic add the version themselves.
     return routeTo(usual, usual.provider === "anthropic" ? withoutVersion(base) : base);
   }));
-  return { routes, upstreams: routes.map(({ route }) => route.baseUrl) };
+  const upstreams = routes.map(({ route }) => route.baseUrl);
+  requireNoWayPast(ports, upstreams);
+  return { routes, upstreams };
+}
+
+/** Refuses a base URL that wins over those of the routes and is none of them: its API and its key are not known here. */
+function requireNoWayPast({ env }: Pick<Ports, "env">, upstreams: readonly string[]): void {
+  const url = env(OWN_URL_VARIABLE) ?? "";
+  const endpointOf = (text: string) => URL.parse(text)?.href.replace(/\/+$/, "").replace(/\/v1$/, "");
+  const endpoint = endpointOf(url);
+  if (url === "" || endpoint !== undefined && upstreams.some((known) => endpointOf(known) === endpoint)) {
+    return;
+  }
+  throw new ReprError("usage", `Cannot record: ${OWN_URL_VARIABLE} leads past the recorder`, {
+    hint: `Unset it, or name the API that it leads to with --upstream`,
+  });
 }
 
 /** The route to an API at this base URL. A path is not held to that of the base URL, only to its origin. */

@@ -7,12 +7,23 @@ import { ReprError } from "../domain/errors.ts";
 import type { Route } from "../fixture/route.ts";
 import { loopbackDirect } from "../transport/proxy.ts";
 import { readVariable } from "./environment.ts";
+import { OWN_URL_VARIABLE, PROVIDER_ACCESS } from "./providers.ts";
 import { onStopSignals, signalChild } from "./stop_signals.ts";
 
 /** A route, and the server that its clients come to: `http://127.0.0.1:PORT`. */
 export interface ServedRoute {
   readonly route: Route;
   readonly origin: string;
+}
+
+/**
+ * The variables that would lead clients of `serve` past it, to the real servers: of every API that has no route, and
+ * the one that wins over the routes' own.
+ */
+export function variablesPast(served: readonly ServedRoute[]): string[] {
+  const led = new Set(served.map(({ route }) => route.variable));
+  const variables = Object.values(PROVIDER_ACCESS).flatMap(({ urlVariables }) => urlVariables);
+  return [OWN_URL_VARIABLE, ...variables.filter((name) => !led.has(name))];
 }
 
 /** The variables that lead clients to our servers. */

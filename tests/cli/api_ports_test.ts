@@ -175,6 +175,32 @@ together("under -- CMD each API has its own port", {
       );
     },
 
+  "no variable of reprise or Azure leads a command around serve, and record refuses one that leads around it":
+    async () => {
+      await using place = new Place();
+      const fixture = writeFixture(`${place.directory}/old`, [{
+        request: { body: {} },
+        body: "data: b\n\n",
+      }]);
+      const url = `${place.openai.origin}/v1`;
+      const env = {
+        REPRISE_BASE_URL: url,
+        AZURE_OPENAI_BASE_URL: url,
+        AZURE_OPENAI_ENDPOINT: place.openai.origin,
+      };
+      const around = (...args: string[]) => {
+        const print = Object.keys(env).map((name) => `$\{${name}-unset}`).join(" ");
+        return place.call([...args, "--", "sh", "-c", `echo ${print}`], { env });
+      };
+      const served = await around("serve", fixture, "--allow-unused");
+      assert.deepEqual([served.code, served.stdout], [0, "unset unset unset\n"], served.stderr);
+      const recorded = await around("record", "--out", place.out);
+      assert.deepEqual([recorded.code, recorded.stdout], [2, ""], recorded.stderr);
+      assert.match(recorded.stderr, /REPRISE_BASE_URL leads past the recorder\nhint: [^\n]*--upstream/);
+      const given = await around("record", "--out", place.out, "--upstream", url);
+      assert.match(given.stdout, /^unset http/);
+    },
+
   "a command that asked nothing of serve ends with 7, unless --allow-unused": async () => {
     await using place = new Place();
     const fixture = writeFixture(`${place.directory}/old`, [{ request: { body: {} }, body: "data: b\n\n" }]);

@@ -48,6 +48,19 @@ Deno.test("a wrapped command gets the paths of its own base URLs, with and witho
   assert.equal((await baseUrls(undefined, { OPENAI_BASE_URL: HOST })).OPENAI_BASE_URL, HOST);
 });
 
+Deno.test("REPRISE_BASE_URL may be set where a route goes to the same endpoint, with and without a version", async () => {
+  const urls = [HOST, `${HOST}/claude`, `${HOST}/claude/v1/`, "https://api.openai.com/v1"];
+  for (const url of urls) {
+    const set = { REPRISE_BASE_URL: url, ANTHROPIC_BASE_URL: `${HOST}/claude` };
+    const known = url === HOST ? { ...set, OPENAI_BASE_URL: `${HOST}/v1` } : set;
+    assert.equal(Object.keys(await baseUrls(undefined, known)).length, 2, url);
+  }
+  for (const url of [`${HOST}/other`, "http://127.0.0.1:8081", "no url"]) {
+    await assert.rejects(baseUrls(undefined, { REPRISE_BASE_URL: url }), { code: "usage" }, url);
+    assert.ok(await baseUrls(HOST, { REPRISE_BASE_URL: url }), "the flag is meant");
+  }
+});
+
 Deno.test("without a command there is one upstream for any client, whose path stays in front of each request's", async () => {
   const { routes, upstreams } = await recordRoutes(WITHOUT_ENV, `${HOST}/v1`, { wraps: false });
   assert.deepEqual(routes, [{ upstream: { origin: HOST, prefix: "/v1" }, route: null }]);

@@ -18,10 +18,12 @@ import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { RecordFlags } from "../commands/recording.ts";
 import { type Context, makeContext } from "../context.ts";
+import { unsetVariables } from "../environment.ts";
 import { type EventOutput, openEventOutput } from "../event_output.ts";
 import type { Output } from "../output.ts";
 import { PortFile } from "../port_file.ts";
 import { alteredNote, leftAloneNote, tooShortNote, unaskedNote } from "../recording_notes.ts";
+import { OWN_URL_VARIABLE } from "../providers.ts";
 import { recordRoutes, type Routes } from "../record_routes.ts";
 import { representing } from "../represented.ts";
 import { refusedLine } from "../serve_view.ts";
@@ -64,6 +66,8 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
     if (!wraps && !events.onStdout) {
       output.note(`recording ${routes.upstreams.join(" and ")} at ${recorder.origin} into "${out}"`);
     }
+    // It is the upstream of one of the routes, or the user named another one.
+    if (wraps) unsetVariables([OWN_URL_VARIABLE]);
     code = wraps ? await runWrapped(command, environment) : await end?.came ?? 0;
   } catch (error) {
     thrown = asReprError(error);

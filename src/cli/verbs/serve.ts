@@ -15,6 +15,7 @@ import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import { type ServeEvent, startReplayServers } from "../../fixture/serve/server.ts";
 import type { ServeFlags } from "../commands/recording.ts";
 import { makeOutput } from "../context.ts";
+import { unsetVariables } from "../environment.ts";
 import { openEventOutput } from "../event_output.ts";
 import { livePorts } from "../live_ports.ts";
 import { PortFile } from "../port_file.ts";
@@ -24,7 +25,7 @@ import { representing } from "../represented.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { type ServeSummary, ServeView } from "../serve_view.ts";
 import { ordinaryEnd } from "../ordinary_end.ts";
-import { clientEnvironment, runWrapped } from "../wrapped_command.ts";
+import { clientEnvironment, runWrapped, variablesPast } from "../wrapped_command.ts";
 
 /** What clients that are given no token send as their key. */
 const DUMMY_KEY = "reprise-plays-this";
@@ -90,6 +91,7 @@ export async function serveVerb(
       if (!wraps) output.json(ready);
       view.ready(address, baseUrls, fixtures);
     }
+    if (wraps) unsetVariables(variablesPast(served));
     code = wraps
       ? await runWrapped(command, { ...environment, ...keys(ports, token) })
       : await end?.came ?? 0;
