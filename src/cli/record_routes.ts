@@ -24,7 +24,8 @@ export interface Routes {
 
 /**
  * The routes of `--upstream URL`, or of a wrapped command without it: what `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL`
- * say, else the providers' own servers. The base URLs that a command gets end in the same path as those upstream, so
+ * say, else the providers' own servers. With both, only one API is led to the upstream, so that the key of the other
+ * vendor does not go there: Anthropic's where `provider` or the host says so, else OpenAI's. The base URLs that a command gets end in the same path as those upstream, so
  * that paths go through and are recorded unchanged.
  *
  * @throws {ReprError} `usage` where there is neither, and where `REPRISE_BASE_URL` leads a wrapped command elsewhere;
@@ -33,14 +34,16 @@ export interface Routes {
 export async function recordRoutes(
   ports: Pick<Ports, "env">,
   upstream: string | undefined,
-  { wraps }: { readonly wraps: boolean },
+  { wraps, provider }: { readonly wraps: boolean; readonly provider?: ProviderKind | undefined },
 ): Promise<Routes> {
   if (upstream !== undefined) {
     const given = await checked(parseUpstream(upstream, { isLiteral: true }));
     if (!wraps) return { routes: [{ upstream: given, route: null }], upstreams: [textOf(given)] };
     const { origin, prefix } = withoutVersion(given);
+    const isAnthropic = (provider ?? vendorAt(origin)) === "anthropic";
+    const usual = USUAL_ROUTES.filter((route) => (route.provider === "anthropic") === isAnthropic);
     return {
-      routes: USUAL_ROUTES.map((usual) => routeTo(usual, { origin, prefix: `${prefix}${usual.path}` })),
+      routes: usual.map((one) => routeTo(one, { origin, prefix: `${prefix}${one.path}` })),
       upstreams: [`${origin}${prefix}`],
     };
   }
@@ -70,6 +73,13 @@ function requireNoWayPast({ env }: Pick<Ports, "env">, upstreams: readonly strin
   throw new ReprError("usage", `Cannot record: ${OWN_URL_VARIABLE} leads past the recorder`, {
     hint: `Unset it, or name the API that it leads to with --upstream`,
   });
+}
+
+/** The vendor whose own server is there; `undefined` for any other one. */
+function vendorAt(origin: string): ProviderKind | undefined {
+  return USUAL_ROUTES.map(({ provider }) => provider).find((provider) =>
+    URL.parse(PROVIDER_ACCESS[provider].defaultUrl ?? "")?.origin === origin
+  );
 }
 
 /** The route to an API at this base URL. A path is not held to that of the base URL, only to its origin. */

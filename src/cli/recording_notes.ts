@@ -5,6 +5,7 @@
  */
 import { counted } from "../domain/text.ts";
 import type { LeftAlone } from "../fixture/record/outcome.ts";
+import { type Route, USUAL_ROUTES } from "../fixture/route.ts";
 import { SHORTEST_SECRET } from "../fixture/secrets/secret_values.ts";
 
 /** How many files a note names of each secret; events name all. */
@@ -44,4 +45,13 @@ export function alteredNote(exchanges: number): string | null {
 /** That a wrapped command did not come to the recorder or the server. */
 export function unaskedNote(what: "recorder" | "server"): string {
   return `The command asked nothing of the ${what}: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL`;
+}
+
+/** That a wrapped command is led to one API only, and the requests to the other one go their own way; `null` for both. */
+export function unledNote(led: readonly Pick<Route, "variable" | "provider">[]): string | null {
+  const [route] = led;
+  if (route === undefined || led.length === USUAL_ROUTES.length) return null;
+  const other = route.provider === "anthropic" ? "openai" : "anthropic";
+  return `with --upstream, only ${route.variable} leads to the recorder: requests to the other API go where they ` +
+    `always go, and are not recorded (-p ${other} records that API instead)`;
 }

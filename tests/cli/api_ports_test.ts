@@ -124,6 +124,27 @@ together("under -- CMD each API has its own port", {
       assert.deepEqual([played.code, played.stdout], [0, "200 of openai\n200 of anthropic\n"], played.stderr);
     },
 
+  "record --upstream with a command sends one vendor's key there, and says which API it does not record":
+    async () => {
+      await using place = new Place();
+      const gateway = startAnyApi();
+      await using _stopped = gateway;
+      const args = ["record", "--upstream", gateway.origin, "--out", place.out];
+      const called = await place.around(args, RESPONSES, MESSAGES);
+      assert.equal(called.code, 0, called.stderr);
+      assert.deepEqual(sent(gateway), [`/v1/responses Bearer ${KEYS.OPENAI_API_KEY}`]);
+      assert.deepEqual(sent(place.anthropic), [`/v1/messages ${KEYS.ANTHROPIC_API_KEY}`]);
+      assert.match(called.stderr, /only OPENAI_BASE_URL leads to the recorder[^\n]*-p anthropic/);
+      const { environment } = place.events[0];
+      assert.equal(environment.ANTHROPIC_BASE_URL, undefined);
+
+      const other = ["record", "-p", "anthropic", "--upstream", gateway.origin, "--out", `${place.out}-2`];
+      const second = await place.around(other, MESSAGES);
+      assert.equal(second.code, 0, second.stderr);
+      assert.deepEqual(sent(gateway).slice(1), [`/v1/messages ${KEYS.ANTHROPIC_API_KEY}`]);
+      assert.doesNotMatch(second.stderr, /leads to the recorder/);
+    },
+
   "HEAD of the base URL is passed on by record and answered by serve, and neither an exchange nor a miss":
     async () => {
       await using place = new Place();

@@ -1,13 +1,19 @@
 /** Where `record` passes requests on to, whatever the clients of a wrapped command and the user's URL say. */
 import assert from "node:assert/strict";
+import type { ProviderKind } from "../../src/domain/fingerprint.ts";
 import { recordRoutes } from "../../src/cli/record_routes.ts";
 
 const WITHOUT_ENV = { env: () => undefined };
 const HOST = "http://127.0.0.1:8080";
 
 /** The base URL that the clients of each API have upstream; in the path, also here. */
-async function baseUrls(upstream: string | undefined, env: Readonly<Record<string, string>> = {}) {
-  const { routes } = await recordRoutes({ env: (name) => env[name] }, upstream, { wraps: true });
+async function baseUrls(
+  upstream: string | undefined,
+  env: Readonly<Record<string, string>> = {},
+  provider?: ProviderKind,
+) {
+  const ports = { env: (name: string) => env[name] };
+  const { routes } = await recordRoutes(ports, upstream, { wraps: true, provider });
   for (const { upstream, route } of routes) {
     assert.equal(`${upstream.origin}${route?.path}`, route?.baseUrl, "paths go through unchanged");
     assert.equal(upstream.prefix, "");
@@ -28,10 +34,25 @@ Deno.test("a wrapped command's clients come out right, whether --upstream has th
     ["/my-v1", "/my-v1"],
   ] as const;
   for (const [given, kept] of rows) {
-    assert.deepEqual(await baseUrls(`${HOST}${given}`), {
-      OPENAI_BASE_URL: `${HOST}${kept}/v1`,
+    assert.deepEqual(await baseUrls(`${HOST}${given}`), { OPENAI_BASE_URL: `${HOST}${kept}/v1` });
+    assert.deepEqual(await baseUrls(`${HOST}${given}`, {}, "anthropic"), {
       ANTHROPIC_BASE_URL: `${HOST}${kept}`,
     });
+  }
+});
+
+Deno.test("--upstream with a command leads one API: that of -p, else of Anthropic's own host, else OpenAI's", async () => {
+  const rows = [
+    ["https://api.anthropic.com/v1", undefined, "ANTHROPIC_BASE_URL"],
+    ["https://api.openai.com", undefined, "OPENAI_BASE_URL"],
+    ["https://me.openai.azure.com/openai/v1", undefined, "OPENAI_BASE_URL"],
+    [HOST, undefined, "OPENAI_BASE_URL"],
+    [HOST, "anthropic", "ANTHROPIC_BASE_URL"],
+    [HOST, "compatible", "OPENAI_BASE_URL"],
+    [HOST, "azure", "OPENAI_BASE_URL"],
+  ] as const;
+  for (const [upstream, provider, variable] of rows) {
+    assert.deepEqual(Object.keys(await baseUrls(upstream, {}, provider)), [variable], upstream);
   }
 });
 

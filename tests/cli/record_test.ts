@@ -132,7 +132,7 @@ together("record keeps what passes", {
     await using place = new Place(() => HELLO);
     const out = (name: string) => `${place.sandbox.directory}/${name}`;
     const env = { MY_TOOL_TOKEN: CANARY, DB_PASSWORD: "hunter2" };
-    const upstream = ["--upstream", place.server.baseUrl];
+    const upstream = ["--upstream", place.server.baseUrl, "-p", "openai"];
     const around = (input: string) => ["--", ...client(0, input)];
 
     const told = await place.call(["record", "--out", out("told"), ...upstream, ...around(CANARY)], { env });

@@ -32,7 +32,8 @@ const RECORD_FLAGS = {
   out: requiredText("--out <dir>", "the fixture to write: a folder that is new or empty"),
   upstream: value(
     "--upstream <url>",
-    "the API that requests go to, without the path that clients add (with -- CMD: what the base URL variables say)",
+    "the API that requests go to, without the path that clients add; with -- CMD, the only API that is recorded: " +
+      "OpenAI's or one like it, Anthropic's with -p anthropic (default with -- CMD: what the base URL variables say)",
     oneUpstream,
   ),
   port: value(

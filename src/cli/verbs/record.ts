@@ -22,7 +22,7 @@ import { unsetVariables } from "../environment.ts";
 import { type EventOutput, openEventOutput } from "../event_output.ts";
 import type { Output } from "../output.ts";
 import { PortFile } from "../port_file.ts";
-import { alteredNote, leftAloneNote, tooShortNote, unaskedNote } from "../recording_notes.ts";
+import { alteredNote, leftAloneNote, tooShortNote, unaskedNote, unledNote } from "../recording_notes.ts";
 import { OWN_URL_VARIABLE } from "../providers.ts";
 import { recordRoutes, type Routes } from "../record_routes.ts";
 import { representing } from "../represented.ts";
@@ -39,7 +39,7 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   const { ports, output } = context;
   const wraps = command.length > 0;
   const out = absolute(flags.out);
-  const routes = await recordRoutes(ports, flags.upstream, { wraps });
+  const routes = await recordRoutes(ports, flags.upstream, { wraps, provider: flags.provider });
   const portFile = flags.portFile === undefined ? null : new PortFile(flags.portFile);
   if (flags.dryRun === true) return preview(context, { command, flags, out, routes });
 
@@ -66,6 +66,8 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
     if (!wraps && !events.onStdout) {
       output.note(`recording ${routes.upstreams.join(" and ")} at ${recorder.origin} into "${out}"`);
     }
+    const unled = wraps && flags.provider === undefined ? unledNote(served.map(({ route }) => route)) : null;
+    if (unled !== null) output.note(unled);
     // It is the upstream of one of the routes, or the user named another one.
     if (wraps) unsetVariables([OWN_URL_VARIABLE]);
     code = wraps ? await runWrapped(command, environment) : await end?.came ?? 0;
