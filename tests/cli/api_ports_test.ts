@@ -222,6 +222,29 @@ together("under -- CMD each API has its own port", {
       assert.match(given.stdout, /^unset http/);
     },
 
+  "a miss names what its own port has, and the variable of the port that has the path": async () => {
+    await using place = new Place();
+    const recorded = await place.around(["record", "--out", place.out], OPENAI_MODELS, RESPONSES, MESSAGES);
+    assert.equal(recorded.code, 0, recorded.stderr);
+    const astray = { url: "$ANTHROPIC_BASE_URL/v1/responses", method: "POST", body: "{}" };
+    const called = await place.around(["serve", place.out], astray, MODELS);
+    assert.equal(called.code, 7, called.stderr);
+    const messages = place.events.filter(({ type }) => type === "miss").map(({ message }) => message);
+    assert.match(
+      messages[0],
+      /: nothing is recorded for that method and path at ANTHROPIC_BASE_URL, only POST \/v1\/messages \(1\); it was recorded at OPENAI_BASE_URL\. /,
+    );
+    assert.match(messages[1], /at ANTHROPIC_BASE_URL, only [^;]*; it was recorded at OPENAI_BASE_URL\. /);
+
+    const alone = await place.around(["record", "--out", `${place.out}-2`], RESPONSES);
+    assert.equal(alone.code, 0, alone.stderr);
+    assert.equal((await place.around(["serve", `${place.out}-2`], MESSAGES)).code, 7);
+    assert.match(
+      place.events.find(({ type }) => type === "miss").message,
+      /\/v1\/messages\): nothing is recorded at ANTHROPIC_BASE_URL\. /,
+    );
+  },
+
   "a command that asked nothing of serve ends with 7, unless --allow-unused": async () => {
     await using place = new Place();
     const fixture = writeFixture(`${place.directory}/old`, [{ request: { body: {} }, body: "data: b\n\n" }]);
