@@ -55,6 +55,11 @@ export function readVariable(name: string): string | undefined {
   return isRead(name) ? Deno.env.get(name) : undefined;
 }
 
+/** True if there is a variable of that name, whether or not the program reads its value. */
+export function isSet(name: string): boolean {
+  return Deno.env.has(name);
+}
+
 /** Sets variables for the runtime, and for what the program starts. */
 export function setVariables(variables: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(variables)) Deno.env.set(name, value);

@@ -4,6 +4,7 @@
  * @module
  */
 import { counted } from "../domain/text.ts";
+import { isSet } from "./environment.ts";
 import type { LeftAlone } from "../fixture/record/outcome.ts";
 import { type Route, USUAL_ROUTES } from "../fixture/route.ts";
 import { SHORTEST_SECRET } from "../fixture/secrets/secret_values.ts";
@@ -19,6 +20,9 @@ export function tooShortNote(variables: readonly string[]): string | null {
     `see that no recording holds ${them}`;
 }
 
+/** Advice that fits variables, not the headers of requests. */
+const NOT_SECRET = ". --not-secret NAME says that the value of a variable is no secret";
+
 /** That these secrets are ordinary words, and where they were left; `null` for none. */
 export function leftAloneNote(leftAlone: readonly LeftAlone[]): string | null {
   if (leftAlone.length === 0) return null;
@@ -29,7 +33,9 @@ export function leftAloneNote(leftAlone: readonly LeftAlone[]): string | null {
     }`;
   });
   return `ordinary words (letters only, at most 12) are looked for in headers, URLs and members named like keys only, ` +
-    `and were left alone elsewhere: ${each.join("; ")}. --not-secret NAME says that one is no secret`;
+    `and were left alone elsewhere: ${each.join("; ")}${
+      leftAlone.some(({ name }) => isSet(name)) ? NOT_SECRET : ""
+    }`;
 }
 
 /** That so many published exchanges are not as they were sent; `null` for none. */

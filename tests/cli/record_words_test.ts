@@ -1,5 +1,6 @@
 /** Recording where a password is an ordinary word: `POSTGRES_PASSWORD=postgres`. */
 import assert from "node:assert/strict";
+import { leftAloneNote } from "../../src/cli/recording_notes.ts";
 import { readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { answering, RawUpstream, sse } from "../fixture/record/recording.ts";
@@ -110,4 +111,14 @@ Deno.test({
     assert.equal(alone.code, 2, alone.stderr);
     assert.match(alone.stderr, /--not-secret without --record/);
   },
+});
+
+Deno.test("a note advises --not-secret for variables only: a key header has no such name", () => {
+  const note = (...names: string[]) => leftAloneNote(names.map((name) => ({ name, files: ["body"] }))) ?? "";
+  assert.match(note("x-api-key"), /x-api-key in body/);
+  assert.doesNotMatch(note("x-api-key"), /--not-secret/);
+  assert.match(
+    note("x-api-key", "PATH"),
+    /--not-secret NAME says that the value of a variable is no secret$/,
+  );
 });
