@@ -48,9 +48,17 @@ export function alteredNote(exchanges: number): string | null {
     "or where clients send the replaced text itself";
 }
 
-/** That a wrapped command did not come to the recorder or the server. */
-export function unaskedNote(what: "recorder" | "server"): string {
-  return `The command asked nothing of the ${what}: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL`;
+/**
+ * That a wrapped command sent nothing to the recorder or the server that counts; `skipped` requests came that are no
+ * exchanges.
+ */
+export function unaskedNote(
+  what: "recorder" | "server",
+  { skipped, variables }: { readonly skipped: number; readonly variables: readonly string[] },
+): string {
+  return skipped > 0
+    ? `The command sent only connection checks (HEAD) or WebSocket upgrades, ${skipped} in all: they are no exchanges`
+    : `The command asked nothing of the ${what}: clients find it by ${variables.join(" or ")}`;
 }
 
 /** That a wrapped command is led to one API only, and the requests to the other one go their own way; `null` for both. */

@@ -245,6 +245,20 @@ together("under -- CMD each API has its own port", {
     );
   },
 
+  "a command that only checked the connection is told that, and not which variables lead to the port":
+    async () => {
+      await using place = new Place();
+      const hint = /\nhint: The command sent only connection checks \(HEAD\) or WebSocket upgrades, 2 in all/;
+      const recorded = await place.around(["record", "--out", place.out], CHECK, CHECK);
+      assert.deepEqual([recorded.code, hint.test(recorded.stderr)], [7, true], recorded.stderr);
+      const fixture = writeFixture(`${place.directory}/old`, [{
+        request: { body: {} },
+        body: "data: b\n\n",
+      }]);
+      const served = await place.around(["serve", fixture], CHECK, CHECK);
+      assert.deepEqual([served.code, hint.test(served.stderr)], [7, true], served.stderr);
+    },
+
   "a command that asked nothing of serve ends with 7, unless --allow-unused": async () => {
     await using place = new Place();
     const fixture = writeFixture(`${place.directory}/old`, [{ request: { body: {} }, body: "data: b\n\n" }]);

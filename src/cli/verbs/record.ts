@@ -48,9 +48,8 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   const writer = openWriter(context, { flags, out, events, wraps, values });
   using end = wraps ? null : ordinaryEnd();
   if (end !== null) output.onClosed(() => end.ask());
-  let turnedAway = 0;
-  const onTurnedAway = () => turnedAway += 1;
-  const recorder = await listening(context, { flags, writer, routes, events, onTurnedAway });
+  const counts = { skipped: 0, turned_away: 0 };
+  const recorder = await listening(context, { flags, writer, routes, events, counts });
   let code = 0;
   let thrown: ReprError | null = null;
   try {
@@ -76,10 +75,16 @@ export async function recordVerb(command: readonly string[], flags: RecordFlags)
   }
   await recorder.stop();
   const summary = await writer.close();
+  const variables = ledTo(recorder).map(({ route }) => route.variable);
   const nothing = wraps && summary.published === 0
-    ? nothingRecorded(summary.dropped, unaskedNote("recorder"))
+    ? nothingRecorded(summary.dropped, unaskedNote("recorder", { skipped: counts.skipped, variables }))
     : null;
-  const exitCode = told({ output, events, out }, summary, { code, thrown, nothing, turnedAway });
+  const exitCode = told({ output, events, out }, summary, {
+    code,
+    thrown,
+    nothing,
+    turnedAway: counts.turned_away,
+  });
   const notes = [
     alteredNote(summary.altered),
     tooShortNote(tooShort),
@@ -128,16 +133,17 @@ function openWriter(
 
 async function listening(
   { ports, output }: Context,
-  { flags, writer, routes: { routes }, events, onTurnedAway }: {
+  { flags, writer, routes: { routes }, events, counts }: {
     readonly flags: RecordFlags;
     readonly writer: FixtureWriter;
     readonly routes: Routes;
     readonly events: EventOutput;
-    readonly onTurnedAway: () => void;
+    /** Counts the requests that are no exchanges. */
+    readonly counts: Record<(SkippedEvent | TurnedAwayEvent)["type"], number>;
   },
 ): Promise<Recorder> {
   const onEvent = (event: SkippedEvent | TurnedAwayEvent) => {
-    if (event.type === "turned_away") onTurnedAway();
+    counts[event.type] += 1;
     events.write(event);
     if (!events.onStdout) output.note(refusedLine(event));
   };

@@ -105,7 +105,9 @@ export async function serveVerb(
     skipped: counts.skipped,
     unmet_faults: faults?.unmet() ?? [],
   };
-  const unasked = wraps && counts.asked === 0 && flags.allowUnused !== true ? UNASKED : null;
+  const unasked = wraps && counts.asked === 0 && flags.allowUnused !== true
+    ? unaskedVerdict({ skipped: counts.skipped, variables: Object.keys(baseUrls) })
+    : null;
   const verdict = verdictOf(summary, flags.strictUsage === true) ?? unasked;
   const exitCode = code === 0 && verdict !== null ? 7 : code;
   events.write({
@@ -200,10 +202,12 @@ function verdictOf(summary: ServeSummary, strictUsage: boolean): Verdict | null 
 }
 
 /** A command that went well and asked nothing has not tested what it was to test. */
-const UNASKED: Verdict = {
-  message: "No exchange was played: nothing was asked for",
-  hint: `${unaskedNote("server")}. --allow-unused is for commands that may ask nothing`,
-};
+function unaskedVerdict(facts: Parameters<typeof unaskedNote>[1]): Verdict {
+  return {
+    message: "No exchange was played: nothing was asked for",
+    hint: `${unaskedNote("server", facts)}. --allow-unused is for commands that may ask nothing`,
+  };
+}
 
 interface Verdict {
   readonly message: string;
