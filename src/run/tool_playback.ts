@@ -5,8 +5,9 @@
  */
 import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
 import { callArgumentsOf, callIdOf, callNameOf } from "../domain/item.ts";
+import type { SessionWriter } from "../store/writer.ts";
 import { fallbackResult } from "./closing.ts";
-import type { RunSetup } from "./setup.ts";
+import type { Emit } from "./events.ts";
 
 /** What became of a call when it was recorded. */
 export interface PlayedCall {
@@ -42,7 +43,7 @@ const STARTED: ReadonlySet<ToolResultStatus> = new Set(["ok", "error", "interrup
  * @throws {ReprError} `fixture_miss` for a call without a record, before anything of the batch is saved.
  */
 export function playToolBatch(
-  setup: RunSetup,
+  { emit, writer }: { readonly emit: Emit; readonly writer: Pick<SessionWriter, "putBlob"> },
   { playback, calls }: { readonly playback: ToolPlayback; readonly calls: readonly ToolCallEvent[] },
   record: (decisions: readonly EventDraft[]) => void,
 ): readonly EventDraft[] {
@@ -65,11 +66,11 @@ export function playToolBatch(
   if (decisions.length > 0) record(decisions);
   return played.map(({ call, facts, made: { status, output, full } }) => {
     if (STARTED.has(status)) {
-      setup.emit({ type: "tool.started", ...facts, arguments: callArgumentsOf(call.item) });
+      emit({ type: "tool.started", ...facts, arguments: callArgumentsOf(call.item) });
     }
     const result = fallbackResult(call, status, output);
-    const blob = full === null ? {} : { blob: setup.writer.putBlob(full.bytes, { lossy: full.lossy }) };
-    setup.emit({ type: "tool.finished", ...facts, status, output_chars: output.length });
+    const blob = full === null ? {} : { blob: writer.putBlob(full.bytes, { lossy: full.lossy }) };
+    emit({ type: "tool.finished", ...facts, status, output_chars: output.length });
     return { ...result, ...blob } as EventDraft;
   });
 }
