@@ -3,6 +3,8 @@
  *
  * @module
  */
-import { main } from "./src/cli/main.ts";
+import { livePorts } from "./src/cli/live_ports.ts";
+import { main, prepareProcess } from "./src/cli/main.ts";
 
-Deno.exit(await main(Deno.args));
+prepareProcess();
+Deno.exit(await main(Deno.args, livePorts()));

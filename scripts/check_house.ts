@@ -19,6 +19,7 @@ import {
   checkForeignCode,
   checkLength,
   checkPrinting,
+  checkProcess,
   checkPurity,
   checkTerminal,
 } from "./house/shape.ts";
@@ -31,6 +32,7 @@ export function checkHouse(files: readonly SourceFile[], machine: readonly strin
     ...checkImports(files),
     ...checkTerminal(files),
     ...checkPrinting(files),
+    ...checkProcess(files),
     ...checkEnvironment(files),
     ...checkForeignCode(files),
     ...checkPurity(files),

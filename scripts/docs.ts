@@ -7,6 +7,7 @@
  */
 import { FIXTURE_VERBS, VERBS } from "../src/cli/commands/all.ts";
 import { type Flag, variablesOf } from "../src/cli/declare.ts";
+import { livePorts } from "../src/cli/live_ports.ts";
 import { buildProgram } from "../src/cli/program.ts";
 import { PROVIDER_ACCESS } from "../src/cli/providers.ts";
 import { CONFIG_NAMES } from "../src/cli/settings.ts";
@@ -20,7 +21,10 @@ import { rulesPage } from "./rules_page.ts";
 import { complain, say } from "./terminal.ts";
 
 const root = new URL("../", import.meta.url);
-const program = buildProgram(() => {}, [...VERBS, ...FIXTURE_VERBS].map(({ name }) => name));
+const program = buildProgram(
+  { ports: livePorts(), finish: () => {} },
+  [...VERBS, ...FIXTURE_VERBS].map(({ name }) => name),
+);
 
 interface Document {
   readonly path: string;

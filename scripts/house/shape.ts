@@ -9,8 +9,17 @@ const TERMINAL = /\bconsole\.|\b(?:Deno|process)\.(?:exit|exitCode|stdin|stdout|
 
 /** Writing to a terminal, which only {@linkcode PRINTING_FILES} may. */
 const PRINTING = /\bconsole\.|\b(?:Deno|process)\.(?:stdout|stderr)\b/;
-/** The output makes all that it prints visible; `main.ts` prints the version, before anything else is loaded. */
-const PRINTING_FILES: ReadonlySet<string> = new Set(["src/cli/output.ts", "src/cli/main.ts"]);
+/** Hands the streams to the output, which makes all that it prints visible. */
+const PRINTING_FILES: ReadonlySet<string> = new Set(["src/cli/live_ports.ts"]);
+
+/** The rest of what the process has: `test` gives each step its own, so verbs take it from their ports. */
+const PROCESS = /\bDeno\.(?:cwd|exit|stdin)\b/;
+/** The ports themselves, and what serves until a signal comes: no step of a test does. */
+const PROCESS_FILES: ReadonlySet<string> = new Set([
+  "src/cli/live_ports.ts",
+  "src/cli/ordinary_end.ts",
+  "src/cli/wrapped_command.ts",
+]);
 
 /** Reading the environment, which only {@linkcode ENVIRONMENT_FILES} may. */
 const ENVIRONMENT = /\b(?:Deno|process)\.env\b/;
@@ -73,6 +82,13 @@ export function checkPrinting(files: readonly SourceFile[]): Finding[] {
   const message = (what: string) => `Uses "${what}": print with src/cli/output.ts`;
   return files.filter(({ path }) => path.startsWith("src/cli/") && !PRINTING_FILES.has(path))
     .flatMap((file) => linesMatching(file, PRINTING, message));
+}
+
+/** Checks that src/cli takes stdin, the working directory and its exit from its ports. */
+export function checkProcess(files: readonly SourceFile[]): Finding[] {
+  const message = (what: string) => `Uses "${what}": take it from ProgramPorts of src/cli/live_ports.ts`;
+  return files.filter(({ path }) => path.startsWith("src/cli/") && !PROCESS_FILES.has(path))
+    .flatMap((file) => linesMatching(file, PROCESS, message));
 }
 
 /** Checks that only the environment's own module reads variables: it has the list of them. */

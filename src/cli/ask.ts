@@ -1,4 +1,5 @@
 import type { Answer, Ask, Question } from "../run/permission_gate.ts";
+import type { InputStream } from "./live_ports.ts";
 import type { Output } from "./output.ts";
 
 /** How long nothing may have been typed before a question is put, in milliseconds. */
@@ -12,9 +13,9 @@ const MAX_ENDS = 8;
  *
  * The terminal stays in its ordinary line mode, so there is nothing to restore however the run ends.
  */
-export function askAtTerminal(output: Output, signal: AbortSignal): Ask | null {
-  if (!Deno.stdin.isTerminal() || !output.stderrIsTerminal) return null;
-  const keyboard = new Keyboard(signal);
+export function askAtTerminal(stdin: InputStream, output: Output, signal: AbortSignal): Ask | null {
+  if (!stdin.isTerminal() || !output.stderrIsTerminal) return null;
+  const keyboard = new Keyboard(stdin, signal);
   return async (question) => {
     await keyboard.discard();
     output.prompt(questionText(question));
@@ -43,11 +44,13 @@ function answerOf(line: string): Answer {
 
 /** The lines of stdin, one read at a time: a read that nobody waits for any more belongs to the next question. */
 class Keyboard {
+  readonly #stdin: InputStream;
   readonly #stopped: Promise<null>;
   readonly #buffer = new Uint8Array(1024);
   #reading: Promise<Uint8Array> | null = null;
 
-  constructor(signal: AbortSignal) {
+  constructor(stdin: InputStream, signal: AbortSignal) {
+    this.#stdin = stdin;
     this.#stopped = new Promise((resolve) => {
       if (signal.aborted) resolve(null);
       signal.addEventListener("abort", () => resolve(null), { once: true });
@@ -81,7 +84,7 @@ class Keyboard {
   /** What was typed next; nothing at an end, behind which a terminal may go on. */
   #read(): Promise<Uint8Array> {
     // Reading from a terminal that is gone fails: an end as well.
-    this.#reading ??= Deno.stdin.read(this.#buffer).catch(() => null).then((count) => {
+    this.#reading ??= this.#stdin.read(this.#buffer).catch(() => null).then((count) => {
       this.#reading = null;
       return this.#buffer.slice(0, count ?? 0);
     });

@@ -65,7 +65,7 @@ export interface CompactSource {
 export function compactSettings(context: Context, flags: CompactFlags, manifest: Manifest): CompactSettings {
   const fixture = flags.fixture === undefined
     ? null
-    : readFixture(context.ports.files, absolute(flags.fixture));
+    : readFixture(context.ports.files, absolute(context.ports, flags.fixture));
   const ports = fixture === null ? context.ports : fixturePorts(context.ports, fixture);
   const endpoint = endpointSetting(ports, flags, { config: context.config, fixture, manifest });
   if (flags.strategy === "remote" && endpoint.provider === "anthropic") {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { ProgramPorts } from "./live_ports.ts";
 
 /** A value that a flag takes from elsewhere when it is not given. */
 export type Source =
@@ -223,9 +224,9 @@ type ValuesOf<Arguments extends readonly Positional[]> = {
   -readonly [Index in keyof Arguments]: Arguments[Index] extends Positional<infer T> ? T : never;
 };
 
-/** The function of a verb: takes arguments and flags, returns the exit code. */
+/** The function of a verb: takes the ports of the program, arguments and flags, returns the exit code. */
 type Performed<Arguments extends readonly Positional[], Table extends FlagTable> = (
-  ...call: [...ValuesOf<Arguments>, FlagsOf<Table>]
+  ...call: [ProgramPorts, ...ValuesOf<Arguments>, FlagsOf<Table>]
 ) => number | Promise<number>;
 
 /** A verb of the command line. */
@@ -241,7 +242,7 @@ export interface Verb {
   /** Command lines for the end of the help. */
   readonly examples: readonly string[];
   /** Imports the verb's code: it is loaded only when it is called. */
-  load(): Promise<(...call: never) => number | Promise<number>>;
+  load(): Promise<(ports: ProgramPorts, ...call: never) => number | Promise<number>>;
 }
 
 /** A verb whose function fits its arguments and flags. */

@@ -12,7 +12,10 @@ const TICK_MS = 1000;
  * Ports seeded by a fixture: the same fixture gives the same times, ids and bytes in any directory on any
  * machine. No network: `fetch` refuses.
  */
-export function fixturePorts(live: Ports, { created, seed }: Pick<Fixture, "created" | "seed">): Ports {
+export function fixturePorts<Live extends Ports>(
+  live: Live,
+  { created, seed }: Pick<Fixture, "created" | "seed">,
+): Live {
   let now = created - TICK_MS;
   return {
     ...live,
@@ -33,7 +36,7 @@ export function fixturePorts(live: Ports, { created, seed }: Pick<Fixture, "crea
  *
  * @throws {ReprError} `usage` when the variable is no time.
  */
-export function playedPorts(live: Ports): Ports {
+export function playedPorts<Live extends Ports>(live: Live): Live {
   const time = live.env("REPRISE_PLAY_CLOCK") ?? "";
   if (time === "") return live;
   const created = Date.parse(time);

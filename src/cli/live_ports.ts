@@ -1,11 +1,31 @@
 import type { Clock, Ports } from "../domain/ports.ts";
 import { denoFiles } from "../store/deno_files.ts";
 import { hasOpenFile, processIdentity } from "../store/process_identity.ts";
+import { killRunningGroups } from "../tools/shell/process_group.ts";
 import { loopbackDirect } from "../transport/proxy.ts";
 import { readVariable, setVariables } from "./environment.ts";
+import { onStopSignals } from "./stop_signals.ts";
+import type { TextStream } from "./terminal.ts";
 
-/** The ports of an ordinary call: real time, real randomness, real network. */
-export function livePorts(): Ports {
+/** A stream that is read. */
+export type InputStream = Pick<typeof Deno.stdin, "isTerminal" | "read" | "readSync" | "readable">;
+
+/**
+ * Everything that the program takes from its process and that leaves it: one value, so that the program can be called
+ * with another one.
+ */
+export interface ProgramPorts extends Ports {
+  readonly stdin: InputStream;
+  readonly stdout: TextStream;
+  readonly stderr: TextStream;
+  /** Listens for the signals that ask the program to end. */
+  readonly onStopSignals: typeof onStopSignals;
+  /** Ends the program at once, and the commands of its tools. Callers return: for a step of a test, only the step ends. */
+  readonly exit: (code: number) => void;
+}
+
+/** The ports of an ordinary call: this process, real time, real randomness, real network. */
+export function livePorts(): ProgramPorts {
   return {
     clock: liveClock,
     random: () => (crypto.getRandomValues(new Uint32Array(1))[0] as number) / 2 ** 32,
@@ -22,7 +42,16 @@ export function livePorts(): Ports {
       keepProxiesOut();
       return fetch(input, init);
     },
+    workingDirectory: () => Deno.cwd(),
     workspacePin: (directory) => directory,
+    stdin: Deno.stdin,
+    stdout: Deno.stdout,
+    stderr: Deno.stderr,
+    onStopSignals,
+    exit(code) {
+      killRunningGroups();
+      Deno.exit(code);
+    },
   };
 }
 

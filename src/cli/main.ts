@@ -1,28 +1,36 @@
 import { asReprError, ReprError } from "../domain/errors.ts";
 import { narrowProcessEnvironment } from "./environment.ts";
+import type { ProgramPorts } from "./live_ports.ts";
 import { VERSION } from "./version.ts";
 
-/** Runs the command line and returns the exit code: the one place that turns errors into output. */
-export async function main(args: readonly string[]): Promise<number> {
+/**
+ * Runs the command line and returns the exit code: the one place that turns errors into output. All that it takes from
+ * its surroundings, and all that it does to them, goes through `ports`.
+ */
+export async function main(args: readonly string[], ports: ProgramPorts): Promise<number> {
   if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
-    Deno.stdout.writeSync(new TextEncoder().encode(`${VERSION}\n`));
+    ports.stdout.writeSync(new TextEncoder().encode(`${VERSION}\n`));
     return 0;
   }
-  narrowProcessEnvironment();
   const { buildProgram, splitCommand } = await import("./program.ts");
-  outliveFileSizeLimit();
   let exitCode = 0;
   try {
     const { own, command } = splitCommand(args);
-    const program = buildProgram((code) => exitCode = code, own, command);
+    const program = buildProgram({ ports, finish: (code) => exitCode = code }, own, command);
     await program.parseAsync(own.length === 0 ? ["--help"] : [...own], { from: "user" });
   } catch (error) {
     const known = commanderError(error, args) ?? asReprError(error);
     if (known === "shown") return args.length === 0 ? 2 : 0;
-    await report(known, args);
+    await report(known, args, ports);
     return known.exitCode;
   }
   return exitCode;
+}
+
+/** Prepares this process, before anything else: for the variables that libraries see, and for a file size limit. */
+export function prepareProcess(): void {
+  narrowProcessEnvironment();
+  outliveFileSizeLimit();
 }
 
 /**
@@ -64,11 +72,11 @@ function commanderError(error: unknown, args: readonly string[]): ReprError | "s
   });
 }
 
-async function report(error: ReprError, args: readonly string[]): Promise<void> {
+async function report(error: ReprError, args: readonly string[], ports: ProgramPorts): Promise<void> {
   const { makeOutput } = await import("./context.ts");
   const ended = args.indexOf("--");
   const flags = ended === -1 ? args : args.slice(0, ended);
-  const output = makeOutput({
+  const output = makeOutput(ports, {
     json: flags.includes("--json") || undefined,
     quiet: undefined,
     color: !flags.includes("--no-color"),

@@ -5,6 +5,7 @@
  */
 import type { ExitCode, ReprError } from "../domain/errors.ts";
 import { fileError } from "../store/fs_errors.ts";
+import type { ProgramPorts } from "./live_ports.ts";
 import { type Printable, Printer, red, type Styled } from "./terminal.ts";
 
 /** How the common flags shape the output. */
@@ -14,19 +15,24 @@ export interface OutputOptions {
   readonly colour: boolean;
 }
 
+/** Where the output goes, and how the program ends. */
+export type OutputPorts = Pick<ProgramPorts, "stdout" | "stderr" | "exit">;
+
 /** Writes to both streams; a stdout that takes nothing more is remembered and reported once. */
 export class Output {
   readonly options: OutputOptions;
-  readonly #stdout = new Printer(Deno.stdout);
+  readonly #stdout: Printer;
   readonly #stderr: Printer;
   #closed = false;
   #failure: ReprError | null = null;
   /** A verb that only prints has nothing left to do, and ends as a shell expects of a closed pipe. */
-  #onClosed: () => void = () => Deno.exit(this.closedExitCode);
+  #onClosed: () => void;
 
-  constructor(options: OutputOptions) {
+  constructor(options: OutputOptions, { stdout, stderr, exit }: OutputPorts) {
     this.options = options;
-    this.#stderr = new Printer(Deno.stderr, options);
+    this.#stdout = new Printer(stdout);
+    this.#stderr = new Printer(stderr, options);
+    this.#onClosed = () => exit(this.closedExitCode);
   }
 
   /** True when stdout is a terminal. */

@@ -23,7 +23,7 @@ export function playFixture(ports: Ports, fixture: Fixture): PlayedFixture {
   const player = createPlayer(fixture.exchanges.map(playable), { clock: ports.clock });
   const path = ports.env("REPRISE_PLAY_LOG") ?? "";
   if (path === "") return { send: player, close: () => {} };
-  const log = openLog(absolute(path));
+  const log = openLog(absolute(ports, path));
   let asked = 0;
   return {
     send(request, signal) {

@@ -4,9 +4,8 @@
  * @module
  */
 import { ReprError } from "../domain/errors.ts";
-import type { FileFacts } from "../domain/ports.ts";
+import type { FileFacts, Files, Ports } from "../domain/ports.ts";
 import { writeNew } from "../fixture/seal.ts";
-import { denoFiles } from "../store/deno_files.ts";
 import { orFileError } from "../store/fs_errors.ts";
 import { unlinkQuietly } from "../store/publish.ts";
 import { absolute } from "./settings.ts";
@@ -18,11 +17,13 @@ const MAX_BYTES = 6;
 
 /** A file with the port of a server, in one line. */
 export class PortFile {
+  readonly #files: Files;
   readonly #path: string;
 
   /** @throws {ReprError} `usage` if anything but an empty file or an older port file is at `path`; `storage_…`. */
-  constructor(path: string) {
-    this.#path = absolute(path);
+  constructor(ports: Ports, path: string) {
+    this.#files = ports.files;
+    this.#path = absolute(ports, path);
     this.#requireReplaceable();
   }
 
@@ -33,24 +34,24 @@ export class PortFile {
    * @throws {ReprError} `usage`, as the constructor; `storage_…`.
    */
   write(port: number): Disposable {
-    const path = this.#path;
+    const [files, path] = [this.#files, this.#path];
     this.#requireReplaceable();
     const temporary = `${path}.part-${crypto.randomUUID()}`;
     const written = orFileError("write the port file", path, () => {
       try {
-        writeNew(denoFiles, temporary, `${port}\n`);
-        const facts = denoFiles.facts(temporary);
-        denoFiles.rename(temporary, path);
+        writeNew(files, temporary, `${port}\n`);
+        const facts = files.facts(temporary);
+        files.rename(temporary, path);
         return facts;
       } catch (error) {
-        unlinkQuietly(denoFiles, temporary);
+        unlinkQuietly(files, temporary);
         throw error;
       }
     });
     return {
       [Symbol.dispose]() {
         try {
-          if (isSame(written, denoFiles.facts(path))) denoFiles.unlink(path);
+          if (isSame(written, files.facts(path))) files.unlink(path);
         } catch {
           // A server that cannot remove it has done what it was asked to do.
         }
@@ -59,12 +60,12 @@ export class PortFile {
   }
 
   #requireReplaceable(): void {
-    const path = this.#path;
+    const [files, path] = [this.#files, this.#path];
     orFileError("write the port file", path, () => {
-      const facts = denoFiles.facts(path);
+      const facts = files.facts(path);
       if (facts === null) return;
       const isOurs = facts.kind === "file" && facts.size <= MAX_BYTES &&
-        LEFT_BY_SERVER.test(new TextDecoder().decode(denoFiles.read(path)));
+        LEFT_BY_SERVER.test(new TextDecoder().decode(files.read(path)));
       if (isOurs) return;
       const found = facts.kind === "file" ? "it holds something else than a port" : "it is no regular file";
       throw new ReprError("usage", `Cannot write the port to ${JSON.stringify(path)}: ${found}`, {

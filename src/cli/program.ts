@@ -8,6 +8,7 @@ import { EXIT_CODES, ReprError } from "../domain/errors.ts";
 import { FIXTURE_VERBS, VERBS } from "./commands/all.ts";
 import { type Verb, WRAPPED_COMMAND } from "./declare.ts";
 import { COMMON_FLAGS } from "./flags.ts";
+import type { ProgramPorts } from "./live_ports.ts";
 import { Output } from "./output.ts";
 import { declareVerb } from "./verb_command.ts";
 import { VERSION } from "./version.ts";
@@ -15,17 +16,23 @@ import { VERSION } from "./version.ts";
 /** Takes the exit code of a finished verb, or of the command that it ran. */
 export type Finish = (exitCode: number) => void;
 
+/** One call of the program: what a verb works with, and what takes its exit code. */
+export interface Call {
+  readonly ports: ProgramPorts;
+  readonly finish: Finish;
+}
+
 /**
  * Builds the command line for `args`; a verb that ran reports its exit code to `finish`. `command` is what a verb is to
  * run: the arguments after `--`. Verbs that `args` do not name are known, but have one flag only: making all of them
  * takes longer than anything else here.
  */
 export function buildProgram(
-  finish: Finish,
+  { ports, finish }: Call,
   args: readonly string[],
   command: readonly string[] = [],
 ): Command {
-  const helpOutput = new Output({ json: false, quiet: false, colour: false });
+  const helpOutput = new Output({ json: false, quiet: false, colour: false }, ports);
   const program = new Command("reprise")
     .description("Keeps, replays and tests sessions with reasoning models over stateless APIs.")
     .version(VERSION, "-V, --version", "print the version")
@@ -40,7 +47,7 @@ export function buildProgram(
     const given = [...values];
     const wrapped = declared.indexOf(WRAPPED_COMMAND);
     if (wrapped !== -1) given.splice(wrapped, 0, command);
-    finish(await (await load())(...given as never));
+    finish(await (await load())(ports, ...given as never));
   };
   const add = (parent: Command, verb: Verb) => {
     // One flag, so that the list of verbs says "[options]".

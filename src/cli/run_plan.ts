@@ -20,6 +20,7 @@ import { type Context, makeContext } from "./context.ts";
 import { type Endpoint, endpointSetting } from "./endpoint.ts";
 import { requireNamedEndpoint } from "./endpoint_change.ts";
 import { fixturePorts } from "./fixture_ports.ts";
+import type { ProgramPorts } from "./live_ports.ts";
 import { postureOf } from "./posture.ts";
 import { modelSetting, readOutputSchema, replaySetting, textOrFile } from "./run_settings.ts";
 import { absolute, switchVariable } from "./settings.ts";
@@ -28,7 +29,7 @@ import { liveTimeouts } from "./timeouts.ts";
 /** Everything about a run that is known before its session is open. */
 export interface RunPlan {
   readonly context: Context;
-  readonly ports: Ports;
+  readonly ports: ProgramPorts;
   readonly fixture: Fixture | null;
   /** The recorded calls of the fixture; `null` where the tools of this run are executed. */
   readonly playback: ToolPlayback | null;
@@ -54,12 +55,12 @@ export interface RunTarget {
  *
  * @throws {ReprError} `usage`, `missing_key`, `no_model`, `bad_fixture` and the rest of exit code 2.
  */
-export function planRun(flags: RunFlags): RunPlan {
+export function planRun(live: ProgramPorts, flags: RunFlags): RunPlan {
   checkFlags(flags);
-  const context = makeContext(flags);
+  const context = makeContext(live, flags);
   const fixture = flags.fixture === undefined
     ? null
-    : readFixture(context.ports.files, absolute(flags.fixture));
+    : readFixture(context.ports.files, absolute(live, flags.fixture));
   const ports = fixture === null ? context.ports : fixturePorts(context.ports, fixture);
   const playback = fixture === null ? null : readCallPlayer(context.ports.files, fixture);
   const selector = flags.continue === true ? "@last" : flags.new === true ? null : flags.session ?? null;
@@ -122,7 +123,7 @@ function checkFiles(ports: Ports, flags: RunFlags): void {
   if (flags.outputSchema !== undefined) readOutputSchema(ports, flags.outputSchema);
   liveTimeouts(ports);
   if (flags.output !== undefined) requireAnswerFile(flags.output);
-  if (flags.record !== undefined) requireNewFolder(ports.files, absolute(flags.record), "record");
+  if (flags.record !== undefined) requireNewFolder(ports.files, absolute(ports, flags.record), "record");
 }
 
 function workspaceRoot(flag: string | undefined): string {

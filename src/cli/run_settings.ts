@@ -14,7 +14,14 @@ import type { Fixture } from "../fixture/read.ts";
 import { variablesOf } from "./declare.ts";
 import { REQUEST_FLAGS, type RequestFlags } from "./flags.ts";
 import { otherKind } from "./regular_file.ts";
-import { type Config, declaredSources, firstSetting, type Setting, switchVariable } from "./settings.ts";
+import {
+  absolute,
+  type Config,
+  declaredSources,
+  firstSetting,
+  type Setting,
+  switchVariable,
+} from "./settings.ts";
 
 /** Where settings come from beside flags and environment. */
 export interface SettingSources {
@@ -114,10 +121,11 @@ function readTextFile(ports: Ports, path: string, flag: string): string {
       hint: "Give a text file that exists; its path is relative to the working directory",
       ...(cause === undefined ? {} : { cause }),
     });
-  const other = otherKind(path);
+  const full = absolute(ports, path);
+  const other = otherKind(full);
   if (other !== null) throw refuse(`it is ${other}, not a regular file`);
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(ports.files.read(path));
+    return new TextDecoder("utf-8", { fatal: true }).decode(ports.files.read(full));
   } catch (cause) {
     throw refuse(cause instanceof TypeError ? "it is not valid UTF-8" : "it cannot be read", cause);
   }

@@ -122,7 +122,7 @@ export function homeSetting(ports: Ports, flag: string | undefined, config: Conf
         hint: "Give --home DIR, or leave it out",
       });
     }
-    return { ...set, value: absolute(set.value) };
+    return { ...set, value: absolute(ports, set.value) };
   }
   const data = xdgDirectory(ports, "XDG_DATA_HOME", ".local/share");
   if (data === null) {
@@ -134,8 +134,8 @@ export function homeSetting(ports: Ports, flag: string | undefined, config: Conf
 }
 
 /** A path made absolute against the working directory, without its trailing slashes. */
-export function absolute(path: string): string {
-  const full = path.startsWith("/") ? path : `${Deno.cwd()}/${path}`;
+export function absolute(ports: Ports, path: string): string {
+  const full = path.startsWith("/") ? path : `${ports.workingDirectory()}/${path}`;
   return full.replace(/(?<=.)\/+$/, "");
 }
 

@@ -1,6 +1,5 @@
 import type { Stop } from "../run/stop.ts";
-import { killRunningGroups } from "../tools/shell/process_group.ts";
-import { onStopSignals } from "./stop_signals.ts";
+import type { ProgramPorts } from "./live_ports.ts";
 
 /** How long a stopped run may take to close, in milliseconds: far more than ending a command and saving a turn need. */
 const LAST_RESORT_MS = 15_000;
@@ -12,15 +11,15 @@ const LAST_RESORT_MS = 15_000;
  *
  * @returns a function that takes everything back.
  */
-export function stopOnSignals(stop: Stop, timeoutMs: number): () => void {
-  const ignoreSignals = onStopSignals((signal, exitCode) => {
-    if (stop.state !== null) endAtOnce(exitCode);
-    stop.request(signal);
+export function stopOnSignals(ports: ProgramPorts, stop: Stop, timeoutMs: number): () => void {
+  const ignoreSignals = ports.onStopSignals((signal, exitCode) => {
+    if (stop.state !== null) ports.exit(exitCode);
+    else stop.request(signal);
   });
   const timer = setTimeout(() => stop.request("timeout"), timeoutMs);
   let lastResort: ReturnType<typeof setTimeout> | undefined;
   const onStop = () => {
-    lastResort = setTimeout(() => endAtOnce(stop.error?.exitCode ?? 1), LAST_RESORT_MS);
+    lastResort = setTimeout(() => ports.exit(stop.error?.exitCode ?? 1), LAST_RESORT_MS);
   };
   stop.signal.addEventListener("abort", onStop, { once: true });
   return () => {
@@ -29,9 +28,4 @@ export function stopOnSignals(stop: Stop, timeoutMs: number): () => void {
     stop.signal.removeEventListener("abort", onStop);
     ignoreSignals();
   };
-}
-
-function endAtOnce(exitCode: number): never {
-  killRunningGroups();
-  Deno.exit(exitCode);
 }

@@ -1,20 +1,22 @@
 import { ReprError } from "../domain/errors.ts";
 import { counted } from "../domain/text.ts";
+import type { InputStream } from "./live_ports.ts";
 
 /** The API takes 10,485,760 characters of input at most (protocol §1.2). */
 const MAX_PROMPT_BYTES = 10_485_760;
 
 /** The prompt, or `null` where an unfinished run goes on without one. */
 export async function promptText(
+  stdin: InputStream,
   prompt: string | undefined,
   options: { readonly resumes: boolean; readonly timeoutMs: number },
 ): Promise<string | null> {
-  if (prompt === "-") return await readPrompt(options.timeoutMs);
+  if (prompt === "-") return await readPrompt(stdin, options.timeoutMs);
   if (prompt !== undefined) {
     if (prompt.trim() === "") throw noPrompt("the argument is empty");
     return prompt.toWellFormed();
   }
-  return options.resumes ? null : await readPrompt(options.timeoutMs);
+  return options.resumes ? null : await readPrompt(stdin, options.timeoutMs);
 }
 
 /**
@@ -23,11 +25,11 @@ export async function promptText(
  * @throws {ReprError} `timed_out` when stdin does not end within `timeoutMs`; `no_prompt` when nothing is
  * there; `usage` when it is not UTF-8 or too long.
  */
-export async function readPrompt(timeoutMs: number): Promise<string> {
-  if (Deno.stdin.isTerminal()) throw noPrompt("stdin is a terminal");
+export async function readPrompt(stdin: InputStream, timeoutMs: number): Promise<string> {
+  if (stdin.isTerminal()) throw noPrompt("stdin is a terminal");
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const reader = Deno.stdin.readable.getReader();
+  const reader = stdin.readable.getReader();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<"late">((resolve) => timer = setTimeout(() => resolve("late"), timeoutMs));
   try {

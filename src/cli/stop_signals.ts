@@ -1,7 +1,7 @@
 import type { ExitCode } from "../domain/errors.ts";
 
 /** The signals that ask a process to end, and the exit codes that say they did. */
-const STOP_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Partial<
+export const STOP_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Partial<
   Record<Deno.Signal, ExitCode>
 >;
 

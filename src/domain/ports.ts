@@ -103,6 +103,8 @@ export interface Ports {
   readonly process: ProcessFacts;
   readonly files: Files;
   readonly fetch: typeof globalThis.fetch;
+  /** The directory that relative paths are meant from: absolute. */
+  readonly workingDirectory: () => string;
   /** What to pin as the workspace: the real directory, or `/workspace` where a fixture is played. */
   readonly workspacePin: (directory: string) => string;
 }

@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { RUN_FLAGS } from "../../src/cli/commands/running.ts";
 import type { Flag } from "../../src/cli/declare.ts";
 import { replayCall } from "../../src/cli/replay_arguments.ts";
+import { livePorts } from "../../src/cli/live_ports.ts";
 import { buildProgram } from "../../src/cli/program.ts";
 import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import type { RunSetup } from "../../src/run/setup.ts";
@@ -82,7 +83,7 @@ Deno.test("arguments that the parser refuses are a step's own: it ends with exit
 
 /** The flags that `run` is called with by a player, or `null` when it is not called at all. */
 function flagsOfRun(args: readonly string[]): Record<string, unknown> | null {
-  const program = buildProgram(() => {}, ["run"]);
+  const program = buildProgram({ ports: livePorts(), finish: () => {} }, ["run"]);
   let called: Record<string, unknown> | null = null;
   program.commands.find((command) => command.name() === "run")?.action((_prompt, flags) => {
     called = flags;

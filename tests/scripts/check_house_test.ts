@@ -119,7 +119,7 @@ Deno.test("printing, reading stdin and exiting outside src/cli are found", async
   const found = await findingsIn({
     "src/run/a.ts": 'console.error("x");\nDeno.exit(1);\n',
     "src/tools/b.ts": "Deno.stdin.readSync(new Uint8Array(1));\nprocess.stdout.write('');\n",
-    "src/cli/output.ts": "Deno.stdout.writeSync(new Uint8Array(1));\n",
+    "src/cli/live_ports.ts": "export const out = Deno.stdout;\n",
   });
   assert.deepEqual(found, [
     'src/run/a.ts:1: Uses "console.": only src/cli may',
@@ -131,13 +131,24 @@ Deno.test("printing, reading stdin and exiting outside src/cli are found", async
 
 Deno.test("printing past the output is found", async () => {
   const found = await findingsIn({
-    "src/cli/output.ts": "export const out = Deno.stdout;\n",
+    "src/cli/live_ports.ts": "export const out = Deno.stdout;\n",
     "src/cli/a.ts": "Deno.stderr.writeSync(new Uint8Array(1));\nconsole.log(1);\n",
-    "src/cli/b.ts": "export const typed = Deno.stdin;\n",
   });
   assert.deepEqual(found, [
     'src/cli/a.ts:1: Uses "Deno.stderr": print with src/cli/output.ts',
     'src/cli/a.ts:2: Uses "console.": print with src/cli/output.ts',
+  ]);
+});
+
+Deno.test("a verb that takes stdin, the working directory or its exit past the ports is found", async () => {
+  const found = await findingsIn({
+    "src/cli/live_ports.ts": "export const exit = (code: number) => Deno.exit(code);\n",
+    "src/cli/verbs/a.ts": "const typed = Deno.stdin;\nconst here = Deno.cwd();\nDeno.exit(1);\n",
+  });
+  assert.deepEqual(found, [
+    'src/cli/verbs/a.ts:1: Uses "Deno.stdin": take it from ProgramPorts of src/cli/live_ports.ts',
+    'src/cli/verbs/a.ts:2: Uses "Deno.cwd": take it from ProgramPorts of src/cli/live_ports.ts',
+    'src/cli/verbs/a.ts:3: Uses "Deno.exit": take it from ProgramPorts of src/cli/live_ports.ts',
   ]);
 });
 

@@ -58,6 +58,7 @@ export function testPorts(overrides: Partial<Ports> = {}): Ports {
     process: testProcess(),
     files: denoFiles,
     fetch: globalThis.fetch,
+    workingDirectory: () => Deno.cwd(),
     workspacePin: (directory) => directory,
     ...overrides,
   };

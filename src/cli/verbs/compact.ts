@@ -19,6 +19,7 @@ import {
   makeCheckpoint,
 } from "../compaction.ts";
 import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../session_argument.ts";
 import { stopOnSignals } from "../signals.ts";
 
@@ -26,8 +27,12 @@ import { stopOnSignals } from "../signals.ts";
 const TIMEOUT_MS = 1_800_000;
 
 /** Performs `compact`. */
-export async function compactVerb(selector: string, flags: CompactFlags): Promise<ExitCode> {
-  const context = makeContext(flags);
+export async function compactVerb(
+  ports: ProgramPorts,
+  selector: string,
+  flags: CompactFlags,
+): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
   const { output } = context;
   const { home, id } = sessionArgument(context, selector);
   const settings = compactSettings(context, flags, readSessionTail(context.ports, home, id).manifest);
@@ -38,7 +43,7 @@ export async function compactVerb(selector: string, flags: CompactFlags): Promis
     return 0;
   }
   const stop = new Stop();
-  const release = stopOnSignals(stop, TIMEOUT_MS);
+  const release = stopOnSignals(ports, stop, TIMEOUT_MS);
   try {
     const { signal } = stop;
     const writer = await SessionWriter.open(settings.ports, home, { id, waitMs: flags.wait * 1000, signal });

@@ -8,6 +8,7 @@ import { keyVariable } from "../api_key.ts";
 import type { DoctorFlags } from "../commands/looking.ts";
 import { makeContext } from "../context.ts";
 import { endpointSetting, providerSetting } from "../endpoint.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { PROVIDER_ACCESS } from "../providers.ts";
 import { modelSetting, reasoningSettings, replaySetting } from "../run_settings.ts";
 import { configPath } from "../settings.ts";
@@ -24,9 +25,9 @@ interface Check {
 }
 
 /** Performs `doctor`. The first failed check decides the exit code; the key itself is never shown. */
-export async function doctorVerb(flags: DoctorFlags): Promise<ExitCode> {
-  const context = makeContext(flags);
-  const { ports, config, output, home } = context;
+export async function doctorVerb(ports: ProgramPorts, flags: DoctorFlags): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { config, output, home } = context;
   const sources = { config, fixture: null, manifest: null };
   const checks: Check[] = [
     {

@@ -10,6 +10,7 @@ import { type PrefixReport, prefixReport, refoldedBody } from "../../run/refold.
 import { readSession } from "../../store/read.ts";
 import type { ExplainFlags } from "../commands/looking.ts";
 import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { nextRequest } from "../next_request.ts";
 import { sessionArgument } from "../session_argument.ts";
 import { blobReader, sessionInstructions } from "../session_instructions.ts";
@@ -46,9 +47,9 @@ const REPAIR_TEXT: Readonly<Record<FoldRepair["kind"], string>> = {
 };
 
 /** Performs `explain`. */
-export function explainVerb(selector: string, flags: ExplainFlags): ExitCode {
-  const context = makeContext(flags);
-  const { ports, config, output } = context;
+export function explainVerb(ports: ProgramPorts, selector: string, flags: ExplainFlags): ExitCode {
+  const context = makeContext(ports, flags);
+  const { config, output } = context;
   const { home, id } = sessionArgument(context, selector);
   const view = readSession(ports, home, id);
   const next = nextRequest({

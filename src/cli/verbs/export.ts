@@ -6,17 +6,19 @@ import { type Export, exportSession } from "../../store/export.ts";
 import type { ExportFlags } from "../commands/keeping.ts";
 import { type Context, makeContext } from "../context.ts";
 import { ExportFile } from "../export_file.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { sessionArgument } from "../session_argument.ts";
 
 /** Performs `export`. Without FILE, or for `-`, stdout is the file. */
 export async function exportVerb(
+  ports: ProgramPorts,
   selector: string,
   file: string | undefined,
   flags: ExportFlags,
 ): Promise<ExitCode> {
-  const context = makeContext(flags);
-  const { ports, output } = context;
+  const context = makeContext(ports, flags);
+  const { output } = context;
   const toStdout = file === undefined || file === "-";
   const dryRun = flags.dryRun === true;
   if (toStdout && output.options.json && !dryRun) {

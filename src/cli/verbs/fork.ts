@@ -9,13 +9,14 @@ import { type Forked, type ForkOptions, type ForkPlan, forkSession, planFork } f
 import type { Home } from "../../store/home.ts";
 import type { ForkFlags } from "../commands/running.ts";
 import { type Context, makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { randomSuffix } from "../open_session.ts";
 import { sessionArgument } from "../session_argument.ts";
 
 /** Performs `fork`. */
-export async function forkVerb(selector: string, flags: ForkFlags): Promise<ExitCode> {
-  const context = makeContext(flags);
-  const { ports, output } = context;
+export async function forkVerb(ports: ProgramPorts, selector: string, flags: ForkFlags): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { output } = context;
   const { home, id: parent } = sessionArgument(context, selector);
   const plan = planFork(ports, home, { parent, toSeq: flags.toSeq });
   const summary = flags.summarize === true ? branchSummary(parent, plan.left) : null;

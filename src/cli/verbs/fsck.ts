@@ -5,12 +5,17 @@ import { counted } from "../../domain/text.ts";
 import { type FsckReport, fsckSession } from "../../store/fsck.ts";
 import type { FsckFlags } from "../commands/keeping.ts";
 import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { chosenSessions } from "../session_choice.ts";
 
 /** Performs `fsck`. Only findings of severity `error` fail it. */
-export async function fsckVerb(selector: string | undefined, flags: FsckFlags): Promise<ExitCode> {
-  const context = makeContext(flags);
-  const { ports, output } = context;
+export async function fsckVerb(
+  ports: ProgramPorts,
+  selector: string | undefined,
+  flags: FsckFlags,
+): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { output } = context;
   const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "fsck" });
   const reports: FsckReport[] = [];
   const skipped: { readonly id: SessionId; readonly why: string }[] = [];

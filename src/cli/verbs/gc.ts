@@ -5,11 +5,12 @@ import { openHome } from "../../store/home.ts";
 import type { GcFlags } from "../commands/keeping.ts";
 import { makeContext } from "../context.ts";
 import { collectScratch } from "../session_test/scratch.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 
 /** Performs `gc`. What is in use or damaged is left alone and named; ends with 14 where the disk refused. */
-export async function gcVerb(flags: GcFlags): Promise<ExitCode> {
-  const context = makeContext(flags);
-  const { ports, output } = context;
+export async function gcVerb(ports: ProgramPorts, flags: GcFlags): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { output } = context;
   const dryRun = flags.dryRun === true;
   const home = openHome(ports, context.home.value, { create: false });
   const found = [await collectGarbage(ports, home, { dryRun }), await collectScratch(ports, { dryRun })];

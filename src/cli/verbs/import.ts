@@ -8,13 +8,14 @@ import { importSession } from "../../store/import.ts";
 import type { ImportFlags } from "../commands/keeping.ts";
 import { makeContext } from "../context.ts";
 import { otherKind } from "../regular_file.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 
 /** Performs `import`. */
-export async function importVerb(file: string, flags: ImportFlags): Promise<ExitCode> {
-  const context = makeContext(flags);
-  const { ports, output } = context;
+export async function importVerb(ports: ProgramPorts, file: string, flags: ImportFlags): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { output } = context;
   const dryRun = flags.dryRun === true;
-  const source = file === "-" ? stdin() : fileChunks(ports, file);
+  const source = file === "-" ? readableStdin(ports) : fileChunks(ports, file);
   const home = openHome(ports, context.home.value, { create: false });
   const name = file === "-" ? "stdin" : file;
   const imported = await importSession(ports, home, { source, name, dryRun });
@@ -31,13 +32,13 @@ export async function importVerb(file: string, flags: ImportFlags): Promise<Exit
   return 0;
 }
 
-function stdin(): AsyncIterable<Uint8Array> {
-  if (Deno.stdin.isTerminal()) {
+function readableStdin({ stdin }: ProgramPorts): AsyncIterable<Uint8Array> {
+  if (stdin.isTerminal()) {
     throw new ReprError("usage", "Cannot import from stdin: it is a terminal", {
       hint: "Name the file, or pipe it in",
     });
   }
-  return Deno.stdin.readable;
+  return stdin.readable;
 }
 
 function fileChunks(ports: Ports, path: string): Iterable<Uint8Array> {

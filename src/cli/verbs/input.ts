@@ -3,15 +3,16 @@ import type { ExitCode } from "../../domain/errors.ts";
 import { readSession, readSessionTail } from "../../store/read.ts";
 import type { InputFlags } from "../commands/looking.ts";
 import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { nextRequest } from "../next_request.ts";
 import { textOrFile } from "../run_settings.ts";
 import { sessionArgument } from "../session_argument.ts";
 import { sessionInstructions } from "../session_instructions.ts";
 
 /** Performs `input`. The body itself is JSON: it is printed the same with and without `--json`. */
-export function inputVerb(selector: string, flags: InputFlags): ExitCode {
-  const context = makeContext(flags);
-  const { ports, config, output } = context;
+export function inputVerb(ports: ProgramPorts, selector: string, flags: InputFlags): ExitCode {
+  const context = makeContext(ports, flags);
+  const { config, output } = context;
   const { home, id } = sessionArgument(context, selector);
   const view = readSessionTail(ports, home, id);
   const { built } = nextRequest({

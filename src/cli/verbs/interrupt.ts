@@ -10,15 +10,20 @@ import { readSessionTail } from "../../store/read.ts";
 import { SessionWriter } from "../../store/writer.ts";
 import type { InterruptFlags } from "../commands/running.ts";
 import { type Context, makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../session_argument.ts";
 
 /** How often the lock is looked at while its owner stops, in milliseconds. */
 const POLL_MS = 50;
 
 /** Performs `interrupt`. */
-export async function interruptVerb(selector: string, flags: InterruptFlags): Promise<ExitCode> {
-  const context = makeContext(flags);
-  const { ports, output } = context;
+export async function interruptVerb(
+  ports: ProgramPorts,
+  selector: string,
+  flags: InterruptFlags,
+): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { output } = context;
   const { home, id } = sessionArgument(context, selector);
   const { held, owner } = await sessionOwner(ports, home, id);
   const pid = held ? signalledPid(ports, { home, id, owner }) : null;

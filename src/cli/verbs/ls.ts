@@ -4,11 +4,12 @@ import { listSessions, openHome, type SessionSummary } from "../../store/home.ts
 import type { LsFlags } from "../commands/looking.ts";
 import { makeContext } from "../context.ts";
 import { type ForkNode, forkTree } from "../fork_tree.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 
 /** Performs `ls`. */
-export function lsVerb(flags: LsFlags): ExitCode {
-  const context = makeContext(flags);
-  const { ports, output } = context;
+export function lsVerb(ports: ProgramPorts, flags: LsFlags): ExitCode {
+  const context = makeContext(ports, flags);
+  const { output } = context;
   const home = openHome(ports, context.home.value, { create: false });
   const since = flags.since === undefined ? null : parseSince(flags.since, ports.clock.now());
   const all = listSessions(ports, home);

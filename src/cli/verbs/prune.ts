@@ -9,17 +9,18 @@ import { removeSession } from "../../store/remove.ts";
 import { confirm } from "../confirm.ts";
 import type { PruneFlags } from "../commands/keeping.ts";
 import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 
 /** Performs `prune`. A session in use is skipped and named. */
-export async function pruneVerb(flags: PruneFlags): Promise<ExitCode> {
+export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise<ExitCode> {
   const { olderThan, keep, maxSize } = flags;
   if (olderThan === undefined && keep === undefined && maxSize === undefined) {
     throw new ReprError("usage", "Cannot tell what to prune: no age, number or size was given", {
       hint: "Give --older-than DAYS, --keep N or --max-size BYTES",
     });
   }
-  const context = makeContext(flags);
-  const { ports, output } = context;
+  const context = makeContext(ports, flags);
+  const { output } = context;
   const home = openHome(ports, context.home.value, { create: false });
   const olderThanMs = olderThan === undefined ? undefined : olderThan * DAY_MS;
   const plan = planPrune(ports, home, { olderThanMs, keep, maxBytes: maxSize });

@@ -20,6 +20,7 @@ import type { RecordFlags } from "../commands/recording.ts";
 import { type Context, makeContext } from "../context.ts";
 import { unsetVariables } from "../environment.ts";
 import { type EventOutput, openEventOutput } from "../event_output.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { PortFile } from "../port_file.ts";
 import { alteredNote, leftAloneNote, tooShortNote, unaskedNote, unledNote } from "../recording_notes.ts";
@@ -34,13 +35,17 @@ import { VERSION } from "../version.ts";
 import { clientEnvironment, runWrapped, type ServedRoute } from "../wrapped_command.ts";
 
 /** Performs `record`; `command` is what stands behind `--`, empty where nothing does. */
-export async function recordVerb(command: readonly string[], flags: RecordFlags): Promise<ExitCode> {
-  const context = makeContext(flags);
-  const { ports, output } = context;
+export async function recordVerb(
+  ports: ProgramPorts,
+  command: readonly string[],
+  flags: RecordFlags,
+): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { output } = context;
   const wraps = command.length > 0;
-  const out = absolute(flags.out);
+  const out = absolute(ports, flags.out);
   const routes = await recordRoutes(ports, flags.upstream, { wraps, provider: flags.provider });
-  const portFile = flags.portFile === undefined ? null : new PortFile(flags.portFile);
+  const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
   if (flags.dryRun === true) return preview(context, { command, flags, out, routes });
 
   using events = openEventOutput(output, flags, { wraps });

@@ -17,12 +17,16 @@ import { SessionWriter } from "../../store/writer.ts";
 import type { RepairFlags } from "../commands/keeping.ts";
 import { type Context, makeContext } from "../context.ts";
 import { liftQuarantine } from "../lift_quarantine.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../session_argument.ts";
 
 /** Performs `repair`. Ends with 12 when errors are left that it cannot mend. */
-export async function repairVerb(selector: string, flags: RepairFlags): Promise<ExitCode> {
-  const context = makeContext(flags);
-  const { ports } = context;
+export async function repairVerb(
+  ports: ProgramPorts,
+  selector: string,
+  flags: RepairFlags,
+): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
   const { home, id } = sessionArgument(context, selector);
   const dryRun = flags.dryRun === true;
   const waitMs = flags.wait * 1000;

@@ -5,12 +5,13 @@ import { removeSession } from "../../store/remove.ts";
 import { confirm } from "../confirm.ts";
 import type { RmFlags } from "../commands/keeping.ts";
 import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../session_argument.ts";
 
 /** Performs `rm`. */
-export async function rmVerb(selector: string, flags: RmFlags): Promise<ExitCode> {
-  const context = makeContext(flags);
-  const { ports, output } = context;
+export async function rmVerb(ports: ProgramPorts, selector: string, flags: RmFlags): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { output } = context;
   const { home, id } = sessionArgument(context, selector);
   const dryRun = flags.dryRun === true;
   const { held, owner } = await sessionOwner(ports, home, id);

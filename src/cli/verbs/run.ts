@@ -15,6 +15,7 @@ import { writeAnswer } from "../answer_file.ts";
 import { askAtTerminal } from "../ask.ts";
 import type { RunFlags } from "../commands/running.ts";
 import { DEFAULT_INSTRUCTIONS } from "../default_instructions.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { openSession, type Start } from "../open_session.ts";
 import { postureOf } from "../posture.ts";
 import { previewRun } from "../preview.ts";
@@ -33,18 +34,22 @@ import { promptText } from "../stdin.ts";
 import { liveTimeouts } from "../timeouts.ts";
 
 /** Performs `run`. */
-export async function runVerb(prompt: string | undefined, flags: RunFlags): Promise<ExitCode> {
-  const plan = planRun(flags);
+export async function runVerb(
+  live: ProgramPorts,
+  prompt: string | undefined,
+  flags: RunFlags,
+): Promise<ExitCode> {
+  const plan = planRun(live, flags);
   const { context, ports } = plan;
   const resumes = plan.selector !== null;
   const deadline = ports.clock.monotonic() + flags.timeout * 1000;
-  const words = await promptText(prompt, { resumes, timeoutMs: flags.timeout * 1000 });
+  const words = await promptText(ports.stdin, prompt, { resumes, timeoutMs: flags.timeout * 1000 });
   if (flags.dryRun === true) return previewRun(plan, words);
 
   const stop = new Stop();
   const { output } = context;
   output.onClosed(() => stop.request("broken_pipe"));
-  const release = stopOnSignals(stop, Math.max(0, deadline - ports.clock.monotonic()));
+  const release = stopOnSignals(ports, stop, Math.max(0, deadline - ports.clock.monotonic()));
   try {
     const home = openHome(ports, context.home.value, { create: true });
     const played = plan.fixture === null ? null : playFixture(ports, plan.fixture);
@@ -115,7 +120,7 @@ async function runIn(
     instructions,
     tools: posture.offered,
     knownTools: ALL_TOOLS,
-    gate: new PermissionGate(posture.policy, askAtTerminal(output, stop.signal)),
+    gate: new PermissionGate(posture.policy, askAtTerminal(ports.stdin, output, stop.signal)),
     ...(plan.playback === null ? {} : { playback: plan.playback }),
     permissions: posture.text,
     failOnDenied: flags.failOnDenied === true,
@@ -167,7 +172,7 @@ async function startRecording(
   if (flags.record === undefined) return null;
   const { RunRecording } = await import("../run_recording.ts");
   const home = openHome(ports, context.home.value, { create: false });
-  const place = { ports, home, directory: absolute(flags.record), writer, notSecret: flags.notSecret };
+  const place = { ports, home, directory: absolute(ports, flags.record), writer, notSecret: flags.notSecret };
   return RunRecording.start(place, target);
 }
 

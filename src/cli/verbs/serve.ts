@@ -17,7 +17,7 @@ import type { ServeFlags } from "../commands/recording.ts";
 import { makeOutput } from "../context.ts";
 import { unsetVariables } from "../environment.ts";
 import { openEventOutput } from "../event_output.ts";
-import { livePorts } from "../live_ports.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { PortFile } from "../port_file.ts";
 import { PROVIDER_ACCESS } from "../providers.ts";
 import { unaskedNote } from "../recording_notes.ts";
@@ -37,15 +37,15 @@ const DUMMY_KEY = "reprise-plays-this";
  * a wrapped command that asked nothing (without `--allow-unused`) or, with `--strict-usage`, an exchange that nobody asked for or a fault that broke nothing.
  */
 export async function serveVerb(
+  ports: ProgramPorts,
   directories: readonly string[],
   command: readonly string[],
   flags: ServeFlags,
 ): Promise<number> {
-  const output = makeOutput(flags);
-  const ports = livePorts();
+  const output = makeOutput(ports, flags);
   const pace = paceOf(flags.pace ?? "fast");
   const faults = flags.fault === undefined ? null : parseFaults(flags.fault.join("\n"));
-  const portFile = flags.portFile === undefined ? null : new PortFile(flags.portFile);
+  const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
   requireDistinct(directories, ports);
   const fixtures = directories.map((directory) => readFixture(ports.files, withoutSlash(directory)));
   requireYoung(fixtures, flags.maxAge, ports);

@@ -4,13 +4,14 @@ import { readTurnBytes } from "../../store/raw.ts";
 import { readForShow, type ShownTurn } from "../../store/show.ts";
 import type { ShowFlags } from "../commands/looking.ts";
 import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { eventLine, transcript, turnLine } from "../session_text.ts";
 import { sessionArgument } from "../session_argument.ts";
 
 /** Performs `show`. What can be read is shown; damage beside it is named, and is exit code 12. */
-export function showVerb(selector: string, flags: ShowFlags): ExitCode {
-  const context = makeContext(flags);
-  const { ports, output } = context;
+export function showVerb(ports: ProgramPorts, selector: string, flags: ShowFlags): ExitCode {
+  const context = makeContext(ports, flags);
+  const { output } = context;
   const { home, id } = sessionArgument(context, selector);
   if (flags.raw !== undefined) {
     output.bytes(readTurnBytes(ports, home, { id, turn: flags.raw }));

@@ -2,22 +2,25 @@
 import type { ExitCode } from "../../domain/errors.ts";
 import type { TestFlags } from "../commands/recording.ts";
 import { makeOutput } from "../context.ts";
-import { livePorts } from "../live_ports.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { findTests, type FoundTest } from "../session_test/find.ts";
 import { playTest, type TestResult } from "../session_test/play_test.ts";
 import { inOrder } from "../session_test/pool.ts";
 import { failureLines, isPassed, type Reporter, reporterOf } from "../session_test/reporters.ts";
 import { absolute } from "../settings.ts";
-import { onStopSignals } from "../stop_signals.ts";
 import { red } from "../terminal.ts";
 
 const MAX_JOBS = 8;
 
 /** Performs `test`. */
-export async function testVerb(directories: readonly string[], flags: TestFlags): Promise<ExitCode> {
-  const output = makeOutput(flags);
-  const tests = findTests(directories, absolute);
+export async function testVerb(
+  ports: ProgramPorts,
+  directories: readonly string[],
+  flags: TestFlags,
+): Promise<ExitCode> {
+  const output = makeOutput(ports, flags);
+  const tests = findTests(directories, (path) => absolute(ports, path));
   const name = flags.json === true ? "json" : flags.reporter ?? "tap";
   const reporter = reporterOf(name);
   const stop = new AbortController();
@@ -27,9 +30,9 @@ export async function testVerb(directories: readonly string[], flags: TestFlags)
     stop.abort(new Error(why));
   };
   output.onClosed(() => end(output.closedExitCode, "nobody reads the output any more"));
-  const ignoreSignals = onStopSignals((signal, exitCode) => end(exitCode, `stopped by ${signal}`));
+  const ignoreSignals = ports.onStopSignals((signal, exitCode) => end(exitCode, `stopped by ${signal}`));
   try {
-    const results = await playAll(tests, { flags, output, reporter, isJson: name === "json", stop });
+    const results = await playAll(tests, { ports, flags, output, reporter, isJson: name === "json", stop });
     return ended ?? exitCodeOf(results);
   } finally {
     ignoreSignals();
@@ -37,6 +40,7 @@ export async function testVerb(directories: readonly string[], flags: TestFlags)
 }
 
 interface Playing {
+  readonly ports: ProgramPorts;
   readonly flags: TestFlags;
   readonly output: Output;
   readonly reporter: Reporter;
@@ -47,9 +51,9 @@ interface Playing {
 
 async function playAll(
   tests: readonly FoundTest[],
-  { flags, output, reporter, isJson, stop }: Playing,
+  { ports, flags, output, reporter, isJson, stop }: Playing,
 ): Promise<TestResult[]> {
-  const { files } = livePorts();
+  const { files } = ports;
   const jobs = flags.jobs ?? Math.min(MAX_JOBS, navigator.hardwareConcurrency);
   const play = { files, update: flags.update === true ? "everything" as const : null, signal: stop.signal };
   const results: TestResult[] = [];

@@ -7,12 +7,17 @@ import { readSession } from "../../store/read.ts";
 import { SessionWriter } from "../../store/writer.ts";
 import type { UncompactFlags } from "../commands/running.ts";
 import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../session_argument.ts";
 
 /** Performs `uncompact`. */
-export async function uncompactVerb(selector: string, flags: UncompactFlags): Promise<ExitCode> {
-  const context = makeContext(flags);
-  const { ports, output } = context;
+export async function uncompactVerb(
+  ports: ProgramPorts,
+  selector: string,
+  flags: UncompactFlags,
+): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { output } = context;
   const { home, id } = sessionArgument(context, selector);
   const dryRun = flags.dryRun === true;
   const { checkpoint, restored } = dryRun

@@ -5,13 +5,14 @@ import { refoldSession } from "../../run/refold.ts";
 import { readSession } from "../../store/read.ts";
 import type { VerifyFlags } from "../commands/looking.ts";
 import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { chosenSessions } from "../session_choice.ts";
 import { blobReader } from "../session_instructions.ts";
 
 /** Performs `verify`. Only `differs` fails it. */
-export function verifyVerb(selector: string | undefined, flags: VerifyFlags): ExitCode {
-  const context = makeContext(flags);
-  const { ports, output } = context;
+export function verifyVerb(ports: ProgramPorts, selector: string | undefined, flags: VerifyFlags): ExitCode {
+  const context = makeContext(ports, flags);
+  const { output } = context;
   const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "verify" });
   const sessions = ids.map((id) => {
     const { turns } = readSession(ports, home, id);
