@@ -22,18 +22,20 @@ export async function endGroup(leader: number, graceMs: number): Promise<void> {
   await isGoneWithin(leader, KILLED_GRACE_MS);
 }
 
-/** Leaders of the groups that run now. */
-const running = new Set<number>();
+/** Leaders of the groups that run now, and the directories that they were started in. */
+const running = new Map<number, string>();
 
 /** Remembers a group until the returned function is called, for {@linkcode killRunningGroups}. */
-export function rememberGroup(leader: number): () => void {
-  running.add(leader);
+export function rememberGroup(leader: number, directory: string): () => void {
+  running.set(leader, directory);
   return () => running.delete(leader);
 }
 
-/** Kills every group that runs, without waiting: for a process that is about to exit at once. */
-export function killRunningGroups(): void {
-  for (const leader of running) signalGroup(leader, "SIGKILL");
+/** Kills the groups that run in `root` or below, without waiting: for a program that is about to end at once. */
+export function killRunningGroups(root = "/"): void {
+  for (const [leader, directory] of running) {
+    if (`${directory}/`.startsWith(root.replace(/\/*$/, "/"))) signalGroup(leader, "SIGKILL");
+  }
 }
 
 /** True while a process of the group runs. What has ended and waits to be collected does not count. */

@@ -69,7 +69,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  const forget = rememberGroup(child.pid);
+  const forget = rememberGroup(child.pid, options.directory);
   const stop = Promise.withResolvers<StopCause>();
   const collector = new OutputCollector();
   const pumps = [child.stdout, child.stderr].map((stream, index) =>
