@@ -185,7 +185,6 @@ ${flagVariableRows()}
 | \`REPRISE_REPRESENTS\` | set by \`serve\` and \`record\` for the commands that they start: which base URLs their loopback URLs represent, as a JSON object. It decides fingerprints only (docs/replay.md) |
 | \`REPRISE_RESPONSE_TIMEOUT\` | seconds until a server must have begun to answer (120) |
 | \`REPRISE_IDLE_TIMEOUT\` | seconds of silence inside a stream (300) |
-| \`REPRISE_PLAY_LOG\` | a file that takes the requests of a played run (\`--fixture\`), one JSON object a line |
 | \`NO_COLOR\` | no colour |
 
 ${verbs.join("\n")}

@@ -9,6 +9,7 @@ import { readable } from "../../src/fixture/format.ts";
 import { readFixture, readHeader } from "../../src/fixture/read.ts";
 import { sealAs, sealFixture } from "../../src/fixture/seal.ts";
 import { SESSION_FORMAT, type SessionStep } from "../../src/fixture/session/session_file.ts";
+import { livePorts } from "../../src/cli/live_ports.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { copyBelow } from "../../src/cli/session_test/files.ts";
 import { makePlace, type TestPlace } from "../../src/cli/session_test/place.ts";
@@ -92,7 +93,7 @@ export async function makeSession(directory: string, scenario: Scenario): Promis
   await using servers = new Servers();
   const steps: SessionStep[] = [];
   {
-    using place = await makePlace(directory);
+    using place = await makePlace(livePorts(), directory);
     for (const [index, step] of scenario.steps.entries()) {
       const number = index + 1;
       const fixture = step.answers === undefined && step.says === undefined ? null : `${directory}/${number}`;
@@ -113,7 +114,7 @@ export async function makeSession(directory: string, scenario: Scenario): Promis
       steps.push(called);
       const clock = called.at ?? "";
       const { signal } = new AbortController();
-      const end = await playStep(called, { place, number, fixture, clock, signal });
+      const end = await playStep(called, { ports: livePorts(), place, fixture, clock, signal });
       if (end.exit !== step.exit || (step.state !== undefined && end.state !== step.state)) {
         throw new Error(`${scenario.name}, step ${number}: ended ${end.state} ${end.exit}: ${end.said}`);
       }
@@ -126,7 +127,11 @@ export async function makeSession(directory: string, scenario: Scenario): Promis
   settleAddresses(directory, scenario);
   const found = { name: scenario.name, directory };
   for (const update of ["everything", null] as const) {
-    const played = await playTest(found, { files: denoFiles, update, signal: new AbortController().signal });
+    const played = await playTest(found, {
+      ports: livePorts(),
+      update,
+      signal: new AbortController().signal,
+    });
     if (!isPassed(played)) throw new Error(`${scenario.name}: ${failureLines(played).join("\n")}`);
   }
 }

@@ -10,7 +10,6 @@ import { type CheckpointText, type CompactionScope, planOf, scopeOf } from "../c
 import { ReprError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { Manifest } from "../domain/manifest.ts";
-import type { Ports } from "../domain/ports.ts";
 import type { Turn } from "../domain/turn.ts";
 import { type Fixture, readFixture } from "../fixture/read.ts";
 import { foldHistory } from "../fold/fold.ts";
@@ -31,8 +30,8 @@ import type { CompactFlags } from "./commands/running.ts";
 import type { Context } from "./context.ts";
 import { type Endpoint, endpointSetting } from "./endpoint.ts";
 import { requireNamedEndpoint } from "./endpoint_change.ts";
-import { fixturePorts } from "./fixture_ports.ts";
-import { playFixture } from "./play_log.ts";
+import { fixturePorts, fixtureSend } from "./fixture_ports.ts";
+import type { ProgramPorts } from "./live_ports.ts";
 import { requestIdentity } from "./request_identity.ts";
 import { modelSetting, reasoningSettings } from "./run_settings.ts";
 import { absolute } from "./settings.ts";
@@ -42,7 +41,7 @@ import { liveTimeouts } from "./timeouts.ts";
 export interface CompactSettings {
   readonly context: Context;
   readonly flags: CompactFlags;
-  readonly ports: Ports;
+  readonly ports: ProgramPorts;
   readonly fixture: Fixture | null;
   readonly endpoint: Endpoint;
   /** `null` where nothing is sent. */
@@ -144,14 +143,9 @@ export async function makeCheckpoint(
   const request = compactRequest(settings, source);
   const { scope, target } = request;
   const { ports, fixture } = settings;
-  const played = fixture === null ? null : playFixture(ports, fixture);
-  try {
-    const asking = askingOf(settings, { send: played?.send ?? liveSend(settings), signal });
-    const text = await textOf(settings, source, { request, asking });
-    return { scope, text, plan: planOf(source.turns, scope, { text, target }) };
-  } finally {
-    played?.close();
-  }
+  const send = ports.wrapSend(fixture === null ? liveSend(settings) : fixtureSend(ports, fixture));
+  const text = await textOf(settings, source, { request, asking: askingOf(settings, { send, signal }) });
+  return { scope, text, plan: planOf(source.turns, scope, { text, target }) };
 }
 
 async function textOf(

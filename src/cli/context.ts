@@ -1,4 +1,3 @@
-import { playedPorts } from "./fixture_ports.ts";
 import type { CommonFlags } from "./flags.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import { Output } from "./output.ts";
@@ -26,8 +25,7 @@ export function makeOutput(
 }
 
 /** Reads the configuration and decides where sessions live. */
-export function makeContext(live: ProgramPorts, flags: CommonFlags): Context {
-  const ports = playedPorts(live);
+export function makeContext(ports: ProgramPorts, flags: CommonFlags): Context {
   const config = readConfig(ports);
   return { ports, output: makeOutput(ports, flags), config, home: homeSetting(ports, flags.home, config) };
 }

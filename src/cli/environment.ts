@@ -37,8 +37,6 @@ export const READ_VARIABLES: readonly string[] = [
   "DENO_TLS_CA_STORE",
   "NODE_EXTRA_CA_CERTS",
   "SSLKEYLOGFILE",
-  // The place of the modules for `test`, when it runs from the sources.
-  "DENO_DIR",
   // `doctor` says when a proxy stands between us and the provider.
   "HTTP_PROXY",
   "HTTPS_PROXY",

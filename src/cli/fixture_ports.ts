@@ -1,7 +1,7 @@
-import { ReprError } from "../domain/errors.ts";
-import { sha256Hex } from "../domain/hash.ts";
 import type { Ports } from "../domain/ports.ts";
-import type { Fixture } from "../fixture/read.ts";
+import { type Fixture, playable } from "../fixture/read.ts";
+import type { Send } from "../transport/http.ts";
+import { createPlayer } from "../transport/player.ts";
 
 /** What a replayed run pins as its workspace, wherever it runs. */
 export const FIXTURE_WORKSPACE = "/workspace";
@@ -30,24 +30,9 @@ export function fixturePorts<Live extends Ports>(
   };
 }
 
-/**
- * The ports of a step of a played session that has no fixture, such as a fork: where `REPRISE_PLAY_CLOCK` names a
- * time, that seeds them. Otherwise `live` itself.
- *
- * @throws {ReprError} `usage` when the variable is no time.
- */
-export function playedPorts<Live extends Ports>(live: Live): Live {
-  const time = live.env("REPRISE_PLAY_CLOCK") ?? "";
-  if (time === "") return live;
-  const created = Date.parse(time);
-  if (Number.isNaN(created)) {
-    throw new ReprError(
-      "usage",
-      `Cannot start the clock at ${JSON.stringify(time)} (REPRISE_PLAY_CLOCK): it is no time`,
-      { hint: "Give a time such as 2026-11-21T20:18:00.000Z, or unset the variable" },
-    );
-  }
-  return fixturePorts(live, { created, seed: Number.parseInt(sha256Hex(time).slice(0, 8), 16) });
+/** Answers requests with what a fixture holds. */
+export function fixtureSend({ clock }: Pick<Ports, "clock">, { exchanges }: Fixture): Send {
+  return createPlayer(exchanges.map(playable), { clock });
 }
 
 /** A small generator of numbers in [0, 1) from a 32-bit seed (splitmix32). */

@@ -2,6 +2,8 @@ import type { Clock, Ports } from "../domain/ports.ts";
 import { denoFiles } from "../store/deno_files.ts";
 import { hasOpenFile, processIdentity } from "../store/process_identity.ts";
 import { killRunningGroups } from "../tools/shell/process_group.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Send } from "../transport/http.ts";
 import { loopbackDirect } from "../transport/proxy.ts";
 import { readVariable, setVariables } from "./environment.ts";
 import { onStopSignals } from "./stop_signals.ts";
@@ -11,8 +13,8 @@ import type { TextStream } from "./terminal.ts";
 export type InputStream = Pick<typeof Deno.stdin, "isTerminal" | "read" | "readSync" | "readable">;
 
 /**
- * Everything that the program takes from its process and that leaves it: one value, so that the program can be called
- * with another one.
+ * Everything that the program takes from its process and that leaves it: one value, so that `test` calls the program with
+ * another one and needs nothing else (src/cli/session_test/step_ports.ts).
  */
 export interface ProgramPorts extends Ports {
   readonly stdin: InputStream;
@@ -22,6 +24,10 @@ export interface ProgramPorts extends Ports {
   readonly onStopSignals: typeof onStopSignals;
   /** Ends the program at once, and the commands of its tools. Callers return: for a step of a test, only the step ends. */
   readonly exit: (code: number) => void;
+  /** Sees each request before it goes out, or before a fixture answers it. */
+  readonly wrapSend: (send: Send) => Send;
+  /** Sees what a tool returns before the model does. */
+  readonly wrapTool: (tool: Tool) => Tool;
 }
 
 /** The ports of an ordinary call: this process, real time, real randomness, real network. */
@@ -52,6 +58,8 @@ export function livePorts(): ProgramPorts {
       killRunningGroups();
       Deno.exit(code);
     },
+    wrapSend: (send) => send,
+    wrapTool: (tool) => tool,
   };
 }
 

@@ -5,7 +5,6 @@
  * @module
  */
 import { ReprError } from "../domain/errors.ts";
-import type { Ports } from "../domain/ports.ts";
 import { total } from "../domain/redact.ts";
 import { readable } from "../fixture/format.ts";
 import { type DropReason, UNKEPT } from "../fixture/record/outcome.ts";
@@ -24,6 +23,7 @@ import { type SessionFile as KeptFile, snapshotSession } from "../store/session_
 import type { SessionWriter } from "../store/writer.ts";
 import type { Send } from "../transport/http.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { ProgramPorts } from "./live_ports.ts";
 import { recordingScrubber } from "./recording_scrubber.ts";
 import { type CalledRun, replayCall } from "./replay_arguments.ts";
 import type { RunTarget } from "./run_plan.ts";
@@ -33,7 +33,7 @@ import { VERSION } from "./version.ts";
 
 /** Where a run is recorded, and the session that it is a run of. */
 export interface RecordingPlace {
-  readonly ports: Ports;
+  readonly ports: ProgramPorts;
   readonly home: Home;
   /** The folder: absolute, new or empty. */
   readonly directory: string;
@@ -148,10 +148,10 @@ export class RunRecording {
     if (state === "interrupted" || state === "timed_out") {
       return "what a person or a limit of time did is in no recording";
     }
-    const { ports: { files }, directory } = this.#place;
+    const { ports, directory } = this.#place;
     const { signal } = new AbortController();
     const test = { name: directory, directory };
-    const { divergences, error } = await playTest(test, { files, update: "expect", signal });
+    const { divergences, error } = await playTest(test, { ports, update: "expect", signal });
     if (error !== null) return error.message;
     const [first] = divergences;
     if (first === undefined) return null;

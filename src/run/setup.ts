@@ -50,8 +50,6 @@ export interface RunSetup extends EndpointHashes {
   readonly protectedPaths: readonly string[];
   /** The canonical workspace directory, for the tools. */
   readonly workspaceRoot: string;
-  /** The directory that tools tell as the root of everything, where a session test is played. */
-  readonly playRoot?: string;
   readonly replay: ReplayMode;
   /** How many reasoning items from before the last user message go at most; `null` for all. */
   readonly window: number | null;

@@ -198,7 +198,6 @@ function orStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> 
 function contextOf(setup: RunSetup, tool: Tool): ToolContext {
   return {
     root: setup.workspaceRoot,
-    ...(setup.playRoot === undefined ? {} : { playRoot: setup.playRoot }),
     signal: setup.stop.signal,
     protectedPaths: setup.protectedPaths,
     env: setup.ports.env,

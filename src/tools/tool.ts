@@ -7,7 +7,6 @@ import type * as z from "zod";
 import type { JsonObject } from "../domain/json.ts";
 import { finishText, type ToolOutput, type ToolText } from "./output.ts";
 import type { Subject, Target, ToolGroup } from "./permission/subject.ts";
-import { rootedText } from "./rooted.ts";
 
 export type { Subject, Target, ToolGroup } from "./permission/subject.ts";
 
@@ -15,13 +14,6 @@ export type { Subject, Target, ToolGroup } from "./permission/subject.ts";
 export interface ToolContext {
   /** The workspace: absolute and canonical, from `canonicalRoot`, fixed when the run starts. */
   readonly root: string;
-  /**
-   * A directory whose path stands for `/` in every text and output, so that a played session is the same wherever its
-   * workspace lies; absolute and canonical.
-   *
-   * @default {undefined}
-   */
-  readonly playRoot?: string;
   readonly signal: AbortSignal;
   /**
    * The longest output that the model is shown, in UTF-16 units.
@@ -114,13 +106,12 @@ export function defineTool<Args extends JsonObject>(definition: ToolDefinition<A
     async run(args, context) {
       context.signal.throwIfAborted();
       try {
-        const text = rootedText(await definition.run(args as Args, context), context);
+        const text = await definition.run(args as Args, context);
         context.signal.throwIfAborted();
         return finishText(text, context.maxOutputChars);
       } catch (error) {
         context.signal.throwIfAborted();
-        const text = rootedText({ status: "error", text: failureText(error) }, context);
-        return finishText(text, context.maxOutputChars);
+        return finishText({ status: "error", text: failureText(error) }, context.maxOutputChars);
       }
     },
   };

@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
+import { livePorts } from "../../src/cli/live_ports.ts";
+import { makePlace } from "../../src/cli/session_test/place.ts";
+import { playStep } from "../../src/cli/session_test/step.ts";
+import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { readFixture } from "../../src/fixture/read.ts";
 import { unsealed } from "../../src/fixture/seal.ts";
 import { leaksIn } from "../../src/fixture/secrets/leaks.ts";
+import { readSessionFile, type SessionStep } from "../../src/fixture/session/session_file.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { rateLimited as messagesLimited, says, text, toolUse } from "../support/messages_server/script.ts";
 import { startMessagesServer } from "../support/messages_server.ts";
@@ -36,25 +41,24 @@ function filesOf(directory: string): Map<string, Uint8Array> {
   return files;
 }
 
-interface Asked {
-  readonly body: string;
-}
-
-/** Plays the one step of `fixture` in a place of its own, and gives what it asked. */
+/** Plays the one step of `fixture` twice: as a process in `sandbox`, and as a step of a test, for what it asks. */
 async function play(fixture: string, sandbox: Sandbox) {
-  const { steps: [step] } = JSON.parse(Deno.readTextFileSync(`${fixture}/session.json`));
-  const [verb, ...args] = step.args;
+  const step = readSessionFile(denoFiles, fixture, checkStepArguments).steps[0] as SessionStep;
+  const [verb = "", ...args] = step.args;
   const id = args[args.indexOf("-s") + 1];
   if (filesOf(fixture).has("start/manifest.json")) {
     await copyTo(`${fixture}/start`, `${sandbox.home}/sessions/${id}`);
   }
-  const log = `${sandbox.directory}/asked`;
   const called = await sandbox.call([verb, "--json", "--fixture", fixture, ...args], {
     cwd: sandbox.directory,
-    env: { REPRISE_PLAY_LOG: log, TZ: "Pacific/Chatham" },
+    env: { TZ: "Pacific/Chatham" },
   });
-  const lines = Deno.readTextFileSync(log).trimEnd().split("\n").map((line) => JSON.parse(line));
-  return { called, step, id: String(id), asked: lines.slice(0, -1) as Asked[], end: lines.at(-1) };
+  const { signal } = new AbortController();
+  const ports = livePorts();
+  using place = await makePlace(ports, fixture);
+  const end = await playStep(step, { ports, place, fixture, clock: "2000-01-01T00:00:00.000Z", signal });
+  assert.equal(end.exit, called.code, end.said);
+  return { called, step, id: String(id), asked: end.requests };
 }
 
 async function copyTo(from: string, to: string): Promise<void> {
@@ -147,7 +151,6 @@ together(
         assert.equal(played.called.code, 0, played.called.stdout + played.called.stderr);
         assert.deepEqual([played.step.exit, played.step.state], [0, "completed"]);
         assert.deepEqual(played.asked.map(({ body }) => sha256Hex(body)), sentSums(recorded));
-        assert.deepEqual(played.end, { type: "end", used: played.asked.length, of: played.asked.length });
         const lived = turnsOf(place.sandbox, "one", TIMES, runs);
         assert.deepEqual(turnsOf(there, "one"), lived);
         assert.throws(() => Deno.statSync(`${there.directory}/b.txt`), Deno.errors.NotFound);
@@ -315,9 +318,9 @@ together("a recorded call answers only the call that it was recorded for", {
     const sums = { ...files, "tools.json": sha256Hex(Deno.readTextFileSync(tools)) };
     Deno.writeTextFileSync(`${folder}/fixture.json`, JSON.stringify({ ...header, files: sums }));
     await using there = new Sandbox();
-    const { called, end } = await play(folder, there);
+    const { called, asked } = await play(folder, there);
     assertError(called, { code: "fixture_miss", exit: 7, says: /"read_file".*"list_files"/ });
-    assert.deepEqual(end, { type: "end", used: 1, of: 2 });
+    assert.deepEqual([asked.length, sentSums(folder).length], [1, 2]);
     assert.equal(there.turns("one").at(-1).events[0].status, "not_run");
   },
 });

@@ -6,6 +6,7 @@ import { playTest } from "../../src/cli/session_test/play_test.ts";
 import { requireSealedStart } from "../../src/cli/session_test/start.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { sealFixture, writeNew } from "../../src/fixture/seal.ts";
+import { livePorts } from "../../src/cli/live_ports.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { ID, INSTRUCTIONS, newSession, testPorts, testProcess, TOOLS, withHome } from "../store/support.ts";
 import { writeFixture } from "../support/fixture.ts";
@@ -135,7 +136,7 @@ const UNSEALED: Readonly<Record<string, readonly [Harm, RegExp]>> = {
 };
 
 Deno.test("a test is not played with a start/ that its fixture.json does not vouch for", async () => {
-  const play = { files: denoFiles, update: null, signal: new AbortController().signal };
+  const play = { ports: livePorts(), update: null, signal: new AbortController().signal };
   for (const [name, [harm, says]] of Object.entries(UNSEALED)) {
     await withTest(async (path) => {
       requireSealedStart(denoFiles, path);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { tallyOfReport } from "../../scripts/gate/junit.ts";
 import { compareEnd, compareSessions, compareUse } from "../../src/cli/session_test/compare.ts";
+import { livePorts } from "../../src/cli/live_ports.ts";
 import type { Divergence } from "../../src/cli/session_test/divergence.ts";
 import { expectedState, writeExpectation } from "../../src/cli/session_test/expectation.ts";
 import { exists, filesBelow } from "../../src/cli/session_test/files.ts";
@@ -337,17 +338,17 @@ Deno.test("start/ is a session only where its manifest names one in a string, an
       const manifest of ["", "null", "[]", "{}", '{"session":null}', '{"session":true}', '{"session":"A"}']
     ) {
       Deno.writeTextFileSync(`${directory}/start/manifest.json`, manifest);
-      await assert.rejects(makePlace(directory), {
+      await assert.rejects(makePlace(livePorts(), directory), {
         code: "bad_fixture",
         message: /start\/manifest\.json": it does not name a session/,
       });
     }
     Deno.writeTextFileSync(`${directory}/start/manifest.json`, '{"session":"s"}');
-    const place = await makePlace(directory);
+    const place = await makePlace(livePorts(), directory);
     assert.deepEqual(filesBelow(place.home), ["sessions/s/manifest.json"]);
     place[Symbol.dispose]();
     Deno.symlinkSync("manifest.json", `${directory}/start/owner`);
-    await assert.rejects(makePlace(directory), {
+    await assert.rejects(makePlace(livePorts(), directory), {
       code: "bad_fixture",
       message: /start\/owner": it is a link/,
     });

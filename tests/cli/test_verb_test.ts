@@ -163,7 +163,7 @@ together("a session test is the same anywhere", {
     copyBelow(`${SESSIONS}end-completed-in-workspace`, `${sandbox.workspace}/deep/er/run`);
     const env = {
       ...{ TZ: "Pacific/Chatham", LC_ALL: "tr_TR.UTF-8", LANG: "tr_TR.UTF-8", HOME: "/" },
-      ...{ OPENAI_API_KEY: "x", REPRISE_REASONING_REPLAY: "0", REPRISE_PLAY_STOP: "SIGINT 1" },
+      ...{ OPENAI_API_KEY: "x", REPRISE_REASONING_REPLAY: "0" },
     };
     const called = await sandbox.call(["test", "deep"], { env });
     assert.equal(called.code, 0, called.stdout + called.stderr);
@@ -383,9 +383,11 @@ function contents(directory: string): Map<string, string> {
   return new Map(filesBelow(directory).map((name) => [name, Deno.readTextFileSync(`${directory}/${name}`)]));
 }
 
-/** True once the step has asked its question, and waits for the rest of the answer. */
+/** True once the run of the step has begun, which then waits for the rest of an answer. */
 function hangs(temporary: string): boolean {
-  return [...Deno.readDirSync(temporary)].some(({ name }) => textOf(`${temporary}/${name}/asked-1`) !== "");
+  return [...Deno.readDirSync(temporary)].some(({ name }) =>
+    textOf(`${temporary}/${name}/home/sessions/s/turns/000001.json`) !== ""
+  );
 }
 
 /** The text of a file; empty where it is not there yet. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { livePorts } from "../live_ports.ts";
+import type { Ports } from "../../domain/ports.ts";
 import { copyBelow, entries, exists, requirePlain, setModified } from "./files.ts";
 import { makeScratch } from "./scratch.ts";
 import { startedSession } from "./start.ts";
@@ -27,9 +27,9 @@ export interface TestPlace extends Disposable {
  *
  * @throws {ReprError} `bad_fixture` where `start/` is no session, or it or `workspace/` holds a link; `storage_*`.
  */
-export async function makePlace(directory: string, modified?: Date): Promise<TestPlace> {
+export async function makePlace(ports: Ports, directory: string, modified?: Date): Promise<TestPlace> {
   for (const name of ["workspace", "start"]) requirePlain(`${directory}/${name}`);
-  const scratch = await makeScratch(livePorts());
+  const scratch = await makeScratch(ports);
   const { root } = scratch;
   const place: TestPlace = {
     root,

@@ -9,6 +9,7 @@ import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { readCallPlayer } from "../../fixture/session/tools_file.ts";
 import { readSessionFile, type SessionFile } from "../../fixture/session/session_file.ts";
 import { fileError, systemCode } from "../../store/fs_errors.ts";
+import type { ProgramPorts } from "../live_ports.ts";
 import { checkStepArguments } from "../step_arguments.ts";
 import { compareEnd, compareRequests, compareSessions, compareUse } from "./compare.ts";
 import type { Divergence } from "./divergence.ts";
@@ -36,7 +37,8 @@ export interface TestResult {
 
 /** How tests are played. */
 export interface TestPlay {
-  readonly files: Files;
+  /** Those of the program that plays them. */
+  readonly ports: ProgramPorts;
   /** What is rewritten where the steps end as they should: `expect/` alone needs the recorded requests too. */
   readonly update: "everything" | "expect" | null;
   readonly signal: AbortSignal;
@@ -57,7 +59,7 @@ export async function playTest({ name, directory }: FoundTest, play: TestPlay): 
     ...rest,
   });
   try {
-    const session = readSessionFile(play.files, directory, checkStepArguments);
+    const session = readSessionFile(play.ports.files, directory, checkStepArguments);
     told.note = session.note ?? null;
     const first = await playSession(directory, session, play);
     if (play.update !== "everything" || !isRewritten(first)) return result(first);
@@ -85,15 +87,16 @@ function asUnsteady({ where, ...divergence }: Divergence): Divergence {
 async function playSession(
   directory: string,
   { steps }: SessionFile,
-  { files, update, signal }: TestPlay,
+  { ports, update, signal }: TestPlay,
 ): Promise<Played> {
+  const { files } = ports;
   const fixtures = steps.map(({ fixture }) =>
     fixture === undefined ? null : readWhole(files, directory, fixture)
   );
   requireSealedStart(files, directory);
   const clockOf = (index: number) => steps[index]?.at ?? nearestClock(fixtures, index);
   // Commands such as "ls -l" tell times of files: those of the test's own are the same in each play.
-  using place = await makePlace(directory, new Date(clockOf(0)));
+  using place = await makePlace(ports, directory, new Date(clockOf(0)));
   const played: PlayedStep[] = [];
   const fixed: Divergence[] = [];
   const open: Divergence[] = [];
@@ -101,7 +104,7 @@ async function playSession(
     const fixture = fixtures[index] ?? null;
     const number = index + 1;
     const clock = clockOf(index);
-    const end = await playStep(step, { place, number, fixture: fixture?.path ?? null, clock, signal });
+    const end = await playStep(step, { ports, place, fixture: fixture?.path ?? null, clock, signal });
     signal.throwIfAborted();
     played.push({ fixture, end });
     fixed.push(...compareEnd(step, end, number));

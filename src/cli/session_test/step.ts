@@ -1,25 +1,19 @@
 /**
- * One step of a session test: a process of the program, and what it asked.
+ * One step of a session test: a call of the program, and what it asked.
  *
  * @module
  */
-import { type JsonObject, parsedObject, stringMember } from "../../domain/json.ts";
+import { stringMember } from "../../domain/json.ts";
 import type { SessionStep } from "../../fixture/session/session_file.ts";
-import { rootedText } from "../../tools/rooted.ts";
-import { signalChild } from "../stop_signals.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { main } from "../main.ts";
 import type { TestPlace } from "./place.ts";
-import { ownProgram, stepEnvironment } from "./program.ts";
-
-/** A request as the step sent it. */
-export interface SentRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly body: string;
-}
+import { type SentRequest, StepProcess } from "./step_ports.ts";
+import { rootedText } from "./virtual_root.ts";
 
 /** How a step ended. */
 export interface StepEnd {
-  /** The exit code; of a killed process, 128 and the number of the signal. */
+  /** The exit code; after a kill, 128 and the number of the signal. */
   readonly exit: number;
   /** It did not end by itself in time. */
   readonly hung: boolean;
@@ -34,14 +28,14 @@ export interface StepEnd {
 
 /** What a step is played with. */
 export interface StepPlay {
+  /** Those of the program that plays it. */
+  readonly ports: ProgramPorts;
   readonly place: TestPlace;
-  /** 1, 2, … */
-  readonly number: number;
   /** The folder of its exchanges. */
   readonly fixture: string | null;
-  /** Where its clock begins, when it has no fixture. */
+  /** When its clock begins, if it has no fixture. */
   readonly clock: string;
-  /** Ends the process. */
+  /** Ends the step. */
   readonly signal: AbortSignal;
 }
 
@@ -54,91 +48,50 @@ const SAID_CHARACTERS = 2000;
 /** Plays a step to its end. */
 export async function playStep(
   { args: [verb = "", ...args], stdin, kill }: SessionStep,
-  { place, number, fixture, clock, signal }: StepPlay,
+  { ports, place, fixture, clock, signal }: StepPlay,
 ): Promise<StepEnd> {
-  const log = `${place.root}/asked-${number}`;
-  const [command, ...before] = ownProgram();
+  const step = new StepProcess(ports, { place, clock, stdin, kill });
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), STEP_LIMIT_MS);
   let lastResort: ReturnType<typeof setTimeout> | undefined;
+  // A run that is asked to end ends the commands of its tools first.
+  const end = () => {
+    step.signal("SIGTERM");
+    lastResort = setTimeout(() => step.signal("SIGKILL"), END_GRACE_MS);
+  };
+  const either = AbortSignal.any([signal, limit.signal]);
+  either.addEventListener("abort", end);
+  if (either.aborted) end();
   try {
-    const child = new Deno.Command(command, {
-      args: [
-        ...before,
+    const exit = await step.run((own) =>
+      main([
         verb,
         ...["--json", "--home", place.home],
         ...(verb === "run" ? ["-w", place.workspace] : []),
         ...(fixture === null ? [] : ["--fixture", fixture]),
         ...args,
-      ],
-      cwd: place.cwd,
-      clearEnv: true,
-      env: {
-        ...stepEnvironment(place),
-        ...(fixture === null ? { REPRISE_PLAY_CLOCK: clock } : { REPRISE_PLAY_LOG: log }),
-        ...(kill === undefined ? {} : { REPRISE_PLAY_STOP: `${kill.signal ?? "SIGKILL"} ${kill.turn}` }),
-      },
-      stdin: stdin === undefined ? "null" : "piped",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
-    // A run that is asked to end ends the commands of its tools first; nobody could find these afterwards.
-    const end = () => {
-      signalChild(child, "SIGTERM");
-      lastResort = setTimeout(() => signalChild(child, "SIGKILL"), END_GRACE_MS);
-    };
-    const either = AbortSignal.any([signal, limit.signal]);
-    either.addEventListener("abort", end);
-    if (either.aborted) end();
-    const [{ code, stdout, stderr }] = await Promise.all([child.output(), feed(child, stdin)]);
-    either.removeEventListener("abort", end);
-    const lines = jsonLines(new TextDecoder().decode(stdout));
-    const asked = jsonLines(fixture === null ? "" : textOf(log));
-    const ended = lines.findLast(({ type }) => type === "run.ended");
+      ], own)
+    );
+    const ended = step.lines.findLast(({ type }) => type === "run.ended");
     return {
-      exit: code,
+      exit,
       hung: limit.signal.aborted,
       state: ended === undefined ? null : stringMember(ended, "state") ?? null,
-      saved: lines.flatMap((line) => line.type === "turn.saved" ? [Number(line.turn)] : []),
-      requests: asked.filter((line) => line.type !== "end") as unknown as SentRequest[],
-      said: rootedText(
-        { status: "error", text: saidIn(lines, new TextDecoder().decode(stderr)) },
-        { playRoot: place.root },
-      ).text,
+      saved: step.lines.flatMap((line) => line.type === "turn.saved" ? [Number(line.turn)] : []),
+      requests: step.requests,
+      said: saidBy(step, place),
     };
   } finally {
+    either.removeEventListener("abort", end);
     clearTimeout(timer);
     clearTimeout(lastResort);
   }
 }
 
-async function feed(child: Deno.ChildProcess, stdin: string | undefined): Promise<void> {
-  if (stdin === undefined) return;
-  const writer = child.stdin.getWriter();
-  try {
-    await writer.write(new TextEncoder().encode(stdin));
-    await writer.close();
-  } catch {
-    // A program that ends before it reads says why by its exit code.
-  }
-}
-
-function textOf(path: string): string {
-  try {
-    return Deno.readTextFileSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return "";
-    throw error;
-  }
-}
-
-/** The JSON objects of a text, one a line; a process that was killed may have cut the last one. */
-function jsonLines(text: string): JsonObject[] {
-  return text.split("\n").map(parsedObject).filter((value) => value !== null);
-}
-
-function saidIn(lines: readonly JsonObject[], stderr: string): string {
+function saidBy({ lines, stderr }: StepProcess, { root }: TestPlace): string {
   const error = lines.findLast(({ type }) => type === "error");
-  if (error !== undefined) return `${stringMember(error, "code")}: ${stringMember(error, "message")}`;
-  return stderr.trim().slice(-SAID_CHARACTERS);
+  const text = error === undefined
+    ? stderr.trim().slice(-SAID_CHARACTERS)
+    : `${stringMember(error, "code")}: ${stringMember(error, "message")}`;
+  return rootedText(text, root);
 }

@@ -15,13 +15,11 @@ import { writeAnswer } from "../answer_file.ts";
 import { askAtTerminal } from "../ask.ts";
 import type { RunFlags } from "../commands/running.ts";
 import { DEFAULT_INSTRUCTIONS } from "../default_instructions.ts";
+import { fixtureSend } from "../fixture_ports.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { openSession, type Start } from "../open_session.ts";
 import { postureOf } from "../posture.ts";
 import { previewRun } from "../preview.ts";
-import { type PlayedFixture, playFixture } from "../play_log.ts";
-import { playRoot } from "../play_root.ts";
-import { playStop } from "../play_stop.ts";
 import { planRun, type RunPlan, type RunTarget, runTarget } from "../run_plan.ts";
 import { requestIdentity } from "../request_identity.ts";
 import type { RunRecording } from "../run_recording.ts";
@@ -52,16 +50,11 @@ export async function runVerb(
   const release = stopOnSignals(ports, stop, Math.max(0, deadline - ports.clock.monotonic()));
   try {
     const home = openHome(ports, context.home.value, { create: true });
-    const played = plan.fixture === null ? null : playFixture(ports, plan.fixture);
+    const writer = await openSession(home, plan, { words, stop });
     try {
-      const writer = await openSession(home, plan, { words, stop });
-      try {
-        return await runIn(writer, plan, { words, stop, played });
-      } finally {
-        writer.close();
-      }
+      return await runIn(writer, plan, { words, stop });
     } finally {
-      played?.close();
+      writer.close();
     }
   } finally {
     release();
@@ -71,7 +64,7 @@ export async function runVerb(
 async function runIn(
   writer: SessionWriter,
   plan: RunPlan,
-  { words, stop, played }: Start & { readonly played: PlayedFixture | null },
+  { words, stop }: Start,
 ): Promise<ExitCode> {
   const { context, ports, fixture, flags } = plan;
   const { output } = context;
@@ -84,11 +77,9 @@ async function runIn(
   const show = (event: RunEvent) => output.options.json ? output.json(event) : view.show(event);
   // How the run ended is told last: the answer's file and the recording have their say in it.
   const last: RunEvent[] = [];
-  const stopsPlay = fixture === null ? () => {} : playStop(ports, stop);
   const emit = (event: RunEvent) => {
     if (event.type === "error" || event.type === "run.ended") last.push(event);
     else show(event);
-    stopsPlay(event);
   };
   const posture = postureOf(flags, writer.manifest);
   const live = createLiveSend(ports, { ...liveTimeouts(ports), origin: endpoint.baseUrl.origin });
@@ -106,7 +97,9 @@ async function runIn(
     ports,
     writer,
     dialect: dialectOf(endpoint.provider),
-    send: played?.send ?? recording?.over(live) ?? live,
+    send: ports.wrapSend(
+      fixture === null ? recording?.over(live) ?? live : fixtureSend(ports, fixture),
+    ),
     emit,
     stop,
     provider: endpoint.provider,
@@ -119,7 +112,7 @@ async function runIn(
     model,
     instructions,
     tools: posture.offered,
-    knownTools: ALL_TOOLS,
+    knownTools: ALL_TOOLS.map(ports.wrapTool),
     gate: new PermissionGate(posture.policy, askAtTerminal(ports.stdin, output, stop.signal)),
     ...(plan.playback === null ? {} : { playback: plan.playback }),
     permissions: posture.text,
@@ -127,7 +120,6 @@ async function runIn(
     strictDrift: plan.strictDrift,
     protectedPaths: protectedPaths(ports, context.home.value),
     workspaceRoot: plan.root,
-    ...(fixture === null ? {} : playRoot(ports)),
     replay: replaySetting(ports, flags, fixture),
     window: flags.replayWindow ?? null,
     ...reasoningSettings(ports, flags, { config: context.config, fixture, manifest: writer.manifest }),

@@ -53,9 +53,8 @@ async function playAll(
   tests: readonly FoundTest[],
   { ports, flags, output, reporter, isJson, stop }: Playing,
 ): Promise<TestResult[]> {
-  const { files } = ports;
   const jobs = flags.jobs ?? Math.min(MAX_JOBS, navigator.hardwareConcurrency);
-  const play = { files, update: flags.update === true ? "everything" as const : null, signal: stop.signal };
+  const play = { ports, update: flags.update === true ? "everything" as const : null, signal: stop.signal };
   const results: TestResult[] = [];
   let why = "--bail ends with the first failed test";
   const print = (text: string) => isJson ? output.jsonText(text) : output.text(text);

@@ -9,7 +9,6 @@ import { commandEnvironment } from "./command_environment.ts";
 import { DEFAULT_OUTPUT_CHARS, HEAD_SHARE, type ToolText } from "../output.ts";
 import { commandLine, shellWords } from "../permission/shell_words.ts";
 import { type CommandResult, runCommand } from "./run_command.ts";
-import { rootedBytes } from "../rooted.ts";
 import { defineTool, type Target, type Tool, ToolFailure } from "../tool.ts";
 import { withoutCutEnd, withoutCutStart } from "../utf8_cut.ts";
 
@@ -21,62 +20,68 @@ const MAX_TIMEOUT_SECONDS = 600;
 /** The first line and the note in the middle are shorter than this, in UTF-16 units. */
 const ROOM_FOR_OUR_WORDS = 500;
 
-/** Runs a program, or a command line through a shell where only a shell understands it. */
-export const shell: Tool = defineTool({
-  name: "shell",
-  description:
-    "Run one command in the workspace directory: either argv (a program and its arguments, no shell) or command " +
-    "(one command line; /bin/sh runs it when it holds operators, variables or globs). No terminal, no input, a " +
-    "short environment. The first line of the result says how it ended and how many bytes of output follow; " +
-    "everything after that line is what the command wrote, stdout and stderr together. Processes that it leaves " +
-    "behind are ended.",
-  parameters: {
-    type: "object",
-    properties: {
-      command: { type: ["string", "null"], description: "One command line; null when argv is given" },
-      argv: {
-        type: ["array", "null"],
-        items: { type: "string" },
-        description: "The program and its arguments; null when command is given",
+/**
+ * Runs a program, or a command line through a shell where only a shell understands it; `run` starts it and collects what
+ * it writes.
+ */
+export const shellTool = (run: typeof runCommand): Tool =>
+  defineTool({
+    name: "shell",
+    description:
+      "Run one command in the workspace directory: either argv (a program and its arguments, no shell) or command " +
+      "(one command line; /bin/sh runs it when it holds operators, variables or globs). No terminal, no input, a " +
+      "short environment. The first line of the result says how it ended and how many bytes of output follow; " +
+      "everything after that line is what the command wrote, stdout and stderr together. Processes that it leaves " +
+      "behind are ended.",
+    parameters: {
+      type: "object",
+      properties: {
+        command: { type: ["string", "null"], description: "One command line; null when argv is given" },
+        argv: {
+          type: ["array", "null"],
+          items: { type: "string" },
+          description: "The program and its arguments; null when command is given",
+        },
+        timeout_seconds: {
+          type: ["integer", "null"],
+          description: `Ends the command after so long, at most ${MAX_TIMEOUT_SECONDS}; null for ` +
+            String(DEFAULT_TIMEOUT_SECONDS),
+        },
       },
-      timeout_seconds: {
-        type: ["integer", "null"],
-        description: `Ends the command after so long, at most ${MAX_TIMEOUT_SECONDS}; null for ` +
-          String(DEFAULT_TIMEOUT_SECONDS),
-      },
+      required: ["command", "argv", "timeout_seconds"],
+      additionalProperties: false,
     },
-    required: ["command", "argv", "timeout_seconds"],
-    additionalProperties: false,
-  },
-  shape: z.strictObject({
-    command: z.string().nullable(),
-    argv: z.array(z.string()).nullable(),
-    timeout_seconds: z.int().nullable(),
-  }),
-  group: "shell",
-  target: (args) => targetOf(args),
-  async run(args, { root, playRoot, signal, env, maxOutputChars = DEFAULT_OUTPUT_CHARS }) {
-    const { argv, line } = targetOf(args);
-    const seconds = args.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS;
-    if (seconds < 1 || seconds > MAX_TIMEOUT_SECONDS) {
-      throw new ToolFailure(`Cannot wait ${seconds} seconds: give 1 to ${MAX_TIMEOUT_SECONDS}`);
-    }
-    const started = argv ?? ["/bin/sh", "-c", line];
-    try {
-      const result = await runCommand(started, {
-        directory: root,
-        env: commandEnvironment(env),
-        timeoutMs: seconds * 1000,
-        signal,
-      });
-      const output = { ...result.output, bytes: rootedBytes(result.output.bytes, playRoot) };
-      return textOf({ ...result, output }, { seconds, maxChars: maxOutputChars });
-    } catch (error) {
-      signal.throwIfAborted();
-      throw startFailure(error, started[0] ?? "");
-    }
-  },
-});
+    shape: z.strictObject({
+      command: z.string().nullable(),
+      argv: z.array(z.string()).nullable(),
+      timeout_seconds: z.int().nullable(),
+    }),
+    group: "shell",
+    target: (args) => targetOf(args),
+    async run(args, { root, signal, env, maxOutputChars = DEFAULT_OUTPUT_CHARS }) {
+      const { argv, line } = targetOf(args);
+      const seconds = args.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS;
+      if (seconds < 1 || seconds > MAX_TIMEOUT_SECONDS) {
+        throw new ToolFailure(`Cannot wait ${seconds} seconds: give 1 to ${MAX_TIMEOUT_SECONDS}`);
+      }
+      const started = argv ?? ["/bin/sh", "-c", line];
+      try {
+        const result = await run(started, {
+          directory: root,
+          env: commandEnvironment(env),
+          timeoutMs: seconds * 1000,
+          signal,
+        });
+        return textOf(result, { seconds, maxChars: maxOutputChars });
+      } catch (error) {
+        signal.throwIfAborted();
+        throw startFailure(error, started[0] ?? "");
+      }
+    },
+  });
+
+/** The shell of an ordinary run. */
+export const shell: Tool = shellTool(runCommand);
 
 interface Command {
   readonly command: string | null;
