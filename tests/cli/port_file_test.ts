@@ -1,9 +1,12 @@
 /** What `--port-file` replaces and removes: port files of servers, and nothing else. */
 import assert from "node:assert/strict";
+import { livePorts } from "../../src/cli/live_ports.ts";
 import { PortFile } from "../../src/cli/port_file.ts";
 import { writeFixture } from "../support/fixture.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { assertError, together } from "./harness.ts";
+
+const PORTS = livePorts();
 
 function within(test: (directory: string) => void): void {
   const directory = Deno.makeTempDirSync({ prefix: "reprise-test-" });
@@ -23,7 +26,7 @@ for (const [what, content] of [["left by a killed server", "40123\n"], ["that is
     within((directory) => {
       const path = `${directory}/port`;
       Deno.writeTextFileSync(path, content);
-      const written = new PortFile(path).write(8080);
+      const written = new PortFile(PORTS, path).write(8080);
       assert.equal(Deno.readTextFileSync(path), "8080\n");
       assert.deepEqual(namesIn(directory), ["port"]);
       written[Symbol.dispose]();
@@ -34,15 +37,15 @@ for (const [what, content] of [["left by a killed server", "40123\n"], ["that is
 Deno.test("a file of the user's beside the port file is not touched, whatever its name", () =>
   within((directory) => {
     Deno.writeTextFileSync(`${directory}/port.new`, "mine");
-    new PortFile(`${directory}/port`).write(8080)[Symbol.dispose]();
+    new PortFile(PORTS, `${directory}/port`).write(8080)[Symbol.dispose]();
     assert.equal(Deno.readTextFileSync(`${directory}/port.new`), "mine");
   }));
 
 Deno.test("a file that has taken the port file's name is not removed at the end", () =>
   within((directory) => {
     const path = `${directory}/port`;
-    const first = new PortFile(path).write(8080);
-    const second = new PortFile(path).write(9090);
+    const first = new PortFile(PORTS, path).write(8080);
+    const second = new PortFile(PORTS, path).write(9090);
     first[Symbol.dispose]();
     assert.equal(Deno.readTextFileSync(path), "9090\n");
     Deno.writeTextFileSync(`${directory}/other`, "mine");
@@ -54,7 +57,7 @@ Deno.test("a file that has taken the port file's name is not removed at the end"
 Deno.test("a file that is written after the check is not replaced", () =>
   within((directory) => {
     const path = `${directory}/port`;
-    const file = new PortFile(path);
+    const file = new PortFile(PORTS, path);
     Deno.writeTextFileSync(path, "mine");
     assert.throws(() => file.write(8080), { code: "usage" });
     assert.deepEqual([Deno.readTextFileSync(path), namesIn(directory)], ["mine", ["port"]]);
