@@ -44,7 +44,7 @@ export class ExportFile {
     try {
       writeNew(this.#ports, temporary, counted());
       this.#ports.files.rename(temporary, this.#path);
-      // Whoever exports may remove the session next, on another disk.
+      // The session may be removed next, on another disk.
       syncForeignDirectory(this.#ports, parentOf(this.#path));
     } catch (error) {
       unlinkQuietly(this.#ports.files, temporary);

@@ -4,7 +4,7 @@ import { knownAccount, playedAccount } from "../fold/accounts.ts";
 import type { ApiKey } from "../provider/provider.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** Who a request comes from, as far as the session knows. */
+/** Key hash and account of a request, as far as the session knows them. */
 export interface RequestIdentity {
   /** Absent without a key, and where a fixture is played. */
   readonly keyHash?: string;

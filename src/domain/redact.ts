@@ -22,7 +22,7 @@ export type SecretCounts = Partial<Record<SecretKind, number>>;
 
 /** Replaces secrets whose values are known, each by text of its own length, and counts them. */
 export interface KnownSecrets {
-  /** How many were replaced so far. */
+  /** Number of secrets replaced so far. */
   readonly counts: { readonly known?: number };
   text(text: string): string;
   /** The bytes of a text that comes in pieces; what it returns is good until the next call. */

@@ -51,7 +51,7 @@ export type DropReason =
   | "before_checkpoint"
   /** The API refused the pairing of this call. */
   | "call_refused"
-  /** Its response did not complete, so that nobody ran this call. */
+  /** Its response did not complete, so that this call was never run. */
   | "call_not_run"
   /** A hosted or client-side item whose reasoning does not go, or that nobody can answer. */
   | "reasoning_dropped"

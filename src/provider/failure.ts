@@ -195,7 +195,7 @@ export function isServerFault({ providerCode, providerType }: ApiFailure): boole
   return [providerCode, providerType].some((word) => word !== null && SERVER_WORDS.has(word));
 }
 
-/** The error code that code, type and words stand for; `undefined` when none of them is known. */
+/** The error code that code, type and words represent; `undefined` when none of them is known. */
 export function codeOfWords(facts: ErrorFacts): ErrorCode | undefined {
   const { code, type, message } = facts;
   if (code === "context_length_exceeded") return "context_overflow";
@@ -233,7 +233,8 @@ function errorFactsOf(bodyText: string): ErrorFacts | undefined {
 
 /**
  * The facts of FastAPI's `{"detail": [{"type", "loc", "msg"}]}`, which a server of that kind sends where a request does
- * not have the shape that it expects. The first problem inside the input says where; all of them are told.
+ * not have the shape that it expects. The first problem inside the input says where;
+ * all of them are reported.
  */
 function detailFacts(detail: JsonValue | undefined): ErrorFacts | undefined {
   if (isJsonObject(detail)) {

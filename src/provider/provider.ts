@@ -51,7 +51,7 @@ export interface BuiltRequest {
   readonly items: number;
 }
 
-/** What a refused request was refused for. `index` points into the request's entries. */
+/** Cause of the refusal of a request. `index` points into the request's entries. */
 export type RequestRefusal =
   /** Reasoning: the items that the error names, by id or by place in the input; often none. */
   | { readonly kind: "reasoning"; readonly ids: readonly string[]; readonly index: number | null }
@@ -141,7 +141,7 @@ export interface Dialect {
   headers(key: ApiKey | null): Record<string, string>;
   buildRequest(spec: RequestSpec): BuiltRequest;
   newAssembler(): Assembler;
-  /** What the request of these entries was refused for; `null` where a retry without something cannot help. */
+  /** Cause of the refusal of these entries; `null` if a retry without something cannot help. */
   refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]): RequestRefusal | null;
   /** The account that an answer names, hashed; `null` when it names none. */
   accountOf(headers: Headers): string | null;

@@ -34,7 +34,7 @@ export function pinDrift(before: Pins, now: Pins): Drift[] {
     {
       pin: "endpoint",
       before: before.fingerprint.endpoint,
-      // An older turn may lack the port: then nobody knows whether it differs.
+      // An older turn may lack the port: then it is unknown whether it differs.
       now: mayBeSameEndpoint(before.fingerprint, now.fingerprint)
         ? before.fingerprint.endpoint
         : now.fingerprint.endpoint,

@@ -26,7 +26,7 @@ export type Notice =
     readonly reason: ReplayNoticeEvent["reason"] | `${Omission}_refused`;
     readonly items: readonly ReplayAction[];
     readonly message: string;
-    /** How to look at what was decided. */
+    /** Says how to look at what was decided. */
     readonly hint: string;
   }
   | { readonly kind: "orphan_repaired"; readonly call_ids: readonly string[] }

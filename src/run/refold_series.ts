@@ -1,6 +1,6 @@
 /**
- * Which requests of a session are series: the input of each begins with that of the one before it. A series is folded
- * once, for its last request, so that verifying a session takes time in proportion to its length.
+ * Series of requests in a session: the input of each begins with that of the one before it. A series is
+ * folded once, for its last request, so that verifying a session takes time in proportion to its length.
  *
  * @module
  */
@@ -134,7 +134,7 @@ class PlainHistory {
   }
 }
 
-/** What the fold must know of a request's target, except the account. */
+/** Facts that the fold must know of a request's target, except the account. */
 function targetOf({ fingerprint, model, request }: ModelTurn): string {
   return JSON.stringify([{ ...fingerprint, account: null }, model.asked, request.replay?.mode, request.fold]);
 }

@@ -22,7 +22,7 @@ import { failureOfResponse } from "./failure.ts";
 import { eventsOfResponse } from "./item_events.ts";
 import { fingerprintOf, type RunSetup } from "./setup.ts";
 
-/** How a request of a step is sent. */
+/** Options for sending a request of a step. */
 export interface SendOptions {
   /** True when the same step was refused once and goes again. */
   readonly again: boolean;

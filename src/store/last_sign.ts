@@ -16,7 +16,7 @@ export interface LastSign {
   readonly workspace: string | null;
 }
 
-/** How much of a file is read, in bytes: the members before the events of a turn. */
+/** Length of the part of a file that is read, in bytes: the members before the events of a turn. */
 const HEAD_BYTES = 64 * 1024;
 
 /**

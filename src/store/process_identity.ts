@@ -1,12 +1,12 @@
 /**
- * What tells a process from every other that has had its number, as Linux shows it in `/proc`. Systems without `/proc`
- * show nothing here.
+ * Identity that tells a process from every other that has had its number, as Linux shows it in `/proc`.
+ * Systems without `/proc` show nothing here.
  *
  * @module
  */
 import type { ProcessIdentity } from "../domain/ports.ts";
 
-/** Place of the start time among the fields of `/proc/PID/stat` behind the name: field 22 of all (proc_pid_stat(5)). */
+/** Index of the start time in `/proc/PID/stat` after the name: field 22 of all (proc_pid_stat(5)). */
 const START_TIME_BEHIND_NAME = 19;
 
 /** Identity of a process of this PID namespace; `null` if it does not run, or if `/proc` does not show it. */

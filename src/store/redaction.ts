@@ -202,8 +202,8 @@ function redactedValue(value: JsonValue, counts: SecretCounts, known: KnownSecre
 }
 
 /**
- * The turn without the hashes of keys: whoever holds a key could tell that it was used. Returns `turn` itself where it
- * has none.
+ * The turn without the hashes of keys: a holder of a key could tell that it was used. Returns `turn` itself
+ * if it has none.
  */
 function withoutKeys(turn: JsonObject): JsonObject {
   const fingerprint = withoutKey(turn.fingerprint);

@@ -309,7 +309,7 @@ export class SessionWriter {
     if (moved !== null) throw this.#displaced(tried, moved);
   }
 
-  /** Whether something failed because the directory is gone. */
+  /** The error to report if something failed because the directory is gone. */
   #displacement(tried: string): ReprError | null {
     try {
       const moved = this.#moved();

@@ -17,7 +17,7 @@ const YOUNGEST_MS = 60_000;
 /** A directory without a lock is one of an older version, which may still be playing its test. */
 const YOUNGEST_UNLOCKED_MS = 24 * 60 * 60 * 1000;
 
-/** A new scratch directory, which nobody else removes until it is disposed of. */
+/** A new scratch directory, which no other process removes until it is disposed of. */
 export interface Scratch extends Disposable {
   readonly root: string;
 }

@@ -7,8 +7,8 @@
  * by now. All of it is synchronous, so that no other code of ours runs in a foreign working directory.
  *
  * Bare names reach the kernel unchanged only with `--allow-all`, which the binary is compiled with. With fewer
- * permissions Deno puts the path of the working directory in front of each name, and whoever exchanges that path for a
- * link in those microseconds leads the write outside.
+ * permissions Deno puts the path of the working directory in front of each name. A process that
+ * exchanges that path for a link in those microseconds leads the write outside.
  *
  * @module
  */
