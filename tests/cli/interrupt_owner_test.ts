@@ -39,7 +39,7 @@ function ownerLine(pid: number, more: object): string {
   return `${JSON.stringify({ pid, host: Deno.hostname(), since: "2026-11-21T20:18:00.000Z", ...more })}\n`;
 }
 
-/** Holds the lock of "s" in this process, with a line that names somebody else. */
+/** Holds the lock of "s" in this process, with a line that names another owner. */
 function holdLock(place: Place, line: string): Disposable {
   const path = `${place.path("s")}/lock`;
   Deno.writeTextFileSync(path, line, { mode: 0o600 });

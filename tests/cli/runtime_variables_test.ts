@@ -5,12 +5,12 @@ import { CERTIFICATE, CERTIFICATE_KEY } from "../support/tls.ts";
 import { shortAnswer } from "./any_api.ts";
 import { type Cases, KEY, MODEL, together } from "./harness.ts";
 
-/** An API behind a certificate that nobody trusts, and a collector of traces. */
+/** An API with a certificate that no client trusts, and a collector of traces. */
 class Place extends Sandbox {
   readonly certificate = `${this.directory}/certificate.pem`;
-  /** How many requests the API got. */
+  /** Number of requests that the API got. */
   asked = 0;
-  /** What was sent to the collector. */
+  /** Paths of the requests that the collector got. */
   readonly collected: string[] = [];
   readonly #api = Deno.serve({
     hostname: "127.0.0.1",

@@ -91,7 +91,7 @@ function stoppedBehindCalls(signal: StopSignal, prompt: readonly string[]) {
     assert.ok(!called.stdout.includes("tool.started"), "calls of a response that did not end are not run");
     await assertGoesOn(place, prompt);
     const sent = place.server.requests[1]?.input.map(({ type }) => String(type));
-    // On disk each call is answered; the next request goes without calls that nobody ran.
+    // On disk each call is answered; the next request goes without calls that were never run.
     assert.deepEqual(sent?.filter((type) => type.startsWith("function_call")), []);
   };
 }

@@ -202,7 +202,7 @@ if (Deno.build.os === "linux") {
       await place.session("s");
       // The last in the list, as all without a manifest.
       Deno.mkdirSync(place.path("z"), { mode: 0o700 });
-      // Each of them is looked at for a moment, because somebody holds its lock.
+      // Each of them is looked at for a moment, because its lock is held.
       const locks: Deno.FsFile[] = [];
       for (let copy = 0; copy < 15; copy++) {
         const id = `held-${copy}`;

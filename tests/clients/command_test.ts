@@ -51,7 +51,7 @@ async function recorded(
   await using upstream = api();
   const base = variable === "OPENAI" ? upstream.baseUrl : new URL(upstream.baseUrl).origin;
   const env = { [`${variable}_BASE_URL`]: base, [`${variable}_API_KEY`]: "key-1" };
-  // Of a server on this machine nobody knows whose rules hold.
+  // The API provider whose rules a server on this machine follows is unknown.
   const provider = ["--provider", variable.toLowerCase()];
   const called = await place.run(["record", ...provider, "--out", out, "--", ...commandOf(name)], env);
   assert.equal(called.code, 0, called.stderr);

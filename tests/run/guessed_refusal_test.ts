@@ -41,7 +41,7 @@ function promise(name: string, fn: () => Promise<void>): void {
   Deno.test({ name, sanitizeOps: true, sanitizeResources: true, fn });
 }
 
-/** How many reasoning items each request of a run held. */
+/** Number of reasoning items in each request of a run. */
 function counts({ server }: RefusedSession, { requests }: Ran): number[] {
   return server.requests.slice(...requests).map((request) => reasoningOf(request).length);
 }

@@ -52,7 +52,7 @@ function ordinary(runs: number): History {
   return history;
 }
 
-/** How often a turn's events are looked at while a session is verified. */
+/** Number of times that a turn's events are looked at while a session is verified. */
 function visitsOf(turns: readonly Turn[]): number {
   let visits = 0;
   const watched = turns.map((turn) => {

@@ -20,7 +20,7 @@ const CLAUDE: FoldTarget = {
   fingerprint: { ...TARGET.fingerprint, provider: "anthropic" },
 };
 
-/** What a stream of events, given as JSON texts, leads to: a turn file, and the request that is made from it. */
+/** Turns a stream of events, given as JSON texts, into a turn file and the request that is made from it. */
 function journey(dialect: Dialect, events: readonly string[], target: FoldTarget) {
   const assembler = dialect.newAssembler();
   const updates = [

@@ -22,7 +22,7 @@ async function asRoot(command: string, args: readonly string[]): Promise<void> {
   if (!success) throw new Error(`${command} ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** Whether this process may mount `type`. Where not, the tests with injected errors show the same promise. */
+/** Checks if this process may mount `type`. If not, the tests with injected errors show the same promise. */
 export async function canMount(type: "tmpfs" | "overlay"): Promise<boolean> {
   if (Deno.build.os !== "linux" || Deno.uid() !== 0) return false;
   const root = await Deno.makeTempDir({ prefix: "reprise-mount-" });

@@ -1,5 +1,6 @@
 /**
- * A certificate for this machine that nobody trusts unless told to, with its key: both are public, and of these tests only.
+ * A certificate for this machine that clients trust only if configured to, with its key: both are public,
+ * and of these tests only.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** What the swapping worker gets. */
+/** Input of the swapping worker. */
 export interface Swap {
   /** The directory that is swapped. */
   readonly real: string;

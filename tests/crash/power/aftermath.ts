@@ -1,5 +1,5 @@
 /**
- * What must hold on a disk after a power cut.
+ * Conditions that must hold on a disk after a power cut.
  *
  * @module
  */

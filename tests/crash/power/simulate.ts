@@ -11,7 +11,7 @@ import { wrongAfterCut } from "./aftermath.ts";
 import { type FileSystem, makeImage, must, recorded, withMounted } from "./machine.ts";
 import { type Bench, type Snapshot, snapshotOf, type Step, STEPS } from "./workload.ts";
 
-/** What is simulated. */
+/** Settings of a simulation. */
 export interface SimulationOptions {
   readonly binary: string;
   readonly fileSystem: FileSystem;
@@ -21,7 +21,7 @@ export interface SimulationOptions {
   readonly through: readonly string[];
 }
 
-/** What came of it. */
+/** Outcome of a simulation. */
 export interface SimulationReport {
   readonly writes: number;
   readonly flushes: number;
@@ -30,11 +30,11 @@ export interface SimulationReport {
   /** Different cuts that the recording has, and how many of them were looked at. */
   readonly possible: number;
   readonly cuts: number;
-  /** What was wrong, one line for each finding. */
+  /** Findings, one line for each. */
   readonly bad: readonly string[];
 }
 
-/** What was known to the outside at a moment of the recording. */
+/** Facts that were known to the outside at a moment of the recording. */
 export interface Told {
   /** Steps that were done, with what was in view then. */
   readonly done: readonly { readonly step: Step; readonly snapshot: Snapshot }[];
@@ -107,7 +107,7 @@ function textOf(entries: readonly Entry[]): string {
   return entries.map((entry) => entry.kind === "mark" ? entry.text : "").join("");
 }
 
-/** What had been said before a cut. */
+/** Facts that had been reported before a cut. */
 function toldAt(
   entries: readonly Entry[],
   { position }: Cut,
@@ -142,7 +142,7 @@ interface Looking {
   readonly binary: string;
 }
 
-/** What is wrong after one cut. */
+/** Finds what is wrong after one cut. */
 async function lookAt(cut: Cut, { disk, told, scratch, binary }: Looking): Promise<string[]> {
   const [image, at, workspace] = [`${scratch}/cut`, `${scratch}/disk`, `${scratch}/workspace`];
   await disk.materialise(cut, image);

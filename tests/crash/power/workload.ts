@@ -1,5 +1,5 @@
 /**
- * What is done on the recorded disk: every operation of the command line that promises durability, by the compiled
+ * Steps on the recorded disk: every operation of the command line that promises durability, by the compiled
  * binary, on one session and its fork.
  *
  * @module
