@@ -44,6 +44,7 @@ const SAMPLED = [
   "tests/fixture/secrets/scrubber_test.ts",
   "tests/fixture/secrets/stream_test.ts",
   "tests/fixture/secrets/unescape_test.ts",
+  "tests/fixture/secrets/words_test.ts",
   "tests/fold/mixed_history_test.ts",
   "tests/fold/random_history_test.ts",
   "tests/run/refold_series_test.ts",

@@ -88,8 +88,6 @@ Deno.test("CVE-2026-19592, CVE-2026-19593: no program of ours starts git, or any
   assert.throws(() => Deno.statSync(join(workspace.root, "ran")), Deno.errors.NotFound);
   const starters = sourcesWith(/Deno\.Command|child_process/);
   assert.deepEqual(starters, [
-    // The program itself, for each step of a session test.
-    "cli/session_test/step.ts",
     // What stands behind `--` of record and serve.
     "cli/wrapped_command.ts",
     "tools/shell/run_command.ts",
