@@ -4,7 +4,7 @@
  * @module
  */
 import { livePorts } from "../src/cli/live_ports.ts";
-import { fsckSession } from "../src/store/fsck.ts";
+import { fsckSession } from "../src/store/check/fsck.ts";
 import { openHome } from "../src/store/home.ts";
 import { type Bench, sized } from "./bench.ts";
 import { makeBinaries } from "./binaries.ts";

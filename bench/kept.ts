@@ -6,7 +6,7 @@
  */
 import { join } from "node:path";
 import { type TestStream, testStreams } from "../tests/support/streams.ts";
-import { anthropicMessages } from "../src/provider/anthropic/dialect.ts";
+import { anthropicMessages } from "../src/apis/messages/dialect.ts";
 import { type Aimock, withAimock } from "./aimock.ts";
 import { type Bench, type BenchContext, sized } from "./bench.ts";
 import { makeBinaries } from "./binaries.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { isJsonObject, type JsonValue, parsedObject } from "../src/domain/json.ts";
-import type { Dialect } from "../src/provider/provider.ts";
+import type { Dialect } from "../src/apis/api.ts";
 import { readEvents } from "../tests/support/streams.ts";
 
 /** What is counted. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { openaiResponses } from "../src/provider/openai/dialect.ts";
+import { openaiResponses } from "../src/apis/responses/dialect.ts";
 import { readSse } from "../src/transport/sse.ts";
 import { bodyOfChunks } from "../tests/support/streams.ts";
 import { type Bench, sized } from "./bench.ts";

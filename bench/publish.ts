@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import { livePorts } from "../src/cli/live_ports.ts";
 import { openHome } from "../src/store/home.ts";
-import { SessionWriter } from "../src/store/writer.ts";
+import { SessionWriter } from "../src/store/write/writer.ts";
 import { type Bench, sized } from "./bench.ts";
 import { hasProgram, outputOfProgram, settle } from "./programs.ts";
 import { type Report, type Row, type SkippedRow, timeRow } from "./report.ts";

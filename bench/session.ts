@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { DEFAULT_INSTRUCTIONS } from "../src/cli/default_instructions.ts";
+import { DEFAULT_INSTRUCTIONS } from "../src/cli/run/default_instructions.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
 import type { EventDraft } from "../src/domain/event.ts";
 import { endpointHashes, type Fingerprint, parseBaseUrl } from "../src/domain/fingerprint.ts";
@@ -13,7 +13,7 @@ import type { Ports } from "../src/domain/ports.ts";
 import { encodeTurn, type Pins, type TurnDraft } from "../src/domain/turn.ts";
 import { FOLD_VERSION } from "../src/fold/fold.ts";
 import { openHome } from "../src/store/home.ts";
-import { SessionWriter } from "../src/store/writer.ts";
+import { SessionWriter } from "../src/store/write/writer.ts";
 import { READING_TOOLS, toolSchemas } from "../src/tools/registry.ts";
 
 /** The endpoint that the sessions and fixtures of the benches name; nothing is ever sent there. */

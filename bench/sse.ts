@@ -5,7 +5,7 @@
  * @module
  */
 import OpenAI from "openai";
-import { openaiResponses } from "../src/provider/openai/dialect.ts";
+import { openaiResponses } from "../src/apis/responses/dialect.ts";
 import { readSse } from "../src/transport/sse.ts";
 import { type Bench, sized } from "./bench.ts";
 import { type Report, speedRow, timeRow } from "./report.ts";

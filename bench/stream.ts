@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { openaiResponses } from "../src/provider/openai/dialect.ts";
+import { openaiResponses } from "../src/apis/responses/dialect.ts";
 import { readSse } from "../src/transport/sse.ts";
-import { HAS_RECORDINGS, recordedStreams } from "../tests/provider/openai/recorded_streams.ts";
+import { HAS_RECORDINGS, recordedStreams } from "../tests/unit/apis/responses/recorded_streams.ts";
 import { MODEL } from "./session.ts";
 
 const encoder = new TextEncoder();

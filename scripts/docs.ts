@@ -5,15 +5,15 @@
  *
  * @module
  */
-import { FIXTURE_VERBS, VERBS } from "../src/cli/commands/all.ts";
+import { FIXTURE_VERBS, VERBS } from "../src/cli/commands.ts";
 import { type Flag, variablesOf } from "../src/cli/declare.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
 import { buildProgram } from "../src/cli/program.ts";
-import { PROVIDER_ACCESS } from "../src/cli/providers.ts";
+import { PROVIDER_ACCESS } from "../src/cli/run/providers.ts";
 import { CONFIG_NAMES } from "../src/cli/settings.ts";
 import * as z from "zod";
 import { EXIT_CODES } from "../src/domain/errors.ts";
-import { faultTables } from "../src/fixture/fault/table.ts";
+import { faultTables } from "../src/fixture/faults/table.ts";
 import { FixtureFile, RequestFile, ResponseFile } from "../src/fixture/format.ts";
 import { SessionFile } from "../src/fixture/session/session_file.ts";
 import { ToolsFile } from "../src/fixture/session/tools_file.ts";

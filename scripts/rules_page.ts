@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { MESSAGES_RULES } from "../src/rules/anthropic/rule.ts";
-import { RULES } from "../src/rules/openai/rule.ts";
-import { type Grade, isAnswered, type Rule } from "../src/rules/rule.ts";
+import { MESSAGES_RULES } from "../src/apis/messages/rules/rule.ts";
+import { RULES } from "../src/apis/responses/rules/rule.ts";
+import { type Grade, isAnswered, type Rule } from "../src/apis/rule.ts";
 
 /** What each grade of knowledge means, as the page says it. */
 const GRADES: Readonly<Record<Grade, string>> = {
@@ -26,7 +26,7 @@ export function rulesPage(): string {
 
 # The rules of the APIs
 
-Generated from \`src/rules\` by \`deno task docs\`; the gate fails when it is stale.
+Generated from \`src/apis\` by \`deno task docs\`; the gate fails when it is stale.
 
 \`reprise serve\` checks each \`POST\` to \`…/responses\` and \`…/messages\` by the rules below, in this order, and
 answers the first one that is broken as the API would: with its status and its error body. Which API's rules hold, the

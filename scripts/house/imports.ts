@@ -7,18 +7,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   store: ["domain"],
   fold: ["domain"],
-  provider: ["domain"],
+  apis: ["domain"],
   transport: ["domain"],
   tools: ["domain"],
-  rules: ["domain"],
   compaction: ["domain", "fold"],
-  run: ["domain", "store", "fold", "compaction", "provider", "transport", "tools"],
-  fixture: ["domain", "provider", "transport", "rules"],
-  cli: ["domain", "store", "fold", "compaction", "provider", "transport", "tools", "rules", "run", "fixture"],
+  run: ["domain", "store", "fold", "compaction", "apis", "transport", "tools"],
+  fixture: ["domain", "apis", "transport"],
+  cli: ["domain", "store", "fold", "compaction", "apis", "transport", "tools", "run", "fixture"],
 };
-
-/** Imports of types alone that are allowed beside {@linkcode MAY_IMPORT}: rules know the provider's wire types. */
-const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = { rules: ["provider"] };
 
 /** Libraries that one folder wraps, so that changing the library changes one folder. */
 const LIBRARY_HOME: Readonly<Record<string, string>> = {
@@ -69,22 +65,19 @@ function judgeDirection(path: string, folder: string | null, found: Import): str
     if (path === "main.ts") {
       return folderOf(target) === "cli" ? null : `main.ts imports "${target}": it may import src/cli only`;
     }
-    return folder === null ? null : judgeFolders(folder, target, found.typeOnly);
+    return folder === null ? null : judgeFolders(folder, target);
   }
   const home = LIBRARY_HOME[specifier.split("/", 1)[0] ?? specifier];
   if (home === undefined || folder === null || folder === home) return null;
   return `Imports "${specifier}": only src/${home} may`;
 }
 
-function judgeFolders(folder: string, target: string, typeOnly: boolean): string | null {
+function judgeFolders(folder: string, target: string): string | null {
   const to = folderOf(target);
   if (to === null) return `Imports "${target}": src/ may not import what lies outside it`;
   if (to === folder || MAY_IMPORT[folder]?.includes(to)) return null;
-  const typesToo = MAY_IMPORT_TYPES[folder]?.includes(to) ?? false;
-  if (typesToo && typeOnly) return null;
   const allowed = MAY_IMPORT[folder]?.join(", ") || "nothing of ours";
-  const hint = typesToo ? `; types of ${to} with "import type"` : "";
-  return `Imports "${target}": src/${folder} may import ${allowed}${hint}`;
+  return `Imports "${target}": src/${folder} may import ${allowed}`;
 }
 
 /** Imports whose specifier is not a literal: the bundler would leave them out of the binary. */

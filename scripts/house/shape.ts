@@ -17,8 +17,8 @@ const PROCESS = /\bDeno\.(?:cwd|exit|stdin)\b/;
 /** The ports themselves, and what serves until a signal comes: no step of a test does. */
 const PROCESS_FILES: ReadonlySet<string> = new Set([
   "src/cli/live_ports.ts",
-  "src/cli/ordinary_end.ts",
-  "src/cli/wrapped_command.ts",
+  "src/cli/serve/graceful_shutdown.ts",
+  "src/cli/serve/wrapped_command.ts",
 ]);
 
 /** Reading the environment, which only {@linkcode ENVIRONMENT_FILES} may. */
@@ -34,7 +34,7 @@ const FOREIGN_CODE =
   /\b(?:Deno|process)\.dlopen\b|\bcreateRequire\b|\bnew (?:Function|Worker)\b|\bWebAssembly\./;
 
 /** Folders whose functions give the same value for the same arguments. */
-const PURE_FOLDERS = ["src/compaction/", "src/domain/", "src/fold/", "src/provider/", "src/rules/"];
+const PURE_FOLDERS = ["src/apis/", "src/compaction/", "src/domain/", "src/fold/"];
 
 /** What makes a function depend on more than its arguments. */
 const IMPURE =

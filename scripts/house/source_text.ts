@@ -1,13 +1,11 @@
 /** One import, static or dynamic, of a TypeScript file. */
 export interface Import {
   readonly specifier: string;
-  /** `import type` and `export type … from`: gone at run time. */
-  readonly typeOnly: boolean;
   /** 1-based. */
   readonly line: number;
 }
 
-const STATIC = /^\s*(import|export)\s+(type\s+)?(?:[^"';]*?\sfrom\s+)?"([^"\n]+)"/gm;
+const STATIC = /^\s*(import|export)\s+(?:type\s+)?(?:[^"';]*?\sfrom\s+)?"([^"\n]+)"/gm;
 const DYNAMIC = /\bimport\(\s*"([^"\n]+)"\s*[,)]/g;
 
 /**
@@ -31,10 +29,10 @@ export function importsOf(code: string): Import[] {
   const found: Import[] = [];
   for (const match of code.matchAll(STATIC)) {
     const start = match.index + match[0].search(/\S/);
-    found.push({ specifier: match[3] ?? "", typeOnly: match[2] !== undefined, line: lineAt(code, start) });
+    found.push({ specifier: match[2] ?? "", line: lineAt(code, start) });
   }
   for (const match of code.matchAll(DYNAMIC)) {
-    found.push({ specifier: match[1] ?? "", typeOnly: false, line: lineAt(code, match.index) });
+    found.push({ specifier: match[1] ?? "", line: lineAt(code, match.index) });
   }
   return found;
 }

@@ -1,6 +1,6 @@
 import type { Clock, Ports } from "../domain/ports.ts";
 import { denoFiles } from "../store/deno_files.ts";
-import { hasOpenFile, processIdentity } from "../store/process_identity.ts";
+import { hasOpenFile, processIdentity } from "../store/write/process_identity.ts";
 import { killRunningGroups } from "../tools/shell/process_group.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Send } from "../transport/http.ts";
@@ -14,7 +14,7 @@ export type InputStream = Pick<typeof Deno.stdin, "isTerminal" | "read" | "readS
 
 /**
  * Everything that the program takes from its process and that leaves it: one value, so that `test` calls the program with
- * another one and needs nothing else (src/cli/session_test/step_ports.ts).
+ * another one and needs nothing else (src/cli/test/step_ports.ts).
  */
 export interface ProgramPorts extends Ports {
   readonly stdin: InputStream;

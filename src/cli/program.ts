@@ -5,7 +5,7 @@
  */
 import { Command } from "commander";
 import { EXIT_CODES, ReprError } from "../domain/errors.ts";
-import { FIXTURE_VERBS, VERBS } from "./commands/all.ts";
+import { FIXTURE_VERBS, VERBS } from "./commands.ts";
 import { type Verb, WRAPPED_COMMAND } from "./declare.ts";
 import { COMMON_FLAGS } from "./flags.ts";
 import type { ProgramPorts } from "./live_ports.ts";

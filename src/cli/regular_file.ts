@@ -1,4 +1,4 @@
-import { specialKind } from "../tools/confine.ts";
+import { specialKind } from "../tools/sandbox_path.ts";
 
 /**
  * Names what a path leads to in place of a regular file, such as `a FIFO`: opening that may wait without end. Links are

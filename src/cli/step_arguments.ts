@@ -5,7 +5,7 @@
  */
 import { Command, CommanderError } from "commander";
 import type { BadArgument } from "../fixture/session/session_file.ts";
-import { VERBS } from "./commands/all.ts";
+import { VERBS } from "./commands.ts";
 import type { Verb } from "./declare.ts";
 import { declareVerb } from "./verb_command.ts";
 

@@ -6,7 +6,7 @@
  */
 import type { SessionEvent } from "../domain/event.ts";
 import type { Turn } from "../domain/turn.ts";
-import { readSteering } from "../fold/steering.ts";
+import { readSteering } from "../fold/overrides.ts";
 import { digestOf, type LogDigest } from "./digest.ts";
 import type { CheckpointText, CompactionScope } from "./plan.ts";
 import { payloadText, quoted } from "./reading.ts";

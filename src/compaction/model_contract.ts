@@ -10,7 +10,7 @@ import { callArgumentsOf, callNameOf } from "../domain/item.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { headOf, tailOf } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
-import { readSteering } from "../fold/steering.ts";
+import { readSteering } from "../fold/overrides.ts";
 import type { CompactionScope } from "./plan.ts";
 import { asData, messageOf } from "./reading.ts";
 

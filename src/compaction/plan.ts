@@ -12,7 +12,7 @@ import type { Turn } from "../domain/turn.ts";
 import { knownAccounts } from "../fold/accounts.ts";
 import { type Folded, foldHistory } from "../fold/fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
-import { readSteering, standingNotices } from "../fold/steering.ts";
+import { readSteering, standingNotices } from "../fold/overrides.ts";
 import { type Cut, findCut } from "./cut.ts";
 import { payloadText } from "./reading.ts";
 import { type HistorySize, sizeOf, TOKEN_ESTIMATE } from "./size.ts";

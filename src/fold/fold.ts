@@ -8,7 +8,7 @@ import type { FoldedEntry } from "../domain/folded.ts";
 import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
 import type { FoldTarget } from "./guard.ts";
 import { HistoryFold } from "./history_fold.ts";
-import { readSteering } from "./steering.ts";
+import { readSteering } from "./overrides.ts";
 
 /**
  * Newest version of the fold's rules. A request records the oldest version that makes its input, so that most

@@ -18,7 +18,7 @@ import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts
 import type { Folded, FoldRepair, ReasoningDecision } from "./fold.ts";
 import { type FoldTarget, isEncryptedItem } from "./guard.ts";
 import { isItemEvent, planResponse, type ResponsePlan } from "./response_plan.ts";
-import type { Steering } from "./steering.ts";
+import type { Steering } from "./overrides.ts";
 
 /** What a call without a recorded result is answered with: nobody knows whether it ran. */
 export const ORPHAN_OUTPUT =

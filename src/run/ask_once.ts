@@ -6,7 +6,7 @@
 import { ReprError } from "../domain/errors.ts";
 import type { Item } from "../domain/event.ts";
 import type { Ports } from "../domain/ports.ts";
-import type { ApiKey, BuiltRequest, Dialect, FinishedResponse } from "../provider/provider.ts";
+import type { ApiKey, BuiltRequest, Dialect, FinishedResponse } from "../apis/api.ts";
 import { openEventStream } from "../transport/exchange.ts";
 import type { Send } from "../transport/http.ts";
 import { failureOfResponse } from "./failure.ts";

@@ -17,7 +17,7 @@ import { ReprError } from "../domain/errors.ts";
 import type { Usage } from "../domain/event.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import type { FoldTarget } from "../fold/guard.ts";
-import { dialectOf } from "../provider/dialects.ts";
+import { dialectOf } from "../apis/apis.ts";
 
 /** A checkpoint that is worth writing. */
 export interface MadeCheckpoint {

@@ -1,5 +1,5 @@
 import { ReprError } from "../domain/errors.ts";
-import type { FinishedResponse } from "../provider/provider.ts";
+import type { FinishedResponse } from "../apis/api.ts";
 import { failureError } from "../transport/failure.ts";
 
 /** The error that a finished response stands for, or `null` when it ended well or merely short. */

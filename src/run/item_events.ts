@@ -1,6 +1,6 @@
 import type { EventDraft, Item } from "../domain/event.ts";
 import { itemKind, messageTextOf } from "../domain/item.ts";
-import type { FinishedResponse } from "../provider/provider.ts";
+import type { FinishedResponse } from "../apis/api.ts";
 
 /** The event that keeps a finished item, whole and verbatim. */
 export function eventOfItem(item: Item): EventDraft {

@@ -16,9 +16,9 @@ import type { ReprError } from "../domain/errors.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import type { Turn, TurnDraft } from "../domain/turn.ts";
 import type { Folded } from "../fold/fold.ts";
-import { leftOutBefore, standingNotices } from "../fold/steering.ts";
-import type { RequestRefusal } from "../provider/provider.ts";
-import { isContentRefusal } from "../provider/refusal.ts";
+import { leftOutBefore, standingNotices } from "../fold/overrides.ts";
+import type { RequestRefusal } from "../apis/api.ts";
+import { isContentRefusal } from "../apis/refusal.ts";
 
 /** The refused request. */
 export interface RefusedRequest {

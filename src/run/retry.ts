@@ -5,8 +5,8 @@
  */
 import { type EventDraft, NO_USAGE, type ToolCallEvent } from "../domain/event.ts";
 import type { TurnDraft } from "../domain/turn.ts";
-import { mayBeAboutHistory } from "../provider/refusal.ts";
-import { fallbackResult } from "./closing.ts";
+import { mayBeAboutHistory } from "../apis/refusal.ts";
+import { fallbackResult } from "./recover.ts";
 import {
   changesHistory,
   leftOutOnly,

@@ -7,7 +7,7 @@ import type { Item, RunState } from "../domain/event.ts";
 import { ReprError } from "../domain/errors.ts";
 import { itemKind } from "../domain/item.ts";
 import { counted } from "../domain/text.ts";
-import type { FinishedResponse } from "../provider/provider.ts";
+import type { FinishedResponse } from "../apis/api.ts";
 import { commandLine } from "../tools/permission/shell_words.ts";
 import type { RequestOutcome } from "./request_step.ts";
 import type { RunSetup } from "./setup.ts";

@@ -11,7 +11,7 @@ import { fitBytes, type ToolOutput } from "../tools/output.ts";
 import { hiddenPaths } from "../tools/permission/policy.ts";
 import { parseArguments } from "../tools/registry.ts";
 import { type Target, type Tool, type ToolContext, ToolFailure } from "../tools/tool.ts";
-import { fallbackResult } from "./closing.ts";
+import { fallbackResult } from "./recover.ts";
 import type { Decision } from "./permission_gate.ts";
 import type { RunSetup } from "./setup.ts";
 import { playToolBatch } from "./tool_playback.ts";

@@ -5,8 +5,8 @@
  */
 import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
 import { callArgumentsOf, callIdOf, callNameOf } from "../domain/item.ts";
-import type { SessionWriter } from "../store/writer.ts";
-import { fallbackResult } from "./closing.ts";
+import type { SessionWriter } from "../store/write/writer.ts";
+import { fallbackResult } from "./recover.ts";
 import type { Emit } from "./events.ts";
 
 /** What became of a call when it was recorded. */

@@ -12,9 +12,9 @@ import type { Turn } from "../domain/turn.ts";
 import { chunksOf } from "./chunks.ts";
 import { damaged } from "./damage.ts";
 import { isBlobName, type SessionPaths } from "./layout.ts";
-import { claimName, orSyncFailed, unlinkQuietly, writeTemporary } from "./publish.ts";
+import { claimName, orSyncFailed, unlinkQuietly, writeTemporary } from "./write/publish.ts";
 import { isTaken } from "./fs_errors.ts";
-import { lookForFile, readTrusted } from "./trusted.ts";
+import { lookForFile, readTrusted } from "./read/safe_open.ts";
 
 /** The largest blob that is read or written, in bytes. */
 export const MAX_BLOB_BYTES = 1024 * 1024 * 1024;

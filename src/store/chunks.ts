@@ -6,7 +6,7 @@
 import type { Ports } from "../domain/ports.ts";
 import { meansNoLinks } from "./fs_errors.ts";
 import { FILE_MODE } from "./layout.ts";
-import { closeQuietly, fixMode, orSyncFailed, writeAll } from "./publish.ts";
+import { closeQuietly, fixMode, orSyncFailed, writeAll } from "./write/publish.ts";
 
 /** How much of a file is in memory at a time, in bytes. */
 export const CHUNK_BYTES = 256 * 1024;

@@ -10,11 +10,11 @@ import type { Ports } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import { orStorageError, storageError, systemCode } from "./fs_errors.ts";
 import { sessionPaths } from "./layout.ts";
-import { lastSign } from "./last_sign.ts";
-import { readManifest } from "./manifest_file.ts";
-import { ensureDirectory } from "./publish.ts";
-import { rebuildLoosely } from "./rebuild.ts";
-import { lookForDirectory } from "./trusted.ts";
+import { lastSign } from "./read/last_sign.ts";
+import { readManifest } from "./read/manifest_file.ts";
+import { ensureDirectory } from "./write/publish.ts";
+import { rebuildLoosely } from "./read/rebuild_manifest.ts";
+import { lookForDirectory } from "./read/safe_open.ts";
 
 /** A checked home directory. */
 export interface Home {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Command } from "commander";
-import { FIXTURE_VERBS, VERBS } from "../../src/cli/commands/all.ts";
+import { FIXTURE_VERBS, VERBS } from "../../src/cli/commands.ts";
 import {
   type Flag,
   flagArguments,

@@ -5,7 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { filesBelow } from "../../src/cli/session_test/files.ts";
+import { filesBelow } from "../../src/cli/test/files.ts";
 import { seal } from "../../src/domain/seal.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { type Called, type CallOptions, events, Sandbox, type Started } from "../support/reprise.ts";

@@ -11,7 +11,7 @@ import {
   reasoning,
   testPorts,
   userDraft,
-} from "../store/support.ts";
+} from "../unit/store/support.ts";
 import { Place, readsThenAnswers, together } from "./harness.ts";
 
 /** A place with a closed session whose first response holds a call that nothing answers. */

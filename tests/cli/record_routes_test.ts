@@ -1,7 +1,7 @@
 /** Where `record` passes requests on to, whatever the clients of a wrapped command and the user's URL say. */
 import assert from "node:assert/strict";
 import type { ProviderKind } from "../../src/domain/fingerprint.ts";
-import { recordRoutes } from "../../src/cli/record_routes.ts";
+import { recordRoutes } from "../../src/cli/serve/record_routes.ts";
 
 const WITHOUT_ENV = { env: () => undefined };
 const HOST = "http://127.0.0.1:8080";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { replayCall } from "../../src/cli/replay_arguments.ts";
-import type { RunFlags } from "../../src/cli/commands/running.ts";
+import { replayCall } from "../../src/cli/run/replay_arguments.ts";
+import type { RunFlags } from "../../src/cli/run/command.ts";
 import type { RunSetup } from "../../src/run/setup.ts";
 
 const SETUP = {

@@ -1,6 +1,6 @@
 /** Refused reasoning over several processes: mended once, told, kept on disk, lifted again. */
 import assert from "node:assert/strict";
-import { copyBelow } from "../../src/cli/session_test/files.ts";
+import { copyBelow } from "../../src/cli/test/files.ts";
 import { sealFixture } from "../../src/fixture/seal.ts";
 import type { RunEvent } from "../../src/run/events.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { livePorts } from "../../src/cli/live_ports.ts";
-import { makePlace } from "../../src/cli/session_test/place.ts";
-import { playStep } from "../../src/cli/session_test/step.ts";
+import { makePlace } from "../../src/cli/test/place.ts";
+import { playStep } from "../../src/cli/test/step.ts";
 import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { readFixture } from "../../src/fixture/read.ts";
 import { unsealed } from "../../src/fixture/seal.ts";
-import { leaksIn } from "../../src/fixture/secrets/leaks.ts";
+import { leaksIn } from "../../src/fixture/secrets/scan.ts";
 import { readSessionFile, type SessionStep } from "../../src/fixture/session/session_file.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { rateLimited as messagesLimited, says, text, toolUse } from "../support/messages_server/script.ts";

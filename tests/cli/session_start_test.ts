@@ -1,14 +1,22 @@
 /** `start/` of a session test: what the linter says about it, and that no test is played with another one. */
 import assert from "node:assert/strict";
-import { lintStart } from "../../src/cli/lint_start.ts";
-import { filesBelow } from "../../src/cli/session_test/files.ts";
-import { playTest } from "../../src/cli/session_test/play_test.ts";
-import { requireSealedStart } from "../../src/cli/session_test/start.ts";
+import { lintStart } from "../../src/cli/fixture/lint_start.ts";
+import { filesBelow } from "../../src/cli/test/files.ts";
+import { playTest } from "../../src/cli/test/play_test.ts";
+import { requireSealedStart } from "../../src/cli/test/start.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { sealFixture, writeNew } from "../../src/fixture/seal.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
-import { ID, INSTRUCTIONS, newSession, testPorts, testProcess, TOOLS, withHome } from "../store/support.ts";
+import {
+  ID,
+  INSTRUCTIONS,
+  newSession,
+  testPorts,
+  testProcess,
+  TOOLS,
+  withHome,
+} from "../unit/store/support.ts";
 import { writeFixture } from "../support/fixture.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { HELLO, Place, together } from "./harness.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { filesBelow } from "../../src/cli/session_test/files.ts";
+import { filesBelow } from "../../src/cli/test/files.ts";
 import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import { readSessionFile } from "../../src/fixture/session/session_file.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";

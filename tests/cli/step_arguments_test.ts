@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { RUN_FLAGS } from "../../src/cli/commands/running.ts";
+import { RUN_FLAGS } from "../../src/cli/run/command.ts";
 import type { Flag } from "../../src/cli/declare.ts";
-import { replayCall } from "../../src/cli/replay_arguments.ts";
+import { replayCall } from "../../src/cli/run/replay_arguments.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { buildProgram } from "../../src/cli/program.ts";
 import { checkStepArguments } from "../../src/cli/step_arguments.ts";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { livePorts, type ProgramPorts } from "../../src/cli/live_ports.ts";
-import { makePlace } from "../../src/cli/session_test/place.ts";
-import { playStep } from "../../src/cli/session_test/step.ts";
-import { StepProcess, type StepSurroundings } from "../../src/cli/session_test/step_ports.ts";
+import { makePlace } from "../../src/cli/test/place.ts";
+import { playStep } from "../../src/cli/test/step.ts";
+import { StepProcess, type StepSurroundings } from "../../src/cli/test/step_ports.ts";
 import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import { readSessionFile, type StepKill } from "../../src/fixture/session/session_file.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";

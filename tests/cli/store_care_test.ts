@@ -1,6 +1,6 @@
 /** Sessions whose files are moved, removed or lost while the program uses them. */
 import assert from "node:assert/strict";
-import { DEFAULT_INSTRUCTIONS } from "../../src/cli/default_instructions.ts";
+import { DEFAULT_INSTRUCTIONS } from "../../src/cli/run/default_instructions.ts";
 import { events } from "../support/reprise.ts";
 import {
   assertError,

@@ -1,8 +1,8 @@
 /** export and import: one portable file. */
 import assert from "node:assert/strict";
-import { ExportFile } from "../../src/cli/export_file.ts";
-import { CHANGING, spyFiles } from "../store/spy_files.ts";
-import { portsOn } from "../store/support.ts";
+import { ExportFile } from "../../src/cli/maintenance/export_file.ts";
+import { CHANGING, spyFiles } from "../unit/store/spy_files.ts";
+import { portsOn } from "../unit/store/support.ts";
 import { assertError, begun, KEY, Place, readsThenAnswers, together } from "./harness.ts";
 
 async function ok(place: Place, args: readonly string[], home?: string): Promise<string> {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { rootedBytes, withVirtualRoot } from "../../src/cli/session_test/virtual_root.ts";
+import { rootedBytes, withVirtualRoot } from "../../src/cli/test/virtual_root.ts";
 import { finishText, type ToolText } from "../../src/tools/output.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
 import type { Tool } from "../../src/tools/tool.ts";
-import { Workspace } from "../tools/workspace.ts";
+import { Workspace } from "../unit/tools/workspace.ts";
 
 const ROOT = "/tmp/é/reprise-session-1";
 const utf8 = (text: string) => new TextEncoder().encode(text);

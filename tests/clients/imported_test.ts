@@ -6,8 +6,8 @@ import type { ResponseInput, ResponseInputItem } from "openai/resources/response
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/domain/json.ts";
 import type { Fixture, FixtureExchange } from "../../src/fixture/read.ts";
 import { sseEventsIn } from "../../src/transport/sse.ts";
-import { planned, written } from "../fixture/import/support.ts";
-import { HAS_RECORDINGS, RECORDINGS } from "../provider/openai/recorded_streams.ts";
+import { planned, written } from "../unit/fixture/import/support.ts";
+import { HAS_RECORDINGS, RECORDINGS } from "../unit/apis/responses/recorded_streams.ts";
 import { openaiError } from "./openai.ts";
 import { altered, assertMissed, type Change, type Client, Replay, reported, thrownBy } from "./support.ts";
 

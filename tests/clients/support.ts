@@ -8,10 +8,10 @@ import assert from "node:assert/strict";
 import type { ProviderKind } from "../../src/domain/fingerprint.ts";
 import type { JsonValue } from "../../src/domain/json.ts";
 import type { Fixture } from "../../src/fixture/read.ts";
-import { createPlaybook, type Playbook } from "../../src/fixture/serve/playbook.ts";
+import { createPlaybook, type Playbook } from "../../src/fixture/serve/replayer.ts";
 import { type ServeEvent, startReplayServer } from "../../src/fixture/serve/server.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
-import { Recording } from "../fixture/record/recording.ts";
+import { Recording } from "../unit/fixture/record/recording.ts";
 
 /** Where an API is: `http://127.0.0.1:PORT`; `undefined` where the client's own environment says it. */
 export type Origin = string | undefined;

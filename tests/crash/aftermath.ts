@@ -5,9 +5,9 @@
  */
 import assert from "node:assert/strict";
 import type { SessionId } from "../../src/domain/ids.ts";
-import { fsckSession } from "../../src/store/fsck.ts";
+import { fsckSession } from "../../src/store/check/fsck.ts";
 import { sessionPaths, turnPath } from "../../src/store/layout.ts";
-import { readSession } from "../../src/store/read.ts";
+import { readSession } from "../../src/store/read/session.ts";
 import { collect, type Scenario } from "./scenarios.ts";
 import { homeOf, pathsOf, type Place } from "./sessions.ts";
 

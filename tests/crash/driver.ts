@@ -12,10 +12,10 @@ import type { Turn, TurnDraft } from "../../src/domain/turn.ts";
 import { ReprError } from "../../src/domain/errors.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { openHome } from "../../src/store/home.ts";
-import { SessionWriter } from "../../src/store/writer.ts";
+import { SessionWriter } from "../../src/store/write/writer.ts";
 import { NAIVE } from "./naive.ts";
 import { scenarioOf } from "./scenarios.ts";
-import { appendRun, endDraft, pinsFor, putPinned, testPorts, userDraft } from "../store/support.ts";
+import { appendRun, endDraft, pinsFor, putPinned, testPorts, userDraft } from "../unit/store/support.ts";
 
 const ID = parseSessionId("crash");
 const encoder = new TextEncoder();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { ReprError } from "../../src/domain/errors.ts";
-import { type Operation, spyFiles, systemError } from "../store/spy_files.ts";
-import { portsOn } from "../store/support.ts";
+import { type Operation, spyFiles, systemError } from "../unit/store/spy_files.ts";
+import { portsOn } from "../unit/store/support.ts";
 import { wrongAfter } from "./aftermath.ts";
 import { type Scenario, SCENARIOS } from "./scenarios.ts";
 import type { Place } from "./sessions.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { testPorts } from "../store/support.ts";
+import { testPorts } from "../unit/store/support.ts";
 import { wrongAfter } from "./aftermath.ts";
 import type { Scenario } from "./scenarios.ts";
 import type { Place } from "./sessions.ts";

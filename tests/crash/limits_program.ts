@@ -8,13 +8,13 @@
 import type { EventDraft } from "../../src/domain/event.ts";
 import { foldHistory } from "../../src/fold/fold.ts";
 import { executeRun } from "../../src/run/loop.ts";
-import { exportSession } from "../../src/store/export.ts";
-import { fsckSession } from "../../src/store/fsck.ts";
+import { exportSession } from "../../src/store/transfer/export.ts";
+import { fsckSession } from "../../src/store/check/fsck.ts";
 import { openHome } from "../../src/store/home.ts";
-import { readSession } from "../../src/store/read.ts";
-import { SessionWriter } from "../../src/store/writer.ts";
-import { scripted } from "../run/scripted.ts";
-import { spyFiles } from "../store/spy_files.ts";
+import { readSession } from "../../src/store/read/session.ts";
+import { SessionWriter } from "../../src/store/write/writer.ts";
+import { scripted } from "../unit/run/scripted.ts";
+import { spyFiles } from "../unit/store/spy_files.ts";
 import {
   answer,
   call,
@@ -26,7 +26,7 @@ import {
   reasoning,
   result,
   userDraft,
-} from "../store/support.ts";
+} from "../unit/store/support.ts";
 import { answer as answers, message, reasoning as thinks } from "../support/responses_server/script.ts";
 import { ID } from "./sessions.ts";
 

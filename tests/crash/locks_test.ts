@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { fsckSession } from "../../src/store/fsck.ts";
+import { fsckSession } from "../../src/store/check/fsck.ts";
 import { openHome } from "../../src/store/home.ts";
-import { readSession } from "../../src/store/read.ts";
-import { testPorts } from "../store/support.ts";
+import { readSession } from "../../src/store/read/session.ts";
+import { testPorts } from "../unit/store/support.ts";
 import { ID } from "./sessions.ts";
 import { scaled } from "./scale.ts";
 import { mustRun, withDirectory } from "./trace.ts";

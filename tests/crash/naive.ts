@@ -5,8 +5,8 @@
  * @module
  */
 import { encodeTurn, type Turn, turnFileName } from "../../src/domain/turn.ts";
-import { readSession } from "../../src/store/read.ts";
-import { userDraft } from "../store/support.ts";
+import { readSession } from "../../src/store/read/session.ts";
+import { userDraft } from "../unit/store/support.ts";
 import { homeOf, ID, pathsOf, type Place } from "./sessions.ts";
 
 /** Writes the final file in place. */

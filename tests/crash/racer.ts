@@ -9,8 +9,8 @@
 import { ReprError } from "../../src/domain/errors.ts";
 import { isJsonObject } from "../../src/domain/json.ts";
 import { openHome } from "../../src/store/home.ts";
-import { SessionWriter } from "../../src/store/writer.ts";
-import { endDraft, testPorts, userDraft } from "../store/support.ts";
+import { SessionWriter } from "../../src/store/write/writer.ts";
+import { endDraft, testPorts, userDraft } from "../unit/store/support.ts";
 import { ID } from "./sessions.ts";
 
 const [homePath, naive = ""] = Deno.args as [string, string?];

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { turnPath } from "../../src/store/layout.ts";
-import { Dice } from "../fold/dice.ts";
-import { assertMended, killEverywhere, repair } from "../store/mended.ts";
-import { type MadeSession, randomSession } from "../store/random_session.ts";
+import { Dice } from "../unit/fold/dice.ts";
+import { assertMended, killEverywhere, repair } from "../unit/store/repaired.ts";
+import { type MadeSession, randomSession } from "../unit/store/random_session.ts";
 
 /** A closed session with every kind of turn in it, and few of them: each is read thousands of times. */
 function sample(): MadeSession {

@@ -14,17 +14,17 @@ import { parseSessionId, type SessionId } from "../../src/domain/ids.ts";
 import type { Turn } from "../../src/domain/turn.ts";
 import { checkpointDraft } from "../../src/run/checkpoint.ts";
 import { chunksOf } from "../../src/store/chunks.ts";
-import { exportSession } from "../../src/store/export.ts";
-import { forkSession, planFork } from "../../src/store/fork.ts";
-import { fsckSession } from "../../src/store/fsck.ts";
-import { collectGarbage } from "../../src/store/gc.ts";
-import { importSession } from "../../src/store/import.ts";
+import { exportSession } from "../../src/store/transfer/export.ts";
+import { forkSession, planFork } from "../../src/store/lifecycle/fork.ts";
+import { fsckSession } from "../../src/store/check/fsck.ts";
+import { collectGarbage } from "../../src/store/lifecycle/gc.ts";
+import { importSession } from "../../src/store/transfer/import.ts";
 import { turnPath } from "../../src/store/layout.ts";
-import { readSession } from "../../src/store/read.ts";
-import { removeSession } from "../../src/store/remove.ts";
-import { repairSession } from "../../src/store/repair.ts";
-import { SessionWriter } from "../../src/store/writer.ts";
-import { call, endDraft, modelDraft, pinsFor, putPinned, userDraft } from "../store/support.ts";
+import { readSession } from "../../src/store/read/session.ts";
+import { removeSession } from "../../src/store/lifecycle/remove.ts";
+import { repairSession } from "../../src/store/repair/repair.ts";
+import { SessionWriter } from "../../src/store/write/writer.ts";
+import { call, endDraft, modelDraft, pinsFor, putPinned, userDraft } from "../unit/store/support.ts";
 import {
   assertEnd,
   decisionDraft,

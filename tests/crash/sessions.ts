@@ -10,8 +10,8 @@ import type { Ports } from "../../src/domain/ports.ts";
 import type { Turn, TurnDraft } from "../../src/domain/turn.ts";
 import { type Home, openHome } from "../../src/store/home.ts";
 import { type SessionPaths, sessionPaths, turnPath } from "../../src/store/layout.ts";
-import { readSession } from "../../src/store/read.ts";
-import { SessionWriter } from "../../src/store/writer.ts";
+import { readSession } from "../../src/store/read/session.ts";
+import { SessionWriter } from "../../src/store/write/writer.ts";
 import {
   answer,
   call,
@@ -21,7 +21,7 @@ import {
   reasoning,
   result,
   userDraft,
-} from "../store/support.ts";
+} from "../unit/store/support.ts";
 
 /** The session that everything is done to. */
 export const ID: SessionId = parseSessionId("crash");

@@ -6,12 +6,12 @@
  */
 import assert from "node:assert/strict";
 import { parseSessionId } from "../../src/domain/ids.ts";
-import { fsckSession } from "../../src/store/fsck.ts";
-import { readSession } from "../../src/store/read.ts";
+import { fsckSession } from "../../src/store/check/fsck.ts";
+import { readSession } from "../../src/store/read/session.ts";
 import { assertAnswered, shellArgv, shellLine, write } from "../cli/changes.ts";
 import { HELLO, Place } from "../cli/harness.ts";
-import { Dice } from "../fold/dice.ts";
-import { testPorts } from "../store/support.ts";
+import { Dice } from "../unit/fold/dice.ts";
+import { testPorts } from "../unit/store/support.ts";
 import { ending } from "../support/reprise.ts";
 import { answer, reasoning, type Script } from "../support/responses_server.ts";
 import { scaled } from "./scale.ts";

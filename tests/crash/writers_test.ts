@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { parseSessionId } from "../../src/domain/ids.ts";
-import { fsckSession } from "../../src/store/fsck.ts";
+import { fsckSession } from "../../src/store/check/fsck.ts";
 import { openHome } from "../../src/store/home.ts";
-import { readSession } from "../../src/store/read.ts";
-import { testPorts } from "../store/support.ts";
+import { readSession } from "../../src/store/read/session.ts";
+import { testPorts } from "../unit/store/support.ts";
 import { scaled } from "./scale.ts";
 import { mustRun, type Run, withDirectory } from "./trace.ts";
 

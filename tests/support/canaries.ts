@@ -5,7 +5,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import type { Dice } from "../fold/dice.ts";
+import type { Dice } from "../unit/fold/dice.ts";
 
 /** A secret by where it comes from. */
 export interface Canary {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Dice } from "../fold/dice.ts";
+import type { Dice } from "../unit/fold/dice.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

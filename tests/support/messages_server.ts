@@ -6,10 +6,10 @@
  */
 import { isJsonObject, type JsonObject } from "../../src/domain/json.ts";
 import { modelFacts } from "../../src/domain/models.ts";
-import { checkMessagesRequest } from "../../src/rules/anthropic/check.ts";
-import { mergedTurns, type MessagesRequest, messagesRequest } from "../../src/rules/anthropic/request.ts";
-import type { MessagesRefusal } from "../../src/rules/anthropic/rule.ts";
-import type { Grade } from "../../src/rules/rule.ts";
+import { checkMessagesRequest } from "../../src/apis/messages/rules/check.ts";
+import { mergedTurns, type MessagesRequest, messagesRequest } from "../../src/apis/messages/rules/request.ts";
+import type { MessagesRefusal } from "../../src/apis/messages/rules/rule.ts";
+import type { Grade } from "../../src/apis/rule.ts";
 import { messagesEvents } from "./messages_server/events.ts";
 import { canonical, MessagesMint, type Minted } from "./messages_server/mint.ts";
 import { apiError, type ScriptedAnswer, unauthorized } from "./messages_server/script.ts";

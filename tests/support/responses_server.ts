@@ -5,9 +5,9 @@
  * @module
  */
 import { isJsonObject, type JsonObject } from "../../src/domain/json.ts";
-import { checkRequest } from "../../src/rules/openai/check.ts";
-import type { RequestRefusal } from "../../src/rules/openai/rule.ts";
-import type { Grade } from "../../src/rules/rule.ts";
+import { checkRequest } from "../../src/apis/responses/rules/check.ts";
+import type { RequestRefusal } from "../../src/apis/responses/rules/rule.ts";
+import type { Grade } from "../../src/apis/rule.ts";
 import { type DialectName, DIALECTS } from "./responses_server/dialect.ts";
 import { compacted } from "./responses_server/compaction.ts";
 import { answerEvents } from "./responses_server/events.ts";

@@ -6,11 +6,11 @@
  */
 import assert from "node:assert/strict";
 import { ReprError } from "../../src/domain/errors.ts";
-import { anthropicMessages } from "../../src/provider/anthropic/dialect.ts";
-import { openaiResponses } from "../../src/provider/openai/dialect.ts";
-import type { Dialect, StreamUpdate } from "../../src/provider/provider.ts";
+import { anthropicMessages } from "../../src/apis/messages/dialect.ts";
+import { openaiResponses } from "../../src/apis/responses/dialect.ts";
+import type { Dialect, StreamUpdate } from "../../src/apis/api.ts";
 import { readSse, type SseEvent } from "../../src/transport/sse.ts";
-import { recordedStreams as recordedMessages } from "../provider/anthropic/recorded_messages.ts";
+import { recordedStreams as recordedMessages } from "../unit/apis/messages/recorded_messages.ts";
 import {
   blockEvents,
   CALL,
@@ -19,8 +19,8 @@ import {
   started,
   TEXT,
   THINKING,
-} from "../provider/anthropic/stream_events.ts";
-import { HAS_RECORDINGS, recordedStreams } from "../provider/openai/recorded_streams.ts";
+} from "../unit/apis/messages/stream_events.ts";
+import { HAS_RECORDINGS, recordedStreams } from "../unit/apis/responses/recorded_streams.ts";
 
 /** One response's stream, and who assembles it. */
 export interface TestStream {

@@ -4,7 +4,7 @@
  * @module
  */
 import { BINARY_PROBE_BYTES } from "../content.ts";
-import type { OpenedFile } from "../confine.ts";
+import type { OpenedFile } from "../sandbox_path.ts";
 
 /** How many lines are read when nobody says. */
 export const DEFAULT_LINES = 2000;

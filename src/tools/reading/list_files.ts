@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { locate } from "../confine.ts";
+import { locate } from "../sandbox_path.ts";
 import { type Glob, parseGlob } from "../glob.ts";
 import { shownPath } from "../output.ts";
 import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";

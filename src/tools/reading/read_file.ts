@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { locate, openFile } from "../confine.ts";
+import { locate, openFile } from "../sandbox_path.ts";
 import { decodeUtf8, isBinary } from "../content.ts";
 import { counted } from "../../domain/text.ts";
 import { DEFAULT_LINES, readWindow, type Window } from "./line_window.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { locate, type Located, type OpenedFile, openFile } from "../confine.ts";
+import { locate, type Located, type OpenedFile, openFile } from "../sandbox_path.ts";
 import { decodeUtf8, isBinary } from "../content.ts";
 import { type Glob, parseGlob } from "../glob.ts";
 import { counted } from "../../domain/text.ts";

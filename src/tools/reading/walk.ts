@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { listDirectory, type Located, locateEntry } from "../confine.ts";
+import { listDirectory, type Located, locateEntry } from "../sandbox_path.ts";
 import { ToolFailure } from "../tool.ts";
 
 /** Directories that are shown but not entered, unless a call starts in them: large, and not the user's work. */

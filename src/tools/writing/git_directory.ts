@@ -5,7 +5,7 @@
  * @module
  */
 import { join } from "node:path";
-import { factsOf } from "../confine.ts";
+import { factsOf } from "../sandbox_path.ts";
 import { foldedName } from "./protected_names.ts";
 import { segmentsOf } from "../workspace_path.ts";
 

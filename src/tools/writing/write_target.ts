@@ -4,7 +4,7 @@
  * @module
  */
 import { basename, dirname, join, sep } from "node:path";
-import { factsOf } from "../confine.ts";
+import { factsOf } from "../sandbox_path.ts";
 import { gitDirectoryWith } from "./git_directory.ts";
 import { foldedName, protectedName } from "./protected_names.ts";
 import { type ToolContext, ToolFailure } from "../tool.ts";

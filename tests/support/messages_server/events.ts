@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, objectMember } from "../../../src/domain/json.ts";
-import { BINDING_BETA, mergedTurns, type MessagesRequest } from "../../../src/rules/anthropic/request.ts";
-import { type BlockPrefix, judgedBlocks } from "../../../src/rules/anthropic/signatures.ts";
+import { BINDING_BETA, mergedTurns, type MessagesRequest } from "../../../src/apis/messages/rules/request.ts";
+import { type BlockPrefix, judgedBlocks } from "../../../src/apis/messages/rules/signatures.ts";
 import type { MessagesMint } from "./mint.ts";
 import type { MessagesEnd, MessagesStreamOptions, ScriptedBlock } from "./script.ts";
 

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/domain/json.ts";
 import { familyOf } from "../../../src/domain/models.ts";
-import type { BlockPrefix, SignatureJudge } from "../../../src/rules/anthropic/signatures.ts";
+import type { BlockPrefix, SignatureJudge } from "../../../src/apis/messages/rules/signatures.ts";
 
 /** Every server of this kind reads the signatures of every other, as the API reads those of its other machines. */
 const KEY = "messages-server";

@@ -1,0 +1,280 @@
+/**
+ * The events of one message → items (protocol §10): a content block is an item once it has stopped; everything before
+ * that is for the screen.
+ *
+ * @module
+ */
+import {
+  indexMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectMember,
+  stringMember,
+} from "../../domain/json.ts";
+import { exactly, objectOf, withMembers } from "../../domain/exact_json.ts";
+import { brokenFailure, classifyErrorEvent, cutFailure } from "../failure.ts";
+import { quoted } from "../message.ts";
+import type { Assembler, FinishedResponse, StreamUpdate } from "../api.ts";
+import { mismatchOf } from "../wire.ts";
+import { type DeltaEffect, isBlock, OpenBlock } from "./blocks.ts";
+import { stopFacts } from "./stop.ts";
+import { messageDeltaSchema, messageSchema } from "./wire.ts";
+
+const NOTHING: readonly StreamUpdate[] = [];
+
+/** What one attempt of the server has said so far; a restart begins a new one. */
+interface Message {
+  readonly id: string | null;
+  readonly model: string | null;
+  usage: JsonObject | null;
+  /** The `delta` of `message_delta`, or the message itself where its start says already why it stopped. */
+  stop: JsonObject;
+  readonly transformations: JsonValue[];
+  readonly open: Map<number, OpenBlock>;
+  /** Those of `open` that `message_start` brought whole: nothing more may come of them. */
+  readonly given: Set<number>;
+  /** The block that an event without an index is about: the newest one. */
+  newest: number;
+}
+
+/** Assembles one stream of Messages events. */
+export class MessagesAssembler implements Assembler {
+  #message: Message = newMessage(null, null);
+  #started = false;
+  readonly #notices = new Set<string>();
+  /** Start of an event that is not JSON. Last in the stream it means a cut, anywhere else a broken stream. */
+  #broken: string | undefined;
+  #finished = false;
+
+  feed(event: { readonly event: string | undefined; readonly data: string }): readonly StreamUpdate[] {
+    const { event: name, data } = event;
+    if (this.#finished) return NOTHING;
+    if (this.#broken !== undefined) return this.#finishBroken(this.#broken);
+    if (data === "") return NOTHING;
+    let payload: unknown;
+    try {
+      payload = JSON.parse(data);
+    } catch {
+      this.#broken = data.slice(0, 80);
+      return NOTHING;
+    }
+    if (!isJsonObject(payload)) return this.#finishBroken(data.slice(0, 80));
+    const type = stringMember(payload, "type") ?? name;
+    return type === "content_block_delta"
+      ? this.#add(payload, data)
+      : this.#read(type, exactly(payload, data));
+  }
+
+  end(): readonly StreamUpdate[] {
+    if (this.#finished) return NOTHING;
+    return this.#finish({
+      status: "cut",
+      refused: false,
+      failure: cutFailure(),
+    });
+  }
+
+  #read(type: string | undefined, payload: JsonObject): readonly StreamUpdate[] {
+    switch (type) {
+      case "content_block_start":
+        return this.#open(payload);
+      case "content_block_stop":
+        return this.#close(payload);
+      case "message_start":
+        return this.#start(objectMember(payload, "message") ?? {});
+      case "message_delta":
+        this.#readDelta(payload);
+        return NOTHING;
+      case "message_stop":
+        return this.#stop(payload);
+      case "error":
+        return this.#fail(payload);
+      default:
+        // A gateway may send an error object with no type at all.
+        return type === undefined && payload.error ? this.#fail(payload) : NOTHING;
+    }
+  }
+
+  /** The same message once more is a duplicate; another one means that the server began anew. */
+  #start(message: JsonObject): readonly StreamUpdate[] {
+    const id = stringMember(message, "id") ?? null;
+    if (this.#started && id === this.#message.id) return NOTHING;
+    const again = this.#started;
+    this.#started = true;
+    this.#judge(messageSchema, message);
+    const { open, newest } = this.#message;
+    this.#message = newMessage(id, stringMember(message, "model") ?? null);
+    this.#message.usage = objectMember(message, "usage") ?? null;
+    if (typeof message.stop_reason === "string") this.#message.stop = message;
+    this.#transformed(message);
+    if (again) {
+      this.#notices.add("The server began its answer anew: what came before is void");
+      return [{ kind: "reset" }, ...this.#takeGiven(message)];
+    }
+    // Blocks that came before the first message_start belong to it.
+    for (const [index, block] of open) this.#message.open.set(index, block);
+    this.#message.newest = newest;
+    return this.#takeGiven(message);
+  }
+
+  /** Blocks that the start of the message holds already, as after a tool that the server itself called. */
+  #takeGiven({ content }: JsonObject): readonly StreamUpdate[] {
+    if (!Array.isArray(content)) return NOTHING;
+    return content.flatMap((start, index) => {
+      if (!isBlock(start) || this.#message.open.has(index)) return NOTHING;
+      const block = new OpenBlock(start);
+      this.#message.open.set(index, block);
+      this.#message.given.add(index);
+      this.#message.newest = Math.max(this.#message.newest, index);
+      return shown(block.opening, index);
+    });
+  }
+
+  /** Ends the given blocks before `index`. */
+  #endGiven(index = Infinity): readonly StreamUpdate[] {
+    const { open, given } = this.#message;
+    return [...given].filter((place) => place < index).flatMap((outputIndex) => {
+      const block = open.get(outputIndex);
+      given.delete(outputIndex);
+      open.delete(outputIndex);
+      return block === undefined ? NOTHING : [doneItem(block, outputIndex)];
+    });
+  }
+
+  #open(payload: JsonObject): readonly StreamUpdate[] {
+    const { content_block: start } = payload;
+    const index = indexOf(payload, this.#message.newest + 1);
+    if (!isBlock(start)) {
+      this.#notices.add("A content block without a type was skipped");
+      return NOTHING;
+    }
+    const ended = this.#endGiven(index);
+    const block = new OpenBlock(start);
+    this.#message.open.set(index, block);
+    this.#message.newest = index;
+    // A given block that the stream brings once more is on the screen already.
+    return this.#message.given.delete(index) ? ended : [...ended, ...shown(block.opening, index)];
+  }
+
+  #add(payload: JsonObject, data: string): readonly StreamUpdate[] {
+    const index = indexOf(payload, this.#message.newest);
+    const block = this.#message.open.get(index);
+    const { delta } = payload;
+    if (block === undefined || !isJsonObject(delta)) return NOTHING;
+    const effect = block.add(isTextDelta(delta) ? delta : exactDelta(payload, data));
+    if (effect !== "unknown") return shown(effect, index);
+    const type = typeof delta.type === "string" ? quoted(delta.type) : "without a type";
+    this.#notices.add(`A delta ${type} does not fit its content block, and was skipped`);
+    return NOTHING;
+  }
+
+  #close(payload: JsonObject): readonly StreamUpdate[] {
+    const outputIndex = indexOf(payload, this.#message.newest);
+    const block = this.#message.open.get(outputIndex);
+    if (block === undefined) return NOTHING;
+    this.#message.open.delete(outputIndex);
+    this.#message.given.delete(outputIndex);
+    return [doneItem(block, outputIndex)];
+  }
+
+  /** Usage is cumulative: what is named anew counts, and what is `null` or missing stays (§10). */
+  #readDelta(payload: JsonObject): void {
+    this.#judge(messageDeltaSchema, payload);
+    const delta = objectMember(payload, "delta") ?? {};
+    if (typeof delta.stop_reason === "string") this.#message.stop = delta;
+    const usage = objectMember(payload, "usage");
+    if (usage !== undefined) {
+      const named = Object.entries(usage).filter(([, value]) => value !== null);
+      this.#message.usage = withMembers(this.#message.usage ?? {}, objectOf(named));
+    }
+    this.#transformed(payload);
+    this.#transformed(delta);
+  }
+
+  #stop(payload: JsonObject): readonly StreamUpdate[] {
+    this.#transformed(payload);
+    const lost = this.#message.open.size - this.#message.given.size;
+    if (lost > 0) this.#notices.add(`${lost} content block(s) without an end were not kept`);
+    return this.#finish(stopFacts(this.#message.stop));
+  }
+
+  #fail(payload: JsonObject): readonly StreamUpdate[] {
+    return this.#finish({ status: "failed", refused: false, failure: classifyErrorEvent(payload) });
+  }
+
+  #finishBroken(start: string): readonly StreamUpdate[] {
+    return this.#finish({ status: "failed", refused: false, failure: brokenFailure(start) });
+  }
+
+  #judge(schema: Parameters<typeof mismatchOf>[0], value: JsonObject): void {
+    const mismatch = mismatchOf(schema, value);
+    if (mismatch !== undefined) {
+      this.#notices.add(`An event of the message has an unknown shape at ${quoted(mismatch)}`);
+    }
+  }
+
+  /** Several events may tell the same. */
+  #transformed({ input_transformations: told }: JsonObject): void {
+    if (!Array.isArray(told)) return;
+    const known = new Set(this.#message.transformations.map((one) => JSON.stringify(one)));
+    this.#message.transformations.push(...told.filter((one) => !known.has(JSON.stringify(one))));
+  }
+
+  #finish(
+    end: Pick<FinishedResponse, "status" | "refused"> & Partial<FinishedResponse>,
+  ): readonly StreamUpdate[] {
+    this.#finished = true;
+    const { id, model, usage, transformations } = this.#message;
+    return [...this.#endGiven(), {
+      kind: "finished",
+      response: {
+        id,
+        model,
+        usage,
+        ...(transformations.length === 0 ? {} : { inputTransformations: transformations }),
+        notices: [...this.#notices],
+        ...end,
+      },
+    }];
+  }
+}
+
+function newMessage(id: string | null, model: string | null): Message {
+  return {
+    id,
+    model,
+    usage: null,
+    stop: {},
+    transformations: [],
+    open: new Map(),
+    given: new Set(),
+    newest: -1,
+  };
+}
+
+function doneItem(block: OpenBlock, outputIndex: number): StreamUpdate {
+  return { kind: "item", outputIndex, item: block.close(), source: "done" };
+}
+
+/** True for deltas of which nothing but a text is kept: most of a stream. */
+function isTextDelta({ type }: JsonObject): boolean {
+  return type !== "citations_delta" && type !== "compaction_delta";
+}
+
+function exactDelta(payload: JsonObject, data: string): JsonObject {
+  return objectMember(exactly(payload, data), "delta") ?? {};
+}
+
+function indexOf(payload: JsonObject, otherwise: number): number {
+  return indexMember(payload, "index") ?? otherwise;
+}
+
+function shown(effect: DeltaEffect, outputIndex: number): readonly StreamUpdate[] {
+  if (typeof effect === "string" || effect.delta === "") return NOTHING;
+  return [{
+    kind: effect.kind === "text" ? "text_delta" : "reasoning_delta",
+    outputIndex,
+    delta: effect.delta,
+  }];
+}

@@ -1,0 +1,49 @@
+/**
+ * The Anthropic Messages dialect, stateless: the whole history goes out with every request.
+ *
+ * @module
+ */
+import { addCounts, NO_USAGE, type Usage } from "../../domain/event.ts";
+import { accountHash } from "../../domain/fingerprint.ts";
+import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
+import { classifyAnswer } from "../failure.ts";
+import { keyHeaders } from "../key.ts";
+import type { Dialect } from "../api.ts";
+import { MessagesAssembler } from "./assembler.ts";
+import { refusalOf } from "./refusal.ts";
+import { bodyOf, bodyPieces, buildRequest } from "./request.ts";
+
+/** Anthropic Messages, and every server that speaks it (protocol §9–11). */
+export const anthropicMessages: Dialect = {
+  headers: (key) => ({
+    ...keyHeaders(key, "x-api-key"),
+    "anthropic-version": "2026-10-21",
+    "content-type": "application/json",
+    "accept": "text/event-stream",
+  }),
+  buildRequest,
+  bodyOf,
+  bodyPieces,
+  refusalOf,
+  newAssembler: () => new MessagesAssembler(),
+  accountOf: (headers) => accountHash(null, headers.get("anthropic-workspace-id")),
+  classify: classifyAnswer,
+  usageOf,
+};
+
+/** The three input counts are disjoint, unlike OpenAI's (§10): all of the input is their sum. */
+function usageOf(usage: JsonObject): Usage {
+  const cached = countMember(usage, "cache_read_input_tokens");
+  return {
+    ...NO_USAGE,
+    input_tokens: [
+      countMember(usage, "input_tokens"),
+      countMember(usage, "cache_creation_input_tokens"),
+      cached,
+    ]
+      .reduce(addCounts),
+    cached_tokens: cached,
+    output_tokens: countMember(usage, "output_tokens"),
+    reasoning_tokens: countMember(objectMember(usage, "output_tokens_details") ?? {}, "thinking_tokens"),
+  };
+}

@@ -1,0 +1,66 @@
+/**
+ * What a refused request was refused for, where leaving something out can help. Errors of this API carry a type and
+ * words only, so that the words decide (protocol §11).
+ *
+ * @module
+ */
+import type { ApiFailure } from "../../domain/failure.ts";
+import type { FoldedEntry } from "../../domain/folded.ts";
+import type { RequestRefusal } from "../api.ts";
+import { wireCallId } from "../names.ts";
+import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";
+import { entryAt } from "./layout.ts";
+import { canOmit } from "./render.ts";
+
+/** `messages.1.content.0`, and what of it the error is about. */
+const PLACE = /\bmessages\.(\d{1,9})\.content\.(\d{1,9})((?:\.\w{1,64})*)/;
+const SIGNATURE = /invalid `(?:signature|data)` in `(?:redacted_)?thinking` block/i;
+/** The sentence after it names the way out, and is not part of the match. */
+const BOUND = /bound to a different conversation/i;
+/** The first id of "… without `tool_result` blocks immediately after: A, B" and "unexpected `tool_use_id` …: A". */
+const CALL =
+  /(?:`tool_use` ids were found without `tool_result` blocks|unexpected `tool_use_id` found in `tool_result` blocks)[^:]{0,80}(?::\s*([a-zA-Z0-9_-]{1,64}))?/i;
+const UNKNOWN =
+  /extra inputs are not permitted|unknown|unrecognized|unexpected|unsupported|not (?:supported|allowed)/i;
+/** The header goes for this wish alone: whatever is wrong with either, a request without both is the way out. */
+const DROP_BLOCK = /\bblock_binding\b|\banthropic-beta\b|\bthinking-binding-controls\b/i;
+
+/** The refusal that `failure` stands for, or `null` when leaving something out of the request cannot help. */
+export function refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]): RequestRefusal | null {
+  const { code, status, message } = failure;
+  // Inside a stream an error without a known type may be either: its words decide.
+  if (code !== "request_refused" && !(code === "provider_failed" && status === null)) return null;
+  if (isBarred(failure, entries)) return null;
+  const place = PLACE.exec(message);
+  const index = place === null ? null : entryAt(entries, Number(place[1]), Number(place[2]));
+  if (BOUND.test(message)) return { kind: "binding", index };
+  if (SIGNATURE.test(message)) return { kind: "reasoning", ids: [], index };
+  const call = CALL.exec(message);
+  if (call !== null) return { kind: "call", callId: ownCallId(call[1], entries) };
+  if (DROP_BLOCK.test(message)) return { kind: "field", without: "drop_block" };
+  if (index === null) return guessedRefusal(failure, entries);
+  const entry = entries[index];
+  const member = UNKNOWN.test(message) ? fieldOf(place?.[3] ?? "", entry) : null;
+  const field = member !== null && entry !== undefined && canOmit(entry, member) ? member : null;
+  return itemRefusal(failure, entries, { index, field });
+}
+
+/** The session's own id of a call that the error names as it was sent. */
+function ownCallId(sent: string | undefined, entries: readonly FoldedEntry[]): string | null {
+  if (sent === undefined) return null;
+  const entry = entries.find((entry) =>
+    (entry.kind === "tool_call" || entry.kind === "tool_result") && wireCallId(entry.callId) === sent
+  );
+  return entry !== undefined && "callId" in entry ? entry.callId : null;
+}
+
+/**
+ * The member of a block that a path ends in. The API may put the type of the block before it (`.text.citations`). A
+ * member deeper inside is none: leaving out the whole member would lose more.
+ */
+function fieldOf(path: string, entry: FoldedEntry | undefined): string | null {
+  const [first, ...rest] = path.split(".").slice(1);
+  const tagged = entry !== undefined && "item" in entry && first === entry.item.type;
+  const names = tagged ? rest : [first, ...rest];
+  return names.length === 1 ? names[0] ?? null : null;
+}

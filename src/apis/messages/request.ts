@@ -1,0 +1,119 @@
+/**
+ * The body of `POST /messages`.
+ *
+ * @module
+ */
+import type { FoldedEntry } from "../../domain/folded.ts";
+import { isJsonObject, type JsonObject, type JsonValue, wellFormedValue } from "../../domain/json.ts";
+import { modelFacts } from "../../domain/models.ts";
+import type { BodyPieces, BuiltRequest, RequestSpec } from "../api.ts";
+import { layoutOf, type Message } from "./layout.ts";
+import { encodeBlock, isBlank } from "./render.ts";
+import { type ThinkingWish, thinkingWish } from "./thinking.ts";
+
+/** Output tokens that a request asks for, thinking included; the API wants a number. */
+const MAX_TOKENS = 32_000;
+const EPHEMERAL = { type: "ephemeral" };
+
+/**
+ * Builds the body. The order of its fields is fixed: `model`, `max_tokens`, `stream`, `cache_control`, `thinking`,
+ * `output_config`, `system`, `tools`, `messages`. The cache breakpoint at the end of the history is the top-level one,
+ * which moves by itself: no message ever changes because another came after it.
+ *
+ * So the body of a request whose entries continue those of another begins with the other's bytes, up to where the
+ * `content` of the other's last message ends. That message itself grows when the first new entries are of its role;
+ * every message before it is the same. It takes that no new entry answers a call whose results are followed by other
+ * user blocks already: such a late result is put before them.
+ */
+export function buildRequest(spec: RequestSpec): BuiltRequest {
+  const maxTokens = maxTokensOf(spec);
+  const wish = thinkingWish(spec, maxTokens);
+  const fields = wellFormedValue(fieldsOf(spec, maxTokens, wish)) as JsonObject;
+  const messages = layoutOf(spec.entries);
+  return {
+    path: "/messages",
+    ...(wish.beta === undefined ? {} : { headers: { "anthropic-beta": wish.beta } }),
+    body: encodeBody(fields, messages),
+    fields,
+    items: messages.reduce((sum, { blocks }) => sum + blocks.length, 0),
+  };
+}
+
+/** The body with these fields, in their order, and these entries as `messages`. */
+export function bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string {
+  return encodeBody(fields, layoutOf(entries));
+}
+
+/** The same body in pieces; `null` if a result stands before blocks of entries that came before it. */
+export function bodyPieces(entries: readonly FoldedEntry[]): BodyPieces | null {
+  const pieces = entries.map(() => "");
+  let [last, end] = [-1, ""];
+  for (const { role, blocks } of layoutOf(entries)) {
+    for (const [index, { entry, block }] of blocks.entries()) {
+      if (entry < last) return null;
+      const before = index > 0 ? "," : `${end === "" ? "" : `${end},`}{"role":"${role}","content":[`;
+      pieces[entry] += `${before}${encodeBlock(block)}`;
+      [last, end] = [entry, "]}"];
+    }
+  }
+  const first = pieces.findIndex((piece) => piece !== "");
+  const closings = pieces.map((_, index) => first >= 0 && index >= first ? "]}]}" : "]}");
+  return { opening, pieces, closings };
+}
+
+function encodeBody(fields: JsonObject, messages: readonly Message[]): string {
+  return `${opening(fields)}${messages.map(encodeMessage).join(",")}]}`;
+}
+
+function opening(fields: JsonObject): string {
+  const own = Object.fromEntries(Object.entries(fields).map(ownField));
+  return `${JSON.stringify(own).slice(0, -1)},"messages":[`;
+}
+
+function encodeMessage({ role, blocks }: Message): string {
+  return `{"role":"${role}","content":[${blocks.map(({ block }) => encodeBlock(block)).join(",")}]}`;
+}
+
+/** What the run pins, in the shape of this API. */
+function ownField([name, value]: [string, JsonValue | undefined]): [string, JsonValue | undefined] {
+  if (name === "instructions") {
+    return ["system", [{ type: "text", text: value ?? "", cache_control: EPHEMERAL }]];
+  }
+  if (name === "tools" && Array.isArray(value)) return [name, value.filter(isJsonObject).map(ownTool)];
+  return [name, value];
+}
+
+function ownTool({ name, description, parameters, strict }: JsonObject): JsonObject {
+  return {
+    name,
+    description,
+    input_schema: parameters,
+    ...(strict === true ? { strict } : {}),
+  };
+}
+
+function fieldsOf(spec: RequestSpec, maxTokens: number, { thinking, effort }: ThinkingWish): JsonObject {
+  const { outputSchema } = spec;
+  const format = outputSchema === undefined ? {} : {
+    format: { type: "json_schema", schema: outputSchema.schema },
+  };
+  const config = { ...(effort === undefined ? {} : { effort }), ...format };
+  return {
+    model: spec.model,
+    max_tokens: maxTokens,
+    stream: true,
+    cache_control: EPHEMERAL,
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(Object.keys(config).length === 0 ? {} : { output_config: config }),
+    ...(isBlank(spec.instructions) ? {} : { instructions: spec.instructions }),
+    ...(spec.tools.length === 0 ? {} : { tools: spec.tools }),
+  };
+}
+
+function maxTokensOf({ model, maxOutputTokens }: RequestSpec): number {
+  return Math.min(
+    MAX_TOKENS,
+    modelFacts(model)?.maxOutputTokens ?? MAX_TOKENS,
+    maxOutputTokens ?? MAX_TOKENS,
+  );
+}

@@ -1,0 +1,108 @@
+/**
+ * The checker: a Messages request in, what the Anthropic API would say against it out. Used by test servers and by
+ * tests; a run itself sends what it has and listens to the API.
+ *
+ * @module
+ */
+import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
+import { type CheckResult, type Grade, gradedResult } from "../../rule.ts";
+import { isWellFormedBody } from "../../well_formed.ts";
+import {
+  cacheBreakpoints,
+  maxTokens,
+  outputConfig,
+  prefill,
+  thinkingConfig,
+  toolChoice,
+  toolNames,
+  versionChanges,
+  versionHeader,
+} from "./config.ts";
+import { blockRoles, blockTypes, emptyContent, firstMessage, roles } from "./content.ts";
+import { missingFields, unknownFields, wrongTypes } from "./fields.ts";
+import { shapedObjects } from "./objects.ts";
+import { serverPairs, toolPairs, toolUseIds } from "./pairing.ts";
+import { messagesRequest } from "./request.ts";
+import { type Finding, type MessagesRefusal, messagesRuleOf } from "./rule.ts";
+import { type SignatureJudge, unfitSignatures } from "./signatures.ts";
+
+/** How to check. */
+export interface MessagesCheckOptions {
+  /** Judges thinking blocks; without it, none is looked at. */
+  readonly judge?: SignatureJudge;
+  /**
+   * The last message may be the assistant's: an older model, or a turn in which the API paused.
+   *
+   * @default {false}
+   */
+  readonly allowPrefill?: boolean;
+  /**
+   * The server does not know `thinking.block_binding`, even with the beta header.
+   *
+   * @default {false}
+   */
+  readonly legacyBinding?: boolean;
+  /**
+   * The grades of knowledge that refuse; rules of other grades only warn.
+   *
+   * @default {REFUSING_GRADES}
+   */
+  readonly refuse?: readonly Grade[];
+}
+
+/** Checks a Messages request by every rule of {@linkcode ./rule.ts}; names of `headers` in lower case. */
+export function checkMessagesRequest(
+  body: JsonValue,
+  headers: Readonly<Record<string, string>>,
+  options: MessagesCheckOptions = {},
+): CheckResult<MessagesRefusal> {
+  return gradedResult(findingsIn(body, headers, options).map(refusalOf), options.refuse);
+}
+
+function findingsIn(
+  body: JsonValue,
+  headers: Readonly<Record<string, string>>,
+  { judge, allowPrefill = false, legacyBinding = false }: MessagesCheckOptions,
+): Finding[] {
+  if (!isJsonObject(body)) {
+    return [{ rule: "body_object", message: "Input should be a valid dictionary" }];
+  }
+  const request = messagesRequest(body, headers);
+  const blocks = request.messages.flatMap((message) => message.blocks);
+  const objects = shapedObjects(request, { legacyBinding });
+  return [
+    ...(isWellFormedBody(body)
+      ? []
+      : [{ rule: "well_formed", message: "The request body is not valid JSON" } as const]),
+    ...versionHeader(request),
+    ...missingFields(objects, request),
+    ...wrongTypes(objects, request),
+    ...unknownFields(objects, request),
+    ...roles(request),
+    ...blockTypes(blocks),
+    ...blockRoles(blocks),
+    ...versionChanges(request),
+    ...maxTokens(request),
+    ...thinkingConfig(request),
+    ...outputConfig(request),
+    ...toolChoice(request),
+    ...toolNames(request),
+    ...cacheBreakpoints(request),
+    ...firstMessage(request),
+    ...emptyContent(request),
+    ...toolUseIds(blocks),
+    ...toolPairs(request),
+    ...serverPairs(request),
+    ...(judge === undefined ? [] : unfitSignatures(request, judge)),
+    ...prefill(request, allowPrefill),
+  ];
+}
+
+function refusalOf({ rule, message }: Finding): MessagesRefusal {
+  return {
+    status: 400,
+    body: { type: "error", error: { type: "invalid_request_error", message } },
+    rule,
+    grade: messagesRuleOf(rule).grade,
+  };
+}

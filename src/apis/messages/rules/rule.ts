@@ -1,0 +1,255 @@
+/**
+ * The rules of the Anthropic Messages API, and what breaking one looks like.
+ *
+ * @module
+ */
+import type { Refusal, Rule } from "../../rule.ts";
+
+/** An error body as the API sends it (protocol §11). */
+export interface MessagesErrorBody {
+  readonly type: "error";
+  readonly error: { readonly type: string; readonly message: string };
+  /** The server adds it. */
+  readonly request_id?: string;
+}
+
+/** A rule that a request breaks, as the API would say it. */
+export type MessagesRefusal = Refusal<MessagesRuleName, MessagesErrorBody>;
+
+/** What a checker finds: a refusal without its grade, which the table knows. */
+export interface Finding {
+  readonly rule: MessagesRuleName;
+  readonly message: string;
+}
+
+/** The rules, in the order in which they are checked. */
+export const MESSAGES_RULES = [
+  {
+    name: "body_object",
+    summary: "The body is a JSON object",
+    section: "§9",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "well_formed",
+    summary: "No string holds a lone surrogate",
+    section: "§6.1",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "version_header",
+    summary: "The header `anthropic-version` names a version",
+    section: "§9",
+    grade: "docs",
+    exactText: false,
+  },
+  {
+    name: "missing_field",
+    summary: "Required fields of the request, its blocks and its tools are there",
+    section: "§9, §10",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "field_type",
+    summary: "Fields have the type that the official types give them",
+    section: "§9, §10",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "thinking_cache_control",
+    summary: "`cache_control` stands on no thinking block",
+    section: "§11",
+    grade: "docs",
+    exactText: false,
+  },
+  {
+    name: "block_binding_header",
+    summary: "`thinking.block_binding` comes with the beta header of binding controls only",
+    section: "§11",
+    grade: "docs",
+    exactText: true,
+  },
+  {
+    name: "unknown_field",
+    summary: "No member is sent that the request, a block or a tool does not have",
+    section: "§11",
+    grade: "third_party",
+    exactText: true,
+  },
+  {
+    name: "role",
+    summary: "A message is from the user, the assistant or the system",
+    section: "§9",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "block_type",
+    summary: "Every block has a type that the API knows",
+    section: "§10",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "block_role",
+    summary: "A block stands in a message of the role that may say it",
+    section: "§9, §11",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "version_2026_10_21",
+    summary:
+      "Under version 2026-10-21: no sampling fields, no document of the assistant, no citations of the user",
+    section: "§9",
+    grade: "docs",
+    exactText: false,
+  },
+  {
+    name: "max_tokens",
+    summary: "`max_tokens` is at least 1, or 0 to warm the cache only",
+    section: "§9",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "thinking_config",
+    summary: "`thinking` has a known type; a budget is at least 1024 and less than `max_tokens`",
+    section: "§9",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "output_config",
+    summary: "`output_config` has a known effort and format",
+    section: "§9",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "tool_choice",
+    summary: "`tool_choice` is auto, any, none, or a tool by its name",
+    section: "§9",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "tool_name",
+    summary: "A tool's name has letters, digits, `_` and `-` only",
+    section: "§9",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "duplicate_tool",
+    summary: "No two tools have one name",
+    section: "§9",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "cache_breakpoints",
+    summary: "At most 4 blocks carry `cache_control`, the request's own one counted",
+    section: "§11",
+    grade: "third_party",
+    exactText: true,
+  },
+  {
+    name: "first_message",
+    summary: "The first message is the user's",
+    section: "§9",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "empty_content",
+    summary: "No message is empty, and no text block",
+    section: "§10",
+    grade: "third_party",
+    exactText: true,
+  },
+  {
+    name: "tool_use_id",
+    summary: "A `tool_use` id has letters, digits, `_` and `-` only",
+    section: "§10",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "duplicate_tool_use_id",
+    summary: "No two `tool_use` blocks have one id",
+    section: "§10",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "tool_use_without_result",
+    summary: "Every `tool_use` is answered in the next user message, before any other block",
+    section: "§11",
+    grade: "docs",
+    exactText: true,
+  },
+  {
+    name: "result_without_tool_use",
+    summary: "Every `tool_result` answers a `tool_use` of the assistant message before it",
+    section: "§11",
+    grade: "docs",
+    exactText: true,
+  },
+  {
+    name: "duplicate_result",
+    summary: "A `tool_use` is answered once",
+    section: "§11",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "server_result_without_use",
+    summary: "The result of a server's tool comes after its use, in the same turn",
+    section: "§10",
+    grade: "third_party",
+    exactText: true,
+  },
+  {
+    name: "server_use_without_result",
+    summary: "The use of a server's tool comes with its result, unless its turn goes on",
+    section: "§10",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "signature",
+    summary: "Thinking goes back as it came, with the signature that it came with",
+    section: "§11",
+    grade: "docs",
+    exactText: true,
+  },
+  {
+    name: "signature_bound",
+    summary: "On prefix-bound models, everything before a thinking block is as it was",
+    section: "§11",
+    grade: "docs",
+    exactText: true,
+  },
+  {
+    name: "prefill",
+    summary: "The last message is not the assistant's, unless the API paused in it",
+    section: "§9, §10",
+    grade: "types",
+    exactText: false,
+  },
+] as const satisfies readonly Rule[];
+
+/** The name of a rule. */
+export type MessagesRuleName = (typeof MESSAGES_RULES)[number]["name"];
+
+/** The rule of that name. */
+export function messagesRuleOf(name: MessagesRuleName): Rule {
+  const rule = MESSAGES_RULES.find((candidate) => candidate.name === name);
+  if (rule === undefined) throw new TypeError(`No rule is called ${name}`);
+  return rule;
+}

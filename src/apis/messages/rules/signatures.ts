@@ -1,0 +1,89 @@
+/**
+ * Rules on thinking: it goes back as it came, and on some models only after what it was made from (protocol §11).
+ *
+ * @module
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
+import { mergedTurns, type MessagesRequest, type PlacedBlock } from "./request.ts";
+import type { Finding } from "./rule.ts";
+import { isThinking } from "./shapes.ts";
+
+/** What a thinking block is bound to: everything before it. */
+export interface BlockPrefix {
+  /** The model that the request asks for. */
+  readonly model: string | undefined;
+  readonly system: JsonValue;
+  readonly tools: JsonValue;
+  /**
+   * The messages before the block, neighbours of one role as one and text as blocks; the last one is the block's own,
+   * with the blocks before it.
+   */
+  readonly messages: readonly { readonly role: string; readonly content: readonly JsonObject[] }[];
+}
+
+/** What a judge finds: as it was handed out, not handed out like this, or handed out after something else. */
+export type SignatureVerdict = "ok" | "forged" | "bound";
+
+/** Says whether a thinking or redacted block is what the server handed out, and handed out after that prefix. */
+export type SignatureJudge = (block: JsonObject, prefix: BlockPrefix) => SignatureVerdict;
+
+/** A thinking block and what the judge says of it. */
+export interface JudgedBlock {
+  readonly placed: PlacedBlock;
+  readonly verdict: SignatureVerdict;
+}
+
+/** True when the request asks for blocks of another conversation to be dropped, in words that the server knows. */
+export function dropsBlocks({ body }: MessagesRequest): boolean {
+  const binding = isJsonObject(body.thinking) ? body.thinking.block_binding : undefined;
+  return isJsonObject(binding) && binding.prefix_mismatch_behavior === "drop_block";
+}
+
+/** Judges every thinking block in order. Where blocks are dropped, those after them are judged without them. */
+export function judgedBlocks(request: MessagesRequest, judge: SignatureJudge): JudgedBlock[] {
+  const { body } = request;
+  const dropping = dropsBlocks(request);
+  const judged: JudgedBlock[] = [];
+  const before: { readonly role: string; readonly content: readonly JsonObject[] }[] = [];
+  for (const { role, blocks } of mergedTurns(request.messages)) {
+    const content: JsonObject[] = [];
+    for (const placed of blocks) {
+      const { type, block } = placed;
+      if (isThinking(type) && typeof secretOf(block) === "string") {
+        const verdict = judge(block, {
+          model: typeof body.model === "string" ? body.model : undefined,
+          system: body.system ?? null,
+          tools: body.tools ?? null,
+          messages: [...before, { role, content: [...content] }],
+        });
+        judged.push({ placed, verdict });
+        if (verdict === "bound" && dropping) continue;
+      }
+      content.push(block);
+    }
+    before.push({ role, content });
+  }
+  return judged;
+}
+
+/** Thinking that was not handed out like this; of another conversation only where that is not dropped. */
+export function unfitSignatures(request: MessagesRequest, judge: SignatureJudge): Finding[] {
+  const dropping = dropsBlocks(request);
+  return judgedBlocks(request, judge).flatMap(({ placed, verdict }): Finding[] => {
+    if (verdict === "ok" || (verdict === "bound" && dropping)) return [];
+    const { path, type } = placed;
+    const secret = type === "thinking" ? "signature" : "data";
+    const invalid = `${path}: Invalid \`${secret}\` in \`${type}\` block`;
+    if (verdict === "forged") return [{ rule: "signature", message: invalid }];
+    return [{
+      rule: "signature_bound",
+      message: `${invalid}. The block is bound to a different conversation. Remove the block, or set ` +
+        '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block".',
+    }];
+  });
+}
+
+/** What only the server can read: the signature of thinking, the data of redacted thinking. */
+function secretOf(block: JsonObject): JsonValue | undefined {
+  return block.type === "thinking" ? block.signature : block.data;
+}

@@ -1,0 +1,64 @@
+/**
+ * How a model is told to think, and how hard (protocol §9, §11).
+ *
+ * @module
+ */
+import type { JsonObject } from "../../domain/json.ts";
+import { modelFacts } from "../../domain/models.ts";
+import type { RequestSpec } from "../api.ts";
+
+/** Tokens of thinking for an effort, where the model wants a number. */
+const BUDGETS: Readonly<Record<string, number>> = {
+  minimal: 2048,
+  low: 2048,
+  medium: 8192,
+  high: 16_384,
+  xhigh: 24_576,
+  max: 24_576,
+};
+const LEAST_BUDGET = 1024;
+
+/** Members of the body, and the header that one of them needs. */
+export interface ThinkingWish {
+  readonly thinking?: JsonObject;
+  readonly effort?: string;
+  /** `anthropic-beta`. */
+  readonly beta?: string;
+}
+
+/**
+ * What to ask for. A model that is not known gets nothing but what the person asked for. A budget leaves room for an
+ * answer, or is not sent. `drop_block` is a wish about thinking, so that thinking has to be on for it: where a person
+ * turned it off, or a model has none, it does not go along.
+ */
+export function thinkingWish(spec: RequestSpec, maxTokens: number): ThinkingWish {
+  const { effort, summary, without } = spec;
+  const kind = modelFacts(spec.model)?.thinking;
+  if (kind === "none") return {};
+  if (effort === "none") return { thinking: { type: "disabled" } };
+  const drop = without?.has("binding_check") === true && !without.has("drop_block");
+  const mode = modeOf(kind, spec, maxTokens) ?? (drop ? { type: "adaptive" } : undefined);
+  if (mode === undefined) return {};
+  return {
+    thinking: {
+      ...mode,
+      ...(summary === undefined ? {} : { display: "summarized" }),
+      ...(drop ? { block_binding: { prefix_mismatch_behavior: "drop_block" } } : {}),
+    },
+    ...(effort === undefined || kind === "budget" ? {} : { effort: effort === "minimal" ? "low" : effort }),
+    ...(drop ? { beta: "thinking-binding-controls-2026-08-01" } : {}),
+  };
+}
+
+function modeOf(
+  kind: "adaptive" | "budget" | undefined,
+  { effort, summary }: RequestSpec,
+  maxTokens: number,
+): JsonObject | undefined {
+  if (kind === "adaptive") return { type: "adaptive" };
+  if (kind === undefined) {
+    return effort === undefined && summary === undefined ? undefined : { type: "adaptive" };
+  }
+  const budget = Math.min(BUDGETS[effort ?? ""] ?? 0, maxTokens - LEAST_BUDGET);
+  return budget < LEAST_BUDGET ? undefined : { type: "enabled", budget_tokens: budget };
+}

@@ -1,0 +1,161 @@
+/**
+ * Refusals whose words are not known: which of them leaving reasoning out could help against, in every dialect.
+ *
+ * @module
+ */
+import type { ApiFailure } from "../domain/failure.ts";
+import type { FoldedEntry } from "../domain/folded.ts";
+import { codeOfWords, isServerFault } from "./failure.ts";
+import type { RequestRefusal } from "./api.ts";
+
+/** Statuses with which a server refuses the content of a request. */
+const CONTENT_STATUSES: ReadonlySet<number> = new Set([400, 404, 422]);
+
+/** Codes of policy and model refusals, of a replay without a recording, and of a response that is not stored. */
+const BARRED_CODE =
+  /^(?:fixture_miss|previous_response_not_found|deployment_?not_?found|(?:invalid|unknown|unsupported)_model|model_.*)$|policy|moderation|content_filter/i;
+/** Policy, credit and quota in words: several servers send these as plain 400 (protocol §6.3, §11). */
+const BARRED_TEXTS: readonly RegExp[] = [
+  /(?:usage|content|safety|acceptable.use)(?: management)? polic|content[ _-]filter|\bflagged\b|safety reasons/i,
+  /\bquota\b|\bbilling\b|credit balance|spend(?:ing)? limit|insufficient (?:balance|credit|funds)/i,
+];
+/** Words of keys, rights and models. An error about the reasoning in a request may use them too. */
+const ACCESS_TEXTS: readonly RegExp[] = [
+  /\bapi[ _-]?key\b|\bunauthori[sz]ed\b|\bnot authenticated\b|\bpermission/i,
+  /\bmodels? [`'"]?[\w.:/@-]{1,100}[`'"]? (?:do(?:es)? not exist|(?:is |was )?not (?:found|available|supported)|has been)/i,
+  /\binvalid model\b|not a valid model|no models? (?:is )?loaded/i,
+];
+
+/** Members of a request that hold its history, and those of reasoning in it that an error may name alone. */
+const HISTORY_FIELDS: ReadonlySet<string> = new Set([
+  "content",
+  "encrypted_content",
+  "input",
+  "item",
+  "items",
+  "messages",
+  "reasoning_content",
+  "signature",
+]);
+/** A request field that the words name where `param` does not: quoted, or as the path that Messages begin with. */
+const NAMED_FIELDS: readonly RegExp[] = [
+  /^(model): /,
+  /\bunsupported value:? [`'"]([A-Za-z_]\w{0,63})(?:\.\w{1,64})*[`'"] does not support\b/i,
+  /\b(?:unknown|unsupported|unrecognized|missing required) (?:parameter|argument|field)s?:? [`'"]([A-Za-z_]\w{0,63})/i,
+  /^([a-z][a-z_]{1,63})(?:\.[\w-]{1,64}){0,8}: (?:extra inputs|field required|input should|value error|must )/i,
+  /^[`'"]?((?:max_(?:output_)?tokens|stop_sequences|stream|system|temperature|tool_choice|tools|top_[kp])\b|thinking(?=\.))/,
+];
+
+const SPEAKS_OF_REASONING = /reasoning|encrypted[ _-]?content|thinking|signature/i;
+
+/** The shortest id that is looked for in a message: a shorter one could be any word. */
+const MIN_ID_LENGTH = 4;
+
+/**
+ * True for what leaving something out of the history never helps against: context, quota, billing, policy, model and
+ * authentication, and a replay that has no recording of the request. Words of access and models count only where the
+ * error names no sent item and is not about the reasoning in the input.
+ */
+export function isBarred(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {
+  const said = saidIn(failure.message);
+  return isBarredByCode(failure) || BARRED_TEXTS.some((text) => text.test(said)) ||
+    ACCESS_TEXTS.some((text) => text.test(said)) && !isAboutReasoning(failure, entries);
+}
+
+function isBarredByCode({ providerCode, providerType }: ApiFailure): boolean {
+  const known = codeOfWords({ code: providerCode, type: providerType, message: null, param: null });
+  return known === "quota_exhausted" || known === "rate_limited" || known === "unauthorized" ||
+    known === "context_overflow" ||
+    [providerCode, providerType].some((word) => word !== null && BARRED_CODE.test(word));
+}
+
+/** True when an error names a sent item, or speaks of reasoning and says that it is about the input. */
+function isAboutReasoning(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {
+  const { param, message } = failure;
+  if (idsNamed(message, entries).length > 0) return true;
+  const isAboutInput = /^(?:body\.)?(?:input|messages)\b/.test(param ?? saidIn(message));
+  // A model may be called after reasoning.
+  const rest = ACCESS_TEXTS.reduce((text, access) => text.replace(access, ""), saidIn(message));
+  return isAboutInput && SPEAKS_OF_REASONING.test(rest);
+}
+
+/** True when an API refused a request, for its history or for a reason that it does not say. */
+export function isContentRefusal(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {
+  return mayBeAboutHistory(failure) && !isBarred(failure, entries);
+}
+
+/** True when neither the status of a refusal, nor its code, nor a field that it names is about something else. */
+export function mayBeAboutHistory(failure: ApiFailure): boolean {
+  const { code, status } = failure;
+  return code === "request_refused" && (status === null || CONTENT_STATUSES.has(status)) &&
+    !isBarredByCode(failure) && !namesOtherField(failure);
+}
+
+/**
+ * The refusal that a failure in unknown words stands for: a likely one where it names a sent item or speaks of
+ * reasoning, an unknown one where an API refused without doing so, `null` for everything else.
+ */
+export function guessedRefusal(
+  failure: ApiFailure,
+  entries: readonly FoldedEntry[],
+): Extract<RequestRefusal, { readonly kind: "likely_reasoning" | "unknown" }> | null {
+  const refused = isContentRefusal(failure, entries);
+  if (!refused && !isUnclassedInStream(failure, entries)) return null;
+  const ids = idsNamed(failure.message, entries);
+  if (ids.length > 0 || SPEAKS_OF_REASONING.test(failure.message)) return { kind: "likely_reasoning", ids };
+  return refused ? { kind: "unknown" } : null;
+}
+
+/**
+ * The refusal of the item at `index`, which can go without its member `field`. Where that is `null` and the item is not
+ * reasoning, the error may still speak of reasoning that belongs to the item.
+ */
+export function itemRefusal(
+  failure: ApiFailure,
+  entries: readonly FoldedEntry[],
+  { index, field }: { readonly index: number; readonly field: string | null },
+): RequestRefusal {
+  const kind = entries[index]?.kind ?? "reasoning";
+  const guess = field === null && kind !== "reasoning" ? guessedRefusal(failure, entries) : null;
+  return guess?.kind === "likely_reasoning" ? guess : { kind: "item", index, field };
+}
+
+/** Inside a stream an error with an unknown code or with none is neither a refusal nor a fault: its words decide. */
+function isUnclassedInStream(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {
+  return failure.code === "provider_failed" && failure.status === null && !isServerFault(failure) &&
+    !isBarred(failure, entries) && !namesOtherField(failure);
+}
+
+/** True when the error is about a field of the request beside its history. */
+function namesOtherField({ param, message }: ApiFailure): boolean {
+  const said = saidIn(message);
+  const named = param === null
+    ? NAMED_FIELDS.map((pattern) => pattern.exec(said)?.[1]).find((name) => name !== undefined)
+    : /^(?:body\.)?([A-Za-z_]\w*)/.exec(param)?.[1];
+  return named !== undefined && !HISTORY_FIELDS.has(named);
+}
+
+/** The provider's own words, behind the lead that ends in `(HTTP 400, "code"): `. */
+function saidIn(message: string): string {
+  const lead = message.indexOf("): ");
+  return lead < 0 ? message : message.slice(lead + 3);
+}
+
+/** The ids of sent items that a message names, each once. */
+function idsNamed(message: string, entries: readonly FoldedEntry[]): string[] {
+  const sent = entries.flatMap((entry) => {
+    const id = "item" in entry ? entry.item.id : undefined;
+    return typeof id === "string" && id.length >= MIN_ID_LENGTH ? [id] : [];
+  });
+  return [...new Set(sent)].filter((id) => namesId(message, id));
+}
+
+/** True when `id` occurs in `message`, and not only as a part of a longer id. */
+function namesId(message: string, id: string): boolean {
+  const isIdCharacter = (character: string | undefined) =>
+    character !== undefined && /[A-Za-z0-9_-]/.test(character);
+  for (let at = message.indexOf(id); at >= 0; at = message.indexOf(id, at + 1)) {
+    if (!isIdCharacter(message[at - 1]) && !isIdCharacter(message[at + id.length])) return true;
+  }
+  return false;
+}

@@ -1,0 +1,80 @@
+/**
+ * What a refused request was refused for, where leaving something out can help: by code and by words, because several
+ * of these errors carry no code (protocol §6.2).
+ *
+ * @module
+ */
+import type { Omission } from "../../domain/event.ts";
+import type { ApiFailure } from "../../domain/failure.ts";
+import type { FoldedEntry } from "../../domain/folded.ts";
+import type { RequestRefusal } from "../api.ts";
+import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";
+import { canOmit } from "./items.ts";
+
+const INDEX_PARAM = /^input\[(\d{1,9})\]/;
+/** A member of an item itself, not one deeper inside: leaving out the whole member would lose more. */
+const FIELD_PARAM = /^input\[\d{1,9}\]\.([A-Za-z_]\w{0,63})$/;
+const QUOTED_PLACE = /'(input\[[^']{1,100})'/;
+const REASONING_ID = /\brs_[A-Za-z0-9_-]{1,64}/g;
+/** The id of "No tool output found for function call X" and "… function call output with call_id X". */
+const CALL_ID =
+  /(?:no tool output found for (?:[a-z_]{1,32} ){0,3}call|\bcall_id)\s+['"]?([^\s'"]{1,64}?)['"]?[.,;]?(?:\s|$)/i;
+
+/** Texts that mean reasoning is what the API does not take. */
+const REASONING_TEXTS: readonly RegExp[] = [
+  /encrypted content .{0,200}could not be (?:verified|decrypted|parsed)/i,
+  /encrypted content organization_id did not match/i,
+  /of type 'reasoning' was provided without its required following item/i,
+  /was provided without its required 'reasoning' item/i,
+  /item with id 'rs_[^']{0,80}' not found/i,
+  /duplicate item found with id rs_/i,
+];
+const CALL_TEXTS: readonly RegExp[] = [
+  /no tool output found for /i,
+  /no tool call found for /i,
+];
+/** A member that the server does not know: OpenAI's words and code, and those of FastAPI servers. */
+const UNKNOWN_CODES: ReadonlySet<string> = new Set(["unknown_parameter", "extra_forbidden"]);
+const UNKNOWN_TEXT = /unknown parameter|extra inputs are not permitted/i;
+/** A model that knows no encrypted content refuses to be asked for it (§6.2). */
+const INCLUDE_TEXT = /encrypted content is not supported with this model/i;
+
+/** The refusal that `failure` stands for, or `null` when leaving something out of the request cannot help. */
+export function refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]): RequestRefusal | null {
+  const { code, status, message, param, providerCode } = failure;
+  // Inside a stream an error without code and type may be either: its words decide.
+  if (code !== "request_refused" && !(code === "provider_failed" && status === null)) return null;
+  if (isBarred(failure, entries)) return null;
+  const ids = [...new Set(message.match(REASONING_ID) ?? [])];
+  // Inside a stream nothing but the words may name the place.
+  const named = param ?? QUOTED_PLACE.exec(message)?.[1] ?? null;
+  const place = named === null ? null : INDEX_PARAM.exec(named);
+  const index = place === null ? null : Number(place[1]);
+  const without = INCLUDE_TEXT.test(message) ? "include" : omissionOf(param, message);
+  if (without !== null) return { kind: "field", without };
+  if (CALL_TEXTS.some((text) => text.test(message))) {
+    return { kind: "call", callId: CALL_ID.exec(message)?.[1] ?? null };
+  }
+  if (providerCode === "invalid_encrypted_content" || REASONING_TEXTS.some((text) => text.test(message))) {
+    return { kind: "reasoning", ids, index };
+  }
+  if (index === null) return guessedRefusal(failure, entries);
+  const entry = entries[index];
+  const unknown = UNKNOWN_CODES.has(providerCode ?? "") || UNKNOWN_TEXT.test(message);
+  const member = unknown ? FIELD_PARAM.exec(named ?? "")?.[1] ?? null : null;
+  const field = member === null || entry === undefined || canOmit(entry, member) ? member : null;
+  return itemRefusal(failure, entries, { index, field });
+}
+
+/** The request field that the error is about, where the request can go without it. */
+function omissionOf(param: string | null, message: string): Omission | null {
+  const name = param?.split(/[.[]/)[0] ?? /unknown parameter: '(\w{1,64})/i.exec(message)?.[1];
+  switch (name) {
+    case "include":
+    case "stream_options":
+    case "prompt_cache_key":
+      return name;
+    default:
+      return null;
+  }
+}

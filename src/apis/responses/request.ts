@@ -1,0 +1,79 @@
+/**
+ * The body of `POST /responses`.
+ *
+ * @module
+ */
+import type { Omission } from "../../domain/event.ts";
+import { type JsonObject, wellFormedValue } from "../../domain/json.ts";
+import type { FoldedEntry } from "../../domain/folded.ts";
+import type { BodyPieces, BuiltRequest, RequestSpec } from "../api.ts";
+import { encodeEntry } from "./items.ts";
+
+/**
+ * Builds the body. The order of its fields is fixed: `model`, `store`, `stream`, `include`, `stream_options`,
+ * `prompt_cache_key`, `instructions`, `reasoning`, `tools`, `max_output_tokens`, `text`, `input`. `input` is
+ * last, and each of its elements depends on its own entry alone, so that a request whose entries continue
+ * those of another has the other's `input` as an exact byte prefix.
+ */
+export function buildRequest(spec: RequestSpec): BuiltRequest {
+  const fields = wellFormedValue(fieldsOf(spec)) as JsonObject;
+  return {
+    path: "/responses",
+    body: bodyOf(fields, spec.entries),
+    fields,
+    items: sent(spec.entries).length,
+  };
+}
+
+/** The body with these fields, in their order, and these entries as `input`. */
+export function bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string {
+  return `${opening(fields)}${sent(entries).map(encodeEntry).join(",")}]}`;
+}
+
+/** The same body in pieces. */
+export function bodyPieces(entries: readonly FoldedEntry[]): BodyPieces {
+  let separator = "";
+  const pieces = entries.map((entry) => {
+    if (isForeign(entry)) return "";
+    const piece = `${separator}${encodeEntry(entry)}`;
+    separator = ",";
+    return piece;
+  });
+  return { opening, pieces, closings: pieces.map(() => "]}") };
+}
+
+function opening(fields: JsonObject): string {
+  return `${JSON.stringify(fields).slice(0, -1)},"input":[`;
+}
+
+/** Thinking of the other dialect never goes, whatever the fold says: no server could read it. */
+function isForeign(entry: FoldedEntry): boolean {
+  return entry.kind === "reasoning" && entry.item.type !== "reasoning";
+}
+
+function sent(entries: readonly FoldedEntry[]): readonly FoldedEntry[] {
+  return entries.some(isForeign) ? entries.filter((entry) => !isForeign(entry)) : entries;
+}
+
+function fieldsOf(spec: RequestSpec): JsonObject {
+  const { effort, summary, maxOutputTokens, outputSchema } = spec;
+  const goes = (field: Omission) => spec.without?.has(field) !== true;
+  return {
+    model: spec.model,
+    store: false,
+    stream: true,
+    ...(goes("include") ? { include: ["reasoning.encrypted_content"] } : {}),
+    ...(goes("stream_options") ? { stream_options: { include_obfuscation: false } } : {}),
+    ...(goes("prompt_cache_key") ? { prompt_cache_key: spec.cacheKey } : {}),
+    ...(spec.instructions === "" ? {} : { instructions: spec.instructions }),
+    ...(effort === undefined && summary === undefined ? {} : {
+      reasoning: {
+        ...(effort === undefined ? {} : { effort }),
+        ...(summary === undefined ? {} : { summary }),
+      },
+    }),
+    ...(spec.tools.length === 0 ? {} : { tools: spec.tools }),
+    ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
+    ...(outputSchema === undefined ? {} : { text: { format: { type: "json_schema", ...outputSchema } } }),
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * The checker: a request body in, what the OpenAI API would say against it out. Used by the replay server and
+ * by tests; a run itself sends what it has and listens to the API.
+ *
+ * @module
+ */
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
+import { type CheckResult, type Grade, gradedResult } from "../../rule.ts";
+import { type BlobJudge, unreadableBlobs, unstoredItems } from "./blobs.ts";
+import {
+  includeValues,
+  malformedText,
+  misplacedTrigger,
+  samplingFields,
+  streamOptions,
+  unstoredPreviousResponse,
+} from "./body.ts";
+import { missingFields, type Mode, unknownFields, unknownItemTypes, wrongTypes } from "./fields.ts";
+import { callIdLengths, duplicateIds, idLengths, idPrefixes } from "./ids.ts";
+import { type PlacedItem, placedItems } from "./items.ts";
+import {
+  type FollowingOf,
+  itemsWithoutReasoning,
+  type Pairing,
+  type ReasoningOf,
+  reasoningWithoutFollowing,
+  reasoningWithoutItsFollowing,
+  unpairedCalls,
+} from "./pairing.ts";
+import { type Finding, type RequestRefusal, ruleOf } from "./rule.ts";
+
+/** How to check. */
+export interface CheckOptions {
+  /** `azure` also refuses `status` where it is not required. */
+  readonly mode: Mode;
+  /** Judges encrypted content; without it, none is looked at. */
+  readonly decode?: BlobJudge;
+  /** Knows which reasoning goes with which id; without it, that rule is not checked. Not used if `positional`. */
+  readonly reasoningOf?: ReasoningOf;
+  /** Knows what came next; without it, no following item is looked for by id. Not used if `positional`. */
+  readonly followingOf?: FollowingOf;
+  /**
+   * How reasoning and what follows it are matched.
+   *
+   * @default {"both"}
+   */
+  readonly pairing?: Pairing | undefined;
+  /**
+   * The grades of knowledge that refuse; rules of other grades only warn.
+   *
+   * @default {REFUSING_GRADES}
+   */
+  readonly refuse?: readonly Grade[];
+}
+
+/** Checks a request body by every rule of {@linkcode ./rule.ts}. */
+export function checkRequest(body: JsonValue, options: CheckOptions): CheckResult<RequestRefusal> {
+  return gradedResult(findingsIn(body, options).map(refusalOf), options.refuse);
+}
+
+function findingsIn(body: JsonValue, options: CheckOptions): Finding[] {
+  const { mode, decode } = options;
+  if (!isJsonObject(body)) {
+    return [{
+      rule: "field_type",
+      message: "Invalid body: expected a JSON object.",
+      param: null,
+      code: "invalid_type",
+    }];
+  }
+  const items = placedItems(body.input);
+  return [
+    ...malformedText(body),
+    ...wrongTypes(body.input, items),
+    ...unknownItemTypes(items),
+    ...unknownFields(items, mode),
+    ...missingFields(items),
+    ...includeValues(body),
+    ...samplingFields(body),
+    ...streamOptions(body),
+    ...unstoredPreviousResponse(body),
+    ...callIdLengths(items),
+    ...idLengths(items),
+    ...idPrefixes(items),
+    ...duplicateIds(items),
+    ...unstoredItems(items, body),
+    ...(decode === undefined ? [] : unreadableBlobs(items, body, decode)),
+    ...reasoningPairs(items, body, options),
+    ...unpairedCalls(items, body),
+    ...misplacedTrigger(items),
+  ];
+}
+
+function reasoningPairs(items: readonly PlacedItem[], body: JsonObject, options: CheckOptions): Finding[] {
+  const { pairing = "both", reasoningOf, followingOf } = options;
+  const byId = pairing !== "positional";
+  return [
+    ...(pairing === "by_id" ? [] : reasoningWithoutFollowing(items, body)),
+    ...(byId && followingOf !== undefined ? reasoningWithoutItsFollowing(items, body, followingOf) : []),
+    ...(byId && reasoningOf !== undefined ? itemsWithoutReasoning(items, reasoningOf) : []),
+  ];
+}
+
+function refusalOf({ rule, message, param, code, status, grade }: Finding): RequestRefusal {
+  return {
+    status: status ?? 400,
+    body: { error: { message, type: "invalid_request_error", param, code } },
+    rule,
+    grade: grade ?? ruleOf(rule).grade,
+  };
+}

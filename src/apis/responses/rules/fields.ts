@@ -1,0 +1,133 @@
+/**
+ * Rules on the fields of input items: unknown, missing, of the wrong type.
+ *
+ * @module
+ */
+import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
+import { isKnownItemType, ITEM_SHAPES, type PlacedItem } from "./items.ts";
+import type { Finding } from "./rule.ts";
+
+/** Fields that only outputs have; the official client always takes them off before sending (protocol §2.2). */
+const OUTPUT_ONLY = new Set(["created_by", "parsed", "parsed_arguments"]);
+
+/** Fields that are strings wherever they occur and are not `null`. */
+const STRING_FIELDS = [
+  "id",
+  "call_id",
+  "name",
+  "arguments",
+  "input",
+  "encrypted_content",
+  "namespace",
+] as const;
+
+/** Where a request goes: OpenAI itself tolerates `status` on input, Azure has refused it. */
+export type Mode = "openai" | "azure";
+
+/** Item types that the API does not know. */
+export function unknownItemTypes(items: readonly PlacedItem[]): Finding[] {
+  return items.filter(({ type }) => !isKnownItemType(type)).map(({ index, type }) => ({
+    rule: "unknown_item_type",
+    message: `Invalid value: '${type}'.`,
+    param: `input[${index}].type`,
+    code: "invalid_value",
+  }));
+}
+
+/** Fields that an item's input type does not have; on Azure also `status` of an item that can do without. */
+export function unknownFields(items: readonly PlacedItem[], mode: Mode): Finding[] {
+  return items.flatMap(({ index, type, item }) => {
+    const shape = ITEM_SHAPES.get(type);
+    const known = shape && new Set(["type", ...shape.required, ...shape.optional]);
+    return Object.keys(item).flatMap((name): Finding[] => {
+      const strict = mode === "azure" && name === "status" && shape !== undefined &&
+        !shape.required.includes(name);
+      if (!strict && !OUTPUT_ONLY.has(name) && (known?.has(name) ?? true)) return [];
+      const param = `input[${index}].${name}`;
+      return [{
+        rule: "unknown_parameter",
+        message: `Unknown parameter: '${param}'.`,
+        param,
+        code: "unknown_parameter",
+        // Only the refusal of `status` was ever reported; the rest follows from the types.
+        ...(strict ? {} : { grade: "derived" }),
+      }];
+    });
+  });
+}
+
+/** Required fields that are not there. */
+export function missingFields(items: readonly PlacedItem[]): Finding[] {
+  return items.flatMap(({ index, type, item }) => {
+    const missing = (ITEM_SHAPES.get(type)?.required ?? []).filter((name) => !Object.hasOwn(item, name));
+    const unpaired = type === "function_call_output" && !Object.hasOwn(item, "call_id") ? ["call_id"] : [];
+    return [...missing, ...unpaired].map((name): Finding => {
+      const param = `input[${index}].${name}`;
+      return {
+        rule: "missing_parameter",
+        message: `Missing required parameter: '${param}'.`,
+        param,
+        code: "missing_required_parameter",
+        ...gradeOfMissing(type, name),
+      };
+    });
+  });
+}
+
+function gradeOfMissing(type: string, name: string): Pick<Finding, "grade"> {
+  if (type === "function_call" && name === "arguments") return { grade: "wire" };
+  // The types require it; two reports say that the server does without (protocol §2.3).
+  if (type === "reasoning" && name === "id") return { grade: "uncertain" };
+  if (type === "function_call_output" && name === "call_id") return { grade: "derived" };
+  return {};
+}
+
+/** Fields of the wrong type. */
+export function wrongTypes(input: JsonValue | undefined, items: readonly PlacedItem[]): Finding[] {
+  const findings: Finding[] = [];
+  const expect = (fits: boolean, param: string, wanted: string, value: JsonValue | undefined) => {
+    if (fits) return;
+    findings.push({
+      rule: "field_type",
+      message: `Invalid type for '${param}': expected ${wanted}, but got ${nameOfType(value)} instead.`,
+      param,
+      code: "invalid_type",
+    });
+  };
+  if (input !== undefined && typeof input !== "string") {
+    expect(Array.isArray(input), "input", "a string or an array", input);
+  }
+  if (Array.isArray(input)) {
+    input.forEach((item, index) => expect(isJsonObject(item), `input[${index}]`, "an object", item));
+  }
+  for (const { index, type, item } of items) {
+    const at = (name: string) => `input[${index}].${name}`;
+    for (const name of STRING_FIELDS) {
+      const value = item[name];
+      if (value === undefined || value === null && !(ITEM_SHAPES.get(type)?.required ?? []).includes(name)) {
+        continue;
+      }
+      expect(typeof value === "string", at(name), "a string", value);
+    }
+    if (type === "reasoning" && item.summary !== undefined) {
+      expect(Array.isArray(item.summary), at("summary"), "an array", item.summary);
+    }
+    if (type === "message" && item.content !== undefined) {
+      const fits = typeof item.content === "string" || Array.isArray(item.content);
+      expect(fits, at("content"), "a string or an array", item.content);
+    }
+    if (type === "function_call_output" && item.output !== undefined) {
+      const fits = typeof item.output === "string" || Array.isArray(item.output);
+      expect(fits, at("output"), "a string or an array", item.output);
+    }
+  }
+  return findings;
+}
+
+function nameOfType(value: JsonValue | undefined): string {
+  if (value === null || value === undefined) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object") return "an object";
+  if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a decimal";
+  return typeof value === "boolean" ? "a boolean" : "a string";
+}

@@ -1,0 +1,134 @@
+/**
+ * Rules on what belongs together: reasoning and what follows it, calls and their outputs (protocol §2.4).
+ *
+ * @module
+ */
+import type { JsonObject } from "../../../domain/json.ts";
+import { canFollowReasoning, type PlacedItem } from "./items.ts";
+import type { Finding } from "./rule.ts";
+
+/** The id of the reasoning item that the item with this id was made after; `undefined` when it had none. */
+export type ReasoningOf = (id: string) => string | undefined;
+
+/** The id, or for a call the call id, of what the model made right after this reasoning item. */
+export type FollowingOf = (reasoningId: string) => string | undefined;
+
+/**
+ * How the API finds what belongs to a reasoning item; which of the two it does is not known (protocol §2.4).
+ * `positional`: what the model made next comes right after it. `by_id`: the very item that its response had next,
+ * found by id or call id, comes anywhere after it; and an item with an id comes with its reasoning.
+ */
+export type Pairing = "positional" | "by_id" | "both";
+
+/** Reasoning items whose response had next an item that does not come after them here. */
+export function reasoningWithoutItsFollowing(
+  items: readonly PlacedItem[],
+  body: JsonObject,
+  followingOf: FollowingOf,
+): Finding[] {
+  // A search for each reasoning item would cost the square of a long conversation.
+  const lastPlace = new Map<unknown, number>();
+  items.forEach(({ item }, position) => {
+    lastPlace.set(item.id, position);
+    lastPlace.set(item.call_id, position);
+  });
+  return items.flatMap((placed, position): Finding[] => {
+    if (placed.type !== "reasoning" || typeof placed.item.id !== "string") return [];
+    const wanted = followingOf(placed.item.id);
+    if (wanted === undefined || (lastPlace.get(wanted) ?? -1) > position) return [];
+    return [withoutFollowing(placed, items[position + 1], body)];
+  });
+}
+
+/** Reasoning items that nothing of the model follows. */
+export function reasoningWithoutFollowing(items: readonly PlacedItem[], body: JsonObject): Finding[] {
+  return items.flatMap((placed, position): Finding[] => {
+    if (placed.type !== "reasoning") return [];
+    const next = items[position + 1];
+    if (next !== undefined && canFollowReasoning(next)) return [];
+    return [withoutFollowing(placed, next, body)];
+  });
+}
+
+/**
+ * That a message must have its id was captured where responses are stored, which finds it by that. Under `store: false`
+ * a client in wide use sends all its messages without (AIS), so there the sources contradict each other.
+ */
+function withoutFollowing(placed: PlacedItem, next: PlacedItem | undefined, { store }: JsonObject): Finding {
+  const saidWithoutId = next?.type === "message" && next.item.role === "assistant" &&
+    typeof next.item.id !== "string";
+  return {
+    ...(store === false && saidWithoutId ? { grade: "uncertain" } : {}),
+    rule: "reasoning_following",
+    message: `Item '${nameOf(placed)}' of type 'reasoning' was provided without its required following item.`,
+    param: "input",
+    code: null,
+  };
+}
+
+/** Items that carry the id that the server gave them, without the reasoning item that goes with it. */
+export function itemsWithoutReasoning(items: readonly PlacedItem[], reasoningOf: ReasoningOf): Finding[] {
+  const sent = new Set(items.filter(({ type }) => type === "reasoning").map(({ item }) => item.id));
+  return items.flatMap(({ type, item }): Finding[] => {
+    const required = typeof item.id === "string" && type !== "reasoning" ? reasoningOf(item.id) : undefined;
+    if (required === undefined || sent.has(required)) return [];
+    return [{
+      rule: "reasoning_required",
+      message:
+        `Item '${item.id}' of type '${type}' was provided without its required 'reasoning' item: '${required}'.`,
+      param: "input",
+      code: null,
+    }];
+  });
+}
+
+/** Call types that the client answers, with the type of the answer and the words of the message. */
+const ANSWERS: ReadonlyMap<string, { readonly call: string; readonly words: string }> = new Map([
+  ["function_call_output", { call: "function_call", words: "function call" }],
+  ["custom_tool_call_output", { call: "custom_tool_call", words: "custom tool call" }],
+  ["shell_call_output", { call: "shell_call", words: "shell call" }],
+  ["apply_patch_call_output", { call: "apply_patch_call", words: "apply patch call" }],
+  ["computer_call_output", { call: "computer_call", words: "computer call" }],
+]);
+const WORDS_OF_CALL = new Map([...ANSWERS.values()].map(({ call, words }) => [call, words]));
+
+/**
+ * Calls and outputs that are not paired one to one, scanning in order: an output answers one earlier call of
+ * its kind with the same `call_id`.
+ */
+export function unpairedCalls(items: readonly PlacedItem[], body: JsonObject): Finding[] {
+  // With stored state the calls may lie in an earlier response.
+  const stored = typeof body.previous_response_id === "string" || (body.conversation ?? null) !== null;
+  const open: { readonly type: string; readonly id: string }[] = [];
+  const findings: Finding[] = [];
+  for (const { type, item } of items) {
+    const id = item.call_id;
+    if (typeof id !== "string") continue;
+    const answer = ANSWERS.get(type);
+    if (answer !== undefined) {
+      const position = open.findIndex((call) => call.type === answer.call && call.id === id);
+      if (position >= 0) open.splice(position, 1);
+      else if (!stored) {
+        findings.push({
+          rule: "output_without_call",
+          message: `No tool call found for ${answer.words} output with call_id ${id}.`,
+          param: "input",
+          code: null,
+        });
+      }
+    } else if (WORDS_OF_CALL.has(type)) {
+      open.push({ type, id });
+    }
+  }
+  const unanswered = open.map(({ type, id }): Finding => ({
+    rule: "call_without_output",
+    message: `No tool output found for ${WORDS_OF_CALL.get(type)} ${id}.`,
+    param: "input",
+    code: null,
+  }));
+  return [...findings, ...unanswered];
+}
+
+function nameOf({ item, index }: PlacedItem): string {
+  return typeof item.id === "string" ? item.id : `input[${index}]`;
+}

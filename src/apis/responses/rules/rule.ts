@@ -1,0 +1,199 @@
+/**
+ * The rules of the OpenAI Responses API, and what breaking one looks like.
+ *
+ * @module
+ */
+import type { Grade, Refusal, Rule } from "../../rule.ts";
+
+/** An error body as the API sends it: all four members present (protocol §6.1). */
+export interface ErrorBody {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string | null;
+  };
+}
+
+/** A rule that a request breaks, as the API would say it. */
+export type RequestRefusal = Refusal<RuleName, ErrorBody>;
+
+/** What a checker finds: a refusal without its grade, which the table knows. */
+export interface Finding {
+  readonly rule: RuleName;
+  readonly message: string;
+  readonly param: string | null;
+  readonly code: string | null;
+  /** @default {400} */
+  readonly status?: number;
+  /** A grade other than the table's, where a rule is better known for one case than for others. */
+  readonly grade?: Grade;
+}
+
+/** The rules, in the order in which they are checked (protocol §13). */
+export const RULES = [
+  {
+    name: "well_formed",
+    summary: "No string holds a lone surrogate",
+    section: "§6.1",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "field_type",
+    summary: "Fields have the type that the official types give them",
+    section: "§1.2, §2.1",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "unknown_item_type",
+    summary: "Every input item has a type that the API knows",
+    section: "§2.1, §2.2",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "unknown_parameter",
+    summary: "No field is sent that the item's input type does not have; Azure has refused `status`",
+    section: "§2.2, §6.2",
+    grade: "third_party",
+    exactText: true,
+  },
+  {
+    name: "missing_parameter",
+    summary: "Every required field of an input item is there",
+    section: "§2.1, §6.2",
+    grade: "types",
+    exactText: true,
+  },
+  {
+    name: "include_value",
+    summary: "`include` lists known values only",
+    section: "§1.3",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "unsupported_parameter",
+    summary: "`temperature`, `top_p` and `top_logprobs` are left out when reasoning is asked for",
+    section: "§1.2, §6.2",
+    grade: "wire",
+    exactText: true,
+  },
+  {
+    name: "stream_options",
+    summary: "`stream_options` comes with `stream: true` only",
+    section: "§1.2",
+    grade: "derived",
+    exactText: false,
+  },
+  {
+    name: "previous_response",
+    summary: "`previous_response_id` names a stored response, so not one of a `store: false` session",
+    section: "§4.4, §6.2",
+    grade: "docs",
+    exactText: true,
+  },
+  {
+    name: "call_id_length",
+    summary: "A `call_id` has 1 to 64 characters",
+    section: "§2.1",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "id_length",
+    summary: "An item's `id` has at most 64 characters",
+    section: "§2.3",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "id_prefix",
+    summary: "An item's `id` begins with the prefix of its type",
+    section: "§2.3, §6.2",
+    grade: "third_party",
+    exactText: true,
+  },
+  {
+    name: "duplicate_id",
+    summary: "No id occurs twice",
+    section: "§2.3, §6.2",
+    grade: "wire",
+    exactText: true,
+  },
+  {
+    name: "item_reference",
+    summary: "An `item_reference` names a stored item, so none under `store: false`",
+    section: "§4.4, §6.2",
+    grade: "third_party",
+    exactText: true,
+  },
+  {
+    name: "reasoning_not_stored",
+    summary: "Under `store: false` a reasoning item comes with its `encrypted_content`",
+    section: "§2.3, §6.2",
+    grade: "uncertain",
+    exactText: true,
+  },
+  {
+    name: "encrypted_content",
+    summary: "`encrypted_content` is what this organization was given for that id",
+    section: "§4.3, §6.2",
+    grade: "third_party",
+    exactText: true,
+  },
+  {
+    name: "encrypted_content_model",
+    summary: "`encrypted_content` is from the requested model's family (newer servers drop it instead)",
+    section: "§4.3",
+    grade: "uncertain",
+    exactText: false,
+  },
+  {
+    name: "reasoning_following",
+    summary: "A reasoning item is followed by what the model made next; a message with its id",
+    section: "§6.2",
+    grade: "wire",
+    exactText: true,
+  },
+  {
+    name: "reasoning_required",
+    summary: "An item sent with its id comes with the reasoning item that it was made after",
+    section: "§2.4, §6.2",
+    grade: "third_party",
+    exactText: true,
+  },
+  {
+    name: "output_without_call",
+    summary: "Every output comes after the one call that it answers",
+    section: "§2.4, §6.2",
+    grade: "wire",
+    exactText: true,
+  },
+  {
+    name: "call_without_output",
+    summary: "Every call is answered",
+    section: "§2.4, §6.2",
+    grade: "wire",
+    exactText: true,
+  },
+  {
+    name: "compaction_trigger_last",
+    summary: "A `compaction_trigger` is the last input item",
+    section: "§2.1",
+    grade: "types",
+    exactText: false,
+  },
+] as const satisfies readonly Rule[];
+
+/** The name of a rule. */
+export type RuleName = (typeof RULES)[number]["name"];
+
+/** The rule of that name. */
+export function ruleOf(name: RuleName): Rule {
+  const rule = RULES.find((candidate) => candidate.name === name);
+  if (rule === undefined) throw new TypeError(`No rule is called ${name}`);
+  return rule;
+}

@@ -1,0 +1,110 @@
+/**
+ * The verbs that look at sessions and at the environment; they change nothing.
+ *
+ * @module
+ */
+import { again, argument, type FlagsOf, text, toggle, value, type Verb, verb } from "../declare.ts";
+import { COMMON_FLAGS, POSTURE_FLAGS, REQUEST_FLAGS, SESSION, TEXT_FLAGS, wholeNumber } from "../flags.ts";
+
+const LS_FLAGS = {
+  ...COMMON_FLAGS,
+  tree: toggle("--tree", "forks under the sessions that they were forked from"),
+  since: text("--since <when>", "only sessions touched since: a date, or an age such as 12h or 7d"),
+  limit: value("--limit <n>", "at most so many", wholeNumber(1)),
+};
+/** The flags of `ls`. */
+export type LsFlags = FlagsOf<typeof LS_FLAGS>;
+
+const SHOW_FLAGS = {
+  ...COMMON_FLAGS,
+  turns: toggle("--turns", "one line for each turn", { conflicts: ["events", "raw"] }),
+  events: toggle("--events", "one line for each event", { conflicts: ["turns", "raw"] }),
+  raw: value("--raw <n>", "the file of turn N, byte for byte", wholeNumber(1)),
+};
+/** The flags of `show`. */
+export type ShowFlags = FlagsOf<typeof SHOW_FLAGS>;
+
+const INPUT_FLAGS = {
+  ...COMMON_FLAGS,
+  ...REQUEST_FLAGS,
+  prompt: text("--prompt <text>", "what the user would say next"),
+  allow: again(POSTURE_FLAGS.allow, "as for run: decides which tools are offered"),
+  deny: again(POSTURE_FLAGS.deny, "as for run"),
+  ask: again(POSTURE_FLAGS.ask, "as for run"),
+  ...TEXT_FLAGS,
+};
+/** The flags of `input`. */
+export type InputFlags = FlagsOf<typeof INPUT_FLAGS>;
+
+const EXPLAIN_FLAGS = { ...COMMON_FLAGS, ...REQUEST_FLAGS };
+/** The flags of `explain`. */
+export type ExplainFlags = FlagsOf<typeof EXPLAIN_FLAGS>;
+
+const VERIFY_FLAGS = { ...COMMON_FLAGS, all: toggle("--all", "verify every session") };
+/** The flags of `verify`. */
+export type VerifyFlags = FlagsOf<typeof VERIFY_FLAGS>;
+
+const DOCTOR_FLAGS = {
+  ...COMMON_FLAGS,
+  ...REQUEST_FLAGS,
+  live: toggle("--live", "send one tiny request to the API"),
+};
+/** The flags of `doctor`. */
+export type DoctorFlags = FlagsOf<typeof DOCTOR_FLAGS>;
+
+/** The declarations. */
+export const LOOKING_VERBS: readonly Verb[] = [
+  verb({
+    name: "ls",
+    about: "list sessions, newest first",
+    step: true,
+    arguments: [],
+    flags: LS_FLAGS,
+    examples: ["reprise ls --since 7d --json", "reprise ls --tree"],
+    load: async () => (await import("./ls.ts")).lsVerb,
+  }),
+  verb({
+    name: "show",
+    about: "print a session as a transcript",
+    step: true,
+    arguments: [SESSION],
+    flags: SHOW_FLAGS,
+    examples: ["reprise show @last", "reprise show fix-ci-7k2m --raw 2"],
+    load: async () => (await import("./show.ts")).showVerb,
+  }),
+  verb({
+    name: "input",
+    about: "print the exact request body that the next run would send",
+    step: true,
+    arguments: [SESSION],
+    flags: INPUT_FLAGS,
+    examples: ["reprise input @last | jq '.input | length'"],
+    load: async () => (await import("./input.ts")).inputVerb,
+  }),
+  verb({
+    name: "explain",
+    about: "say for each reasoning item whether it goes back, and why",
+    step: true,
+    arguments: [SESSION],
+    flags: EXPLAIN_FLAGS,
+    examples: ["reprise explain @last --model gpt-5.6"],
+    load: async () => (await import("./explain.ts")).explainVerb,
+  }),
+  verb({
+    name: "verify",
+    about: "fold every recorded request again and compare it with what was sent",
+    step: true,
+    arguments: [argument("[id]", SESSION.about)],
+    flags: VERIFY_FLAGS,
+    examples: ["reprise verify @last", "reprise verify --all --json"],
+    load: async () => (await import("./verify.ts")).verifyVerb,
+  }),
+  verb({
+    name: "doctor",
+    about: "show the environment, and where each setting comes from",
+    arguments: [],
+    flags: DOCTOR_FLAGS,
+    examples: ["reprise doctor --json"],
+    load: async () => (await import("./doctor.ts")).doctorVerb,
+  }),
+];

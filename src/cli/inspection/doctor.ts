@@ -1,0 +1,142 @@
+/** The verb `doctor`: the environment, the home, the key's presence, and where each setting comes from. */
+import { asReprError, type ErrorCode, type ExitCode, ReprError } from "../../domain/errors.ts";
+import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { counted } from "../../domain/text.ts";
+import { listSessions, openHome } from "../../store/home.ts";
+import { keyVariable } from "../run/api_key.ts";
+import type { DoctorFlags } from "./command.ts";
+import { makeContext } from "../context.ts";
+import { endpointSetting, providerSetting } from "../run/endpoint.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { PROVIDER_ACCESS } from "../run/providers.ts";
+import { modelSetting, reasoningSettings, replaySetting } from "../run/run_settings.ts";
+import { configPath } from "../settings.ts";
+import { tinyRequest } from "./ping.ts";
+import { VERSION } from "../version.ts";
+
+interface Check {
+  readonly name: string;
+  /** `missing`: nothing is broken, but a run will need it. */
+  readonly level: "ok" | "missing" | "failed";
+  readonly detail: string;
+  /** The exit code that a failed check stands for. */
+  readonly exit_code?: ExitCode;
+}
+
+/** Performs `doctor`. The first failed check decides the exit code; the key itself is never shown. */
+export async function doctorVerb(ports: ProgramPorts, flags: DoctorFlags): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { config, output, home } = context;
+  const sources = { config, fixture: null, manifest: null };
+  const checks: Check[] = [
+    {
+      name: "version",
+      level: "ok",
+      detail: `reprise ${VERSION}, Deno ${Deno.version.deno}, ${Deno.build.target}`,
+    },
+    check("home", () => {
+      const opened = openHome(ports, home.value, { create: false });
+      const facts = ports.files.facts(opened.path);
+      const mode = facts?.mode ?? null;
+      const sessions = facts === null
+        ? "not there yet"
+        : counted(listSessions(ports, opened).length, "session");
+      const open = mode !== null && (mode & 0o077) !== 0 ? `, open to others (mode ${mode.toString(8)})` : "";
+      return `${opened.path} (${home.source}): ${sessions}${open}`;
+    }),
+    check("configuration", () => {
+      const path = configPath(ports);
+      const there = path !== null && ports.files.facts(path) !== null;
+      return there ? `${path}: ${Object.keys(config).join(", ") || "empty"}` : `${path ?? "none"}: not there`;
+    }),
+    check("endpoint", () => {
+      const { provider, providerSource, source, endpoint, urlOf } = endpointSetting(ports, flags, sources);
+      return `${provider} (${providerSource}) at ${urlOf("")} (${source}), endpoint ${endpoint}`;
+    }),
+    check("model", () => {
+      const { value, source } = modelSetting(ports, flags, sources);
+      return `${value} (${source})`;
+    }),
+    check("reasoning", () => {
+      const { effort = "the model's default", summary = "none" } = reasoningSettings(ports, flags, sources);
+      return `effort ${effort}, summary ${summary}, replay ${replaySetting(ports, flags, null)}`;
+    }),
+    ...keyChecks(ports, () => providerSetting(ports, flags, sources).value),
+    proxyCheck((name) => ports.env(name)),
+  ];
+  if (flags.live === true) {
+    checks.push(await checkLater("live", () => tinyRequest(context, flags)));
+  }
+  const failure = checks.find(({ level }) => level === "failed");
+  const exitCode = failure?.exit_code ?? 0;
+  if (output.options.json) output.json({ ok: failure === undefined, exit_code: exitCode, checks });
+  else for (const { name, level, detail } of checks) output.text(`${level.padEnd(7)}  ${name}: ${detail}\n`);
+  return exitCode;
+}
+
+/** Settings that nothing is broken without. */
+const NEEDED_BY_A_RUN: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "no_model",
+  "no_base_url",
+  "missing_key",
+]);
+
+function check(name: string, look: () => string): Check {
+  try {
+    return { name, level: "ok", detail: look() };
+  } catch (error) {
+    const failure = failed(name, error);
+    return NEEDED_BY_A_RUN.has(asReprError(error).code) ? { ...failure, level: "missing" } : failure;
+  }
+}
+
+/** Here whatever is missing is a failure: the request was asked for. */
+async function checkLater(name: string, look: () => Promise<string>): Promise<Check> {
+  try {
+    return { name, level: "ok", detail: await look() };
+  } catch (error) {
+    return failed(name, error);
+  }
+}
+
+function failed(name: string, error: unknown): Check {
+  const { message, hint, exitCode } = asReprError(error);
+  const detail = hint === undefined ? message : `${message} (${hint})`;
+  return { name, level: "failed", detail, exit_code: exitCode };
+}
+
+/** Whether the provider in force has its key, and then every provider. The keys themselves are not looked at. */
+function keyChecks(ports: Ports, providerInForce: () => ProviderKind): Check[] {
+  const inForce = check("key", () => {
+    const provider = providerInForce();
+    const variable = keyVariable(ports, provider);
+    if (variable !== null) return `${variable.name} is set`;
+    const names = PROVIDER_ACCESS[provider].keyVariables.map(({ name }) => name).join(" or ");
+    const without = provider === "compatible"
+      ? "servers of this machine can be asked"
+      : "fixtures can be played";
+    throw new ReprError("missing_key", `${names} is not set: only ${without}`);
+  });
+  const all = PROVIDER_KINDS.map((kind) => `${kind} ${keyVariable(ports, kind)?.name ?? "none"}`).join(", ");
+  return [inForce, { name: "keys", level: "ok", detail: all }];
+}
+
+/** Proxies, extra certificates and TLS key logs see or steer the traffic: worth knowing, no failure. */
+function proxyCheck(env: (name: string) => string | undefined): Check {
+  const names = [
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "ALL_PROXY",
+    "DENO_CERT",
+    "DENO_TLS_CA_STORE",
+    "NODE_EXTRA_CA_CERTS",
+    "SSLKEYLOGFILE",
+  ];
+  const set = names.filter((name) => (env(name) ?? env(name.toLowerCase()) ?? "") !== "");
+  return {
+    name: "network",
+    level: "ok",
+    detail: set.length === 0 ? "no proxy is set" : `set: ${set.join(", ")}`,
+  };
+}

@@ -1,0 +1,203 @@
+/** The verb `explain`: each reasoning item and each repaired or dropped item, sent or not, and why. */
+import type { ExitCode } from "../../domain/errors.ts";
+import type { Item } from "../../domain/event.ts";
+import { type Fingerprint, fingerprintText } from "../../domain/fingerprint.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import { counted } from "../../domain/text.ts";
+import type { DropReason, ModelTurn, Turn } from "../../domain/turn.ts";
+import type { FoldRepair, ReasoningDecision } from "../../fold/fold.ts";
+import { type PrefixReport, prefixReport, refoldedBody } from "../../run/verify.ts";
+import { readSession } from "../../store/read/session.ts";
+import type { ExplainFlags } from "./command.ts";
+import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { nextRequest } from "../run/next_request.ts";
+import { sessionArgument } from "../session_argument.ts";
+import { blobReader, sessionInstructions } from "../run/session_instructions.ts";
+
+/** Each drop reason in a sentence. */
+const REASON_TEXT: Readonly<Record<DropReason, string>> = {
+  other_provider: "another provider minted it, and no provider reads another's",
+  other_endpoint: "another base URL minted it, and blobs are bound to where they came from",
+  other_account: "another organization or project minted it, and the API refuses those",
+  other_model: "another model minted it than the one that is asked now",
+  no_encrypted_content: "it has no encrypted content, so a stateless request cannot carry it",
+  no_following_item: "nothing of its response follows it, and the API refuses reasoning without its follower",
+  duplicate_id: "a newer item has the same id",
+  replay_off: "replay of reasoning is switched off",
+  quarantined: 'the API refused it; "reprise repair --lift-quarantine" sends it again',
+  refused_in_run:
+    "the API refused a request that held it, without naming one: it is tried again in the next run",
+  outside_window: "it is older than the replay window",
+  before_checkpoint: "a checkpoint stands for it",
+  call_refused: "the API refused the pairing of its call",
+  reasoning_dropped: "the reasoning that it belongs to is not sent",
+  unsigned: "it has no signature",
+  prefix_changed: "it is bound to what a checkpoint stands for now",
+  call_not_run: "its response did not complete, so that nobody ran the call",
+  unanswered_call: "it is a call that nothing answers",
+};
+
+const REPAIR_TEXT: Readonly<Record<FoldRepair["kind"], string>> = {
+  orphan_answered:
+    "has no recorded result: the request answers it with a note that it may or may not have run",
+  call_id_renamed: "repeats an earlier call id: the request carries another one",
+  result_without_call: "answers no call: it is not sent",
+  duplicate_result: "answers a call a second time: it is not sent",
+};
+
+/** Performs `explain`. */
+export function explainVerb(ports: ProgramPorts, selector: string, flags: ExplainFlags): ExitCode {
+  const context = makeContext(ports, flags);
+  const { config, output } = context;
+  const { home, id } = sessionArgument(context, selector);
+  const view = readSession(ports, home, id);
+  const next = nextRequest({
+    ports,
+    flags,
+    config,
+    fixture: null,
+    manifest: view.manifest,
+    turns: view.turns,
+    instructions: sessionInstructions(ports, home, view, (message) => output.note(message)),
+    family: id,
+  }, null);
+  const reasoningSeqs = new Set(next.folded.reasoning.map((decision) => decision.seq));
+  const otherDropped = next.folded.dropped.filter((item) => !reasoningSeqs.has(item.seq));
+  const report = {
+    session: id,
+    next: {
+      model: next.model,
+      fingerprint: next.fingerprintText,
+      account: next.fingerprint.account,
+      account_why: accountText(next.fingerprint),
+      items: next.built.items,
+    },
+    reasoning: next.folded.reasoning.map((decision) => reasoningRecord(decision, next.fingerprint)),
+    dropped: otherDropped.map(({ seq, reason }) => ({ seq, reason, why: REASON_TEXT[reason] })),
+    repairs: next.folded.repairs.map(({ seq, kind, callId }) => ({
+      seq,
+      kind,
+      call_id: callId,
+      why: REPAIR_TEXT[kind],
+    })),
+    refusals: view.turns.flatMap(refusalsOf),
+    transformations: view.turns.flatMap(transformationsOf),
+    prefix: prefixOf(),
+  };
+  if (output.options.json) {
+    output.json(report);
+    return 0;
+  }
+  if (report.prefix !== null) output.text(prefixLine(report.prefix));
+  const sent = report.reasoning.filter((item) => item.sent).length;
+  output.text(
+    `The next request of ${id} goes to ${report.next.fingerprint} with ${
+      counted(report.next.items, "item")
+    }.\n` +
+      `Its account is ${report.next.account ?? "unknown"}: ${report.next.account_why}.\n` +
+      `Reasoning: ${sent} sent, ${report.reasoning.length - sent} left out.\n`,
+  );
+  for (const item of report.reasoning) {
+    const verdict = item.sent ? "sent" : "left out";
+    output.text(
+      `  seq ${item.seq}  turn ${item.turn}  ${item.id ?? "(no id)"}  ${
+        counted(item.bytes, "byte")
+      }  from ${item.fingerprint}` +
+        `  ${verdict}: ${item.why}\n`,
+    );
+  }
+  for (const item of report.dropped) output.text(`  seq ${item.seq}  left out: ${item.why}\n`);
+  for (const item of report.repairs) output.text(`  seq ${item.seq}  ${item.call_id} ${item.why}\n`);
+  for (const { turn, run, reason, items, error } of report.refusals) {
+    const done = items.map(({ seq, action }) => `seq ${seq} ${action}`).join(", ");
+    const said = error === null ? "" : `: ${error}`;
+    output.text(`  turn ${turn}  run ${run}  ${reason}${done === "" ? "" : ` (${done})`}${said}\n`);
+  }
+  for (const { turn, transformation } of report.transformations) {
+    output.text(`  turn ${turn}  the API says: ${JSON.stringify(transformation)}\n`);
+  }
+  return 0;
+
+  /** Whether the next request extends the last one; `null` before the first, or if the last one is lost. */
+  function prefixOf(): PrefixReport | null {
+    const last = view.turns.findLast((turn): turn is ModelTurn => turn.kind === "model");
+    if (last === undefined) return null;
+    const body = refoldedBody(last, { turns: view.turns, readText: blobReader(ports, home, view) });
+    return body === null ? null : prefixReport(body, next.built.body);
+  }
+}
+
+function prefixLine(prefix: PrefixReport): string {
+  if (prefix.extends) return "It extends the last request: a prompt cache can be used up to there.\n";
+  const where = prefix.item === null ? "before its input" : `at item ${prefix.item}`;
+  return `It does not extend the last request: they first differ ${where}, at byte ${prefix.byte}.\n`;
+}
+
+/** What responses said about reasoning that was sent and not shown to the model. */
+function transformationsOf(turn: Turn) {
+  if (turn.kind !== "model" || !Array.isArray(turn.response.input_transformations)) return [];
+  return turn.response.input_transformations.map((transformation) => ({ turn: turn.turn, transformation }));
+}
+
+/** What the API refused, and what that, or a person, decided about the history. */
+function refusalsOf({ turn, run, events }: Turn) {
+  return events.flatMap((event) => {
+    if (event.type !== "replay_notice" && event.type !== "endpoint_notice") return [];
+    const [reason, items] = event.type === "replay_notice"
+      ? [event.reason, event.items] as const
+      : [`${event.without}_refused`, []] as const;
+    const scope = event.type === "replay_notice" ? event.scope ?? null : null;
+    return [{ turn, run, reason, items, scope, error: event.error?.message ?? null }];
+  });
+}
+
+/** The payload that only the provider can read. */
+function opaqueOf(item: Item): JsonValue | undefined {
+  return item.encrypted_content ?? item.signature ?? item.data;
+}
+
+/** How the account of the next request is known, or why it is not. */
+function accountText({ account, key }: Fingerprint): string {
+  if (key === undefined) return "no key is set";
+  return account === null
+    ? "no response of this endpoint has named it for the key that is set"
+    : "a response of this endpoint named it for the key that is set";
+}
+
+/** What is known to fit about an item that is sent, and what is not known. */
+function fitOf(origin: Fingerprint, next: Fingerprint): { readonly why: string; readonly unknown: string[] } {
+  const sameAccount = origin.account !== null && next.account !== null;
+  const samePort = origin.endpoint === next.endpoint;
+  const fits = ["provider", ...(samePort ? ["endpoint"] : []), ...(sameAccount ? ["account"] : []), "model"];
+  const whose = [
+    ...(origin.account === null ? ["its own account"] : []),
+    ...(next.account === null ? ["the account of the next request"] : []),
+    ...(samePort ? [] : ["the loopback port of one endpoint"]),
+  ];
+  const known = `${fits.slice(0, -1).join(", ")} and ${fits.at(-1)} fit`;
+  return {
+    why: whose.length === 0 ? known : `${known}; unknown: ${whose.join(", ")}`,
+    unknown: [...(sameAccount ? [] : ["account"]), ...(samePort ? [] : ["endpoint"])],
+  };
+}
+
+function reasoningRecord(decision: ReasoningDecision, next: Fingerprint) {
+  const { origin, reason } = decision;
+  const fit = fitOf(origin.fingerprint, next);
+  const event = origin.events.find(({ seq }) => seq === decision.seq);
+  const blob = event?.type === "reasoning" ? opaqueOf(event.item) : undefined;
+  return {
+    seq: decision.seq,
+    turn: decision.turn,
+    id: decision.id,
+    bytes: typeof blob === "string" ? blob.length : 0,
+    fingerprint: fingerprintText(origin.fingerprint, origin.model.asked),
+    account: origin.fingerprint.account,
+    sent: reason === null,
+    reason,
+    why: reason === null ? fit.why : REASON_TEXT[reason],
+    // What is left out for a known difference needs no guess.
+    unknown: reason === null ? fit.unknown : [],
+  };
+}

@@ -1,0 +1,33 @@
+/** The verb `verify`: folds every recorded request again and compares it with what was sent. */
+import type { ExitCode } from "../../domain/errors.ts";
+import { counted } from "../../domain/text.ts";
+import { refoldSession } from "../../run/verify.ts";
+import { readSession } from "../../store/read/session.ts";
+import type { VerifyFlags } from "./command.ts";
+import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { chosenSessions } from "../session_choice.ts";
+import { blobReader } from "../run/session_instructions.ts";
+
+/** Performs `verify`. Only `differs` fails it. */
+export function verifyVerb(ports: ProgramPorts, selector: string | undefined, flags: VerifyFlags): ExitCode {
+  const context = makeContext(ports, flags);
+  const { output } = context;
+  const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "verify" });
+  const sessions = ids.map((id) => {
+    const { turns } = readSession(ports, home, id);
+    return { id, requests: refoldSession({ turns, readText: blobReader(ports, home, { id, turns }) }) };
+  });
+  const differing = sessions.flatMap(({ requests }) => requests).filter(({ verdict }) =>
+    verdict === "differs"
+  );
+  const exitCode: ExitCode = differing.length > 0 ? 7 : 0;
+  if (output.options.json) output.json({ ok: exitCode === 0, exit_code: exitCode, sessions });
+  else {
+    for (const { id, requests } of sessions) {
+      output.text(`${id}: ${counted(requests.length, "request")}\n`);
+      for (const { turn, verdict } of requests) output.text(`  turn ${turn}: ${verdict}\n`);
+    }
+  }
+  return exitCode;
+}

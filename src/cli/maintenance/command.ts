@@ -1,0 +1,132 @@
+/**
+ * The verbs that keep sessions: repair, move and remove them.
+ *
+ * @module
+ */
+import { again, argument, type FlagsOf, toggle, value, type Verb, verb } from "../declare.ts";
+import { COMMON_FLAGS, days, DRY_RUN, SESSION, WAIT, wholeNumber } from "../flags.ts";
+
+const REPAIR_FLAGS = {
+  ...COMMON_FLAGS,
+  liftQuarantine: toggle("--lift-quarantine", "instead, send refused reasoning items again"),
+  wait: WAIT,
+  dryRun: DRY_RUN,
+};
+/** The flags of `repair`. */
+export type RepairFlags = FlagsOf<typeof REPAIR_FLAGS>;
+
+const FSCK_FLAGS = { ...COMMON_FLAGS, all: toggle("--all", "check every session") };
+/** The flags of `fsck`. */
+export type FsckFlags = FlagsOf<typeof FSCK_FLAGS>;
+
+const EXPORT_FLAGS = {
+  ...COMMON_FLAGS,
+  redact: toggle(
+    "--redact",
+    "strip keys, tokens and passwords from texts, and the secrets of the environment",
+  ),
+  dryRun: again(DRY_RUN, "say what would be written; write nothing"),
+};
+/** The flags of `export`. */
+export type ExportFlags = FlagsOf<typeof EXPORT_FLAGS>;
+
+const IMPORT_FLAGS = { ...COMMON_FLAGS, dryRun: again(DRY_RUN, "check the whole file; change nothing") };
+/** The flags of `import`. */
+export type ImportFlags = FlagsOf<typeof IMPORT_FLAGS>;
+
+const YES = toggle("--yes", "do not ask");
+
+const RM_FLAGS = {
+  ...COMMON_FLAGS,
+  yes: YES,
+  dryRun: again(DRY_RUN, "say what would be deleted; delete nothing"),
+};
+/** The flags of `rm`. */
+export type RmFlags = FlagsOf<typeof RM_FLAGS>;
+
+const PRUNE_FLAGS = {
+  ...COMMON_FLAGS,
+  olderThan: value("--older-than <days>", "those that were last written to longer ago", days),
+  keep: value("--keep <n>", "all but the N newest", wholeNumber(0)),
+  maxSize: value(
+    "--max-size <bytes>",
+    "the oldest, until the rest has at most so many bytes",
+    wholeNumber(0),
+  ),
+  yes: YES,
+  dryRun: RM_FLAGS.dryRun,
+};
+/** The flags of `prune`. */
+export type PruneFlags = FlagsOf<typeof PRUNE_FLAGS>;
+
+const GC_FLAGS = { ...COMMON_FLAGS, dryRun: again(DRY_RUN, "say what would be removed; remove nothing") };
+/** The flags of `gc`. */
+export type GcFlags = FlagsOf<typeof GC_FLAGS>;
+
+/** The declarations. */
+export const KEEPING_VERBS: readonly Verb[] = [
+  verb({
+    name: "repair",
+    about: "mend what fsck finds; what is replaced is kept in quarantine/",
+    step: true,
+    arguments: [SESSION],
+    flags: REPAIR_FLAGS,
+    examples: ["reprise repair fix-ci-7k2m --dry-run", "reprise repair fix-ci-7k2m"],
+    load: async () => (await import("./repair.ts")).repairVerb,
+  }),
+  verb({
+    name: "fsck",
+    about: "check a session's files; read-only",
+    step: true,
+    arguments: [argument("[id]", SESSION.about)],
+    flags: FSCK_FLAGS,
+    examples: ["reprise fsck --all"],
+    load: async () => (await import("./fsck.ts")).fsckVerb,
+  }),
+  verb({
+    name: "export",
+    about: "write a session to one file that vouches for itself",
+    arguments: [SESSION, argument("[file]", 'where to; "-" or none is stdout')],
+    flags: EXPORT_FLAGS,
+    examples: [
+      "reprise export fix-ci-7k2m fix-ci.jsonl",
+      "reprise export @last --redact | gzip > last.jsonl.gz",
+    ],
+    load: async () => (await import("./export.ts")).exportVerb,
+  }),
+  verb({
+    name: "import",
+    about: "restore a session from an export; never overwrites one",
+    arguments: [argument("<file>", 'the export; "-" reads stdin')],
+    flags: IMPORT_FLAGS,
+    examples: ["reprise import fix-ci.jsonl"],
+    load: async () => (await import("./import.ts")).importVerb,
+  }),
+  verb({
+    name: "rm",
+    about: "delete a session; its forks stay whole",
+    step: true,
+    arguments: [SESSION],
+    flags: RM_FLAGS,
+    examples: ["reprise rm fix-ci-7k2m --yes"],
+    load: async () => (await import("./rm.ts")).rmVerb,
+  }),
+  verb({
+    name: "prune",
+    about: "delete sessions by age, number or size",
+    step: true,
+    arguments: [],
+    flags: PRUNE_FLAGS,
+    examples: ["reprise prune --older-than 90 --dry-run"],
+    load: async () => (await import("./prune.ts")).pruneVerb,
+  }),
+  verb({
+    name: "gc",
+    about: "remove blobs that no turn names, and what killed processes left",
+    step: true,
+    arguments: [],
+    flags: GC_FLAGS,
+    examples: ["reprise gc --dry-run"],
+    load: async () => (await import("./gc.ts")).gcVerb,
+  }),
+];

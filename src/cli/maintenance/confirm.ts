@@ -1,0 +1,24 @@
+import { ReprError } from "../../domain/errors.ts";
+import type { Context } from "../context.ts";
+
+/** The longest answer that is read, in bytes. */
+const ANSWER_BYTES = 64;
+
+/**
+ * Asks before something is deleted for good. No question is put unless stdin and stderr both are terminals.
+ *
+ * @throws {ReprError} `usage` where nobody can be asked, or where the answer is no.
+ */
+export function confirm({ ports: { stdin }, output }: Context, what: string): void {
+  if (!stdin.isTerminal() || !output.stderrIsTerminal) {
+    throw new ReprError("usage", `Cannot ${what}: nobody can be asked without a terminal`, {
+      hint: "Give --yes to do it, or --dry-run to see what would be done",
+    });
+  }
+  output.prompt(`${what.charAt(0).toUpperCase()}${what.slice(1)}? [y]es, [n]o: `);
+  const buffer = new Uint8Array(ANSWER_BYTES);
+  const count = stdin.readSync(buffer) ?? 0;
+  const word = new TextDecoder().decode(buffer.subarray(0, count)).trim().toLowerCase();
+  if (word === "y" || word === "yes") return;
+  throw new ReprError("usage", `Cannot ${what}: the answer was no`, { hint: "Nothing was done" });
+}

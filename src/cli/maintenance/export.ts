@@ -1,0 +1,93 @@
+/** The verb `export`: a session as one file. */
+import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { counted } from "../../domain/text.ts";
+import type { KnownSecrets } from "../../domain/redact.ts";
+import { type Export, exportSession } from "../../store/transfer/export.ts";
+import type { ExportFlags } from "./command.ts";
+import { type Context, makeContext } from "../context.ts";
+import { ExportFile } from "./export_file.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { secretEnvironment } from "../secret_environment.ts";
+import { sessionArgument } from "../session_argument.ts";
+
+/** Performs `export`. Without FILE, or for `-`, stdout is the file. */
+export async function exportVerb(
+  ports: ProgramPorts,
+  selector: string,
+  file: string | undefined,
+  flags: ExportFlags,
+): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { output } = context;
+  const toStdout = file === undefined || file === "-";
+  const dryRun = flags.dryRun === true;
+  if (toStdout && output.options.json && !dryRun) {
+    throw new ReprError("usage", "Cannot export to stdout with --json: it would hold two things", {
+      hint: "Give a FILE",
+    });
+  }
+  const { home, id } = sessionArgument(context, selector);
+  const redact = flags.redact === true;
+  const made = exportSession(ports, home, { id, redact, known: redact ? await environmentSecrets() : null });
+  const bytes = dryRun
+    ? sizeOf(made)
+    : toStdout
+    ? print(context, made)
+    : new ExportFile(ports, file).write(made.chunks);
+  const facts = {
+    session: id,
+    file: toStdout ? null : file,
+    bytes,
+    turns: made.turns,
+    blobs: made.blobs,
+    redacted: made.redacted,
+    dry_run: dryRun,
+  };
+  if (output.options.json) output.json(facts);
+  else {
+    output.note(
+      `${dryRun ? "would export" : "exported"} ${id}: ${counted(made.turns, "turn")}, ${
+        counted(made.blobs, "blob")
+      }, ${counted(bytes, "byte")}`,
+    );
+    for (const line of redactionLines(made)) output.note(line);
+  }
+  return 0;
+}
+
+/** The secrets of the environment, as a recording loses them. */
+async function environmentSecrets(): Promise<KnownSecrets | null> {
+  const { createScrubber } = await import("../../fixture/secrets/scrubber.ts");
+  const { values } = secretEnvironment();
+  // Texts that only look like secrets get marks that say so.
+  return values.length === 0 ? null : createScrubber({ values, shapes: false });
+}
+
+function sizeOf({ chunks }: Export): number {
+  let bytes = 0;
+  for (const chunk of chunks) bytes += chunk.length;
+  return bytes;
+}
+
+function print({ output }: Context, { chunks }: Export): number {
+  let bytes = 0;
+  for (const chunk of chunks) {
+    output.bytes(chunk);
+    bytes += chunk.length;
+  }
+  return bytes;
+}
+
+function redactionLines({ redacted }: Export): string[] {
+  if (redacted === null) return [];
+  const kinds = Object.entries(redacted.kinds).map(([kind, count]) => `${count} ${kind}`).join(", ");
+  return [
+    redacted.replaced === 0
+      ? "redacted nothing: no secret was found"
+      : `redacted ${redacted.replaced}: ${kinds}`,
+    ...redacted.turns.map(({ turn, kinds }) =>
+      `  turn ${turn}: ${Object.entries(kinds).map(([kind, count]) => `${count} ${kind}`).join(", ")}`
+    ),
+    "encrypted items were kept as they are: only their provider can read them",
+  ];
+}

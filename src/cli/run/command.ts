@@ -1,0 +1,183 @@
+/**
+ * The verbs that make turns: runs, checkpoints, forks.
+ *
+ * @module
+ */
+import {
+  again,
+  argument,
+  choice,
+  type FlagsOf,
+  list,
+  text,
+  toggle,
+  value,
+  type Verb,
+  verb,
+} from "../declare.ts";
+import {
+  COMMON_FLAGS,
+  DRY_RUN,
+  POSTURE_FLAGS,
+  REQUEST_FLAGS,
+  seconds,
+  SESSION,
+  TEXT_FLAGS,
+  WAIT,
+  wholeNumber,
+} from "../flags.ts";
+
+/** The flags of `run`. */
+export const RUN_FLAGS = {
+  ...COMMON_FLAGS,
+  ...REQUEST_FLAGS,
+  session: text(
+    "-s, --session <id>",
+    "the session to go on with: id, prefix or @last; with --new: the new one's id",
+  ),
+  continue: toggle("-c, --continue", "go on with the latest session of this workspace (-s @last)"),
+  new: toggle("--new", "begin a new session (the default without -s and -c)"),
+  instructions: again(TEXT_FLAGS.instructions, "system text, or @FILE; a session keeps what it has"),
+  workspace: text(
+    "-w, --workspace <dir>",
+    "the directory that tools may read (default: the working directory)",
+    { step: false },
+  ),
+  ...POSTURE_FLAGS,
+  acceptDrift: toggle(
+    "--accept-drift",
+    "say nothing about what changed since the last run, and go on under REPRISE_STRICT_DRIFT",
+  ),
+  verbose: toggle("--verbose", "one line on stderr for each request's reasoning replay"),
+  failOnDenied: toggle("--fail-on-denied", "end with exit code 3 when a call is denied", {
+    step: "recorded",
+  }),
+  maxSteps: value("--max-steps <n>", "requests at most", wholeNumber(1), { fallback: 50, step: "recorded" }),
+  maxTokens: value("--max-tokens <n>", "input plus output tokens of this run at most", wholeNumber(1), {
+    step: "recorded",
+  }),
+  autoCompact: value(
+    "--auto-compact <tokens>",
+    "compact by rule before a request when the last one had more input tokens",
+    wholeNumber(1),
+    { step: "recorded" },
+  ),
+  timeout: value("--timeout <seconds>", "how long the run may take, stdin included", seconds, {
+    fallback: 1800,
+  }),
+  wait: WAIT,
+  outputSchema: TEXT_FLAGS.outputSchema,
+  output: text("-o, --output <file>", "write the answer to a file when the run completes", { step: false }),
+  fixture: text("--fixture <dir>", "play recorded responses in order; opens no connection", { step: false }),
+  record: text("--record <dir>", "keep the run as a fixture, in a folder that is new or empty", {
+    step: false,
+  }),
+  notSecret: list("--not-secret <name>", "a variable whose value is no secret, with --record"),
+  dryRun: again(DRY_RUN, "say what would be sent; change and send nothing"),
+};
+/** The values of {@linkcode RUN_FLAGS}. */
+export type RunFlags = FlagsOf<typeof RUN_FLAGS>;
+
+const INTERRUPT_FLAGS = {
+  ...COMMON_FLAGS,
+  wait: again(WAIT, "how long to wait for it to stop", { fallback: 30 }),
+  dryRun: again(DRY_RUN, "say what would be done; do nothing"),
+};
+/** The flags of `interrupt`. */
+export type InterruptFlags = FlagsOf<typeof INTERRUPT_FLAGS>;
+
+const COMPACT_FLAGS = {
+  ...COMMON_FLAGS,
+  ...REQUEST_FLAGS,
+  tailEvents: value("--tail-events <n>", "how many of the newest events stay as they are", wholeNumber(0), {
+    fallback: 80,
+  }),
+  strategy: choice(
+    "--strategy <strategy>",
+    "who makes it: a rule, the model, or the provider (/responses/compact)",
+    ["deterministic", "model", "remote"],
+    { fallback: "deterministic" },
+  ),
+  fixture: again(RUN_FLAGS.fixture, "play a recorded response; opens no connection"),
+  wait: WAIT,
+  dryRun: again(DRY_RUN, "print the plan; change and send nothing"),
+};
+/** The flags of `compact`. */
+export type CompactFlags = FlagsOf<typeof COMPACT_FLAGS>;
+
+const UNCOMPACT_FLAGS = { ...COMMON_FLAGS, wait: WAIT, dryRun: DRY_RUN };
+/** The flags of `uncompact`. */
+export type UncompactFlags = FlagsOf<typeof UNCOMPACT_FLAGS>;
+
+const FORK_FLAGS = {
+  ...COMMON_FLAGS,
+  toSeq: value(
+    "--to-seq <n>",
+    "the last event to keep: the last of a turn (default: the newest that can be)",
+    wholeNumber(1),
+  ),
+  summarize: toggle("--summarize", "tell the model what the other session went on to do"),
+  dryRun: again(DRY_RUN, "say what would be kept; change nothing"),
+};
+/** The flags of `fork`. */
+export type ForkFlags = FlagsOf<typeof FORK_FLAGS>;
+
+/** The declarations. */
+export const RUNNING_VERBS: readonly Verb[] = [
+  verb({
+    name: "run",
+    about: "one run: of a new session, or the next one of a session",
+    step: true,
+    arguments: [
+      argument(
+        "[prompt]",
+        'what to say; "-" reads stdin; none with -s or -c goes on with an unfinished run',
+      ),
+    ],
+    flags: RUN_FLAGS,
+    examples: [
+      'reprise run "Why does the build fail?"',
+      'reprise run -c --allow write --allow "shell:deno task test" "Fix it"',
+    ],
+    load: async () => (await import("./run.ts")).runVerb,
+  }),
+  verb({
+    name: "interrupt",
+    about: "tell the process that writes to a session to stop; close a killed run",
+    step: true,
+    arguments: [SESSION],
+    flags: INTERRUPT_FLAGS,
+    examples: ["reprise interrupt fix-ci-7k2m"],
+    load: async () => (await import("./interrupt.ts")).interruptVerb,
+  }),
+  verb({
+    name: "compact",
+    about: "write a checkpoint that stands for the older events in later requests",
+    step: true,
+    arguments: [SESSION],
+    flags: COMPACT_FLAGS,
+    examples: [
+      "reprise compact fix-ci-7k2m --dry-run --json",
+      "reprise compact @last --strategy model --tail-events 40",
+    ],
+    load: async () => (await import("../maintenance/compact.ts")).compactVerb,
+  }),
+  verb({
+    name: "uncompact",
+    about: "withdraw the latest checkpoint: what it stood for is sent again",
+    step: true,
+    arguments: [SESSION],
+    flags: UNCOMPACT_FLAGS,
+    examples: ["reprise uncompact fix-ci-7k2m"],
+    load: async () => (await import("../maintenance/uncompact.ts")).uncompactVerb,
+  }),
+  verb({
+    name: "fork",
+    about: "begin a new session from the start of another, which stays as it is",
+    step: true,
+    arguments: [SESSION],
+    flags: FORK_FLAGS,
+    examples: ["reprise fork fix-ci-7k2m --to-seq 42"],
+    load: async () => (await import("../maintenance/fork.ts")).forkVerb,
+  }),
+];

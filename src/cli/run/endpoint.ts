@@ -1,0 +1,183 @@
+/**
+ * Which provider is asked, at which base URL, and the URL of each request there.
+ *
+ * @module
+ */
+import { ReprError } from "../../domain/errors.ts";
+import {
+  type EndpointHashes,
+  endpointHashes,
+  parseBaseUrl,
+  portlessEndpoint,
+  PROVIDER_KINDS,
+  type ProviderKind,
+} from "../../domain/fingerprint.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { REQUEST_FLAGS, type RequestFlags } from "../flags.ts";
+import { PROVIDER_ACCESS } from "./providers.ts";
+import { representedUrl } from "./represented.ts";
+import type { SettingSources } from "./run_settings.ts";
+import { declaredSources, firstSetting, type Setting } from "../settings.ts";
+
+/** Where requests go. */
+export interface Endpoint extends EndpointHashes {
+  readonly provider: ProviderKind;
+  readonly providerSource: Setting<string>["source"];
+  /** Normalised, without the query of Azure and without the `/v1` of Anthropic. */
+  readonly baseUrl: URL;
+  readonly source: Setting<string>["source"];
+  /** The URL of a request by the path that the dialect gives it, such as `/responses`. */
+  urlOf(path: string): string;
+}
+
+/**
+ * The provider: flag; the session's last, unless `-m` names another model; then the fixture's own where one is
+ * played, otherwise environment, configuration, `openai`.
+ *
+ * @throws {ReprError} `usage` for a provider that is none.
+ */
+export function providerSetting(
+  ports: Ports,
+  flags: RequestFlags,
+  from: SettingSources,
+): Setting<ProviderKind> {
+  const { config, fixture, manifest } = from;
+  const found = ((): Setting<string> => {
+    if (flags.provider !== undefined) return { value: flags.provider, source: "flag" };
+    if (manifest !== null && !namesModel(flags)) {
+      return { value: manifest.pins.fingerprint.provider, source: "session" };
+    }
+    if (fixture !== null) return { value: fixture.provider, source: "fixture" };
+    return firstSetting(ports, declaredSources(REQUEST_FLAGS.provider, config)) ??
+      { value: "openai", source: "default" };
+  })();
+  const kind = PROVIDER_KINDS.find((known) => known === found.value);
+  if (kind === undefined) {
+    throw new ReprError(
+      "usage",
+      `Cannot use the provider ${JSON.stringify(found.value)} (${found.source}): this version speaks ` +
+        PROVIDER_KINDS.join(", "),
+      { hint: 'Servers that speak the Responses API are reached with "-p compatible" and --base-url' },
+    );
+  }
+  return { value: kind, source: found.source };
+}
+
+function namesModel(flags: RequestFlags): boolean {
+  return flags.model !== undefined && flags.model !== "";
+}
+
+/**
+ * The provider and base URL in force: flag, environment, configuration, default; under a fixture flag or fixture,
+ * whatever the environment says. The configuration's base URL counts only for the configuration's provider, so that
+ * no key goes to the server of another.
+ *
+ * @throws {ReprError} `usage` for a provider that is none; `no_base_url` where the provider has no default;
+ * `bad_url`.
+ */
+export function endpointSetting(ports: Ports, flags: RequestFlags, from: SettingSources): Endpoint {
+  const { config, fixture } = from;
+  const { value: provider, source: providerSource } = providerSetting(ports, flags, from);
+  const found = fixture === null
+    ? liveBaseUrl(ports, flags, { provider, config })
+    : flags.baseUrl === undefined
+    ? { value: fixture.baseUrl, source: "fixture" } as const
+    : { value: flags.baseUrl, source: "flag" } as const;
+  // What a played fixture is folded for must not depend on the machine.
+  const version = fixture === null ? azureVersion(ports) : null;
+  const { baseUrl, prefix, query } = readBaseUrl(provider, found.value, version);
+  return {
+    provider,
+    providerSource,
+    baseUrl,
+    source: found.source,
+    ...hashesOf(ports, { provider, baseUrl }, from),
+    urlOf: (path) => `${prefix}${path}${query}`,
+  };
+}
+
+/** The hashes of the endpoint that `baseUrl` is, or that the loopback server there represents. */
+function hashesOf(
+  ports: Ports,
+  { provider, baseUrl }: Pick<Endpoint, "provider" | "baseUrl">,
+  { fixture, manifest }: SettingSources,
+): EndpointHashes {
+  if (fixture === null) {
+    const represented = representedUrl(ports, baseUrl);
+    return endpointHashes(represented === null ? baseUrl : readBaseUrl(provider, represented, null).baseUrl);
+  }
+  // A fixture that was recorded at a random port is played the same way each time, unless the session tells ports apart.
+  const portless = portlessEndpoint(baseUrl);
+  const countsPorts = manifest?.pins.fingerprint.portless !== undefined;
+  return portless === null || countsPorts ? endpointHashes(baseUrl) : { endpoint: portless };
+}
+
+function liveBaseUrl(
+  ports: Ports,
+  flags: RequestFlags,
+  { provider, config }: { readonly provider: ProviderKind } & Pick<SettingSources, "config">,
+): Setting<string> {
+  const { urlVariables, defaultUrl, urlHint } = PROVIDER_ACCESS[provider];
+  const declared = declaredSources(REQUEST_FLAGS.baseUrl, config);
+  const configured = declaredSources(REQUEST_FLAGS.provider, config).config ?? "openai";
+  const found = firstSetting(ports, {
+    flag: flags.baseUrl,
+    env: [...declared.env, ...urlVariables],
+    config: configured === provider ? declared.config : undefined,
+  });
+  if (found !== null) return found;
+  if (defaultUrl !== null) return { value: defaultUrl, source: "default" };
+  throw new ReprError("no_base_url", `Cannot tell where the provider ${provider} is: no base URL is set`, {
+    hint: urlHint,
+  });
+}
+
+/** A base URL, what stands before the path of a request, and what stands behind it. */
+interface ReadUrl {
+  readonly baseUrl: URL;
+  readonly prefix: string;
+  readonly query: string;
+}
+
+function readBaseUrl(provider: ProviderKind, text: string, version: string | null): ReadUrl {
+  const { urlHint } = PROVIDER_ACCESS[provider];
+  if (provider === "azure") return readAzureUrl(text, version);
+  const baseUrl = parseBaseUrl(text, urlHint);
+  if (provider !== "anthropic") return { baseUrl, prefix: textOf(baseUrl), query: "" };
+  // Clients of Anthropic are given a URL without the version, and add it: given or not, it is the same endpoint.
+  baseUrl.pathname = baseUrl.pathname.replace(/\/v1$/, "");
+  return { baseUrl, prefix: `${textOf(baseUrl)}/v1`, query: "" };
+}
+
+/**
+ * Azure's two forms (protocol §12): `/openai/v1`, and `/openai` with an `api-version`. The resource alone becomes the
+ * one or the other.
+ */
+function readAzureUrl(text: string, version: string | null): ReadUrl {
+  const { urlHint } = PROVIDER_ACCESS.azure;
+  const [address = "", ...rest] = text.split("?");
+  const given = rest.length === 0 ? null : /^api-version=([\w.-]+)$/.exec(rest.join("?"))?.[1];
+  if (given === undefined) {
+    throw new ReprError(
+      "bad_url",
+      `Cannot use ${JSON.stringify(text)} as a base URL: its query is not one api-version`,
+      { hint: urlHint },
+    );
+  }
+  const baseUrl = parseBaseUrl(address, urlHint);
+  const isResource = /^\/(openai)?$/.test(baseUrl.pathname);
+  const wanted = given ?? (isResource ? version : null);
+  if (isResource) baseUrl.pathname = wanted === null ? "/openai/v1" : "/openai";
+  return { baseUrl, prefix: textOf(baseUrl), query: wanted === null ? "" : `?api-version=${wanted}` };
+}
+
+/** The dated API version of the environment; `null` for one such as `v1` or `preview`, which needs no query. */
+function azureVersion(ports: Ports): string | null {
+  const names = ["AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"];
+  const set = firstSetting(ports, { env: names, config: undefined })?.value ?? "";
+  return /^\d{4}-\d{2}-\d{2}(-\w+)?$/.test(set) ? set : null;
+}
+
+function textOf(baseUrl: URL): string {
+  return baseUrl.href.replace(/\/+$/, "");
+}

@@ -1,0 +1,131 @@
+/** The verb `interrupt`: tells the process that writes to a session to stop, and waits; closes a killed run. */
+import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { counted } from "../../domain/text.ts";
+import { closeKilledRun, unansweredCalls } from "../../run/recover.ts";
+import type { Home } from "../../store/home.ts";
+import { sessionOwner, signalledPid } from "../../store/write/owner.ts";
+import { readSessionTail } from "../../store/read/session.ts";
+import { SessionWriter } from "../../store/write/writer.ts";
+import type { InterruptFlags } from "./command.ts";
+import { type Context, makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { sessionArgument } from "../session_argument.ts";
+
+/** How often the lock is looked at while its owner stops, in milliseconds. */
+const POLL_MS = 50;
+
+/** Performs `interrupt`. */
+export async function interruptVerb(
+  ports: ProgramPorts,
+  selector: string,
+  flags: InterruptFlags,
+): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { output } = context;
+  const { home, id } = sessionArgument(context, selector);
+  const { held, owner } = await sessionOwner(ports, home, id);
+  const pid = held ? signalledPid(ports, { home, id, owner }) : null;
+  if (flags.dryRun === true) {
+    const plan = pid === null ? closingPlan(ports, home, id) : `send SIGINT to process ${pid}`;
+    if (output.options.json) output.json({ type: "dry_run", session: id, pid, plan });
+    else output.text(`Would ${plan}. Nothing was done.\n`);
+    return 0;
+  }
+  if (pid !== null) await stopOwner(context, { home, id, pid, waitMs: flags.wait * 1000 });
+  const { run, answered } = await closeOpenRun(context, { home, id, stopped: pid !== null });
+  if (output.options.json) {
+    output.json({ session: id, interrupted: pid, closed_run: run, answered_calls: answered });
+  } else if (pid !== null) output.text(`${id}: process ${pid} has stopped\n`);
+  else if (run !== null) output.text(`${id}: run ${run} was killed, and is closed now\n`);
+  else if (answered.length === 0) output.text(`${id}: nothing is running\n`);
+  else {
+    const calls = counted(answered.length, "open call");
+    output.text(`${id}: nothing is running; a result was recorded for ${calls}\n`);
+  }
+  return 0;
+}
+
+/** Says what is closed where no process writes. */
+function closingPlan(ports: Ports, home: Home, id: SessionId): string {
+  const { manifest, turns } = readSessionTail(ports, home, id);
+  const calls = manifest.state === "open" ? 0 : unansweredCalls(turns).length;
+  return calls === 0
+    ? "close the newest run if it is open"
+    : `record a result for ${counted(calls, "open call")}`;
+}
+
+interface Stopping {
+  readonly home: Home;
+  readonly id: SessionId;
+  readonly pid: number;
+  readonly waitMs: number;
+}
+
+async function stopOwner({ ports }: Context, { home, id, pid, waitMs }: Stopping): Promise<void> {
+  try {
+    Deno.kill(pid, "SIGINT");
+  } catch (error) {
+    // It ended by itself just now: the lock says so.
+    if (!(error instanceof Deno.errors.NotFound)) throw cannotSignal(id, pid, error);
+  }
+  const deadline = ports.clock.monotonic() + waitMs;
+  for (;;) {
+    const { held, owner } = await sessionOwner(ports, home, id);
+    if (!held || (owner !== null && owner.pid !== pid)) return;
+    if (ports.clock.monotonic() >= deadline) {
+      throw new ReprError(
+        "session_locked",
+        `Cannot interrupt session "${id}": process ${pid} has not stopped within ${waitMs / 1000} s`,
+        { hint: "Wait longer with --wait SECONDS, or interrupt again: a second signal ends it at once" },
+      );
+    }
+    await ports.clock.sleep(POLL_MS);
+  }
+}
+
+function cannotSignal(id: SessionId, pid: number, cause: unknown): ReprError {
+  return new ReprError(
+    "session_locked",
+    `Cannot interrupt session "${id}": process ${pid} takes no signal from us`,
+    {
+      hint: "It belongs to another user: ask them",
+      cause,
+    },
+  );
+}
+
+interface Closing {
+  readonly home: Home;
+  readonly id: SessionId;
+  /** True when the writer before was stopped: one that came after it has closed the run then. */
+  readonly stopped: boolean;
+}
+
+/** What was closed. */
+interface Closed {
+  /** The number of the run that was closed, or `null` when none was open. */
+  readonly run: number | null;
+  /** The `seq` of each call that got a result. */
+  readonly answered: readonly number[];
+}
+
+async function closeOpenRun({ ports }: Context, { home, id, stopped }: Closing): Promise<Closed> {
+  let writer: SessionWriter;
+  try {
+    writer = await SessionWriter.open(ports, home, { id, waitMs: 0 });
+  } catch (error) {
+    if (stopped && error instanceof ReprError && error.code === "session_locked") {
+      return { run: null, answered: [] };
+    }
+    throw error;
+  }
+  try {
+    const run = writer.manifest?.state === "open" ? writer.manifest.run : null;
+    const answered = closeKilledRun(writer, () => {}).map(({ seq }) => seq);
+    return { run, answered };
+  } finally {
+    writer.close();
+  }
+}

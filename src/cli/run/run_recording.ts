@@ -1,0 +1,221 @@
+/**
+ * `run --record DIR`: the exchanges of a run as they cross the wire, then what became of its calls, and how it is run
+ * again. What fails here is told at the end, and never harms the run.
+ *
+ * @module
+ */
+import { ReprError } from "../../domain/errors.ts";
+import { total } from "../../domain/redact.ts";
+import { readable } from "../../fixture/format.ts";
+import { type DropReason, UNKEPT } from "../../fixture/record/outcome.ts";
+import { type ExchangeEvent, FixtureWriter, secretLeft } from "../../fixture/record/writer.ts";
+import { leaksIn } from "../../fixture/secrets/scan.ts";
+import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
+import { createRecordingSend } from "../../fixture/session/recording_send.ts";
+import { SESSION_FORMAT, type SessionFile } from "../../fixture/session/session_file.ts";
+import { recordedCalls } from "../../fixture/session/tools_file.ts";
+import type { Notice, RunEnded } from "../../run/events.ts";
+import type { RunSetup } from "../../run/setup.ts";
+import { fileError } from "../../store/fs_errors.ts";
+import type { Home } from "../../store/home.ts";
+import { readBlob } from "../../store/read/session.ts";
+import { type SessionFile as KeptFile, snapshotSession } from "../../store/transfer/session_files.ts";
+import type { SessionWriter } from "../../store/write/writer.ts";
+import type { Send } from "../../transport/http.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { recordingScrubber } from "./recording_scrubber.ts";
+import { type CalledRun, replayCall } from "./replay_arguments.ts";
+import type { RunTarget } from "./run_plan.ts";
+import { divergenceLines } from "../test/divergence.ts";
+import { playTest } from "../test/play_test.ts";
+import { VERSION } from "../version.ts";
+
+/** Where a run is recorded, and the session that it is a run of. */
+export interface RecordingPlace {
+  readonly ports: ProgramPorts;
+  readonly home: Home;
+  /** The folder: absolute, new or empty. */
+  readonly directory: string;
+  readonly writer: SessionWriter;
+  /** Variables whose values are no secrets. */
+  readonly notSecret?: readonly string[] | undefined;
+}
+
+/** What became of a recording. */
+export interface RecordingEnd {
+  readonly notice: Notice;
+  /** Why the folder does not hold the whole run; `null` where it does. */
+  readonly failure: ReprError | null;
+}
+
+/** The recording of one run. */
+export class RunRecording {
+  readonly #place: RecordingPlace;
+  readonly #fixture: FixtureWriter;
+  /** The session's files before the run; none of a new session. */
+  readonly #before: Iterable<KeptFile>;
+  /** Exchanges that are not in the fixture although an answer came. */
+  readonly #lost: readonly ExchangeEvent[];
+
+  private constructor(
+    place: RecordingPlace,
+    parts: { fixture: FixtureWriter; before: Iterable<KeptFile>; lost: readonly ExchangeEvent[] },
+  ) {
+    this.#place = place;
+    this.#fixture = parts.fixture;
+    this.#before = parts.before;
+    this.#lost = parts.lost;
+  }
+
+  /**
+   * Makes the folder, before the run writes anything.
+   *
+   * @throws {ReprError} `usage` when something is in it, `secret_left` where the session's id holds a secret;
+   * `session_damaged`, `storage_*`.
+   */
+  static start(place: RecordingPlace, { endpoint, key }: RunTarget): RunRecording {
+    const { ports, directory, writer, notSecret } = place;
+    const scrubber = recordingScrubber(key, notSecret);
+    requireCleanId(writer.id, scrubber.values);
+    const before = writer.manifest === null ? [] : snapshotSession(ports, writer);
+    const lost: ExchangeEvent[] = [];
+    try {
+      const fixture = FixtureWriter.create(ports.files, directory, {
+        created: ports.clock.now(),
+        producer: `reprise ${VERSION}`,
+        provider: endpoint.provider,
+        baseUrl: clientBaseUrl(endpoint),
+        tools: "recorded",
+        scrubber,
+        notSecret,
+        // A run that meets a broken stream is as good a test as any other.
+        keepCut: true,
+        onExchange: (event) => {
+          if (event.reason !== null && !UNPLAYABLE.has(event.reason)) lost.push(event);
+        },
+      });
+      return new RunRecording(place, { fixture, before, lost });
+    } catch (error) {
+      throw fileError(error, "begin the recording", directory);
+    }
+  }
+
+  /** `send`, recorded. */
+  over(send: Send): Send {
+    return createRecordingSend(send, this.#fixture, this.#place.ports.clock);
+  }
+
+  /** Leaves the folder empty when the run could not begin. */
+  async abandon(): Promise<void> {
+    await this.#fixture.close();
+    this.#fixture.discard();
+  }
+
+  /** Completes the folder when the run is over; what fails is told, not thrown, and leaves the folder empty. */
+  async finish(ended: RunEnded, setup: RunSetup, called: CalledRun): Promise<RecordingEnd> {
+    const { directory: path } = this.#place;
+    let failure: ReprError | null = null;
+    let calls = 0;
+    try {
+      calls = this.#addSession(ended, setup, called);
+    } catch (error) {
+      failure = fileError(error, "complete the recording", path);
+    }
+    const { published, redactions, leftAlone, failure: failed } = await this.#fixture.close();
+    if (failed !== null) failure ??= fileError(failed.error, "complete the recording", path);
+    failure ??= this.#lossOf(published);
+    if (failure === null) {
+      const facts = {
+        kind: "recorded",
+        path,
+        exchanges: published,
+        calls,
+        secrets: total(redactions),
+      } as const;
+      const untested = await this.#expect(ended);
+      const tested = untested === null ? { tested: true } : { tested: false, untested };
+      const left = leftAlone.length === 0 ? {} : { left_alone: leftAlone };
+      return { notice: { ...facts, ...tested, ...left }, failure };
+    }
+    this.#fixture.discard();
+    const { code, message } = failure;
+    return { notice: { kind: "not_recorded", path, code, message }, failure };
+  }
+
+  /** Plays what was recorded, and keeps what that wrote as `expect/`; says why where it is not played to the same end. */
+  async #expect({ state }: RunEnded): Promise<string | null> {
+    if (state === "interrupted" || state === "timed_out") {
+      return "what a person or a limit of time did is in no recording";
+    }
+    const { ports, directory } = this.#place;
+    const { signal } = new AbortController();
+    const test = { name: directory, directory };
+    const { divergences, error } = await playTest(test, { ports, update: "expect", signal });
+    if (error !== null) return error.message;
+    const [first] = divergences;
+    if (first === undefined) return null;
+    const lines = divergenceLines(first).map((line) => line.trim());
+    return `played again, ${lines.join("; ")} (see reprise test ${JSON.stringify(directory)})`;
+  }
+
+  /** `tools.json` comes last: without it the folder is no fixture that can be played. */
+  #addSession(ended: RunEnded, setup: RunSetup, called: CalledRun): number {
+    const { ports, home, writer } = this.#place;
+    const [first, last] = ended.turns;
+    const turns = writer.allTurns().filter(({ turn }) => turn >= first && turn <= last);
+    const { file: tools, outputs } = recordedCalls(turns);
+    const { args, stdin, files } = replayCall(setup, called);
+    const step = { args: [...args], ...(stdin === undefined ? {} : { stdin }) };
+    const session: SessionFile = {
+      format: SESSION_FORMAT,
+      steps: [{ ...step, fixture: ".", exit: ended.exit_code, state: ended.state }],
+    };
+    for (const { path, bytes } of this.#before) {
+      this.#fixture.add(`start/${path}`, bytes, { verbatim: true });
+    }
+    for (const [name, { sha256 }] of outputs) {
+      this.#fixture.add(name, readBlob(ports, home, writer.id, sha256));
+    }
+    for (const [name, text] of files) this.#fixture.add(name, text);
+    // As JSON, like in the bodies of requests, so that secrets are replaced by the same here and there.
+    this.#fixture.add("session.json", readable(session));
+    this.#fixture.add("tools.json", readable(tools));
+    return tools.calls.length;
+  }
+
+  #lossOf(published: number): ReprError | null {
+    const [first] = this.#lost;
+    if (first !== undefined) {
+      const { file, secrets = [], request, reason } = first;
+      return file !== undefined ? secretLeft(file, secrets) : new ReprError(
+        UNKEPT.has(reason) ? "not_kept" : "storage_failed",
+        `Cannot keep request ${request} in the recording: ${reason}`,
+      );
+    }
+    if (published > 0) return null;
+    return new ReprError("network_failed", "Cannot record the run: no answer came to any request", {
+      hint: "Nothing was kept: the folder can be given again",
+    });
+  }
+}
+
+/** Whatever names the session stands in the fixture. An id is in small letters, also where the secret is not. */
+function requireCleanId(id: string, values: readonly KnownValue[]): void {
+  const lower = values.map(({ name, value }) => ({ name, value: value.toLowerCase() }));
+  const names = leaksIn(new TextEncoder().encode(id), lower);
+  if (names.length === 0) return;
+  throw new ReprError(
+    "secret_left",
+    `Cannot record the run: the id of its session holds the value of ${names.join(", ")}`,
+    { hint: "Give a new session another name with --new -s NAME", details: { secrets: [...names] } },
+  );
+}
+
+/** Why an exchange is not there and is not missed: no connection came about, so that a retry stands for it. */
+const UNPLAYABLE: ReadonlySet<DropReason> = new Set(["no_answer"]);
+
+/** The base URL as a client is given it: with the query of Azure, without the version of Anthropic. */
+function clientBaseUrl({ provider, baseUrl, urlOf }: Endpoint): string {
+  return provider === "anthropic" ? baseUrl.href.replace(/\/+$/, "") : urlOf("");
+}

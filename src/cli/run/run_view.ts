@@ -1,0 +1,162 @@
+import type { RunEvent } from "../../run/events.ts";
+import { counted, headOf } from "../../domain/text.ts";
+import type { Output } from "../output.ts";
+import { leftAloneNote } from "../serve/recording_notes.ts";
+import { dim, type Printable } from "../terminal.ts";
+
+/** How much of a call's arguments a progress line shows, in UTF-16 units. */
+const ARGUMENTS_SHOWN = 120;
+
+/** What a person wants to see of a run. */
+export interface RunViewOptions {
+  /** One line on stderr for each request's reasoning replay. */
+  readonly verbose: boolean;
+  /** Says nothing about pins that changed. */
+  readonly acceptDrift: boolean;
+}
+
+/**
+ * Shows a run to a person: the answer on stdout (as it streams on a terminal, whole at the end elsewhere),
+ * progress on stderr (on a terminal only), notices and errors on stderr always.
+ */
+export class RunView {
+  readonly #output: Output;
+  readonly #options: RunViewOptions;
+  /** A line was begun and not ended yet. */
+  #streaming = false;
+
+  constructor(output: Output, options: RunViewOptions) {
+    this.#output = output;
+    this.#options = options;
+  }
+
+  /** Takes the next event of the run. */
+  show(event: RunEvent): void {
+    switch (event.type) {
+      case "session":
+        this.#line(dim(`session ${event.id}${event.new ? " (new)" : ""}`));
+        break;
+      case "run.started":
+        this.#line(dim(`run ${event.run} · ${event.model}`));
+        if (!this.#options.acceptDrift) {
+          const changed = event.drift.map(({ pin, effect }) => `${pin} (${effect})`).join("; ");
+          if (changed !== "") this.#note(`changed since the last run: ${changed}`);
+        }
+        break;
+      case "request":
+        this.#line(dim(requestLine(event)));
+        if (this.#options.verbose) {
+          this.#output.note(
+            `reasoning replay items=${event.reasoning_sent} fingerprint=${event.fingerprint}`,
+          );
+        }
+        break;
+      case "text.delta":
+        if (this.#output.stdoutIsTerminal) {
+          this.#output.text(event.delta);
+          this.#streaming = true;
+        }
+        break;
+      case "reasoning.delta":
+        this.#output.progress(dim(event.delta));
+        this.#streaming ||= this.#output.stderrIsTerminal;
+        break;
+      case "tool.started":
+        this.#line(`→ ${event.name} ${headOf(event.arguments, ARGUMENTS_SHOWN)}`);
+        break;
+      case "tool.finished":
+        this.#line(dim(`  ${event.name}: ${event.status}, ${counted(event.output_chars, "character")}`));
+        break;
+      case "notice":
+        this.#note(noticeText(event));
+        break;
+      case "error":
+        this.#endLine();
+        this.#output.errorLine(
+          String(event.message),
+          typeof event.hint === "string" ? event.hint : undefined,
+        );
+        break;
+      case "run.ended":
+        this.#endLine();
+        if (!this.#output.stdoutIsTerminal && event.text !== "") this.#output.text(`${event.text}\n`);
+        this.#line(dim(`${event.state} · go on: ${event.resume}`));
+        break;
+      case "item":
+        this.#endLine();
+        break;
+      case "turn.saved":
+      case "usage":
+        break;
+    }
+  }
+
+  #note(text: string): void {
+    this.#endLine();
+    this.#output.note(`notice: ${text}`);
+  }
+
+  #line(text: Printable): void {
+    this.#endLine();
+    this.#output.progress(text);
+    this.#output.progress("\n");
+  }
+
+  /** Ends a streamed line before something else is written. */
+  #endLine(): void {
+    if (!this.#streaming) return;
+    this.#streaming = false;
+    if (this.#output.stdoutIsTerminal) this.#output.text("\n");
+    else this.#output.progress("\n");
+  }
+}
+
+function requestLine(event: Extract<RunEvent, { type: "request" }>): string {
+  const left = event.reasoning_dropped === 0 ? "" : `, ${event.reasoning_dropped} left out`;
+  return `request ${event.step}: ${
+    counted(event.items, "item")
+  }, ${event.reasoning_sent} of them reasoning${left} · ${event.fingerprint}`;
+}
+
+function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
+  switch (event.kind) {
+    case "replay_dropped": {
+      const list = event.items.map((item) => `seq ${item.seq}: ${item.reason}`).join("; ");
+      return `${counted(event.items.length, "earlier item")} not sent (${list})`;
+    }
+    case "replay_stripped":
+      return `the API refused the request; sent again without what was refused (${event.reason}: ` +
+        `${counted(event.items.length, "item")}): ${event.message}. ${event.hint}`;
+    case "orphan_repaired":
+      return `calls of a killed run were answered on disk: ${event.call_ids.join(", ")}`;
+    case "orphan_answered":
+      return `call ${event.call_id} has no recorded result and is answered in the request`;
+    case "call_id_renamed":
+      return `a repeated call id is sent as ${event.call_id}`;
+    case "result_without_call":
+      return `a result without its call is not sent: ${event.call_id}`;
+    case "duplicate_result":
+      return `a second result of one call is not sent: ${event.call_id}`;
+    case "compacted":
+      return `the history up to seq ${event.to_seq} is sent as a summary: about ${
+        counted(event.tokens_after, "token")
+      } ` +
+        `instead of ${event.tokens_before}`;
+    case "run_closed":
+      return `run ${event.run} was killed and is now closed as interrupted`;
+    case "retry":
+      return `trying again in ${
+        (event.delay_ms / 1000).toFixed(1)
+      } s (attempt ${event.attempt}): ${event.message}`;
+    case "stream":
+    case "instructions_lost":
+      return event.message;
+    case "recorded":
+      return `recorded into ${event.path}: ${counted(event.exchanges, "exchange")}, ` +
+        `${counted(event.calls, "call")}, ${counted(event.secrets, "secret")} replaced` +
+        (event.untested === undefined ? "" : `; it has no expect/: ${event.untested}`) +
+        (event.left_alone === undefined ? "" : `; ${leftAloneNote(event.left_alone)}`);
+    case "not_recorded":
+      return `this run is not recorded, but otherwise as it would be: ${event.message}`;
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * The verbs about recorded traffic: record it, and play it back.
+ *
+ * @module
+ */
+import { ReprError } from "../../domain/errors.ts";
+import {
+  again,
+  argument,
+  choice,
+  type FlagsOf,
+  list,
+  requiredText,
+  text,
+  toggle,
+  value,
+  type Verb,
+  verb,
+  WRAPPED_COMMAND,
+} from "../declare.ts";
+import { COMMON_FLAGS, days, DRY_RUN, REQUEST_FLAGS, tcpPort, wholeNumber } from "../flags.ts";
+import { RUN_FLAGS } from "../run/command.ts";
+
+const PORT_FILE = text(
+  "--port-file <file>",
+  "write the port there once it listens: a new file, removed at the end",
+);
+const EVENTS = text("--events <file>", "write JSON Lines there; with -- CMD, where stdout is the command's");
+
+const RECORD_FLAGS = {
+  ...COMMON_FLAGS,
+  out: requiredText("--out <dir>", "the fixture to write: a folder that is new or empty"),
+  upstream: value(
+    "--upstream <url>",
+    "the API that requests go to, without the path that clients add; with -- CMD, the only API that is recorded: " +
+      "OpenAI's or one like it, Anthropic's with -p anthropic (default with -- CMD: what the base URL variables say)",
+    oneUpstream,
+  ),
+  port: value(
+    "--port <n>",
+    "the port on 127.0.0.1 (default: any free one); with -- CMD, of OPENAI_BASE_URL",
+    tcpPort,
+  ),
+  portFile: PORT_FILE,
+  provider: again(
+    { ...REQUEST_FLAGS.provider, sources: [] },
+    "whose API it is (default: seen from the traffic)",
+  ),
+  keepCut: toggle("--keep-cut", "keep streams without their terminal event too, marked so"),
+  notSecret: again(RUN_FLAGS.notSecret, "a variable whose value is no secret, whatever its name says"),
+  events: EVENTS,
+  dryRun: again(DRY_RUN, "say what would be done; do nothing"),
+};
+/** The flags of `record`. */
+export type RecordFlags = FlagsOf<typeof RECORD_FLAGS>;
+
+const SERVE_FLAGS = {
+  ...COMMON_FLAGS,
+  port: again(RECORD_FLAGS.port, "the port (default: any free one); with -- CMD, of OPENAI_BASE_URL"),
+  portFile: PORT_FILE,
+  host: text("--host <addr>", "the address to listen on (default: 127.0.0.1); needs --token"),
+  token: text("--token <token>", "the key that clients must send"),
+  rules: choice(
+    "--rules <rules>",
+    "whose rules requests are checked by (default: the fixture's provider's)",
+    ["openai", "azure", "anthropic", "none"],
+  ),
+  match: choice(
+    "--match <how>",
+    "how a request finds its exchange (default: semantic)",
+    ["exact", "semantic", "sequence"],
+  ),
+  pace: text("--pace <pace>", "fast, real, or a factor of the recorded speed (default: fast)"),
+  strictUsage: toggle("--strict-usage", "end with exit code 7 when an exchange was not asked for"),
+  allowUnused: toggle("--allow-unused", "let -- CMD ask nothing (default: exit code 7)", {
+    conflicts: ["strictUsage"],
+  }),
+  maxAge: value("--max-age <days>", "refuse fixtures that were recorded longer ago", days),
+  fault: list("--fault <line>", 'break answers: "fail, ok", "2: cut after 3 events" (docs/faults.md)'),
+  events: EVENTS,
+};
+/** The flags of `serve`. */
+export type ServeFlags = FlagsOf<typeof SERVE_FLAGS>;
+
+const TEST_FLAGS = {
+  ...COMMON_FLAGS,
+  update: toggle("--update", "rewrite requests and expect/ to what the sessions are now"),
+  reporter: choice(
+    "--reporter <reporter>",
+    "how results are printed (default: tap; with --json: json)",
+    ["tap", "junit", "json"],
+  ),
+  bail: toggle("--bail", "end with the first test that fails"),
+  jobs: value(
+    "--jobs <n>",
+    "how many are played at a time (default: one a processor, at most 8)",
+    wholeNumber(1),
+  ),
+};
+/** The flags of `test`. */
+export type TestFlags = FlagsOf<typeof TEST_FLAGS>;
+
+/** The declarations. */
+export const RECORDING_VERBS: readonly Verb[] = [
+  verb({
+    name: "record",
+    about: "a recording proxy in front of an API; with -- CMD, while CMD runs",
+    usage: "[options] [-- CMD…]",
+    arguments: [WRAPPED_COMMAND],
+    flags: RECORD_FLAGS,
+    examples: [
+      "reprise record --out fixtures/chat -- npm test",
+      "reprise record --upstream https://api.openai.com --out fixtures/chat --port 8080",
+    ],
+    load: async () => (await import("./record.ts")).recordVerb,
+  }),
+  verb({
+    name: "serve",
+    about: "play fixtures back as the API, and check requests by its rules; with -- CMD, while CMD runs",
+    usage: "[options] <dirs...> [-- CMD…]",
+    arguments: [argument("<dirs...>", "fixture folders"), WRAPPED_COMMAND],
+    flags: SERVE_FLAGS,
+    examples: [
+      "reprise serve fixtures/chat -- npm test",
+      "reprise serve fixtures/* --port 8080 --strict-usage",
+    ],
+    load: async () => (await import("./serve.ts")).serveVerb,
+  }),
+  verb({
+    name: "test",
+    about: "play recorded sessions again, and compare requests and turn files with what is kept",
+    arguments: [argument("<dirs...>", "folders with a session.json, or folders that hold such")],
+    flags: TEST_FLAGS,
+    examples: ["reprise test tests/sessions", "reprise test tests/sessions/fork --update"],
+    load: async () => (await import("../test/test.ts")).testVerb,
+  }),
+];
+
+/** A fixture is of one API, and the last of two would be taken without a word. */
+function oneUpstream(url: string, before: string | undefined): string {
+  if (before === undefined) return url;
+  throw new ReprError("usage", "Cannot record: --upstream is given twice", {
+    hint: "Record each API with a recorder and a folder of its own",
+  });
+}

@@ -1,0 +1,296 @@
+/** The verb `record`: a proxy in front of an API that keeps what passes as a fixture. */
+import { asReprError, type ExitCode, ReprError } from "../../domain/errors.ts";
+import { total } from "../../domain/redact.ts";
+import { counted } from "../../domain/text.ts";
+import type { DropReason } from "../../fixture/record/outcome.ts";
+import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
+import { openPatiently } from "../../fixture/record/temp_file.ts";
+import {
+  type ExchangeEvent,
+  FixtureWriter,
+  type RecordingSummary,
+  secretLeft,
+} from "../../fixture/record/writer.ts";
+import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/refused_event.ts";
+import { requireNewFolder } from "../../fixture/seal.ts";
+import { createScrubber } from "../../fixture/secrets/scrubber.ts";
+import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
+import { fileError } from "../../store/fs_errors.ts";
+import type { RecordFlags } from "./command.ts";
+import { type Context, makeContext } from "../context.ts";
+import { unsetVariables } from "../environment.ts";
+import { type EventOutput, openEventOutput } from "./event_output.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import type { Output } from "../output.ts";
+import { PortFile } from "./port_file.ts";
+import { alteredNote, leftAloneNote, tooShortNote, unaskedNote, unledNote } from "./recording_notes.ts";
+import { OWN_URL_VARIABLE } from "../run/providers.ts";
+import { recordRoutes, type Routes } from "./record_routes.ts";
+import { representing } from "../run/represented.ts";
+import { refusedLine } from "./serve_view.ts";
+import { secretEnvironment } from "../secret_environment.ts";
+import { absolute } from "../settings.ts";
+import { ordinaryEnd } from "./graceful_shutdown.ts";
+import { VERSION } from "../version.ts";
+import { clientEnvironment, runWrapped, type ServedRoute } from "./wrapped_command.ts";
+
+/** Performs `record`; `command` is what stands behind `--`, empty where nothing does. */
+export async function recordVerb(
+  ports: ProgramPorts,
+  command: readonly string[],
+  flags: RecordFlags,
+): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { output } = context;
+  const wraps = command.length > 0;
+  const out = absolute(ports, flags.out);
+  const routes = await recordRoutes(ports, flags.upstream, { wraps, provider: flags.provider });
+  const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
+  if (flags.dryRun === true) return preview(context, { command, flags, out, routes });
+
+  using events = openEventOutput(output, flags, { wraps });
+  const { values, tooShort } = secretEnvironment(flags.notSecret);
+  const writer = openWriter(context, { flags, out, events, wraps, values });
+  using end = wraps ? null : ordinaryEnd();
+  if (end !== null) output.onClosed(() => end.ask());
+  const counts = { skipped: 0, turned_away: 0 };
+  const recorder = await listening(context, { flags, writer, routes, events, counts });
+  let code = 0;
+  let thrown: ReprError | null = null;
+  try {
+    using _file = portFile?.write(recorder.port) ?? null;
+    const served = ledTo(recorder);
+    const environment = { ...clientEnvironment(served), ...representing(ports, served) };
+    const ready = {
+      type: "ready",
+      ...{ port: recorder.port, origin: recorder.origin, address: recorder.address, out },
+      ...(wraps ? { environment } : {}),
+    };
+    events.write(ready);
+    if (!wraps && !events.onStdout) {
+      output.note(`recording ${routes.upstreams.join(" and ")} at ${recorder.origin} into "${out}"`);
+    }
+    const unled = wraps && flags.provider === undefined ? unledNote(served.map(({ route }) => route)) : null;
+    if (unled !== null) output.note(unled);
+    // It is the upstream of one of the routes, or the user named another one.
+    if (wraps) unsetVariables([OWN_URL_VARIABLE]);
+    code = wraps ? await runWrapped(command, environment) : await end?.came ?? 0;
+  } catch (error) {
+    thrown = asReprError(error);
+  }
+  await recorder.stop();
+  const summary = await writer.close();
+  const variables = ledTo(recorder).map(({ route }) => route.variable);
+  const nothing = wraps && summary.published === 0
+    ? nothingRecorded(summary.dropped, unaskedNote("recorder", { skipped: counts.skipped, variables }))
+    : null;
+  const exitCode = told({ output, events, out }, summary, {
+    code,
+    thrown,
+    nothing,
+    turnedAway: counts.turned_away,
+  });
+  const notes = [
+    alteredNote(summary.altered),
+    tooShortNote(tooShort),
+    leftAloneNote(summary.leftAlone),
+  ];
+  for (const note of notes) if (note !== null) output.note(note);
+  return exitCode;
+}
+
+/** The routes of a wrapped command with their servers. */
+function ledTo({ servers }: Recorder): ServedRoute[] {
+  return servers.flatMap(({ route, origin }) => route === null ? [] : [{ route, origin }]);
+}
+
+interface Opening {
+  readonly flags: RecordFlags;
+  readonly out: string;
+  readonly events: EventOutput;
+  readonly wraps: boolean;
+  readonly values: readonly KnownValue[];
+}
+
+function openWriter(
+  { ports, output }: Context,
+  { flags, out, events, wraps, values }: Opening,
+): FixtureWriter {
+  try {
+    return FixtureWriter.create(ports.files, out, {
+      created: ports.clock.now(),
+      producer: `reprise ${VERSION}`,
+      provider: flags.provider,
+      scrubber: createScrubber({ values }),
+      notSecret: flags.notSecret,
+      keepCut: flags.keepCut === true,
+      open: openPatiently,
+      onExchange: (event) => {
+        events.write(event);
+        if (event.state === "dropped") output.note(dropLine(event));
+        else if (!wraps && !events.onStdout) output.note(exchangeLine(event));
+      },
+    });
+  } catch (error) {
+    throw fileError(error, "begin the recording", out);
+  }
+}
+
+async function listening(
+  { ports, output }: Context,
+  { flags, writer, routes: { routes }, events, counts }: {
+    readonly flags: RecordFlags;
+    readonly writer: FixtureWriter;
+    readonly routes: Routes;
+    readonly events: EventOutput;
+    /** Counts the requests that are no exchanges. */
+    readonly counts: Record<(SkippedEvent | TurnedAwayEvent)["type"], number>;
+  },
+): Promise<Recorder> {
+  const onEvent = (event: SkippedEvent | TurnedAwayEvent) => {
+    counts[event.type] += 1;
+    events.write(event);
+    if (!events.onStdout) output.note(refusedLine(event));
+  };
+  try {
+    return startRecorder({ ports, writer, routes, port: flags.port ?? 0, onEvent });
+  } catch (error) {
+    await writer.close();
+    throw error;
+  }
+}
+
+/** Says what became of the recording, and what the process ends with: the command's own failure comes first. */
+function told(
+  { output, events, out }: { readonly output: Output; readonly events: EventOutput; readonly out: string },
+  { published, dropped, refused, unkept, redactions, altered, leftAlone, failure }: RecordingSummary,
+  { code, thrown, nothing, turnedAway }: {
+    readonly code: number;
+    readonly thrown: ReprError | null;
+    /** Told where nothing else is. */
+    readonly nothing: ReprError | null;
+    readonly turnedAway: number;
+  },
+): ExitCode {
+  const failed = failure === null ? null : fileError(failure.error, "record", out);
+  const lost = refused > 0
+    ? leftOver(refused)
+    : unkept > 0
+    ? notKept(unkept)
+    : turnedAway > 0
+    ? notServed(turnedAway)
+    : code === 0
+    ? nothing
+    : null;
+  const error = thrown ?? failed ?? lost;
+  const exitCode = (code !== 0 ? code : error?.exitCode ?? 0) as ExitCode;
+  if (error !== null) {
+    events.write({ ...error.toJSON(), type: "error" });
+    if (!events.onStdout) output.errorLine(error.message, error.hint);
+  }
+  const ended = {
+    type: "record.ended",
+    out,
+    ...{
+      published,
+      dropped,
+      refused,
+      unkept,
+      redactions,
+      altered,
+      left_alone: leftAlone,
+      turned_away: turnedAway,
+    },
+    exit_code: exitCode,
+  };
+  events.write(ended);
+  const replaced = total(redactions);
+  output.note(
+    `recorded ${counted(published, "exchange")} into "${out}"` +
+      (dropped === 0 ? "" : `, left out ${dropped}`) +
+      (replaced === 0 ? "" : `, replaced ${counted(replaced, "secret")}`),
+  );
+  return output.closed ? output.closedExitCode : exitCode;
+}
+
+/** A command that went well and left no recording has not done what it was to do: nobody should build on that. */
+function nothingRecorded(dropped: number, unasked: string): ReprError {
+  return new ReprError("nothing_recorded", "Cannot keep a recording: no exchange is in it", {
+    hint: dropped === 0 ? unasked : "Why each was left out was said when it ended",
+  });
+}
+
+function leftOver(refused: number): ReprError {
+  return new ReprError("secret_left", `Cannot keep ${refused} of the exchanges: they still held a secret`, {
+    hint: "Which ones, and whose value, was said when they ended; nothing of them was kept",
+  });
+}
+
+function notKept(unkept: number): ReprError {
+  return new ReprError(
+    "not_kept",
+    `Cannot keep ${counted(unkept, "exchange")}: no fixture can hold what was answered`,
+    {
+      hint: "Which ones, and why, was said when they ended; every other exchange is in the fixture",
+    },
+  );
+}
+
+/** The client asked for answers that the fixture does not hold. */
+function notServed(turnedAway: number): ReprError {
+  const requests = counted(turnedAway, "request");
+  return new ReprError(
+    "not_kept",
+    `Cannot keep ${requests}: ${turnedAway === 1 ? "it was" : "they were"} turned away`,
+    { hint: "Which ones, and why, was said when they came; every other exchange is in the fixture" },
+  );
+}
+
+function preview(
+  { ports, output }: Context,
+  { command, flags, out, routes }: {
+    readonly command: readonly string[];
+    readonly flags: RecordFlags;
+    readonly out: string;
+    readonly routes: Routes;
+  },
+): ExitCode {
+  requireNewFolder(ports.files, out, "record");
+  const { upstreams } = routes;
+  const port = flags.port ?? 0;
+  if (output.options.json) {
+    output.json({ type: "dry_run", upstreams, out, port, command: command.length === 0 ? null : command });
+  } else {
+    output.text(
+      `Would listen on 127.0.0.1 (${port === 0 ? "any free port" : `port ${port}`}), pass requests on to ` +
+        `${upstreams.join(" or ")},\nand keep them in "${out}"` +
+        (command.length === 0 ? "" : `, while ${JSON.stringify(command[0])} runs`) + ". Nothing was done.\n",
+    );
+  }
+  return 0;
+}
+
+function exchangeLine({ number, method, path, status, bytes, ms }: ExchangeEvent): string {
+  return `exchange ${number}: ${method} ${path} ${status}, ${counted(bytes, "byte")} in ${Math.round(ms)} ms`;
+}
+
+/** Why an exchange was left out, for people. */
+const WHY: Readonly<Record<DropReason, string>> = {
+  no_answer: "the upstream could not be reached",
+  closed: "the client hung up (--keep-cut keeps such a one)",
+  cut: "its body broke off (--keep-cut keeps such a one)",
+  no_terminal_event: "the event that ends such a stream did not come (--keep-cut keeps such a one)",
+  encoding: "its content encoding cannot be undone",
+  invalid: "a fixture cannot hold its method, status or headers",
+  too_large: "its body is larger than a fixture can hold",
+  unreadable: "its headers are not valid HTTP, or its compressed body is damaged or grows without measure",
+  stopped: "it was still running when the recording ended",
+  secret_left: "it still held a secret",
+  storage: "it could not be written",
+};
+
+function dropLine(event: ExchangeEvent): string {
+  const { request, method, path, reason, secrets = [], file } = event;
+  const why = file !== undefined ? secretLeft(file, secrets).message : WHY[reason ?? "storage"];
+  return `not recorded: request ${request}, ${method} ${path}: ${why}`;
+}

@@ -1,0 +1,125 @@
+/**
+ * Where `record` passes requests on to: what the user fixed, or where the wrapped command would have gone without us.
+ *
+ * @module
+ */
+import { lookup } from "node:dns/promises";
+import { ReprError } from "../../domain/errors.ts";
+import type { ProviderKind } from "../../domain/fingerprint.ts";
+import type { Ports } from "../../domain/ports.ts";
+import type { RecordRoute } from "../../fixture/record/recorder.ts";
+import { parseUpstream, requirePublicName, type Upstream } from "../../fixture/record/upstream.ts";
+import { USUAL_ROUTES, type UsualRoute } from "../../fixture/loopback/route.ts";
+import { OWN_URL_VARIABLE, PROVIDER_ACCESS } from "../run/providers.ts";
+
+/** How long a name may take to be looked up, in milliseconds; what takes longer is not held against it. */
+const LOOKUP_MS = 3000;
+
+/** Where requests go, for the recorder and for people. */
+export interface Routes {
+  readonly routes: readonly RecordRoute[];
+  /** The URLs, without anything that could be secret. */
+  readonly upstreams: readonly string[];
+}
+
+/**
+ * The routes of `--upstream URL`, or of a wrapped command without it: what `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL`
+ * say, else the providers' own servers. With both, only one API is led to the upstream, so that the key of the other
+ * vendor does not go there: Anthropic's where `provider` or the host says so, else OpenAI's. The base URLs that a command gets end in the same path as those upstream, so
+ * that paths go through and are recorded unchanged.
+ *
+ * @throws {ReprError} `usage` where there is neither, and where `REPRISE_BASE_URL` leads a wrapped command elsewhere;
+ * `bad_url`, `insecure_url`.
+ */
+export async function recordRoutes(
+  ports: Pick<Ports, "env">,
+  upstream: string | undefined,
+  { wraps, provider }: { readonly wraps: boolean; readonly provider?: ProviderKind | undefined },
+): Promise<Routes> {
+  if (upstream !== undefined) {
+    const given = await checked(parseUpstream(upstream, { isLiteral: true }));
+    if (!wraps) return { routes: [{ upstream: given, route: null }], upstreams: [textOf(given)] };
+    const { origin, prefix } = withoutVersion(given);
+    const isAnthropic = (provider ?? vendorAt(origin)) === "anthropic";
+    const usual = USUAL_ROUTES.filter((route) => (route.provider === "anthropic") === isAnthropic);
+    return {
+      routes: usual.map((one) => routeTo(one, { origin, prefix: `${prefix}${one.path}` })),
+      upstreams: [`${origin}${prefix}`],
+    };
+  }
+  if (!wraps) {
+    throw new ReprError("usage", "Cannot record: no upstream is given", {
+      hint: "Give --upstream URL, or the command to record: reprise record --out DIR -- CMD",
+    });
+  }
+  const routes = await Promise.all(USUAL_ROUTES.map(async (usual) => {
+    const base = await baseOf(ports, usual.provider);
+    // Clients of Anthropic add the version themselves.
+    return routeTo(usual, usual.provider === "anthropic" ? withoutVersion(base) : base);
+  }));
+  const upstreams = routes.map(({ route }) => route.baseUrl);
+  requireNoWayPast(ports, upstreams);
+  return { routes, upstreams };
+}
+
+/** Refuses a base URL that wins over those of the routes and is none of them: its API and its key are not known here. */
+function requireNoWayPast({ env }: Pick<Ports, "env">, upstreams: readonly string[]): void {
+  const url = env(OWN_URL_VARIABLE) ?? "";
+  const endpointOf = (text: string) => URL.parse(text)?.href.replace(/\/+$/, "").replace(/\/v1$/, "");
+  const endpoint = endpointOf(url);
+  if (url === "" || endpoint !== undefined && upstreams.some((known) => endpointOf(known) === endpoint)) {
+    return;
+  }
+  throw new ReprError("usage", `Cannot record: ${OWN_URL_VARIABLE} leads past the recorder`, {
+    hint: `Unset it, or name the API that it leads to with --upstream`,
+  });
+}
+
+/** The vendor whose own server is there; `undefined` for any other one. */
+function vendorAt(origin: string): ProviderKind | undefined {
+  return USUAL_ROUTES.map(({ provider }) => provider).find((provider) =>
+    URL.parse(PROVIDER_ACCESS[provider].defaultUrl ?? "")?.origin === origin
+  );
+}
+
+/** The route to an API at this base URL. A path is not held to that of the base URL, only to its origin. */
+function routeTo({ variable, provider }: UsualRoute, base: Upstream) {
+  const route = { variable, provider, path: base.prefix, baseUrl: textOf(base) };
+  return { upstream: { origin: base.origin, prefix: "" }, route };
+}
+
+async function baseOf(ports: Pick<Ports, "env">, provider: ProviderKind): Promise<Upstream> {
+  const { urlVariables, defaultUrl } = PROVIDER_ACCESS[provider];
+  const set = urlVariables.map((name) => ports.env(name)).find((value) =>
+    value !== undefined && value !== ""
+  );
+  return set === undefined
+    ? parseUpstream(defaultUrl as string, { isLiteral: false })
+    : await checked(parseUpstream(set, { isLiteral: false }));
+}
+
+async function checked(upstream: Upstream): Promise<Upstream> {
+  await requirePublicName(upstream, addressesOf);
+  return upstream;
+}
+
+async function addressesOf(hostname: string): Promise<string[]> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("The lookup takes too long")), LOOKUP_MS);
+  });
+  try {
+    const found = await Promise.race([lookup(hostname, { all: true }), late]);
+    return found.map(({ address }) => address);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function withoutVersion({ origin, prefix }: Upstream): Upstream {
+  return { origin, prefix: prefix.replace(/\/v1$/, "") };
+}
+
+function textOf({ origin, prefix }: Upstream): string {
+  return `${origin}${prefix}`;
+}

@@ -1,0 +1,71 @@
+/**
+ * What a recording tells at its end, beside what it holds: what somebody should know before it is committed or played.
+ *
+ * @module
+ */
+import { counted } from "../../domain/text.ts";
+import { isSet } from "../environment.ts";
+import type { LeftAlone } from "../../fixture/record/outcome.ts";
+import { type Route, USUAL_ROUTES } from "../../fixture/loopback/route.ts";
+import { SHORTEST_SECRET } from "../../fixture/secrets/secret_values.ts";
+
+/** How many files a note names of each secret; events name all. */
+const LISTED_FILES = 5;
+
+/** That secrets of these variables were not looked for; `null` where there are none. */
+export function tooShortNote(variables: readonly string[]): string | null {
+  if (variables.length === 0) return null;
+  const [are, them] = variables.length === 1 ? ["is", "it"] : ["are", "them"];
+  return `${variables.join(", ")} ${are} too short to look for (under ${SHORTEST_SECRET} characters): ` +
+    `see that no recording holds ${them}`;
+}
+
+/** Advice that fits variables, not the headers of requests. */
+const NOT_SECRET = ". --not-secret NAME says that the value of a variable is no secret";
+
+/** That these secrets are ordinary words, and where they were left; `null` for none. */
+export function leftAloneNote(leftAlone: readonly LeftAlone[]): string | null {
+  if (leftAlone.length === 0) return null;
+  const each = leftAlone.map(({ name, files }) => {
+    const more = files.length - LISTED_FILES;
+    return `${name} in ${files.slice(0, LISTED_FILES).join(", ")}${
+      more > 0 ? ` and ${counted(more, "more file")}` : ""
+    }`;
+  });
+  return `ordinary words (letters only, at most 12) are looked for in headers, URLs and members named like keys only, ` +
+    `and were left alone elsewhere: ${each.join("; ")}${
+      leftAlone.some(({ name }) => isSet(name)) ? NOT_SECRET : ""
+    }`;
+}
+
+/** That so many published exchanges are not as they were sent; `null` for none. */
+export function alteredNote(exchanges: number): string | null {
+  if (exchanges === 0) return null;
+  const [hold, them] = exchanges === 1
+    ? ["exchange holds replaced text in its request", "it"]
+    : ["exchanges hold replaced text in their requests", "them"];
+  return `${exchanges} ${hold}: serve finds ${them} where the same values are in its environment, ` +
+    "or where clients send the replaced text itself";
+}
+
+/**
+ * That a wrapped command sent nothing to the recorder or the server that counts; `skipped` requests came that are no
+ * exchanges.
+ */
+export function unaskedNote(
+  what: "recorder" | "server",
+  { skipped, variables }: { readonly skipped: number; readonly variables: readonly string[] },
+): string {
+  return skipped > 0
+    ? `The command sent only connection checks (HEAD) or WebSocket upgrades, ${skipped} in all: they are no exchanges`
+    : `The command asked nothing of the ${what}: clients find it by ${variables.join(" or ")}`;
+}
+
+/** That a wrapped command is led to one API only, and the requests to the other one go their own way; `null` for both. */
+export function unledNote(led: readonly Pick<Route, "variable" | "provider">[]): string | null {
+  const [route] = led;
+  if (route === undefined || led.length === USUAL_ROUTES.length) return null;
+  const other = route.provider === "anthropic" ? "openai" : "anthropic";
+  return `with --upstream, only ${route.variable} leads to the recorder: requests to the other API go where they ` +
+    `always go, and are not recorded (-p ${other} records that API instead)`;
+}

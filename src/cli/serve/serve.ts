@@ -1,0 +1,220 @@
+/** The verb `serve`: plays fixtures back as the API, and checks requests. */
+import { ReprError } from "../../domain/errors.ts";
+import { PROVIDER_KINDS } from "../../domain/fingerprint.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { counted } from "../../domain/text.ts";
+import { DAY_MS } from "../../domain/time.ts";
+import { parseFaults } from "../../fixture/faults/plan.ts";
+import { recordedOn } from "../../fixture/format.ts";
+import type { Loopback } from "../../fixture/loopback/server.ts";
+import { type Fixture, readFixture } from "../../fixture/read.ts";
+import { recordedRoutes } from "../../fixture/recorded_routes.ts";
+import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
+import { createPlaybook } from "../../fixture/serve/replayer.ts";
+import { createScrubber } from "../../fixture/secrets/scrubber.ts";
+import { type ServeEvent, startReplayServers } from "../../fixture/serve/server.ts";
+import type { ServeFlags } from "./command.ts";
+import { makeOutput } from "../context.ts";
+import { unsetVariables } from "../environment.ts";
+import { openEventOutput } from "./event_output.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { PortFile } from "./port_file.ts";
+import { PROVIDER_ACCESS } from "../run/providers.ts";
+import { unaskedNote } from "./recording_notes.ts";
+import { representing } from "../run/represented.ts";
+import { secretEnvironment } from "../secret_environment.ts";
+import { type ServeSummary, ServeView } from "./serve_view.ts";
+import { ordinaryEnd } from "./graceful_shutdown.ts";
+import { clientEnvironment, runWrapped, variablesPast } from "./wrapped_command.ts";
+
+/** What clients that are given no token send as their key. */
+const DUMMY_KEY = "reprise-plays-this";
+
+/**
+ * Performs `serve`, with a command that runs against the server when `command` is not empty.
+ *
+ * @returns the command's exit code, or 0; 7 instead of 0 after a miss, a broken rule, a request that was turned away,
+ * a wrapped command that asked nothing (without `--allow-unused`) or, with `--strict-usage`, an exchange that nobody asked for or a fault that broke nothing.
+ */
+export async function serveVerb(
+  ports: ProgramPorts,
+  directories: readonly string[],
+  command: readonly string[],
+  flags: ServeFlags,
+): Promise<number> {
+  const output = makeOutput(ports, flags);
+  const pace = paceOf(flags.pace ?? "fast");
+  const faults = flags.fault === undefined ? null : parseFaults(flags.fault.join("\n"));
+  const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
+  requireDistinct(directories, ports);
+  const fixtures = directories.map((directory) => readFixture(ports.files, withoutSlash(directory)));
+  requireYoung(fixtures, flags.maxAge, ports);
+  const { values } = secretEnvironment(fixtures.flatMap(({ header }) => header.not_secret ?? []));
+  const playbook = createPlaybook(fixtures, {
+    match: flags.match ?? "semantic",
+    rules: flags.rules ?? null,
+    scrubber: createScrubber({ values }),
+  });
+  const wraps = command.length > 0;
+  const view = new ServeView(output);
+  using events = openEventOutput(output, flags, { wraps });
+  const counts = { asked: 0, skipped: 0, turned_away: 0 };
+  const tell = (event: ServeEvent) => {
+    if (event.type === "skipped" || event.type === "turned_away") counts[event.type] += 1;
+    else if (event.type !== "warning") counts.asked += 1;
+    events.write(event);
+    if (!events.onStdout) view.event(event);
+  };
+
+  const { port = 0, host, token } = flags;
+  using end = wraps ? null : ordinaryEnd();
+  const { routes, elsewhere } = recordedRoutes(fixtures);
+  const servers = startReplayServers(
+    { playbook, pace, faults, clock: ports.clock, port, host, token, onEvent: tell },
+    wraps ? routes : [null],
+  );
+  const server = servers[0] as Loopback;
+  const served = routes.map((route, index) => ({ route, origin: (servers[index] ?? server).origin }));
+  const baseUrls = clientEnvironment(served);
+  const environment = { ...baseUrls, ...representing(ports, served) };
+  for (const path of elsewhere) {
+    output.note(`"${path}" was recorded under another base path: clients that go by the environment miss it`);
+  }
+  let code: number;
+  try {
+    using _file = portFile?.write(server.port) ?? null;
+    const { port, origin, address } = server;
+    const ready = { type: "ready", port, origin, address, environment };
+    events.write(ready);
+    if (!events.onStdout) {
+      // Scripts wait for this line whether they asked for the other events or not.
+      if (!wraps) output.json(ready);
+      view.ready(address, baseUrls, fixtures);
+    }
+    if (wraps) unsetVariables(variablesPast(served));
+    code = wraps
+      ? await runWrapped(command, { ...environment, ...keys(ports, token) })
+      : await end?.came ?? 0;
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+
+  const summary: ServeSummary = {
+    ...playbook.summary,
+    turned_away: counts.turned_away,
+    skipped: counts.skipped,
+    unmet_faults: faults?.unmet() ?? [],
+  };
+  const unasked = wraps && counts.asked === 0 && flags.allowUnused !== true
+    ? unaskedVerdict({ skipped: counts.skipped, variables: Object.keys(baseUrls) })
+    : null;
+  const verdict = verdictOf(summary, flags.strictUsage === true) ?? unasked;
+  const exitCode = code === 0 && verdict !== null ? 7 : code;
+  events.write({
+    type: "serve.ended",
+    exit_code: exitCode,
+    ...(wraps ? { command_exit_code: code } : {}),
+    ...summary,
+  });
+  if (!events.onStdout) {
+    view.summary(summary);
+    if (verdict !== null && (verdict !== unasked || code === 0)) {
+      output.errorLine(verdict.message, verdict.hint);
+    }
+  }
+  return exitCode;
+}
+
+function paceOf(text: string): Pace {
+  const pace = parsePace(text);
+  if (pace !== null) return pace;
+  throw new ReprError(
+    "usage",
+    `Cannot use --pace ${JSON.stringify(text)}: it is neither fast nor real nor a factor`,
+    {
+      hint: "A factor multiplies the recorded speed: 10 is ten times as fast, 0.5 half as fast",
+    },
+  );
+}
+
+/** Each exchange is played once: of a folder that is named twice all would be played twice. */
+function requireDistinct(directories: readonly string[], { files }: Ports): void {
+  const seen = new Map<string, string>();
+  for (const directory of directories) {
+    const facts = files.facts(withoutSlash(directory));
+    if (facts === null || facts.inode === null) continue;
+    const folder = `${facts.device} ${facts.inode}`;
+    const before = seen.get(folder);
+    seen.set(folder, directory);
+    if (before === undefined) continue;
+    throw new ReprError("usage", `Cannot serve "${directory}": "${before}" is the same folder`, {
+      hint: "Name each folder once: each exchange is played once",
+    });
+  }
+}
+
+/** A stale recording is what a test is to find, not a mistake in the words of the command. */
+function requireYoung(fixtures: readonly Fixture[], maxAge: number | undefined, { clock }: Ports): void {
+  if (maxAge === undefined) return;
+  for (const { path, created, header } of fixtures) {
+    const days = (clock.now() - created) / DAY_MS;
+    if (days <= maxAge) continue;
+    const age = recordedOn(header) === null
+      ? "nothing tells when it was recorded"
+      : `it was recorded ${days.toFixed(1)} days ago`;
+    throw new ReprError(
+      "fixture_too_old",
+      `Cannot serve "${path}": ${age}, and --max-age allows ${maxAge}`,
+      {
+        hint: "Record it anew, or allow more days",
+        details: { path, created: header.created, max_age: maxAge },
+      },
+    );
+  }
+}
+
+/** No real key of the caller's may reach a test server; clients that want one get one, set or not. */
+function keys({ env }: Ports, token: string = DUMMY_KEY): Record<string, string> {
+  const variables = PROVIDER_KINDS.flatMap((kind) =>
+    PROVIDER_ACCESS[kind].keyVariables.map(({ name }) => name)
+  );
+  const set = variables.filter((name) => (env(name) ?? "") !== "");
+  return Object.fromEntries(["OPENAI_API_KEY", "ANTHROPIC_API_KEY", ...set].map((name) => [name, token]));
+}
+
+/** Why the exit code is 7, and what to do; `null` where all is well. */
+function verdictOf(summary: ServeSummary, strictUsage: boolean): Verdict | null {
+  const { missed, refused, turned_away, unused, unmet_faults } = summary;
+  const wrong = [
+    ...(missed > 0 ? [`${missed} missed`] : []),
+    ...(refused > 0 ? [`${refused} broke a rule`] : []),
+    ...(turned_away > 0 ? [`${turned_away} turned away`] : []),
+    ...(strictUsage && unused.length > 0 ? [`${unused.length} not asked for`] : []),
+    ...(strictUsage && unmet_faults.length > 0
+      ? [`${counted(unmet_faults.length, "fault")} broke nothing`]
+      : []),
+  ];
+  if (wrong.length === 0) return null;
+  return {
+    message: `Not every exchange went as recorded: ${wrong.join(", ")}`,
+    hint: "Each is told on stderr without --quiet, and as data with --json or --events FILE",
+  };
+}
+
+/** A command that went well and asked nothing has not tested what it was to test. */
+function unaskedVerdict(facts: Parameters<typeof unaskedNote>[1]): Verdict {
+  return {
+    message: "No exchange was played: nothing was asked for",
+    hint: `${unaskedNote("server", facts)}. --allow-unused is for commands that may ask nothing`,
+  };
+}
+
+interface Verdict {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Messages name files as DIR/NAME. */
+function withoutSlash(directory: string): string {
+  return directory.replace(/(?<=.)\/+$/, "");
+}

@@ -1,0 +1,98 @@
+/**
+ * What `serve` says to people: a line for each request, and a summary.
+ *
+ * @module
+ */
+import { counted } from "../../domain/text.ts";
+import type { Fixture } from "../../fixture/read.ts";
+import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/refused_event.ts";
+import type { PlaybookSummary } from "../../fixture/serve/replayer.ts";
+import type { ServeEvent } from "../../fixture/serve/server.ts";
+import type { Output } from "../output.ts";
+
+/** The most exchanges that the summary lists. */
+const LISTED_UNUSED = 10;
+
+/** What came of all requests. */
+export interface ServeSummary extends PlaybookSummary {
+  /** Requests that were none for the fixtures: without the token, from a web page, over a cap. */
+  readonly turned_away: number;
+  /** Connection checks and WebSocket upgrades, which are neither exchanges nor misses. */
+  readonly skipped: number;
+  /** Faults that broke no answer: nobody asked that often, or the answers had no place for them. */
+  readonly unmet_faults: readonly string[];
+}
+
+/** Tells people on stderr. */
+export class ServeView {
+  readonly #output: Output;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  /** The server listens at `address`, where clients come to by these variables. */
+  ready(
+    address: string,
+    environment: Readonly<Record<string, string>>,
+    fixtures: readonly Fixture[],
+  ): void {
+    const variables = Object.entries(environment).map(([name, url]) => `${name}=${url}`).join(" ");
+    const exchanges = fixtures.reduce((sum, fixture) => sum + fixture.exchanges.length, 0);
+    const what = `${counted(exchanges, "exchange")} of ${counted(fixtures.length, "fixture")}`;
+    this.#line(`serving ${what} at http://${address} (${variables})`);
+  }
+
+  /** A request. */
+  event(event: ServeEvent): void {
+    this.#line(lineOf(event));
+  }
+
+  /** What came of all of them. */
+  summary({ served, missed, refused, warned, unused, turned_away, unmet_faults }: ServeSummary): void {
+    this.#line(
+      `served ${served}, missed ${missed}, refused by a rule ${refused}, with warnings ${warned}` +
+        (turned_away === 0 ? "" : `, turned away ${turned_away}`),
+    );
+    for (const fault of unmet_faults) this.#line(`the fault "${fault}" broke nothing`);
+    if (unused.length === 0) return;
+    const listed = unused.slice(0, LISTED_UNUSED).map(({ fixture, number }) => `${number} of ${fixture}`);
+    const more = unused.length > LISTED_UNUSED ? `, and ${unused.length - LISTED_UNUSED} more` : "";
+    this.#line(`not asked for: ${counted(unused.length, "exchange")}, ${listed.join(", ")}${more}`);
+  }
+
+  #line(text: string): void {
+    this.#output.note(text);
+  }
+}
+
+const SKIPPED = {
+  connection_check: "a connection check, neither an exchange nor a miss",
+  websocket_upgrade: "a WebSocket is refused, clients use HTTP then",
+} as const;
+
+/** A request that is no exchange, as a line. */
+export function refusedLine(event: SkippedEvent | TurnedAwayEvent): string {
+  if (event.type === "turned_away") return `turned away with ${event.status}: ${event.message}`;
+  return `${event.method} ${event.path}: ${event.status}, ${SKIPPED[event.reason]}`;
+}
+
+function lineOf(event: ServeEvent): string {
+  if (event.type === "turned_away" || event.type === "skipped") return refusedLine(event);
+  const asked = `${event.request} ${event.method} ${event.path}`;
+  switch (event.type) {
+    case "played":
+      return `${asked}: ${event.status}, exchange ${event.number} of ${event.fixture}` +
+        (event.fault === undefined ? "" : `, broken: ${event.fault}`);
+    case "faulted":
+      return `${asked}: ${event.status}, a fault instead of an answer: ${event.fault}`;
+    case "miss":
+      return `${asked}: ${event.status}, miss: ${event.message}`;
+    case "refused":
+      return `${asked}: ${event.status}, rule ${event.rule} (${event.grade}): ${event.message}`;
+    case "warning":
+      return `${asked}: warning, ${event.rule}${
+        event.grade === null ? "" : ` (${event.grade})`
+      }: ${event.message}`;
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * A command that a verb wraps: it has the terminal, our verb waits for it.
+ *
+ * @module
+ */
+import { ReprError } from "../../domain/errors.ts";
+import type { Route } from "../../fixture/loopback/route.ts";
+import { loopbackDirect } from "../../transport/proxy.ts";
+import { readVariable } from "../environment.ts";
+import { OWN_URL_VARIABLE, PROVIDER_ACCESS } from "../run/providers.ts";
+import { onStopSignals, signalChild } from "../stop_signals.ts";
+
+/** A route, and the server that its clients come to: `http://127.0.0.1:PORT`. */
+export interface ServedRoute {
+  readonly route: Route;
+  readonly origin: string;
+}
+
+/**
+ * The variables that would lead clients of `serve` past it, to the real servers: of every API that has no route, and
+ * the one that wins over the routes' own.
+ */
+export function variablesPast(served: readonly ServedRoute[]): string[] {
+  const led = new Set(served.map(({ route }) => route.variable));
+  const variables = Object.values(PROVIDER_ACCESS).flatMap(({ urlVariables }) => urlVariables);
+  return [OWN_URL_VARIABLE, ...variables.filter((name) => !led.has(name))];
+}
+
+/** The variables that lead clients to our servers. */
+export function clientEnvironment(served: readonly ServedRoute[]): Record<string, string> {
+  return Object.fromEntries(served.map(({ route, origin }) => [route.variable, `${origin}${route.path}`]));
+}
+
+/**
+ * Runs a command with our streams and our whole environment, `env` on top of it, and waits for its end. Signals that
+ * would end us go to the command instead.
+ *
+ * @returns its exit code; of a command that a signal ended, 128 and the number of the signal.
+ * @throws {ReprError} `usage` where it cannot be started.
+ */
+export async function runWrapped(
+  command: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<number> {
+  let child: Deno.ChildProcess | null = null;
+  // Before the command starts: whoever hears from it may send a signal at once.
+  const ignoreSignals = onStopSignals((signal) => {
+    // A terminal sends Ctrl-C to both of us, and many programs end hard at the second one.
+    if (child !== null && (signal !== "SIGINT" || !Deno.stdin.isTerminal())) signalChild(child, signal);
+  });
+  try {
+    child = started(command, env);
+    // Of a command that a signal ended, the runtime says 128 and its number, as a shell does.
+    return (await child.status).code;
+  } finally {
+    ignoreSignals();
+  }
+}
+
+function started(
+  [name = "", ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Deno.ChildProcess {
+  try {
+    return new Deno.Command(name, {
+      args,
+      // The base URLs lead to this machine, and real keys with them.
+      env: { ...loopbackDirect(readVariable), ...env },
+      stdin: "inherit",
+      stdout: "inherit",
+      stderr: "inherit",
+    }).spawn();
+  } catch (error) {
+    throw new ReprError("usage", `Cannot start the command ${JSON.stringify(name)}: ${whyNot(error)}`, {
+      hint: "Everything after -- is the command and its arguments; no shell takes it apart",
+      cause: error,
+    });
+  }
+}
+
+function whyNot(error: unknown): string {
+  if (error instanceof Deno.errors.NotFound) return "there is no such program";
+  if (error instanceof Deno.errors.PermissionDenied) return "it may not be executed";
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,170 @@
+/**
+ * Comparing a played session with its folder.
+ *
+ * @module
+ */
+import { sha256Hex } from "../../domain/hash.ts";
+import { isJsonObject, type JsonValue } from "../../domain/json.ts";
+import { counted } from "../../domain/text.ts";
+import type { Fixture } from "../../fixture/read.ts";
+import { firstDifference } from "../../fixture/match/difference.ts";
+import { jsonOf } from "../../fixture/match/request_json.ts";
+import type { SessionStep } from "../../fixture/session/session_file.ts";
+import type { Divergence } from "./divergence.ts";
+import { sameBytes, type SessionState } from "./expectation.ts";
+import type { StepEnd } from "./step.ts";
+
+/** What differs about how a step ended: nothing that `--update` could mend. */
+export function compareEnd(step: SessionStep, end: StepEnd, number: number): Divergence[] {
+  const where = `step ${number} (${step.args[0]})`;
+  const said = end.said === "" ? {} : { said: end.said };
+  if (end.hung) return [{ kind: "hangs", where, message: "did not end in two minutes" }];
+  if (step.kill !== undefined && !end.saved.includes(step.kill.turn)) {
+    const received = end.saved.length === 0 ? "no turn" : `turns ${end.saved.join(", ")}`;
+    const expected = `turn ${step.kill.turn}`;
+    return [{
+      kind: "kill",
+      where,
+      message: "never saved the turn of its kill",
+      expected,
+      received,
+      ...said,
+    }];
+  }
+  if (end.exit !== step.exit) {
+    const codes = { expected: String(step.exit), received: String(end.exit) };
+    return [{ kind: "exit", where, message: "ended with another exit code", ...codes, ...said }];
+  }
+  if (step.state === undefined || end.state === step.state) return [];
+  const states = { expected: step.state, received: end.state ?? "no state" };
+  return [{ kind: "state", where, message: "ended in another state", ...states, ...said }];
+}
+
+/** Exchanges that a step did not ask for; `--update` cannot mend that either. */
+export function compareUse(fixture: Fixture, end: StepEnd, number: number): Divergence[] {
+  const of = fixture.exchanges.length;
+  const used = end.requests.length;
+  if (used >= of) return [];
+  return [{
+    kind: "unused_exchange",
+    where: `step ${number}, ${of - used === 1 ? `exchange ${of}` : `exchanges ${used + 1} to ${of}`}`,
+    message: "nothing asked for it",
+    expected: counted(of, "request"),
+    received: String(used),
+  }];
+}
+
+/** The first request of a step that is not what was recorded. */
+export function compareRequests(fixture: Fixture, end: StepEnd, number: number): Divergence[] {
+  for (const { number: exchange, request } of fixture.exchanges) {
+    const sent = end.requests[exchange - 1];
+    if (sent === undefined || request.bodySha256 === null) continue;
+    const where = `step ${number}, request ${exchange}`;
+    if (`${sent.method} ${sent.path}` !== `${request.method} ${request.path}`) {
+      const [expected, received] = [`${request.method} ${request.path}`, `${sent.method} ${sent.path}`];
+      return [{ kind: "request", where, message: "goes elsewhere", expected, received }];
+    }
+    const body = new TextEncoder().encode(sent.body);
+    if (sha256Hex(body) === request.bodySha256) continue;
+    const found = documentsDiffer(request.body ?? new Uint8Array(), body);
+    return [{ kind: "request", where, message: "differs", ...found }];
+  }
+  return [];
+}
+
+/** What differs between the sessions and `expect/`: of each session the first turn, and its blobs. */
+export function compareSessions(expected: SessionState, received: SessionState): Divergence[] {
+  const sessions = [...new Set([...expected.keys(), ...received.keys()].map(sessionOf))].sort();
+  return sessions.flatMap((session): Divergence[] => {
+    const where = `session ${session}`;
+    const of = (state: SessionState) => [...state].filter(([name]) => sessionOf(name) === session);
+    if (of(expected).length === 0) {
+      return [{ kind: "further_session", where, message: "is not in expect/" }];
+    }
+    if (of(received).length === 0) {
+      return [{ kind: "missing_session", where, message: "is in expect/, and was not made" }];
+    }
+    const turn = firstTurn(session, expected, received);
+    return turn !== null ? [turn] : compareBlobs(session, expected, received);
+  });
+}
+
+function firstTurn(session: string, expected: SessionState, received: SessionState): Divergence | null {
+  const names = [...new Set([...expected.keys(), ...received.keys()])]
+    .filter((name) => name.startsWith(`${session}/turns/`)).sort();
+  for (const name of names) {
+    const where = `session ${session}, turn ${Number.parseInt(name.slice(name.lastIndexOf("/") + 1), 10)}`;
+    const [was, is] = [expected.get(name), received.get(name)];
+    if (was === undefined) return { kind: "further_turn", where, message: "is not in expect/" };
+    if (is === undefined) {
+      return { kind: "missing_turn", where, message: "is in expect/, and was not written" };
+    }
+    if (sameBytes(was, is)) continue;
+    return { kind: "turn", where, message: "differs", ...turnsDiffer(was, is) };
+  }
+  return null;
+}
+
+function compareBlobs(session: string, expected: SessionState, received: SessionState): Divergence[] {
+  const lines = (state: SessionState) => {
+    const bytes = state.get(`${session}/blobs`);
+    return bytes === undefined ? [] : new TextDecoder().decode(bytes).trimEnd().split("\n");
+  };
+  const [was, is] = [lines(expected), lines(received)];
+  const missing = was.find((line) => !is.includes(line));
+  const further = is.find((line) => !was.includes(line));
+  if (missing === undefined && further === undefined) return [];
+  return [{
+    kind: "blobs",
+    where: `session ${session}, blobs`,
+    message: "other contents are kept",
+    expected: missing ?? "nothing more",
+    received: further ?? "nothing more",
+  }];
+}
+
+/** Sum and link follow from everything else: they are told only where nothing else differs. */
+function turnsDiffer(was: Uint8Array, is: Uint8Array) {
+  const content = (bytes: Uint8Array): Uint8Array => {
+    const json = jsonOf(bytes);
+    if (!isJsonObject(json)) return bytes;
+    const { prev: _prev, sum: _sum, ...rest } = json;
+    return new TextEncoder().encode(JSON.stringify(rest));
+  };
+  const [before, after] = [content(was), content(is)];
+  return documentsDiffer(before, after, { orNull: true }) ?? documentsDiffer(was, is);
+}
+
+interface Place {
+  readonly path: string;
+  readonly expected: string;
+  readonly received: string;
+}
+
+/** The first place where two JSON documents differ; the first byte where they mean the same, or are no JSON. */
+function documentsDiffer(was: Uint8Array, is: Uint8Array): Place;
+function documentsDiffer(was: Uint8Array, is: Uint8Array, how: { readonly orNull: true }): Place | null;
+function documentsDiffer(was: Uint8Array, is: Uint8Array, how?: { readonly orNull: true }): Place | null {
+  const asked = (body: Uint8Array) => ({
+    method: "",
+    path: "",
+    body,
+    json: jsonOf(body) as JsonValue | undefined,
+  });
+  const [before, after] = [asked(was), asked(is)];
+  const bothJson = before.json !== undefined && after.json !== undefined;
+  const found = bothJson ? firstDifference(before, after, { semantic: false, nameOf: () => "" }) : null;
+  if (found !== null) return { path: found.path, expected: found.recorded, received: found.received };
+  if (how?.orNull === true) return null;
+  let at = 0;
+  while (at < was.length && was[at] === is[at]) at++;
+  const shown = (bytes: Uint8Array) =>
+    JSON.stringify(new TextDecoder().decode(bytes.subarray(Math.max(0, at - CONTEXT), at + CONTEXT)));
+  return { path: `byte ${at}`, expected: shown(was), received: shown(is) };
+}
+
+const CONTEXT = 40;
+
+function sessionOf(name: string): string {
+  return name.slice(0, name.indexOf("/"));
+}

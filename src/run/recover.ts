@@ -1,0 +1,112 @@
+import {
+  addUsage,
+  type EventDraft,
+  NO_USAGE,
+  type ToolCallEvent,
+  type ToolResultStatus,
+  type Usage,
+} from "../domain/event.ts";
+import { ReprError } from "../domain/errors.ts";
+import { callIdOf, callNameOf } from "../domain/item.ts";
+import type { Turn } from "../domain/turn.ts";
+import { ORPHAN_OUTPUT } from "../fold/history_fold.ts";
+import { readSteering } from "../fold/overrides.ts";
+import type { SessionWriter } from "../store/write/writer.ts";
+import type { Emit } from "./events.ts";
+import { dialectOf } from "../apis/apis.ts";
+
+/** The calls that wait for results at the end of `turns`, oldest first. */
+export function openCalls(turns: readonly Turn[]): ToolCallEvent[] {
+  const open = new Map<number, ToolCallEvent>();
+  for (const turn of turns) {
+    if (turn.kind === "model" || turn.kind === "user") open.clear();
+    for (const event of turn.events) {
+      if (event.type === "tool_call") open.set(event.seq, event);
+      else if (event.type === "tool_result") open.delete(event.call_seq);
+    }
+  }
+  return [...open.values()];
+}
+
+/**
+ * Every call that a fallback result is recorded for, oldest first: those at the end, and older ones of completed
+ * responses that later turns follow, as in an edited or imported log. What a checkpoint replaces is not sent any more.
+ */
+export function unansweredCalls(turns: readonly Turn[]): ToolCallEvent[] {
+  const after = readSteering(turns, undefined).checkpoint?.to_seq ?? 0;
+  const unanswered = new Map(openCalls(turns).map((call) => [call.seq, call]));
+  const answered = new Set<number>();
+  for (const turn of turns.toReversed()) {
+    const completed = turn.kind === "model" && turn.response.status === "completed";
+    for (const event of turn.events) {
+      if (event.type === "tool_result") answered.add(event.call_seq);
+      const sent = event.type === "tool_call" && completed && event.seq > after;
+      if (sent && !answered.has(event.seq)) unanswered.set(event.seq, event);
+    }
+  }
+  return [...unanswered.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** An error result for a call that did not come to its own end. */
+export function fallbackResult(call: ToolCallEvent, status: ToolResultStatus, output: string): EventDraft {
+  return {
+    type: "tool_result",
+    call_id: callIdOf(call.item),
+    call_seq: call.seq,
+    tool: callNameOf(call.item),
+    status,
+    output,
+  };
+}
+
+/**
+ * Records what a killed process, or an edit of the log, left out: open calls get fallback results, and a newest run
+ * without an end ends as `interrupted`. Does nothing when nothing is open. Returns the calls that got a result.
+ */
+export function closeKilledRun(writer: SessionWriter, emit: Emit): readonly ToolCallEvent[] {
+  const { manifest } = writer;
+  if (manifest === null) return [];
+  const killed = manifest.state === "open";
+  const calls = unansweredCalls(writer.turns);
+  if (!killed && calls.length === 0) return [];
+  const error = new ReprError("interrupted", `The process of run ${manifest.run} ended without closing it`);
+  const end: EventDraft = {
+    type: "run_ended",
+    run: manifest.run,
+    state: "interrupted",
+    exit_code: error.exitCode,
+    usage: usageOfRun(writer.turns, manifest.run),
+    error: { code: error.code, message: error.message },
+  };
+  const turn = writer.append({
+    kind: "harness",
+    run: manifest.run,
+    events: [
+      ...calls.map((call) => fallbackResult(call, "orphaned", ORPHAN_OUTPUT)),
+      ...(killed ? [end] : []),
+    ],
+  });
+  emit({ type: "turn.saved", turn: turn.turn, kind: turn.kind, seq: turn.seq, sum: turn.sum });
+  if (killed) emit({ type: "notice", kind: "run_closed", run: manifest.run });
+  if (calls.length > 0) {
+    const callIds = calls.map((call) => callIdOf(call.item));
+    emit({ type: "notice", kind: "orphan_repaired", call_ids: callIds });
+  }
+  return calls;
+}
+
+/** The tokens that the responses of one run used, as far as they are recorded, each counted its provider's way. */
+export function usageOfRun(turns: readonly Turn[], run: number): Usage {
+  let total = NO_USAGE;
+  for (const turn of turns) {
+    if (turn.run !== run) continue;
+    for (const event of turn.events) {
+      // A checkpoint inside the run says what was spent before it: those turns may not have been read.
+      if (event.type === "history_compaction") total = event.run_usage ?? total;
+      if (event.type === "provider_usage" && turn.kind === "model") {
+        total = addUsage(total, dialectOf(turn.fingerprint.provider).usageOf(event.usage));
+      }
+    }
+  }
+  return total;
+}

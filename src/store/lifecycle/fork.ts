@@ -1,0 +1,241 @@
+/**
+ * Forking: a new session from a prefix of another. What both share is linked, never written again; what the fork
+ * adds is one turn that says where it comes from.
+ *
+ * @module
+ */
+import { ReprError } from "../../domain/errors.ts";
+import type { EventDraft, ReplayNoticeEvent, Usage } from "../../domain/event.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import { type Manifest, wholeManifest } from "../../domain/manifest.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { checkSeal } from "../../domain/seal.ts";
+import { encodeTurn, type ForkTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
+import { blobPath, blobsOf, lostBlobsIn } from "../blobs.ts";
+import { Chain } from "../read/validate.ts";
+import { linkOrCopy, writeNew } from "../chunks.ts";
+import { damaged } from "../damage.ts";
+import { judgeEncoded } from "../write/candidate_turn.ts";
+import { cutAt } from "./fork_cut.ts";
+import { storageError } from "../fs_errors.ts";
+import type { Home } from "../home.ts";
+import { insideSession, type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
+import { readSession } from "../read/session.ts";
+import { Staging } from "./staging.ts";
+import { lookForFile } from "../read/safe_open.ts";
+
+/** A fork before it is made. */
+export interface ForkPlan {
+  readonly parent: SessionId;
+  /** The turns that the fork keeps, and those of the parent that it does not. */
+  readonly kept: readonly Turn[];
+  readonly left: readonly Turn[];
+  /** Every session whose turns the fork may hold, the parent last. */
+  readonly lineage: readonly string[];
+  /** What the API refused after the cut of what is kept. */
+  readonly notices: readonly Omit<ReplayNoticeEvent, "seq">[];
+  /** Blobs that kept turns name, and of which a turn after the cut records that they are lost. */
+  readonly lostBlobs: readonly string[];
+  /** The run that the cut lies in, which the fork closes; `null` between runs. */
+  readonly closes: number | null;
+}
+
+/**
+ * Plans a fork of `parent` up to the event `toSeq`, or up to its last turn that parts no call from its result.
+ *
+ * @throws {ReprError} `usage` when it may not be cut there; what reading a session throws.
+ */
+export function planFork(
+  ports: Ports,
+  home: Home,
+  { parent, toSeq }: { readonly parent: SessionId; readonly toSeq?: number | undefined },
+): ForkPlan {
+  const { turns } = readSession(ports, home, parent);
+  const cut = cutAt(turns, toSeq, `fork session "${parent}"`);
+  const [kept, left] = [turns.slice(0, cut.turn), turns.slice(cut.turn)];
+  const last = kept.at(-1) as Turn;
+  return {
+    parent,
+    kept,
+    left,
+    lineage: lineageOf(parent, turns),
+    notices: noticesFor(cut.seq, left),
+    lostBlobs: lostLater(kept, left),
+    closes: runEnded(kept) ? null : last.run,
+  };
+}
+
+/** Every session that may have written a turn of `parent`, itself last. */
+function lineageOf(parent: SessionId, turns: readonly Turn[]): string[] {
+  // The last fork turn is the parent's own: those before it are part of what it shares with its own parent.
+  const forks = turns.flatMap(({ events }) => events.filter((event) => event.type === "session_fork"));
+  // If that one is lost, the turns still name their writers.
+  const before = [...forks.at(-1)?.lineage ?? [], ...turns.map(({ session }) => session)];
+  return [...new Set(before.filter((session) => session !== parent)), parent];
+}
+
+/** What stands against kept items for good: an item that was merely left out stayed out of its run alone. */
+function noticesFor(toSeq: number, left: readonly Turn[]): Omit<ReplayNoticeEvent, "seq">[] {
+  return left.flatMap(({ events }) => events).flatMap((event) => {
+    if (event.type !== "replay_notice") return [];
+    const items = event.items.filter(({ seq, action }) => seq <= toSeq && action !== "left_out");
+    const { seq: _seq, ...notice } = event;
+    return items.length === 0 ? [] : [{ ...notice, items }];
+  });
+}
+
+function lostLater(kept: readonly Turn[], left: readonly Turn[]): string[] {
+  const named = new Set(kept.flatMap(blobsOf).map(({ sha256 }) => sha256));
+  return [...lostBlobsIn(left)].filter((sha256) => named.has(sha256));
+}
+
+function runEnded(turns: readonly Turn[]): boolean {
+  const run = turns.at(-1)?.run;
+  return turns.some((turn) => turn.run === run && turn.events.some(({ type }) => type === "run_ended"));
+}
+
+/** What a fork is given beside its plan. */
+export interface ForkOptions {
+  /** The new session. */
+  readonly id: SessionId;
+  /** What the parent went on to do, for the model; `null` to say nothing. */
+  readonly summary: string | null;
+  /** The tokens of the run that the fork closes. */
+  readonly usage: Usage;
+}
+
+/** A fork that was made. */
+export interface Forked {
+  readonly path: string;
+  readonly turn: ForkTurn;
+  readonly manifest: Manifest;
+}
+
+/**
+ * Makes a fork: durable and whole when this returns, and not there at all before.
+ *
+ * @throws {ReprError} `session_exists`; `session_diverged` when the parent changed meanwhile; `session_damaged` when a
+ * blob is missing; `storage_*`.
+ */
+export async function forkSession(
+  ports: Ports,
+  home: Home,
+  plan: ForkPlan,
+  options: ForkOptions,
+): Promise<Forked> {
+  const tried = `fork session "${plan.parent}" as "${options.id}"`;
+  let staging: Staging | null = null;
+  try {
+    staging = await Staging.open(ports, home, options.id);
+    const parent = sessionPaths(home.sessions, plan.parent);
+    for (const turn of plan.kept) shareTurn(ports, { parent, child: staging.paths, turn, tried });
+    shareBlobs(ports, { parent, child: staging.paths, plan });
+    const { turn, bytes } = forkTurn(ports, plan, { ...options, tried });
+    writeNew(ports, turnPath(staging.paths, turn.turn), [bytes]);
+    const manifest = wholeManifest(options.id, [...plan.kept, turn]) as Manifest;
+    return { path: staging.publish(manifest), turn, manifest };
+  } catch (error) {
+    staging?.discard();
+    if (error instanceof TypeError) throw error;
+    throw storageError(error, tried, sessionPaths(home.sessions, options.id).root);
+  }
+}
+
+interface Sharing {
+  readonly parent: SessionPaths;
+  readonly child: SessionPaths;
+}
+
+function shareTurn(
+  ports: Ports,
+  { parent, child, turn, tried }: Sharing & { readonly turn: Turn; readonly tried: string },
+): void {
+  const [from, to] = [turnPath(parent, turn.turn), turnPath(child, turn.turn)];
+  const looked = lookForFile(ports, from);
+  if (looked.status === "refused") throw damaged(parent, from, looked);
+  if (looked.status === "ok") {
+    linkOrCopy(ports, from, to);
+    // The link names what is there now; what was planned with was read before.
+    if (checkSeal(ports.files.read(to)) === turn.sum) return;
+  }
+  throw new ReprError(
+    "session_diverged",
+    `Cannot ${tried}: ${insideSession(parent, from)} was replaced or removed meanwhile`,
+    {
+      hint: "Fork again",
+      details: { session: parent.id, turn: turn.turn },
+    },
+  );
+}
+
+function shareBlobs(
+  ports: Ports,
+  { parent, child, plan }: Sharing & { readonly plan: ForkPlan },
+): void {
+  const needed = new Map<string, boolean>();
+  for (const use of plan.kept.flatMap(blobsOf)) {
+    needed.set(use.sha256, use.needed || needed.get(use.sha256) === true);
+  }
+  const lost = new Set([...lostBlobsIn(plan.kept), ...plan.lostBlobs]);
+  for (const [sha256, isNeeded] of needed) {
+    const from = blobPath(parent, sha256);
+    const looked = lookForFile(ports, from);
+    if (looked.status === "refused") throw damaged(parent, from, looked);
+    if (looked.status === "ok") linkOrCopy(ports, from, blobPath(child, sha256));
+    else if (isNeeded && !lost.has(sha256)) {
+      throw damaged(parent, from, { code: "missing_blob", message: "is missing" });
+    }
+  }
+}
+
+function forkTurn(
+  ports: Ports,
+  plan: ForkPlan,
+  { id, summary, usage, tried }: ForkOptions & { readonly tried: string },
+): { readonly turn: ForkTurn; readonly bytes: Uint8Array } {
+  const last = plan.kept.at(-1) as Turn;
+  const draft: TurnDraft = { kind: "fork", run: last.run, events: forkEvents(plan, { summary, usage }) };
+  const { bytes } = encodeTurn(draft, {
+    session: id,
+    turn: last.turn + 1,
+    firstSeq: last.seq[1] + 1,
+    prev: last.sum,
+    at: new Date(ports.clock.now()).toISOString(),
+  });
+  const chain = new Chain(id, { lineage: () => ({ writers: plan.lineage, ownFrom: last.turn + 1 }) });
+  for (const turn of plan.kept) chain.advance(turn);
+  return { turn: judgeEncoded(chain, bytes, tried) as ForkTurn, bytes };
+}
+
+function forkEvents(
+  plan: ForkPlan,
+  { summary, usage }: Pick<ForkOptions, "summary" | "usage">,
+): EventDraft[] {
+  const last = plan.kept.at(-1) as Turn;
+  const events: EventDraft[] = [{
+    type: "session_fork",
+    parent: plan.parent,
+    to_seq: last.seq[1],
+    to_turn: last.turn,
+    sum: last.sum,
+    lineage: plan.lineage,
+  }, ...plan.notices];
+  for (const sha256 of plan.lostBlobs) events.push({ type: "blob_lost", sha256 });
+  if (summary !== null) {
+    const to = plan.left.at(-1)?.seq[1] ?? last.seq[1];
+    const stretch = { from_seq: Math.min(last.seq[1] + 1, to), to_seq: to };
+    events.push({ type: "branch_summary", session: plan.parent, ...stretch, summary });
+  }
+  if (plan.closes !== null) {
+    const error = new ReprError("interrupted", `The session was forked inside run ${plan.closes}`);
+    events.push({
+      type: "run_ended",
+      run: plan.closes,
+      state: "interrupted",
+      exit_code: error.exitCode,
+      usage,
+      error: { code: error.code, message: error.message },
+    });
+  }
+  return events;
+}

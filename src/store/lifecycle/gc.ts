@@ -1,0 +1,155 @@
+/**
+ * Removing what no session needs: under the lock of whoever it may belong to.
+ *
+ * @module
+ */
+import { type ErrorCode, ReprError } from "../../domain/errors.ts";
+import { isSessionId, type SessionId } from "../../domain/ids.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { orStorageError, storageError } from "../fs_errors.ts";
+import { checkTurns } from "../check/turns.ts";
+import type { Home } from "../home.ts";
+import { isBlobName, isHiddenName, pathsAt, type SessionPaths, turnNumberOf } from "../layout.ts";
+import { inspectLock, SessionLock } from "../write/lock.ts";
+import { readManifest } from "../read/manifest_file.ts";
+import { orSyncFailed } from "../write/publish.ts";
+import { emptyDirectory, removeDirectory } from "./remove.ts";
+import { isLeftover, lookForDirectory, readTrusted } from "../read/safe_open.ts";
+import { MAX_TURN_BYTES } from "../read/turn_file.ts";
+
+/** One thing that `gc` removes. */
+export interface Garbage {
+  readonly kind: "blob" | "temporary" | "begun_session" | "half_made" | "half_removed" | "scratch";
+  /** Inside the directory of sessions; whole for a scratch directory of `test`. */
+  readonly path: string;
+}
+
+/** A directory that was left alone. */
+export interface Skipped {
+  readonly path: string;
+  /** `session_locked`, `session_damaged`, … or `storage_*` where the disk refused. */
+  readonly code: ErrorCode;
+  readonly why: string;
+}
+
+/** What a collection found. */
+export interface Collection {
+  readonly removed: readonly Garbage[];
+  /** What was left alone, and why: in use, damaged, refused. */
+  readonly skipped: readonly Skipped[];
+}
+
+/**
+ * Removes what no session needs: blobs that no turn names, temporary files, sessions without a turn, and
+ * directories that a killed creation or removal left. With `dryRun` it only says so.
+ *
+ * @throws {ReprError} `storage_*` when the home cannot be listed.
+ */
+export async function collectGarbage(
+  ports: Ports,
+  home: Home,
+  { dryRun }: { readonly dryRun: boolean },
+): Promise<Collection> {
+  const removed: Garbage[] = [];
+  const skipped: Skipped[] = [];
+  const names = orStorageError("list the sessions", home.sessions, () => {
+    return ports.files.facts(home.sessions) === null ? [] : ports.files.list(home.sessions);
+  });
+  for (const name of names.sort()) {
+    if (!isSessionId(name) && !isHiddenName(name)) continue;
+    try {
+      removed.push(...await collectIn(ports, home, { name, dryRun }));
+    } catch (error) {
+      const { code, message } = storageError(error, `collect in "${name}"`, home.sessions);
+      skipped.push({ path: name, code, why: message });
+    }
+  }
+  return { removed, skipped };
+}
+
+async function collectIn(
+  ports: Ports,
+  home: Home,
+  { name, dryRun }: { readonly name: string; readonly dryRun: boolean },
+): Promise<Garbage[]> {
+  // The name is one of ours, and becomes a path without being anybody's id.
+  const paths = pathsAt(`${home.sessions}/${name}`, name as SessionId);
+  const looked = lookForDirectory(ports, paths.root);
+  if (looked.status === "missing") return [];
+  if (looked.status === "refused") throw new ReprError("session_damaged", `"${name}" ${looked.message}`);
+  if (dryRun) {
+    const { held } = await inspectLock(ports, paths);
+    if (held) throw inUse(name);
+    return garbageIn(ports, paths, name);
+  }
+  const lock = await SessionLock.acquire(ports, paths, { waitMs: 0, toFree: true });
+  try {
+    const garbage = garbageIn(ports, paths, name);
+    for (const { kind, path } of garbage) {
+      if (kind === "begun_session") removeDirectory(ports, home, { path: paths.root, lock });
+      else if (kind === "half_made" || kind === "half_removed") {
+        emptyDirectory(ports, home, { path: paths.root, lock });
+      } else ports.files.unlink(`${home.sessions}/${path}`);
+    }
+    if (garbage.some(({ kind }) => kind === "blob")) {
+      orSyncFailed(() => ports.files.syncDirectory(paths.blobs));
+    }
+    return garbage;
+  } finally {
+    lock.release();
+  }
+}
+
+function inUse(name: string): ReprError {
+  return new ReprError("session_locked", `"${name}" is in use`);
+}
+
+/** What may go from one directory beside or among the sessions. Nobody else writes to it meanwhile. */
+function garbageIn(ports: Ports, paths: SessionPaths, name: string): Garbage[] {
+  if (isHiddenName(name)) {
+    return [{ kind: name.startsWith(".new-") ? "half_made" : "half_removed", path: name }];
+  }
+  if (isOnlyBegun(ports, paths)) return [{ kind: "begun_session", path: name }];
+  const temporary = ports.files.list(paths.root).filter((file) => isLeftover(ports, `${paths.root}/${file}`))
+    .map((file): Garbage => ({ kind: "temporary", path: `${name}/${file}` }));
+  const blobs = unnamedBlobs(ports, paths)
+    .map((blob): Garbage => ({ kind: "blob", path: `${name}/blobs/${blob}` }));
+  return [...temporary, ...blobs];
+}
+
+/** True for what a killed creation leaves: no manifest, no turn, nothing that was set aside. */
+function isOnlyBegun(ports: Ports, paths: SessionPaths): boolean {
+  const turns = lookForDirectory(ports, paths.turns);
+  if (turns.status === "refused" || ports.files.facts(paths.manifest) !== null) return false;
+  if (ports.files.facts(paths.quarantine) !== null) return false;
+  return turns.status === "missing" ||
+    ports.files.list(paths.turns).every((name) => turnNumberOf(name) === null);
+}
+
+/** Blobs that no turn names, nor anything in quarantine. None while a turn is unreadable: it may name them. */
+function unnamedBlobs(ports: Ports, paths: SessionPaths): string[] {
+  if (lookForDirectory(ports, paths.blobs).status !== "ok") return [];
+  const { sound, blobs } = checkTurns(ports, paths, {
+    add: () => {},
+    manifest: readManifest(ports, paths),
+  });
+  if (!sound) {
+    throw new ReprError("session_damaged", `session "${paths.id}" is damaged: its blobs are kept`);
+  }
+  const named = new Set(blobs.map(({ sha256 }) => sha256));
+  for (const sha256 of namedInQuarantine(ports, paths)) named.add(sha256);
+  return ports.files.list(paths.blobs).filter((name) => isBlobName(name) && !named.has(name)).sort();
+}
+
+/** Everything in quarantined files that could be the name of a blob. */
+function namedInQuarantine(ports: Ports, paths: SessionPaths): string[] {
+  if (lookForDirectory(ports, paths.quarantine).status !== "ok") return [];
+  const decoder = new TextDecoder();
+  return ports.files.list(paths.quarantine).flatMap((name) => {
+    const read = readTrusted(ports, `${paths.quarantine}/${name}`, { maxBytes: MAX_TURN_BYTES });
+    if (read.status === "refused") {
+      throw new ReprError("session_damaged", `quarantine/${name} ${read.message}: the blobs are kept`);
+    }
+    return read.status === "ok" ? decoder.decode(read.bytes).match(/[0-9a-f]{64}/g) ?? [] : [];
+  });
+}

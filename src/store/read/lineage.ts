@@ -1,0 +1,81 @@
+/**
+ * Whose turns a fork may hold: found by looking ahead to the first turn that the session wrote itself.
+ *
+ * @module
+ */
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import type { Ports } from "../../domain/ports.ts";
+import type { Lineage } from "./validate.ts";
+import { type SessionPaths, turnPath } from "../layout.ts";
+import { readEnvelope } from "./turn_file.ts";
+
+/** Looks at a session's turns in order until one says what the lineage is. */
+export class LineageSearch {
+  readonly #session: string;
+  /** True when the turn just before could not be read: it may be the one that would name the lineage. */
+  #lost = false;
+
+  constructor(session: string) {
+    this.#session = session;
+  }
+
+  /** The lineage once turn `number` shows it. `value` is its parsed file, or `null` where that is damaged. */
+  look(number: number, value: JsonObject | null): Lineage | null {
+    if (value === null || value.session !== this.#session) {
+      this.#lost = value === null;
+      return null;
+    }
+    const writers = lineageIn(value);
+    if (writers !== null) return { writers, ownFrom: number };
+    // A replacement stands where a turn was damaged: what that one said of the lineage is gone.
+    const unknown = this.#lost || isJsonObject(value.replaces);
+    return { writers: unknown ? null : [], ownFrom: number };
+  }
+
+  /** The lineage when no turn of the session's own was found: there is none, unless it was lost. */
+  end(): Lineage {
+    return { writers: this.#lost ? null : [], ownFrom: Infinity };
+  }
+}
+
+function lineageIn(value: JsonObject): string[] | null {
+  if (value.kind !== "fork" || !Array.isArray(value.events)) return null;
+  const [first] = value.events;
+  if (!isJsonObject(first) || first.type !== "session_fork" || !Array.isArray(first.lineage)) return null;
+  return first.lineage.filter((id) => typeof id === "string");
+}
+
+/** Which turn files are looked at. */
+export interface LineageOptions {
+  /** The numbers of the turn files, where they are known. */
+  readonly numbers?: readonly number[];
+  /** Otherwise they are tried one after the other from here on. */
+  readonly from?: number;
+}
+
+/**
+ * The lineage of a session, from its files. Reads up to the first turn of its own: only forks are worth a call.
+ * Throws the runtime's errors.
+ */
+export function findLineage(ports: Ports, paths: SessionPaths, options: LineageOptions = {}): Lineage {
+  const { from = 1, numbers = numbersFrom(ports, paths, from) } = options;
+  const search = new LineageSearch(paths.id);
+  let before = from - 1;
+  for (const number of numbers) {
+    if (number > before + 1) search.look(number - 1, null);
+    before = number;
+    const file = readEnvelope(ports, turnPath(paths, number));
+    const found = search.look(number, file.status === "ok" ? file.value : null);
+    if (found !== null) return found;
+  }
+  return search.end();
+}
+
+/** The numbers up to the last file; a single missing one is stepped over. */
+function* numbersFrom(ports: Ports, paths: SessionPaths, first: number): Generator<number> {
+  const isThere = (number: number) => ports.files.facts(turnPath(paths, number)) !== null;
+  for (let number = first;; number++) {
+    if (isThere(number)) yield number;
+    else if (!isThere(number + 1)) return;
+  }
+}

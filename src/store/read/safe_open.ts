@@ -1,0 +1,86 @@
+/**
+ * Looks before it opens: only regular files and directories of ours, never through a symbolic link, so that a
+ * planted link, FIFO or device is refused instead of followed. Hard links are ours.
+ *
+ * @module
+ */
+import type { FileFacts, Ports } from "../../domain/ports.ts";
+import { isTemporaryName } from "../layout.ts";
+
+/** Why a path is not used. */
+export interface Refused {
+  readonly status: "refused";
+  /** `symlink`, `not_a_file`, `not_a_directory`, `foreign_owner`, `too_large`. */
+  readonly code: string;
+  /** What was found there, such as `is a symbolic link`. */
+  readonly message: string;
+}
+
+/** A path that may be used, with its facts. */
+export interface Accepted {
+  readonly status: "ok";
+  readonly facts: FileFacts;
+}
+
+/** What a look at a path found. */
+export type Looked = Accepted | Refused | { readonly status: "missing" };
+
+/** Looks at what should be a regular file of ours. Throws the runtime's errors. */
+export function lookForFile(ports: Ports, path: string): Looked {
+  return look(ports, path, "file");
+}
+
+/** Looks at what should be a real directory of ours. Throws the runtime's errors. */
+export function lookForDirectory(ports: Ports, path: string): Looked {
+  return look(ports, path, "directory");
+}
+
+/** True for a temporary file of ours. A directory of such a name is not one, and nothing of ours removes it. */
+export function isLeftover(ports: Ports, path: string): boolean {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return isTemporaryName(name) && ports.files.facts(path)?.kind !== "directory";
+}
+
+function look(ports: Ports, path: string, wanted: "file" | "directory"): Looked {
+  const facts = ports.files.facts(path);
+  if (facts === null) return { status: "missing" };
+  if (facts.kind === "symlink") return refused("symlink", "is a symbolic link, which is never followed");
+  if (facts.kind !== wanted) {
+    const kind = facts.kind === "other" ? "FIFO, socket or device" : facts.kind;
+    return wanted === "file"
+      ? refused("not_a_file", `is a ${kind}, not a regular file`)
+      : refused("not_a_directory", `is a ${kind}, not a directory`);
+  }
+  const user = ports.process.user;
+  if (user !== null && facts.owner !== null && facts.owner !== user) {
+    return refused("foreign_owner", `belongs to user ${facts.owner}, not to user ${user}`);
+  }
+  return { status: "ok", facts };
+}
+
+/** The bytes of a file, or why there are none. */
+export type Bytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused | {
+  readonly status: "missing";
+};
+
+/** How a file is read. */
+export interface ReadOptions {
+  /** The largest file that is read, in bytes. */
+  readonly maxBytes: number;
+  /** What a look at the file found, where that was done already. */
+  readonly looked?: Looked | undefined;
+}
+
+/** Reads a regular file of ours, after a look at it. Throws the runtime's errors. */
+export function readTrusted(ports: Ports, path: string, options: ReadOptions): Bytes {
+  const { maxBytes, looked = lookForFile(ports, path) } = options;
+  if (looked.status !== "ok") return looked;
+  if (looked.facts.size > maxBytes) {
+    return refused("too_large", `has ${looked.facts.size} bytes, more than the cap of ${maxBytes}`);
+  }
+  return { status: "ok", bytes: ports.files.read(path) };
+}
+
+function refused(code: string, message: string): Refused {
+  return { status: "refused", code, message };
+}

@@ -1,0 +1,112 @@
+/**
+ * Reading for people: every turn that fits its checksum, whatever version wrote it and whatever it holds, and a
+ * list of what does not. No schema is loaded, and nothing that is read here may become part of a request.
+ *
+ * @module
+ */
+import { ReprError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import { isJsonObject, type JsonObject, stringMember } from "../../domain/json.ts";
+import type { Manifest } from "../../domain/manifest.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { turnFileName } from "../../domain/turn.ts";
+import { damaged } from "../damage.ts";
+import { orStorageError } from "../fs_errors.ts";
+import type { Home } from "../home.ts";
+import { type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "../layout.ts";
+import { readManifest } from "./manifest_file.ts";
+import { rebuildLoosely } from "./rebuild_manifest.ts";
+import { lookForDirectory } from "./safe_open.ts";
+import { readEnvelope } from "./turn_file.ts";
+
+/** A turn as its file says it, verbatim and unjudged. */
+export interface ShownTurn {
+  /** From the file's name. */
+  readonly number: number;
+  /** The parsed file. */
+  readonly value: JsonObject;
+  /** The turn's kind, or `""` where the file names none. */
+  readonly kind: string;
+  /** Those events that are objects with a string `type`, verbatim. */
+  readonly events: readonly (JsonObject & { readonly type: string })[];
+  /** The file names a later turn format than this version writes. */
+  readonly newer: boolean;
+}
+
+/** A file that could not be shown. */
+export interface ShowProblem {
+  /** Inside the session, such as `turns/000003.json`. */
+  readonly path: string;
+  /** What was found. */
+  readonly message: string;
+}
+
+/** A session for people. */
+export interface ShownSession {
+  readonly id: SessionId;
+  readonly path: string;
+  /** From the manifest, or made from the turns; `null` where neither serves. */
+  readonly manifest: Manifest | null;
+  readonly turns: readonly ShownTurn[];
+  /** Empty for a sound session. Numbering gaps are named too. */
+  readonly problems: readonly ShowProblem[];
+}
+
+/**
+ * Reads what can be read of a session.
+ *
+ * @throws {ReprError} `no_such_session`; `session_damaged` when its directories are none of ours; `storage_*`.
+ */
+export function readForShow(ports: Ports, home: Home, id: SessionId): ShownSession {
+  const paths = sessionPaths(home.sessions, id);
+  return orStorageError(`read session "${id}"`, paths.root, () => {
+    for (const directory of [paths.root, paths.turns]) {
+      const looked = lookForDirectory(ports, directory);
+      if (looked.status === "missing") throw nothingThere(id, directory);
+      if (looked.status === "refused") throw damaged(paths, directory, looked);
+    }
+    const { turns, problems } = readTurns(ports, paths);
+    return { id, path: paths.root, manifest: manifestOf(ports, paths), turns, problems };
+  });
+}
+
+function nothingThere(id: SessionId, path: string): ReprError {
+  return new ReprError("no_such_session", `Cannot show session "${id}": nothing at "${path}"`, {
+    hint: 'List the sessions with "reprise ls"',
+  });
+}
+
+function readTurns(ports: Ports, paths: SessionPaths): { turns: ShownTurn[]; problems: ShowProblem[] } {
+  const turns: ShownTurn[] = [];
+  const problems: ShowProblem[] = [];
+  const numbers = ports.files.list(paths.turns).map(turnNumberOf).filter((number) => number !== null);
+  let expected = 1;
+  for (const number of numbers.sort((a, b) => a - b)) {
+    const path = `turns/${turnFileName(number)}`;
+    if (number > expected) {
+      const missing = number - expected === 1
+        ? `turn ${expected} is`
+        : `turns ${expected} to ${number - 1} are`;
+      problems.push({ path, message: `${missing} missing before it` });
+    }
+    expected = number + 1;
+    const file = readEnvelope(ports, turnPath(paths, number));
+    if (file.status === "ok") turns.push(shown(number, file.value, file.newer));
+    else problems.push({ path, message: file.status === "missing" ? "was removed meanwhile" : file.message });
+  }
+  return { turns, problems };
+}
+
+function shown(number: number, value: JsonObject, newer: boolean): ShownTurn {
+  const events = Array.isArray(value.events) ? value.events.filter(isEvent) : [];
+  return { number, value, kind: stringMember(value, "kind") ?? "", events, newer };
+}
+
+function isEvent(value: unknown): value is JsonObject & { readonly type: string } {
+  return isJsonObject(value) && typeof value.type === "string";
+}
+
+function manifestOf(ports: Ports, paths: SessionPaths): Manifest | null {
+  const file = readManifest(ports, paths);
+  return file.status === "ok" ? file.manifest : rebuildLoosely(ports, paths);
+}

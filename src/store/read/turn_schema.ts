@@ -1,0 +1,244 @@
+/**
+ * What a turn must hold, as schemas. They only judge: the parsed value goes on as it was, with every member and
+ * the order of members, because verbatim means the parsed object.
+ *
+ * @module
+ */
+import * as z from "zod";
+import type { EventType } from "../../domain/event.ts";
+import { isKnownEventType } from "../../domain/event.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { TURN_FORMAT } from "../../domain/turn.ts";
+import type { Turn } from "../../domain/turn.ts";
+
+const count = z.int().min(0);
+const ordinal = z.int().min(1);
+const text = z.string().min(1);
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const instant = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const object = z.record(z.string(), z.unknown());
+
+const item = z.looseObject({ type: text });
+const callItem = z.union([
+  z.looseObject({ type: z.literal("tool_use"), id: text }),
+  z.looseObject({ type: text, call_id: z.string() }),
+]);
+/** A blob's name and size. */
+export const blobRef = z.looseObject({ sha256, bytes: count, lossy: z.literal(true).optional() });
+/** Token counts. */
+export const usage = z.looseObject({
+  input_tokens: count,
+  cached_tokens: count,
+  output_tokens: count,
+  reasoning_tokens: count,
+});
+const fingerprint = z.looseObject({
+  provider: text,
+  endpoint: text,
+  portless: text.optional(),
+  account: text.nullable(),
+  key: text.optional(),
+});
+/** What a run starts with. */
+export const pins = z.looseObject({
+  fingerprint,
+  model: text,
+  effort: z.string().optional(),
+  summary: z.string().optional(),
+  instructions: sha256,
+  tools: sha256,
+  permissions: z.array(text),
+  workspace: text,
+});
+
+/** Where a checkpoint lies and what it stands for. */
+export const checkpointRef = z.looseObject({
+  turn: ordinal,
+  seq: ordinal,
+  to_turn: ordinal,
+  to_seq: ordinal,
+  opening_turn: ordinal.nullable(),
+});
+
+const runError = z.looseObject({ code: text, message: z.string() });
+
+/** One schema for each event kind of this version, `seq` and `type` aside. */
+const EVENTS: Record<EventType, z.ZodType> = {
+  user_message: z.looseObject({ content: z.array(item) }),
+  assistant_message: z.looseObject({ item }),
+  reasoning: z.looseObject({ item }),
+  tool_call: z.looseObject({ item: callItem }),
+  tool_result: z.looseObject({
+    call_id: z.string(),
+    call_seq: ordinal,
+    tool: z.string(),
+    status: text,
+    output: z.string(),
+    blob: blobRef.optional(),
+  }),
+  provider_item: z.looseObject({ item }),
+  provider_usage: z.looseObject({ usage: object }),
+  permission_decision: z.looseObject({
+    call_id: z.string(),
+    call_seq: ordinal,
+    tool: z.string(),
+    decision: z.enum(["allowed", "denied"]),
+    reason: text,
+    rule: z.string().optional(),
+  }),
+  replay_notice: z.looseObject({
+    reason: text,
+    items: z.array(z.looseObject({
+      seq: ordinal,
+      action: z.enum(["quarantined", "left_out", "stripped", "lifted"]),
+      field: z.string().optional(),
+    })),
+    scope: fingerprint.omit({ provider: true }).optional(),
+    member: z.looseObject({ item_type: text, field: text }).optional(),
+    error: runError.optional(),
+  }),
+  endpoint_notice: z.looseObject({
+    endpoint: text,
+    model: text,
+    without: text,
+    error: runError.optional(),
+  }),
+  history_compaction: z.looseObject({
+    to_seq: ordinal,
+    to_turn: ordinal,
+    previous_checkpoint: ordinal.nullable(),
+    opening_turn: ordinal.nullable(),
+    strategy: text,
+    summary: z.string(),
+    limitations: z.array(z.string()),
+    dropped: z.record(z.string(), count).optional(),
+    endpoint_notices: z.array(z.looseObject({ endpoint: text, model: text, without: text })).optional(),
+    accounts: z.array(z.looseObject({ provider: text, endpoint: text, account: text, key: text })).optional(),
+    run_usage: usage.optional(),
+    verification: object.optional(),
+    request: object.optional(),
+    items: z.array(item).min(1).optional(),
+    origin: z.looseObject({
+      fingerprint,
+      model: z.looseObject({ asked: text, answered: z.string().nullable() }),
+    }).optional(),
+  }),
+  compaction_withdrawn: z.looseObject({ checkpoint: ordinal, restored: checkpointRef.nullable() }),
+  session_fork: z.looseObject({
+    parent: text,
+    to_seq: ordinal,
+    to_turn: ordinal,
+    sum: sha256,
+    lineage: z.array(text).min(1),
+  }),
+  branch_summary: z.looseObject({ session: text, from_seq: ordinal, to_seq: ordinal, summary: z.string() }),
+  turn_replaced: z.looseObject({}),
+  blob_lost: z.looseObject({ sha256 }),
+  run_continued: z.looseObject({ run: ordinal }),
+  run_ended: z.looseObject({
+    run: ordinal,
+    state: text,
+    exit_code: count,
+    usage,
+    error: runError.optional(),
+  }),
+};
+
+const event = z.looseObject({ seq: ordinal, type: text });
+const base = {
+  format: z.literal(TURN_FORMAT),
+  session: text,
+  turn: ordinal,
+  run: ordinal,
+  seq: z.tuple([ordinal, ordinal]),
+  prev: sha256.nullable(),
+  at: instant,
+  redacted: z.looseObject({ replaced: count, sum: sha256 }).optional(),
+  events: z.array(event).min(1),
+  sum: sha256,
+};
+/** Of a turn that stands for a lost one. */
+const replaces = z.looseObject({
+  sum: sha256.nullable(),
+  seq: z.tuple([ordinal, ordinal]),
+  reason: text,
+});
+const TURNS: Record<Turn["kind"], z.ZodType> = {
+  user: z.looseObject({ ...base, pins }),
+  model: z.looseObject({
+    ...base,
+    model: z.looseObject({ asked: text, answered: z.string().nullable() }),
+    fingerprint,
+    response: z.looseObject({ id: z.string().nullable(), status: text }),
+    request: z.looseObject({
+      body_sha256: sha256,
+      fold: ordinal,
+      fields: object,
+      // Absent in turns of the first version.
+      replay: z.looseObject({
+        mode: text,
+        window: count.nullable(),
+        account: z.string().nullable(),
+      }).optional(),
+      guard: z.looseObject({
+        sent: count,
+        dropped: z.array(z.looseObject({ seq: ordinal, reason: text })),
+      }),
+    }),
+  }),
+  tools: z.looseObject(base),
+  harness: z.looseObject({ ...base, pins: pins.optional(), replaces: replaces.optional() }),
+  compaction: z.looseObject({ ...base, pins }),
+  fork: z.looseObject(base),
+};
+const kindOnly = z.looseObject({ kind: text });
+
+/** What a judgement of a turn found. */
+export type Judged =
+  | { readonly status: "ok"; readonly turn: Turn }
+  | { readonly status: "damaged"; readonly code: "bad_shape"; readonly message: string }
+  /** A turn or event kind that this version does not know and that may matter to the fold. */
+  | { readonly status: "newer"; readonly message: string };
+
+/** Judges a parsed turn of the current format; `turn` in the answer is `value` itself. */
+export function judgeTurn(value: JsonObject): Judged {
+  const named = kindOnly.safeParse(value);
+  if (!named.success) return badShape(named.error);
+  const kind = named.data.kind;
+  if (!isTurnKind(kind)) {
+    return { status: "newer", message: `has the turn kind ${JSON.stringify(kind)}, unknown to this version` };
+  }
+  const judged = TURNS[kind].safeParse(value);
+  if (!judged.success) return badShape(judged.error);
+  const turn = value as unknown as Turn;
+  for (const [index, each] of turn.events.entries()) {
+    const loose = each as unknown as JsonObject;
+    const type: string = each.type;
+    if (isKnownEventType(type)) {
+      const fits = EVENTS[type].safeParse(each);
+      if (!fits.success) return badShape(fits.error, `events.${index}.`);
+    } else if (loose.fold !== false) {
+      return {
+        status: "newer",
+        message: `holds an event of kind ${JSON.stringify(type)}, unknown to this version`,
+      };
+    }
+  }
+  return { status: "ok", turn };
+}
+
+function isTurnKind(kind: string): kind is Turn["kind"] {
+  return Object.hasOwn(TURNS, kind);
+}
+
+function badShape(error: z.ZodError, under = ""): Judged {
+  const issue = error.issues[0];
+  const where = issue === undefined || issue.path.length === 0
+    ? "the turn"
+    : `${under}${issue.path.join(".")}`;
+  return {
+    status: "damaged",
+    code: "bad_shape",
+    message: `does not have the shape of a turn, at ${where}: ${issue?.message ?? "unknown"}`,
+  };
+}

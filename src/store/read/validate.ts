@@ -1,0 +1,313 @@
+/**
+ * What turns must agree on with each other: numbers, `prev`, `seq`, runs, and calls with their results.
+ *
+ * @module
+ */
+import type { CheckpointRef, ToolCallEvent } from "../../domain/event.ts";
+import { callIdOf } from "../../domain/item.ts";
+import { refOf } from "../../domain/manifest.ts";
+import { isBetweenRuns, type Replaces, type Turn } from "../../domain/turn.ts";
+
+/** A rule that a turn breaks. `error`: the next request would be wrong, or the turn is not of this history. */
+export interface Breach {
+  readonly severity: "error" | "warning";
+  readonly code: string;
+  /** What was found, without the turn's name. */
+  readonly message: string;
+}
+
+/** A call that no result answers yet. */
+export interface OpenCall {
+  readonly seq: number;
+  readonly call_id: string;
+  readonly turn: number;
+}
+
+/** The end of the history that was checked so far. */
+export interface ChainEnd {
+  readonly turn: number;
+  readonly seq: number;
+  /** `null` before turn 1. */
+  readonly sum: string | null;
+  /** 0 before turn 1. */
+  readonly run: number;
+  /** `null` while nothing read so far tells: only right after opening at a checkpoint. */
+  readonly runEnded: boolean | null;
+}
+
+interface KnownCall extends OpenCall {
+  /** False for calls of responses that did not complete: those are never run, so nothing answers them. */
+  readonly runnable: boolean;
+}
+
+const START: ChainEnd = { turn: 0, seq: 0, sum: null, run: 0, runEnded: true };
+
+/** Which other sessions may have written the first turns of a session: those that it was forked from. */
+export interface Lineage {
+  /** Their ids; `null` for any, where the turn that names them is damaged. */
+  readonly writers: readonly string[] | null;
+  /** The first turn that the session wrote itself, its `fork` turn: from there on all are its own. */
+  readonly ownFrom: number;
+}
+
+/** The lineage of a session that is no fork. */
+export const NO_LINEAGE: Lineage = { writers: [], ownFrom: 1 };
+
+/** A lineage for turns whose writers are judged elsewhere, or not at all. */
+export const ANY_LINEAGE: Lineage = { writers: null, ownFrom: Infinity };
+
+/**
+ * True when session `directory` may hold turn `number` that `writer` wrote. One rule in one place: its own turns,
+ * and before its `fork` turn those of its lineage. `lineage` is asked for only where another session wrote the turn.
+ */
+export function mayHold(
+  directory: string,
+  turn: { readonly writer: string; readonly number: number },
+  lineage: () => Lineage,
+): boolean {
+  if (directory === turn.writer) return true;
+  const { writers, ownFrom } = lineage();
+  return turn.number < ownFrom && (writers === null || writers.includes(turn.writer));
+}
+
+/** How a walk begins. */
+export interface ChainOptions {
+  /** A place to begin at: the first turn behind it is trusted by its own sum. */
+  readonly after?: { readonly turn: number; readonly seq: number } | undefined;
+  /** Called when the first turn of another session is met, and once at most; without it there is no lineage. */
+  readonly lineage?: () => Lineage;
+}
+
+/** Walks a session's turns in order and names each rule that one of them breaks. */
+export class Chain {
+  readonly #session: string;
+  readonly #lineage: () => Lineage;
+  readonly #calls = new Map<number, KnownCall>();
+  readonly #answered = new Set<number>();
+  /** The last seq of each turn that was read. */
+  readonly #lastSeq = new Map<number, number>();
+  /** Checkpoints that were not withdrawn, oldest first. */
+  #checkpoints: CheckpointRef[] = [];
+  readonly #fromStart: boolean;
+  #end: ChainEnd = START;
+  /** The sum of the turn that the newest one stands for, which the next one may name instead. */
+  #replacedSum: string | null = null;
+  /** Places of lost turns: what they held is not known. */
+  readonly #lost: (readonly [number, number])[] = [];
+  /** True when the turn before is unreadable: the next one cannot be compared with it. */
+  #broken = false;
+  /** True once any turn was unreadable: a call that is not known may have been in it. */
+  #incomplete = false;
+
+  constructor(session: string, options: ChainOptions = {}) {
+    const { after, lineage = () => NO_LINEAGE } = options;
+    this.#session = session;
+    let known: Lineage | undefined;
+    this.#lineage = () => known ??= lineage();
+    this.#fromStart = after === undefined;
+    if (after === undefined) return;
+    this.#end = { ...START, ...after, runEnded: null };
+    this.#broken = true;
+  }
+
+  /** Where the history ends. */
+  get end(): ChainEnd {
+    return this.#end;
+  }
+
+  /** True once a turn was skipped: what it held, such as results, cannot be judged. */
+  get incomplete(): boolean {
+    return this.#incomplete;
+  }
+
+  /** Calls of completed responses that nothing answers, in order. */
+  openCalls(): OpenCall[] {
+    return [...this.#calls.values()]
+      .filter((call) => call.runnable && !this.#answered.has(call.seq))
+      .map(({ seq, call_id, turn }) => ({ seq, call_id, turn }));
+  }
+
+  /** Steps over turn number `turn`, which cannot be read. */
+  skip(turn: number): void {
+    this.#end = { ...this.#end, turn };
+    this.#replacedSum = null;
+    this.#broken = true;
+    this.#incomplete = true;
+  }
+
+  /** The rules that a turn breaks when it lies in the file of the next number. Changes nothing. */
+  check(turn: Turn): Breach[] {
+    const breaches: Breach[] = [];
+    const add = (code: string, message: string, severity: Breach["severity"] = "error") => {
+      breaches.push({ severity, code, message });
+    };
+    const before = this.#end;
+    const number = before.turn + 1;
+    if (turn.turn !== number) add("wrong_number", `says that it is turn ${turn.turn}, not turn ${number}`);
+    if (!mayHold(this.#session, { writer: turn.session, number }, this.#lineage)) {
+      add("foreign_turn", `was written by session ${JSON.stringify(turn.session)}`);
+    }
+    if (!this.#broken) this.#checkLinks(turn, add);
+    this.#checkNumbers(turn, add);
+    checkFork(turn, add);
+    this.#checkRun(turn, add);
+    this.#checkPairs(turn, add);
+    this.#checkCheckpoints(turn, add);
+    return breaches;
+  }
+
+  /** Goes on from a turn that was checked. */
+  advance(turn: Turn): void {
+    for (const event of turn.events) {
+      if (event.type === "tool_call") this.#calls.set(event.seq, knownCall(event, turn));
+      if (event.type === "tool_result") this.#answered.add(event.call_seq);
+      if (event.type === "history_compaction") this.#checkpoints.push(refOf(event, turn.turn));
+      if (event.type === "compaction_withdrawn") this.#checkpoints = this.#without(event.checkpoint);
+    }
+    this.#lastSeq.set(turn.turn, turn.seq[1]);
+    this.#end = {
+      turn: this.#end.turn + 1,
+      seq: turn.seq[1],
+      sum: turn.sum,
+      run: turn.run,
+      runEnded: turn.events.some((event) => event.type === "run_ended") ||
+        isBetweenRuns(turn) && this.#end.runEnded,
+    };
+    const replaces = replacesOf(turn);
+    this.#replacedSum = replaces?.sum ?? null;
+    if (replaces !== undefined) this.#lost.push(turn.seq);
+    this.#broken = false;
+  }
+
+  #checkLinks(turn: Turn, add: Add): void {
+    const { sum, seq } = this.#end;
+    if (turn.prev !== sum && (turn.prev === null || turn.prev !== this.#replacedSum)) {
+      add(
+        "wrong_prev",
+        sum === null ? "names a turn before turn 1" : "does not follow the turn before it (prev)",
+      );
+    }
+    if (turn.seq[0] !== seq + 1) add("wrong_seq", `starts at seq ${turn.seq[0]}, not at ${seq + 1}`);
+  }
+
+  #checkNumbers(turn: Turn, add: Add): void {
+    const [first, last] = turn.seq;
+    const counted = turn.events.every((event, index) => event.seq === first + index);
+    const lastEvent = first + turn.events.length - 1;
+    const replaces = replacesOf(turn);
+    // A replacement stands for as many events as were lost, and holds one.
+    if (!counted || (replaces === undefined ? last !== lastEvent : last < lastEvent)) {
+      add("wrong_seq", `does not number its events from ${first} to ${last} without gaps`);
+    }
+    if (replaces !== undefined && (replaces.seq[0] !== first || replaces.seq[1] !== last)) {
+      add("wrong_seq", "does not replace the events whose place it takes");
+    }
+  }
+
+  #checkRun(turn: Turn, add: Add): void {
+    const { run, runEnded } = this.#end;
+    const continued = turn.events.find((event) => event.type === "run_continued");
+    const opens = turn.kind === "user" || continued !== undefined;
+    const expected = opens ? run + 1 : run;
+    if (!this.#broken && turn.run !== expected) {
+      add("wrong_run", `belongs to run ${turn.run}, where run ${expected} was expected`);
+    } else if (!this.#broken && !opens && runEnded === true && !isBetweenRuns(turn)) {
+      add("wrong_run", `follows the end of run ${run}`);
+    }
+    if (!this.#broken && opens && runEnded === false) {
+      add("run_not_ended", `opens run ${turn.run} before run ${run} ended`, "warning");
+    }
+    if (continued !== undefined && (turn.kind !== "harness" || continued.run !== turn.run)) {
+      add("wrong_run", "holds a run_continued that does not open its run");
+    }
+    if (turn.kind === "harness" && (turn.pins !== undefined) !== (continued !== undefined)) {
+      add("wrong_run", "must have pins exactly when it opens a run");
+    }
+    const ends = turn.events.filter((event) => event.type === "run_ended");
+    if (ends.length > 1) add("wrong_run", `ends run ${turn.run} more than once`);
+    if (ends.some((event) => event.run !== turn.run)) add("wrong_run", "ends another run than its own");
+    if (ends.length > 0 && turn.events.at(-1)?.type !== "run_ended") {
+      add("wrong_run", `holds events after the end of run ${turn.run}`);
+    }
+  }
+
+  #checkPairs(turn: Turn, add: Add): void {
+    const calls = new Map<number, KnownCall>();
+    const answered = new Set<number>();
+    for (const event of turn.events) {
+      if (event.type === "tool_call") calls.set(event.seq, knownCall(event, turn));
+      if (event.type !== "tool_result") continue;
+      const name = `the result with seq ${event.seq}`;
+      const call = calls.get(event.call_seq) ?? this.#calls.get(event.call_seq);
+      if (call === undefined) {
+        if (this.#incomplete || this.#isLost(event.call_seq)) continue;
+        add("result_without_call", `holds ${name} for seq ${event.call_seq}, where no earlier call is`);
+      } else if (call.call_id !== event.call_id) {
+        add(
+          "result_without_call",
+          `holds ${name}, which has another call_id than the call with seq ${call.seq}`,
+        );
+      } else if (answered.has(call.seq) || this.#answered.has(call.seq)) {
+        add("second_result", `holds ${name}, which answers the call with seq ${call.seq} once more`);
+      } else answered.add(call.seq);
+    }
+  }
+
+  #isLost(seq: number): boolean {
+    return this.#lost.some(([first, last]) => first <= seq && seq <= last);
+  }
+
+  /** A checkpoint whose numbers do not fit would let a reader begin at the wrong turn. */
+  #checkCheckpoints(turn: Turn, add: Add): void {
+    for (const event of turn.events) {
+      if (event.type === "history_compaction") {
+        const { to_turn, to_seq, opening_turn } = event;
+        const last = this.#lastSeq.get(to_turn);
+        const fits = to_turn < turn.turn && (last === undefined || last === to_seq);
+        if (!fits) add("wrong_checkpoint", `stands for seqs up to ${to_seq}, where no turn ends`);
+        if (opening_turn !== null && opening_turn > to_turn) {
+          add("wrong_checkpoint", `keeps the message of turn ${opening_turn}, which is not before its end`);
+        }
+      } else if (event.type === "compaction_withdrawn" && this.#fromStart && !this.#incomplete) {
+        const restored = this.#without(event.checkpoint).at(-1) ?? null;
+        if (JSON.stringify(restored) === JSON.stringify(event.restored)) continue;
+        add(
+          "wrong_checkpoint",
+          `restores another checkpoint than the one before the one with seq ${event.checkpoint}`,
+        );
+      }
+    }
+  }
+
+  #without(checkpoint: number): CheckpointRef[] {
+    return this.#checkpoints.filter(({ seq }) => seq !== checkpoint);
+  }
+}
+
+function checkFork(turn: Turn, add: Add): void {
+  const [first, ...others] = turn.events;
+  const fork = first?.type === "session_fork" ? first : null;
+  if ((turn.kind === "fork") !== (fork !== null) || others.some(({ type }) => type === "session_fork")) {
+    add("wrong_fork", "must begin with a session_fork, and hold no other, exactly when it is a fork turn");
+  } else if (fork !== null) {
+    const here = fork.to_turn === turn.turn - 1 && fork.to_seq === turn.seq[0] - 1 && fork.sum === turn.prev;
+    if (!here) add("wrong_fork", "names another place than its own as the one where it was forked");
+    if (fork.lineage.includes(turn.session)) add("wrong_fork", "names its own session in its lineage");
+  }
+}
+
+/** What a turn says about the lost one that it stands for. */
+export function replacesOf(turn: Turn): Replaces | undefined {
+  return turn.kind === "harness" ? turn.replaces : undefined;
+}
+
+type Add = (code: string, message: string, severity?: Breach["severity"]) => void;
+
+function knownCall(event: ToolCallEvent, turn: Turn): KnownCall {
+  return {
+    seq: event.seq,
+    call_id: callIdOf(event.item),
+    turn: turn.turn,
+    runnable: turn.kind === "model" && turn.response.status === "completed",
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * What lies in `turns/` and `quarantine/`, looked at for repair: every file, whatever its name says.
+ *
+ * @module
+ */
+import type { Ports } from "../../domain/ports.ts";
+import type { Turn } from "../../domain/turn.ts";
+import { tooNew } from "../damage.ts";
+import { insideSession, type SessionPaths, turnNumberOf } from "../layout.ts";
+import { lookForDirectory } from "../read/safe_open.ts";
+import { readEnvelope } from "../read/turn_file.ts";
+import { judgeTurn } from "../read/turn_schema.ts";
+
+/** Why something is not used: a code of `fsck`, and what was found there. */
+export interface Reason {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** One file that is, or may be, a turn. */
+export interface TurnFile {
+  readonly path: string;
+  /** The number in its name; `null` for any other name, and for everything in `quarantine/`. */
+  readonly place: number | null;
+  /** What it holds, when that fits its seal and has a turn's shape. */
+  readonly turn: Turn | null;
+  /** Why it does not serve; `null` while nothing is known against it. */
+  readonly reason: Reason | null;
+}
+
+/**
+ * Every name in `turns/`, in the order of names.
+ *
+ * @throws {ReprError} `format_too_new` when a later version wrote one: nothing is judged that is not understood.
+ * The runtime's errors.
+ */
+export function filesInTurns(ports: Ports, paths: SessionPaths): TurnFile[] {
+  if (lookForDirectory(ports, paths.turns).status === "missing") return [];
+  return ports.files.list(paths.turns).sort().flatMap((name) => {
+    const file = readTurnFile(ports, paths, { path: `${paths.turns}/${name}`, place: turnNumberOf(name) });
+    return file === null ? [] : [file];
+  });
+}
+
+/** The turns in `quarantine/`; what cannot be read there is passed over. Throws the runtime's errors. */
+export function turnsInQuarantine(ports: Ports, paths: SessionPaths): TurnFile[] {
+  if (lookForDirectory(ports, paths.quarantine).status === "missing") return [];
+  return ports.files.list(paths.quarantine).sort().flatMap((name) => {
+    const path = `${paths.quarantine}/${name}`;
+    const file = readEnvelope(ports, path);
+    if (file.status !== "ok" || file.newer) return [];
+    const judged = judgeTurn(file.value);
+    return judged.status === "ok" ? [{ path, place: null, turn: judged.turn, reason: null }] : [];
+  });
+}
+
+/** One file; `null` when its name cannot be spelled, so that nothing can be done about it. */
+function readTurnFile(
+  ports: Ports,
+  paths: SessionPaths,
+  { path, place }: { readonly path: string; readonly place: number | null },
+): TurnFile | null {
+  const file = readEnvelope(ports, path);
+  if (file.status === "missing") return null;
+  const where = insideSession(paths, path);
+  if (file.status === "damaged") return { path, place, turn: null, reason: file };
+  if (file.newer) throw tooNew(paths, where, `has the format ${JSON.stringify(file.value.format)}`);
+  const judged = judgeTurn(file.value);
+  if (judged.status === "newer") throw tooNew(paths, where, judged.message);
+  if (judged.status === "damaged") return { path, place, turn: null, reason: judged };
+  const { turn } = judged;
+  if (turn.turn === place) return { path, place, turn, reason: null };
+  const reason = place === null
+    ? { code: "foreign_file", message: "is not the name of a turn" }
+    : { code: "wrong_number", message: `says that it is turn ${turn.turn}, not turn ${place}` };
+  return { path, place, turn, reason };
+}

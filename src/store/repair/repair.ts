@@ -1,0 +1,124 @@
+/**
+ * Repair: what `fsck` finds is mended, and whatever is replaced is kept in `quarantine/`. Nothing is deleted, and a
+ * repair that is killed at any point leaves a session that the next one finishes.
+ *
+ * @module
+ */
+import type { SessionId } from "../../domain/ids.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { blobPath, publishBlob } from "../blobs.ts";
+import { sha256Hex } from "../../domain/hash.ts";
+import { orStorageError } from "../fs_errors.ts";
+import { requireSession } from "../read/history.ts";
+import type { Home } from "../home.ts";
+import { type SessionPaths, sessionPaths } from "../layout.ts";
+import { inspectLock, locked, SessionLock } from "../write/lock.ts";
+import {
+  claimName,
+  ensureDirectory,
+  orSyncFailed,
+  replaceCache,
+  unlinkQuietly,
+  writeTemporary,
+} from "../write/publish.ts";
+import { keepAs, openQuarantine } from "../write/quarantine.ts";
+import { type Placing, planRepair, type RepairPlan } from "./plan.ts";
+
+export type { LostBlob } from "./files_beside_turns.ts";
+export type { RepairAction } from "./replacement_draft.ts";
+export { planRepair, type RepairPlan } from "./plan.ts";
+
+/**
+ * What a repair would do, without changing anything.
+ *
+ * @throws {ReprError} `session_locked` while a writer is at work, whose open end nobody can judge; what
+ * {@linkcode repairSession} throws.
+ */
+export async function foreseeRepair(ports: Ports, home: Home, id: SessionId): Promise<RepairPlan> {
+  const paths = sessionPaths(home.sessions, id);
+  const tried = `repair session "${id}"`;
+  orStorageError(tried, paths.root, () => requireSession(ports, paths));
+  const { held, owner } = await inspectLock(ports, paths);
+  if (held) throw locked(paths, owner);
+  return orStorageError(tried, paths.root, () => planRepair(ports, paths));
+}
+
+/**
+ * Repairs a session's files under its lock. Runs and calls that a killed process left open, and lost blobs, are for
+ * the writer to record afterwards: the plan names them.
+ *
+ * @throws {ReprError} `no_such_session`, `session_locked`, `session_damaged` when its directories are none of ours,
+ * `format_too_new`, `storage_*`.
+ */
+export async function repairSession(
+  ports: Ports,
+  home: Home,
+  { id, waitMs }: { readonly id: SessionId; readonly waitMs: number },
+): Promise<RepairPlan> {
+  const paths = sessionPaths(home.sessions, id);
+  const tried = `repair session "${id}"`;
+  orStorageError(tried, paths.root, () => requireSession(ports, paths));
+  const lock = await SessionLock.acquire(ports, paths, { waitMs });
+  try {
+    return orStorageError(tried, paths.root, () => {
+      const plan = planRepair(ports, paths);
+      applyRepair(ports, paths, plan);
+      return plan;
+    });
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Does what a plan says, under the lock. In this order, each step durable before the next: what is replaced is kept;
+ * then turns take their places, oldest first, each in one step; then what does not belong goes; the manifest last,
+ * because it may lag and must not lead. Throws the runtime's errors.
+ */
+export function applyRepair(ports: Ports, paths: SessionPaths, plan: RepairPlan): void {
+  if (plan.actions.length === 0) return;
+  const { files } = ports;
+  if (ensureDirectory(files, paths.turns)) orSyncFailed(() => files.syncDirectory(paths.root));
+  if (plan.keep.size + plan.move.size > 0) openQuarantine(ports, paths);
+  for (const [path, kept] of plan.keep) keepAs(ports, path, kept);
+  if (plan.keep.size > 0) orSyncFailed(() => files.syncDirectory(paths.quarantine));
+  if (plan.blobs.length > 0) ensureDirectory(files, paths.blobs);
+  const move = new Map(plan.move);
+  for (const bytes of plan.blobs) {
+    const sha256 = sha256Hex(bytes);
+    // Another content may have the name.
+    const path = blobPath(paths, sha256);
+    const kept = move.get(path);
+    if (kept !== undefined) files.rename(path, kept);
+    move.delete(path);
+    publishBlob(ports, paths, { sha256, bytes });
+  }
+  for (const place of plan.places) placeTurn(ports, paths, place);
+  for (const [path, kept] of move) files.rename(path, kept);
+  if (plan.move.size > 0) {
+    for (const directory of [paths.quarantine, paths.turns, paths.blobs, paths.root]) {
+      if (files.facts(directory) !== null) orSyncFailed(() => files.syncDirectory(directory));
+    }
+  }
+  for (const [path, mode] of plan.modes) files.setMode(path, mode);
+  if (plan.manifest !== null) {
+    replaceCache(ports, paths.manifest, { bytes: plan.manifest, directory: paths.root });
+  }
+}
+
+/** Puts a turn in its place, over what lies there. */
+function placeTurn(ports: Ports, paths: SessionPaths, { path, content }: Placing): void {
+  const { files } = ports;
+  const bytes = content instanceof Uint8Array ? content : files.read(content.from);
+  const temporary = writeTemporary(ports, paths.root, { bytes, sync: true });
+  try {
+    if (files.facts(path) === null) claimName(ports, temporary, { path, directory: paths.turns });
+    else {
+      files.rename(temporary, path);
+      orSyncFailed(() => files.syncDirectory(paths.turns));
+    }
+  } catch (error) {
+    unlinkQuietly(files, temporary);
+    throw error;
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * Exporting: a whole session as one stream of lines that vouches for itself. Blobs are never whole in memory.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { ReprError } from "../../domain/errors.ts";
+import { sha256Hex } from "../../domain/hash.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import type { Ports } from "../../domain/ports.ts";
+import type { KnownSecrets } from "../../domain/redact.ts";
+import { checkSeal } from "../../domain/seal.ts";
+import { type Turn, turnFileName } from "../../domain/turn.ts";
+import { blobPath, blobsOf, inspectBlob, lostBlobsIn } from "../blobs.ts";
+import { CHUNK_BYTES, chunksOf } from "../chunks.ts";
+import { damaged } from "../damage.ts";
+import { orStorageError } from "../fs_errors.ts";
+import type { Home } from "../home.ts";
+import { type SessionPaths, sessionPaths } from "../layout.ts";
+import { readTurnBytes } from "../read/read_bytes.ts";
+import { readSession } from "../read/session.ts";
+import { redactedChunks, type RedactedSession, type RedactionReport, redactSession } from "./redaction.ts";
+import { contentLines, encodeLine, EXPORT_FORMAT } from "./format.ts";
+import { lookForFile } from "../read/safe_open.ts";
+
+/** An export that is about to be written. */
+export interface Export {
+  readonly turns: number;
+  readonly blobs: number;
+  /** `null` when nothing was redacted because nobody asked. */
+  readonly redacted: RedactionReport | null;
+  /**
+   * The bytes, in order. Reading on throws {@linkcode ReprError}s: `session_diverged` when the session changed
+   * meanwhile, `session_damaged`, `storage_*`. What was written until then has no end, and is refused by `import`.
+   */
+  readonly chunks: Iterable<Uint8Array>;
+}
+
+/**
+ * Prepares the export of a session, which is read and verified whole before the first byte is written.
+ *
+ * @throws {ReprError} what reading a session throws; `session_damaged` when a blob is missing.
+ */
+export function exportSession(
+  ports: Ports,
+  home: Home,
+  { id, redact, known = null }: {
+    readonly id: SessionId;
+    readonly redact: boolean;
+    /** Secrets that a redacted export loses beside those that have the shape of one. */
+    readonly known?: KnownSecrets | null;
+  },
+): Export {
+  const { turns } = readSession(ports, home, id);
+  const paths = sessionPaths(home.sessions, id);
+  return orStorageError(`export session "${id}"`, paths.root, () => {
+    const there = blobsThere(ports, paths, turns);
+    const redacted = redact ? redactSession(ports, paths, { turns, there, known }) : null;
+    const source = { ports, home, paths, turns, blobs: [...there].sort(), redacted, known };
+    return {
+      turns: turns.length,
+      blobs: there.size,
+      redacted: redacted?.report ?? null,
+      chunks: withEnd(linesOf(source)),
+    };
+  });
+}
+
+interface Source {
+  readonly ports: Ports;
+  readonly home: Home;
+  readonly paths: SessionPaths;
+  readonly turns: readonly Turn[];
+  /** The names of all blobs, sorted. */
+  readonly blobs: readonly string[];
+  readonly redacted: RedactedSession | null;
+  readonly known: KnownSecrets | null;
+}
+
+/**
+ * Every blob that a turn names and that is there. Those that only records about old requests name may be gone or
+ * damaged: they are left out. So are those of which a turn records that they are lost.
+ */
+function blobsThere(ports: Ports, paths: SessionPaths, turns: readonly Turn[]): Set<string> {
+  const there = new Set<string>();
+  const lost = lostBlobsIn(turns);
+  const isNeeded = new Map<string, boolean>();
+  for (const { sha256, needed } of turns.flatMap(blobsOf)) {
+    isNeeded.set(sha256, needed || isNeeded.get(sha256) === true);
+  }
+  for (const [sha256, needed] of isNeeded) {
+    const path = blobPath(paths, sha256);
+    const looked = lookForFile(ports, path);
+    if (looked.status === "refused") throw damaged(paths, path, looked);
+    if (looked.status === "ok") {
+      // The content of a needed blob is compared while it is written.
+      if (needed || inspectBlob(ports, paths, sha256).status === "ok") there.add(sha256);
+    } else if (needed && !lost.has(sha256)) {
+      throw damaged(paths, path, { code: "missing_blob", message: "is missing" });
+    }
+  }
+  return there;
+}
+
+function* linesOf(source: Source): Generator<Uint8Array> {
+  const { paths, turns, redacted } = source;
+  yield encodeLine({
+    format: EXPORT_FORMAT,
+    session: paths.id,
+    turns: turns.length,
+    ...(redacted === null ? {} : { redacted: redacted.report }),
+  });
+  for (const [index, turn] of turns.entries()) {
+    const bytes = redacted?.turns[index]?.bytes ?? turnBytes(source, turn);
+    yield encodeLine({
+      path: `turns/${turnFileName(turn.turn)}`,
+      bytes: bytes.length,
+      sha256: sha256Hex(bytes),
+    });
+    yield* contentLines(slices(bytes), "text");
+  }
+  for (const { from, sha256, bytes, changed } of blobsToWrite(source)) {
+    const path = blobPath(paths, from);
+    yield encodeLine({ path: `blobs/${sha256}`, bytes, sha256 });
+    const stored = chunksOf(source.ports, path);
+    const chunks = changed ? redactedChunks(stored, source.known) : stored;
+    yield* contentLines(checked(source, { chunks, path, sha256 }), "base64");
+  }
+}
+
+/** The file of a turn as it was read: one that was replaced meanwhile would not fit the turns after it. */
+function turnBytes({ ports, home, paths }: Source, turn: Turn): Uint8Array {
+  const bytes = readTurnBytes(ports, home, { id: paths.id, turn: turn.turn });
+  if (checkSeal(bytes) === turn.sum) return bytes;
+  throw new ReprError(
+    "session_diverged",
+    `Cannot export session "${paths.id}": turn ${turn.turn} was replaced meanwhile`,
+    {
+      hint: "Export it again",
+    },
+  );
+}
+
+/** The blobs in the order of their names; two that are the same without their secrets are one. */
+function blobsToWrite({ ports, paths, blobs, redacted }: Source) {
+  const written = new Map<string, { from: string; sha256: string; bytes: number; changed: boolean }>();
+  for (const name of blobs) {
+    const now = redacted?.blobs.get(name);
+    const bytes = now?.bytes ?? ports.files.facts(blobPath(paths, name))?.size ?? 0;
+    const sha256 = now?.sha256 ?? name;
+    written.set(sha256, { from: name, sha256, bytes, changed: now !== undefined });
+  }
+  return [...written.values()].sort((a, b) => a.sha256 < b.sha256 ? -1 : 1);
+}
+
+function* slices(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
+}
+
+/** The chunks as they come; what they were not is known at their end. */
+function* checked(
+  { paths }: Source,
+  { chunks, path, sha256 }: {
+    readonly chunks: Iterable<Uint8Array>;
+    readonly path: string;
+    readonly sha256: string;
+  },
+): Generator<Uint8Array> {
+  const hash = createHash("sha256");
+  for (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  if (hash.digest("hex") === sha256) return;
+  throw damaged(paths, path, {
+    code: "damaged_blob",
+    message: "does not have the content that its name stands for",
+  });
+}
+
+function* withEnd(lines: Iterable<Uint8Array>): Generator<Uint8Array> {
+  const hash = createHash("sha256");
+  for (const line of lines) {
+    hash.update(line);
+    yield line;
+  }
+  yield encodeLine({ end: true, sha256: hash.digest("hex") });
+}

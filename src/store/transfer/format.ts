@@ -1,0 +1,85 @@
+/**
+ * The lines of an export: a header, each file with its content in pieces, and an end that vouches for all of it
+ * (docs/format.md "Exports").
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import { isJsonObject, type JsonObject, stringMember } from "../../domain/json.ts";
+import { isTooDeep } from "../read/turn_file.ts";
+
+/** The format name that the first line names. */
+export const EXPORT_FORMAT = "reprise.export/1";
+/** The longest line that is read, in bytes: a piece of 256 KiB in which every byte is escaped, and room. */
+export const MAX_LINE_BYTES = 2 * 1024 * 1024;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** One line with its newline. */
+export function encodeLine(value: object): Uint8Array {
+  return encoder.encode(`${JSON.stringify(value)}\n`);
+}
+
+/** A file's content as lines: `text` for turns, which grep and diff well, `base64` for what may be any bytes. */
+export function* contentLines(chunks: Iterable<Uint8Array>, as: "text" | "base64"): Generator<Uint8Array> {
+  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  for (const chunk of chunks) {
+    if (chunk.length === 0) continue;
+    if (as === "base64") {
+      yield encodeLine({
+        base64: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString("base64"),
+      });
+    } else yield encodeLine({ text: text.decode(chunk, { stream: true }) });
+  }
+}
+
+/** What is wrong with an export; the importer adds the line's number. */
+export class BadExport extends Error {
+  override readonly name = "BadExport";
+}
+
+/** A line as an object. Nothing nests deep, so nothing makes the parser recurse. */
+export function parseLine(bytes: Uint8Array): JsonObject {
+  if (isTooDeep(bytes)) throw new BadExport("nests too deep");
+  let value: unknown;
+  try {
+    value = JSON.parse(decoder.decode(bytes));
+  } catch {
+    throw new BadExport("is not JSON in UTF-8");
+  }
+  if (!isJsonObject(value)) throw new BadExport("is not a JSON object");
+  return value;
+}
+
+/** The bytes that a content line stands for. */
+export function contentOf(line: JsonObject): Uint8Array {
+  const text = stringMember(line, "text");
+  if (text !== undefined) return encoder.encode(text);
+  const base64 = stringMember(line, "base64");
+  if (base64 === undefined) throw new BadExport("is not content, where a file has more to come");
+  return Buffer.from(base64, "base64");
+}
+
+/** Splits a stream into lines, and never holds more than one. Each has its newline. */
+export async function* linesOf(
+  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of source) {
+    for (let at = 0; at < chunk.length;) {
+      const newline = chunk.indexOf(0x0a, at);
+      const end = newline === -1 ? chunk.length : newline + 1;
+      size += end - at;
+      if (size > MAX_LINE_BYTES) throw new BadExport(`has more than ${MAX_LINE_BYTES} bytes`);
+      held.push(chunk.slice(at, end));
+      at = end;
+      if (newline === -1) continue;
+      yield held.length === 1 ? held[0] as Uint8Array : Buffer.concat(held);
+      held = [];
+      size = 0;
+    }
+  }
+  if (size > 0) throw new BadExport("is cut short: it does not end with a newline");
+}

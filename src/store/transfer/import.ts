@@ -1,0 +1,245 @@
+/**
+ * Importing: an export becomes a session only when every hash, every turn and the whole chain fit. Nothing that the
+ * file says becomes part of a path, and nothing is in view before the end.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { ReprError } from "../../domain/errors.ts";
+import { isSessionId, type SessionId } from "../../domain/ids.ts";
+import { type JsonObject, numberMember, stringMember } from "../../domain/json.ts";
+import type { Manifest } from "../../domain/manifest.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { turnFileName } from "../../domain/turn.ts";
+import { blobPath, MAX_BLOB_BYTES } from "../blobs.ts";
+import { storageError } from "../fs_errors.ts";
+import { type Home, openHome } from "../home.ts";
+import { ImportedTurns } from "./imported_turns.ts";
+import { isBlobName, sessionPaths, turnPath } from "../layout.ts";
+import { Staging } from "../lifecycle/staging.ts";
+import { BadExport, contentOf, EXPORT_FORMAT, linesOf, parseLine } from "./format.ts";
+import { formatVersion, MAX_TURN_BYTES } from "../read/turn_file.ts";
+
+/** What an import gets. */
+export interface ImportOptions {
+  /** The export's bytes. */
+  readonly source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  /** Its name, for messages. */
+  readonly name: string;
+  /** Check everything and write nothing. */
+  readonly dryRun: boolean;
+}
+
+/** What an import brought. */
+export interface Imported {
+  readonly id: SessionId;
+  readonly path: string;
+  readonly turns: number;
+  readonly blobs: number;
+  /** What the header says that was redacted; absent where nothing was. */
+  readonly redacted?: JsonObject;
+}
+
+/**
+ * Restores a session from an export. It has its name, durably, when this returns; any failure leaves nothing.
+ *
+ * @throws {ReprError} `bad_export` with the line, `format_too_new`, `session_exists`, `storage_*`.
+ */
+export async function importSession(ports: Ports, home: Home, options: ImportOptions): Promise<Imported> {
+  const reader = new LineReader(options.source);
+  let staging: Staging | null = null;
+  try {
+    const header = await readHeader(reader);
+    const { root } = sessionPaths(home.sessions, header.id);
+    if (ports.files.facts(root) !== null) throw exists(header.id, root);
+    if (!options.dryRun) {
+      openHome(ports, home.path, { create: true });
+      staging = await Staging.open(ports, home, header.id);
+    }
+    const read = await readFiles(reader, { header, staging });
+    const path = staging?.publish(read.manifest) ?? root;
+    const redacted = header.line.redacted as JsonObject | undefined;
+    return {
+      id: header.id,
+      path,
+      turns: header.turns,
+      blobs: read.blobs,
+      ...(redacted === undefined ? {} : { redacted }),
+    };
+  } catch (error) {
+    staging?.discard();
+    if (error instanceof BadExport) throw badExport(options.name, reader.number, error);
+    if (error instanceof TypeError) throw error;
+    throw storageError(error, `import "${options.name}"`, home.sessions);
+  } finally {
+    await reader.close();
+  }
+}
+
+function badExport(name: string, line: number, cause: BadExport): ReprError {
+  return new ReprError("bad_export", `Cannot import ${JSON.stringify(name)}: line ${line} ${cause.message}`, {
+    hint: "Export the session again; nothing of it was kept",
+    details: { line },
+  });
+}
+
+function exists(id: SessionId, root: string): ReprError {
+  return new ReprError("session_exists", `Cannot import session "${id}": "${root}" is there already`, {
+    hint:
+      `An import never overwrites: look at it with "reprise show ${id}", or remove it with "reprise rm ${id}"`,
+    details: { session: id, path: root },
+  });
+}
+
+/** The lines of an export with their numbers and the hash of those before. */
+class LineReader {
+  readonly #lines: AsyncIterator<Uint8Array>;
+  #hash = createHash("sha256");
+  /** The number of the line that was read last. */
+  number = 0;
+
+  constructor(source: ImportOptions["source"]) {
+    this.#lines = linesOf(source);
+  }
+
+  /** The next line, and the hash of all before it. */
+  async next(): Promise<{ readonly line: JsonObject; readonly before: string }> {
+    this.number++;
+    const { done, value } = await this.#lines.next();
+    if (done === true) throw new BadExport("is missing: the file is cut short");
+    const before = this.#hash.copy().digest("hex");
+    this.#hash.update(value);
+    return { line: parseLine(value), before };
+  }
+
+  /** Reads no further, so that the source gives back what it holds. */
+  async close(): Promise<void> {
+    await this.#lines.return?.();
+  }
+
+  async requireEnd(): Promise<void> {
+    this.number++;
+    if ((await this.#lines.next()).done !== true) throw new BadExport("stands behind the end");
+  }
+}
+
+interface Header {
+  readonly id: SessionId;
+  readonly turns: number;
+  readonly line: JsonObject;
+}
+
+async function readHeader(reader: LineReader): Promise<Header> {
+  const { line } = await reader.next();
+  const version = formatVersion(line, "reprise.export");
+  if (version === null) throw new BadExport(`does not name the format "${EXPORT_FORMAT}"`);
+  if (version > 1) {
+    throw new ReprError("format_too_new", `Cannot import: the format is "reprise.export/${version}"`, {
+      hint: "Use a newer version of reprise",
+    });
+  }
+  const id = stringMember(line, "session") ?? "";
+  if (!isSessionId(id)) throw new BadExport("names no session id");
+  return { id, turns: countOf(line, "turns", { least: 1, most: Number.MAX_SAFE_INTEGER }), line };
+}
+
+function countOf(line: JsonObject, name: string, { least, most }: { least: number; most: number }): number {
+  const value = numberMember(line, name);
+  if (value === undefined || !Number.isSafeInteger(value) || value < least || value > most) {
+    throw new BadExport(`has no ${JSON.stringify(name)} from ${least} to ${most}`);
+  }
+  return value;
+}
+
+interface Place {
+  readonly header: Header;
+  readonly staging: Staging | null;
+}
+
+/** All files up to the end line. Each must be the one that comes next: turns by number, then blobs by name. */
+async function readFiles(
+  reader: LineReader,
+  { header, staging }: Place,
+): Promise<{ readonly manifest: Manifest; readonly blobs: number }> {
+  const turns = new ImportedTurns(header.id);
+  let blobs = 0;
+  let lastBlob = "";
+  for (let number = 1; number <= header.turns; number++) {
+    const { line } = await reader.next();
+    const path = `turns/${turnFileName(number)}`;
+    if (line.path !== path) throw new BadExport(`is not the file ${JSON.stringify(path)}, which comes next`);
+    const pieces: Uint8Array[] = [];
+    await readContent(reader, line, { most: MAX_TURN_BYTES, take: (piece) => pieces.push(piece) });
+    const bytes = concatenated(pieces);
+    turns.add(bytes);
+    if (staging === null) continue;
+    const file = staging.newFile(turnPath(staging.paths, number));
+    await filling(file, () => file.write(bytes));
+  }
+  for (;;) {
+    const { line, before } = await reader.next();
+    if (line.end === true) {
+      if (line.sha256 !== before) throw new BadExport("does not fit the lines before it: they were altered");
+      const manifest = turns.finish();
+      await reader.requireEnd();
+      return { manifest, blobs };
+    }
+    const name = blobNameOf(line, { after: lastBlob });
+    turns.requireNamed(name, countOf(line, "bytes", { least: 0, most: MAX_BLOB_BYTES }));
+    const file = staging?.newFile(blobPath(staging.paths, name)) ?? null;
+    const take = (piece: Uint8Array) => file?.write(piece);
+    await filling(file, () => readContent(reader, line, { most: MAX_BLOB_BYTES, take }));
+    lastBlob = name;
+    blobs++;
+  }
+}
+
+/** Fills a file and makes it durable, or gives it up. */
+async function filling(file: ReturnType<Staging["newFile"]> | null, fill: () => unknown): Promise<void> {
+  try {
+    await fill();
+    file?.close();
+  } catch (error) {
+    file?.abandon();
+    throw error;
+  }
+}
+
+function blobNameOf(line: JsonObject, { after }: { readonly after: string }): string {
+  const path = stringMember(line, "path") ?? "";
+  const name = path.slice("blobs/".length);
+  if (!path.startsWith("blobs/") || !isBlobName(name)) throw new BadExport("is neither a blob nor the end");
+  if (name <= after) throw new BadExport("is a blob out of order, or one that was there before");
+  if (line.sha256 !== name) throw new BadExport("gives its blob another sha256 than its name");
+  return name;
+}
+
+/** The content lines of one file, piece by piece; throws when they are not what the file's line says. */
+async function readContent(
+  reader: LineReader,
+  line: JsonObject,
+  { most, take }: { readonly most: number; readonly take: (piece: Uint8Array) => void },
+): Promise<void> {
+  const size = countOf(line, "bytes", { least: 0, most });
+  const hash = createHash("sha256");
+  for (let left = size; left > 0;) {
+    const piece = contentOf((await reader.next()).line);
+    if (piece.length === 0 || piece.length > left) {
+      throw new BadExport("has no content, or more than its file has left");
+    }
+    hash.update(piece);
+    take(piece);
+    left -= piece.length;
+  }
+  if (hash.digest("hex") !== line.sha256) throw new BadExport("ends a file that does not fit its sha256");
+}
+
+function concatenated(pieces: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,294 @@
+/**
+ * A session without its secrets: texts of turns and blobs redacted, opaque items untouched, every turn sealed anew
+ * and marked where something changed.
+ *
+ * @module
+ */
+import { createHash, type Hash } from "node:crypto";
+import { isRawNumber, objectOf } from "../../domain/exact_json.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  numberMember,
+  objectMember,
+} from "../../domain/json.ts";
+import type { Ports } from "../../domain/ports.ts";
+import {
+  addCounts,
+  type KnownSecrets,
+  RedactingStream,
+  redactText,
+  type SecretCounts,
+  total,
+} from "../../domain/redact.ts";
+import { seal } from "../../domain/seal.ts";
+import type { Redaction, Turn } from "../../domain/turn.ts";
+import { blobPath, blobsOf } from "../blobs.ts";
+import { ANY_LINEAGE, Chain } from "../read/validate.ts";
+import { chunksOf } from "../chunks.ts";
+import { damaged } from "../damage.ts";
+import { judgeEncoded } from "../write/candidate_turn.ts";
+import type { SessionPaths } from "../layout.ts";
+
+/** What was replaced, for the header of an export and for the user. */
+export interface RedactionReport {
+  /** Over all texts; a blob counts once however many turns name it. */
+  readonly replaced: number;
+  readonly kinds: SecretCounts;
+  /** The turns in which, or in whose blobs, something was replaced. */
+  readonly turns: readonly { readonly turn: number; readonly kinds: SecretCounts }[];
+}
+
+/** The blob that takes another's place. */
+export interface RedactedBlob {
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly counts: SecretCounts;
+}
+
+/** A redacted session. */
+export interface RedactedSession {
+  readonly report: RedactionReport;
+  /** Each turn with the bytes of its file, in order. */
+  readonly turns: readonly { readonly turn: Turn; readonly bytes: Uint8Array }[];
+  /** By the name of the blob that each one replaces. */
+  readonly blobs: ReadonlyMap<string, RedactedBlob>;
+}
+
+/** Members that only their provider can read, and whose bytes must stay. */
+const OPAQUE: ReadonlySet<string> = new Set(["encrypted_content", "signature", "data"]);
+/** Members that name something: changed on one side only, they would name nothing. */
+const NAMES: ReadonlySet<string> = new Set([
+  "format",
+  "session",
+  "kind",
+  "type",
+  "prev",
+  "at",
+  "sum",
+  "id",
+  "call_id",
+  "sha256",
+  "blob",
+  "body_sha256",
+  "fingerprint",
+  "parent",
+  "lineage",
+]);
+
+/** Redacts a whole history, of the secrets in `known` too. `there` are the blobs that exist. Throws the runtime's errors. */
+export function redactSession(
+  ports: Ports,
+  paths: SessionPaths,
+  { turns, there, known }: {
+    readonly turns: readonly Turn[];
+    readonly there: ReadonlySet<string>;
+    readonly known: KnownSecrets | null;
+  },
+): RedactedSession {
+  const kinds: SecretCounts = {};
+  const blobs = new Map<string, RedactedBlob>();
+  for (const sha256 of there) {
+    const blob = redactBlob(ports, paths, { sha256, known });
+    if (blob === null) continue;
+    blobs.set(sha256, blob);
+    addCounts(kinds, blob.counts);
+  }
+  const chain = new Chain(paths.id, { lineage: () => ANY_LINEAGE });
+  const touched: { turn: number; kinds: SecretCounts }[] = [];
+  const redacted = turns.map((turn) => {
+    const inTurn: SecretCounts = {};
+    const keyless = withoutKeys(turn as unknown as JsonObject);
+    const before = known?.counts.known ?? 0;
+    const texts = redactedValue(keyless, inTurn, known) as JsonObject;
+    addKnown(inTurn, known, before);
+    addCounts(kinds, inTurn);
+    for (const sha256 of new Set(blobsOf(turn).map((use) => use.sha256))) {
+      addCounts(inTurn, blobs.get(sha256)?.counts ?? {});
+    }
+    if (total(inTurn) > 0) touched.push({ turn: turn.turn, kinds: inTurn });
+    const value = withBlobs(texts, blobs);
+    const bytes = resealed(value, {
+      prev: chain.end.sum,
+      replaced: total(inTurn),
+      mark: keyless !== turn as unknown,
+    });
+    const judged = judgeEncoded(chain, bytes, `redact turn ${turn.turn} of session "${paths.id}"`);
+    chain.advance(judged);
+    return { turn: judged, bytes };
+  });
+  return { report: { replaced: total(kinds), kinds, turns: touched }, turns: redacted, blobs };
+}
+
+/** The text of a blob without its secrets, in pieces. Throws a `TypeError` where it is not UTF-8. */
+export function* redactedChunks(
+  chunks: Iterable<Uint8Array>,
+  known: KnownSecrets | null,
+  stream = new RedactingStream(),
+): Generator<Uint8Array> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const encoder = new TextEncoder();
+  for (const chunk of withoutKnown(chunks, known)) {
+    yield encoder.encode(stream.feed(decoder.decode(chunk, { stream: true })));
+  }
+  yield encoder.encode(stream.feed(decoder.decode()) + stream.end());
+}
+
+function* withoutKnown(
+  chunks: Iterable<Uint8Array>,
+  known: KnownSecrets | null,
+): Generator<Uint8Array> {
+  if (known === null) return yield* chunks;
+  const stream = known.stream();
+  for (const chunk of chunks) yield stream.feed(chunk);
+  yield stream.end();
+}
+
+/** Adds the known secrets that were replaced since there were `before`. */
+function addKnown(counts: SecretCounts, known: KnownSecrets | null, before: number): void {
+  const replaced = (known?.counts.known ?? 0) - before;
+  if (replaced > 0) addCounts(counts, { known: replaced });
+}
+
+/** What takes the place of a blob, or `null` when it holds no secret or is no text. */
+function redactBlob(
+  ports: Ports,
+  paths: SessionPaths,
+  { sha256, known }: { readonly sha256: string; readonly known: KnownSecrets | null },
+): RedactedBlob | null {
+  const knownBefore = known?.counts.known ?? 0;
+  const path = blobPath(paths, sha256);
+  const stream = new RedactingStream();
+  const [before, after] = [createHash("sha256"), createHash("sha256")];
+  let bytes = 0;
+  try {
+    for (const chunk of redactedChunks(hashed(chunksOf(ports, path), before), known, stream)) {
+      after.update(chunk);
+      bytes += chunk.length;
+    }
+  } catch (error) {
+    // The decoder's word for bytes that are no UTF-8.
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+  const { counts } = stream;
+  addKnown(counts, known, knownBefore);
+  if (total(counts) === 0) return null;
+  if (before.digest("hex") !== sha256) {
+    throw damaged(paths, path, {
+      code: "damaged_blob",
+      message: "does not have the content that its name stands for",
+    });
+  }
+  return { sha256: after.digest("hex"), bytes, counts };
+}
+
+function* hashed(chunks: Iterable<Uint8Array>, hash: Hash): Generator<Uint8Array> {
+  for (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}
+
+function redactedValue(value: JsonValue, counts: SecretCounts, known: KnownSecrets | null): JsonValue {
+  if (typeof value === "string") {
+    const redacted = redactText(known === null ? value : known.text(value));
+    addCounts(counts, redacted.counts);
+    return redacted.text;
+  }
+  if (Array.isArray(value)) return value.map((each) => redactedValue(each, counts, known));
+  if (!isJsonObject(value) || isRawNumber(value)) return value;
+  return objectOf(
+    Object.entries(value).map(([name, member]) => {
+      const kept = member === undefined || OPAQUE.has(name) || NAMES.has(name);
+      return [name, kept ? member : redactedValue(member, counts, known)];
+    }),
+  );
+}
+
+/**
+ * The turn without the hashes of keys: a holder of a key could tell that it was used. Returns `turn` itself
+ * if it has none.
+ */
+function withoutKeys(turn: JsonObject): JsonObject {
+  const fingerprint = withoutKey(turn.fingerprint);
+  const events = (turn.events as readonly JsonObject[]).map((event) => {
+    const scope = withoutKey(event.scope);
+    const origin = isJsonObject(event.origin) ? event.origin : {};
+    const made = withoutKey(origin.fingerprint);
+    if (scope === null && made === null && event.accounts === undefined) return event;
+    const { accounts: _, ...rest } = event;
+    return {
+      ...rest,
+      ...(scope === null ? {} : { scope }),
+      ...(made === null ? {} : { origin: { ...origin, fingerprint: made } }),
+    };
+  });
+  const same = fingerprint === null && events.every((event, index) => event === (turn.events as [])[index]);
+  return same ? turn : { ...turn, ...(fingerprint === null ? {} : { fingerprint }), events };
+}
+
+/** A fingerprint or scope without its key; `null` where it has none. */
+function withoutKey(value: JsonValue | undefined): JsonObject | null {
+  if (!isJsonObject(value) || value.key === undefined) return null;
+  const { key: _, ...rest } = value;
+  return rest;
+}
+
+/** The turn with its blobs named by their new names, wherever a turn may name one. */
+function withBlobs(turn: JsonObject, blobs: ReadonlyMap<string, RedactedBlob>): JsonObject {
+  if (blobs.size === 0) return turn;
+  const renamed = (name: JsonValue | undefined) =>
+    typeof name === "string" ? blobs.get(name)?.sha256 ?? name : name;
+  const pins = objectMember(turn, "pins");
+  const request = objectMember(turn, "request");
+  const fields = request === undefined ? undefined : objectMember(request, "fields");
+  return {
+    ...turn,
+    ...(pins === undefined
+      ? {}
+      : { pins: { ...pins, instructions: renamed(pins.instructions), tools: renamed(pins.tools) } }),
+    ...(fields === undefined ? {} : {
+      request: {
+        ...request,
+        fields: Object.fromEntries(
+          Object.entries(fields).map(([name, value]) => [
+            name,
+            isJsonObject(value) && typeof value.blob === "string"
+              ? { ...value, blob: renamed(value.blob) }
+              : value,
+          ]),
+        ),
+      },
+    }),
+    events: (turn.events as readonly JsonObject[]).map((event) => {
+      const blob = event.type === "tool_result" ? objectMember(event, "blob") : undefined;
+      const now = blob === undefined ? undefined : blobs.get(String(blob.sha256));
+      return now === undefined
+        ? event
+        : { ...event, blob: { ...blob, sha256: now.sha256, bytes: now.bytes } };
+    }),
+  };
+}
+
+/** The bytes of a turn's file after a change: its place in the chain and its seal new, the rest as it was. */
+function resealed(
+  turn: JsonObject,
+  { prev, replaced, mark }: {
+    readonly prev: string | null;
+    readonly replaced: number;
+    /** Mark the turn also where no text was replaced. */
+    readonly mark: boolean;
+  },
+): Uint8Array {
+  const { sum, events, redacted: before, ...rest } = turn;
+  const earlier = isJsonObject(before) ? before : undefined;
+  const count = replaced + (earlier === undefined ? 0 : numberMember(earlier, "replaced") ?? 0);
+  const redacted: Redaction = { replaced: count, sum: String(earlier?.sum ?? sum) };
+  const head = { ...rest, prev, ...(count > 0 || mark || earlier !== undefined ? { redacted } : {}) };
+  const lines = (events as readonly JsonObject[]).map((event) => {
+    return `  ${JSON.stringify(event.type === "session_fork" ? { ...event, sum: prev } : event)}`;
+  });
+  return seal(`${JSON.stringify(head).slice(0, -1)},\n "events":[\n${lines.join(",\n")}],\n `).bytes;
+}

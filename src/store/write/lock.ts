@@ -1,0 +1,319 @@
+/**
+ * One writer for a session: an advisory lock on the file `lock`, which the system drops with the process, and
+ * the owner's name inside for those who are refused.
+ *
+ * @module
+ */
+import { ReprError } from "../../domain/errors.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  numberMember,
+  objectMember,
+  stringMember,
+} from "../../domain/json.ts";
+import type { Ports, ProcessIdentity } from "../../domain/ports.ts";
+import { damaged } from "../damage.ts";
+import { isTaken, meansFull, storageError, systemCode } from "../fs_errors.ts";
+import { FILE_MODE, type SessionPaths } from "../layout.ts";
+import { lookForFile, readTrusted } from "../read/safe_open.ts";
+
+/** Who holds a lock, as the lock file says. */
+export interface LockOwner {
+  readonly pid: number;
+  readonly host: string;
+  /** ISO 8601 UTC. */
+  readonly since: string;
+  /** Absent in lines of older versions, and where the platform does not tell. */
+  readonly identity?: ProcessIdentity;
+}
+
+/** How long to wait for a lock. */
+export interface LockOptions {
+  /** Milliseconds to wait for the owner to finish. 0 gives up after a moment. */
+  readonly waitMs: number;
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal | undefined;
+  /** For verbs that free space: if the disk is full, the lock is taken without the owner's line. */
+  readonly toFree?: true;
+}
+
+/** How often a free lock is looked for where the runtime can ask without waiting. */
+const POLL_MS = 20;
+/** A refusal is looked at again for this long: a reader may hold the lock for a moment to see who is in. */
+const MOMENT_MS = 60;
+/** Where the runtime can only wait: how long a lock with a named owner is waited for … */
+const NAMED_OWNER_MS = 150;
+/** … and one that names nobody, which is most likely free. */
+const NO_OWNER_MS = 5000;
+const MAX_OWNER_BYTES = 4096;
+const decoder = new TextDecoder();
+
+/** A held lock. */
+export class SessionLock {
+  readonly #file: Deno.FsFile;
+  #held = true;
+
+  private constructor(file: Deno.FsFile) {
+    this.#file = file;
+  }
+
+  /**
+   * Takes the lock of a session for writing.
+   *
+   * @throws {ReprError} `session_locked` naming the owner, `session_damaged` when `lock` is no file of ours,
+   * `no_such_session` when the session was removed while we waited,
+   * `interrupted` when `signal` aborts, `storage_*`.
+   */
+  static async acquire(ports: Ports, paths: SessionPaths, options: LockOptions): Promise<SessionLock> {
+    const deadline = performance.now() + options.waitMs;
+    try {
+      for (;;) {
+        const waitMs = Math.max(0, deadline - performance.now());
+        const file = await openAndTake(ports, paths, { ...options, waitMs });
+        // Between opening and locking, somebody may have removed the file: a lock on a nameless one excludes nobody.
+        if (file !== null) return new SessionLock(file);
+      }
+    } catch (error) {
+      if (systemCode(error) === "ENOENT") throw gone(paths);
+      throw storageError(error, `lock session "${paths.id}"`, paths.lock);
+    }
+  }
+
+  /** Gives the lock back. A second call does nothing. */
+  release(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    try {
+      this.#file.truncateSync(0);
+    } catch {
+      // The owner's line is only for people; the lock itself goes with the descriptor.
+    } finally {
+      this.#file.close();
+    }
+  }
+}
+
+/**
+ * Whether somebody is writing to a session, without writing anything: for `fsck` and `doctor`.
+ *
+ * @throws {ReprError} `storage_*` if the file system refuses the lock (`EIO`, `ESTALE`, `ENOLCK`).
+ */
+export async function inspectLock(
+  ports: Ports,
+  paths: SessionPaths,
+): Promise<{ readonly held: boolean; readonly owner: LockOwner | null }> {
+  try {
+    if (lookForFile(ports, paths.lock).status !== "ok") return { held: false, owner: null };
+    const before = ownerOf(ports, paths);
+    const file = Deno.openSync(paths.lock, { read: true });
+    const taken = await takeLock(file, { exclusive: false, waitMs: 0 }, before);
+    if (taken) file.close();
+    // Read after the refusal: before it, the line may be that of a holder who is gone.
+    return { held: !taken, owner: taken ? null : ownerOf(ports, paths) };
+  } catch (error) {
+    throw storageError(error, `inspect the lock of session "${paths.id}"`, paths.lock);
+  }
+}
+
+/** The locked file with our name in it; `null` when its path names another file by now. */
+async function openAndTake(
+  ports: Ports,
+  paths: SessionPaths,
+  options: LockOptions,
+): Promise<Deno.FsFile | null> {
+  const owner = ownerOf(ports, paths);
+  const file = openLockFile(ports, paths);
+  if (!(await takeLock(file, { exclusive: true, ...options }, owner))) {
+    throw locked(paths, ownerOf(ports, paths));
+  }
+  try {
+    if (namesSameFile(ports, paths, file)) {
+      fixLockMode(ports, paths);
+      nameOwner(ports, file, options);
+      return file;
+    }
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+  file.close();
+  return null;
+}
+
+function openLockFile(ports: Ports, paths: SessionPaths): Deno.FsFile {
+  for (;;) {
+    const looked = lookForFile(ports, paths.lock);
+    if (looked.status === "refused") throw damaged(paths, paths.lock, looked);
+    if (looked.status === "ok") return Deno.openSync(paths.lock, { read: true, write: true });
+    try {
+      return Deno.openSync(paths.lock, { read: true, write: true, createNew: true, mode: FILE_MODE });
+    } catch (error) {
+      // Another writer made it between the look and the creation.
+      if (!isTaken(error)) throw error;
+    }
+  }
+}
+
+/** Gives back the bits that the umask took when the lock was created, or that somebody changed since. */
+function fixLockMode(ports: Ports, paths: SessionPaths): void {
+  const mode = ports.files.facts(paths.lock)?.mode ?? null;
+  if (mode !== null && (mode & 0o777) !== FILE_MODE) ports.files.setMode(paths.lock, FILE_MODE);
+}
+
+interface TakeOptions extends LockOptions {
+  readonly exclusive: boolean;
+}
+
+/** What runtimes since Deno 2.7 can do: ask for a lock without waiting for it. */
+interface AskableFile extends Deno.FsFile {
+  tryLockSync(exclusive?: boolean): boolean;
+}
+
+function isAskable(file: Deno.FsFile): file is AskableFile {
+  return "tryLockSync" in file;
+}
+
+/** Takes the lock on `file`, or closes the file and returns false. */
+function takeLock(file: Deno.FsFile, options: TakeOptions, owner: LockOwner | null): Promise<boolean> {
+  return isAskable(file) ? pollLock(file, options) : raceLock(file, options, owner);
+}
+
+async function pollLock(file: AskableFile, options: TakeOptions): Promise<boolean> {
+  const { exclusive, signal } = options;
+  const deadline = performance.now() + Math.max(options.waitMs, MOMENT_MS);
+  try {
+    for (;;) {
+      if (file.tryLockSync(exclusive)) return true;
+      if (performance.now() >= deadline) break;
+      await pause(POLL_MS, signal);
+    }
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+  file.close();
+  return false;
+}
+
+/** `lock()` against a timer, for runtimes without `tryLock`: it cannot be called off, so a late lock is dropped. */
+async function raceLock(file: Deno.FsFile, options: TakeOptions, owner: LockOwner | null): Promise<boolean> {
+  const patience = owner === null ? NO_OWNER_MS : NAMED_OWNER_MS;
+  const locking = file.lock(options.exclusive).then(() => true);
+  const timer = new AbortController();
+  const signal = options.signal === undefined
+    ? timer.signal
+    : AbortSignal.any([timer.signal, options.signal]);
+  const waiting = pause(Math.max(options.waitMs, patience), signal).then(() => false);
+  try {
+    const taken = await Promise.race([locking, waiting]);
+    if (!taken) dropLate(locking, file);
+    return taken;
+  } catch (error) {
+    dropLate(locking, file);
+    throw error;
+  } finally {
+    timer.abort();
+    await waiting.catch(() => {});
+  }
+}
+
+function dropLate(locking: Promise<boolean>, file: Deno.FsFile): void {
+  locking.catch(() => {}).finally(() => file.close());
+}
+
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(
+        new ReprError("interrupted", "Cannot lock the session: the waiting was interrupted", {
+          hint: "Run the command again",
+        }),
+      );
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+function namesSameFile(ports: Ports, paths: SessionPaths, file: Deno.FsFile): boolean {
+  const named = ports.files.facts(paths.lock);
+  if (named === null) return false;
+  const held = file.statSync();
+  return named.inode === null || (named.inode === held.ino && named.device === held.dev);
+}
+
+function nameOwner(ports: Ports, file: Deno.FsFile, { toFree }: LockOptions): void {
+  try {
+    writeOwner(ports, file);
+  } catch (error) {
+    if (toFree !== true || !meansFull(error)) throw error;
+  }
+}
+
+function writeOwner(ports: Ports, file: Deno.FsFile): void {
+  const { pid, host, identityOf } = ports.process;
+  const identity = identityOf(pid);
+  // Real time, for people: a look at a fixture's clock would move it.
+  const owner: LockOwner = {
+    pid,
+    host,
+    since: new Date().toISOString(),
+    ...(identity === null ? {} : { identity }),
+  };
+  const line = new TextEncoder().encode(`${JSON.stringify(owner)}\n`);
+  file.truncateSync(0);
+  file.seekSync(0, Deno.SeekMode.Start);
+  for (let written = 0; written < line.length;) written += file.writeSync(line.subarray(written));
+}
+
+/** The owner that the lock file names, or `null`: nobody, or somebody who has not written the line yet. */
+function ownerOf(ports: Ports, paths: SessionPaths): LockOwner | null {
+  const read = readTrusted(ports, paths.lock, { maxBytes: MAX_OWNER_BYTES });
+  if (read.status !== "ok") return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(decoder.decode(read.bytes));
+  } catch {
+    return null;
+  }
+  if (!isJsonObject(value)) return null;
+  const pid = numberMember(value, "pid");
+  const host = stringMember(value, "host");
+  const since = stringMember(value, "since");
+  if (pid === undefined || host === undefined || since === undefined) return null;
+  const identity = identityIn(objectMember(value, "identity") ?? {});
+  return { pid, host, since, ...(identity === null ? {} : { identity }) };
+}
+
+function identityIn(value: JsonObject): ProcessIdentity | null {
+  const pidNamespace = stringMember(value, "pid_namespace");
+  const bootId = stringMember(value, "boot_id");
+  const startTime = numberMember(value, "start_time");
+  if (pidNamespace === undefined || bootId === undefined || startTime === undefined) return null;
+  return { pid_namespace: pidNamespace, boot_id: bootId, start_time: startTime };
+}
+
+/** `no_such_session` for a directory that went away under us. */
+function gone(paths: SessionPaths): ReprError {
+  return new ReprError("no_such_session", `Cannot lock session "${paths.id}": it was removed meanwhile`, {
+    hint: 'List the sessions with "reprise ls"',
+    details: { session: paths.id },
+  });
+}
+
+/** `session_locked` (exit 5), naming the owner. */
+export function locked(paths: SessionPaths, owner: LockOwner | null): ReprError {
+  const by = owner === null
+    ? "another process, which has not given its name yet"
+    : `process ${owner.pid} on host ${owner.host} since ${owner.since}`;
+  return new ReprError("session_locked", `Cannot write to session "${paths.id}": locked by ${by}`, {
+    hint: `Wait for it with --wait SECONDS, or stop it with "reprise interrupt ${paths.id}"`,
+    details: { session: paths.id, owner: owner === null ? null : { ...owner } },
+  });
+}

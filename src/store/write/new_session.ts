@@ -1,0 +1,53 @@
+/**
+ * A session's first directories, each with a durable name before turn 1 is written.
+ *
+ * @module
+ */
+import { ReprError } from "../../domain/errors.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { counted } from "../../domain/text.ts";
+import { damaged } from "../damage.ts";
+import { type Home, parentOf, syncForeignDirectory } from "../home.ts";
+import { type SessionPaths, turnNumberOf } from "../layout.ts";
+import { ensureDirectory, orSyncFailed } from "./publish.ts";
+import { lookForDirectory } from "../read/safe_open.ts";
+
+/**
+ * Refuses to start a session that has a turn.
+ *
+ * @throws {ReprError} `session_exists`, `session_damaged` when its directories are none of ours; the runtime's errors.
+ */
+export function requireUnused(ports: Ports, paths: SessionPaths): void {
+  const root = lookForDirectory(ports, paths.root);
+  if (root.status === "missing") return;
+  if (root.status === "refused") throw damaged(paths, paths.root, root);
+  const turns = lookForDirectory(ports, paths.turns);
+  if (turns.status === "missing") return;
+  if (turns.status === "refused") throw damaged(paths, paths.turns, turns);
+  const count = ports.files.list(paths.turns).filter((name) => turnNumberOf(name) !== null).length;
+  if (count === 0) return;
+  throw new ReprError(
+    "session_exists",
+    `Cannot create session "${paths.id}": "${paths.root}" holds ${counted(count, "turn")} already`,
+    { hint: `Continue it with "reprise run -s ${paths.id}", or choose another id` },
+  );
+}
+
+/** Makes the session's directory, so that its lock has a place. Nothing is durable yet. */
+export function makeSessionDirectory(ports: Ports, home: Home, paths: SessionPaths): void {
+  ensureDirectory(ports.files, home.sessions);
+  ensureDirectory(ports.files, paths.root);
+}
+
+/**
+ * Makes the directories inside, then makes the whole way down to them durable. Existing ones are synced too: a
+ * creation that was killed may have made them without.
+ */
+export function prepareSession(ports: Ports, home: Home, paths: SessionPaths): void {
+  ensureDirectory(ports.files, paths.turns);
+  ensureDirectory(ports.files, paths.blobs);
+  for (const directory of [paths.blobs, paths.turns, paths.root, home.sessions, home.path]) {
+    orSyncFailed(() => ports.files.syncDirectory(directory));
+  }
+  orSyncFailed(() => syncForeignDirectory(ports, parentOf(home.path)));
+}

@@ -1,0 +1,392 @@
+/**
+ * The one writer of a session: it appends turns and blobs, and whatever it returns is durable.
+ *
+ * @module
+ */
+import { ReprError } from "../../domain/errors.ts";
+import type { BlobRef } from "../../domain/event.ts";
+import { sha256Hex } from "../../domain/hash.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import { advanceManifest, encodeManifest, type Manifest } from "../../domain/manifest.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { counted } from "../../domain/text.ts";
+import { encodeTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
+import { blobPath, blobsOf, lostBlobsIn, MAX_BLOB_BYTES, publishBlob } from "../blobs.ts";
+import type { ChainEnd, OpenCall } from "../read/validate.ts";
+import { judgeEncoded } from "./candidate_turn.ts";
+import { isTaken, orStorageError, storageError } from "../fs_errors.ts";
+import { type History, readHistory, readRecent, requireSession } from "../read/history.ts";
+import { HeldDirectory } from "./held_directory.ts";
+import type { Home } from "../home.ts";
+import { type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
+import { type LockOptions, SessionLock } from "./lock.ts";
+import { makeSessionDirectory, prepareSession, requireUnused } from "./new_session.ts";
+import { quarantineTurn } from "./quarantine.ts";
+import {
+  claimName,
+  ensureDirectory,
+  orSyncFailed,
+  replaceCache,
+  SyncFailed,
+  unlinkQuietly,
+  writeTemporary,
+} from "./publish.ts";
+import { noTurns } from "../read/session.ts";
+import { isLeftover, lookForFile } from "../read/safe_open.ts";
+
+/** Which session to write to, and how long to wait for its lock. */
+export interface WriterOptions extends Partial<LockOptions> {
+  readonly id: SessionId;
+}
+
+/** Writes to one session, under its lock, until {@linkcode SessionWriter.close}. */
+export class SessionWriter {
+  readonly id: SessionId;
+  /** The session's directory. */
+  readonly path: string;
+  readonly #ports: Ports;
+  readonly #paths: SessionPaths;
+  readonly #lock: SessionLock;
+  /** `turns/` as it was opened, to notice when the session is moved or replaced. */
+  readonly #turns: HeldDirectory;
+  /** `blobs/` likewise: turns name what is in it. */
+  readonly #blobsHeld: HeldDirectory;
+  #history: History;
+  readonly #blobs = new Set<string>();
+  #manifest: Manifest | null;
+  /** Why nothing can be written any more. */
+  #dead: ReprError | null = null;
+  #closed = false;
+
+  private constructor(
+    ports: Ports,
+    paths: SessionPaths,
+    held: {
+      readonly lock: SessionLock;
+      readonly turns: HeldDirectory;
+      readonly blobs: HeldDirectory;
+      readonly history: History;
+    },
+  ) {
+    this.id = paths.id;
+    this.path = paths.root;
+    this.#ports = ports;
+    this.#paths = paths;
+    this.#lock = held.lock;
+    this.#turns = held.turns;
+    this.#blobsHeld = held.blobs;
+    this.#history = held.history;
+    this.#manifest = held.history.manifest;
+  }
+
+  /**
+   * Starts a session. What a killed creation left behind is taken over.
+   *
+   * @throws {ReprError} `session_exists` when it has a turn, `session_locked`, `session_damaged`, `storage_*`.
+   */
+  static async create(ports: Ports, home: Home, options: WriterOptions): Promise<SessionWriter> {
+    const paths = sessionPaths(home.sessions, options.id);
+    orStorageError(`create session "${paths.id}"`, paths.root, () => {
+      requireUnused(ports, paths);
+      makeSessionDirectory(ports, home, paths);
+    });
+    return await SessionWriter.#underLock(ports, paths, options, {
+      prepare: () => {
+        requireUnused(ports, paths);
+        sweep(ports, paths);
+        prepareSession(ports, home, paths);
+      },
+      read: () => readHistory(ports, paths),
+    });
+  }
+
+  /**
+   * Opens a session for its next turns: lock, leftovers, then what the next request needs, checked.
+   *
+   * @throws {ReprError} `no_such_session`, `session_locked`, `session_damaged`, `format_too_new`, `storage_*`.
+   */
+  static async open(ports: Ports, home: Home, options: WriterOptions): Promise<SessionWriter> {
+    const paths = sessionPaths(home.sessions, options.id);
+    orStorageError(`open session "${paths.id}"`, paths.root, () => requireSession(ports, paths));
+    return await SessionWriter.#underLock(ports, paths, options, {
+      // A repair may have set aside every blob, or a user removed the directory.
+      prepare: () => makeMissingBlobs(ports, paths),
+      read: () => {
+        const history = readRecent(ports, paths);
+        if (history.manifest === null) throw noTurns(paths.id, paths.root);
+        sweep(ports, paths);
+        // The newest turn may be one that a killed writer had named but not yet made durable.
+        orSyncFailed(() => ports.files.syncDirectory(paths.turns));
+        return history;
+      },
+    });
+  }
+
+  static async #underLock(
+    ports: Ports,
+    paths: SessionPaths,
+    options: WriterOptions,
+    { prepare = () => {}, read }: { readonly prepare?: () => void; readonly read: () => History },
+  ): Promise<SessionWriter> {
+    const lock = await SessionLock.acquire(ports, paths, { waitMs: 0, ...options });
+    const held: HeldDirectory[] = [];
+    try {
+      return orStorageError(`open session "${paths.id}"`, paths.root, () => {
+        prepare();
+        // Before the turns are read: later turns must follow these.
+        const [turns, blobs] = [paths.turns, paths.blobs].map((path) => {
+          const directory = new HeldDirectory(ports, path);
+          held.push(directory);
+          return directory;
+        }) as [HeldDirectory, HeldDirectory];
+        return new SessionWriter(ports, paths, { lock, turns, blobs, history: read() });
+      });
+    } catch (error) {
+      for (const directory of held) directory.close();
+      lock.release();
+      throw error;
+    }
+  }
+
+  /** What `ls` will show of the session; `null` before turn 1. */
+  get manifest(): Manifest | null {
+    return this.#manifest;
+  }
+
+  /**
+   * The turns that the next request needs, oldest first, those appended here included: all of them, or those from
+   * the checkpoint on (see {@linkcode readRecent}).
+   */
+  get turns(): readonly Turn[] {
+    return this.#history.turns;
+  }
+
+  /**
+   * All turns; reads the older ones when a checkpoint let opening pass them over.
+   *
+   * @throws {ReprError} `session_damaged` when one of them is; `storage_*`.
+   */
+  allTurns(): readonly Turn[] {
+    const { turns } = this.#history;
+    if (turns.length !== this.end.turn) this.#history = readHistory(this.#ports, this.#paths);
+    return this.#history.turns;
+  }
+
+  /** Number, seq, sum and run of the newest turn. */
+  get end(): ChainEnd {
+    return this.#history.chain.end;
+  }
+
+  /** Calls of completed responses that no result answers yet, oldest first. */
+  openCalls(): OpenCall[] {
+    return this.#history.chain.openCalls();
+  }
+
+  /**
+   * Appends a turn: it is durable when this returns, and it is what a reader will get from the file. After a
+   * failed fsync or a divergence nothing more is written.
+   *
+   * @throws {ReprError} `session_diverged` when another writer took the number (the turn is in `quarantine/`), or when
+   * the session's directory was moved or replaced (the turn is nowhere); `storage_full`, `storage_denied`, `storage_failed`.
+   * @throws {TypeError} when the draft breaks the format.
+   */
+  append(draft: TurnDraft): Turn {
+    const { chain, turns } = this.#history;
+    const tried = `append turn ${chain.end.turn + 1} to session "${this.id}"`;
+    this.#requireAlive(tried);
+    const { bytes, turn } = this.#judged(draft, this.#ports.clock.now(), tried);
+    this.#requireBlobs(turn, tried);
+    this.#publish(turn, bytes, tried);
+    chain.advance(turn);
+    turns.push(turn);
+    this.#manifest = advanceManifest(this.#manifest, this.id, turn);
+    this.#cacheManifest(this.#manifest);
+    return turn;
+  }
+
+  /**
+   * The turn that {@linkcode append} would write now, but for its time: for a request that depends on whether the turn
+   * is ever written.
+   *
+   * @throws {ReprError} `storage_failed` when it would be too large.
+   * @throws {TypeError} when the draft breaks the format.
+   */
+  preview(draft: TurnDraft): Turn {
+    return this.#judged(draft, 0, `preview a turn of session "${this.id}"`).turn;
+  }
+
+  #judged(draft: TurnDraft, now: number, tried: string): { readonly bytes: Uint8Array; readonly turn: Turn } {
+    const { chain } = this.#history;
+    const { bytes } = encodeTurn(draft, {
+      session: this.id,
+      turn: chain.end.turn + 1,
+      firstSeq: chain.end.seq + 1,
+      prev: chain.end.sum,
+      at: new Date(now).toISOString(),
+    });
+    return { bytes, turn: judgeEncoded(chain, bytes, tried) };
+  }
+
+  /**
+   * Keeps a large content under its sha256: durable when this returns, so that a turn may name it. The same
+   * content twice is one blob.
+   *
+   * @throws {ReprError} `session_damaged` when another content lies under that name; `session_diverged` when the
+   * session's directory was moved or replaced; `storage_*`.
+   */
+  putBlob(bytes: Uint8Array, options: { readonly lossy?: boolean } = {}): BlobRef {
+    const tried = `put a blob of ${counted(bytes.length, "byte")} into session "${this.id}"`;
+    this.#requireAlive(tried);
+    if (bytes.length > MAX_BLOB_BYTES) {
+      throw new ReprError("storage_failed", `Cannot ${tried}: the cap is ${MAX_BLOB_BYTES} bytes`, {
+        hint: "Cut the content before it is kept",
+      });
+    }
+    const sha256 = sha256Hex(bytes);
+    if (!this.#blobs.has(sha256)) {
+      try {
+        publishBlob(this.#ports, this.#paths, { sha256, bytes, check: () => this.#requireInPlace(tried) });
+      } catch (error) {
+        throw this.#failed(error, tried, this.#paths.blobs);
+      }
+      this.#blobs.add(sha256);
+    }
+    return { sha256, bytes: bytes.length, ...(options.lossy === true ? { lossy: true } : {}) };
+  }
+
+  /** Gives the session back to other writers. A second call does nothing. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#dead ??= new ReprError("unexpected", "The session was closed");
+    this.#turns.close();
+    this.#blobsHeld.close();
+    this.#lock.release();
+  }
+
+  #publish(turn: Turn, bytes: Uint8Array, tried: string): void {
+    const path = turnPath(this.#paths, turn.turn);
+    let temporary: string | null = null;
+    try {
+      temporary = writeTemporary(this.#ports, this.#paths.root, { bytes, sync: true });
+      // Between the temporary file and its name: after a replacement the link finds no temporary file.
+      const check = () => this.#requireInPlace(tried);
+      claimName(this.#ports, temporary, { path, directory: this.#paths.turns, check });
+    } catch (error) {
+      if (temporary !== null && isTaken(error)) throw this.#diverged({ turn, temporary }, tried);
+      if (temporary !== null) unlinkQuietly(this.#ports.files, temporary);
+      throw this.#failed(error, tried, path);
+    }
+  }
+
+  #diverged(late: { readonly turn: Turn; readonly temporary: string }, tried: string): ReprError {
+    let kept: string;
+    try {
+      kept = `this turn is kept in ${quarantineTurn(this.#ports, this.#paths, late)}`;
+    } catch (error) {
+      kept = storageError(error, "keep this turn in quarantine/", late.temporary).message;
+    }
+    this.#dead = new ReprError(
+      "session_diverged",
+      `Cannot ${tried}: another writer has used that number; ${kept}`,
+      {
+        hint: `Look at both with "reprise show ${this.id}", then run again`,
+        details: { session: this.id, turn: late.turn.turn },
+      },
+    );
+    return this.#dead;
+  }
+
+  /** The error to throw; after a failed fsync nobody knows what the disk holds, so nothing more is written. */
+  #failed(error: unknown, tried: string, path: string): ReprError {
+    if (error instanceof SyncFailed) return this.#dead = storageError(error, tried, path);
+    return this.#dead ?? this.#displacement(tried) ?? storageError(error, tried, path);
+  }
+
+  /** Stops the writer when the session's path or its `blobs/` is another directory than the one that was opened, or none. */
+  #requireInPlace(tried: string): void {
+    const moved = this.#moved();
+    if (moved !== null) throw this.#displaced(tried, moved);
+  }
+
+  /** The error to report if something failed because the directory is gone. */
+  #displacement(tried: string): ReprError | null {
+    try {
+      const moved = this.#moved();
+      return moved === null ? null : this.#displaced(tried, moved);
+    } catch {
+      // The first failure says more.
+      return null;
+    }
+  }
+
+  /** What is not where it was opened. Throws the runtime's errors. */
+  #moved(): "directory" | "blobs/" | null {
+    if (!this.#turns.isInPlace()) return "directory";
+    return this.#blobsHeld.isInPlace() ? null : "blobs/";
+  }
+
+  #displaced(tried: string, what: "directory" | "blobs/"): ReprError {
+    this.#dead = new ReprError(
+      "session_diverged",
+      `Cannot ${tried}: its ${what} was moved or replaced while it was open; nothing was written to the one that has its name now`,
+      {
+        hint: what === "blobs/"
+          ? "Move it back: the turns that were saved name blobs in it"
+          : `Move the session back, or look at the one that has its name with "reprise show ${this.id}"`,
+        details: { session: this.id, path: this.path },
+      },
+    );
+    return this.#dead;
+  }
+
+  #requireAlive(tried: string): void {
+    if (this.#dead === null) return;
+    throw new ReprError(
+      this.#dead.code,
+      `Cannot ${tried}: this writer has stopped. ${this.#dead.message}`,
+      { hint: this.#dead.hint ?? "Open the session again", cause: this.#dead },
+    );
+  }
+
+  #requireBlobs(turn: Turn, tried: string): void {
+    for (const { sha256, needed, by } of blobsOf(turn)) {
+      if (!needed || this.#blobs.has(sha256)) continue;
+      const path = blobPath(this.#paths, sha256);
+      const looked = orStorageError(tried, path, () => lookForFile(this.#ports, path));
+      // A checkpoint copies the pins of a run, and with them names of blobs that are known to be lost.
+      if (looked.status !== "ok" && !lostBlobsIn(readHistory(this.#ports, this.#paths).turns).has(sha256)) {
+        throw new TypeError(`Cannot ${tried}: ${by} names the blob ${sha256}, which is not there`);
+      }
+      this.#blobs.add(sha256);
+    }
+  }
+
+  /** The turn is durable whatever happens here: a manifest that lags is made anew by the next reader. */
+  #cacheManifest(manifest: Manifest): void {
+    if (this.#history.manifestIsNewer) return;
+    const { bytes } = encodeManifest(manifest);
+    try {
+      const check = () => {
+        if (!this.#turns.isInPlace()) throw new Error("The next append says why");
+      };
+      replaceCache(this.#ports, this.#paths.manifest, { bytes, directory: this.#paths.root, check });
+    } catch {
+      return;
+    }
+  }
+}
+
+/** Creates `blobs/` if it is missing: the next blob needs it. */
+function makeMissingBlobs(ports: Ports, paths: SessionPaths): void {
+  if (ports.files.facts(paths.blobs) !== null) return;
+  if (ensureDirectory(ports.files, paths.blobs)) orSyncFailed(() => ports.files.syncDirectory(paths.root));
+}
+
+/** Removes the temporary files of killed writers. Only the holder of the lock may. */
+function sweep(ports: Ports, paths: SessionPaths): void {
+  for (const name of ports.files.list(paths.root)) {
+    const path = `${paths.root}/${name}`;
+    if (isLeftover(ports, path)) ports.files.unlink(path);
+  }
+}

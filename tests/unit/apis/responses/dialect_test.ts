@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { ReprError } from "../../../../src/domain/errors.ts";
+import { openaiResponses } from "../../../../src/apis/responses/dialect.ts";
+
+Deno.test("the key is a bearer token, and without a key there is no such header", () => {
+  assert.deepEqual(openaiResponses.headers({ value: "sk-1", scheme: "bearer" }), {
+    authorization: "Bearer sk-1",
+    "content-type": "application/json",
+    "accept": "text/event-stream",
+  });
+  assert.equal("authorization" in openaiResponses.headers(null), false);
+});
+
+Deno.test("a key that no header can carry is refused without being quoted", () => {
+  for (const key of ["", "sk-secret\n", "sk secret", "sk-secret\u4e00"]) {
+    assert.throws(() => openaiResponses.headers({ value: key, scheme: "bearer" }), (error) => {
+      assert.ok(error instanceof ReprError);
+      assert.equal(error.code, "bad_configuration");
+      assert.ok(!`${error.message} ${error.stack} ${error.cause}`.includes("secret"));
+      return true;
+    });
+  }
+});
+
+Deno.test("usage is read with and without details, and garbage counts as nothing", () => {
+  assert.deepEqual(
+    openaiResponses.usageOf({
+      input_tokens: 137,
+      input_tokens_details: { cached_tokens: 128, cache_write_tokens: 0 },
+      output_tokens: 28,
+      output_tokens_details: { reasoning_tokens: 20 },
+      total_tokens: 165,
+    }),
+    { input_tokens: 137, cached_tokens: 128, output_tokens: 28, reasoning_tokens: 20 },
+  );
+  assert.deepEqual(
+    openaiResponses.usageOf({ input_tokens: 5, output_tokens: null, input_tokens_details: [] }),
+    {
+      input_tokens: 5,
+      cached_tokens: 0,
+      output_tokens: 0,
+      reasoning_tokens: 0,
+    },
+  );
+  assert.equal(openaiResponses.usageOf({ input_tokens: -3, output_tokens: "9" }).input_tokens, 0);
+});

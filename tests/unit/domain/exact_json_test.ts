@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import * as fc from "fast-check";
+import { isRawNumber, objectOf, parseExact, withMembers } from "../../../src/domain/exact_json.ts";
+import { isJsonObject, type JsonObject, numberMember, wellFormedValue } from "../../../src/domain/json.ts";
+import { jsonText, spaced } from "../../support/json_texts.ts";
+
+const AWKWARD = '{"b":1.0,"10":[-0,1e5,{"2":null,"a":true,"1":false}],"a":12345678901234567890,"2":"x"}';
+
+Deno.test("a JSON text that was read is written again as it was, whatever its numbers and names", () => {
+  fc.assert(
+    fc.property(jsonText, (text) => {
+      assert.equal(JSON.stringify(parseExact(text)), text);
+      assert.equal(JSON.stringify(parseExact(spaced(text))), text);
+      assert.equal(JSON.stringify(wellFormedValue(parseExact(text))), text);
+    }),
+    { seed: 3, numRuns: 2000 },
+  );
+});
+
+Deno.test("a JSON text that JavaScript can hold is read as JSON.parse reads it", () => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      const written = JSON.stringify(JSON.parse(text));
+      assert.deepEqual(parseExact(written), JSON.parse(written));
+      const numbers: unknown[] = [];
+      JSON.stringify(parseExact(written), (_, value) => (numbers.push(value), value));
+      assert.ok(!numbers.some(isRawNumber));
+    }),
+    { seed: 5, numRuns: 1000 },
+  );
+});
+
+Deno.test("what an exact value holds can be read like any other", () => {
+  const value = parseExact(AWKWARD) as JsonObject;
+  assert.ok(isJsonObject(value) && isRawNumber(value.b) && !isRawNumber(value));
+  assert.deepEqual([numberMember(value, "b"), numberMember(value, "a"), value["2"]], [
+    1,
+    12345678901234567000,
+    "x",
+  ]);
+  assert.deepEqual(Object.keys(value), ["b", "10", "a", "2"]);
+  assert.equal(JSON.stringify(value), AWKWARD);
+});
+
+Deno.test("members are put together in their order", () => {
+  const value = parseExact('{"b":1,"2":2}') as JsonObject;
+  assert.equal(JSON.stringify(withMembers(value, { c: 3, "2": 4 })), '{"b":1,"2":4,"c":3}');
+  assert.equal(JSON.stringify(objectOf([["1", 1], ["a", 2], ["0", 3], ["1", 4]])), '{"1":4,"a":2,"0":3}');
+});
+
+Deno.test("a text that is not JSON is refused, and deep nesting is no danger", () => {
+  for (const text of ["", "1.0.", "{1:1.0}", "[1.0", '{"a":01}']) {
+    assert.throws(() => parseExact(text), SyntaxError);
+  }
+  const deep = parseExact(`${"[".repeat(200_000)}1.0${"]".repeat(200_000)}`);
+  assert.ok(Array.isArray(deep));
+});
+
+Deno.test("a text of many megabytes is scanned without recursion", () => {
+  const blob = 'a\\"1.0,'.repeat(2_000_000);
+  const value = parseExact(`{"data":"${blob}","n":1.0}`) as JsonObject;
+  assert.equal(String(value.data).length, 7 * 2_000_000 - 2_000_000);
+  assert.equal(JSON.stringify(value.n), "1.0");
+});

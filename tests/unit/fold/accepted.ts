@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { familyOf } from "../../../src/domain/models.ts";
+import type { BlobJudge } from "../../../src/apis/responses/rules/blobs.ts";
+import { checkRequest } from "../../../src/apis/responses/rules/check.ts";
+import type { Pairing } from "../../../src/apis/responses/rules/pairing.ts";
+import type { RandomCase } from "./random_history.ts";
+
+const EVERY_GRADE = ["wire", "types", "docs", "third_party", "derived", "uncertain"] as const;
+const PAIRINGS: readonly Pairing[] = ["positional", "by_id"];
+
+/** Fails unless the API's rules let a case's request through, in both modes of pairing. */
+export function requireAccepted(text: string, { target, reasoningOf, followingOf }: RandomCase): void {
+  const body = JSON.parse(text);
+  const { endpoint, account } = target.fingerprint;
+  const decode: BlobJudge = ({ id, encrypted_content }) => {
+    const [madeAt, madeFor, model = "", madeId] = encrypted_content.split("|");
+    if (madeAt !== endpoint || (id !== undefined && madeId !== id)) return "undecodable";
+    if (madeFor !== "?" && account !== null && madeFor !== account) return "other_organization";
+    const family = target.replay === "family" ? familyOf(model) : null;
+    return model === target.model || family !== null && family === familyOf(target.model)
+      ? "ok"
+      : "other_model";
+  };
+  for (const pairing of PAIRINGS) {
+    const { refusals } = checkRequest({ ...body, store: false }, {
+      mode: "azure",
+      refuse: EVERY_GRADE,
+      pairing,
+      decode,
+      reasoningOf: (id) => reasoningOf.get(id),
+      followingOf: (id) => followingOf.get(id),
+    });
+    assert.deepEqual(refusals.map((refusal) => refusal.body.error.message), [], pairing);
+  }
+}

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { sha256Hex } from "../../../src/domain/hash.ts";
+import { checkSeal } from "../../../src/domain/seal.ts";
+import type { Turn } from "../../../src/domain/turn.ts";
+import { foldHistory } from "../../../src/fold/fold.ts";
+import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { checkRequest } from "../../../src/apis/responses/rules/check.ts";
+import { refoldedBody, refoldSession } from "../../../src/run/verify.ts";
+import { openEnvelope } from "../../../src/store/read/turn_file.ts";
+
+const GOLDEN = new URL("../../../fixtures/golden/turn-1/", import.meta.url);
+
+interface Golden {
+  readonly turns: readonly Turn[];
+  readonly readText: (sha256: string) => string;
+  readonly request: string;
+}
+
+function golden(name: string): Golden {
+  const folder = new URL(`${name}/`, GOLDEN);
+  const files = [...Deno.readDirSync(new URL("turns/", folder))].map((file) => file.name).sort();
+  const turns = files.map((file) => {
+    const bytes = Deno.readFileSync(new URL(`turns/${file}`, folder));
+    assert.notEqual(checkSeal(bytes), null, `${file} does not fit its seal`);
+    const opened = openEnvelope(bytes);
+    assert.ok(opened.status === "ok" && !opened.newer, file);
+    return opened.value as unknown as Turn;
+  });
+  const readText = (sha256: string) => {
+    const text = Deno.readTextFileSync(new URL(`blobs/${sha256}`, folder));
+    assert.equal(sha256Hex(text), sha256);
+    return text;
+  };
+  return { turns, readText, request: Deno.readTextFileSync(new URL("request.json", folder)) };
+}
+
+/** The body of the next request, with the fields of the last one. */
+function nextBody({ turns, readText }: Golden): string {
+  const last = turns.findLast((turn) => turn.kind === "model");
+  const opening = turns.findLast((turn) => turn.kind === "user");
+  assert.ok(last?.kind === "model" && opening?.kind === "user");
+  const body = refoldedBody({ ...last, turn: turns.length + 1, run: opening.run }, { turns, readText });
+  assert.ok(body !== null);
+  return body;
+}
+
+for (const name of ["plain", "reasoning"]) {
+  Deno.test(`the golden session "${name}" of turn format 1 folds to the bytes it always folded to`, () => {
+    const session = golden(name);
+    assert.equal(nextBody(session), session.request);
+    const { refusals } = checkRequest(JSON.parse(session.request), { mode: "azure" });
+    assert.deepEqual(refusals, []);
+  });
+
+  Deno.test(`each recorded request of the golden session "${name}" is made again with the same bytes`, () => {
+    const { turns, readText } = golden(name);
+    const verdicts = refoldSession({ turns, readText }).map(({ verdict }) => verdict);
+    assert.ok(verdicts.length >= 4);
+    assert.deepEqual([...new Set(verdicts)], ["same"]);
+  });
+}
+
+Deno.test("a log without reasoning folds the same whatever is said about replay", () => {
+  const { turns, request } = golden("plain");
+  const opening = turns[0];
+  assert.ok(opening?.kind === "user");
+  const { fingerprint, model } = opening.pins;
+  const inputs = (["exact", "family", "none"] as const).map((replay) => {
+    const { entries, dropped } = foldHistory(turns, { fingerprint, model, replay, window: 0, run: 3 });
+    assert.deepEqual(dropped, []);
+    return openaiResponses.bodyOf({ model }, entries);
+  });
+  for (const body of inputs) {
+    assert.equal(body.slice(body.indexOf('"input"')), request.slice(request.indexOf('"input"')));
+  }
+});

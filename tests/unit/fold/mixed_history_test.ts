@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { PROVIDER_KINDS } from "../../../src/domain/fingerprint.ts";
+import type { Turn } from "../../../src/domain/turn.ts";
+import { foldHistory } from "../../../src/fold/fold.ts";
+import { dialectOf } from "../../../src/apis/apis.ts";
+import { checkMessagesRequest } from "../../../src/apis/messages/rules/check.ts";
+import { checkRequest } from "../../../src/apis/responses/rules/check.ts";
+import { markOf, type MixedCase, mixedCase } from "./mixed_history.ts";
+import { samples } from "../../support/samples.ts";
+
+const SESSIONS = samples(10_000);
+const EVERY_GRADE = ["wire", "types", "docs", "third_party", "derived", "uncertain"] as const;
+const MARK = /OPAQUE\.[\w.-]*?\.[\w.-]*?\.[\w-]+?\./g;
+
+Deno.test(`in ${SESSIONS} random sessions that change providers, no opaque byte goes where it was not made, and every request passes its API's rules`, () => {
+  const met = new Map<string, number>();
+  const count = (name: string) => met.set(name, (met.get(name) ?? 0) + 1);
+  for (let seed = 0; seed < SESSIONS; seed++) {
+    const made = mixedCase(seed);
+    try {
+      const body = requestOf(made);
+      requireOwn(body, made, count);
+      requireAccepted(body, made);
+      assert.equal(requestOf({ ...made, turns: fromDisk(made.turns) }), body, "memory and disk fold alike");
+      count(made.target.fingerprint.provider);
+    } catch (error) {
+      throw new Error(`Seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    }
+  }
+  // Sessions in which some of this never happens would prove little.
+  for (const kind of PROVIDER_KINDS) {
+    assert.ok((met.get(kind) ?? 0) > SESSIONS / 10, kind);
+    assert.ok((met.get(`own ${kind}`) ?? 0) > SESSIONS / 50, `own ${kind}: ${met.get(`own ${kind}`)}`);
+    assert.ok((met.get(`foreign kept from ${kind}`) ?? 0) > SESSIONS / 10, `foreign ${kind}`);
+  }
+});
+
+function requestOf({ turns, target }: MixedCase): string {
+  const { entries } = foldHistory(turns, target);
+  return dialectOf(target.fingerprint.provider).buildRequest({
+    model: target.model,
+    instructions: "Be careful.",
+    tools: [],
+    entries,
+    cacheKey: "s",
+  }).body;
+}
+
+/** Every opaque payload in the request is one of the target's own. */
+function requireOwn(body: string, { turns, target }: MixedCase, count: (name: string) => void): void {
+  const { provider, endpoint, account } = target.fingerprint;
+  for (const [mark] of body.matchAll(MARK)) {
+    const [, kind, madeAt, madeFor] = mark.split(".");
+    const accounts = [madeFor, account ?? "none"];
+    assert.equal(kind, provider);
+    assert.equal(madeAt, endpoint);
+    assert.ok(accounts[0] === accounts[1] || accounts.includes("none"), mark);
+  }
+  if (body.includes(markOf(target))) count(`own ${provider}`);
+  const minted = JSON.stringify(turns);
+  for (const kind of PROVIDER_KINDS) {
+    if (kind !== provider && minted.includes(`OPAQUE.${kind}.`)) count(`foreign kept from ${kind}`);
+  }
+}
+
+function requireAccepted(text: string, { turns, target }: MixedCase): void {
+  const body = JSON.parse(text);
+  const { provider } = target.fingerprint;
+  if (provider === "anthropic") {
+    const headers = { "anthropic-version": "2026-10-21" };
+    const newest = turns.findLast(({ kind }) => kind === "model");
+    // Only a response that its server paused may be the end of a history.
+    const allowPrefill = newest?.kind === "model" && newest.response.paused === true;
+    const { refusals } = checkMessagesRequest(body, headers, { refuse: EVERY_GRADE, allowPrefill });
+    assert.deepEqual(refusals, []);
+    return;
+  }
+  const mode = provider === "azure" ? "azure" : "openai";
+  const { refusals } = checkRequest(body, { mode, refuse: EVERY_GRADE });
+  // A server may get its own inventions back, and a compatible one the reasoning that it showed instead of a blob.
+  const own = ["unknown_item_type", "unknown_parameter"];
+  if (provider === "compatible") own.push("reasoning_not_stored");
+  assert.deepEqual(refusals.filter(({ rule }) => !own.includes(rule)), []);
+}
+
+function fromDisk(turns: readonly Turn[]): Turn[] {
+  return turns.map((turn) => JSON.parse(JSON.stringify(turn)));
+}

@@ -1,0 +1,159 @@
+/** --auto-compact: the history gets smaller between two requests, and the run never waits in a loop for that. */
+import assert from "node:assert/strict";
+import * as z from "zod";
+import type { RunEvent } from "../../../src/run/events.ts";
+import { executeRun } from "../../../src/run/loop.ts";
+import type { RunStart } from "../../../src/run/setup.ts";
+import { closeKilledRun } from "../../../src/run/recover.ts";
+import { refoldSession } from "../../../src/run/verify.ts";
+import { fsckSession } from "../../../src/store/check/fsck.ts";
+import { readBlob, readSession } from "../../../src/store/read/session.ts";
+import { SessionWriter } from "../../../src/store/write/writer.ts";
+import type { Tool } from "../../../src/tools/tool.ts";
+import { ID, testPorts, withHome } from "../store/support.ts";
+import {
+  answer,
+  functionCall,
+  message,
+  reasoning,
+  type ScriptedResponse,
+} from "../../support/responses_server/script.ts";
+import { scripted } from "./scripted.ts";
+
+const TASK = "Read everything there is to read";
+const PROMPT: RunStart = { kind: "prompt", content: [{ type: "input_text", text: TASK }] };
+
+const ECHO: Tool = {
+  name: "echo",
+  description: "echo",
+  parameters: { type: "object", properties: {}, required: [], additionalProperties: true },
+  shape: z.looseObject({}) as unknown as Tool["shape"],
+  group: "read",
+  subject: () => ({ tool: "echo", group: "read", target: { kind: "none" } }),
+  run: (args) => Promise.resolve({ status: "ok", output: `${args.text} `.repeat(2000) }),
+};
+
+/** `steps` calls, each answered at length, then the answer; every response claims `tokens` of input. */
+function script(steps: number, tokens: number): ScriptedResponse[] {
+  const options = { usage: { input_tokens: tokens, output_tokens: 10, total_tokens: tokens + 10 } };
+  return [
+    ...Array.from(
+      { length: steps },
+      (_, step) => answer([reasoning("Looking"), functionCall("echo", { text: `step-${step}` })], options),
+    ),
+    answer([reasoning("Thinking"), message("All read.")], options),
+  ];
+}
+
+function compactions(events: readonly RunEvent[]) {
+  return events.filter((event) => event.type === "notice" && event.kind === "compacted");
+}
+
+Deno.test("a run that outgrows the limit goes on with a checkpoint, its task in the user's own words", () =>
+  withHome(async (home) => {
+    const writer = await SessionWriter.create(testPorts(), home, { id: ID });
+    const { setup, events, bodies } = scripted(testPorts(), writer, {
+      script: script(3, 5000),
+      tools: [ECHO],
+      autoCompact: 1000,
+    });
+    const ended = await executeRun(setup, PROMPT);
+    writer.close();
+    assert.equal(ended.state, "completed");
+    assert.ok(compactions(events).length >= 1);
+    const last = JSON.parse(bodies.at(-1) ?? "").input;
+    assert.match(last[0].content[0].text, /^<session_checkpoint>\n/);
+    assert.deepEqual(last[1].content, [{ type: "input_text", text: TASK }]);
+    // The results that the model has not seen yet stay, with the calls that asked for them.
+    const kinds = last.slice(2).map(({ type }: { type: string }) => type);
+    assert.deepEqual(kinds, ["reasoning", "function_call", "function_call_output"]);
+    assert.match(last.at(-1).output, /^step-2 /);
+    const { turns, manifest } = readSession(testPorts(), home, ID);
+    assert.equal(manifest.checkpoint?.opening_turn, 1);
+    assert.deepEqual((await fsckSession(testPorts(), home, ID)).findings, []);
+    // A request tells the same of itself, whether the turns before its checkpoint were in memory or not.
+    const dropped = turns.flatMap((turn) => turn.kind === "model" ? turn.request.guard.dropped : []);
+    assert.deepEqual(dropped, []);
+    const readText = (sha256: string) => new TextDecoder().decode(readBlob(testPorts(), home, ID, sha256));
+    const verdicts = refoldSession({ turns, readText }).map(({ verdict }) => verdict);
+    assert.deepEqual(verdicts, ["same", "same", "same", "same"]);
+  }));
+
+Deno.test("no checkpoint without the flag, and none below the limit", async () => {
+  for (const options of [{}, { autoCompact: 5000 }]) {
+    await withHome(async (home) => {
+      const writer = await SessionWriter.create(testPorts(), home, { id: ID });
+      const { setup, events } = scripted(testPorts(), writer, {
+        script: script(2, 5000),
+        tools: [ECHO],
+        ...options,
+      });
+      assert.equal((await executeRun(setup, PROMPT)).state, "completed");
+      writer.close();
+      assert.deepEqual(compactions(events), []);
+    });
+  }
+});
+
+Deno.test("when nothing would shrink the run goes on: one request a step, no checkpoint", () =>
+  withHome(async (home) => {
+    const writer = await SessionWriter.create(testPorts(), home, { id: ID });
+    const small: Tool = { ...ECHO, run: () => Promise.resolve({ status: "ok", output: "" }) };
+    const { setup, events, bodies } = scripted(testPorts(), writer, {
+      script: [
+        answer([functionCall("echo", {})], { usage: { input_tokens: 9, output_tokens: 1 } }),
+        answer([message("Done.")], { usage: { input_tokens: 9, output_tokens: 1 } }),
+      ],
+      tools: [small],
+      autoCompact: 1,
+    });
+    assert.equal((await executeRun(setup, PROMPT)).state, "completed");
+    writer.close();
+    assert.deepEqual(compactions(events), []);
+    assert.equal(bodies.length, 2);
+  }));
+
+Deno.test("a second checkpoint waits for a response after the first", () =>
+  withHome(async (home) => {
+    const writer = await SessionWriter.create(testPorts(), home, { id: ID });
+    const { setup, events } = scripted(testPorts(), writer, {
+      script: script(6, 5000),
+      tools: [ECHO],
+      autoCompact: 1,
+    });
+    assert.equal((await executeRun(setup, PROMPT)).state, "completed");
+    writer.close();
+    const saved = events.flatMap((event) => event.type === "turn.saved" ? [event.kind] : []);
+    assert.ok(saved.filter((kind) => kind === "compaction").length > 1);
+    assert.ok(!saved.join().includes("compaction,compaction"), saved.join());
+  }));
+
+Deno.test("what a killed run had spent before its checkpoint still counts when the next writer closes it", () =>
+  withHome(async (home) => {
+    const writer = await SessionWriter.create(testPorts(), home, { id: ID });
+    const { setup } = scripted(testPorts(), writer, {
+      script: script(3, 5000),
+      tools: [ECHO],
+      autoCompact: 1000,
+    });
+    await executeRun(setup, PROMPT);
+    writer.close();
+    const { turns } = readSession(testPorts(), home, ID);
+    const whole = turns.findLast(({ kind }) => kind === "harness")?.events.at(-1);
+    assert.ok(whole?.type === "run_ended");
+    // The process died before the run was closed.
+    const last = String(turns.length).padStart(6, "0");
+    Deno.removeSync(`${writer.path}/turns/${last}.json`);
+    Deno.removeSync(`${writer.path}/manifest.json`);
+    (await SessionWriter.open(testPorts(), home, { id: ID })).close();
+    const { manifest } = readSession(testPorts(), home, ID);
+    const { encodeManifest } = await import("../../../src/domain/manifest.ts");
+    Deno.writeFileSync(`${writer.path}/manifest.json`, encodeManifest(manifest).bytes, { mode: 0o600 });
+    const next = await SessionWriter.open(testPorts(), home, { id: ID });
+    assert.ok(next.turns.length < next.end.turn, "the older turns were not read");
+    closeKilledRun(next, () => {});
+    const ended = next.turns.at(-1)?.events.at(-1);
+    next.close();
+    assert.ok(ended?.type === "run_ended");
+    assert.deepEqual(ended.usage, whole.usage);
+  }));

@@ -1,0 +1,95 @@
+/** What a resume finds changed, and what that does. */
+import assert from "node:assert/strict";
+import type { Pins } from "../../../src/domain/turn.ts";
+import { type Drift, pinDrift } from "../../../src/run/drift.ts";
+import { pinsFor } from "../store/support.ts";
+import { answer, message } from "../../support/responses_server.ts";
+import { refusedSession } from "./refusing.ts";
+
+const BEFORE: Pins = pinsFor();
+
+/** A change of each pin alone. */
+const CHANGES: Readonly<Record<Exclude<Drift["pin"], "provider">, Pins>> = {
+  endpoint: { ...BEFORE, fingerprint: { ...BEFORE.fingerprint, endpoint: "00000000" } },
+  model: { ...BEFORE, model: "gpt-5.6-mini" },
+  effort: { ...BEFORE, effort: "high" },
+  summary: { ...BEFORE, summary: "auto" },
+  instructions: { ...BEFORE, instructions: "1".repeat(64) },
+  tools: { ...BEFORE, tools: "2".repeat(64) },
+  permissions: { ...BEFORE, permissions: ["read", "write"] },
+  workspace: { ...BEFORE, workspace: "/elsewhere" },
+};
+
+Deno.test("each pin that differs is told alone, with before, now and what it does", () => {
+  for (const [pin, now] of Object.entries(CHANGES)) {
+    const [drift, ...more] = pinDrift(BEFORE, now);
+    assert.equal(drift?.pin, pin);
+    assert.deepEqual(more, []);
+    assert.notDeepEqual(drift?.before, drift?.now);
+    assert.match(String(drift?.effect), /reasoning|replay/);
+    assert.match(String(drift?.effect), /cache/);
+  }
+});
+
+Deno.test("another provider is told as such", () => {
+  const fingerprint = { ...BEFORE.fingerprint, provider: "other" } as unknown as Pins["fingerprint"];
+  assert.deepEqual(pinDrift(BEFORE, { ...BEFORE, fingerprint }).map(({ pin }) => pin), ["provider"]);
+});
+
+Deno.test("pins that are the same are no drift, and an account that is not known yet is none either", () => {
+  assert.deepEqual(pinDrift(BEFORE, structuredClone(BEFORE)), []);
+  const known = { ...BEFORE, fingerprint: { ...BEFORE.fingerprint, account: "7be1000000000000" } };
+  assert.deepEqual(pinDrift(known, BEFORE), []);
+});
+
+Deno.test("drift of several pins comes in one fixed order", () => {
+  const now: Pins = {
+    ...CHANGES.workspace,
+    model: "other",
+    tools: "2".repeat(64),
+    instructions: "1".repeat(64),
+  };
+  assert.deepEqual(pinDrift(BEFORE, now).map(({ pin }) => pin), [
+    "model",
+    "instructions",
+    "tools",
+    "workspace",
+  ]);
+});
+
+/** Every file of a session, with its bytes. */
+function filesOf(path: string): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const { name, isDirectory } of Deno.readDirSync(path)) {
+    if (isDirectory) {
+      for (const [inner, text] of filesOf(`${path}/${name}`)) files.set(`${name}/${inner}`, text);
+    } else if (name !== "lock") files.set(name, Deno.readTextFileSync(`${path}/${name}`));
+  }
+  return files;
+}
+
+Deno.test({
+  name: "strict drift refuses before anything is written: no turn, no blob, no request",
+  sanitizeOps: true,
+  sanitizeResources: true,
+  fn: async () => {
+    const script = () => answer([message("Done.")]);
+    await refusedSession({ script }, async ({ run, path, server, turns }) => {
+      await run("One");
+      // As a kill leaves it: the run is open, and closing it would be a write.
+      Deno.removeSync(`${path}/turns/${String(turns().length).padStart(6, "0")}.json`);
+      Deno.removeSync(`${path}/manifest.json`);
+      const before = filesOf(path);
+      for (const changed of [{ instructions: "Be loud." }, { model: "other" }, { workspaceRoot: "/usr" }]) {
+        await assert.rejects(run("Two", { ...changed, strictDrift: true }), {
+          code: "drifted",
+          exitCode: 2,
+          message: /since its last run these differ: (instructions|model|workspace)$/,
+        });
+      }
+      assert.deepEqual(filesOf(path), before);
+      assert.equal(server.requests.length, 1);
+      assert.equal((await run("Two", { strictDrift: true })).ended.state, "completed", "nothing differs");
+    });
+  },
+});

@@ -1,0 +1,71 @@
+/**
+ * Sessions whose server speaks Messages: promises about them, and what was sent in a run.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { z } from "zod";
+import { anthropicMessages } from "../../../src/apis/messages/dialect.ts";
+import type { Tool } from "../../../src/tools/tool.ts";
+import {
+  type MessagesServer,
+  type MessagesServerOptions,
+  says,
+  startMessagesServer,
+  text,
+} from "../../support/messages_server.ts";
+import { type Ran, type SessionRuns, sessionRuns } from "./refusing.ts";
+
+const ECHO: Tool = {
+  name: "echo",
+  description: "echo",
+  parameters: { type: "object", properties: {}, required: [], additionalProperties: true },
+  shape: z.looseObject({}) as unknown as Tool["shape"],
+  group: "read",
+  subject: () => ({ tool: "echo", group: "read", target: { kind: "none" } }),
+  run: (args) => Promise.resolve({ status: "ok", output: String(args.text) }),
+};
+
+/** Its thinking is bound to what came before it. */
+export const BOUND = "claude-opus-5-5";
+/** Its thinking is good anywhere. */
+export const UNBOUND = "claude-opus-5";
+
+/** An answer that ends every loop. */
+export const DONE = says([text("Done.")]);
+
+/**
+ * A promise about a session of its own; `differing` requests of it no longer fold to what was sent.
+ */
+export function promise(
+  name: string,
+  options: MessagesServerOptions,
+  body: (session: SessionRuns<MessagesServer>) => Promise<void>,
+  { model = BOUND, differing = 0 }: { readonly model?: string; readonly differing?: number } = {},
+): void {
+  Deno.test({
+    name,
+    sanitizeOps: true,
+    sanitizeResources: true,
+    async fn() {
+      await using server = startMessagesServer(options);
+      const tools = [ECHO];
+      await sessionRuns(server, {
+        dialect: anthropicMessages,
+        provider: "anthropic",
+        model,
+        tools,
+        knownTools: tools,
+      }, async (session) => {
+        await body(session);
+        assert.deepEqual(await session.findings(), []);
+        const unlike = session.verdicts().filter((verdict) => verdict !== "same");
+        assert.deepEqual(unlike, Array(differing).fill("differs"), "the requests fold again to their bytes");
+      });
+    },
+  });
+}
+
+/** The requests of a run. */
+export const sentIn = ({ server }: SessionRuns<MessagesServer>, { requests }: Ran) =>
+  server.requests.slice(...requests);

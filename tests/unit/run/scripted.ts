@@ -1,0 +1,89 @@
+/**
+ * Runs in this process: a played answer for each request, real files, recorded events.
+ *
+ * @module
+ */
+import type { Ports } from "../../../src/domain/ports.ts";
+import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import type { RunEvent } from "../../../src/run/events.ts";
+import { PermissionGate } from "../../../src/run/permission_gate.ts";
+import type { RunSetup } from "../../../src/run/setup.ts";
+import { Stop } from "../../../src/run/stop.ts";
+import type { SessionWriter } from "../../../src/store/write/writer.ts";
+import { parsePolicy } from "../../../src/tools/permission/policy.ts";
+import { createPlayer, type RecordedExchange } from "../../../src/transport/player.ts";
+import type { Send } from "../../../src/transport/http.ts";
+import { DIALECTS } from "../../support/responses_server/dialect.ts";
+import { answerEvents } from "../../support/responses_server/events.ts";
+import { Mint } from "../../support/responses_server/mint.ts";
+import type { ScriptedResponse } from "../../support/responses_server/script.ts";
+import { encodeEvents } from "../../support/responses_server/writing.ts";
+
+/** The played exchanges of scripted answers. */
+export function exchanges(script: readonly ScriptedResponse[]): RecordedExchange[] {
+  const mint = new Mint(DIALECTS.openai, "org-test");
+  return script.map((response): RecordedExchange => {
+    if (response.kind !== "stream") throw new TypeError("Only streams can be played here");
+    const body = { model: "gpt-5.6", stream_options: { include_obfuscation: false } };
+    const { events } = answerEvents(response.items, response.options, {
+      mint,
+      dialect: DIALECTS.openai,
+      body,
+    });
+    return {
+      status: 200,
+      headers: { "content-type": "text/event-stream" },
+      chunks: [encodeEvents(events, DIALECTS.openai, response.options)],
+    };
+  });
+}
+
+/** A run's setup with everything ordinary, its events, and the bodies that it sent. */
+export interface Scripted {
+  readonly setup: RunSetup;
+  readonly events: RunEvent[];
+  readonly bodies: string[];
+}
+
+/** Sets up a run of `writer` that is answered by `script`. */
+export function scripted(
+  ports: Ports,
+  writer: SessionWriter,
+  options: { readonly script: readonly ScriptedResponse[] } & Partial<RunSetup>,
+): Scripted {
+  const { script, ...overrides } = options;
+  const events: RunEvent[] = [];
+  const bodies: string[] = [];
+  const player = createPlayer(exchanges(script));
+  const send: Send = (request, signal) => {
+    bodies.push(request.body);
+    return player(request, signal);
+  };
+  const setup: RunSetup = {
+    ports,
+    writer,
+    dialect: openaiResponses,
+    send,
+    emit: (event) => events.push(event),
+    stop: new Stop(),
+    provider: "openai",
+    urlOf: (path) => `https://api.openai.com/v1${path}`,
+    endpoint: "1f3a9c02",
+    key: null,
+    model: "gpt-5.6",
+    instructions: "Be brief.",
+    tools: [],
+    knownTools: overrides.tools ?? [],
+    gate: new PermissionGate(parsePolicy({ allow: [], deny: [], ask: false, tools: new Map() }), null),
+    permissions: ["read"],
+    failOnDenied: false,
+    strictDrift: false,
+    window: null,
+    protectedPaths: [],
+    workspaceRoot: "/",
+    replay: "exact",
+    maxSteps: 50,
+    ...overrides,
+  };
+  return { setup, events, bodies };
+}

@@ -1,0 +1,249 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { encodeManifest, type Manifest } from "../../../src/domain/manifest.ts";
+import { seal } from "../../../src/domain/seal.ts";
+import { fsckSession } from "../../../src/store/check/fsck.ts";
+import { type Home, listSessions } from "../../../src/store/home.ts";
+import { isManifest } from "../../../src/store/read/manifest_guard.ts";
+import { manifestSchema } from "../../../src/store/read/manifest_schema.ts";
+import { readSession } from "../../../src/store/read/session.ts";
+import { SessionWriter } from "../../../src/store/write/writer.ts";
+import { appendRun, endDraft, ID, newSession, testPorts, userDraft, withHome } from "./support.ts";
+
+const pathIn = (home: Home) => `${home.sessions}/${ID}/manifest.json`;
+
+async function codesOf(home: Home): Promise<string[]> {
+  return (await fsckSession(testPorts(), home, ID)).findings.map(({ severity, code }) =>
+    `${severity} ${code}`
+  );
+}
+
+/** Appends one turn, which also writes the manifest anew. */
+async function appendOne(home: Home): Promise<void> {
+  const writer = await SessionWriter.open(testPorts(), home, { id: ID });
+  writer.append(userDraft("next", writer.end.run + 1));
+  writer.append(endDraft(writer.end.run));
+  writer.close();
+}
+
+/** Ways to lose or spoil a manifest that only cost a rebuild, with what fsck says. */
+const SPOILED: Record<string, { spoil: (path: string) => void; finding: string }> = {
+  missing: { spoil: (path) => Deno.removeSync(path), finding: "warning manifest_missing" },
+  empty: { spoil: (path) => Deno.writeTextFileSync(path, ""), finding: "warning manifest_garbled" },
+  "cut short": {
+    spoil: (path) => Deno.truncateSync(path, Deno.statSync(path).size - 10),
+    finding: "warning manifest_garbled",
+  },
+  "edited by hand": {
+    spoil: (path) => Deno.writeTextFileSync(path, Deno.readTextFileSync(path).replace("completed", "failed")),
+    finding: "warning manifest_garbled",
+  },
+  "of another session": {
+    spoil: (path) => reseal(path, (manifest) => ({ ...manifest, session: "other" })),
+    finding: "warning manifest_garbled",
+  },
+  "with a head whose sum is another": {
+    spoil: (path) =>
+      reseal(path, (manifest) => ({ ...manifest, head: { ...manifest.head, sum: "0".repeat(64) } })),
+    finding: "warning manifest_wrong",
+  },
+  "padded to 2 MB": {
+    spoil: (path) => {
+      const text = Deno.readTextFileSync(path);
+      const open = text.slice(0, text.lastIndexOf('"sum"'));
+      Deno.writeFileSync(path, seal(`${open}${" ".repeat(2 * 1024 * 1024)}`).bytes);
+    },
+    finding: "warning manifest_garbled",
+  },
+  "sealed again with pins that no turn has": {
+    spoil: (path) =>
+      reseal(path, (manifest) => ({ ...manifest, pins: { ...manifest.pins, instructions: "0".repeat(64) } })),
+    finding: "warning manifest_wrong",
+  },
+  "sealed again with another run": {
+    spoil: (path) => reseal(path, (manifest) => ({ ...manifest, run: 7 })),
+    finding: "warning manifest_wrong",
+  },
+};
+
+function reseal(path: string, change: (manifest: Manifest) => Manifest): void {
+  const { sum: _, ...manifest } = JSON.parse(Deno.readTextFileSync(path));
+  Deno.writeFileSync(path, encodeManifest(change(manifest)).bytes);
+}
+
+for (const [name, { spoil, finding }] of Object.entries(SPOILED)) {
+  Deno.test(`a manifest that is ${name} is made anew from the turns, byte for byte`, () =>
+    withHome(async (home) => {
+      await newSession(testPorts(), home);
+      const path = pathIn(home);
+      const original = Deno.readFileSync(path);
+      spoil(path);
+      assert.deepEqual(await codesOf(home), [finding]);
+      const { manifest } = readSession(testPorts(), home, ID);
+      assert.deepEqual(encodeManifest(manifest).bytes, original);
+      await appendOne(home);
+      assert.deepEqual(await codesOf(home), []);
+    }));
+}
+
+Deno.test("a manifest that lags is advanced by the turns it lacks", () =>
+  withHome(async (home) => {
+    await newSession(testPorts(), home);
+    const old = Deno.readFileSync(pathIn(home));
+    await appendOne(home);
+    const fresh = Deno.readFileSync(pathIn(home));
+    Deno.writeFileSync(pathIn(home), old);
+    assert.deepEqual(await codesOf(home), ["info manifest_lags"]);
+    assert.deepEqual(encodeManifest(readSession(testPorts(), home, ID).manifest).bytes, fresh);
+  }));
+
+Deno.test("a manifest that leads is damage, never rebuilt: its turns were lost", () =>
+  withHome(async (home) => {
+    await newSession(testPorts(), home);
+    const manifest = Deno.readFileSync(pathIn(home));
+    Deno.removeSync(`${home.sessions}/${ID}/turns/000005.json`);
+    const expected = {
+      code: "session_damaged",
+      message: /turns\/000005\.json is missing, but the manifest names turn 5/,
+    };
+    assert.throws(() => readSession(testPorts(), home, ID), expected);
+    await assert.rejects(SessionWriter.open(testPorts(), home, { id: ID }), expected);
+    assert.deepEqual(await codesOf(home), ["error manifest_leads", "info open_run"]);
+    assert.deepEqual(Deno.readFileSync(pathIn(home)), manifest);
+    for (const turn of [1, 2, 3, 4]) Deno.removeSync(`${home.sessions}/${ID}/turns/00000${turn}.json`);
+    await assert.rejects(SessionWriter.create(testPorts(), home, { id: ID }), { code: "session_damaged" });
+  }));
+
+Deno.test("a manifest of a later format is ignored and left alone", () =>
+  withHome(async (home) => {
+    await newSession(testPorts(), home);
+    const later = seal(`{"format":"reprise.manifest/2","anything":true,`).bytes;
+    Deno.writeFileSync(pathIn(home), later);
+    assert.deepEqual(await codesOf(home), ["info manifest_newer"]);
+    assert.equal(readSession(testPorts(), home, ID).manifest.head.turn, 5);
+    await appendOne(home);
+    assert.deepEqual(Deno.readFileSync(pathIn(home)), later);
+    assert.equal(readSession(testPorts(), home, ID).manifest.head.turn, 7);
+    const [summary] = listSessions(testPorts(), home);
+    assert.equal(summary?.manifest?.head.turn, 7);
+    assert.match(summary?.problem ?? "", /reprise\.manifest\/2/);
+  }));
+
+Deno.test("a manifest that cannot be written does not fail the turn, and nothing but the turn is promised", () =>
+  withHome(async (home) => {
+    await newSession(testPorts(), home);
+    Deno.removeSync(pathIn(home));
+    Deno.mkdirSync(`${pathIn(home)}/in-the-way`, { recursive: true });
+    const real = testPorts();
+    // The directory is looked past here, so that only the replacement meets it.
+    const ports = testPorts({
+      files: { ...real.files, facts: (path) => path === pathIn(home) ? null : real.files.facts(path) },
+    });
+    const writer = await SessionWriter.open(ports, home, { id: ID });
+    assert.equal(writer.append(userDraft("next", 2)).turn, 6);
+    assert.equal(writer.manifest?.head.turn, 6);
+    writer.close();
+    assert.deepEqual([...Deno.readDirSync(writer.path)].filter(({ name }) => name.startsWith(".tmp")), []);
+  }));
+
+Deno.test("the manifest written turn by turn equals the one made from all turns, whatever the history", () =>
+  withHome(async (home) => {
+    let count = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom("run", "short"), { minLength: 1, maxLength: 4 }),
+        async (runs) => {
+          const id = `${ID}-${++count}` as typeof ID;
+          const writer = await newSession(testPorts(), home, id);
+          const again = await SessionWriter.open(testPorts(), home, { id });
+          for (const [index, kind] of runs.entries()) {
+            if (kind === "run") appendRun(again, index + 2);
+            else {
+              again.append(userDraft("short", index + 2));
+              again.append(endDraft(index + 2));
+            }
+          }
+          again.close();
+          const path = `${writer.path}/manifest.json`;
+          const written = Deno.readFileSync(path);
+          Deno.removeSync(path);
+          assert.deepEqual(encodeManifest(readSession(testPorts(), home, id).manifest).bytes, written);
+          assert.ok(written.length < 2048);
+        },
+      ),
+      { numRuns: 20, seed: 11 },
+    );
+  }));
+
+const GOOD: Manifest = {
+  format: "reprise.manifest/1",
+  session: "s",
+  family: "s",
+  title: "",
+  created_at: "2026-11-21T20:18:00.000Z",
+  updated_at: "2026-11-21T20:18:00.000Z",
+  head: { turn: 1, seq: 1, sum: "a".repeat(64) },
+  run: 1,
+  state: "open",
+  pins: {
+    fingerprint: { provider: "openai", endpoint: "1f3a9c02", account: null },
+    model: "m",
+    instructions: "b".repeat(64),
+    tools: "c".repeat(64),
+    permissions: ["read"],
+    workspace: "/w",
+  },
+  usage: { input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
+  checkpoint: { turn: 9, seq: 40, to_turn: 5, to_seq: 20, opening_turn: 4 },
+};
+
+/** Every path to a member of a value. */
+function pathsIn(value: unknown, at: readonly (string | number)[] = []): (string | number)[][] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap((
+    [name, member],
+  ) => [[...at, name], ...pathsIn(member, [...at, name])]);
+}
+
+Deno.test("the hand-written guard and the schema judge every manifest alike", () => {
+  const paths = pathsIn(GOOD);
+  const odd = fc.oneof(
+    fc.jsonValue(),
+    fc.constantFrom<unknown>(
+      undefined,
+      null,
+      "",
+      0,
+      -0,
+      -1,
+      1.5,
+      2 ** 53,
+      "A".repeat(64),
+      "2026-11-21T20:18:00Z",
+      [],
+      {},
+    ),
+  );
+  let accepted = 0;
+  fc.assert(
+    fc.property(fc.constantFrom(...paths), odd, fc.boolean(), (path, value, extra) => {
+      const manifest = structuredClone(GOOD) as unknown as Record<string, unknown>;
+      let holder = manifest;
+      for (const name of path.slice(0, -1)) holder = holder[name] as Record<string, unknown>;
+      holder[path.at(-1) as string] = value;
+      if (extra) manifest.later = value;
+      const guarded = isManifest(manifest);
+      if (guarded) accepted++;
+      assert.equal(guarded, manifestSchema.safeParse(manifest).success, JSON.stringify(manifest));
+    }),
+    { numRuns: 5000, seed: 3 },
+  );
+  assert.ok(isManifest(GOOD) && manifestSchema.safeParse(GOOD).success);
+  assert.ok(accepted > 100 && accepted < 4900, `the property is lopsided: ${accepted} accepted`);
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      assert.equal(isManifest(value), manifestSchema.safeParse(value).success);
+    }),
+    { numRuns: 500, seed: 4 },
+  );
+});

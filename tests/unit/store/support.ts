@@ -1,0 +1,218 @@
+/**
+ * What the store's tests share: ports on the real disk with a fixed clock, temporary homes, and small drafts.
+ *
+ * @module
+ */
+import type { EventDraft } from "../../../src/domain/event.ts";
+import { parseSessionId, type SessionId } from "../../../src/domain/ids.ts";
+import { sha256Hex } from "../../../src/domain/hash.ts";
+import type { Files, Ports, ProcessFacts } from "../../../src/domain/ports.ts";
+import type { Pins, TurnDraft } from "../../../src/domain/turn.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
+import { type Home, openHome } from "../../../src/store/home.ts";
+import { hasOpenFile, processIdentity } from "../../../src/store/write/process_identity.ts";
+import { SessionWriter } from "../../../src/store/write/writer.ts";
+
+const encoder = new TextEncoder();
+
+/** The instructions and tool schemas that every test session pins. */
+export const INSTRUCTIONS = encoder.encode("You are a careful agent.");
+export const TOOLS = encoder.encode("[]");
+
+/** Pins that name {@linkcode INSTRUCTIONS} and {@linkcode TOOLS}. */
+export function pinsFor(workspace = "/workspace"): Pins {
+  return {
+    fingerprint: { provider: "openai", endpoint: "1f3a9c02", account: null },
+    model: "gpt-5.6",
+    instructions: sha256Hex(INSTRUCTIONS),
+    tools: sha256Hex(TOOLS),
+    permissions: ["read"],
+    workspace,
+  };
+}
+
+/** This process on a host of its own; its other facts are the real ones, or those of `overrides`. */
+export function testProcess(overrides: Partial<ProcessFacts> = {}): ProcessFacts {
+  return {
+    pid: Deno.pid,
+    host: "test-host",
+    user: Deno.uid(),
+    identityOf: processIdentity,
+    hasOpen: hasOpenFile,
+    ...overrides,
+  };
+}
+
+/** Ports on the real disk; the clock advances a second with each look, randomness is seeded. */
+export function testPorts(overrides: Partial<Ports> = {}): Ports {
+  let instant = Date.UTC(2026, 10, 21, 20, 18, 0);
+  let state = 1;
+  return {
+    clock: {
+      now: () => (instant += 1000),
+      monotonic: () => performance.now(),
+      sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+    },
+    random: () => (state = (state * 48271) % 2147483647) / 2147483647,
+    env: () => undefined,
+    process: testProcess(),
+    files: denoFiles,
+    fetch: globalThis.fetch,
+    workingDirectory: () => Deno.cwd(),
+    workspacePin: (directory) => directory,
+    ...overrides,
+  };
+}
+
+/** Ports whose files go through `files`. */
+export function portsOn(files: Files): Ports {
+  return testPorts({ files });
+}
+
+/** Runs `body` with a home in a new temporary directory, and removes it. */
+export async function withHome<T>(body: (home: Home, root: string) => T | Promise<T>): Promise<T> {
+  const root = await Deno.makeTempDir({ prefix: "reprise-store-" });
+  try {
+    return await body(openHome(testPorts(), `${root}/home`, { create: true }), root);
+  } finally {
+    await lateLocks(root);
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+/**
+ * Waits for the locks that were refused: runtimes before Deno 2.7 cannot call one off, so it comes once its holder has
+ * let go, and its file is closed only then. The check for leaks would find it in this test, or in the next.
+ */
+async function lateLocks(root: string): Promise<void> {
+  if ("tryLockSync" in Deno.FsFile.prototype || Deno.build.os !== "linux") return;
+  const deadline = performance.now() + 10_000;
+  while (openFiles().some((path) => path.startsWith(root)) && performance.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function openFiles(): string[] {
+  return [...Deno.readDirSync("/proc/self/fd")].flatMap(({ name }) => {
+    try {
+      return [Deno.readLinkSync(`/proc/self/fd/${name}`)];
+    } catch (error) {
+      // The listing itself was open while it was made.
+      if (error instanceof Deno.errors.NotFound) return [];
+      throw error;
+    }
+  });
+}
+
+/** The id that most tests use. */
+export const ID: SessionId = parseSessionId("fix-ci-7k2m");
+
+/** A new session with the pinned blobs in place and no turn yet. */
+export async function newWriter(ports: Ports, home: Home, id: SessionId = ID): Promise<SessionWriter> {
+  const writer = await SessionWriter.create(ports, home, { id });
+  putPinned(writer);
+  return writer;
+}
+
+/** Puts the blobs that {@linkcode pinsFor} names. */
+export function putPinned(writer: SessionWriter): void {
+  writer.putBlob(INSTRUCTIONS);
+  writer.putBlob(TOOLS);
+}
+
+/** A user turn. */
+export function userDraft(text: string, run = 1): TurnDraft {
+  return {
+    kind: "user",
+    run,
+    pins: pinsFor(),
+    events: [{ type: "user_message", content: [{ type: "input_text", text }] }],
+  };
+}
+
+/** A completed response with those events and a usage. */
+export function modelDraft(events: readonly EventDraft[], run = 1): TurnDraft {
+  return {
+    kind: "model",
+    run,
+    model: { asked: "gpt-5.6", answered: "gpt-5.6-2026-08-01" },
+    fingerprint: { provider: "openai", endpoint: "1f3a9c02", account: "7be1000000000000" },
+    response: { id: "resp_1", status: "completed" },
+    request: {
+      body_sha256: sha256Hex("body"),
+      fold: 1,
+      fields: { model: "gpt-5.6", instructions: { blob: sha256Hex(INSTRUCTIONS) } },
+      guard: { sent: 0, dropped: [] },
+    },
+    events: [...events, { type: "provider_usage", usage: { input_tokens: 1, output_tokens: 1 } }],
+  };
+}
+
+/** A call of `read_file`. */
+export function call(callId: string): EventDraft {
+  return {
+    type: "tool_call",
+    item: { id: "fc_1", type: "function_call", call_id: callId, name: "read_file", arguments: "{}" },
+  };
+}
+
+/** The result of the call with that seq. */
+export function result(callId: string, callSeq: number): EventDraft {
+  return {
+    type: "tool_result",
+    call_id: callId,
+    call_seq: callSeq,
+    tool: "read_file",
+    status: "ok",
+    output: "content",
+  };
+}
+
+/** A reasoning item. */
+export function reasoning(id: string): EventDraft {
+  return {
+    type: "reasoning",
+    item: { id, type: "reasoning", summary: [], encrypted_content: "gAAAA" },
+  };
+}
+
+/** An assistant message. */
+export function answer(text: string): EventDraft {
+  return {
+    type: "assistant_message",
+    item: { id: "msg_1", type: "message", role: "assistant", content: [{ type: "output_text", text }] },
+  };
+}
+
+/** The turn that ends a run. */
+export function endDraft(run = 1): TurnDraft {
+  return {
+    kind: "harness",
+    run,
+    events: [{
+      type: "run_ended",
+      run,
+      state: "completed",
+      exit_code: 0,
+      usage: { input_tokens: 10, cached_tokens: 2, output_tokens: 5, reasoning_tokens: 3 },
+    }],
+  };
+}
+
+/** A run of five turns: user, model with two calls, tools, model with an answer, end. Seqs 1 to 10. */
+export function appendRun(writer: SessionWriter, run = 1): void {
+  const first = writer.end.seq + 1;
+  writer.append(userDraft("fix the failing test", run));
+  writer.append(modelDraft([reasoning("rs_1"), call("call_a"), call("call_b")], run));
+  writer.append({ kind: "tools", run, events: [result("call_a", first + 2), result("call_b", first + 3)] });
+  writer.append(modelDraft([answer("Done.")], run));
+  writer.append(endDraft(run));
+}
+
+/** A closed session with one run. */
+export async function newSession(ports: Ports, home: Home, id: SessionId = ID): Promise<SessionWriter> {
+  const writer = await newWriter(ports, home, id);
+  appendRun(writer);
+  writer.close();
+  return writer;
+}

@@ -1,0 +1,164 @@
+/**
+ * Damaged streams: whatever happens to the bytes, a reading ends, with events or a typed error, and it never makes
+ * another error of it.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { syntheticStream } from "../../../bench/stream.ts";
+import type { StreamUpdate } from "../../../src/apis/api.ts";
+import type { SseEvent } from "../../../src/transport/sse.ts";
+import { Dice } from "../fold/dice.ts";
+import { damaged } from "../../support/damaged_streams.ts";
+import { samples } from "../../support/samples.ts";
+import { cutAt, DIALECTS, isSameReading, readEvents, testStreams } from "../../support/streams.ts";
+import { cut } from "./support.ts";
+
+/** Small enough to be damaged a hundred thousand times. */
+const MOST_BYTES = 4 * 1024;
+
+/** Streams with the place behind each event's last byte. */
+const STREAMS = await Promise.all(
+  [
+    ...testStreams().map(({ bytes }) => bytes).filter((bytes) => bytes.length <= MOST_BYTES),
+    syntheticStream(20),
+  ]
+    .map(async (bytes) => ({ bytes, events: (await readEvents([bytes])).events, ends: endsOf(bytes) })),
+);
+
+Deno.test("100,000 damaged streams give the same events however they are cut, or a typed error after the same events", async () => {
+  const cases = damageSamples();
+  for (let seed = 0; seed < cases; seed++) {
+    const { bytes, by, dice } = damagedStream(seed);
+    const told = `seed ${seed}: ${by.join(", ")}`;
+    const whole = await readEvents([bytes]);
+    const places = Array.from({ length: dice.count(1, 6) }, () => dice.count(0, bytes.length));
+    const split = await readEvents(cutAt(bytes, places.sort((a, b) => a - b)));
+    assert.ok(isSameReading(split, whole), `${told}, cut at ${places}`);
+    if (seed % 100 > 0) continue;
+    const size = dice.count(1, 3);
+    assert.ok(isSameReading(await readEvents(cut(bytes, size)), whole), `${told}, in chunks of ${size}`);
+  }
+});
+
+Deno.test("what came whole before the damage is read as it was sent", async () => {
+  const cases = damageSamples() / 5;
+  let intact = 0;
+  for (let seed = 0; seed < cases; seed++) {
+    const { stream, bytes, by } = damagedStream(seed);
+    const first = firstDifference(stream.bytes, bytes);
+    const count = stream.ends.filter((end) => end <= first).length;
+    if (count === 0) continue;
+    intact += count;
+    const { events } = await readEvents([bytes]);
+    const before = { events: stream.events.slice(0, count), error: undefined };
+    assert.ok(
+      isSameReading({ events: events.slice(0, count), error: undefined }, before),
+      `seed ${seed}: ${by.join(", ")}`,
+    );
+  }
+  assert.ok(intact > cases, `only ${intact} events came before the damage in ${cases} streams`);
+});
+
+Deno.test("both assemblers end a damaged stream once, last, with items that are items", async () => {
+  const cases = damageSamples();
+  const statuses = new Map<string, number>();
+  for (let seed = 0; seed < cases; seed++) {
+    const { bytes, by } = damagedStream(seed);
+    const { events } = await readEvents([bytes]);
+    for (const dialect of DIALECTS) {
+      const assembler = dialect.newAssembler();
+      try {
+        const updates = [...feedAll(assembler, events), ...assembler.end()];
+        const status = checked(updates);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        assert.deepEqual(
+          [...feedAll(assembler, events), ...assembler.end()],
+          [],
+          "nothing comes after the end",
+        );
+      } catch (error) {
+        throw new Error(`seed ${seed}: ${by.join(", ")}`, { cause: error });
+      }
+    }
+  }
+  // The damage is neither so slight nor so heavy that only one end was tried.
+  for (const status of ["completed", "failed", "cut"]) assert.ok((statuses.get(status) ?? 0) > 50, status);
+});
+
+/** A twenty-fifth of them in the gate. */
+function damageSamples(): number {
+  return samples(100_000) === 100_000 ? 100_000 : 4000;
+}
+
+function damagedStream(seed: number) {
+  const dice = new Dice(seed);
+  const stream = dice.pick(STREAMS);
+  return { stream, dice, ...damaged(stream.bytes, dice.pick(STREAMS).bytes, dice) };
+}
+
+function* feedAll(
+  assembler: { feed(event: SseEvent): readonly StreamUpdate[] },
+  events: readonly SseEvent[],
+): Generator<StreamUpdate> {
+  for (const event of events) yield* assembler.feed(event);
+}
+
+/** The response's status, when the updates are what callers rely on. */
+function checked(updates: readonly StreamUpdate[]): string {
+  const last = updates.at(-1);
+  assert.ok(last?.kind === "finished" && updates.filter(({ kind }) => kind === "finished").length === 1);
+  const { status, failure, notices } = last.response;
+  assert.equal(failure !== undefined, status === "failed" || status === "cut");
+  assert.ok(notices.every((notice) => typeof notice === "string"));
+  for (const update of updates) {
+    if (update.kind === "item") assert.ok(typeof update.item.type === "string", "an item has a type");
+    if ("delta" in update) assert.equal(typeof update.delta, "string");
+    if ("outputIndex" in update) {
+      assert.ok(Number.isSafeInteger(update.outputIndex) && update.outputIndex >= 0);
+    }
+  }
+  JSON.stringify(updates);
+  return status;
+}
+
+/** Places behind the blank line of each event, in a stream whose lines end with LF. */
+function endsOf(bytes: Uint8Array): number[] {
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  if (text.includes("\r")) return [];
+  const ends: number[] = [];
+  let at = 0;
+  for (const block of text.split("\n\n").slice(0, -1)) {
+    at += new TextEncoder().encode(block).length + 2;
+    if (/^data/m.test(block)) ends.push(at);
+  }
+  return ends;
+}
+
+function firstDifference(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) if (a[at] !== b[at]) return at;
+  return length;
+}
+
+Deno.test("a place in the output that is no place is not believed", () => {
+  for (const place of ["-1", "0.5", "1e308", "1e999", '"1"', "null"]) {
+    const item = '{"type":"message","id":"msg_1","role":"assistant","content":[]}';
+    const block = '{"type":"text","text":""}';
+    const streams = [
+      [`{"type":"response.output_item.done","output_index":${place},"item":${item}}`],
+      [
+        '{"type":"message_start","message":{"id":"msg_1","content":[]}}',
+        `{"type":"content_block_start","index":${place},"content_block":${block}}`,
+        `{"type":"content_block_delta","index":${place},"delta":{"type":"text_delta","text":"Hi"}}`,
+        `{"type":"content_block_stop","index":${place}}`,
+      ],
+    ];
+    for (const [index, dialect] of DIALECTS.entries()) {
+      const events = (streams[index] as string[]).map((data) => ({ event: undefined, data }));
+      const updates = [...feedAll(dialect.newAssembler(), events)];
+      const items = updates.filter((update) => update.kind === "item");
+      assert.deepEqual(items.map(({ outputIndex }) => outputIndex), [0], place);
+    }
+  }
+});
