@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ReprError } from "../src/domain/errors.ts";
+import { RepriseError } from "../src/domain/errors.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("latin1");
@@ -21,7 +21,7 @@ export function postOf(origin: string, path: string, body: string): Uint8Array {
 /**
  * Sends the requests over `clients` connections, each the next one as soon as it has its answer.
  *
- * @throws {ReprError} `unexpected` for an answer that is not 200, or shorter than `leastBytes`.
+ * @throws {RepriseError} `unexpected` for an answer that is not 200, or shorter than `leastBytes`.
  */
 export async function sendAll(
   origin: string,
@@ -88,6 +88,6 @@ async function readAnswer(
   return { bytes, closes: /\r\nconnection: *close/.test(head) };
 }
 
-function broken(why: string): ReprError {
-  return new ReprError("unexpected", `Cannot measure the server: ${why}`);
+function broken(why: string): RepriseError {
+  return new RepriseError("unexpected", `Cannot measure the server: ${why}`);
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../src/domain/errors.ts";
+import { RepriseError } from "../src/domain/errors.ts";
 import { timed } from "./timing.ts";
 
 /** How to start a program. */
@@ -18,7 +18,7 @@ export interface Start {
 /**
  * Milliseconds from the start of a program to its end, its output thrown away.
  *
- * @throws {ReprError} `unexpected` when it ends with another code than 0: the time of a failure says nothing.
+ * @throws {RepriseError} `unexpected` when it ends with another code than 0: the time of a failure says nothing.
  */
 export function timeProgram(start: Start): number {
   let code = 0;
@@ -31,7 +31,7 @@ export function timeProgram(start: Start): number {
 /**
  * What a program writes to stdout.
  *
- * @throws {ReprError} `unexpected` when it ends with another code than 0.
+ * @throws {RepriseError} `unexpected` when it ends with another code than 0.
  */
 export function outputOfProgram(start: Start): string {
   const { code, stdout, stderr } = commandOf(start, "piped").outputSync();
@@ -68,9 +68,9 @@ function commandOf({ program, args, cwd, env }: Start, output: "null" | "piped")
   });
 }
 
-function failed({ program, args }: Start, code: number, stderr: string): ReprError {
+function failed({ program, args }: Start, code: number, stderr: string): RepriseError {
   const shown = [program, ...args.slice(0, 6)].join(" ");
-  return new ReprError(
+  return new RepriseError(
     "unexpected",
     `Cannot measure "${shown}": it ended with exit code ${code}\n${stderr}`.trim(),
   );

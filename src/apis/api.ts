@@ -136,7 +136,7 @@ export interface Dialect {
   /**
    * The headers of a request; `null` sends no key.
    *
-   * @throws {ReprError} `bad_configuration` when the key cannot be a header value.
+   * @throws {RepriseError} `bad_configuration` when the key cannot be a header value.
    */
   headers(key: ApiKey | null): Record<string, string>;
   buildRequest(spec: RequestSpec): BuiltRequest;

@@ -1,4 +1,4 @@
-import { asReprError, ReprError } from "../domain/errors.ts";
+import { asReprError, RepriseError } from "../domain/errors.ts";
 import { narrowProcessEnvironment } from "./environment.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import { VERSION } from "./version.ts";
@@ -42,14 +42,14 @@ function outliveFileSizeLimit(): void {
 }
 
 /** What commander throws: help and version were shown, or the words are off. */
-function commanderError(error: unknown, args: readonly string[]): ReprError | "shown" | null {
+function commanderError(error: unknown, args: readonly string[]): RepriseError | "shown" | null {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
   if (!error.code.startsWith("commander.")) return null;
   if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return "shown";
   if (error.code === "commander.help") {
     if (!("exitCode" in error) || error.exitCode === 0) return "shown";
     if (args[0] !== "help") {
-      return new ReprError(
+      return new RepriseError(
         "usage",
         `Cannot do anything with ${JSON.stringify(args[0])} alone: name one of its verbs`,
         {
@@ -57,7 +57,7 @@ function commanderError(error: unknown, args: readonly string[]): ReprError | "s
         },
       );
     }
-    return new ReprError(
+    return new RepriseError(
       "usage",
       `Cannot show help for ${JSON.stringify(args[1] ?? "")}: there is no such verb`,
       {
@@ -67,12 +67,12 @@ function commanderError(error: unknown, args: readonly string[]): ReprError | "s
   }
   const [message = "", ...suggestions] = error.message.replace(/^error: /, "").split("\n");
   const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}`.replace(/\.$/, "");
-  return new ReprError("usage", text, {
+  return new RepriseError("usage", text, {
     hint: [...suggestions, 'See "reprise --help"'].join(" ").replace(/^\((.*)\)/, "$1."),
   });
 }
 
-async function report(error: ReprError, args: readonly string[], ports: ProgramPorts): Promise<void> {
+async function report(error: RepriseError, args: readonly string[], ports: ProgramPorts): Promise<void> {
   const { makeOutput } = await import("./context.ts");
   const ended = args.indexOf("--");
   const flags = ended === -1 ? args : args.slice(0, ended);

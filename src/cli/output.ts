@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ExitCode, ReprError } from "../domain/errors.ts";
+import type { ExitCode, RepriseError } from "../domain/errors.ts";
 import { fileError } from "../store/fs_errors.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import { type Printable, Printer, red, type Styled } from "./terminal.ts";
@@ -24,7 +24,7 @@ export class Output {
   readonly #stdout: Printer;
   readonly #stderr: Printer;
   #closed = false;
-  #failure: ReprError | null = null;
+  #failure: RepriseError | null = null;
   /** A verb that only prints has nothing left to do, and ends as a shell expects of a closed pipe. */
   #onClosed: () => void;
 
@@ -101,7 +101,7 @@ export class Output {
   }
 
   /** An error: the JSON object in `--json` mode, else one line and its hint. */
-  error(error: ReprError): void {
+  error(error: RepriseError): void {
     if (this.options.json) {
       this.json(error.toJSON());
       return;

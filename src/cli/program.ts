@@ -4,7 +4,7 @@
  * @module
  */
 import { Command } from "commander";
-import { EXIT_CODES, ReprError } from "../domain/errors.ts";
+import { EXIT_CODES, RepriseError } from "../domain/errors.ts";
 import { FIXTURE_VERBS, VERBS } from "./commands.ts";
 import { type Verb, WRAPPED_COMMAND } from "./declare.ts";
 import { COMMON_FLAGS } from "./flags.ts";
@@ -63,7 +63,7 @@ export function buildProgram(
 /**
  * Splits the command line into its own arguments and the command that a verb is to run.
  *
- * @throws {ReprError} `usage` when `--` is the last argument: without a command the verb would listen until a signal.
+ * @throws {RepriseError} `usage` when `--` is the last argument: without a command the verb would listen until a signal.
  */
 export function splitCommand(
   args: readonly string[],
@@ -71,7 +71,7 @@ export function splitCommand(
   const verb = VERBS.find(({ name }) => name === args[0]);
   const cut = verb?.arguments.includes(WRAPPED_COMMAND) ? args.indexOf("--") : -1;
   if (cut !== -1 && cut === args.length - 1) {
-    throw new ReprError("usage", `Cannot run a command for ${args[0]}: none stands behind --`, {
+    throw new RepriseError("usage", `Cannot run a command for ${args[0]}: none stands behind --`, {
       hint: "Is a variable empty that was to name it? Leave -- out to serve or record until SIGTERM",
     });
   }

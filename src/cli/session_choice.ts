@@ -1,4 +1,4 @@
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { type Home, listSessions, openHome } from "../store/home.ts";
 import type { Context } from "./context.ts";
@@ -7,7 +7,7 @@ import { sessionArgument } from "./session_argument.ts";
 /**
  * The sessions of a verb that takes one or `--all`.
  *
- * @throws {ReprError} `usage` when neither or both are given.
+ * @throws {RepriseError} `usage` when neither or both are given.
  */
 export function chosenSessions(
   context: Context,
@@ -15,7 +15,7 @@ export function chosenSessions(
   { all, verb }: { readonly all: boolean; readonly verb: string },
 ): { readonly home: Home; readonly ids: readonly SessionId[] } {
   if ((selector === undefined) !== all) {
-    throw new ReprError("usage", `Cannot tell what to ${verb}: give a session or --all`, {
+    throw new RepriseError("usage", `Cannot tell what to ${verb}: give a session or --all`, {
       hint: `reprise ${verb} ID, or reprise ${verb} --all`,
     });
   }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import { type Flag, memberOf, variablesOf } from "./declare.ts";
@@ -33,13 +33,13 @@ export function configPath(ports: Ports): string | null {
 /**
  * Reads `config.json`; a missing file is an empty configuration.
  *
- * @throws {ReprError} `bad_configuration` when it is not an object of known string members.
+ * @throws {RepriseError} `bad_configuration` when it is not an object of known string members.
  */
 export function readConfig(ports: Ports): Config {
   const path = configPath(ports);
   if (path === null || ports.files.facts(path) === null) return {};
   const refuse = (why: string, cause?: unknown) =>
-    new ReprError("bad_configuration", `Cannot use the configuration "${path}": ${why}`, {
+    new RepriseError("bad_configuration", `Cannot use the configuration "${path}": ${why}`, {
       hint: `It is a JSON object with ${CONFIG_NAMES.join(", ")}, each a string`,
       ...(cause === undefined ? {} : { cause }),
     });
@@ -94,7 +94,7 @@ const SWITCH_VALUES: ReadonlyMap<string, boolean> = new Map([
  * The first of these environment variables that is set and not empty, as a switch; `null` where none is. Case does not
  * matter.
  *
- * @throws {ReprError} `usage` when one of them is neither on nor off.
+ * @throws {RepriseError} `usage` when one of them is neither on nor off.
  */
 export function switchVariable(ports: Ports, names: readonly string[]): boolean | null {
   const found = names.flatMap((name): boolean[] => {
@@ -102,7 +102,7 @@ export function switchVariable(ports: Ports, names: readonly string[]): boolean 
     if (text === "") return [];
     const value = SWITCH_VALUES.get(text.toLowerCase());
     if (value !== undefined) return [value];
-    throw new ReprError("usage", `Cannot use ${name}=${JSON.stringify(text)}: it is neither on nor off`, {
+    throw new RepriseError("usage", `Cannot use ${name}=${JSON.stringify(text)}: it is neither on nor off`, {
       hint: `Use one of ${[...SWITCH_VALUES.keys()].join(", ")}, or unset the variable`,
     });
   });
@@ -112,13 +112,13 @@ export function switchVariable(ports: Ports, names: readonly string[]): boolean 
 /**
  * Where sessions live: `--home`, `REPRISE_HOME`, the configuration, else `reprise` in the XDG data directory.
  *
- * @throws {ReprError} `usage` when none of them is known.
+ * @throws {RepriseError} `usage` when none of them is known.
  */
 export function homeSetting(ports: Ports, flag: string | undefined, config: Config): Setting<string> {
   const set = firstSetting(ports, { flag, ...declaredSources(COMMON_FLAGS.home, config) });
   if (set !== null) {
     if (set.value === "") {
-      throw new ReprError("usage", "Cannot use an empty path as the home of the sessions", {
+      throw new RepriseError("usage", "Cannot use an empty path as the home of the sessions", {
         hint: "Give --home DIR, or leave it out",
       });
     }
@@ -126,9 +126,13 @@ export function homeSetting(ports: Ports, flag: string | undefined, config: Conf
   }
   const data = xdgDirectory(ports, "XDG_DATA_HOME", ".local/share");
   if (data === null) {
-    throw new ReprError("usage", "Cannot tell where sessions live: neither HOME nor XDG_DATA_HOME is set", {
-      hint: "Set REPRISE_HOME or give --home DIR",
-    });
+    throw new RepriseError(
+      "usage",
+      "Cannot tell where sessions live: neither HOME nor XDG_DATA_HOME is set",
+      {
+        hint: "Set REPRISE_HOME or give --home DIR",
+      },
+    );
   }
   return { value: `${data}/reprise`, source: "default" };
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import { callArgumentsOf } from "../domain/item.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Turn } from "../domain/turn.ts";
@@ -37,7 +37,7 @@ export type ModelAnswer = z.infer<typeof answerSchema>;
 /**
  * Reads a model's answer.
  *
- * @throws {ReprError} `bad_summary` when it is not JSON, has another shape, or is out of bounds.
+ * @throws {RepriseError} `bad_summary` when it is not JSON, has another shape, or is out of bounds.
  */
 export function parseAnswer(text: string): ModelAnswer {
   let value: unknown;
@@ -54,8 +54,8 @@ export function parseAnswer(text: string): ModelAnswer {
 }
 
 /** `bad_summary`: why a model's answer cannot be used. The session is as it was. */
-export function badSummary(why: string, cause?: unknown): ReprError {
-  return new ReprError("bad_summary", `Cannot use the summary of the model: ${why}`, {
+export function badSummary(why: string, cause?: unknown): RepriseError {
+  return new RepriseError("bad_summary", `Cannot use the summary of the model: ${why}`, {
     hint: "Nothing was written: try again, or use --strategy deterministic, which needs no model",
     ...(cause === undefined ? {} : { cause }),
   });

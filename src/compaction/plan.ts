@@ -5,7 +5,7 @@
  * @module
  */
 import type { CompactionStrategy, HistoryCompactionEvent, Item } from "../domain/event.ts";
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { counted } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
@@ -72,7 +72,7 @@ export interface CompactionPlan {
 /**
  * Finds the place for a checkpoint in a whole history.
  *
- * @throws {ReprError} `nothing_to_compact` when all that a new checkpoint could stand for is in the tail already.
+ * @throws {RepriseError} `nothing_to_compact` when all that a new checkpoint could stand for is in the tail already.
  */
 export function scopeOf(turns: readonly Turn[], { tailEvents, target }: PlanRequest): CompactionScope {
   const { checkpoint } = readSteering(turns, undefined, target);
@@ -152,7 +152,7 @@ export function checkpointEvent(
 /**
  * What the checkpoint would do to the next request.
  *
- * @throws {ReprError} `nothing_to_compact` when the history would not get smaller.
+ * @throws {RepriseError} `nothing_to_compact` when the history would not get smaller.
  */
 export function planOf(
   turns: readonly Turn[],
@@ -212,8 +212,8 @@ function droppedEntries(whole: Folded, folded: Folded, checkpoint: number | null
   return counts;
 }
 
-function nothingToCompact(why: string, details: JsonObject): ReprError {
-  return new ReprError("nothing_to_compact", `Cannot make the history smaller: ${why}`, {
+function nothingToCompact(why: string, details: JsonObject): RepriseError {
+  return new RepriseError("nothing_to_compact", `Cannot make the history smaller: ${why}`, {
     hint: "Keep fewer events with --tail-events N; 0 keeps none",
     details,
   });

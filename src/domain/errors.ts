@@ -92,7 +92,7 @@ const EXIT_CODE_OF = {
 /** The stable name of an error, as `code` in `--json` mode. */
 export type ErrorCode = keyof typeof EXIT_CODE_OF;
 
-/** What a {@linkcode ReprError} may carry beside its code and message. */
+/** What a {@linkcode RepriseError} may carry beside its code and message. */
 export interface ReprErrorOptions {
   /** What the user can do next; one sentence. */
   readonly hint?: string;
@@ -103,8 +103,8 @@ export interface ReprErrorOptions {
 }
 
 /** An error meant for the user: a stable code, an exit code, a message and what to do next. */
-export class ReprError extends Error {
-  override readonly name = "ReprError";
+export class RepriseError extends Error {
+  override readonly name = "RepriseError";
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly details: JsonObject;
@@ -116,7 +116,7 @@ export class ReprError extends Error {
     this.details = options.details ?? {};
   }
 
-  /** The process exit code that belongs to {@linkcode ReprError.code}. */
+  /** The process exit code that belongs to {@linkcode RepriseError.code}. */
   get exitCode(): ExitCode {
     return EXIT_CODE_OF[this.code];
   }
@@ -134,11 +134,11 @@ export class ReprError extends Error {
   }
 }
 
-/** Any thrown value as a {@linkcode ReprError}; what is not one becomes `unexpected`. */
-export function asReprError(error: unknown): ReprError {
-  if (error instanceof ReprError) return error;
+/** Any thrown value as a {@linkcode RepriseError}; what is not one becomes `unexpected`. */
+export function asReprError(error: unknown): RepriseError {
+  if (error instanceof RepriseError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new ReprError("unexpected", `Unexpected error: ${message}`, {
+  return new RepriseError("unexpected", `Unexpected error: ${message}`, {
     hint: "Run again with --debug for the stack trace",
     cause: error,
   });

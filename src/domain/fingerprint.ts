@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "./errors.ts";
+import { RepriseError } from "./errors.ts";
 import { sha256Hex } from "./hash.ts";
 
 /**
@@ -42,11 +42,11 @@ export function fingerprintText(fingerprint: Fingerprint, modelAsked: string): s
  * The base URL in the form that is hashed and requested: lower-case scheme and host, no trailing slash, no
  * query. `hint` is what to do about one that cannot be used.
  *
- * @throws {ReprError} `bad_url` when it is not an http(s) URL, or carries credentials, a query or a fragment.
+ * @throws {RepriseError} `bad_url` when it is not an http(s) URL, or carries credentials, a query or a fragment.
  */
 export function parseBaseUrl(text: string, hint = "Give a URL such as https://api.openai.com/v1"): URL {
   const refuse = (why: string) =>
-    new ReprError("bad_url", `Cannot use ${JSON.stringify(text)} as a base URL: ${why}`, { hint });
+    new RepriseError("bad_url", `Cannot use ${JSON.stringify(text)} as a base URL: ${why}`, { hint });
   if (!URL.canParse(text)) throw refuse("it is not a URL");
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("it is neither http nor https");

@@ -1,4 +1,4 @@
-import { ReprError } from "./errors.ts";
+import { RepriseError } from "./errors.ts";
 
 const SESSION_ID = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
@@ -13,11 +13,11 @@ export function isSessionId(text: string): text is SessionId {
 /**
  * Parses a session id once, at the boundary; ids found inside files are compared, never joined to a path.
  *
- * @throws {ReprError} `bad_session_id` when `text` does not fit the grammar.
+ * @throws {RepriseError} `bad_session_id` when `text` does not fit the grammar.
  */
 export function parseSessionId(text: string): SessionId {
   if (isSessionId(text)) return text;
-  throw new ReprError(
+  throw new RepriseError(
     "bad_session_id",
     `Cannot use ${
       JSON.stringify(text)

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import type { Item } from "../domain/event.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { ApiKey, BuiltRequest, Dialect, FinishedResponse } from "../apis/api.ts";
@@ -34,7 +34,7 @@ export interface Answered {
 /**
  * Sends a request and waits for the end of its response.
  *
- * @throws {ReprError} when no whole response came: network, provider, a cut stream.
+ * @throws {RepriseError} when no whole response came: network, provider, a cut stream.
  */
 export async function askOnce(
   { ports, dialect, send, urlOf, key, signal }: Asking,
@@ -68,6 +68,6 @@ export async function askOnce(
   const finished = response as FinishedResponse | null;
   const failure = failureOfResponse(finished);
   if (failure !== null) throw failure;
-  if (finished === null) throw new ReprError("stream_cut", "The response had no end");
+  if (finished === null) throw new RepriseError("stream_cut", "The response had no end");
   return { items, response: finished, account: dialect.accountOf(stream.headers) };
 }

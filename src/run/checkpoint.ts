@@ -13,7 +13,7 @@ import {
   planOf,
   scopeOf,
 } from "../compaction/plan.ts";
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import type { Usage } from "../domain/event.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import type { FoldTarget } from "../fold/guard.ts";
@@ -98,7 +98,7 @@ function orNothing(make: () => MadeCheckpoint): MadeCheckpoint | null {
   try {
     return make();
   } catch (error) {
-    if (error instanceof ReprError && error.code === "nothing_to_compact") return null;
+    if (error instanceof RepriseError && error.code === "nothing_to_compact") return null;
     throw error;
   }
 }

@@ -1,10 +1,10 @@
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import type { FinishedResponse } from "../apis/api.ts";
 import { failureError } from "../transport/failure.ts";
 
 /** The error that a finished response stands for, or `null` when it ended well or merely short. */
-export function failureOfResponse(response: FinishedResponse | null): ReprError | null {
+export function failureOfResponse(response: FinishedResponse | null): RepriseError | null {
   if (response === null || response.status === "completed" || response.status === "incomplete") return null;
   if (response.failure !== undefined) return failureError(response.failure);
-  return new ReprError("provider_failed", `The response ended as ${response.status}, without saying why`);
+  return new RepriseError("provider_failed", `The response ended as ${response.status}, without saying why`);
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { addUsage, NO_USAGE, type ToolCallEvent, type Usage } from "../domain/event.ts";
-import { asReprError, type ExitCode, ReprError } from "../domain/errors.ts";
+import { asReprError, type ExitCode, RepriseError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import { counted } from "../domain/text.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
@@ -36,7 +36,7 @@ const MIN_OUTPUT_TOKENS = 16;
 /**
  * Runs to the end and emits `run.ended`, whatever happens after the run has begun.
  *
- * @throws {ReprError} when the run could not begin: nothing to continue, or the opening turn was not saved.
+ * @throws {RepriseError} when the run could not begin: nothing to continue, or the opening turn was not saved.
  */
 export async function executeRun(setup: RunSetup, start: RunStart): Promise<RunEnded> {
   const run = openRun(setup, start);
@@ -93,9 +93,9 @@ function openRun(setup: RunSetup, start: RunStart): Run {
   return run;
 }
 
-function drifted(session: string, drift: readonly Drift[]): ReprError {
+function drifted(session: string, drift: readonly Drift[]): RepriseError {
   const pins = drift.map(({ pin }) => pin).join(", ");
-  return new ReprError(
+  return new RepriseError(
     "drifted",
     `Cannot continue session "${session}": since its last run these differ: ${pins}`,
     {

@@ -6,7 +6,7 @@ import {
   type ToolResultStatus,
   type Usage,
 } from "../domain/event.ts";
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import { callIdOf, callNameOf } from "../domain/item.ts";
 import type { Turn } from "../domain/turn.ts";
 import { ORPHAN_OUTPUT } from "../fold/history_fold.ts";
@@ -69,7 +69,10 @@ export function closeKilledRun(writer: SessionWriter, emit: Emit): readonly Tool
   const killed = manifest.state === "open";
   const calls = unansweredCalls(writer.turns);
   if (!killed && calls.length === 0) return [];
-  const error = new ReprError("interrupted", `The process of run ${manifest.run} ended without closing it`);
+  const error = new RepriseError(
+    "interrupted",
+    `The process of run ${manifest.run} ended without closing it`,
+  );
   const end: EventDraft = {
     type: "run_ended",
     run: manifest.run,

@@ -12,7 +12,7 @@ import {
   mayBeSameEndpoint,
 } from "../domain/fingerprint.ts";
 import type { ApiFailure } from "../domain/failure.ts";
-import type { ReprError } from "../domain/errors.ts";
+import type { RepriseError } from "../domain/errors.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import type { Turn, TurnDraft } from "../domain/turn.ts";
 import type { Folded } from "../fold/fold.ts";
@@ -34,7 +34,7 @@ export interface RefusedRequest {
 }
 
 /** An error of the transport as the failure that it was made from, or `null` when no API said it. */
-export function failureOfError(error: ReprError): ApiFailure | null {
+export function failureOfError(error: RepriseError): ApiFailure | null {
   const { status, provider_code, provider_type, param } = error.details;
   if (provider_code === undefined) return null;
   const text = (value: unknown) => typeof value === "string" ? value : null;

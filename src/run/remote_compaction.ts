@@ -6,7 +6,7 @@
 import * as z from "zod";
 import { badSummary } from "../compaction/model_answer.ts";
 import type { CheckpointText } from "../compaction/plan.ts";
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import { exactly } from "../domain/exact_json.ts";
 import type { Item } from "../domain/event.ts";
 import type { Fingerprint } from "../domain/fingerprint.ts";
@@ -38,7 +38,7 @@ export function remoteRequest(
 /**
  * Asks the provider for a checkpoint of a history.
  *
- * @throws {ReprError} what the API says against it; `bad_summary` for an answer without a compaction item.
+ * @throws {RepriseError} what the API says against it; `bad_summary` for an answer without a compaction item.
  */
 export async function remoteText(
   asking: Asking,
@@ -53,7 +53,7 @@ export async function remoteText(
   );
   if (response.status >= 300 && response.status < 400) {
     await discard(response.body);
-    throw new ReprError("redirected", "Cannot compact remotely: the server redirects the request", {
+    throw new RepriseError("redirected", "Cannot compact remotely: the server redirects the request", {
       hint: "Redirects are not followed, because the key must not go elsewhere: set the final base URL",
     });
   }

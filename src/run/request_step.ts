@@ -5,7 +5,7 @@
  */
 import type { Item, Omission, Usage } from "../domain/event.ts";
 import { NO_USAGE } from "../domain/event.ts";
-import { asReprError, ReprError } from "../domain/errors.ts";
+import { asReprError, RepriseError } from "../domain/errors.ts";
 import { fingerprintText } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { JsonObject } from "../domain/json.ts";
@@ -54,7 +54,7 @@ export interface RequestOutcome {
   readonly items: readonly Item[];
   /** `null` when no terminal event came: `error` says why. */
   readonly response: FinishedResponse | null;
-  readonly error: ReprError | null;
+  readonly error: RepriseError | null;
   readonly account: string | null;
   readonly usage: Usage;
   /** What was folded into the request, for a refusal to point at. */
@@ -133,7 +133,7 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
 interface Received {
   readonly items: readonly Item[];
   readonly response: FinishedResponse | null;
-  readonly error: ReprError | null;
+  readonly error: RepriseError | null;
   readonly account: string | null;
 }
 

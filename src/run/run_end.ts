@@ -4,7 +4,7 @@
  * @module
  */
 import type { Item, RunState } from "../domain/event.ts";
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import { itemKind } from "../domain/item.ts";
 import { counted } from "../domain/text.ts";
 import type { FinishedResponse } from "../apis/api.ts";
@@ -15,7 +15,7 @@ import type { RunSetup } from "./setup.ts";
 /** The end of a run. `error` is `null` for a completed one only. */
 export interface RunEnd {
   readonly state: RunState;
-  readonly error: ReprError | null;
+  readonly error: RepriseError | null;
 }
 
 /** The end that a response brings, or `null` when its calls are to be run first. */
@@ -24,8 +24,12 @@ export function endOfResponse(
   { calls, stopped }: { readonly calls: number; readonly stopped: RunEnd | null },
 ): RunEnd | null {
   if (error !== null) return stopped ?? { state: "failed", error };
-  if (response === null) return stopped ?? endOfError(new ReprError("stream_cut", "The response had no end"));
-  if (response.refused) return { state: "refused", error: new ReprError("refused", refusalText(response)) };
+  if (response === null) {
+    return stopped ?? endOfError(new RepriseError("stream_cut", "The response had no end"));
+  }
+  if (response.refused) {
+    return { state: "refused", error: new RepriseError("refused", refusalText(response)) };
+  }
   if (response.status === "incomplete") {
     return incomplete(`The response is incomplete: ${response.reason ?? "no reason given"}`);
   }
@@ -36,7 +40,7 @@ export function endOfResponse(
 
 /** The end after denials, where the user wants none. */
 export function denied(denials: number): RunEnd {
-  const error = new ReprError(
+  const error = new RepriseError(
     "permission_denied",
     `Permission denied for ${counted(denials, "call")} (--fail-on-denied)`,
     {
@@ -49,13 +53,13 @@ export function denied(denials: number): RunEnd {
 /** The end before a request that a budget does not allow. */
 export function overBudget(message: string): RunEnd {
   const hint = "Continue the run without a prompt: each run has budgets of its own";
-  return { state: "over_budget", error: new ReprError("over_budget", message, { hint }) };
+  return { state: "over_budget", error: new RepriseError("over_budget", message, { hint }) };
 }
 
 /** A history that does not fit the model's window can be made smaller: the error names the command. */
-export function withCompactHint(error: ReprError | null, session: string): ReprError | null {
+export function withCompactHint(error: RepriseError | null, session: string): RepriseError | null {
   if (error?.code !== "context_overflow") return error;
-  return new ReprError(error.code, error.message, {
+  return new RepriseError(error.code, error.message, {
     hint: `Shorten the history, then continue the run: reprise compact ${session}`,
     details: error.details,
     cause: error.cause,
@@ -71,8 +75,8 @@ export function continueCommand(
 }
 
 /** A refusal that no retry helped against: the error names how to look at the history, and how to send less of it. */
-export function withReplayHint(error: ReprError, setup: RunSetup): ReprError {
-  return new ReprError(error.code, error.message, {
+export function withReplayHint(error: RepriseError, setup: RunSetup): RepriseError {
+  return new RepriseError(error.code, error.message, {
     hint: `See what was sent with "reprise explain ${setup.writer.id}"; ` +
       `to send no earlier reasoning: ${continueCommand(setup, "--no-reasoning-replay")}`,
     details: error.details,
@@ -81,13 +85,13 @@ export function withReplayHint(error: ReprError, setup: RunSetup): ReprError {
 }
 
 /** The end that an error brings. */
-export function endOfError(error: ReprError): RunEnd {
+export function endOfError(error: RepriseError): RunEnd {
   return { state: error.code === "session_diverged" ? "diverged" : "failed", error };
 }
 
 function incomplete(message: string): RunEnd {
   const hint = "What came is kept: continue the run without a prompt, or ask again";
-  return { state: "incomplete", error: new ReprError("incomplete", message, { hint }) };
+  return { state: "incomplete", error: new RepriseError("incomplete", message, { hint }) };
 }
 
 function refusalText(response: FinishedResponse): string {

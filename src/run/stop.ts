@@ -1,5 +1,5 @@
 import type { RunState } from "../domain/event.ts";
-import { type ErrorCode, ReprError } from "../domain/errors.ts";
+import { type ErrorCode, RepriseError } from "../domain/errors.ts";
 
 /** Why a run is stopped from outside. */
 export type StopCause = "SIGINT" | "SIGTERM" | "SIGHUP" | "timeout" | "broken_pipe";
@@ -37,9 +37,9 @@ export class Stop {
   }
 
   /** What to report, or `null` while nobody asked. */
-  get error(): ReprError | null {
+  get error(): RepriseError | null {
     if (this.#cause === null) return null;
     const { code, message } = STOPS[this.#cause];
-    return new ReprError(code, message);
+    return new RepriseError(code, message);
   }
 }

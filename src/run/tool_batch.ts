@@ -45,7 +45,7 @@ type Prepared =
  * Runs a batch. `record` must make the decisions durable: it is called before any tool starts that changes
  * something, and for every denial. Never throws for what a model, a person or a tool does.
  *
- * @throws {ReprError} `fixture_miss` where recorded results are played and a call has none.
+ * @throws {RepriseError} `fixture_miss` where recorded results are played and a call has none.
  */
 export async function runToolBatch(
   setup: RunSetup,

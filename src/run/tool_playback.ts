@@ -28,7 +28,7 @@ export interface ToolPlayback {
   /**
    * The next record of a call with this id.
    *
-   * @throws {ReprError} `fixture_miss` when there is none, or it is of another tool.
+   * @throws {RepriseError} `fixture_miss` when there is none, or it is of another tool.
    */
   take(call: { readonly callId: string; readonly name: string }): PlayedCall;
 }
@@ -40,7 +40,7 @@ const STARTED: ReadonlySet<ToolResultStatus> = new Set(["ok", "error", "interrup
  * Answers a batch of calls, one result for each, in call order; nothing is executed and nobody is asked. `record` as
  * in `runToolBatch`.
  *
- * @throws {ReprError} `fixture_miss` for a call without a record, before anything of the batch is saved.
+ * @throws {RepriseError} `fixture_miss` for a call without a record, before anything of the batch is saved.
  */
 export function playToolBatch(
   { emit, writer }: { readonly emit: Emit; readonly writer: Pick<SessionWriter, "putBlob"> },

@@ -114,7 +114,7 @@ export function loadBlob(
 /**
  * Puts a content into `blobs/`, durably. A blob that is there already is kept. `check` is that of {@linkcode claimName}.
  *
- * @throws {ReprError} `session_damaged` when what is there cannot be that content; the runtime's errors.
+ * @throws {RepriseError} `session_damaged` when what is there cannot be that content; the runtime's errors.
  */
 export function publishBlob(
   ports: Ports,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import { insideSession, type SessionPaths } from "./layout.ts";
 
 /** `session_damaged` (exit 12) for the file or directory at `path`. */
@@ -11,9 +11,9 @@ export function damaged(
   paths: SessionPaths,
   path: string,
   finding: { readonly code: string; readonly message: string },
-): ReprError {
+): RepriseError {
   const where = path === paths.root ? "its directory" : insideSession(paths, path);
-  return new ReprError(
+  return new RepriseError(
     "session_damaged",
     `Cannot read session "${paths.id}": ${where} ${finding.message}`,
     {
@@ -25,8 +25,8 @@ export function damaged(
 }
 
 /** `format_too_new` (exit 2) for the turn file `where`, a path inside the session. */
-export function tooNew(paths: SessionPaths, where: string, found: string): ReprError {
-  return new ReprError("format_too_new", `Cannot continue session "${paths.id}": ${where} ${found}`, {
+export function tooNew(paths: SessionPaths, where: string, found: string): RepriseError {
+  return new RepriseError("format_too_new", `Cannot continue session "${paths.id}": ${where} ${found}`, {
     hint: `Use a newer version of reprise; "reprise show ${paths.id}" still prints the session`,
     details: { session: paths.id, path: where },
   });

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type ErrorCode, ReprError } from "../domain/errors.ts";
+import { type ErrorCode, RepriseError } from "../domain/errors.ts";
 
 const CODE_OF_CLASS: Record<string, string> = {
   AlreadyExists: "EEXIST",
@@ -96,24 +96,24 @@ function refusalOf(error: unknown): Refusal {
 
 /**
  * A file system's error as `storage_full`, `storage_denied` or `storage_failed`. `tried` starts with a verb,
- * such as `append turn 3 to session "fix-ci"`. A {@linkcode ReprError} is returned as it is.
+ * such as `append turn 3 to session "fix-ci"`. A {@linkcode RepriseError} is returned as it is.
  */
-export function storageError(error: unknown, tried: string, path: string): ReprError {
+export function storageError(error: unknown, tried: string, path: string): RepriseError {
   return refused(error, { tried, path, hints: HOME_HINTS });
 }
 
 /** Like {@linkcode storageError}, about a path outside of the home: a fixture, a file to write. */
-export function fileError(error: unknown, tried: string, path: string): ReprError {
+export function fileError(error: unknown, tried: string, path: string): RepriseError {
   return refused(error, { tried, path, hints: FILE_HINTS });
 }
 
 function refused(
   error: unknown,
   { tried, path, hints }: { readonly tried: string; readonly path: string; readonly hints: Hints },
-): ReprError {
-  if (error instanceof ReprError) return error;
+): RepriseError {
+  if (error instanceof RepriseError) return error;
   const { code, found, hint } = refusalOf(error);
-  return new ReprError(code, `Cannot ${tried}: ${found}, at ${JSON.stringify(path)}`, {
+  return new RepriseError(code, `Cannot ${tried}: ${found}, at ${JSON.stringify(path)}`, {
     hint: hints[hint],
     details: { path, system_code: systemCode(error) },
     cause: error,
@@ -130,7 +130,7 @@ export function orFileError<T>(tried: string, path: string, operation: () => T):
   return orRefused(operation, (error) => fileError(error, tried, path));
 }
 
-function orRefused<T>(operation: () => T, told: (error: unknown) => ReprError): T {
+function orRefused<T>(operation: () => T, told: (error: unknown) => RepriseError): T {
   try {
     return operation();
   } catch (error) {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import { isSessionId, parseSessionId, type SessionId } from "../domain/ids.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
@@ -26,7 +26,7 @@ export interface Home {
 /**
  * Checks a home directory, and with `create` makes what is missing of it (0700).
  *
- * @throws {ReprError} `storage_denied` for a symbolic link, another owner or no permission; `storage_failed` for
+ * @throws {RepriseError} `storage_denied` for a symbolic link, another owner or no permission; `storage_failed` for
  * anything that is not a directory.
  */
 export function openHome(ports: Ports, path: string, options: { readonly create?: boolean } = {}): Home {
@@ -36,7 +36,7 @@ export function openHome(ports: Ports, path: string, options: { readonly create?
     const looked = orStorageError("open the home", directory, () => lookForDirectory(ports, directory));
     if (looked.status === "refused") {
       const code = looked.code === "not_a_directory" ? "storage_failed" : "storage_denied";
-      throw new ReprError(code, `Cannot open the home: "${directory}" ${looked.message}`, {
+      throw new RepriseError(code, `Cannot open the home: "${directory}" ${looked.message}`, {
         hint: "Choose another directory with --home or REPRISE_HOME",
         details: { path: directory, finding: looked.code },
       });
@@ -87,7 +87,7 @@ export interface SessionSummary {
  * All sessions of a home, newest `updated_at` first, from their manifests alone. A manifest that is missing,
  * damaged or newer is made from the turns in memory; no bad session makes it throw.
  *
- * @throws {ReprError} `storage_*` when the home itself cannot be listed.
+ * @throws {RepriseError} `storage_*` when the home itself cannot be listed.
  */
 export function listSessions(ports: Ports, home: Home): SessionSummary[] {
   const summaries = sessionNames(ports, home).map((id) => summaryOf(ports, home, id));
@@ -132,7 +132,7 @@ const CANDIDATES = 5;
  * The session that a user means: an exact id, an unambiguous prefix, or `@last`, the latest of `workspace` (the
  * pin, not the directory as typed).
  *
- * @throws {ReprError} `no_such_session`, `ambiguous_session`, `bad_session_id`, `storage_*`.
+ * @throws {RepriseError} `no_such_session`, `ambiguous_session`, `bad_session_id`, `storage_*`.
  */
 export function resolveSession(
   ports: Ports,
@@ -148,14 +148,14 @@ export function resolveSession(
   const fitting = names.filter((name) => name.startsWith(id));
   if (fitting.length === 1) return fitting[0] as SessionId;
   if (fitting.length > 1) {
-    throw new ReprError(
+    throw new RepriseError(
       "ambiguous_session",
       `Cannot choose a session by "${id}": ${fitting.length} ids start with it: ${quoted(fitting)}`,
       { hint: "Give more of the id", details: { candidates: fitting.slice(0, CANDIDATES) } },
     );
   }
   const near = names.filter((name) => name.includes(id) || id.includes(name));
-  throw new ReprError(
+  throw new RepriseError(
     "no_such_session",
     `Cannot find session "${id}": none of ${
       counted(names.length, "session")
@@ -182,7 +182,7 @@ function lastSession(ports: Ports, home: Home, workspace: string): SessionId {
   });
   const [last] = used.sort((a, b) => compare(b.at, a.at));
   if (last !== undefined) return last.id;
-  throw new ReprError(
+  throw new RepriseError(
     "no_such_session",
     `Cannot find the last session of workspace "${workspace}": no session in "${home.sessions}" was run there`,
     { hint: 'List the sessions with "reprise ls", or start one with "reprise run PROMPT"' },

@@ -4,12 +4,12 @@
  * @module
  */
 import type { Clock } from "../domain/ports.ts";
-import type { ReprError } from "../domain/errors.ts";
+import type { RepriseError } from "../domain/errors.ts";
 
 /** A limit on how long something that is waited for may take. */
 export interface Deadline {
   /** From now on something is waited for, at most `milliseconds` long. `error` says what went wrong if it never comes. */
-  expect(milliseconds: number, error: () => ReprError): void;
+  expect(milliseconds: number, error: () => RepriseError): void;
   /** It came. */
   met(): void;
   /** Ends the watchdog; it leaves no timer behind. */
@@ -17,8 +17,8 @@ export interface Deadline {
 }
 
 /** Starts a watchdog that calls `onMissed` at most once. */
-export function startDeadline(clock: Clock, onMissed: (error: ReprError) => void): Deadline {
-  let waiting: { readonly until: number; readonly error: () => ReprError } | undefined;
+export function startDeadline(clock: Clock, onMissed: (error: RepriseError) => void): Deadline {
+  let waiting: { readonly until: number; readonly error: () => RepriseError } | undefined;
   let nap: { readonly until: number; readonly cut: AbortController } | undefined;
   let stopped = false;
 

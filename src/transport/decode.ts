@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import { discard } from "./http.ts";
 
 /** The body as the server meant it. What `content-encoding` names beside gzip cannot be undone: `bad_stream`. */
@@ -30,7 +30,7 @@ async function* decodeGzip(body: AsyncIterable<Uint8Array>, encoding: string): A
   const rest: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => iterator };
   if (encoding !== "gzip" && encoding !== "x-gzip") {
     await discard(rest);
-    throw new ReprError("bad_stream", `The server answered in the encoding ${JSON.stringify(encoding)}`, {
+    throw new RepriseError("bad_stream", `The server answered in the encoding ${JSON.stringify(encoding)}`, {
       hint: "Only plain text was asked for: a proxy in between may be compressing it",
     });
   }
@@ -46,8 +46,8 @@ async function* decodeGzip(body: AsyncIterable<Uint8Array>, encoding: string): A
       new DecompressionStream("gzip") as ReadableWritablePair<Uint8Array, Uint8Array>,
     );
   } catch (error) {
-    if (error instanceof ReprError || !(error instanceof TypeError)) throw error;
-    throw new ReprError("bad_stream", "The compressed answer of the server is damaged", { cause: error });
+    if (error instanceof RepriseError || !(error instanceof TypeError)) throw error;
+    throw new RepriseError("bad_stream", "The compressed answer of the server is damaged", { cause: error });
   }
 }
 

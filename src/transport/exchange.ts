@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import type { ApiFailure } from "../domain/failure.ts";
 import type { Clock } from "../domain/ports.ts";
 import { failureError, failureOf, withoutSecrets } from "./failure.ts";
@@ -24,7 +24,7 @@ export interface EventStream {
   readonly headers: Headers;
   /**
    * All events, the first included, in batches. Can be iterated once; to the end or by `return()`, which
-   * releases the connection. Rejects with a {@linkcode ReprError}, or with the reason of the aborted signal.
+   * releases the connection. Rejects with a {@linkcode RepriseError}, or with the reason of the aborted signal.
    */
   readonly events: AsyncIterable<readonly SseEvent[]>;
 }
@@ -62,7 +62,7 @@ const ERROR_BODY_BYTES = 256 * 1024;
  * Sends the request and waits for the first event, so that whatever fails before it can be tried again; nothing
  * is after it. A stream that ends without any event counts as a broken connection.
  *
- * @throws {ReprError} with the failure's code for an answer that is not an event stream, `redirected` for a
+ * @throws {RepriseError} with the failure's code for an answer that is not an event stream, `redirected` for a
  * redirect, and what `send` throws; the reason of `signal` once that aborts.
  */
 export async function openEventStream(options: ExchangeOptions): Promise<EventStream> {
@@ -81,7 +81,7 @@ export async function openEventStream(options: ExchangeOptions): Promise<EventSt
 }
 
 type Outcome = { readonly stream: EventStream } | {
-  readonly error: ReprError;
+  readonly error: RepriseError;
   readonly failure: ApiFailure;
   readonly headers: Headers | undefined;
 };
@@ -102,7 +102,7 @@ async function tryOnce(options: ExchangeOptions): Promise<Outcome> {
     return { stream: { status: response.status, headers, events } };
   } catch (error) {
     // Programming errors and the caller's own reason for aborting are not failures of the exchange.
-    if (!(error instanceof ReprError) || options.signal.aborted) throw error;
+    if (!(error instanceof RepriseError) || options.signal.aborted) throw error;
     return { error, failure: failureOf(error), headers };
   }
 }
@@ -120,13 +120,13 @@ function requestIdOf(headers: Headers): string | null {
 }
 
 /** Names the target's origin only: the rest of it may hold a token. */
-function redirected(request: HttpRequest, response: HttpResponse): ReprError {
+function redirected(request: HttpRequest, response: HttpResponse): RepriseError {
   const location = response.headers.get("location") ?? "";
   const target = URL.canParse(location, request.url)
     ? new URL(location, request.url).origin
     : "an unreadable address";
   const { origin, pathname } = new URL(request.url);
-  return new ReprError(
+  return new RepriseError(
     "redirected",
     `Cannot use ${origin}${pathname}: it redirects to ${target} (HTTP ${response.status})`,
     {
@@ -141,7 +141,7 @@ async function untilFirstEvent(
 ): Promise<AsyncIterable<readonly SseEvent[]>> {
   const first = await events.next();
   if (first.done) {
-    throw new ReprError("stream_cut", "The stream ended before its first event", {
+    throw new RepriseError("stream_cut", "The stream ended before its first event", {
       hint: 'Try again later with "reprise run -c"; nothing that was saved is lost',
     });
   }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type ErrorCode, ReprError } from "../domain/errors.ts";
+import { type ErrorCode, RepriseError } from "../domain/errors.ts";
 import type { ApiFailure } from "../domain/failure.ts";
 
 const HINTS: { readonly [code in ErrorCode]?: string } = {
@@ -24,9 +24,9 @@ const HINTS: { readonly [code in ErrorCode]?: string } = {
 export function failureError(
   failure: ApiFailure,
   options: { readonly requestId?: string | null } = {},
-): ReprError {
+): RepriseError {
   const hint = HINTS[failure.code];
-  return new ReprError(failure.code, failure.message, {
+  return new RepriseError(failure.code, failure.message, {
     ...(hint === undefined ? {} : { hint }),
     details: {
       status: failure.status,
@@ -40,7 +40,7 @@ export function failureError(
 }
 
 /** An error that is no answer of the server as a failure: connection errors and cuts may be tried again (§6.4). */
-export function failureOf(error: ReprError): ApiFailure {
+export function failureOf(error: RepriseError): ApiFailure {
   return {
     code: error.code,
     message: error.message,

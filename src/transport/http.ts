@@ -22,7 +22,7 @@ export interface HttpResponse {
 /**
  * Sends one request. When `signal` aborts, sending and reading reject with its reason.
  *
- * @throws {ReprError} `network_failed` and its kin; never an HTTP status, which is an answer.
+ * @throws {RepriseError} `network_failed` and its kin; never an HTTP status, which is an answer.
  */
 export type Send = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;
 

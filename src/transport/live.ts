@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import { isLoopback } from "../domain/fingerprint.ts";
 import type { Ports } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
@@ -29,7 +29,7 @@ export interface LiveOptions {
  * A {@linkcode Send} over `ports.fetch`. A redirect is an answer like any other and is not followed: its target
  * would get the key and the history. The returned function
  *
- * @throws {ReprError} `insecure_url` for another origin, and for http to anything but this machine;
+ * @throws {RepriseError} `insecure_url` for another origin, and for http to anything but this machine;
  * `network_failed` when no answer came; while the body is read, `stream_cut` when it breaks off or stays silent,
  * `bad_stream` when it is over the cap or in an encoding that was not asked for.
  */
@@ -75,12 +75,12 @@ export function createLiveSend(ports: Ports, options: LiveOptions): Send {
 
 function checkTarget(url: URL, origin: string): void {
   if (url.origin !== origin) {
-    throw new ReprError("insecure_url", `Cannot send to ${url.origin}: the key belongs to ${origin}`, {
+    throw new RepriseError("insecure_url", `Cannot send to ${url.origin}: the key belongs to ${origin}`, {
       hint: "A key goes only to the base URL that it was given for",
     });
   }
   if (url.protocol !== "https:" && !isLoopback(url)) {
-    throw new ReprError("insecure_url", `Cannot send to ${url.origin}: the key would travel unencrypted`, {
+    throw new RepriseError("insecure_url", `Cannot send to ${url.origin}: the key would travel unencrypted`, {
       hint: "Use an https base URL; http is for servers on this machine only",
     });
   }
@@ -93,7 +93,7 @@ function headersOf(plain: Readonly<Record<string, string>>): Headers {
     try {
       headers.set(name, value);
     } catch {
-      throw new ReprError(
+      throw new RepriseError(
         "bad_configuration",
         `Cannot send the header ${JSON.stringify(name)}: HTTP cannot carry its name or value`,
         { hint: "Set the key again, without spaces, quotes or line ends" },
@@ -184,7 +184,7 @@ function capped(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterabl
       total += result.value.length;
       if (total <= maxBytes) return result;
       await inner.return?.();
-      throw new ReprError("bad_stream", `The answer is longer than ${counted(maxBytes, "byte")}`, {
+      throw new RepriseError("bad_stream", `The answer is longer than ${counted(maxBytes, "byte")}`, {
         hint: "No model answers like this: check the base URL",
       });
     },

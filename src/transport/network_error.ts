@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
 import { headOf } from "../domain/text.ts";
 import { proxyFor } from "./proxy.ts";
@@ -34,10 +34,10 @@ export function isUnreadableAnswer(error: unknown): boolean {
 }
 
 /** `error` of a failed fetch of `url`, as `network_failed`; a proxy that the environment sets is named. */
-export function networkError(url: URL, error: unknown, { env }: Pick<Ports, "env">): ReprError {
-  if (error instanceof ReprError) return error;
+export function networkError(url: URL, error: unknown, { env }: Pick<Ports, "env">): RepriseError {
+  if (error instanceof RepriseError) return error;
   if (isUnreadableAnswer(error)) {
-    return new ReprError("network_failed", `Cannot read the answer of ${url.host}: it is not valid HTTP`, {
+    return new RepriseError("network_failed", `Cannot read the answer of ${url.host}: it is not valid HTTP`, {
       hint: "Check the base URL and its port",
       cause: error,
     });
@@ -47,18 +47,22 @@ export function networkError(url: URL, error: unknown, { env }: Pick<Ports, "env
   const proxy = proxyFor(url, env);
   const through = proxy === null ? "" : ` (through the proxy ${proxy.host} that ${proxy.variable} names)`;
   const why = known?.[1] ?? shortened(text);
-  return new ReprError("network_failed", `Cannot reach ${url.host}${through}: ${why}`, {
+  return new RepriseError("network_failed", `Cannot reach ${url.host}${through}: ${why}`, {
     hint: 'Check the network and the base URL, then go on with "reprise run -c"',
     cause: error,
   });
 }
 
 /** The end of an answer that the other side broke off. */
-export function brokenOff(url: URL, cause?: unknown): ReprError {
-  return new ReprError("stream_cut", `The connection to ${url.host} broke off in the middle of the answer`, {
-    hint: 'Go on with "reprise run -c"; nothing that was saved is lost',
-    ...(cause === undefined ? {} : { cause }),
-  });
+export function brokenOff(url: URL, cause?: unknown): RepriseError {
+  return new RepriseError(
+    "stream_cut",
+    `The connection to ${url.host} broke off in the middle of the answer`,
+    {
+      hint: 'Go on with "reprise run -c"; nothing that was saved is lost',
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
 }
 
 /** Deno 2.9 puts the reason into the cause of a general "fetch failed". */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import type { HttpResponse, Send } from "./http.ts";
@@ -51,7 +51,7 @@ export type Player = Send & {
  * Answers the first request with the first exchange, and so on, whatever the requests say. No message names the
  * fixture's folder: it would end up in a turn, which is to be the same wherever that lies. The returned function
  *
- * @throws {ReprError} `fixture_miss` for a request after the last exchange.
+ * @throws {RepriseError} `fixture_miss` for a request after the last exchange.
  */
 export function createPlayer(
   exchanges: readonly RecordedExchange[],
@@ -63,7 +63,7 @@ export function createPlayer(
     const exchange = exchanges[used];
     if (exchange === undefined) {
       return Promise.reject(
-        new ReprError(
+        new RepriseError(
           "fixture_miss",
           `Cannot answer request ${used + 1} from the fixture: it holds ${
             counted(exchanges.length, "exchange")

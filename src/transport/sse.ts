@@ -4,7 +4,7 @@
  * @module
  */
 import { createParser } from "eventsource-parser";
-import { ReprError } from "../domain/errors.ts";
+import { RepriseError } from "../domain/errors.ts";
 import { decodeValidPrefix, lastBytes } from "./utf8.ts";
 
 /** One event: the `event:` line where there was one, and the joined `data:` lines. */
@@ -30,7 +30,7 @@ const NO_EVENTS: readonly SseEvent[] = [];
  * that end inside a character are a cut, which the reader of the events notices, not an error here. Ending
  * early with `return()` lets go of `body`.
  *
- * @throws {ReprError} `bad_stream` for bytes that are not UTF-8 and for a line or an event over the cap, after
+ * @throws {RepriseError} `bad_stream` for bytes that are not UTF-8 and for a line or an event over the cap, after
  * the events before it.
  */
 export function readSse(
@@ -89,13 +89,13 @@ interface Framer {
   /** The events since the last call. */
   take(): readonly SseEvent[];
   /** Set once; what was taken before stays good. */
-  readonly failure: ReprError | undefined;
+  readonly failure: RepriseError | undefined;
 }
 
 function createFramer(maxEvent: number): Framer {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let batch: SseEvent[] = [];
-  let failure: ReprError | undefined;
+  let failure: RepriseError | undefined;
   let tail: Uint8Array = new Uint8Array(0);
   const parser = createParser({
     maxBufferSize: maxEvent + FIELD_ALLOWANCE,
@@ -112,7 +112,7 @@ function createFramer(maxEvent: number): Framer {
   return {
     feed(chunk) {
       let text: string;
-      let invalid: ReprError | undefined;
+      let invalid: RepriseError | undefined;
       try {
         text = decoder.decode(chunk, { stream: true });
       } catch (cause) {
@@ -138,15 +138,15 @@ function createFramer(maxEvent: number): Framer {
   };
 }
 
-function notUtf8(cause: unknown): ReprError {
-  return new ReprError("bad_stream", "The stream holds bytes that are not UTF-8", {
+function notUtf8(cause: unknown): RepriseError {
+  return new RepriseError("bad_stream", "The stream holds bytes that are not UTF-8", {
     hint: "A proxy between here and the server may be changing the bytes",
     cause,
   });
 }
 
-function tooLong(limit: number): ReprError {
-  return new ReprError("bad_stream", `The stream holds an event of more than ${limit} characters`, {
+function tooLong(limit: number): RepriseError {
+  return new RepriseError("bad_stream", `The stream holds an event of more than ${limit} characters`, {
     hint: "No model answers like this: check the base URL",
   });
 }

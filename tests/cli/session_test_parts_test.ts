@@ -12,7 +12,7 @@ import { makePlace } from "../../src/cli/test/place.ts";
 import { inOrder } from "../../src/cli/test/pool.ts";
 import { type ReporterName, reporterOf } from "../../src/cli/test/reporters.ts";
 import { checkStepArguments } from "../../src/cli/step_arguments.ts";
-import { ReprError } from "../../src/domain/errors.ts";
+import { RepriseError } from "../../src/domain/errors.ts";
 import type { Fixture } from "../../src/fixture/read.ts";
 import { writeNew } from "../../src/fixture/seal.ts";
 import { readSessionFile, SESSION_FORMAT } from "../../src/fixture/session/session_file.ts";
@@ -21,7 +21,7 @@ import { denoFiles } from "../../src/store/deno_files.ts";
 function assertCode(act: () => unknown, code: string, says: RegExp): void {
   assert.throws(
     act,
-    (error) => error instanceof ReprError && error.code === code && says.test(error.message),
+    (error) => error instanceof RepriseError && error.code === code && says.test(error.message),
   );
 }
 
@@ -44,7 +44,7 @@ function result(name: string, rest: Partial<TestResult> = {}): TestResult {
 const RESULTS: readonly TestResult[] = [
   result("a", { note: NASTY }),
   result("b", { divergences: [DIVERGENCE, { ...DIVERGENCE, kind: "exit" }] }),
-  result("c", { error: new ReprError("bad_fixture", NASTY, { hint: NASTY }) }),
+  result("c", { error: new RepriseError("bad_fixture", NASTY, { hint: NASTY }) }),
 ];
 
 function report(name: ReporterName, skipped: readonly string[] = [], why = "stopped by SIGINT"): string {
@@ -152,7 +152,7 @@ Deno.test("tests are found at and below the folders, once each, in order, and no
       assert.throws(
         () => found("a", "c"),
         (error) =>
-          error instanceof ReprError && error.code === "usage" && /no session\.json/.test(error.message) &&
+          error instanceof RepriseError && error.code === "usage" && /no session\.json/.test(error.message) &&
           says.test(error.hint ?? ""),
       );
     refused(/run --record writes: a folder/);
@@ -243,7 +243,7 @@ Deno.test("a session.json of another shape is refused: what is wrong, where, and
       try {
         readSessionFile(denoFiles, directory, checkStepArguments);
       } catch (error) {
-        assert.ok(error instanceof ReprError && error.code === "bad_fixture", String(error));
+        assert.ok(error instanceof RepriseError && error.code === "bad_fixture", String(error));
         assert.match(error.hint ?? "", /docs\/fixtures\.md/);
         return error.message.replace(/^.*session\.json": /, "");
       }

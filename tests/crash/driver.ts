@@ -9,7 +9,7 @@
 import { parseSessionId } from "../../src/domain/ids.ts";
 import type { Files, Ports } from "../../src/domain/ports.ts";
 import type { Turn, TurnDraft } from "../../src/domain/turn.ts";
-import { ReprError } from "../../src/domain/errors.ts";
+import { RepriseError } from "../../src/domain/errors.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { openHome } from "../../src/store/home.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
@@ -104,7 +104,7 @@ async function loop(ports: Ports, count: number): Promise<void> {
       say(`saved ${turn.turn} ${turn.sum}`);
       appended++;
     } catch (error) {
-      if (!(error instanceof ReprError)) throw error;
+      if (!(error instanceof RepriseError)) throw error;
       say(`refused ${error.code}`);
     } finally {
       writer?.close();

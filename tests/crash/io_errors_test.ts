@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ReprError } from "../../src/domain/errors.ts";
+import { RepriseError } from "../../src/domain/errors.ts";
 import { type Operation, spyFiles, systemError } from "../unit/store/spy_files.ts";
 import { portsOn } from "../unit/store/support.ts";
 import { wrongAfter } from "./aftermath.ts";
@@ -51,7 +51,7 @@ function wrongOutcome(fault: Fault, { name }: Operation, outcome: unknown): stri
     return isSync ? "a failed fsync was swallowed" : null;
   }
   if (fault === "half a write") return `half a write was an error: ${outcome}`;
-  if (!(outcome instanceof ReprError)) return `told as ${outcome}`;
+  if (!(outcome instanceof RepriseError)) return `told as ${outcome}`;
   const expected = fault === "no write" ? "storage_failed" : CODE_OF[fault];
   if (outcome.exitCode !== 14 || outcome.code !== expected) {
     return `told as ${outcome.code}: ${outcome.message}`;

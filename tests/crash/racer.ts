@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { ReprError } from "../../src/domain/errors.ts";
+import { RepriseError } from "../../src/domain/errors.ts";
 import { isJsonObject } from "../../src/domain/json.ts";
 import { openHome } from "../../src/store/home.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
@@ -37,7 +37,7 @@ async function take(): Promise<void> {
     writer = await SessionWriter.open(ports, home, { id: ID, waitMs: 0 });
     say(`held ${spent()}`);
   } catch (error) {
-    if (!(error instanceof ReprError)) throw error;
+    if (!(error instanceof RepriseError)) throw error;
     const owner = error.details?.owner;
     say(`refused ${error.code} ${isJsonObject(owner) ? owner.pid : 0} ${spent()}`);
   }
@@ -50,7 +50,7 @@ function append(): void {
     const { turn, sum } = writer.append(runEnded ? userDraft("go on", run + 1) : endDraft(run));
     say(`saved ${turn} ${sum}`);
   } catch (error) {
-    if (!(error instanceof ReprError)) throw error;
+    if (!(error instanceof RepriseError)) throw error;
     say(`refused ${error.code}`);
   }
 }

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { deterministicText } from "../../src/compaction/deterministic.ts";
 import { planOf, scopeOf } from "../../src/compaction/plan.ts";
 import { latestCheckpoint } from "../../src/compaction/withdraw.ts";
-import { type ErrorCode, ReprError } from "../../src/domain/errors.ts";
+import { type ErrorCode, RepriseError } from "../../src/domain/errors.ts";
 import { NO_USAGE } from "../../src/domain/event.ts";
 import { parseSessionId, type SessionId } from "../../src/domain/ids.ts";
 import type { Turn } from "../../src/domain/turn.ts";
@@ -61,7 +61,7 @@ async function orDone(codes: readonly ErrorCode[], again: () => Promise<unknown>
   try {
     await again();
   } catch (error) {
-    if (!(error instanceof ReprError && codes.includes(error.code))) throw error;
+    if (!(error instanceof RepriseError && codes.includes(error.code))) throw error;
   }
 }
 
@@ -86,7 +86,7 @@ async function compact(place: Place): Promise<void> {
 async function uncompact(place: Place): Promise<void> {
   await withWriter(open(place), (writer) => {
     const latest = latestCheckpoint(writer.allTurns());
-    if (latest === null) throw new ReprError("nothing_to_withdraw", "There is no checkpoint");
+    if (latest === null) throw new RepriseError("nothing_to_withdraw", "There is no checkpoint");
     const { checkpoint, restored } = latest;
     const event = { type: "compaction_withdrawn", checkpoint: checkpoint.seq, restored } as const;
     place.acknowledge(writer.append({ kind: "harness", run: writer.end.run, events: [event] }));
@@ -142,7 +142,7 @@ async function importAgain(place: Place): Promise<void> {
 export async function collect(place: Place): Promise<void> {
   const { skipped } = await collectGarbage(place.ports, homeOf(place), { dryRun: false });
   const [first] = skipped;
-  if (first !== undefined) throw new ReprError(first.code, first.why);
+  if (first !== undefined) throw new RepriseError(first.code, first.why);
 }
 
 /** What a kill leaves of a session that was begun, and of one that was half made or half removed. */

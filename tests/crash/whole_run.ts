@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import * as z from "zod";
-import { type ErrorCode, ReprError } from "../../src/domain/errors.ts";
+import { type ErrorCode, RepriseError } from "../../src/domain/errors.ts";
 import type { Turn } from "../../src/domain/turn.ts";
 import { executeRun } from "../../src/run/loop.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
@@ -43,7 +43,7 @@ async function run(place: Place, writer: SessionWriter, script: typeof CALLS): P
     const told = events.find((event) => event.type === "error");
     assert.ok(told?.type === "error", "a run that failed says why");
     assert.equal(told.exit_code, ended.exit_code);
-    throw new ReprError(told.code as ErrorCode, String(told.message));
+    throw new RepriseError(told.code as ErrorCode, String(told.message));
   } finally {
     for (const event of events) {
       if (event.type === "turn.saved") place.acknowledge(event as unknown as Turn);

@@ -5,7 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { ReprError } from "../../src/domain/errors.ts";
+import { RepriseError } from "../../src/domain/errors.ts";
 import { anthropicMessages } from "../../src/apis/messages/dialect.ts";
 import { openaiResponses } from "../../src/apis/responses/dialect.ts";
 import type { Dialect, StreamUpdate } from "../../src/apis/api.ts";
@@ -76,7 +76,7 @@ export async function readEvents(
     }
     return { events, error: undefined };
   } catch (error) {
-    assert.ok(error instanceof ReprError && error.code === "bad_stream", String(error));
+    assert.ok(error instanceof RepriseError && error.code === "bad_stream", String(error));
     return { events, error: error.message };
   }
 }

@@ -1,5 +1,5 @@
 /** The verb `doctor`: the environment, the home, the key's presence, and where each setting comes from. */
-import { asReprError, type ErrorCode, type ExitCode, ReprError } from "../../domain/errors.ts";
+import { asReprError, type ErrorCode, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
@@ -116,7 +116,7 @@ function keyChecks(ports: Ports, providerInForce: () => ProviderKind): Check[] {
     const without = provider === "compatible"
       ? "servers of this machine can be asked"
       : "fixtures can be played";
-    throw new ReprError("missing_key", `${names} is not set: only ${without}`);
+    throw new RepriseError("missing_key", `${names} is not set: only ${without}`);
   });
   const all = PROVIDER_KINDS.map((kind) => `${kind} ${keyVariable(ports, kind)?.name ?? "none"}`).join(", ");
   return [inForce, { name: "keys", level: "ok", detail: all }];

@@ -1,5 +1,5 @@
 /** The verb `ls`: the sessions of the home, newest first. */
-import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { listSessions, openHome, type SessionSummary } from "../../store/home.ts";
 import type { LsFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
@@ -96,7 +96,7 @@ function parseSince(text: string, now: number): number {
   if (age !== null) return now - Number(age[1]) * (UNIT_MS[age[2] as string] as number);
   const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : NaN;
   if (Number.isNaN(time)) {
-    throw new ReprError(
+    throw new RepriseError(
       "usage",
       `Cannot use --since ${JSON.stringify(text)}: it is neither a date nor an age`,
       {

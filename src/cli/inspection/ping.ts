@@ -17,7 +17,7 @@ const MAX_OUTPUT_TOKENS = 64;
 /**
  * Sends one tiny request with the settings in force, and says what came back.
  *
- * @throws {ReprError} what a run would end with.
+ * @throws {RepriseError} what a run would end with.
  */
 export async function tinyRequest({ ports, config }: Context, flags: RequestFlags): Promise<string> {
   const sources = { config, fixture: null, manifest: null };

@@ -7,7 +7,7 @@ import { deterministicText } from "../../compaction/deterministic.ts";
 import { badSummary, modelText, parseAnswer, verifyAnswer } from "../../compaction/model_answer.ts";
 import { type ModelContract, modelContract } from "../../compaction/model_contract.ts";
 import { type CheckpointText, type CompactionScope, planOf, scopeOf } from "../../compaction/plan.ts";
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Turn } from "../../domain/turn.ts";
@@ -59,7 +59,7 @@ export interface CompactSource {
  * Settles flags, fixture, endpoint and key; the key only where a request will be sent. Provider and model are those of
  * the session where no flag names others.
  *
- * @throws {ReprError} `usage`, `bad_fixture`, `missing_key` and the rest of exit code 2.
+ * @throws {RepriseError} `usage`, `bad_fixture`, `missing_key` and the rest of exit code 2.
  */
 export function compactSettings(context: Context, flags: CompactFlags, manifest: Manifest): CompactSettings {
   const fixture = flags.fixture === undefined
@@ -68,7 +68,7 @@ export function compactSettings(context: Context, flags: CompactFlags, manifest:
   const ports = fixture === null ? context.ports : fixturePorts(context.ports, fixture);
   const endpoint = endpointSetting(ports, flags, { config: context.config, fixture, manifest });
   if (flags.strategy === "remote" && endpoint.provider === "anthropic") {
-    throw new ReprError("usage", "Cannot compact remotely with anthropic: it has no such request", {
+    throw new RepriseError("usage", "Cannot compact remotely with anthropic: it has no such request", {
       hint: "Use --strategy model, or deterministic, which needs no model",
     });
   }
@@ -91,7 +91,7 @@ export interface CompactRequest {
 /**
  * Finds the place of the checkpoint and packages the request for it.
  *
- * @throws {ReprError} `nothing_to_compact` when not even an empty summary would make the history smaller.
+ * @throws {RepriseError} `nothing_to_compact` when not even an empty summary would make the history smaller.
  */
 export function compactRequest(settings: CompactSettings, source: CompactSource): CompactRequest {
   const { flags } = settings;
@@ -133,7 +133,7 @@ export const EMPTY: CheckpointText = { strategy: "deterministic", summary: "", l
 /**
  * Makes the checkpoint; sends the request where the strategy needs one.
  *
- * @throws {ReprError} `nothing_to_compact`, `bad_summary`, `refused`, `incomplete`, and what a request ends with.
+ * @throws {RepriseError} `nothing_to_compact`, `bad_summary`, `refused`, `incomplete`, and what a request ends with.
  */
 export async function makeCheckpoint(
   settings: CompactSettings,
@@ -174,8 +174,8 @@ async function textOf(
   });
 }
 
-function unanswered(code: "refused" | "incomplete", why: string): ReprError {
-  return new ReprError(code, `Cannot use the summary of the model: it is ${code} (${why})`, {
+function unanswered(code: "refused" | "incomplete", why: string): RepriseError {
+  return new RepriseError(code, `Cannot use the summary of the model: it is ${code} (${why})`, {
     hint: "Nothing was written: try again, or use --strategy deterministic, which needs no model",
   });
 }

@@ -1,4 +1,4 @@
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { Context } from "../context.ts";
 
 /** The longest answer that is read, in bytes. */
@@ -7,11 +7,11 @@ const ANSWER_BYTES = 64;
 /**
  * Asks before something is deleted for good. No question is put unless stdin and stderr both are terminals.
  *
- * @throws {ReprError} `usage` where nobody can be asked, or where the answer is no.
+ * @throws {RepriseError} `usage` where nobody can be asked, or where the answer is no.
  */
 export function confirm({ ports: { stdin }, output }: Context, what: string): void {
   if (!stdin.isTerminal() || !output.stderrIsTerminal) {
-    throw new ReprError("usage", `Cannot ${what}: nobody can be asked without a terminal`, {
+    throw new RepriseError("usage", `Cannot ${what}: nobody can be asked without a terminal`, {
       hint: "Give --yes to do it, or --dry-run to see what would be done",
     });
   }
@@ -20,5 +20,5 @@ export function confirm({ ports: { stdin }, output }: Context, what: string): vo
   const count = stdin.readSync(buffer) ?? 0;
   const word = new TextDecoder().decode(buffer.subarray(0, count)).trim().toLowerCase();
   if (word === "y" || word === "yes") return;
-  throw new ReprError("usage", `Cannot ${what}: the answer was no`, { hint: "Nothing was done" });
+  throw new RepriseError("usage", `Cannot ${what}: the answer was no`, { hint: "Nothing was done" });
 }

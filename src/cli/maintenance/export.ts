@@ -1,5 +1,5 @@
 /** The verb `export`: a session as one file. */
-import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import type { KnownSecrets } from "../../domain/redact.ts";
 import { type Export, exportSession } from "../../store/transfer/export.ts";
@@ -22,7 +22,7 @@ export async function exportVerb(
   const toStdout = file === undefined || file === "-";
   const dryRun = flags.dryRun === true;
   if (toStdout && output.options.json && !dryRun) {
-    throw new ReprError("usage", "Cannot export to stdout with --json: it would hold two things", {
+    throw new RepriseError("usage", "Cannot export to stdout with --json: it would hold two things", {
       hint: "Give a FILE",
     });
   }

@@ -1,4 +1,4 @@
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { writeNew } from "../../store/chunks.ts";
 import { fileError } from "../../store/fs_errors.ts";
@@ -10,13 +10,13 @@ export class ExportFile {
   readonly #ports: Ports;
   readonly #path: string;
 
-  /** @throws {ReprError} `usage` when something else than a file is at `path`. */
+  /** @throws {RepriseError} `usage` when something else than a file is at `path`. */
   constructor(ports: Ports, path: string) {
     this.#ports = ports;
     this.#path = path;
     const kind = ports.files.facts(path)?.kind ?? "file";
     if (kind === "file") return;
-    throw new ReprError(
+    throw new RepriseError(
       "usage",
       `Cannot export to ${JSON.stringify(path)}: it is there, and is no regular file`,
       {
@@ -29,7 +29,7 @@ export class ExportFile {
    * Writes all of `chunks`, durably, and returns how many bytes that were. What goes wrong leaves an older file as it
    * was.
    *
-   * @throws {ReprError} `storage_*`, and what `chunks` throws.
+   * @throws {RepriseError} `storage_*`, and what `chunks` throws.
    */
   write(chunks: Iterable<Uint8Array>): number {
     const random = Math.floor(this.#ports.random() * 2 ** 48).toString(16);

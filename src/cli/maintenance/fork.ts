@@ -1,5 +1,5 @@
 /** The verb `fork`: a new session from the start of another. */
-import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { NO_USAGE } from "../../domain/event.ts";
 import { parseSessionId, type SessionId } from "../../domain/ids.ts";
 import type { Turn } from "../../domain/turn.ts";
@@ -69,7 +69,7 @@ async function underFreeName(
     try {
       return { id, ...await forkSession(ports, home, plan, { id, ...options }) };
     } catch (error) {
-      if (attempt > 8 || !(error instanceof ReprError && error.code === "session_exists")) throw error;
+      if (attempt > 8 || !(error instanceof RepriseError && error.code === "session_exists")) throw error;
     }
   }
 }

@@ -1,5 +1,5 @@
 /** The verb `fsck`: checks a session's files and changes none. */
-import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { counted } from "../../domain/text.ts";
 import { type FsckReport, fsckSession } from "../../store/check/fsck.ts";
@@ -24,7 +24,7 @@ export async function fsckVerb(
       reports.push(await fsckSession(ports, home, id));
     } catch (error) {
       // Of many, one that another process removes meanwhile is no failure.
-      if (flags.all !== true || !(error instanceof ReprError && error.code === "no_such_session")) {
+      if (flags.all !== true || !(error instanceof RepriseError && error.code === "no_such_session")) {
         throw error;
       }
       skipped.push({ id, why: error.message });

@@ -1,5 +1,5 @@
 /** The verb `import`: a session from an export. */
-import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { chunksOf } from "../../store/chunks.ts";
@@ -34,7 +34,7 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
 
 function readableStdin({ stdin }: ProgramPorts): AsyncIterable<Uint8Array> {
   if (stdin.isTerminal()) {
-    throw new ReprError("usage", "Cannot import from stdin: it is a terminal", {
+    throw new RepriseError("usage", "Cannot import from stdin: it is a terminal", {
       hint: "Name the file, or pipe it in",
     });
   }
@@ -46,7 +46,7 @@ function fileChunks(ports: Ports, path: string): Iterable<Uint8Array> {
   const kind = otherKind(path);
   if (kind === null && isThere(path)) return chunksOf(ports, path);
   const why = kind === null ? "no such file" : `it is ${kind}, not a file`;
-  throw new ReprError("usage", `Cannot import ${JSON.stringify(path)}: ${why}`, {
+  throw new RepriseError("usage", `Cannot import ${JSON.stringify(path)}: ${why}`, {
     hint: 'Name a file that "reprise export" wrote, or "-" for stdin',
   });
 }

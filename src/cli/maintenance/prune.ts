@@ -1,5 +1,5 @@
 /** The verb `prune`: deletes sessions by age, number or size. */
-import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import { DAY_MS } from "../../domain/time.ts";
 import { openHome } from "../../store/home.ts";
@@ -15,7 +15,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise<ExitCode> {
   const { olderThan, keep, maxSize } = flags;
   if (olderThan === undefined && keep === undefined && maxSize === undefined) {
-    throw new ReprError("usage", "Cannot tell what to prune: no age, number or size was given", {
+    throw new RepriseError("usage", "Cannot tell what to prune: no age, number or size was given", {
       hint: "Give --older-than DAYS, --keep N or --max-size BYTES",
     });
   }
@@ -38,7 +38,7 @@ export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise
         await removeSession(ports, home, doomed.id);
         removed.push(doomed);
       } catch (error) {
-        if (!(error instanceof ReprError && MEANWHILE.has(error.code))) throw error;
+        if (!(error instanceof RepriseError && MEANWHILE.has(error.code))) throw error;
         skipped.push({ id: doomed.id, why: error.message });
       }
     }

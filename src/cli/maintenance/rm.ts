@@ -1,5 +1,5 @@
 /** The verb `rm`: deletes a session. */
-import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { sessionOwner } from "../../store/write/owner.ts";
 import { removeSession } from "../../store/lifecycle/remove.ts";
 import { confirm } from "./confirm.ts";
@@ -17,7 +17,7 @@ export async function rmVerb(ports: ProgramPorts, selector: string, flags: RmFla
   const { held, owner } = await sessionOwner(ports, home, id);
   if (held) {
     const by = owner === null ? "another process" : `process ${owner.pid} on host ${owner.host}`;
-    throw new ReprError("session_locked", `Cannot remove session "${id}": ${by} writes to it`, {
+    throw new RepriseError("session_locked", `Cannot remove session "${id}": ${by} writes to it`, {
       hint: `Wait for it, or stop it with "reprise interrupt ${id}"`,
       details: { session: id },
     });

@@ -1,6 +1,6 @@
 /** The verb `uncompact`: withdraws the latest checkpoint, so that what it stood for is sent again. */
 import { latestCheckpoint } from "../../compaction/withdraw.ts";
-import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { closeKilledRun } from "../../run/recover.ts";
 import { readSession } from "../../store/read/session.ts";
@@ -61,7 +61,7 @@ export async function uncompactVerb(
 function requireCheckpoint(id: string, turns: readonly Turn[]) {
   const latest = latestCheckpoint(turns);
   if (latest !== null) return latest;
-  throw new ReprError("nothing_to_withdraw", `Cannot uncompact session "${id}": it has no checkpoint`, {
+  throw new RepriseError("nothing_to_withdraw", `Cannot uncompact session "${id}": it has no checkpoint`, {
     hint: `The whole history is sent: see it with "reprise input ${id}"`,
   });
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { isLoopback, type ProviderKind } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { ApiKey } from "../../apis/api.ts";
@@ -24,7 +24,7 @@ export function keyInForce(ports: Ports, provider: ProviderKind): ApiKey | null 
 /**
  * The key for an endpoint; `null` for a compatible server of this machine when none is set: many take none.
  *
- * @throws {ReprError} `missing_key`; `insecure_url` when the key would cross a network unencrypted.
+ * @throws {RepriseError} `missing_key`; `insecure_url` when the key would cross a network unencrypted.
  */
 export function keySetting(ports: Ports, endpoint: Endpoint): ApiKey | null {
   const { provider, baseUrl } = endpoint;
@@ -36,14 +36,14 @@ export function keySetting(ports: Ports, endpoint: Endpoint): ApiKey | null {
   const value = valueOf(ports, variable.name);
   // Header values are one line of visible ASCII; anything else is a pasted mistake.
   if (!/^[\x21-\x7e]+$/.test(value)) {
-    throw new ReprError(
+    throw new RepriseError(
       "missing_key",
       `Cannot use the key in ${variable.name}: it holds spaces or unprintable characters`,
       { hint: "Set the key again, without spaces, quotes or line ends" },
     );
   }
   if (baseUrl.protocol !== "https:" && !isLoopback(baseUrl)) {
-    throw new ReprError(
+    throw new RepriseError(
       "insecure_url",
       `Cannot send the key to ${baseUrl.origin}: it would cross the network unencrypted`,
       { hint: "Use an https URL; plain http works for this machine only" },
@@ -52,12 +52,12 @@ export function keySetting(ports: Ports, endpoint: Endpoint): ApiKey | null {
   return { value, scheme: variable.scheme };
 }
 
-function missingKey({ provider, baseUrl }: Endpoint): ReprError {
+function missingKey({ provider, baseUrl }: Endpoint): RepriseError {
   const names = PROVIDER_ACCESS[provider].keyVariables.map(({ name }) => name).join(" or ");
   const anyValue = provider === "anthropic" || provider === "azure"
     ? ""
     : " (servers that need none take any value)";
-  return new ReprError("missing_key", `Cannot send a request to ${baseUrl.origin}: no key is set`, {
+  return new RepriseError("missing_key", `Cannot send a request to ${baseUrl.origin}: no key is set`, {
     hint: `Set ${names}${anyValue}, or play a fixture with --fixture DIR`,
   });
 }

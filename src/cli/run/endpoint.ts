@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import {
   type EndpointHashes,
   endpointHashes,
@@ -34,7 +34,7 @@ export interface Endpoint extends EndpointHashes {
  * The provider: flag; the session's last, unless `-m` names another model; then the fixture's own where one is
  * played, otherwise environment, configuration, `openai`.
  *
- * @throws {ReprError} `usage` for a provider that is none.
+ * @throws {RepriseError} `usage` for a provider that is none.
  */
 export function providerSetting(
   ports: Ports,
@@ -53,7 +53,7 @@ export function providerSetting(
   })();
   const kind = PROVIDER_KINDS.find((known) => known === found.value);
   if (kind === undefined) {
-    throw new ReprError(
+    throw new RepriseError(
       "usage",
       `Cannot use the provider ${JSON.stringify(found.value)} (${found.source}): this version speaks ` +
         PROVIDER_KINDS.join(", "),
@@ -72,7 +72,7 @@ function namesModel(flags: RequestFlags): boolean {
  * whatever the environment says. The configuration's base URL counts only for the configuration's provider, so that
  * no key goes to the server of another.
  *
- * @throws {ReprError} `usage` for a provider that is none; `no_base_url` where the provider has no default;
+ * @throws {RepriseError} `usage` for a provider that is none; `no_base_url` where the provider has no default;
  * `bad_url`.
  */
 export function endpointSetting(ports: Ports, flags: RequestFlags, from: SettingSources): Endpoint {
@@ -127,7 +127,7 @@ function liveBaseUrl(
   });
   if (found !== null) return found;
   if (defaultUrl !== null) return { value: defaultUrl, source: "default" };
-  throw new ReprError("no_base_url", `Cannot tell where the provider ${provider} is: no base URL is set`, {
+  throw new RepriseError("no_base_url", `Cannot tell where the provider ${provider} is: no base URL is set`, {
     hint: urlHint,
   });
 }
@@ -158,7 +158,7 @@ function readAzureUrl(text: string, version: string | null): ReadUrl {
   const [address = "", ...rest] = text.split("?");
   const given = rest.length === 0 ? null : /^api-version=([\w.-]+)$/.exec(rest.join("?"))?.[1];
   if (given === undefined) {
-    throw new ReprError(
+    throw new RepriseError(
       "bad_url",
       `Cannot use ${JSON.stringify(text)} as a base URL: its query is not one api-version`,
       { hint: urlHint },

@@ -1,4 +1,4 @@
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { endpointHashes, mayBeSameEndpoint, parseBaseUrl } from "../../domain/fingerprint.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -8,7 +8,7 @@ import { PROVIDER_ACCESS } from "./providers.ts";
  * Refuses to send a session's history to another endpoint than its last run asked, where neither a flag nor the
  * environment names that endpoint. A flag or variable that names another provider counts as naming its endpoint.
  *
- * @throws {ReprError} `endpoint_changed`.
+ * @throws {RepriseError} `endpoint_changed`.
  */
 export function requireNamedEndpoint(
   endpoint: Endpoint,
@@ -22,7 +22,7 @@ export function requireNamedEndpoint(
   if (before.provider !== endpoint.provider && namesProvider) return;
   const { urlVariables: [variable] } = PROVIDER_ACCESS[endpoint.provider];
   const asked = publicUrl(before.endpoint) ?? "a base URL that it keeps as a hash only";
-  throw new ReprError(
+  throw new RepriseError(
     "endpoint_changed",
     `Cannot continue session "${manifest.session}": its last run asked ${before.provider} endpoint ` +
       `${before.endpoint} (${asked}), and this one would ask ${endpoint.provider} endpoint ${endpoint.endpoint} ` +

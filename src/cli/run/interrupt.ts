@@ -1,5 +1,5 @@
 /** The verb `interrupt`: tells the process that writes to a session to stop, and waits; closes a killed run. */
-import { type ExitCode, ReprError } from "../../domain/errors.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
@@ -75,7 +75,7 @@ async function stopOwner({ ports }: Context, { home, id, pid, waitMs }: Stopping
     const { held, owner } = await sessionOwner(ports, home, id);
     if (!held || (owner !== null && owner.pid !== pid)) return;
     if (ports.clock.monotonic() >= deadline) {
-      throw new ReprError(
+      throw new RepriseError(
         "session_locked",
         `Cannot interrupt session "${id}": process ${pid} has not stopped within ${waitMs / 1000} s`,
         { hint: "Wait longer with --wait SECONDS, or interrupt again: a second signal ends it at once" },
@@ -85,8 +85,8 @@ async function stopOwner({ ports }: Context, { home, id, pid, waitMs }: Stopping
   }
 }
 
-function cannotSignal(id: SessionId, pid: number, cause: unknown): ReprError {
-  return new ReprError(
+function cannotSignal(id: SessionId, pid: number, cause: unknown): RepriseError {
+  return new RepriseError(
     "session_locked",
     `Cannot interrupt session "${id}": process ${pid} takes no signal from us`,
     {
@@ -116,7 +116,7 @@ async function closeOpenRun({ ports }: Context, { home, id, stopped }: Closing):
   try {
     writer = await SessionWriter.open(ports, home, { id, waitMs: 0 });
   } catch (error) {
-    if (stopped && error instanceof ReprError && error.code === "session_locked") {
+    if (stopped && error instanceof RepriseError && error.code === "session_locked") {
       return { run: null, answered: [] };
     }
     throw error;

@@ -1,4 +1,4 @@
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { parseSessionId, slugOf } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Stop } from "../../run/stop.ts";
@@ -21,7 +21,7 @@ export async function openSession(home: Home, plan: RunPlan, start: Start): Prom
     const stopped = start.stop.error;
     throw stopped === null
       ? error
-      : new ReprError(stopped.code, stopped.message, { hint: "Nothing was done: run the command again" });
+      : new RepriseError(stopped.code, stopped.message, { hint: "Nothing was done: run the command again" });
   }
 }
 
@@ -44,7 +44,7 @@ async function lockSession(home: Home, plan: RunPlan, { words, stop }: Start): P
     try {
       return await SessionWriter.create(ports, home, { id });
     } catch (error) {
-      if (!(error instanceof ReprError && error.code === "session_exists")) throw error;
+      if (!(error instanceof RepriseError && error.code === "session_exists")) throw error;
     }
   }
 }

@@ -17,7 +17,7 @@ export interface Posture {
  * The posture of a run: the flags decide. What an earlier run of the session was denied stays denied; what it was
  * allowed has to be allowed again, because a session's files must not widen anything by themselves.
  *
- * @throws {ReprError} `usage` for a rule that cannot be used.
+ * @throws {RepriseError} `usage` for a rule that cannot be used.
  */
 export function postureOf(flags: PostureFlags, manifest: Manifest | null): Posture {
   const asked = {

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { isLoopback, parseBaseUrl } from "../../domain/fingerprint.ts";
 import { isJsonObject, type JsonValue } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -37,7 +37,7 @@ export function representing(
  * The base URL that the server at `baseUrl` represents; `null` where the variable does not name it, or it is not on
  * loopback.
  *
- * @throws {ReprError} `bad_configuration` when the variable is not an object of base URLs.
+ * @throws {RepriseError} `bad_configuration` when the variable is not an object of base URLs.
  */
 export function representedUrl(ports: Pick<Ports, "env">, baseUrl: URL): string | null {
   const text = ports.env(REPRESENTS) ?? "";
@@ -63,8 +63,8 @@ function entriesOf(text: string): [string, string][] {
   });
 }
 
-function unusable(): ReprError {
-  return new ReprError(
+function unusable(): RepriseError {
+  return new RepriseError(
     "bad_configuration",
     `Cannot use ${REPRESENTS}: it is not a JSON object of base URLs`,
     { hint: HINT },

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
@@ -53,7 +53,7 @@ export interface RunTarget {
  * Settles everything that can be settled without waiting for stdin or a lock, so that what is missing is told before
  * a session is made.
  *
- * @throws {ReprError} `usage`, `missing_key`, `no_model`, `bad_fixture` and the rest of exit code 2.
+ * @throws {RepriseError} `usage`, `missing_key`, `no_model`, `bad_fixture` and the rest of exit code 2.
  */
 export function planRun(live: ProgramPorts, flags: RunFlags): RunPlan {
   checkFlags(flags);
@@ -78,7 +78,7 @@ export function planRun(live: ProgramPorts, flags: RunFlags): RunPlan {
 /**
  * Where the run's requests go. For a session this is known once its manifest is: it may name provider and model.
  *
- * @throws {ReprError} `endpoint_changed`, `missing_key`, `no_model`, `no_base_url`, `bad_url`, `insecure_url`.
+ * @throws {RepriseError} `endpoint_changed`, `missing_key`, `no_model`, `no_base_url`, `bad_url`, `insecure_url`.
  */
 export function runTarget({ ports, context, fixture, flags }: RunPlan, manifest: Manifest | null): RunTarget {
   const from = { config: context.config, fixture, manifest };
@@ -90,12 +90,12 @@ export function runTarget({ ports, context, fixture, flags }: RunPlan, manifest:
 
 function checkFlags(flags: RunFlags): void {
   if (flags.session !== undefined && flags.continue === true) {
-    throw new ReprError("usage", "Cannot use --session and --continue together: each names a session", {
+    throw new RepriseError("usage", "Cannot use --session and --continue together: each names a session", {
       hint: "Give one of them",
     });
   }
   if (flags.record !== undefined && flags.fixture !== undefined) {
-    throw new ReprError(
+    throw new RepriseError(
       "usage",
       "Cannot use --record and --fixture together: a played run is recorded already",
       {
@@ -104,12 +104,16 @@ function checkFlags(flags: RunFlags): void {
     );
   }
   if (flags.notSecret !== undefined && flags.record === undefined) {
-    throw new ReprError("usage", "Cannot use --not-secret without --record: it is about what is recorded", {
-      hint: "Add --record DIR, or leave it out",
-    });
+    throw new RepriseError(
+      "usage",
+      "Cannot use --not-secret without --record: it is about what is recorded",
+      {
+        hint: "Add --record DIR, or leave it out",
+      },
+    );
   }
   if (flags.new === true && flags.continue === true) {
-    throw new ReprError(
+    throw new RepriseError(
       "usage",
       "Cannot use --new and --continue together: one begins a session, one goes on",
       { hint: "Give one of them" },
@@ -131,7 +135,7 @@ function workspaceRoot(flag: string | undefined): string {
   try {
     return canonicalRoot(path);
   } catch (cause) {
-    throw new ReprError(
+    throw new RepriseError(
       "usage",
       `Cannot use the workspace "${path}": it is no directory that can be opened`,
       {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import { readable } from "../../fixture/format.ts";
 import { type DropReason, UNKEPT } from "../../fixture/record/outcome.ts";
@@ -46,7 +46,7 @@ export interface RecordingPlace {
 export interface RecordingEnd {
   readonly notice: Notice;
   /** Why the folder does not hold the whole run; `null` where it does. */
-  readonly failure: ReprError | null;
+  readonly failure: RepriseError | null;
 }
 
 /** The recording of one run. */
@@ -71,7 +71,7 @@ export class RunRecording {
   /**
    * Makes the folder, before the run writes anything.
    *
-   * @throws {ReprError} `usage` when something is in it, `secret_left` where the session's id holds a secret;
+   * @throws {RepriseError} `usage` when something is in it, `secret_left` where the session's id holds a secret;
    * `session_damaged`, `storage_*`.
    */
   static start(place: RecordingPlace, { endpoint, key }: RunTarget): RunRecording {
@@ -115,7 +115,7 @@ export class RunRecording {
   /** Completes the folder when the run is over; what fails is told, not thrown, and leaves the folder empty. */
   async finish(ended: RunEnded, setup: RunSetup, called: CalledRun): Promise<RecordingEnd> {
     const { directory: path } = this.#place;
-    let failure: ReprError | null = null;
+    let failure: RepriseError | null = null;
     let calls = 0;
     try {
       calls = this.#addSession(ended, setup, called);
@@ -184,17 +184,17 @@ export class RunRecording {
     return tools.calls.length;
   }
 
-  #lossOf(published: number): ReprError | null {
+  #lossOf(published: number): RepriseError | null {
     const [first] = this.#lost;
     if (first !== undefined) {
       const { file, secrets = [], request, reason } = first;
-      return file !== undefined ? secretLeft(file, secrets) : new ReprError(
+      return file !== undefined ? secretLeft(file, secrets) : new RepriseError(
         UNKEPT.has(reason) ? "not_kept" : "storage_failed",
         `Cannot keep request ${request} in the recording: ${reason}`,
       );
     }
     if (published > 0) return null;
-    return new ReprError("network_failed", "Cannot record the run: no answer came to any request", {
+    return new RepriseError("network_failed", "Cannot record the run: no answer came to any request", {
       hint: "Nothing was kept: the folder can be given again",
     });
   }
@@ -205,7 +205,7 @@ function requireCleanId(id: string, values: readonly KnownValue[]): void {
   const lower = values.map(({ name, value }) => ({ name, value: value.toLowerCase() }));
   const names = leaksIn(new TextEncoder().encode(id), lower);
   if (names.length === 0) return;
-  throw new ReprError(
+  throw new RepriseError(
     "secret_left",
     `Cannot record the run: the id of its session holds the value of ${names.join(", ")}`,
     { hint: "Give a new session another name with --new -s NAME", details: { secrets: [...names] } },

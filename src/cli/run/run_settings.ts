@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
@@ -35,7 +35,7 @@ export interface SettingSources {
 /**
  * The model: flag, the session's last, the fixture's, environment, configuration.
  *
- * @throws {ReprError} `no_model` when none of them names one.
+ * @throws {RepriseError} `no_model` when none of them names one.
  */
 export function modelSetting(ports: Ports, flags: RequestFlags, from: SettingSources): Setting<string> {
   if (flags.model !== undefined && flags.model !== "") return { value: flags.model, source: "flag" };
@@ -47,7 +47,7 @@ export function modelSetting(ports: Ports, flags: RequestFlags, from: SettingSou
     ? null
     : { value: from.fixture.model, source: "fixture" };
   if (found === null) {
-    throw new ReprError("no_model", "Cannot tell which model to ask: none is named", {
+    throw new RepriseError("no_model", "Cannot tell which model to ask: none is named", {
       hint: "Name it with -m MODEL, REPRISE_MODEL, or model in config.json",
     });
   }
@@ -78,7 +78,7 @@ export function reasoningSettings(
  * Whether and whose reasoning goes back: `--no-reasoning-replay`, then `--replay`, then `REPRISE_REASONING_REPLAY` or
  * its alias `LLM_REASONING_REPLAY`. Under a fixture only the flags count.
  *
- * @throws {ReprError} `usage` when a variable is neither on nor off.
+ * @throws {RepriseError} `usage` when a variable is neither on nor off.
  */
 export function replaySetting(ports: Ports, flags: RequestFlags, fixture: Fixture | null): ReplayMode {
   const names = variablesOf(REQUEST_FLAGS.reasoningReplay);
@@ -90,7 +90,7 @@ export function replaySetting(ports: Ports, flags: RequestFlags, fixture: Fixtur
 /**
  * `TEXT`, or the content of a file for `@FILE`.
  *
- * @throws {ReprError} `usage` when the file cannot be read as UTF-8.
+ * @throws {RepriseError} `usage` when the file cannot be read as UTF-8.
  */
 export function textOrFile(ports: Ports, value: string, flag: string): string {
   if (!value.startsWith("@")) return value;
@@ -100,14 +100,14 @@ export function textOrFile(ports: Ports, value: string, flag: string): string {
 /** Reads `--output-schema FILE`: a JSON schema, or an object with `name` and `schema`. */
 export function readOutputSchema(ports: Ports, path: string): JsonObject {
   const refuse = (why: string) =>
-    new ReprError("usage", `Cannot use the output schema "${path}": ${why}`, {
+    new RepriseError("usage", `Cannot use the output schema "${path}": ${why}`, {
       hint: "Give a file with a JSON schema, or with an object of name and schema",
     });
   let value: unknown;
   try {
     value = JSON.parse(readTextFile(ports, path, "--output-schema"));
   } catch (error) {
-    if (error instanceof ReprError) throw error;
+    if (error instanceof RepriseError) throw error;
     throw refuse("it is not JSON");
   }
   if (!isJsonObject(value)) throw refuse("it is not a JSON object");
@@ -117,7 +117,7 @@ export function readOutputSchema(ports: Ports, path: string): JsonObject {
 
 function readTextFile(ports: Ports, path: string, flag: string): string {
   const refuse = (why: string, cause?: unknown) =>
-    new ReprError("usage", `Cannot use the file "${path}" of ${flag}: ${why}`, {
+    new RepriseError("usage", `Cannot use the file "${path}" of ${flag}: ${why}`, {
       hint: "Give a text file that exists; its path is relative to the working directory",
       ...(cause === undefined ? {} : { cause }),
     });

@@ -1,4 +1,4 @@
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import type { InputStream } from "../live_ports.ts";
 
@@ -22,7 +22,7 @@ export async function promptText(
 /**
  * Reads the prompt from stdin, whole.
  *
- * @throws {ReprError} `timed_out` when stdin does not end within `timeoutMs`; `no_prompt` when nothing is
+ * @throws {RepriseError} `timed_out` when stdin does not end within `timeoutMs`; `no_prompt` when nothing is
  * there; `usage` when it is not UTF-8 or too long.
  */
 export async function readPrompt(stdin: InputStream, timeoutMs: number): Promise<string> {
@@ -36,7 +36,7 @@ export async function readPrompt(stdin: InputStream, timeoutMs: number): Promise
     for (;;) {
       const next = await Promise.race([reader.read(), late]);
       if (next === "late") {
-        throw new ReprError(
+        throw new RepriseError(
           "timed_out",
           `Cannot read the prompt from stdin: it did not end within ${
             counted(timeoutMs / 1000, "second")
@@ -47,7 +47,7 @@ export async function readPrompt(stdin: InputStream, timeoutMs: number): Promise
       if (next.done) break;
       size += next.value.length;
       if (size > MAX_PROMPT_BYTES) {
-        throw new ReprError(
+        throw new RepriseError(
           "usage",
           `Cannot use a prompt of more than ${MAX_PROMPT_BYTES} bytes from stdin`,
           {
@@ -66,8 +66,8 @@ export async function readPrompt(stdin: InputStream, timeoutMs: number): Promise
 }
 
 /** What a run without words is told. */
-export function noPrompt(why: string): ReprError {
-  return new ReprError("no_prompt", `Cannot start a run without a prompt: ${why}`, {
+export function noPrompt(why: string): RepriseError {
+  return new RepriseError("no_prompt", `Cannot start a run without a prompt: ${why}`, {
     hint: 'Give it as an argument (reprise run "…"), or pipe it in (… | reprise run)',
   });
 }
@@ -77,7 +77,7 @@ function decode(chunks: readonly Uint8Array[]): string {
   try {
     return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
   } catch (cause) {
-    throw new ReprError("usage", "Cannot use the prompt from stdin: it is not valid UTF-8", {
+    throw new RepriseError("usage", "Cannot use the prompt from stdin: it is not valid UTF-8", {
       hint: "Convert it first, such as with iconv, or put it into a file of the workspace",
       cause,
     });

@@ -1,4 +1,4 @@
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 
 /** Seconds until a server must have begun to answer. */
@@ -22,7 +22,7 @@ function seconds(ports: Ports, variable: string, otherwise: number): number {
   if (text === "") return otherwise;
   const value = Number(text);
   if (Number.isFinite(value) && value > 0 && value <= 86_400) return value;
-  throw new ReprError(
+  throw new RepriseError(
     "bad_configuration",
     `Cannot use ${variable}=${text}: it is not a number of seconds up to 86400`,
     { hint: `Unset it (the default is ${otherwise}), or give a number above 0` },

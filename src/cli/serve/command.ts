@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import {
   again,
   argument,
@@ -139,7 +139,7 @@ export const RECORDING_VERBS: readonly Verb[] = [
 /** A fixture is of one API, and the last of two would be taken without a word. */
 function oneUpstream(url: string, before: string | undefined): string {
   if (before === undefined) return url;
-  throw new ReprError("usage", "Cannot record: --upstream is given twice", {
+  throw new RepriseError("usage", "Cannot record: --upstream is given twice", {
     hint: "Record each API with a recorder and a folder of its own",
   });
 }

@@ -26,7 +26,7 @@ export interface EventOutput extends Disposable {
  * Opens it: `--events FILE` takes the lines, `-` being stdout; without it `--json` prints them, unless a command is wrapped: its stdout
  * is its own.
  *
- * @throws {ReprError} `storage_…` where the file cannot be written.
+ * @throws {RepriseError} `storage_…` where the file cannot be written.
  */
 export function openEventOutput(
   output: Output,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { FileFacts, Files, Ports } from "../../domain/ports.ts";
 import { writeNew } from "../../fixture/seal.ts";
 import { orFileError } from "../../store/fs_errors.ts";
@@ -20,7 +20,7 @@ export class PortFile {
   readonly #files: Files;
   readonly #path: string;
 
-  /** @throws {ReprError} `usage` if anything but an empty file or an older port file is at `path`; `storage_…`. */
+  /** @throws {RepriseError} `usage` if anything but an empty file or an older port file is at `path`; `storage_…`. */
   constructor(ports: Ports, path: string) {
     this.#files = ports.files;
     this.#path = absolute(ports, path);
@@ -31,7 +31,7 @@ export class PortFile {
    * Writes the file: it is there whole or not at all. Disposing removes it, because nobody listens there any more,
    * unless another file has its name by then.
    *
-   * @throws {ReprError} `usage`, as the constructor; `storage_…`.
+   * @throws {RepriseError} `usage`, as the constructor; `storage_…`.
    */
   write(port: number): Disposable {
     const [files, path] = [this.#files, this.#path];
@@ -68,7 +68,7 @@ export class PortFile {
         LEFT_BY_SERVER.test(new TextDecoder().decode(files.read(path)));
       if (isOurs) return;
       const found = facts.kind === "file" ? "it holds something else than a port" : "it is no regular file";
-      throw new ReprError("usage", `Cannot write the port to ${JSON.stringify(path)}: ${found}`, {
+      throw new RepriseError("usage", `Cannot write the port to ${JSON.stringify(path)}: ${found}`, {
         hint: "Name a new file: it is replaced, and removed when the server ends",
       });
     });

@@ -1,5 +1,5 @@
 /** The verb `record`: a proxy in front of an API that keeps what passes as a fixture. */
-import { asReprError, type ExitCode, ReprError } from "../../domain/errors.ts";
+import { asReprError, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
 import type { DropReason } from "../../fixture/record/outcome.ts";
@@ -56,7 +56,7 @@ export async function recordVerb(
   const counts = { skipped: 0, turned_away: 0 };
   const recorder = await listening(context, { flags, writer, routes, events, counts });
   let code = 0;
-  let thrown: ReprError | null = null;
+  let thrown: RepriseError | null = null;
   try {
     using _file = portFile?.write(recorder.port) ?? null;
     const served = ledTo(recorder);
@@ -166,9 +166,9 @@ function told(
   { published, dropped, refused, unkept, redactions, altered, leftAlone, failure }: RecordingSummary,
   { code, thrown, nothing, turnedAway }: {
     readonly code: number;
-    readonly thrown: ReprError | null;
+    readonly thrown: RepriseError | null;
     /** Told where nothing else is. */
-    readonly nothing: ReprError | null;
+    readonly nothing: RepriseError | null;
     readonly turnedAway: number;
   },
 ): ExitCode {
@@ -214,20 +214,24 @@ function told(
 }
 
 /** A command that went well and left no recording has not done what it was to do: nobody should build on that. */
-function nothingRecorded(dropped: number, unasked: string): ReprError {
-  return new ReprError("nothing_recorded", "Cannot keep a recording: no exchange is in it", {
+function nothingRecorded(dropped: number, unasked: string): RepriseError {
+  return new RepriseError("nothing_recorded", "Cannot keep a recording: no exchange is in it", {
     hint: dropped === 0 ? unasked : "Why each was left out was said when it ended",
   });
 }
 
-function leftOver(refused: number): ReprError {
-  return new ReprError("secret_left", `Cannot keep ${refused} of the exchanges: they still held a secret`, {
-    hint: "Which ones, and whose value, was said when they ended; nothing of them was kept",
-  });
+function leftOver(refused: number): RepriseError {
+  return new RepriseError(
+    "secret_left",
+    `Cannot keep ${refused} of the exchanges: they still held a secret`,
+    {
+      hint: "Which ones, and whose value, was said when they ended; nothing of them was kept",
+    },
+  );
 }
 
-function notKept(unkept: number): ReprError {
-  return new ReprError(
+function notKept(unkept: number): RepriseError {
+  return new RepriseError(
     "not_kept",
     `Cannot keep ${counted(unkept, "exchange")}: no fixture can hold what was answered`,
     {
@@ -237,9 +241,9 @@ function notKept(unkept: number): ReprError {
 }
 
 /** The client asked for answers that the fixture does not hold. */
-function notServed(turnedAway: number): ReprError {
+function notServed(turnedAway: number): RepriseError {
   const requests = counted(turnedAway, "request");
-  return new ReprError(
+  return new RepriseError(
     "not_kept",
     `Cannot keep ${requests}: ${turnedAway === 1 ? "it was" : "they were"} turned away`,
     { hint: "Which ones, and why, was said when they came; every other exchange is in the fixture" },

@@ -4,7 +4,7 @@
  * @module
  */
 import { lookup } from "node:dns/promises";
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { ProviderKind } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { RecordRoute } from "../../fixture/record/recorder.ts";
@@ -28,7 +28,7 @@ export interface Routes {
  * vendor does not go there: Anthropic's where `provider` or the host says so, else OpenAI's. The base URLs that a command gets end in the same path as those upstream, so
  * that paths go through and are recorded unchanged.
  *
- * @throws {ReprError} `usage` where there is neither, and where `REPRISE_BASE_URL` leads a wrapped command elsewhere;
+ * @throws {RepriseError} `usage` where there is neither, and where `REPRISE_BASE_URL` leads a wrapped command elsewhere;
  * `bad_url`, `insecure_url`.
  */
 export async function recordRoutes(
@@ -48,7 +48,7 @@ export async function recordRoutes(
     };
   }
   if (!wraps) {
-    throw new ReprError("usage", "Cannot record: no upstream is given", {
+    throw new RepriseError("usage", "Cannot record: no upstream is given", {
       hint: "Give --upstream URL, or the command to record: reprise record --out DIR -- CMD",
     });
   }
@@ -70,7 +70,7 @@ function requireNoWayPast({ env }: Pick<Ports, "env">, upstreams: readonly strin
   if (url === "" || endpoint !== undefined && upstreams.some((known) => endpointOf(known) === endpoint)) {
     return;
   }
-  throw new ReprError("usage", `Cannot record: ${OWN_URL_VARIABLE} leads past the recorder`, {
+  throw new RepriseError("usage", `Cannot record: ${OWN_URL_VARIABLE} leads past the recorder`, {
     hint: `Unset it, or name the API that it leads to with --upstream`,
   });
 }

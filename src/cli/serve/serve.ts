@@ -1,5 +1,5 @@
 /** The verb `serve`: plays fixtures back as the API, and checks requests. */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { PROVIDER_KINDS } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
@@ -128,7 +128,7 @@ export async function serveVerb(
 function paceOf(text: string): Pace {
   const pace = parsePace(text);
   if (pace !== null) return pace;
-  throw new ReprError(
+  throw new RepriseError(
     "usage",
     `Cannot use --pace ${JSON.stringify(text)}: it is neither fast nor real nor a factor`,
     {
@@ -147,7 +147,7 @@ function requireDistinct(directories: readonly string[], { files }: Ports): void
     const before = seen.get(folder);
     seen.set(folder, directory);
     if (before === undefined) continue;
-    throw new ReprError("usage", `Cannot serve "${directory}": "${before}" is the same folder`, {
+    throw new RepriseError("usage", `Cannot serve "${directory}": "${before}" is the same folder`, {
       hint: "Name each folder once: each exchange is played once",
     });
   }
@@ -162,7 +162,7 @@ function requireYoung(fixtures: readonly Fixture[], maxAge: number | undefined, 
     const age = recordedOn(header) === null
       ? "nothing tells when it was recorded"
       : `it was recorded ${days.toFixed(1)} days ago`;
-    throw new ReprError(
+    throw new RepriseError(
       "fixture_too_old",
       `Cannot serve "${path}": ${age}, and --max-age allows ${maxAge}`,
       {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { Route } from "../../fixture/loopback/route.ts";
 import { loopbackDirect } from "../../transport/proxy.ts";
 import { readVariable } from "../environment.ts";
@@ -36,7 +36,7 @@ export function clientEnvironment(served: readonly ServedRoute[]): Record<string
  * would end us go to the command instead.
  *
  * @returns its exit code; of a command that a signal ended, 128 and the number of the signal.
- * @throws {ReprError} `usage` where it cannot be started.
+ * @throws {RepriseError} `usage` where it cannot be started.
  */
 export async function runWrapped(
   command: readonly string[],
@@ -71,7 +71,7 @@ function started(
       stderr: "inherit",
     }).spawn();
   } catch (error) {
-    throw new ReprError("usage", `Cannot start the command ${JSON.stringify(name)}: ${whyNot(error)}`, {
+    throw new RepriseError("usage", `Cannot start the command ${JSON.stringify(name)}: ${whyNot(error)}`, {
       hint: "Everything after -- is the command and its arguments; no shell takes it apart",
       cause: error,
     });

@@ -39,7 +39,7 @@ export function exists(path: string): boolean {
 /**
  * Nothing but plain files and folders may be copied or sealed: what a link means depends on where it stands.
  *
- * @throws {ReprError} `bad_fixture` where `path` is or holds anything else.
+ * @throws {RepriseError} `bad_fixture` where `path` is or holds anything else.
  */
 export function requirePlain(path: string): void {
   const kind = orFileError("look for a file of a session test", path, () => denoFiles.facts(path)?.kind);

@@ -1,4 +1,4 @@
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { requireFolder } from "../../fixture/read.ts";
 import { denoFiles } from "../../store/deno_files.ts";
 import { fileError } from "../../store/fs_errors.ts";
@@ -15,7 +15,7 @@ export interface FoundTest {
  * The session tests at and below these directories, in their order and by name; each once. Nothing is looked for inside
  * of one.
  *
- * @throws {ReprError} `usage` where one of them is or holds none; `bad_fixture` where one is a file; `storage_*`.
+ * @throws {RepriseError} `usage` where one of them is or holds none; `bad_fixture` where one is a file; `storage_*`.
  */
 export function findTests(directories: readonly string[], absolute: (path: string) => string): FoundTest[] {
   const found = new Map<string, FoundTest>();
@@ -23,9 +23,13 @@ export function findTests(directories: readonly string[], absolute: (path: strin
     requireFolder(denoFiles, name, "session.json");
     const inside = testsBelow(name.replace(/(?<=.)\/+$/, ""));
     if (inside.length === 0) {
-      throw new ReprError("usage", `Cannot test ${JSON.stringify(name)}: no session.json is there or below`, {
-        hint: hintFor(name),
-      });
+      throw new RepriseError(
+        "usage",
+        `Cannot test ${JSON.stringify(name)}: no session.json is there or below`,
+        {
+          hint: hintFor(name),
+        },
+      );
     }
     for (const test of inside) {
       const directory = absolute(test);

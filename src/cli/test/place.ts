@@ -25,7 +25,7 @@ export interface TestPlace extends Disposable {
 /**
  * Makes it for the test in `directory`. What lies in the workspace was last changed at `modified`, by default now.
  *
- * @throws {ReprError} `bad_fixture` where `start/` is no session, or it or `workspace/` holds a link; `storage_*`.
+ * @throws {RepriseError} `bad_fixture` where `start/` is no session, or it or `workspace/` holds a link; `storage_*`.
  */
 export async function makePlace(ports: Ports, directory: string, modified?: Date): Promise<TestPlace> {
   for (const name of ["workspace", "start"]) requirePlain(`${directory}/${name}`);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { asReprError, type ReprError } from "../../domain/errors.ts";
+import { asReprError, type RepriseError } from "../../domain/errors.ts";
 import type { Files } from "../../domain/ports.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { readCallPlayer } from "../../fixture/session/tools_file.ts";
@@ -28,7 +28,7 @@ export interface TestResult {
   readonly note: string | null;
   readonly divergences: readonly Divergence[];
   /** Why it could not be played; `null` otherwise. */
-  readonly error: ReprError | null;
+  readonly error: RepriseError | null;
   /** What `--update` rewrote, and what it took away: paths below the folder. */
   readonly updated: readonly string[];
   readonly removed: readonly string[];

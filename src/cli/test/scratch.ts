@@ -25,7 +25,7 @@ export interface Scratch extends Disposable {
 /**
  * Creates a scratch directory and locks it.
  *
- * @throws {ReprError} `storage_*`.
+ * @throws {RepriseError} `storage_*`.
  */
 export async function makeScratch(ports: Ports): Promise<Scratch> {
   const root = orFileError(

@@ -9,7 +9,7 @@ import type { Files } from "../../domain/ports.ts";
 import { badFixture, readHeader, readSealed } from "../../fixture/read.ts";
 import { exists, filesBelow } from "./files.ts";
 
-/** The id of the session in `start/` of a test. @throws {ReprError} `bad_fixture` where its manifest names none. */
+/** The id of the session in `start/` of a test. @throws {RepriseError} `bad_fixture` where its manifest names none. */
 export function startedSession(directory: string): SessionId {
   const path = `${directory}/start/manifest.json`;
   try {
@@ -22,7 +22,7 @@ export function startedSession(directory: string): SessionId {
 /**
  * Checks that `start/` is what the fixture beside it vouches for; a test that is no fixture itself has no sums.
  *
- * @throws {ReprError} `bad_fixture` for a file that is missing, not listed, or has another sum.
+ * @throws {RepriseError} `bad_fixture` for a file that is missing, not listed, or has another sum.
  */
 export function requireSealedStart(files: Files, directory: string): void {
   if (!exists(`${directory}/fixture.json`)) return;

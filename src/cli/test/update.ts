@@ -23,7 +23,7 @@ export interface PlayedStep {
 /**
  * Rewrites a test.
  *
- * @throws {ReprError} `bad_fixture`, before anything is written, where a folder could not be sealed afterwards.
+ * @throws {RepriseError} `bad_fixture`, before anything is written, where a folder could not be sealed afterwards.
  */
 export function updateTest(
   files: Files,

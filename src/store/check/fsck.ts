@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { orStorageError, storageError } from "../fs_errors.ts";
@@ -33,7 +33,7 @@ export interface FsckReport {
 /**
  * Checks one session without writing anything.
  *
- * @throws {ReprError} `no_such_session`, also when it was removed or replaced meanwhile; `storage_*` when the disk refuses to be read.
+ * @throws {RepriseError} `no_such_session`, also when it was removed or replaced meanwhile; `storage_*` when the disk refuses to be read.
  */
 export function fsckSession(ports: Ports, home: Home, id: SessionId): Promise<FsckReport> {
   return fsckDirectory(ports, sessionPaths(home.sessions, id));
@@ -80,8 +80,8 @@ async function checkAll(ports: Ports, paths: SessionPaths, tried: string): Promi
   return { id, findings, turns, in_use: held };
 }
 
-function gone(tried: string, found: string): ReprError {
-  return new ReprError("no_such_session", `Cannot ${tried}: ${found}`, {
+function gone(tried: string, found: string): RepriseError {
+  return new RepriseError("no_such_session", `Cannot ${tried}: ${found}`, {
     hint: 'List the sessions with "reprise ls"',
   });
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { EventDraft, ReplayNoticeEvent, Usage } from "../../domain/event.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { type Manifest, wholeManifest } from "../../domain/manifest.ts";
@@ -43,7 +43,7 @@ export interface ForkPlan {
 /**
  * Plans a fork of `parent` up to the event `toSeq`, or up to its last turn that parts no call from its result.
  *
- * @throws {ReprError} `usage` when it may not be cut there; what reading a session throws.
+ * @throws {RepriseError} `usage` when it may not be cut there; what reading a session throws.
  */
 export function planFork(
   ports: Ports,
@@ -114,7 +114,7 @@ export interface Forked {
 /**
  * Makes a fork: durable and whole when this returns, and not there at all before.
  *
- * @throws {ReprError} `session_exists`; `session_diverged` when the parent changed meanwhile; `session_damaged` when a
+ * @throws {RepriseError} `session_exists`; `session_diverged` when the parent changed meanwhile; `session_damaged` when a
  * blob is missing; `storage_*`.
  */
 export async function forkSession(
@@ -158,7 +158,7 @@ function shareTurn(
     // The link names what is there now; what was planned with was read before.
     if (checkSeal(ports.files.read(to)) === turn.sum) return;
   }
-  throw new ReprError(
+  throw new RepriseError(
     "session_diverged",
     `Cannot ${tried}: ${insideSession(parent, from)} was replaced or removed meanwhile`,
     {
@@ -227,7 +227,7 @@ function forkEvents(
     events.push({ type: "branch_summary", session: plan.parent, ...stretch, summary });
   }
   if (plan.closes !== null) {
-    const error = new ReprError("interrupted", `The session was forked inside run ${plan.closes}`);
+    const error = new RepriseError("interrupted", `The session was forked inside run ${plan.closes}`);
     events.push({
       type: "run_ended",
       run: plan.closes,

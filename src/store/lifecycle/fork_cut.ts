@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { Turn } from "../../domain/turn.ts";
 
 /** The last turn and event that a prefix keeps. */
@@ -36,7 +36,7 @@ export function cutsOf(turns: readonly Turn[]): Cut[] {
 /**
  * The cut that `toSeq` asks for; without it, the last one there is.
  *
- * @throws {ReprError} `usage`, naming the nearest place, when the history may not be cut there.
+ * @throws {RepriseError} `usage`, naming the nearest place, when the history may not be cut there.
  */
 export function cutAt(turns: readonly Turn[], toSeq: number | undefined, tried: string): Cut {
   const cuts = cutsOf(turns);
@@ -47,7 +47,7 @@ export function cutAt(turns: readonly Turn[], toSeq: number | undefined, tried: 
   if (exact !== undefined) return exact;
   const distance = (cut: Cut) => Math.abs(cut.seq - toSeq);
   const nearest = cuts.reduce((best, cut) => distance(cut) < distance(best) ? cut : best);
-  throw new ReprError("usage", `Cannot ${tried} at seq ${toSeq}: ${whyNot(turns, toSeq)}`, {
+  throw new RepriseError("usage", `Cannot ${tried} at seq ${toSeq}: ${whyNot(turns, toSeq)}`, {
     hint: `The nearest place is --to-seq ${nearest.seq}`,
     details: { to_seq: toSeq, nearest: nearest.seq },
   });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type ErrorCode, ReprError } from "../../domain/errors.ts";
+import { type ErrorCode, RepriseError } from "../../domain/errors.ts";
 import { isSessionId, type SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { orStorageError, storageError } from "../fs_errors.ts";
@@ -43,7 +43,7 @@ export interface Collection {
  * Removes what no session needs: blobs that no turn names, temporary files, sessions without a turn, and
  * directories that a killed creation or removal left. With `dryRun` it only says so.
  *
- * @throws {ReprError} `storage_*` when the home cannot be listed.
+ * @throws {RepriseError} `storage_*` when the home cannot be listed.
  */
 export async function collectGarbage(
   ports: Ports,
@@ -76,7 +76,7 @@ async function collectIn(
   const paths = pathsAt(`${home.sessions}/${name}`, name as SessionId);
   const looked = lookForDirectory(ports, paths.root);
   if (looked.status === "missing") return [];
-  if (looked.status === "refused") throw new ReprError("session_damaged", `"${name}" ${looked.message}`);
+  if (looked.status === "refused") throw new RepriseError("session_damaged", `"${name}" ${looked.message}`);
   if (dryRun) {
     const { held } = await inspectLock(ports, paths);
     if (held) throw inUse(name);
@@ -100,8 +100,8 @@ async function collectIn(
   }
 }
 
-function inUse(name: string): ReprError {
-  return new ReprError("session_locked", `"${name}" is in use`);
+function inUse(name: string): RepriseError {
+  return new RepriseError("session_locked", `"${name}" is in use`);
 }
 
 /** What may go from one directory beside or among the sessions. Nobody else writes to it meanwhile. */
@@ -134,7 +134,7 @@ function unnamedBlobs(ports: Ports, paths: SessionPaths): string[] {
     manifest: readManifest(ports, paths),
   });
   if (!sound) {
-    throw new ReprError("session_damaged", `session "${paths.id}" is damaged: its blobs are kept`);
+    throw new RepriseError("session_damaged", `session "${paths.id}" is damaged: its blobs are kept`);
   }
   const named = new Set(blobs.map(({ sha256 }) => sha256));
   for (const sha256 of namedInQuarantine(ports, paths)) named.add(sha256);
@@ -148,7 +148,7 @@ function namedInQuarantine(ports: Ports, paths: SessionPaths): string[] {
   return ports.files.list(paths.quarantine).flatMap((name) => {
     const read = readTrusted(ports, `${paths.quarantine}/${name}`, { maxBytes: MAX_TURN_BYTES });
     if (read.status === "refused") {
-      throw new ReprError("session_damaged", `quarantine/${name} ${read.message}: the blobs are kept`);
+      throw new RepriseError("session_damaged", `quarantine/${name} ${read.message}: the blobs are kept`);
     }
     return read.status === "ok" ? decoder.decode(read.bytes).match(/[0-9a-f]{64}/g) ?? [] : [];
   });

@@ -30,7 +30,7 @@ export interface Doomed {
 /**
  * The sessions that the rules name, oldest first. One whose age cannot be told is kept.
  *
- * @throws {ReprError} `storage_*`.
+ * @throws {RepriseError} `storage_*`.
  */
 export function planPrune(ports: Ports, home: Home, rules: PruneRules): Doomed[] {
   const now = ports.clock.now();

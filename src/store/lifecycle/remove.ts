@@ -30,7 +30,7 @@ export function hiddenPath(ports: Ports, home: Home, what: "new" | "removed"): s
 /**
  * Deletes a session, whatever state it is in. Its forks keep what they share with it.
  *
- * @throws {ReprError} `no_such_session`, `session_locked`, `session_damaged` when its directory is none of ours,
+ * @throws {RepriseError} `no_such_session`, `session_locked`, `session_damaged` when its directory is none of ours,
  * `storage_*`; then `gc` finishes what was begun.
  */
 export async function removeSession(ports: Ports, home: Home, id: SessionId): Promise<void> {

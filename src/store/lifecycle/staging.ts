@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { encodeManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -33,7 +33,7 @@ export class Staging {
   /**
    * Makes the directories and takes the lock.
    *
-   * @throws {ReprError} `session_exists` when the name is taken.
+   * @throws {RepriseError} `session_exists` when the name is taken.
    */
   static async open(ports: Ports, home: Home, id: SessionId): Promise<Staging> {
     requireFree(ports, home, id);
@@ -105,9 +105,9 @@ function requireFree(ports: Ports, home: Home, id: SessionId): void {
   if (ports.files.facts(sessionPaths(home.sessions, id).root) !== null) throw taken(home, id);
 }
 
-function taken(home: Home, id: SessionId): ReprError {
+function taken(home: Home, id: SessionId): RepriseError {
   const { root } = sessionPaths(home.sessions, id);
-  return new ReprError("session_exists", `Cannot create session "${id}": "${root}" is there already`, {
+  return new RepriseError("session_exists", `Cannot create session "${id}": "${root}" is there already`, {
     hint: `See it with "reprise show ${id}"; a session is never overwritten`,
     details: { session: id, path: root },
   });

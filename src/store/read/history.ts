@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { CheckpointRef } from "../../domain/event.ts";
 import { advanceManifest, type Manifest, refOf, wholeManifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -32,7 +32,7 @@ export interface History {
 /**
  * Reads all turns of a session, in order.
  *
- * @throws {ReprError} `session_damaged` with the first finding, `format_too_new`, `no_such_session`, `storage_*`.
+ * @throws {RepriseError} `session_damaged` with the first finding, `format_too_new`, `no_such_session`, `storage_*`.
  */
 export function readHistory(ports: Ports, paths: SessionPaths): History {
   return orStorageError(`read session "${paths.id}"`, paths.root, () => {
@@ -45,7 +45,7 @@ export function readHistory(ports: Ports, paths: SessionPaths): History {
  * Reads what the next request needs: the turns behind the checkpoint in force and, where that cuts into a run, the
  * turn with its user message. Without a checkpoint, or a manifest that serves, that is everything.
  *
- * @throws {ReprError} as {@linkcode readHistory}; damage before the checkpoint is not looked for.
+ * @throws {RepriseError} as {@linkcode readHistory}; damage before the checkpoint is not looked for.
  */
 export function readRecent(ports: Ports, paths: SessionPaths): History {
   return orStorageError(`read session "${paths.id}"`, paths.root, () => {
@@ -133,14 +133,18 @@ function readOn(ports: Ports, paths: SessionPaths, chain: Chain): Turn[] {
 /**
  * Refuses a session that is not there, and directories that are none of ours.
  *
- * @throws {ReprError} `no_such_session`, `session_damaged`; the runtime's errors.
+ * @throws {RepriseError} `no_such_session`, `session_damaged`; the runtime's errors.
  */
 export function requireSession(ports: Ports, paths: SessionPaths): void {
   const root = lookForDirectory(ports, paths.root);
   if (root.status === "missing") {
-    throw new ReprError("no_such_session", `Cannot open session "${paths.id}": nothing at "${paths.root}"`, {
-      hint: 'List the sessions with "reprise ls"',
-    });
+    throw new RepriseError(
+      "no_such_session",
+      `Cannot open session "${paths.id}": nothing at "${paths.root}"`,
+      {
+        hint: 'List the sessions with "reprise ls"',
+      },
+    );
   }
   if (root.status === "refused") throw damaged(paths, paths.root, root);
   for (const path of [paths.turns, paths.blobs, paths.quarantine]) {

@@ -1,4 +1,4 @@
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { damaged } from "../damage.ts";
@@ -12,7 +12,7 @@ import { MAX_TURN_BYTES } from "./turn_file.ts";
  * The bytes of one turn file as they are, fitting their checksum or not: for whoever has to find out what is
  * wrong with them.
  *
- * @throws {ReprError} `no_such_session` when there is no such turn; `session_damaged` for anything but a file of
+ * @throws {RepriseError} `no_such_session` when there is no such turn; `session_damaged` for anything but a file of
  * ours; `storage_*`.
  */
 export function readTurnBytes(
@@ -27,7 +27,7 @@ export function readTurnBytes(
   });
   if (read.status === "refused") throw damaged(paths, path, read);
   if (read.status === "missing") {
-    throw new ReprError(
+    throw new RepriseError(
       "no_such_session",
       `Cannot show turn ${turn} of session "${id}": there is no ${insideSession(paths, path)}`,
       {

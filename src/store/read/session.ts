@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -27,7 +27,7 @@ export interface SessionView {
 /**
  * Reads a whole session and verifies what it reads: checksums, numbers, chain, shapes.
  *
- * @throws {ReprError} `no_such_session`, `session_damaged` (names file and finding), `format_too_new`, `storage_*`.
+ * @throws {RepriseError} `no_such_session`, `session_damaged` (names file and finding), `format_too_new`, `storage_*`.
  */
 export function readSession(ports: Ports, home: Home, id: SessionId): SessionView {
   return viewOf(ports, home, { id, read: readHistory });
@@ -36,7 +36,7 @@ export function readSession(ports: Ports, home: Home, id: SessionId): SessionVie
 /**
  * Reads what the next request of a session needs: from the checkpoint in force on. Damage before it is not found.
  *
- * @throws {ReprError} as {@linkcode readSession}.
+ * @throws {RepriseError} as {@linkcode readSession}.
  */
 export function readSessionTail(ports: Ports, home: Home, id: SessionId): SessionView {
   return viewOf(ports, home, { id, read: readRecent });
@@ -54,8 +54,8 @@ function viewOf(
 }
 
 /** `no_such_session` for a directory whose creation was cut short. */
-export function noTurns(id: SessionId, path: string): ReprError {
-  return new ReprError("no_such_session", `Cannot open session "${id}": "${path}" holds no turn`, {
+export function noTurns(id: SessionId, path: string): RepriseError {
+  return new RepriseError("no_such_session", `Cannot open session "${id}": "${path}" holds no turn`, {
     hint: `Its creation was cut short; start it with "reprise run --new -s ${id}"`,
   });
 }
@@ -64,7 +64,7 @@ export function noTurns(id: SessionId, path: string): ReprError {
  * Reads a blob and checks its hash.
  *
  * @throws {TypeError} when `sha256` is not 64 lower-case hex digits.
- * @throws {ReprError} `session_damaged` when it is missing or not that content; `storage_*`.
+ * @throws {RepriseError} `session_damaged` when it is missing or not that content; `storage_*`.
  */
 export function readBlob(ports: Ports, home: Home, id: SessionId, sha256: string): Uint8Array {
   const blob = readKept(ports, home, { id, sha256 });

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { isJsonObject, type JsonObject, stringMember } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
@@ -55,7 +55,7 @@ export interface ShownSession {
 /**
  * Reads what can be read of a session.
  *
- * @throws {ReprError} `no_such_session`; `session_damaged` when its directories are none of ours; `storage_*`.
+ * @throws {RepriseError} `no_such_session`; `session_damaged` when its directories are none of ours; `storage_*`.
  */
 export function readForShow(ports: Ports, home: Home, id: SessionId): ShownSession {
   const paths = sessionPaths(home.sessions, id);
@@ -70,8 +70,8 @@ export function readForShow(ports: Ports, home: Home, id: SessionId): ShownSessi
   });
 }
 
-function nothingThere(id: SessionId, path: string): ReprError {
-  return new ReprError("no_such_session", `Cannot show session "${id}": nothing at "${path}"`, {
+function nothingThere(id: SessionId, path: string): RepriseError {
+  return new RepriseError("no_such_session", `Cannot show session "${id}": nothing at "${path}"`, {
     hint: 'List the sessions with "reprise ls"',
   });
 }

@@ -48,7 +48,7 @@ export interface RepairPlan {
 /**
  * Plans the repair of a session, reading everything and changing nothing.
  *
- * @throws {ReprError} `no_such_session`; `session_damaged` when its directories are none of ours;
+ * @throws {RepriseError} `no_such_session`; `session_damaged` when its directories are none of ours;
  * `format_too_new`. The runtime's errors.
  */
 export function planRepair(ports: Ports, paths: SessionPaths): RepairPlan {

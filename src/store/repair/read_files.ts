@@ -31,7 +31,7 @@ export interface TurnFile {
 /**
  * Every name in `turns/`, in the order of names.
  *
- * @throws {ReprError} `format_too_new` when a later version wrote one: nothing is judged that is not understood.
+ * @throws {RepriseError} `format_too_new` when a later version wrote one: nothing is judged that is not understood.
  * The runtime's errors.
  */
 export function filesInTurns(ports: Ports, paths: SessionPaths): TurnFile[] {

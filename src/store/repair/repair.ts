@@ -31,7 +31,7 @@ export { planRepair, type RepairPlan } from "./plan.ts";
 /**
  * What a repair would do, without changing anything.
  *
- * @throws {ReprError} `session_locked` while a writer is at work, whose open end nobody can judge; what
+ * @throws {RepriseError} `session_locked` while a writer is at work, whose open end nobody can judge; what
  * {@linkcode repairSession} throws.
  */
 export async function foreseeRepair(ports: Ports, home: Home, id: SessionId): Promise<RepairPlan> {
@@ -47,7 +47,7 @@ export async function foreseeRepair(ports: Ports, home: Home, id: SessionId): Pr
  * Repairs a session's files under its lock. Runs and calls that a killed process left open, and lost blobs, are for
  * the writer to record afterwards: the plan names them.
  *
- * @throws {ReprError} `no_such_session`, `session_locked`, `session_damaged` when its directories are none of ours,
+ * @throws {RepriseError} `no_such_session`, `session_locked`, `session_damaged` when its directories are none of ours,
  * `format_too_new`, `storage_*`.
  */
 export async function repairSession(

@@ -4,7 +4,7 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -30,7 +30,7 @@ export interface Export {
   /** `null` when nothing was redacted because nobody asked. */
   readonly redacted: RedactionReport | null;
   /**
-   * The bytes, in order. Reading on throws {@linkcode ReprError}s: `session_diverged` when the session changed
+   * The bytes, in order. Reading on throws {@linkcode RepriseError}s: `session_diverged` when the session changed
    * meanwhile, `session_damaged`, `storage_*`. What was written until then has no end, and is refused by `import`.
    */
   readonly chunks: Iterable<Uint8Array>;
@@ -39,7 +39,7 @@ export interface Export {
 /**
  * Prepares the export of a session, which is read and verified whole before the first byte is written.
  *
- * @throws {ReprError} what reading a session throws; `session_damaged` when a blob is missing.
+ * @throws {RepriseError} what reading a session throws; `session_damaged` when a blob is missing.
  */
 export function exportSession(
   ports: Ports,
@@ -132,7 +132,7 @@ function* linesOf(source: Source): Generator<Uint8Array> {
 function turnBytes({ ports, home, paths }: Source, turn: Turn): Uint8Array {
   const bytes = readTurnBytes(ports, home, { id: paths.id, turn: turn.turn });
   if (checkSeal(bytes) === turn.sum) return bytes;
-  throw new ReprError(
+  throw new RepriseError(
     "session_diverged",
     `Cannot export session "${paths.id}": turn ${turn.turn} was replaced meanwhile`,
     {

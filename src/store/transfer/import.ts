@@ -5,7 +5,7 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { isSessionId, type SessionId } from "../../domain/ids.ts";
 import { type JsonObject, numberMember, stringMember } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
@@ -43,7 +43,7 @@ export interface Imported {
 /**
  * Restores a session from an export. It has its name, durably, when this returns; any failure leaves nothing.
  *
- * @throws {ReprError} `bad_export` with the line, `format_too_new`, `session_exists`, `storage_*`.
+ * @throws {RepriseError} `bad_export` with the line, `format_too_new`, `session_exists`, `storage_*`.
  */
 export async function importSession(ports: Ports, home: Home, options: ImportOptions): Promise<Imported> {
   const reader = new LineReader(options.source);
@@ -76,15 +76,19 @@ export async function importSession(ports: Ports, home: Home, options: ImportOpt
   }
 }
 
-function badExport(name: string, line: number, cause: BadExport): ReprError {
-  return new ReprError("bad_export", `Cannot import ${JSON.stringify(name)}: line ${line} ${cause.message}`, {
-    hint: "Export the session again; nothing of it was kept",
-    details: { line },
-  });
+function badExport(name: string, line: number, cause: BadExport): RepriseError {
+  return new RepriseError(
+    "bad_export",
+    `Cannot import ${JSON.stringify(name)}: line ${line} ${cause.message}`,
+    {
+      hint: "Export the session again; nothing of it was kept",
+      details: { line },
+    },
+  );
 }
 
-function exists(id: SessionId, root: string): ReprError {
-  return new ReprError("session_exists", `Cannot import session "${id}": "${root}" is there already`, {
+function exists(id: SessionId, root: string): RepriseError {
+  return new RepriseError("session_exists", `Cannot import session "${id}": "${root}" is there already`, {
     hint:
       `An import never overwrites: look at it with "reprise show ${id}", or remove it with "reprise rm ${id}"`,
     details: { session: id, path: root },
@@ -134,7 +138,7 @@ async function readHeader(reader: LineReader): Promise<Header> {
   const version = formatVersion(line, "reprise.export");
   if (version === null) throw new BadExport(`does not name the format "${EXPORT_FORMAT}"`);
   if (version > 1) {
-    throw new ReprError("format_too_new", `Cannot import: the format is "reprise.export/${version}"`, {
+    throw new RepriseError("format_too_new", `Cannot import: the format is "reprise.export/${version}"`, {
       hint: "Use a newer version of reprise",
     });
   }

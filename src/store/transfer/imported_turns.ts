@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import { blobsOf, lostBlobsIn } from "../blobs.ts";
@@ -35,7 +35,7 @@ export class ImportedTurns {
   /**
    * Judges the bytes of the next turn's file.
    *
-   * @throws {BadExport}; {@linkcode ReprError} `format_too_new`.
+   * @throws {BadExport}; {@linkcode RepriseError} `format_too_new`.
    */
   add(bytes: Uint8Array): void {
     const number = this.#chain.end.turn + 1;
@@ -92,8 +92,8 @@ function bad(number: number, message: string): BadExport {
   return new BadExport(`ends turn ${number}, which ${message}`);
 }
 
-function tooNew(number: number, found: string): ReprError {
-  return new ReprError("format_too_new", `Cannot import: turn ${number} ${found}`, {
+function tooNew(number: number, found: string): RepriseError {
+  return new RepriseError("format_too_new", `Cannot import: turn ${number} ${found}`, {
     hint: "Use a newer version of reprise",
   });
 }

@@ -16,7 +16,7 @@ export interface SessionFile {
  * The files of a session as they are now: manifest, turns, blobs. Turns and blobs never change, so that their content
  * can be read later, one file at a time, whatever was added meanwhile. The writer must be open until then.
  *
- * @throws {ReprError} `session_damaged` for anything but files of ours; `storage_*`. Reading on throws the same.
+ * @throws {RepriseError} `session_damaged` for anything but files of ours; `storage_*`. Reading on throws the same.
  */
 export function snapshotSession(ports: Ports, { id, path }: SessionWriter): Iterable<SessionFile> {
   const paths = sessionPaths(path.slice(0, path.lastIndexOf("/")), id);

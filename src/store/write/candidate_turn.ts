@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { Turn } from "../../domain/turn.ts";
 import type { Chain } from "../read/validate.ts";
 import { MAX_DEPTH, MAX_TURN_BYTES, openEnvelope } from "../read/turn_file.ts";
@@ -13,12 +13,12 @@ import { judgeTurn } from "../read/turn_schema.ts";
 /**
  * The turn that a reader will get from `bytes`.
  *
- * @throws {ReprError} `storage_failed` when the file would be too large or too deep to be read again.
+ * @throws {RepriseError} `storage_failed` when the file would be too large or too deep to be read again.
  * @throws {TypeError} when the caller made a turn that breaks the format.
  */
 export function judgeEncoded(chain: Chain, bytes: Uint8Array, tried: string): Turn {
   if (bytes.length > MAX_TURN_BYTES) {
-    throw new ReprError(
+    throw new RepriseError(
       "storage_failed",
       `Cannot ${tried}: its file would have ${bytes.length} bytes, more than the cap of ${MAX_TURN_BYTES}`,
       { hint: "Ask for a shorter answer or smaller attachments" },
@@ -27,7 +27,7 @@ export function judgeEncoded(chain: Chain, bytes: Uint8Array, tried: string): Tu
   const envelope = openEnvelope(bytes);
   if (envelope.status === "damaged") {
     if (envelope.code !== "too_deep") throw new TypeError(`Cannot ${tried}: it ${envelope.message}`);
-    throw new ReprError("storage_failed", `Cannot ${tried}: it nests deeper than ${MAX_DEPTH} levels`, {
+    throw new RepriseError("storage_failed", `Cannot ${tried}: it nests deeper than ${MAX_DEPTH} levels`, {
       hint: "Ask for an answer with a flatter structure",
     });
   }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import {
   isJsonObject,
   type JsonObject,
@@ -61,7 +61,7 @@ export class SessionLock {
   /**
    * Takes the lock of a session for writing.
    *
-   * @throws {ReprError} `session_locked` naming the owner, `session_damaged` when `lock` is no file of ours,
+   * @throws {RepriseError} `session_locked` naming the owner, `session_damaged` when `lock` is no file of ours,
    * `no_such_session` when the session was removed while we waited,
    * `interrupted` when `signal` aborts, `storage_*`.
    */
@@ -97,7 +97,7 @@ export class SessionLock {
 /**
  * Whether somebody is writing to a session, without writing anything: for `fsck` and `doctor`.
  *
- * @throws {ReprError} `storage_*` if the file system refuses the lock (`EIO`, `ESTALE`, `ENOLCK`).
+ * @throws {RepriseError} `storage_*` if the file system refuses the lock (`EIO`, `ESTALE`, `ENOLCK`).
  */
 export async function inspectLock(
   ports: Ports,
@@ -227,7 +227,7 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
     const stop = () => {
       clearTimeout(timer);
       reject(
-        new ReprError("interrupted", "Cannot lock the session: the waiting was interrupted", {
+        new RepriseError("interrupted", "Cannot lock the session: the waiting was interrupted", {
           hint: "Run the command again",
         }),
       );
@@ -300,19 +300,19 @@ function identityIn(value: JsonObject): ProcessIdentity | null {
 }
 
 /** `no_such_session` for a directory that went away under us. */
-function gone(paths: SessionPaths): ReprError {
-  return new ReprError("no_such_session", `Cannot lock session "${paths.id}": it was removed meanwhile`, {
+function gone(paths: SessionPaths): RepriseError {
+  return new RepriseError("no_such_session", `Cannot lock session "${paths.id}": it was removed meanwhile`, {
     hint: 'List the sessions with "reprise ls"',
     details: { session: paths.id },
   });
 }
 
 /** `session_locked` (exit 5), naming the owner. */
-export function locked(paths: SessionPaths, owner: LockOwner | null): ReprError {
+export function locked(paths: SessionPaths, owner: LockOwner | null): RepriseError {
   const by = owner === null
     ? "another process, which has not given its name yet"
     : `process ${owner.pid} on host ${owner.host} since ${owner.since}`;
-  return new ReprError("session_locked", `Cannot write to session "${paths.id}": locked by ${by}`, {
+  return new RepriseError("session_locked", `Cannot write to session "${paths.id}": locked by ${by}`, {
     hint: `Wait for it with --wait SECONDS, or stop it with "reprise interrupt ${paths.id}"`,
     details: { session: paths.id, owner: owner === null ? null : { ...owner } },
   });

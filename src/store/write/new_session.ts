@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { damaged } from "../damage.ts";
@@ -15,7 +15,7 @@ import { lookForDirectory } from "../read/safe_open.ts";
 /**
  * Refuses to start a session that has a turn.
  *
- * @throws {ReprError} `session_exists`, `session_damaged` when its directories are none of ours; the runtime's errors.
+ * @throws {RepriseError} `session_exists`, `session_damaged` when its directories are none of ours; the runtime's errors.
  */
 export function requireUnused(ports: Ports, paths: SessionPaths): void {
   const root = lookForDirectory(ports, paths.root);
@@ -26,7 +26,7 @@ export function requireUnused(ports: Ports, paths: SessionPaths): void {
   if (turns.status === "refused") throw damaged(paths, paths.turns, turns);
   const count = ports.files.list(paths.turns).filter((name) => turnNumberOf(name) !== null).length;
   if (count === 0) return;
-  throw new ReprError(
+  throw new RepriseError(
     "session_exists",
     `Cannot create session "${paths.id}": "${paths.root}" holds ${counted(count, "turn")} already`,
     { hint: `Continue it with "reprise run -s ${paths.id}", or choose another id` },

@@ -1,4 +1,4 @@
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Home } from "../home.ts";
@@ -10,7 +10,7 @@ import { inspectLock, type LockOwner } from "./lock.ts";
  * Who is writing to a session now, without changing anything. `owner` is `null` while a new holder has not given its
  * name yet.
  *
- * @throws {ReprError} `no_such_session`, `session_damaged`.
+ * @throws {RepriseError} `no_such_session`, `session_damaged`.
  */
 export function sessionOwner(
   ports: Ports,
@@ -27,7 +27,7 @@ export function sessionOwner(
  * owner: host, PID namespace, boot and start time are compared. An older version's line has only the host: on Linux the
  * process must then have the lock file open. Systems without `/proc` know host and number only.
  *
- * @throws {ReprError} `session_locked` if any other process may have that number.
+ * @throws {RepriseError} `session_locked` if any other process may have that number.
  */
 export function signalledPid(
   ports: Ports,
@@ -37,7 +37,7 @@ export function signalledPid(
   const { lock } = sessionPaths(home.sessions, id);
   const stopIt = `Find the process that holds "${lock}" (fuser, lsof) and stop it`;
   const refused = (found: string, hint = stopIt) =>
-    new ReprError("session_locked", `Cannot interrupt session "${id}": ${found}`, { hint });
+    new RepriseError("session_locked", `Cannot interrupt session "${id}": ${found}`, { hint });
   if (owner === null) throw refused("its owner has not given its name yet", "Try again");
   const { pid, host, identity } = owner;
   if (host !== process.host) throw refused(`its owner runs on host ${host}`, INTERRUPT_THERE);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import type { BlobRef } from "../../domain/event.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";
@@ -55,7 +55,7 @@ export class SessionWriter {
   readonly #blobs = new Set<string>();
   #manifest: Manifest | null;
   /** Why nothing can be written any more. */
-  #dead: ReprError | null = null;
+  #dead: RepriseError | null = null;
   #closed = false;
 
   private constructor(
@@ -82,7 +82,7 @@ export class SessionWriter {
   /**
    * Starts a session. What a killed creation left behind is taken over.
    *
-   * @throws {ReprError} `session_exists` when it has a turn, `session_locked`, `session_damaged`, `storage_*`.
+   * @throws {RepriseError} `session_exists` when it has a turn, `session_locked`, `session_damaged`, `storage_*`.
    */
   static async create(ports: Ports, home: Home, options: WriterOptions): Promise<SessionWriter> {
     const paths = sessionPaths(home.sessions, options.id);
@@ -103,7 +103,7 @@ export class SessionWriter {
   /**
    * Opens a session for its next turns: lock, leftovers, then what the next request needs, checked.
    *
-   * @throws {ReprError} `no_such_session`, `session_locked`, `session_damaged`, `format_too_new`, `storage_*`.
+   * @throws {RepriseError} `no_such_session`, `session_locked`, `session_damaged`, `format_too_new`, `storage_*`.
    */
   static async open(ports: Ports, home: Home, options: WriterOptions): Promise<SessionWriter> {
     const paths = sessionPaths(home.sessions, options.id);
@@ -164,7 +164,7 @@ export class SessionWriter {
   /**
    * All turns; reads the older ones when a checkpoint let opening pass them over.
    *
-   * @throws {ReprError} `session_damaged` when one of them is; `storage_*`.
+   * @throws {RepriseError} `session_damaged` when one of them is; `storage_*`.
    */
   allTurns(): readonly Turn[] {
     const { turns } = this.#history;
@@ -186,7 +186,7 @@ export class SessionWriter {
    * Appends a turn: it is durable when this returns, and it is what a reader will get from the file. After a
    * failed fsync or a divergence nothing more is written.
    *
-   * @throws {ReprError} `session_diverged` when another writer took the number (the turn is in `quarantine/`), or when
+   * @throws {RepriseError} `session_diverged` when another writer took the number (the turn is in `quarantine/`), or when
    * the session's directory was moved or replaced (the turn is nowhere); `storage_full`, `storage_denied`, `storage_failed`.
    * @throws {TypeError} when the draft breaks the format.
    */
@@ -208,7 +208,7 @@ export class SessionWriter {
    * The turn that {@linkcode append} would write now, but for its time: for a request that depends on whether the turn
    * is ever written.
    *
-   * @throws {ReprError} `storage_failed` when it would be too large.
+   * @throws {RepriseError} `storage_failed` when it would be too large.
    * @throws {TypeError} when the draft breaks the format.
    */
   preview(draft: TurnDraft): Turn {
@@ -231,14 +231,14 @@ export class SessionWriter {
    * Keeps a large content under its sha256: durable when this returns, so that a turn may name it. The same
    * content twice is one blob.
    *
-   * @throws {ReprError} `session_damaged` when another content lies under that name; `session_diverged` when the
+   * @throws {RepriseError} `session_damaged` when another content lies under that name; `session_diverged` when the
    * session's directory was moved or replaced; `storage_*`.
    */
   putBlob(bytes: Uint8Array, options: { readonly lossy?: boolean } = {}): BlobRef {
     const tried = `put a blob of ${counted(bytes.length, "byte")} into session "${this.id}"`;
     this.#requireAlive(tried);
     if (bytes.length > MAX_BLOB_BYTES) {
-      throw new ReprError("storage_failed", `Cannot ${tried}: the cap is ${MAX_BLOB_BYTES} bytes`, {
+      throw new RepriseError("storage_failed", `Cannot ${tried}: the cap is ${MAX_BLOB_BYTES} bytes`, {
         hint: "Cut the content before it is kept",
       });
     }
@@ -258,7 +258,7 @@ export class SessionWriter {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#dead ??= new ReprError("unexpected", "The session was closed");
+    this.#dead ??= new RepriseError("unexpected", "The session was closed");
     this.#turns.close();
     this.#blobsHeld.close();
     this.#lock.release();
@@ -279,14 +279,14 @@ export class SessionWriter {
     }
   }
 
-  #diverged(late: { readonly turn: Turn; readonly temporary: string }, tried: string): ReprError {
+  #diverged(late: { readonly turn: Turn; readonly temporary: string }, tried: string): RepriseError {
     let kept: string;
     try {
       kept = `this turn is kept in ${quarantineTurn(this.#ports, this.#paths, late)}`;
     } catch (error) {
       kept = storageError(error, "keep this turn in quarantine/", late.temporary).message;
     }
-    this.#dead = new ReprError(
+    this.#dead = new RepriseError(
       "session_diverged",
       `Cannot ${tried}: another writer has used that number; ${kept}`,
       {
@@ -298,7 +298,7 @@ export class SessionWriter {
   }
 
   /** The error to throw; after a failed fsync nobody knows what the disk holds, so nothing more is written. */
-  #failed(error: unknown, tried: string, path: string): ReprError {
+  #failed(error: unknown, tried: string, path: string): RepriseError {
     if (error instanceof SyncFailed) return this.#dead = storageError(error, tried, path);
     return this.#dead ?? this.#displacement(tried) ?? storageError(error, tried, path);
   }
@@ -310,7 +310,7 @@ export class SessionWriter {
   }
 
   /** The error to report if something failed because the directory is gone. */
-  #displacement(tried: string): ReprError | null {
+  #displacement(tried: string): RepriseError | null {
     try {
       const moved = this.#moved();
       return moved === null ? null : this.#displaced(tried, moved);
@@ -326,8 +326,8 @@ export class SessionWriter {
     return this.#blobsHeld.isInPlace() ? null : "blobs/";
   }
 
-  #displaced(tried: string, what: "directory" | "blobs/"): ReprError {
-    this.#dead = new ReprError(
+  #displaced(tried: string, what: "directory" | "blobs/"): RepriseError {
+    this.#dead = new RepriseError(
       "session_diverged",
       `Cannot ${tried}: its ${what} was moved or replaced while it was open; nothing was written to the one that has its name now`,
       {
@@ -342,7 +342,7 @@ export class SessionWriter {
 
   #requireAlive(tried: string): void {
     if (this.#dead === null) return;
-    throw new ReprError(
+    throw new RepriseError(
       this.#dead.code,
       `Cannot ${tried}: this writer has stopped. ${this.#dead.message}`,
       { hint: this.#dead.hint ?? "Open the session again", cause: this.#dead },

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ReprError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { commandPattern, pathPattern, PatternError, type Purpose } from "./patterns.ts";
 import type { Subject, ToolGroup } from "./subject.ts";
 
@@ -62,7 +62,7 @@ const GROUPS: ReadonlySet<string> = new Set<ToolGroup>(["read", "write", "shell"
 /**
  * Parses a posture.
  *
- * @throws {ReprError} `usage` for a name that is neither tool nor group, or a pattern that cannot be matched.
+ * @throws {RepriseError} `usage` for a name that is neither tool nor group, or a pattern that cannot be matched.
  */
 export function parsePolicy(source: PolicySource): Policy {
   const parse = (purpose: Purpose, values: readonly string[]) =>
@@ -88,7 +88,7 @@ export function policyText(policy: Policy): readonly string[] {
 /**
  * The posture that {@linkcode policyText} wrote, for a run that goes on under the pins of an earlier one.
  *
- * @throws {ReprError} `usage` for a line that this version does not know: a doubt allows nothing.
+ * @throws {RepriseError} `usage` for a line that this version does not know: a doubt allows nothing.
  */
 export function policyFromText(lines: readonly string[], tools: ReadonlyMap<string, ToolGroup>): Policy {
   const allow: string[] = [];
@@ -99,7 +99,7 @@ export function policyFromText(lines: readonly string[], tools: ReadonlyMap<stri
     else if (line.startsWith("allow ")) allow.push(line.slice("allow ".length));
     else if (line.startsWith("deny ")) deny.push(line.slice("deny ".length));
     else if (line !== "read") {
-      throw new ReprError(
+      throw new RepriseError(
         "usage",
         `Cannot keep the session's permissions: ${JSON.stringify(line)} is not known`,
         {
@@ -140,7 +140,7 @@ function splitValue(value: string): string[] {
 
 function parseRule(text: string, purpose: Purpose, tools: ReadonlyMap<string, ToolGroup>): Rule {
   const refuse = (why: string) =>
-    new ReprError("usage", `Cannot use --${purpose} ${JSON.stringify(text)}: ${why}`, {
+    new RepriseError("usage", `Cannot use --${purpose} ${JSON.stringify(text)}: ${why}`, {
       hint: `Names: ${[...GROUPS, ...tools.keys()].join(", ")}; patterns: "shell:git status", "write:src/**"`,
     });
   const colon = text.indexOf(":");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { deterministicText } from "../../../src/compaction/deterministic.ts";
 import { scopeOf } from "../../../src/compaction/plan.ts";
-import { ReprError } from "../../../src/domain/errors.ts";
+import { RepriseError } from "../../../src/domain/errors.ts";
 import type { HistoryCompactionEvent } from "../../../src/domain/event.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
@@ -58,7 +58,7 @@ function compactedOrNull(
   try {
     return compacted(turns, { tailEvents, target });
   } catch (error) {
-    if (error instanceof ReprError && error.code === "nothing_to_compact") return null;
+    if (error instanceof RepriseError && error.code === "nothing_to_compact") return null;
     throw error;
   }
 }

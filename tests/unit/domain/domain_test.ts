@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { asReprError, EXIT_CODES, ReprError } from "../../../src/domain/errors.ts";
+import { asReprError, EXIT_CODES, RepriseError } from "../../../src/domain/errors.ts";
 import {
   accountHash,
   endpointHashes,
@@ -23,8 +23,8 @@ Deno.test("the version that the program prints is the one of deno.json", () => {
 });
 
 Deno.test("every error has an exit code of the table, and unknown errors are unexpected", () => {
-  assert.equal(new ReprError("session_locked", "x").exitCode, 5);
-  assert.ok(Object.hasOwn(EXIT_CODES, new ReprError("timed_out", "x").exitCode));
+  assert.equal(new RepriseError("session_locked", "x").exitCode, 5);
+  assert.ok(Object.hasOwn(EXIT_CODES, new RepriseError("timed_out", "x").exitCode));
   const cause = new TypeError("odd");
   assert.deepEqual(asReprError(cause).toJSON().code, "unexpected");
   assert.equal(asReprError(cause).cause, cause);

@@ -1,7 +1,7 @@
 /** Refusals in words that are not known: one retry without reasoning, and a notice only where that helped. */
 import assert from "node:assert/strict";
 import * as z from "zod";
-import { ReprError } from "../../../src/domain/errors.ts";
+import { RepriseError } from "../../../src/domain/errors.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import {
   answer,
@@ -270,7 +270,7 @@ promise("where a replay has no recording of the retry, the recorded refusal stan
         send: (request, signal) => {
           sent += 1;
           if (sent === 1) return reached.send(request, signal);
-          return Promise.reject(new ReprError("fixture_miss", "Cannot answer request 2 from the fixture"));
+          return Promise.reject(new RepriseError("fixture_miss", "Cannot answer request 2 from the fixture"));
         },
       });
       assert.deepEqual([second.ended.exit_code, sent], [13, 2]);

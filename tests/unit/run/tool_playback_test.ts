@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ReprError } from "../../../src/domain/errors.ts";
+import { RepriseError } from "../../../src/domain/errors.ts";
 import { executeRun } from "../../../src/run/loop.ts";
 import type { PlayedCall, ToolPlayback } from "../../../src/run/tool_playback.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
@@ -28,7 +28,7 @@ async function play(names: readonly string[], records: Readonly<Record<string, P
     const playback: ToolPlayback = {
       take({ name }) {
         const found = records[name];
-        if (found === undefined) throw new ReprError("fixture_miss", `Cannot answer ${name}`);
+        if (found === undefined) throw new RepriseError("fixture_miss", `Cannot answer ${name}`);
         return found;
       },
     };

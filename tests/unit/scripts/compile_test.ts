@@ -3,7 +3,7 @@ import { endOfSectionHeaders } from "../../../scripts/compile/elf.ts";
 import { PERMISSION_FLAGS } from "../../../scripts/compile/permissions.ts";
 import { cutRuntime, verifyTarball } from "../../../scripts/compile/runtime_from_npm.ts";
 import { hostTarget, parseTarget, TARGETS } from "../../../scripts/compile/targets.ts";
-import { ReprError } from "../../../src/domain/errors.ts";
+import { RepriseError } from "../../../src/domain/errors.ts";
 
 /** A 64-bit little-endian ELF header that announces `entries` section headers of 64 bytes at `tableOffset`. */
 function elfHeader(tableOffset: number, entries: number, length: number): Uint8Array {
@@ -17,7 +17,8 @@ function elfHeader(tableOffset: number, entries: number, length: number): Uint8A
 }
 
 function failsWith(code: string, pattern: RegExp) {
-  return (error: unknown) => error instanceof ReprError && error.code === code && pattern.test(error.message);
+  return (error: unknown) =>
+    error instanceof RepriseError && error.code === code && pattern.test(error.message);
 }
 
 Deno.test("the runtime ends where the section header table ends, whatever follows", () => {

@@ -1,6 +1,6 @@
 /** fsck and the verbs apply the same rules: they accept each session that it finds sound, and it names each that they refuse. */
 import assert from "node:assert/strict";
-import { ReprError } from "../../../src/domain/errors.ts";
+import { RepriseError } from "../../../src/domain/errors.ts";
 import { parseSessionId, type SessionId } from "../../../src/domain/ids.ts";
 import type { Ports } from "../../../src/domain/ports.ts";
 import { sessionInstructions } from "../../../src/cli/run/session_instructions.ts";
@@ -101,7 +101,7 @@ async function assertAgree(place: Place, report: FsckReport, where: string): Pro
     }
     const message = `${where}: ${verb} refuses with ${refusal}`;
     assert.ok(!clean, `${message}, and fsck finds ${JSON.stringify(report.findings)}`);
-    assert.ok(refusal instanceof ReprError, message);
+    assert.ok(refusal instanceof RepriseError, message);
     if (refusal.code === "session_damaged") {
       assert.ok(errors.length > 0, `${message}, and fsck finds no error`);
     }
@@ -162,7 +162,7 @@ Deno.test(`of ${samples(2_000)} odd sessions, run, export and fork accept each t
       const { lostBlobs } = await repairSession(ports, home, { id, waitMs: 0 });
       await record(place, lostBlobs.map(({ sha256 }) => sha256));
     } catch (error) {
-      assert.ok(error instanceof ReprError, `${where}: ${error}`);
+      assert.ok(error instanceof RepriseError, `${where}: ${error}`);
       assert.match(error.code, /^(?:session_damaged|format_too_new|no_such_session)$/, `${where}: ${error}`);
       return;
     }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { posix } from "node:path";
 import fc from "fast-check";
 import { isSessionId, parseSessionId } from "../../../src/domain/ids.ts";
-import { ReprError } from "../../../src/domain/errors.ts";
+import { RepriseError } from "../../../src/domain/errors.ts";
 import type { Files } from "../../../src/domain/ports.ts";
 import { exportSession } from "../../../src/store/transfer/export.ts";
 import { planFork } from "../../../src/store/lifecycle/fork.ts";
@@ -103,7 +103,7 @@ async function refusing(run: () => unknown): Promise<void> {
   try {
     await run();
   } catch (error) {
-    if (!(error instanceof ReprError || error instanceof TypeError)) throw error;
+    if (!(error instanceof RepriseError || error instanceof TypeError)) throw error;
   }
 }
 

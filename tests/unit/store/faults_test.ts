@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ReprError } from "../../../src/domain/errors.ts";
+import { RepriseError } from "../../../src/domain/errors.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import { type Home, openHome } from "../../../src/store/home.ts";
@@ -136,7 +136,7 @@ function assertTyped(
     assert.ok(harmless, `${at.where}: was swallowed`);
     return;
   }
-  assert.ok(outcome instanceof ReprError, `${at.where}: ${outcome}`);
+  assert.ok(outcome instanceof RepriseError, `${at.where}: ${outcome}`);
   assert.ok(STORAGE.has(outcome.code), `${at.where}: ${outcome.code}`);
   assert.equal(outcome.exitCode, 14);
   assert.equal(outcome.code, CODE_FOR[at.code], at.where);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ReprError } from "../../../src/domain/errors.ts";
+import { RepriseError } from "../../../src/domain/errors.ts";
 import { fileError, orFileError, orStorageError, storageError } from "../../../src/store/fs_errors.ts";
 
 const REFUSED = [
@@ -21,7 +21,7 @@ Deno.test("the hint about a path outside of the home speaks of that path, and on
 });
 
 Deno.test("our own bugs and errors that are told already are left as they are", () => {
-  const told = new ReprError("usage", "Cannot");
+  const told = new RepriseError("usage", "Cannot");
   for (const or of [orStorageError, orFileError]) {
     for (const error of [told, new TypeError("ours"), new RangeError("ours")]) {
       assert.throws(() =>

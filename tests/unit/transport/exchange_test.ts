@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ReprError } from "../../../src/domain/errors.ts";
+import { RepriseError } from "../../../src/domain/errors.ts";
 import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
 import { type ExchangeOptions, openEventStream, type RetryInfo } from "../../../src/transport/exchange.ts";
 import { createPlayer } from "../../../src/transport/player.ts";
@@ -44,9 +44,9 @@ async function textOf(options: ExchangeOptions): Promise<string> {
   return text;
 }
 
-async function errorOf(promise: Promise<unknown>): Promise<ReprError> {
+async function errorOf(promise: Promise<unknown>): Promise<RepriseError> {
   const error = await promise.then(() => assert.fail("must not succeed"), (error) => error);
-  assert.ok(error instanceof ReprError, String(error));
+  assert.ok(error instanceof RepriseError, String(error));
   assert.ok(!`${error.message} ${JSON.stringify(error.details)}`.includes("canary"), error.message);
   return error;
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ReprError } from "../../../src/domain/errors.ts";
+import { RepriseError } from "../../../src/domain/errors.ts";
 import { discard, readText } from "../../../src/transport/http.ts";
 import { createLiveSend } from "../../../src/transport/live.ts";
 import { hangingSse, livePorts, liveSend, requestTo, sse, withRawServer, withServer } from "./support.ts";
@@ -18,7 +18,7 @@ async function gzip(text: string): Promise<Uint8Array<ArrayBuffer>> {
 
 function codeIs(code: string, pattern: RegExp) {
   return (error: unknown) => {
-    assert.ok(error instanceof ReprError, String(error));
+    assert.ok(error instanceof RepriseError, String(error));
     assert.equal(error.code, code, error.message);
     assert.match(error.message, pattern);
     assert.ok(!`${error.message} ${error.hint} ${JSON.stringify(error.details)}`.includes("canary"));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { ReprError } from "../../../src/domain/errors.ts";
+import { RepriseError } from "../../../src/domain/errors.ts";
 import { readSse, type SseEvent, type SseLimits } from "../../../src/transport/sse.ts";
 import { cut } from "./support.ts";
 
@@ -19,7 +19,7 @@ async function read(chunks: readonly Uint8Array[], limits?: SseLimits): Promise<
     }
     return { events, error: undefined };
   } catch (error) {
-    assert.ok(error instanceof ReprError, String(error));
+    assert.ok(error instanceof RepriseError, String(error));
     assert.equal(error.code, "bad_stream");
     return { events, error: error.message };
   }
@@ -197,7 +197,7 @@ Deno.test("leaving early lets go of the body, and so does an error", async () =>
 Deno.test("an error of the body reaches the reader, and nothing comes after it", async () => {
   async function* body() {
     yield encoder.encode("data: 1\n\ndata: 2");
-    throw new ReprError("stream_cut", "The connection broke off");
+    throw new RepriseError("stream_cut", "The connection broke off");
   }
   const events = readSse(body());
   assert.equal((await events.next()).value?.length, 1);

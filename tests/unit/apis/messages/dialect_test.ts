@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ReprError } from "../../../../src/domain/errors.ts";
+import { RepriseError } from "../../../../src/domain/errors.ts";
 import { accountHash } from "../../../../src/domain/fingerprint.ts";
 import { anthropicMessages } from "../../../../src/apis/messages/dialect.ts";
 import { dialectOf } from "../../../../src/apis/apis.ts";
@@ -24,7 +24,7 @@ Deno.test("the version is always sent, the key in the header of its scheme, and 
 
 Deno.test("a key that no header can carry is refused without being quoted", () => {
   assert.throws(() => anthropicMessages.headers({ value: "secret\n", scheme: "api_key" }), (error) => {
-    assert.ok(error instanceof ReprError && error.code === "bad_configuration");
+    assert.ok(error instanceof RepriseError && error.code === "bad_configuration");
     assert.ok(!`${error.message} ${error.stack}`.includes("secret"));
     return true;
   });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ReprError } from "../../../../src/domain/errors.ts";
+import { RepriseError } from "../../../../src/domain/errors.ts";
 import { openaiResponses } from "../../../../src/apis/responses/dialect.ts";
 
 Deno.test("the key is a bearer token, and without a key there is no such header", () => {
@@ -14,7 +14,7 @@ Deno.test("the key is a bearer token, and without a key there is no such header"
 Deno.test("a key that no header can carry is refused without being quoted", () => {
   for (const key of ["", "sk-secret\n", "sk secret", "sk-secret\u4e00"]) {
     assert.throws(() => openaiResponses.headers({ value: key, scheme: "bearer" }), (error) => {
-      assert.ok(error instanceof ReprError);
+      assert.ok(error instanceof RepriseError);
       assert.equal(error.code, "bad_configuration");
       assert.ok(!`${error.message} ${error.stack} ${error.cause}`.includes("secret"));
       return true;

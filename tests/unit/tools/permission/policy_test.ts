@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ReprError } from "../../../../src/domain/errors.ts";
+import { RepriseError } from "../../../../src/domain/errors.ts";
 import { splitWords } from "../../../../src/tools/permission/shell_words.ts";
 import {
   hiddenPaths,
@@ -127,7 +127,7 @@ Deno.test("a rule that cannot mean anything is refused before the run, with what
     for (const flag of ["allow", "deny"] as const) {
       const source = { allow: [], deny: [], ask: false, tools: TOOL_GROUPS, [flag]: [value] };
       assert.throws(() => parsePolicy(source), (error) => {
-        assert(error instanceof ReprError && error.exitCode === 2, value);
+        assert(error instanceof RepriseError && error.exitCode === 2, value);
         assert.match(error.message, message);
         assert(error.message.startsWith(`Cannot use --${flag} `), error.message);
         assert.match(error.hint ?? "", /read_file.*shell:git status/);
@@ -145,8 +145,8 @@ Deno.test("a posture is pinned in one canonical spelling, and comes back from it
   assert.deepEqual(policyText(parse(["write", "shell:git status"], ["write:secret/**"], true)), text);
   assert.deepEqual(policyText(parse(["shell:git status", "write,write"], ["write:secret/**"], true)), text);
   assert.deepEqual(policyText(policyFromText(text, TOOL_GROUPS)), text);
-  assert.throws(() => policyFromText(["read", "allow everything"], TOOL_GROUPS), ReprError);
-  assert.throws(() => policyFromText(["read", "sandbox off"], TOOL_GROUPS), ReprError);
+  assert.throws(() => policyFromText(["read", "allow everything"], TOOL_GROUPS), RepriseError);
+  assert.throws(() => policyFromText(["read", "sandbox off"], TOOL_GROUPS), RepriseError);
 });
 
 Deno.test("a denied path is hidden from what lists and searches, with all below it", () => {
