@@ -6,7 +6,7 @@
  */
 import { join } from "node:path";
 import { type TestStream, testStreams } from "../tests/support/streams.ts";
-import { anthropicMessages } from "../src/apis/messages/dialect.ts";
+import { messagesApi } from "../src/apis/messages/api.ts";
 import { type Aimock, withAimock } from "./aimock.ts";
 import { type Bench, type BenchContext, sized } from "./bench.ts";
 import { makeBinaries } from "./binaries.ts";
@@ -114,7 +114,7 @@ async function keptBy(candidate: Candidate, streams: readonly TestStream[]): Pro
     const kept: Kept[] = [];
     for (const [index, stream] of streams.entries()) {
       const played = await ask(player.origin, stream, index);
-      kept.push(await compared(stream.bytes, played, stream.dialect));
+      kept.push(await compared(stream.bytes, played, stream.api));
     }
     return kept;
   } finally {
@@ -136,9 +136,9 @@ function serveStreams(streams: readonly TestStream[]): { readonly origin: string
 }
 
 /** Asks for a stream the way its API is asked, and reads the body to its end. */
-async function ask(origin: string, { dialect }: TestStream, index: number): Promise<Uint8Array> {
+async function ask(origin: string, { api }: TestStream, index: number): Promise<Uint8Array> {
   const prompt = `Recording ${index}`;
-  const isMessages = dialect === anthropicMessages;
+  const isMessages = api === messagesApi;
   const response = await fetch(`${origin}${isMessages ? "/v1/messages" : "/v1/responses"}`, {
     method: "POST",
     headers: {

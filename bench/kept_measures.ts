@@ -4,7 +4,7 @@
  * @module
  */
 import { isJsonObject, type JsonValue, parsedObject } from "../src/domain/json.ts";
-import type { Dialect } from "../src/apis/api.ts";
+import type { Api } from "../src/apis/api.ts";
 import { readEvents } from "../tests/support/streams.ts";
 
 /** What is counted. */
@@ -20,8 +20,8 @@ export interface Count {
 export type Kept = Readonly<Record<(typeof MEASURES)[number], Count>>;
 
 /** Compares `played` with the `original` that it should be. */
-export async function compared(original: Uint8Array, played: Uint8Array, dialect: Dialect): Promise<Kept> {
-  const [before, after] = [await contentOf(original, dialect), await contentOf(played, dialect)];
+export async function compared(original: Uint8Array, played: Uint8Array, api: Api): Promise<Kept> {
+  const [before, after] = [await contentOf(original, api), await contentOf(played, api)];
   return {
     events: common(before.kinds, after.kinds),
     kinds: common([...new Set(before.kinds)], [...new Set(after.kinds)]),
@@ -55,9 +55,9 @@ interface Content {
   readonly numbers: readonly string[];
 }
 
-async function contentOf(bytes: Uint8Array, dialect: Dialect): Promise<Content> {
+async function contentOf(bytes: Uint8Array, api: Api): Promise<Content> {
   const { events } = await readEvents([bytes]);
-  const assembler = dialect.newAssembler();
+  const assembler = api.newAssembler();
   const updates = [...events.flatMap((event) => assembler.feed(event)), ...assembler.end()];
   const text = updates.map((update) => update.kind === "text_delta" ? update.delta : "").join("");
   const payloads = events.map(({ event, data }) => ({ event, payload: parsedObject(data) }));

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { openaiResponses } from "../src/apis/responses/dialect.ts";
+import { responsesApi } from "../src/apis/responses/api.ts";
 import { readSse } from "../src/transport/sse.ts";
 import { bodyOfChunks } from "../tests/support/streams.ts";
 import { type Bench, sized } from "./bench.ts";
@@ -50,7 +50,7 @@ function chunksOf(megabytes: number, size: number): Uint8Array[] {
 }
 
 async function readItem(chunks: readonly Uint8Array[]): Promise<void> {
-  const assembler = openaiResponses.newAssembler();
+  const assembler = responsesApi.newAssembler();
   let items = 0;
   for await (const batch of readSse(bodyOfChunks(chunks))) {
     for (const event of batch) items += assembler.feed(event).filter(({ kind }) => kind === "item").length;

@@ -5,7 +5,7 @@
  * @module
  */
 import OpenAI from "openai";
-import { openaiResponses } from "../src/apis/responses/dialect.ts";
+import { responsesApi } from "../src/apis/responses/api.ts";
 import { readSse } from "../src/transport/sse.ts";
 import { type Bench, sized } from "./bench.ts";
 import { type Report, speedRow, timeRow } from "./report.ts";
@@ -120,7 +120,7 @@ async function payloadsOf(bytes: Uint8Array): Promise<string[]> {
 
 /** Reads one response after the other out of `body`. */
 async function assemble(body: AsyncIterable<Uint8Array>, { streams }: StreamSet): Promise<void> {
-  let assembler = openaiResponses.newAssembler();
+  let assembler = responsesApi.newAssembler();
   let responses = 0;
   let items = 0;
   for await (const batch of readSse(body)) {
@@ -129,7 +129,7 @@ async function assemble(body: AsyncIterable<Uint8Array>, { streams }: StreamSet)
         if (update.kind === "item") items++;
         if (update.kind !== "finished") continue;
         responses++;
-        assembler = openaiResponses.newAssembler();
+        assembler = responsesApi.newAssembler();
       }
     }
   }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { openaiResponses } from "../src/apis/responses/dialect.ts";
+import { responsesApi } from "../src/apis/responses/api.ts";
 import { readSse } from "../src/transport/sse.ts";
 import { HAS_RECORDINGS, recordedStreams } from "../tests/unit/apis/responses/recorded_streams.ts";
 import { MODEL } from "./session.ts";
@@ -29,7 +29,7 @@ export async function sampleStreams(): Promise<StreamSet> {
 
 /** True for a completed response that says nothing after its terminal event: others would end a whole set. */
 async function endsWell(bytes: Uint8Array): Promise<boolean> {
-  const assembler = openaiResponses.newAssembler();
+  const assembler = responsesApi.newAssembler();
   let named = true;
   let status: string | undefined;
   let after = false;

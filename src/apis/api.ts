@@ -1,12 +1,16 @@
 /**
- * What every dialect of an API does: build a request, turn the stream's events into items, judge errors.
+ * What a wire API is to the program: build a request, turn the stream's events into items, judge errors.
  *
  * @module
  */
 import type { Item, Omission, Usage } from "../domain/event.ts";
 import type { ApiFailure } from "../domain/failure.ts";
+import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
+
+/** Names of the wire APIs. */
+export type ApiName = "responses" | "messages";
 
 /** A key and how it goes out: `bearer` in `Authorization`, `api_key` in the provider's own header. */
 export interface ApiKey {
@@ -14,7 +18,7 @@ export interface ApiKey {
   readonly scheme: "bearer" | "api_key";
 }
 
-/** What one request asks for, before it has the shape of a dialect. */
+/** What one request asks for, before it has the shape of an API. */
 export interface RequestSpec {
   readonly model: string;
   /** The system text; left out of the body when empty. */
@@ -38,13 +42,13 @@ export interface RequestSpec {
 export interface BuiltRequest {
   /** To be appended to the base URL, such as `/responses`. */
   readonly path: string;
-  /** Headers that this request needs beside those of {@linkcode Dialect.headers}. */
+  /** Headers that this request needs beside those of {@linkcode Api.headers}. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The exact text of the body. */
   readonly body: string;
   /**
    * Every field of the body beside its history, in body order; what the run pins stands as the text `instructions`
-   * and as `tools` in the Responses shape, whatever the dialect makes of them.
+   * and as `tools` in the Responses shape, whatever the API makes of them.
    */
   readonly fields: JsonObject;
   /** Number of elements in the history that is sent. */
@@ -131,8 +135,14 @@ export interface BodyPieces {
   readonly closings: readonly string[];
 }
 
-/** One API's way of saying things. */
-export interface Dialect {
+/** A wire API: everything that the program knows of it. One value for each, in {@linkcode APIS} of `apis.ts`. */
+export interface Api {
+  /** As `api` of a recorded request names it. */
+  readonly name: ApiName;
+  /** Kinds of provider whose servers speak it. */
+  readonly providers: readonly ProviderKind[];
+  /** True for the paths of its requests, without query. */
+  readonly ownsPath: (pathname: string) => boolean;
   /**
    * The headers of a request; `null` sends no key.
    *

@@ -1,5 +1,5 @@
 /**
- * Refusals whose words are not known: which of them leaving reasoning out could help against, in every dialect.
+ * Refusals whose words are not known: which of them leaving reasoning out could help against, in every API.
  *
  * @module
  */

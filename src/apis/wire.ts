@@ -1,5 +1,5 @@
 /**
- * Received error shapes, which all dialects share. Loose, because servers add fields without notice; and only judging:
+ * Received error shapes, which all APIs share. Loose, because servers add fields without notice; and only judging:
  * what is stored and sent is the parsed JSON, never zod's output.
  *
  * @module

@@ -53,7 +53,7 @@ export const ANSWER_SCHEMA: JsonObject = {
   },
 };
 
-/** A packaged request for a summary, in no dialect yet. */
+/** A packaged request for a summary, in no API yet. */
 export interface ModelContract {
   readonly contract: typeof CONTRACT;
   readonly instructions: string;

@@ -1,5 +1,5 @@
 /**
- * What the fold hands to a provider: which records go into the next request, in order, in no dialect yet.
+ * What the fold hands to a provider: which records go into the next request, in order, in no API yet.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export type FoldedEntry =
   | {
     readonly kind: "tool_result";
     readonly callId: string;
-    /** `type` of the call's item, which decides the type of the output item where the dialect has several. */
+    /** `type` of the call's item, which decides the type of the output item where the API has several. */
     readonly callType: string;
     readonly output: string;
     /** Set when the call did not do what it was asked for. */

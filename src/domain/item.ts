@@ -1,5 +1,5 @@
 /**
- * What an item says, in whichever dialect it came: Responses items (protocol §2) and Messages content blocks (§10).
+ * What an item says, in whichever API it came: Responses items (protocol §2) and Messages content blocks (§10).
  *
  * @module
  */

@@ -77,7 +77,7 @@ function thinkingMismatch(item: Item): DropReason | null {
     case "compaction":
       return null;
     default:
-      // An item of another dialect, whatever it carries.
+      // An item of another api, whatever it carries.
       return "other_provider";
   }
 }

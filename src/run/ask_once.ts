@@ -6,7 +6,7 @@
 import { RepriseError } from "../domain/errors.ts";
 import type { Item } from "../domain/event.ts";
 import type { Ports } from "../domain/ports.ts";
-import type { ApiKey, BuiltRequest, Dialect, FinishedResponse } from "../apis/api.ts";
+import type { Api, ApiKey, BuiltRequest, FinishedResponse } from "../apis/api.ts";
 import { openEventStream } from "../transport/exchange.ts";
 import type { Send } from "../transport/http.ts";
 import { failureOfResponse } from "./failure.ts";
@@ -14,7 +14,7 @@ import { failureOfResponse } from "./failure.ts";
 /** Where a request goes, and how. */
 export interface Asking {
   readonly ports: Ports;
-  readonly dialect: Dialect;
+  readonly api: Api;
   readonly send: Send;
   /** The URL of a path of the API, such as `/responses`. */
   readonly urlOf: (path: string) => string;
@@ -37,22 +37,22 @@ export interface Answered {
  * @throws {RepriseError} when no whole response came: network, provider, a cut stream.
  */
 export async function askOnce(
-  { ports, dialect, send, urlOf, key, signal }: Asking,
+  { ports, api, send, urlOf, key, signal }: Asking,
   built: BuiltRequest,
 ): Promise<Answered> {
   const stream = await openEventStream({
     send,
     request: {
       url: urlOf(built.path),
-      headers: { ...dialect.headers(key), ...built.headers },
+      headers: { ...api.headers(key), ...built.headers },
       body: built.body,
     },
     signal,
     clock: ports.clock,
     random: ports.random,
-    classify: (status, headers, body) => dialect.classify(status, headers, body),
+    classify: (status, headers, body) => api.classify(status, headers, body),
   });
-  const assembler = dialect.newAssembler();
+  const assembler = api.newAssembler();
   const items: Item[] = [];
   let response: FinishedResponse | null = null;
   const take = (update: ReturnType<typeof assembler.feed>[number]) => {
@@ -69,5 +69,5 @@ export async function askOnce(
   const failure = failureOfResponse(finished);
   if (failure !== null) throw failure;
   if (finished === null) throw new RepriseError("stream_cut", "The response had no end");
-  return { items, response: finished, account: dialect.accountOf(stream.headers) };
+  return { items, response: finished, account: api.accountOf(stream.headers) };
 }

@@ -17,7 +17,7 @@ import { RepriseError } from "../domain/errors.ts";
 import type { Usage } from "../domain/event.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import type { FoldTarget } from "../fold/guard.ts";
-import { dialectOf } from "../apis/apis.ts";
+import { apiOf } from "../apis/apis.ts";
 
 /** A checkpoint that is worth writing. */
 export interface MadeCheckpoint {
@@ -61,7 +61,7 @@ export function isOverLimit(turns: readonly Turn[], { limit }: Pick<AutoCompacti
   if (newest?.kind !== "model") return false;
   const usage = newest.events.findLast((event) => event.type === "provider_usage");
   if (usage === undefined) return false;
-  return dialectOf(newest.fingerprint.provider).usageOf(usage.usage).input_tokens > limit;
+  return apiOf(newest.fingerprint.provider).usageOf(usage.usage).input_tokens > limit;
 }
 
 /**

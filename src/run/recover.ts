@@ -13,7 +13,7 @@ import { ORPHAN_OUTPUT } from "../fold/history_fold.ts";
 import { readSteering } from "../fold/overrides.ts";
 import type { SessionWriter } from "../store/write/writer.ts";
 import type { Emit } from "./events.ts";
-import { dialectOf } from "../apis/apis.ts";
+import { apiOf } from "../apis/apis.ts";
 
 /** The calls that wait for results at the end of `turns`, oldest first. */
 export function openCalls(turns: readonly Turn[]): ToolCallEvent[] {
@@ -107,7 +107,7 @@ export function usageOfRun(turns: readonly Turn[], run: number): Usage {
       // A checkpoint inside the run says what was spent before it: those turns may not have been read.
       if (event.type === "history_compaction") total = event.run_usage ?? total;
       if (event.type === "provider_usage" && turn.kind === "model") {
-        total = addUsage(total, dialectOf(turn.fingerprint.provider).usageOf(event.usage));
+        total = addUsage(total, apiOf(turn.fingerprint.provider).usageOf(event.usage));
       }
     }
   }

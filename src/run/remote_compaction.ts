@@ -29,10 +29,10 @@ const answerSchema = z.looseObject({
 
 /** The request's path and body: a model and the history, nothing else. */
 export function remoteRequest(
-  { dialect }: Pick<Asking, "dialect">,
+  { api }: Pick<Asking, "api">,
   { model, entries }: { readonly model: string; readonly entries: readonly FoldedEntry[] },
 ): { readonly path: string; readonly body: string } {
-  return { path: "/responses/compact", body: dialect.bodyOf({ model }, entries) };
+  return { path: "/responses/compact", body: api.bodyOf({ model }, entries) };
 }
 
 /**
@@ -45,8 +45,8 @@ export async function remoteText(
   request: { readonly path: string; readonly body: string },
   { model, fingerprint }: { readonly model: string; readonly fingerprint: Fingerprint },
 ): Promise<CheckpointText> {
-  const { dialect, key, signal } = asking;
-  const headers = { ...dialect.headers(key), accept: "application/json" };
+  const { api, key, signal } = asking;
+  const headers = { ...api.headers(key), accept: "application/json" };
   const response = await asking.send(
     { url: asking.urlOf(request.path), headers, body: request.body },
     signal,
@@ -59,12 +59,12 @@ export async function remoteText(
   }
   if (response.status >= 300) {
     const text = withoutSecrets(await readText(response.body, MAX_ERROR_BYTES), headers);
-    throw failureError(dialect.classify(response.status, response.headers, text), {
+    throw failureError(api.classify(response.status, response.headers, text), {
       requestId: response.headers.get("x-request-id"),
     });
   }
   const { output, usage } = parse(await readText(response.body, MAX_ANSWER_BYTES));
-  const account = dialect.accountOf(response.headers) ?? fingerprint.account;
+  const account = api.accountOf(response.headers) ?? fingerprint.account;
   return {
     strategy: "remote",
     summary: "",

@@ -76,7 +76,7 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
   const turns = context.pending === null ? saved : [...saved, writer.preview(context.pending)];
   const folded = foldHistory(turns, target);
   const without = standingOmissions(turns, setup, setup.model);
-  const built = setup.dialect.buildRequest({
+  const built = setup.api.buildRequest({
     model: setup.model,
     instructions: setup.instructions,
     tools: toolSchemas(setup.tools),
@@ -126,7 +126,7 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     folded,
     without,
     failure,
-    usage: usage === null ? NO_USAGE : setup.dialect.usageOf(usage),
+    usage: usage === null ? NO_USAGE : setup.api.usageOf(usage),
   };
 }
 
@@ -150,13 +150,13 @@ async function receive(
       send: setup.send,
       request: {
         url: setup.urlOf(request.path),
-        headers: { ...setup.dialect.headers(setup.key), ...request.headers },
+        headers: { ...setup.api.headers(setup.key), ...request.headers },
         body: request.body,
       },
       signal: setup.stop.signal,
       clock: setup.ports.clock,
       random: setup.ports.random,
-      classify: (status, headers, body) => setup.dialect.classify(status, headers, body),
+      classify: (status, headers, body) => setup.api.classify(status, headers, body),
       onRetry: ({ attempt, delayMs, failure }) =>
         setup.emit({
           type: "notice",
@@ -167,8 +167,8 @@ async function receive(
           message: failure.message,
         }),
     });
-    account = setup.dialect.accountOf(stream.headers) ?? account;
-    const assembler = setup.dialect.newAssembler();
+    account = setup.api.accountOf(stream.headers) ?? account;
+    const assembler = setup.api.newAssembler();
     const take = (update: ReturnType<typeof assembler.feed>[number]) => {
       switch (update.kind) {
         case "text_delta":

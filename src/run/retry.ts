@@ -125,7 +125,7 @@ export class Retries {
   }
 
   #refusalOf({ failure, folded }: RequestOutcome) {
-    return failure === null ? null : this.#run.setup.dialect.refusalOf(failure, folded.entries);
+    return failure === null ? null : this.#run.setup.api.refusalOf(failure, folded.entries);
   }
 
   /** Keeps what a refused response brought; returns the turn that answers its calls and explains the retry. */

@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts
 import type { ModelTurn, Turn } from "../domain/turn.ts";
 import { FOLD_VERSION, type Folded, foldHistory } from "../fold/fold.ts";
 import type { ReplayMode } from "../fold/guard.ts";
-import { dialectOf } from "../apis/apis.ts";
+import { apiOf } from "../apis/apis.ts";
 import { type Series, seriesOf } from "./verify_series.ts";
 
 /** What re-folding a model turn's request showed. Only `differs` is a fault. */
@@ -114,7 +114,7 @@ function refoldTogether(
   const last = requests.at(-1) as ModelTurn;
   const { entries, seqs, version } = foldFor(last, turnsBefore(last, turns, checkpoint));
   if (version > last.request.fold) return new Map(requests.map((turn) => [turn, { version, sum: null }]));
-  const body = dialectOf(last.fingerprint.provider).bodyPieces(entries);
+  const body = apiOf(last.fingerprint.provider).bodyPieces(entries);
   if (body === null) return null;
   const openings = new Map<string, string>();
   const refolds = new Map<ModelTurn, Refold>();
@@ -155,7 +155,7 @@ function bodyOf(
   { readText }: RefoldSource,
 ): string | null {
   const whole = wholeFields(request.fields, readText);
-  return whole === null ? null : dialectOf(fingerprint.provider).bodyOf(whole, entries);
+  return whole === null ? null : apiOf(fingerprint.provider).bodyOf(whole, entries);
 }
 
 /** All turns before a request; with a checkpoint in force, those that opening a session reads. */

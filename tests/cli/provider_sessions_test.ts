@@ -95,7 +95,7 @@ together("a session goes on with its provider as with its model", {
 });
 
 Deno.test({
-  name: "a fixture of any provider plays in that provider's dialect, whatever the environment says",
+  name: "a fixture of any provider plays in that provider's api, whatever the environment says",
   sanitizeOps: true,
   sanitizeResources: true,
   fn: async () => {

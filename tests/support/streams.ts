@@ -6,9 +6,9 @@
  */
 import assert from "node:assert/strict";
 import { RepriseError } from "../../src/domain/errors.ts";
-import { anthropicMessages } from "../../src/apis/messages/dialect.ts";
-import { openaiResponses } from "../../src/apis/responses/dialect.ts";
-import type { Dialect, StreamUpdate } from "../../src/apis/api.ts";
+import { messagesApi } from "../../src/apis/messages/api.ts";
+import { responsesApi } from "../../src/apis/responses/api.ts";
+import type { Api, StreamUpdate } from "../../src/apis/api.ts";
 import { readSse, type SseEvent } from "../../src/transport/sse.ts";
 import { recordedStreams as recordedMessages } from "../unit/apis/messages/recorded_messages.ts";
 import {
@@ -26,21 +26,21 @@ import { HAS_RECORDINGS, recordedStreams } from "../unit/apis/responses/recorded
 export interface TestStream {
   readonly name: string;
   readonly bytes: Uint8Array;
-  readonly dialect: Dialect;
+  readonly api: Api;
 }
 
-/** Both dialects: every stream can be given to either. */
-export const DIALECTS: readonly Dialect[] = [openaiResponses, anthropicMessages];
+/** Both APIs: every stream can be given to either. */
+export const DIALECTS: readonly Api[] = [responsesApi, messagesApi];
 
 const encoder = new TextEncoder();
 
-/** All streams, by size. There are no fewer than seven of them, of both dialects. */
+/** All streams, by size. There are no fewer than seven of them, of both APIs. */
 export function testStreams(): TestStream[] {
   const streams = [
     ...[...fixtureStreams(), ...HAS_RECORDINGS ? recordedStreams() : []]
-      .map((stream) => ({ ...stream, dialect: openaiResponses })),
+      .map((stream) => ({ ...stream, api: responsesApi })),
     ...[...messagesStreams(), ...HAS_RECORDINGS ? recordedMessages() : []]
-      .map((stream) => ({ ...stream, dialect: anthropicMessages })),
+      .map((stream) => ({ ...stream, api: messagesApi })),
   ];
   return streams.sort((a, b) => a.bytes.length - b.bytes.length);
 }
@@ -81,12 +81,12 @@ export async function readEvents(
   }
 }
 
-/** The events of a stream and what its dialect's assembler makes of them as they come. */
+/** The events of a stream and what its api's assembler makes of them as they come. */
 export async function readUpdates(
   chunks: readonly Uint8Array[],
-  dialect: Dialect,
+  api: Api,
 ): Promise<ReadEvents & { readonly updates: readonly StreamUpdate[] }> {
-  const assembler = dialect.newAssembler();
+  const assembler = api.newAssembler();
   const updates: StreamUpdate[] = [];
   const read = await readEvents(chunks, (event) => updates.push(...assembler.feed(event)));
   updates.push(...assembler.end());

@@ -66,7 +66,7 @@ function renderWhole(entry: FoldedEntry): JsonObject {
 
 /**
  * A `msg_` id makes the server demand the reasoning before it (§2.4): it goes only where that is sent too. Text of the
- * other dialect becomes a message of one part.
+ * other API becomes a message of one part.
  */
 function renderMessage(item: Item, keepId: boolean): JsonObject {
   if (item.type !== "message") {

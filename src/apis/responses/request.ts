@@ -46,7 +46,7 @@ function opening(fields: JsonObject): string {
   return `${JSON.stringify(fields).slice(0, -1)},"input":[`;
 }
 
-/** Thinking of the other dialect never goes, whatever the fold says: no server could read it. */
+/** Thinking of the other API never goes, whatever the fold says: no server could read it. */
 function isForeign(entry: FoldedEntry): boolean {
   return entry.kind === "reasoning" && entry.item.type !== "reasoning";
 }

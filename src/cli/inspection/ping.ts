@@ -1,6 +1,6 @@
 import { itemKind } from "../../domain/item.ts";
 import { counted } from "../../domain/text.ts";
-import { dialectOf } from "../../apis/apis.ts";
+import { apiOf } from "../../apis/apis.ts";
 import { askOnce } from "../../run/ask_once.ts";
 import { createLiveSend } from "../../transport/live.ts";
 import { keySetting } from "../run/api_key.ts";
@@ -24,8 +24,8 @@ export async function tinyRequest({ ports, config }: Context, flags: RequestFlag
   const endpoint = endpointSetting(ports, flags, sources);
   const key = keySetting(ports, endpoint);
   const model = modelSetting(ports, flags, sources).value;
-  const dialect = dialectOf(endpoint.provider);
-  const built = dialect.buildRequest({
+  const api = apiOf(endpoint.provider);
+  const built = api.buildRequest({
     model,
     instructions: "",
     tools: [],
@@ -36,7 +36,7 @@ export async function tinyRequest({ ports, config }: Context, flags: RequestFlag
   const begun = ports.clock.monotonic();
   const { items, response, account } = await askOnce({
     ports,
-    dialect,
+    api,
     send: createLiveSend(ports, { ...liveTimeouts(ports), origin: endpoint.baseUrl.origin }),
     urlOf: (path) => endpoint.urlOf(path),
     key,

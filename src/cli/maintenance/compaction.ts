@@ -15,7 +15,7 @@ import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { foldHistory } from "../../fold/fold.ts";
 import type { FoldTarget } from "../../fold/guard.ts";
 import { readSteering } from "../../fold/overrides.ts";
-import { dialectOf } from "../../apis/apis.ts";
+import { apiOf } from "../../apis/apis.ts";
 import type { ApiKey, BuiltRequest } from "../../apis/api.ts";
 import { type Asking, askOnce } from "../../run/ask_once.ts";
 import type { MadeCheckpoint } from "../../run/checkpoint.ts";
@@ -102,7 +102,7 @@ export function compactRequest(settings: CompactSettings, source: CompactSource)
   if (flags.strategy === "deterministic") return { target, scope, contract: null, built: null };
   if (flags.strategy === "remote") {
     const { entries } = foldHistory(turns.filter(({ turn }) => turn <= scope.cut.turn), target);
-    const built = remoteRequest({ dialect: dialectOf(settings.endpoint.provider) }, {
+    const built = remoteRequest({ api: apiOf(settings.endpoint.provider) }, {
       model: target.model,
       entries,
     });
@@ -110,7 +110,7 @@ export function compactRequest(settings: CompactSettings, source: CompactSource)
   }
   const contract = modelContract(turns, scope);
   const { instructions, outputSchema, entries } = contract;
-  const built = dialectOf(settings.endpoint.provider).buildRequest({
+  const built = apiOf(settings.endpoint.provider).buildRequest({
     model: target.model,
     instructions,
     tools: [],
@@ -184,8 +184,8 @@ function askingOf(
   { ports, endpoint, key }: CompactSettings,
   { send, signal }: Pick<Asking, "send" | "signal">,
 ): Asking {
-  const dialect = dialectOf(endpoint.provider);
-  return { ports, dialect, send, urlOf: (path) => endpoint.urlOf(path), key, signal };
+  const api = apiOf(endpoint.provider);
+  return { ports, api, send, urlOf: (path) => endpoint.urlOf(path), key, signal };
 }
 
 function liveSend({ ports, endpoint }: CompactSettings): Send {

@@ -26,7 +26,7 @@ export interface Endpoint extends EndpointHashes {
   /** Normalised, without the query of Azure and without the `/v1` of Anthropic. */
   readonly baseUrl: URL;
   readonly source: Setting<string>["source"];
-  /** The URL of a request by the path that the dialect gives it, such as `/responses`. */
+  /** The URL of a request by the path that the API gives it, such as `/responses`. */
   urlOf(path: string): string;
 }
 

@@ -6,7 +6,7 @@ import type { Turn, UserTurn } from "../../domain/turn.ts";
 import { type Folded, foldHistory } from "../../fold/fold.ts";
 import type { FoldTarget } from "../../fold/guard.ts";
 import { needsOlderTurns } from "../../fold/overrides.ts";
-import { dialectOf } from "../../apis/apis.ts";
+import { apiOf } from "../../apis/apis.ts";
 import type { BuiltRequest } from "../../apis/api.ts";
 import { standingOmissions } from "../../run/refusals.ts";
 import { fingerprintOf } from "../../run/setup.ts";
@@ -70,7 +70,7 @@ export function nextRequest(source: PreviewSource, prompt: readonly Item[] | nul
   const kept = needsOlderTurns(source.turns, target) ? source.allTurns?.() ?? source.turns : source.turns;
   const turns = prompt === null ? kept : [...kept, userTurn(prompt, kept)];
   const folded = foldHistory(turns, target);
-  const built = dialectOf(endpoint.provider).buildRequest({
+  const built = apiOf(endpoint.provider).buildRequest({
     model,
     instructions: source.instructions,
     tools: toolSchemas(postureOf(flags, source.manifest).offered),

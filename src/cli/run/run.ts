@@ -1,7 +1,7 @@
 /** The verb `run`: one run of a new session, or the next one of a session. */
 import type { ExitCode } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
-import { dialectOf } from "../../apis/apis.ts";
+import { apiOf } from "../../apis/apis.ts";
 import type { RunEnded, RunEvent } from "../../run/events.ts";
 import { executeRun } from "../../run/loop.ts";
 import { PermissionGate } from "../../run/permission_gate.ts";
@@ -96,7 +96,7 @@ async function runIn(
   const setup: RunSetup = {
     ports,
     writer,
-    dialect: dialectOf(endpoint.provider),
+    api: apiOf(endpoint.provider),
     send: ports.wrapSend(
       fixture === null ? recording?.over(live) ?? live : fixtureSend(ports, fixture),
     ),

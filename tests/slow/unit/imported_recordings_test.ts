@@ -3,7 +3,7 @@ import { parse as parseYaml } from "yaml";
 import { isJsonObject, type JsonValue } from "../../../src/domain/json.ts";
 import type { ImportPlan } from "../../../src/fixture/import/plan.ts";
 import { type Fixture, type FixtureExchange, playable } from "../../../src/fixture/read.ts";
-import { dialectOf } from "../../../src/apis/apis.ts";
+import { apiOf } from "../../../src/apis/apis.ts";
 import type { StreamUpdate } from "../../../src/apis/api.ts";
 import { createPlayer } from "../../../src/transport/player.ts";
 import { readSse } from "../../../src/transport/sse.ts";
@@ -278,7 +278,7 @@ async function played({ exchanges, provider }: Fixture): Promise<StreamUpdate[][
   for (const { request } of exchanges) {
     const asked = { url: `https://example.com${request.path}`, headers: {}, body: "" };
     const { body } = await player(asked, new AbortController().signal);
-    const assembler = dialectOf(provider).newAssembler();
+    const assembler = apiOf(provider).newAssembler();
     const updates: StreamUpdate[] = [];
     for await (const batch of readSse(body)) {
       for (const event of batch) updates.push(...assembler.feed(event));

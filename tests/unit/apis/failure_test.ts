@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../src/domain/json.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { classifyStreamError } from "../../../src/apis/failure.ts";
 
 const JSON_TYPE = new Headers({ "content-type": "application/json" });
 
 function judge(status: number, error: JsonObject | string) {
-  return openaiResponses.classify(status, JSON_TYPE, JSON.stringify({ error }));
+  return responsesApi.classify(status, JSON_TYPE, JSON.stringify({ error }));
 }
 
 Deno.test("an HTTP error is judged by status, code, type and words", async (t) => {
@@ -212,7 +212,7 @@ Deno.test("messages say what was refused, in one line, with code and parameter",
 });
 
 Deno.test("other shapes of error bodies are read too", () => {
-  const messageOf = (body: string) => openaiResponses.classify(404, JSON_TYPE, body).message;
+  const messageOf = (body: string) => responsesApi.classify(404, JSON_TYPE, body).message;
   assert.match(messageOf('{"detail":"Not Found"}'), /: Not Found$/);
   assert.match(messageOf('{"message":"nothing here","code":"nope"}'), /"nope"\): nothing here$/);
   assert.match(messageOf('{"error":"model not found"}'), /: model not found$/);
@@ -223,7 +223,7 @@ Deno.test("other shapes of error bodies are read too", () => {
 
 Deno.test("a body that is not JSON is quoted, short and without tags, escapes and keys", () => {
   const html = "<html><head><title>502 Bad Gateway</title></head>\n<body>\x1b[31mnginx " + "x".repeat(5000);
-  const failure = openaiResponses.classify(502, new Headers({ "content-type": "text/html" }), html);
+  const failure = responsesApi.classify(502, new Headers({ "content-type": "text/html" }), html);
   assert.equal(failure.code, "provider_failed");
   assert.match(failure.message, /: "502 Bad Gateway \[31mnginx x+…"$/);
   assert.ok(failure.message.length < 260 && !failure.message.includes("\x1b"));
@@ -234,7 +234,7 @@ Deno.test("a body that is not JSON is quoted, short and without tags, escapes an
 });
 
 Deno.test("a 2xx answer that is no event stream is a bad stream, whatever it says", () => {
-  const html = openaiResponses.classify(
+  const html = responsesApi.classify(
     200,
     new Headers({ "content-type": "text/html; charset=utf-8" }),
     "<p>Login</p>",
@@ -245,7 +245,7 @@ Deno.test("a 2xx answer that is no event stream is a bad stream, whatever it say
     json.message,
     'The server answered with "application/json" instead of "text/event-stream": Provider returned error',
   );
-  const empty = openaiResponses.classify(204, new Headers(), "");
+  const empty = responsesApi.classify(204, new Headers(), "");
   assert.equal(
     empty.message,
     'The server answered with no content type instead of "text/event-stream": an empty body',

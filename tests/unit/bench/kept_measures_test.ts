@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { compared, MEASURES, total } from "../../../bench/kept_measures.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { readEvents } from "../../support/streams.ts";
 
 const encoder = new TextEncoder();
@@ -11,7 +11,7 @@ function sample(): Uint8Array {
 }
 
 Deno.test("a stream that comes out as it went in keeps everything", async () => {
-  const kept = await compared(sample(), sample(), openaiResponses);
+  const kept = await compared(sample(), sample(), responsesApi);
   for (const measure of MEASURES) {
     assert.ok(kept[measure].all > 0, measure);
     assert.equal(kept[measure].kept, kept[measure].all, measure);
@@ -34,7 +34,7 @@ Deno.test("what a player makes of its own is forgiven, what it leaves out is not
       return `event: ${event}\ndata: ${JSON.stringify(payload)}\n\n`;
     },
   ).join("");
-  const kept = await compared(sample(), encoder.encode(rewritten), openaiResponses);
+  const kept = await compared(sample(), encoder.encode(rewritten), responsesApi);
   const deltas = events.filter(({ event }) => event === "response.output_text.delta").length;
   assert.deepEqual(kept.events, { kept: events.length - deltas, all: events.length });
   assert.equal(kept.kinds.kept, kept.kinds.all - 1);

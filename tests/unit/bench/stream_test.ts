@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { syntheticStream } from "../../../bench/stream.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import type { StreamUpdate } from "../../../src/apis/api.ts";
 import { readSse } from "../../../src/transport/sse.ts";
 
 Deno.test("the synthetic stream has as many events as asked for and assembles without an oddity", async () => {
   for (const wanted of [12, 300]) {
-    const assembler = openaiResponses.newAssembler();
+    const assembler = responsesApi.newAssembler();
     const updates: StreamUpdate[] = [];
     let events = 0;
     const body = new Blob([syntheticStream(wanted) as Uint8Array<ArrayBuffer>]).stream();

@@ -9,7 +9,7 @@ import { latestCheckpoint } from "../../../src/compaction/withdraw.ts";
 import type { HistoryCompactionEvent } from "../../../src/domain/event.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import type { FoldTarget } from "../../../src/fold/guard.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 
 /** The turns with one more behind them. */
@@ -49,5 +49,5 @@ export function recent(
 /** The body of the next request. */
 export function bodyOf(turns: readonly Turn[], target: FoldTarget): string {
   const { entries } = foldHistory(turns, target);
-  return openaiResponses.bodyOf({ model: target.model }, entries);
+  return responsesApi.bodyOf({ model: target.model }, entries);
 }

@@ -4,7 +4,7 @@ import type { EventDraft, Item } from "../../../src/domain/event.ts";
 import { isJsonObject, type JsonObject } from "../../../src/domain/json.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import type { FoldTarget } from "../../../src/fold/guard.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { HAS_RECORDINGS, RECORDINGS } from "../apis/responses/recorded_streams.ts";
 import { FINGERPRINT, History, MODEL } from "../../support/history.ts";
 import { recordedLoop } from "./recorded_loops.ts";
@@ -95,7 +95,7 @@ function say(history: History, input: readonly JsonObject[]): void {
 
 function built(history: History): string {
   const { entries } = foldHistory(history.turns, TARGET);
-  return openaiResponses.buildRequest({ model: "m", instructions: "", tools: [], entries, cacheKey: "s" })
+  return responsesApi.buildRequest({ model: "m", instructions: "", tools: [], entries, cacheKey: "s" })
     .body;
 }
 

@@ -5,7 +5,7 @@ import type { FoldedEntry } from "../../../src/domain/folded.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { ORPHAN_OUTPUT } from "../../../src/fold/history_fold.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { call, History, message, reasoning, TARGET } from "../../support/history.ts";
 
 function outputs(entries: readonly FoldedEntry[]): string[] {
@@ -14,7 +14,7 @@ function outputs(entries: readonly FoldedEntry[]): string[] {
 
 function body(turns: readonly Turn[]): string {
   const { entries } = foldHistory(turns, TARGET);
-  return openaiResponses.buildRequest({ model: "m", instructions: "i", tools: [], entries, cacheKey: "s" })
+  return responsesApi.buildRequest({ model: "m", instructions: "i", tools: [], entries, cacheKey: "s" })
     .body;
 }
 

@@ -3,7 +3,7 @@ import { sha256Hex } from "../../../src/domain/hash.ts";
 import { checkSeal } from "../../../src/domain/seal.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { checkRequest } from "../../../src/apis/responses/rules/check.ts";
 import { refoldedBody, refoldSession } from "../../../src/run/verify.ts";
 import { openEnvelope } from "../../../src/store/read/turn_file.ts";
@@ -68,7 +68,7 @@ Deno.test("a log without reasoning folds the same whatever is said about replay"
   const inputs = (["exact", "family", "none"] as const).map((replay) => {
     const { entries, dropped } = foldHistory(turns, { fingerprint, model, replay, window: 0, run: 3 });
     assert.deepEqual(dropped, []);
-    return openaiResponses.bodyOf({ model }, entries);
+    return responsesApi.bodyOf({ model }, entries);
   });
   for (const body of inputs) {
     assert.equal(body.slice(body.indexOf('"input"')), request.slice(request.indexOf('"input"')));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { PROVIDER_KINDS } from "../../../src/domain/fingerprint.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
-import { dialectOf } from "../../../src/apis/apis.ts";
+import { apiOf } from "../../../src/apis/apis.ts";
 import { checkMessagesRequest } from "../../../src/apis/messages/rules/check.ts";
 import { checkRequest } from "../../../src/apis/responses/rules/check.ts";
 import { markOf, type MixedCase, mixedCase } from "./mixed_history.ts";
@@ -37,7 +37,7 @@ Deno.test(`in ${SESSIONS} random sessions that change providers, no opaque byte 
 
 function requestOf({ turns, target }: MixedCase): string {
   const { entries } = foldHistory(turns, target);
-  return dialectOf(target.fingerprint.provider).buildRequest({
+  return apiOf(target.fingerprint.provider).buildRequest({
     model: target.model,
     instructions: "Be careful.",
     tools: [],

@@ -3,7 +3,7 @@ import type { Item, SessionEvent } from "../../../src/domain/event.ts";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import type { ModelTurn, Turn } from "../../../src/domain/turn.ts";
 import { type Folded, foldHistory } from "../../../src/fold/fold.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { fallbackResult, openCalls } from "../../../src/run/recover.ts";
 import { type RandomCase, randomCase } from "./random_history.ts";
 import { requireAccepted } from "./accepted.ts";
@@ -61,7 +61,7 @@ const EXPECTED = [
 ];
 
 function bodyOf({ entries }: Folded, { target }: RandomCase): string {
-  return openaiResponses.buildRequest({
+  return responsesApi.buildRequest({
     model: target.model,
     instructions: "",
     tools: [],

@@ -9,7 +9,7 @@ import type { EventDraft, Item } from "../../../src/domain/event.ts";
 import { callIdOf } from "../../../src/domain/item.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/domain/json.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
-import { dialectOf } from "../../../src/apis/apis.ts";
+import { apiOf } from "../../../src/apis/apis.ts";
 import { readSse } from "../../../src/transport/sse.ts";
 import { RECORDINGS } from "../apis/responses/recorded_streams.ts";
 import { FINGERPRINT, History, TARGET } from "../../support/history.ts";
@@ -67,7 +67,7 @@ export function foldedBeside(steps: readonly RecordedStep[]): Pair[] {
     const fingerprint = { ...FINGERPRINT, provider };
     const { entries } = foldHistory(history.turns, { ...TARGET, fingerprint });
     const spec = { model: "m", instructions: "", tools: [], entries, cacheKey: "s" };
-    const built = JSON.parse(dialectOf(provider).buildRequest(spec).body);
+    const built = JSON.parse(apiOf(provider).buildRequest(spec).body);
     if (items.length > 0) history.model(items, { fingerprint });
     return [elementsOf(built), elementsOf(body)];
   });
@@ -161,7 +161,7 @@ function decoded(file: string, index: number): JsonValue {
 }
 
 async function itemsOf(text: string, provider: RecordedStep["provider"]): Promise<Item[]> {
-  const assembler = dialectOf(provider).newAssembler();
+  const assembler = apiOf(provider).newAssembler();
   const items: Item[] = [];
   for await (const batch of readSse(ReadableStream.from([new TextEncoder().encode(text)]))) {
     for (const event of batch) {

@@ -4,7 +4,7 @@ import { fingerprintText } from "../../../src/domain/fingerprint.ts";
 import type { DropReason } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import type { FoldTarget, ReplayMode } from "../../../src/fold/guard.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { retryEventOf } from "../../../src/run/refusals.ts";
 import { call, FINGERPRINT, History, message, MODEL, reasoning, TARGET } from "../../support/history.ts";
 import { randomCase } from "./random_history.ts";
@@ -82,7 +82,7 @@ Deno.test("only the whitelisted members of reasoning go out, an empty summary am
   for (const stored of [item, bare as Item]) {
     const history = new History().user("x").model([stored, message("msg_1", "a")]);
     const { entries } = foldHistory(history.turns, TARGET);
-    const input = JSON.parse(openaiResponses.bodyOf({ model: MODEL }, entries)).input;
+    const input = JSON.parse(responsesApi.bodyOf({ model: MODEL }, entries)).input;
     assert.deepEqual(input[1], {
       id: "rs_1",
       type: "reasoning",

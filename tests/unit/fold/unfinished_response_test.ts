@@ -4,8 +4,8 @@ import type { EventDraft, Item, ToolResultStatus } from "../../../src/domain/eve
 import { callIdOf } from "../../../src/domain/item.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import type { FoldTarget } from "../../../src/fold/guard.ts";
-import { anthropicMessages } from "../../../src/apis/messages/dialect.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { messagesApi } from "../../../src/apis/messages/api.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { call, FINGERPRINT, History, message, reasoning, TARGET } from "../../support/history.ts";
 
 /** Closes the calls of the newest turn as the run does that never started them. */
@@ -26,7 +26,7 @@ function closed(history: History, status: ToolResultStatus = "not_run"): History
 }
 
 function inputOf(history: History, target: FoldTarget = TARGET): readonly Item[] {
-  return JSON.parse(openaiResponses.bodyOf({ model: "m" }, foldHistory(history.turns, target).entries)).input;
+  return JSON.parse(responsesApi.bodyOf({ model: "m" }, foldHistory(history.turns, target).entries)).input;
 }
 
 for (const status of ["failed", "incomplete", "interrupted", "cut"]) {
@@ -102,7 +102,7 @@ Deno.test("thinking and a tool_use of a message that was cut off go together", (
   ).user("y");
   const target: FoldTarget = { ...TARGET, fingerprint, model: "claude-opus-5" };
   const { entries } = foldHistory(history.turns, target);
-  assert.deepEqual(JSON.parse(anthropicMessages.bodyOf({ model: "m" }, entries)).messages, [
+  assert.deepEqual(JSON.parse(messagesApi.bodyOf({ model: "m" }, entries)).messages, [
     { role: "user", content: [{ type: "text", text: "x" }, { type: "text", text: "y" }] },
   ]);
 });

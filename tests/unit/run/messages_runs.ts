@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { z } from "zod";
-import { anthropicMessages } from "../../../src/apis/messages/dialect.ts";
+import { messagesApi } from "../../../src/apis/messages/api.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import {
   type MessagesServer,
@@ -51,7 +51,7 @@ export function promise(
       await using server = startMessagesServer(options);
       const tools = [ECHO];
       await sessionRuns(server, {
-        dialect: anthropicMessages,
+        api: messagesApi,
         provider: "anthropic",
         model,
         tools,

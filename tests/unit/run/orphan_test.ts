@@ -5,7 +5,7 @@ import type { Ports } from "../../../src/domain/ports.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { ORPHAN_OUTPUT } from "../../../src/fold/history_fold.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { closeKilledRun, unansweredCalls } from "../../../src/run/recover.ts";
 import { executeRun } from "../../../src/run/loop.ts";
 import { cutsOf } from "../../../src/store/lifecycle/fork_cut.ts";
@@ -47,7 +47,7 @@ async function withOrphan(body: (home: Home, ports: Ports) => Promise<void>): Pr
 }
 
 function inputOf(turns: readonly Turn[]): string {
-  return openaiResponses.bodyOf({ model: "m" }, foldHistory(turns, TARGET).entries);
+  return responsesApi.bodyOf({ model: "m" }, foldHistory(turns, TARGET).entries);
 }
 
 function fallbacks(turns: readonly Turn[]): ToolResultEvent[] {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Ports } from "../../../src/domain/ports.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import type { RunEvent } from "../../../src/run/events.ts";
 import { PermissionGate } from "../../../src/run/permission_gate.ts";
 import type { RunSetup } from "../../../src/run/setup.ts";
@@ -62,7 +62,7 @@ export function scripted(
   const setup: RunSetup = {
     ports,
     writer,
-    dialect: openaiResponses,
+    api: responsesApi,
     send,
     emit: (event) => events.push(event),
     stop: new Stop(),

@@ -5,9 +5,9 @@ import type { Item } from "../../../src/domain/event.ts";
 import { encodeTurn, type ModelTurn, type Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import type { FoldTarget } from "../../../src/fold/guard.ts";
-import { anthropicMessages } from "../../../src/apis/messages/dialect.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
-import type { Dialect } from "../../../src/apis/api.ts";
+import { messagesApi } from "../../../src/apis/messages/api.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
+import type { Api } from "../../../src/apis/api.ts";
 import { eventsOfResponse } from "../../../src/run/item_events.ts";
 import { openEnvelope } from "../../../src/store/read/turn_file.ts";
 import { judgeTurn } from "../../../src/store/read/turn_schema.ts";
@@ -21,8 +21,8 @@ const CLAUDE: FoldTarget = {
 };
 
 /** Turns a stream of events, given as JSON texts, into a turn file and the request that is made from it. */
-function journey(dialect: Dialect, events: readonly string[], target: FoldTarget) {
-  const assembler = dialect.newAssembler();
+function journey(api: Api, events: readonly string[], target: FoldTarget) {
+  const assembler = api.newAssembler();
   const updates = [
     ...events.flatMap((data) => assembler.feed({ event: undefined, data })),
     ...assembler.end(),
@@ -50,8 +50,8 @@ function journey(dialect: Dialect, events: readonly string[], target: FoldTarget
   const { entries } = foldHistory([opening, judged.turn], target);
   return {
     file: new TextDecoder().decode(bytes),
-    body: dialect.bodyOf({ model: target.model }, entries),
-    usage: dialect.usageOf(finished.response.usage ?? {}),
+    body: api.bodyOf({ model: target.model }, entries),
+    usage: api.usageOf(finished.response.usage ?? {}),
   };
 }
 
@@ -79,7 +79,7 @@ Deno.test("an item of the Responses API is in the turn file and in the request a
         `{"type":"response.completed","response":{"id":"r","status":"completed","output":${output},` +
         `"usage":${usage}}}`;
       const events = [...done, end].map((data) => isSpaced ? spaced(data) : data);
-      const found = journey(openaiResponses, events, TARGET);
+      const found = journey(responsesApi, events, TARGET);
       for (const item of items) {
         contains(found.file, item, "turn file");
         contains(found.body, item, "request");
@@ -94,7 +94,7 @@ Deno.test("an item of the Responses API is in the turn file and in the request a
 Deno.test("an item that only the terminal event lists is kept to the letter too", () => {
   const item = '{"type":"strange_call","b":1.0,"1":-0}';
   const end = `{"type":"response.completed","response":{"id":"r","status":"completed","output":[${item}]}}`;
-  const assembler = openaiResponses.newAssembler();
+  const assembler = responsesApi.newAssembler();
   const [update] = assembler.feed({ event: undefined, data: end });
   assert.ok(update?.kind === "item");
   assert.equal(JSON.stringify(update.item), item);
@@ -131,7 +131,7 @@ Deno.test("a content block of the Messages API is in the turn file and in the re
         '{"type":"message_delta","delta":{"stop_reason":"tool_use"}}',
         '{"type":"message_stop"}',
       ];
-      const found = journey(anthropicMessages, events.map((data) => isSpaced ? spaced(data) : data), CLAUDE);
+      const found = journey(messagesApi, events.map((data) => isSpaced ? spaced(data) : data), CLAUDE);
       for (
         const part of [`"input":${input}`, '"input":{"1":1.0,"0":2}', search, `"citations":[${citation}]`]
       ) {
@@ -151,7 +151,7 @@ Deno.test("text with half a character is made well-formed around numbers that st
     `{"type":"response.output_item.done","output_index":0,"item":${item}}`,
     '{"type":"response.completed","response":{"id":"r","status":"completed"}}',
   ];
-  const { file, body } = journey(openaiResponses, events, TARGET);
+  const { file, body } = journey(responsesApi, events, TARGET);
   contains(file, item, "turn file");
   contains(body, item.replace("\\ud800", "\ufffd"), "request");
 });

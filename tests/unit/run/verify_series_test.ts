@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import type { ModelTurn, Turn, UserTurn } from "../../../src/domain/turn.ts";
 import { FOLD_VERSION } from "../../../src/fold/fold.ts";
-import { dialectOf } from "../../../src/apis/apis.ts";
+import { apiOf } from "../../../src/apis/apis.ts";
 import { refoldedBody, refoldSession } from "../../../src/run/verify.ts";
 import { seriesOf } from "../../../src/run/verify_series.ts";
 import { mixedCase } from "../fold/mixed_history.ts";
@@ -168,19 +168,19 @@ Deno.test(`of ${CASES} random sessions every request has the sum that folding it
   assert.ok(together > requests / 10, `${together} of ${requests} requests extend the one before`);
 });
 
-Deno.test("a body is the same in pieces, up to any entry, in both dialects", () => {
+Deno.test("a body is the same in pieces, up to any entry, in both APIs", () => {
   const { turns } = ordinary(3);
   const entries = turns.flatMap(({ events }) => events).flatMap((event) =>
     event.type === "user_message" ? [{ kind: event.type, content: event.content }] : []
   );
   for (const provider of ["openai", "anthropic"] as const) {
-    const dialect = dialectOf(provider);
+    const api = apiOf(provider);
     const fields = { model: "m", instructions: "Be brief." };
-    const body = dialect.bodyPieces(entries) ?? assert.fail();
+    const body = api.bodyPieces(entries) ?? assert.fail();
     for (let count = 0; count <= entries.length; count++) {
       const whole = body.opening(fields) + body.pieces.slice(0, count).join("") +
         (body.closings[count - 1] ?? "]}");
-      assert.equal(whole, dialect.bodyOf(fields, entries.slice(0, count)));
+      assert.equal(whole, api.bodyOf(fields, entries.slice(0, count)));
     }
   }
 });

@@ -4,7 +4,7 @@ import { latestCheckpoint } from "../../../src/compaction/withdraw.ts";
 import type { EventDraft } from "../../../src/domain/event.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { standingOmissions } from "../../../src/run/refusals.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import type { Home } from "../../../src/store/home.ts";
@@ -76,7 +76,7 @@ function body(turns: readonly Turn[], run?: number): string {
     replay: "exact",
     ...(run === undefined ? {} : { run }),
   });
-  return openaiResponses.bodyOf({ model: "gpt-5.6" }, entries);
+  return responsesApi.bodyOf({ model: "gpt-5.6" }, entries);
 }
 
 /** Both ways to open read the same turns, list no turns, and fold as the whole log does. */

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { checkRequest } from "../../../src/apis/responses/rules/check.ts";
 import { type Finding, fsckSession } from "../../../src/store/check/fsck.ts";
 import { turnPath } from "../../../src/store/layout.ts";
@@ -42,7 +42,7 @@ export function nextBody(turns: readonly Turn[]): string {
     model: "gpt-5.6",
     replay: "exact",
   });
-  return openaiResponses.buildRequest({
+  return responsesApi.buildRequest({
     model: "gpt-5.6",
     instructions: "",
     tools: [],

@@ -4,7 +4,7 @@ import { NO_USAGE } from "../../../src/domain/event.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
 import { seal } from "../../../src/domain/seal.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { eventOfItem } from "../../../src/run/item_events.ts";
 import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
 import { type Home, openHome } from "../../../src/store/home.ts";
@@ -22,7 +22,7 @@ const FORK = parseSessionId("fork");
 async function withItem(body: (home: Home, root: string) => void | Promise<void>): Promise<void> {
   await withHome(async (home, root) => {
     const data = `{"type":"response.output_item.done","output_index":0,"item":${ITEM}}`;
-    const [update] = openaiResponses.newAssembler().feed({ event: undefined, data });
+    const [update] = responsesApi.newAssembler().feed({ event: undefined, data });
     assert.ok(update?.kind === "item");
     const writer = await newWriter(testPorts(), home);
     writer.append(userDraft("x"));
@@ -30,7 +30,7 @@ async function withItem(body: (home: Home, root: string) => void | Promise<void>
     writer.append(endDraft());
     // What the writer holds is what the next request of the same process is made from.
     assert.ok(
-      openaiResponses.bodyOf({ model: "m" }, foldHistory(writer.turns, TARGET).entries).includes(ITEM),
+      responsesApi.bodyOf({ model: "m" }, foldHistory(writer.turns, TARGET).entries).includes(ITEM),
     );
     writer.close();
     await body(home, root);
@@ -42,7 +42,7 @@ function textsOf(home: Home, id = ID): readonly [string, string] {
   const { turns } = readSession(testPorts(), home, id);
   return [
     Deno.readTextFileSync(`${home.sessions}/${id}/turns/000002.json`),
-    openaiResponses.bodyOf({ model: "m" }, foldHistory(turns, TARGET).entries),
+    responsesApi.bodyOf({ model: "m" }, foldHistory(turns, TARGET).entries),
   ];
 }
 

@@ -26,12 +26,12 @@ const STREAMS = testStreams();
 const LONG = STREAMS.filter(({ bytes }) => bytes.length > EVERY_BYTE);
 const SHORT = STREAMS.filter(({ bytes }) => bytes.length <= EVERY_BYTE);
 
-Deno.test("the streams that are cut are short and long, of both dialects, and whole", async () => {
+Deno.test("the streams that are cut are short and long, of both APIs, and whole", async () => {
   assert.ok(SHORT.length >= 6 && LONG.length >= 1);
   if (HAS_RECORDINGS) assert.ok(STREAMS.length >= 60, `only ${STREAMS.length} streams found`);
-  assert.equal(new Set(STREAMS.map(({ dialect }) => dialect)).size, 2);
-  for (const { name, bytes, dialect } of STREAMS) {
-    const { events, error, updates } = await readUpdates([bytes], dialect);
+  assert.equal(new Set(STREAMS.map(({ api }) => api)).size, 2);
+  for (const { name, bytes, api } of STREAMS) {
+    const { events, error, updates } = await readUpdates([bytes], api);
     assert.ok(error === undefined && events.length > 0 && updates.at(-1)?.kind === "finished", name);
   }
 });
@@ -57,9 +57,9 @@ Deno.test("a longer stream gives the same events split around each line, charact
 });
 
 Deno.test("single bytes give the same events, items, text and usage", async () => {
-  for (const { name, bytes, dialect } of STRIDE === 1 ? STREAMS : STREAMS.slice(0, 24)) {
-    const whole = await readUpdates([bytes], dialect);
-    const single = await readUpdates(cut(bytes, 1), dialect);
+  for (const { name, bytes, api } of STRIDE === 1 ? STREAMS : STREAMS.slice(0, 24)) {
+    const whole = await readUpdates([bytes], api);
+    const single = await readUpdates(cut(bytes, 1), api);
     assert.ok(isSameReading(single, whole), name);
     assert.equal(JSON.stringify(single.updates), JSON.stringify(whole.updates), name);
   }
@@ -71,16 +71,16 @@ Deno.test("20,000 random splits into many chunks, empty ones too, give the same 
   for (let seed = 0; seed < cases; seed++) {
     const dice = new Dice(seed);
     const stream = dice.pick(STREAMS);
-    const { name, bytes, dialect } = stream;
+    const { name, bytes, api } = stream;
     const expected = whole.get(stream) ??
-      { json: JSON.stringify((await readUpdates([bytes], dialect)).updates) };
+      { json: JSON.stringify((await readUpdates([bytes], api)).updates) };
     whole.set(stream, expected);
     // Mostly a handful anywhere, at times many close together.
     const [from, to] = dice.chance(0.3) ? around(dice, bytes.length) : [0, bytes.length];
     const places = Array.from({ length: dice.count(1, 12) }, () => dice.count(from, to)).sort((a, b) =>
       a - b
     );
-    const { updates, error } = await readUpdates(cutAt(bytes, places), dialect);
+    const { updates, error } = await readUpdates(cutAt(bytes, places), api);
     assert.equal(error, undefined, `${name}, seed ${seed}`);
     assert.ok(JSON.stringify(updates) === expected.json, `${name} cut at ${places}, seed ${seed}`);
   }

@@ -66,8 +66,8 @@ Deno.test("both assemblers end a damaged stream once, last, with items that are 
   for (let seed = 0; seed < cases; seed++) {
     const { bytes, by } = damagedStream(seed);
     const { events } = await readEvents([bytes]);
-    for (const dialect of DIALECTS) {
-      const assembler = dialect.newAssembler();
+    for (const api of DIALECTS) {
+      const assembler = api.newAssembler();
       try {
         const updates = [...feedAll(assembler, events), ...assembler.end()];
         const status = checked(updates);
@@ -154,9 +154,9 @@ Deno.test("a place in the output that is no place is not believed", () => {
         `{"type":"content_block_stop","index":${place}}`,
       ],
     ];
-    for (const [index, dialect] of DIALECTS.entries()) {
+    for (const [index, api] of DIALECTS.entries()) {
       const events = (streams[index] as string[]).map((data) => ({ event: undefined, data }));
-      const updates = [...feedAll(dialect.newAssembler(), events)];
+      const updates = [...feedAll(api.newAssembler(), events)];
       const items = updates.filter((update) => update.kind === "item");
       assert.deepEqual(items.map(({ outputIndex }) => outputIndex), [0], place);
     }

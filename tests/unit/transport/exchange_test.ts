@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { RepriseError } from "../../../src/domain/errors.ts";
-import { openaiResponses } from "../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { type ExchangeOptions, openEventStream, type RetryInfo } from "../../../src/transport/exchange.ts";
 import { createPlayer } from "../../../src/transport/player.ts";
 import {
@@ -30,7 +30,7 @@ function attempt(origin: string, changes: Partial<ExchangeOptions> = {}): Attemp
     signal: new AbortController().signal,
     clock,
     random: () => 0,
-    classify: openaiResponses.classify,
+    classify: responsesApi.classify,
     onRetry: (info) => retries.push(info),
     ...changes,
   };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Item } from "../../../../src/domain/event.ts";
 import type { JsonObject } from "../../../../src/domain/json.ts";
-import { anthropicMessages } from "../../../../src/apis/messages/dialect.ts";
+import { messagesApi } from "../../../../src/apis/messages/api.ts";
 import type { StreamUpdate } from "../../../../src/apis/api.ts";
 import { readSse } from "../../../../src/transport/sse.ts";
 import { blockEvents, ended, read, started } from "./stream_events.ts";
@@ -46,7 +46,7 @@ Deno.test("any message comes out whole, whatever its pieces, its pings, its padd
           { length: Math.ceil(bytes.length / cut) },
           (_, at) => bytes.subarray(at * cut, (at + 1) * cut),
         );
-        const assembler = anthropicMessages.newAssembler();
+        const assembler = messagesApi.newAssembler();
         const updates: StreamUpdate[] = [];
         for await (const batch of readSse(ReadableStream.from(chunks))) {
           for (const event of batch) updates.push(...assembler.feed(event));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Item } from "../../../../src/domain/event.ts";
 import type { JsonObject } from "../../../../src/domain/json.ts";
-import { anthropicMessages } from "../../../../src/apis/messages/dialect.ts";
+import { messagesApi } from "../../../../src/apis/messages/api.ts";
 import type { StreamUpdate } from "../../../../src/apis/api.ts";
 import { readSse } from "../../../../src/transport/sse.ts";
 import { HAS_RECORDINGS, RECORDINGS } from "../responses/recorded_streams.ts";
@@ -89,7 +89,7 @@ recorded("the content of every recorded message comes out whole when it is strea
 });
 
 async function assemble(chunks: readonly Uint8Array[]) {
-  const assembler = anthropicMessages.newAssembler();
+  const assembler = messagesApi.newAssembler();
   const updates: StreamUpdate[] = [];
   for await (const batch of readSse(ReadableStream.from(chunks))) {
     for (const event of batch) updates.push(...assembler.feed(event));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ApiFailure } from "../../../../src/domain/failure.ts";
 import type { FoldedEntry } from "../../../../src/domain/folded.ts";
-import { anthropicMessages } from "../../../../src/apis/messages/dialect.ts";
+import { messagesApi } from "../../../../src/apis/messages/api.ts";
 import { entryAt } from "../../../../src/apis/messages/layout.ts";
 import type { RequestRefusal } from "../../../../src/apis/api.ts";
 
@@ -28,11 +28,11 @@ function refused(message: string, status = 400): ApiFailure {
     error: { type: "invalid_request_error", message },
     request_id: "r",
   });
-  return anthropicMessages.classify(status, new Headers({ "content-type": "application/json" }), body);
+  return messagesApi.classify(status, new Headers({ "content-type": "application/json" }), body);
 }
 
 function inStream(error: Record<string, string>): ApiFailure {
-  const [update] = anthropicMessages.newAssembler().feed({
+  const [update] = messagesApi.newAssembler().feed({
     event: "error",
     data: JSON.stringify({ type: "error", error }),
   });
@@ -161,12 +161,12 @@ Deno.test("what the API refuses is told by its words", async (t) => {
   ];
   for (const [name, message, expected] of rows) {
     await t.step(name, () => {
-      assert.deepEqual(anthropicMessages.refusalOf(refused(message), ENTRIES), expected);
+      assert.deepEqual(messagesApi.refusalOf(refused(message), ENTRIES), expected);
       const unnamed = inStream({ message });
       assert.equal(unnamed.code, "provider_failed");
-      assert.deepEqual(anthropicMessages.refusalOf(unnamed, ENTRIES), expected);
+      assert.deepEqual(messagesApi.refusalOf(unnamed, ENTRIES), expected);
       const named = inStream({ type: "invalid_request_error", message });
-      assert.deepEqual(anthropicMessages.refusalOf(named, ENTRIES), expected);
+      assert.deepEqual(messagesApi.refusalOf(named, ENTRIES), expected);
     });
   }
 });
@@ -197,21 +197,21 @@ Deno.test("words that are not known are guessed at: by the id, the place or the 
   ];
   for (const [message, refusal, unnamed] of rows) {
     await t.step(message, () => {
-      assert.deepEqual(anthropicMessages.refusalOf(refused(message), ENTRIES), refusal);
+      assert.deepEqual(messagesApi.refusalOf(refused(message), ENTRIES), refusal);
       const named = inStream({ type: "invalid_request_error", message });
-      assert.deepEqual(anthropicMessages.refusalOf(named, ENTRIES), refusal);
-      assert.deepEqual(anthropicMessages.refusalOf(inStream({ message }), ENTRIES), unnamed);
+      assert.deepEqual(messagesApi.refusalOf(named, ENTRIES), refusal);
+      assert.deepEqual(messagesApi.refusalOf(inStream({ message }), ENTRIES), unnamed);
       if (message.startsWith("messages.1.content")) return;
       const broken = inStream({ type: "api_error", message });
-      assert.equal(anthropicMessages.refusalOf(broken, ENTRIES), null, "a server's fault is no refusal");
+      assert.equal(messagesApi.refusalOf(broken, ENTRIES), null, "a server's fault is no refusal");
     });
   }
 });
 
 Deno.test("the same words in a failure of another kind are nothing to mend", () => {
   for (const status of [401, 403, 429, 500, 529]) {
-    assert.equal(anthropicMessages.refusalOf(refused(BOUND, status), ENTRIES), null);
+    assert.equal(messagesApi.refusalOf(refused(BOUND, status), ENTRIES), null);
   }
   const overloaded = { ...inStream({ type: "overloaded_error", message: "Overloaded" }) };
-  assert.equal(anthropicMessages.refusalOf(overloaded, ENTRIES), null);
+  assert.equal(messagesApi.refusalOf(overloaded, ENTRIES), null);
 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Item } from "../../../../src/domain/event.ts";
 import type { FoldedEntry } from "../../../../src/domain/folded.ts";
 import { isJsonObject, type JsonObject } from "../../../../src/domain/json.ts";
-import { anthropicMessages } from "../../../../src/apis/messages/dialect.ts";
+import { messagesApi } from "../../../../src/apis/messages/api.ts";
 
 const SEED = 20261121;
 const FOREIGN = "gAAAA-foreign";
@@ -15,7 +15,7 @@ interface SentMessage {
 }
 
 function bodyOf(entries: readonly FoldedEntry[]): string {
-  return anthropicMessages.buildRequest({
+  return messagesApi.buildRequest({
     model: "claude-sonnet-5",
     instructions: "x",
     tools: [],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Item } from "../../../../src/domain/event.ts";
 import type { FoldedEntry } from "../../../../src/domain/folded.ts";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.ts";
-import { anthropicMessages } from "../../../../src/apis/messages/dialect.ts";
+import { messagesApi } from "../../../../src/apis/messages/api.ts";
 import type { RequestSpec } from "../../../../src/apis/api.ts";
 
 const LONE = "\ud83d";
@@ -51,7 +51,7 @@ interface SentMessage {
 }
 
 function sent(entries: readonly FoldedEntry[]): readonly SentMessage[] {
-  return JSON.parse(anthropicMessages.buildRequest({ ...SPEC, entries }).body).messages;
+  return JSON.parse(messagesApi.buildRequest({ ...SPEC, entries }).body).messages;
 }
 
 /** The blocks that one entry becomes, behind a user message. */
@@ -68,7 +68,7 @@ Deno.test("the bytes of a whole request are fixed", () => {
     called("toolu_1", { input: { path: "." }, caller: { type: "direct" } }),
     result("toolu_1", "a.txt"),
   ];
-  const request = anthropicMessages.buildRequest({
+  const request = messagesApi.buildRequest({
     model: "claude-sonnet-5",
     instructions: "You are a terminal agent.",
     tools: [LS, { ...LS, name: "read", strict: false }],
@@ -109,12 +109,12 @@ Deno.test("the bytes of a whole request are fixed", () => {
   ]);
   assert.equal(request.fields.instructions, "You are a terminal agent.");
   assert.deepEqual(request.fields.tools, [LS, { ...LS, name: "read", strict: false }]);
-  assert.equal(anthropicMessages.bodyOf(JSON.parse(JSON.stringify(request.fields)), entries), request.body);
+  assert.equal(messagesApi.bodyOf(JSON.parse(JSON.stringify(request.fields)), entries), request.body);
 });
 
 Deno.test("what was not asked for is not in the body", () => {
   assert.equal(
-    anthropicMessages.buildRequest({ ...SPEC, model: "claude-3-5-haiku", instructions: " \n" }).body,
+    messagesApi.buildRequest({ ...SPEC, model: "claude-3-5-haiku", instructions: " \n" }).body,
     '{"model":"claude-3-5-haiku","max_tokens":8192,"stream":true,"cache_control":{"type":"ephemeral"},' +
       '"messages":[]}',
   );
@@ -297,7 +297,7 @@ Deno.test("neighbours of one role share a message, and results come first and in
 });
 
 Deno.test("no lone surrogate leaves the house, and signatures and data are not touched", () => {
-  const { body } = anthropicMessages.buildRequest({
+  const { body } = messagesApi.buildRequest({
     ...SPEC,
     instructions: `a${LONE}`,
     tools: [{ ...LS, description: `b${LONE}` }],

@@ -3,7 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import assert from "node:assert/strict";
 import type { FoldedEntry } from "../../../../src/domain/folded.ts";
 import type { JsonObject } from "../../../../src/domain/json.ts";
-import { anthropicMessages } from "../../../../src/apis/messages/dialect.ts";
+import { messagesApi } from "../../../../src/apis/messages/api.ts";
 import type { RequestSpec, StreamUpdate } from "../../../../src/apis/api.ts";
 import { readSse } from "../../../../src/transport/sse.ts";
 import { HAS_RECORDINGS, RECORDINGS } from "../responses/recorded_streams.ts";
@@ -117,7 +117,7 @@ const WRITTEN = new TextEncoder().encode(
 
 async function agree(bytes: Uint8Array): Promise<void> {
   const message = await clientOf(bytes).client.messages.stream(PARAMS).finalMessage();
-  const assembler = anthropicMessages.newAssembler();
+  const assembler = messagesApi.newAssembler();
   const updates: StreamUpdate[] = [];
   for await (const batch of readSse(ReadableStream.from([bytes]))) {
     for (const event of batch) updates.push(...assembler.feed(event));
@@ -149,10 +149,10 @@ Deno.test("our body is the one that Anthropic's client sends for the same reques
   const { client, sent } = clientOf(WRITTEN);
   await client.messages.create(PARAMS);
   const [theirs] = sent;
-  const ours = anthropicMessages.buildRequest(SPEC);
+  const ours = messagesApi.buildRequest(SPEC);
   assert.deepEqual(JSON.parse(ours.body), theirs?.body);
   assert.ok(new URL(theirs?.url ?? "").pathname === `/v1${ours.path}`);
-  const headers = anthropicMessages.headers({ value: "test-key", scheme: "bearer" });
+  const headers = messagesApi.headers({ value: "test-key", scheme: "bearer" });
   for (const name of ["anthropic-version", "content-type"]) {
     assert.equal(headers[name], theirs?.headers.get(name), name);
   }
@@ -169,7 +169,7 @@ Deno.test("the wish to drop bound thinking is the one that Anthropic's client se
     },
     betas: ["thinking-binding-controls-2026-08-01"],
   });
-  const ours = anthropicMessages.buildRequest({ ...SPEC, without: new Set(["binding_check"]) });
+  const ours = messagesApi.buildRequest({ ...SPEC, without: new Set(["binding_check"]) });
   assert.deepEqual(JSON.parse(ours.body), sent[0]?.body);
   assert.equal(ours.headers?.["anthropic-beta"], sent[0]?.headers.get("anthropic-beta"));
 });

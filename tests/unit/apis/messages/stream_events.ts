@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import type { Item } from "../../../../src/domain/event.ts";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.ts";
-import { anthropicMessages } from "../../../../src/apis/messages/dialect.ts";
+import { messagesApi } from "../../../../src/apis/messages/api.ts";
 import type { FinishedResponse, StreamUpdate } from "../../../../src/apis/api.ts";
 
 export const THINKING = { type: "thinking", thinking: "Let me see.", signature: "EqEE" };
@@ -81,7 +81,7 @@ export function blockEvents(index: number, block: Item, size = 3): JsonObject[] 
 
 /** Feeds the events, and the end of the stream twice. */
 export function run(events: readonly (JsonObject | string)[], options: { named?: boolean } = {}) {
-  const assembler = anthropicMessages.newAssembler();
+  const assembler = messagesApi.newAssembler();
   const updates: StreamUpdate[] = [];
   for (const event of events) {
     const data = typeof event === "string" ? event : JSON.stringify(event);

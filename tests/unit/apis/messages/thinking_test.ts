@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Omission } from "../../../../src/domain/event.ts";
 import type { JsonObject } from "../../../../src/domain/json.ts";
-import { anthropicMessages } from "../../../../src/apis/messages/dialect.ts";
+import { messagesApi } from "../../../../src/apis/messages/api.ts";
 import type { RequestSpec } from "../../../../src/apis/api.ts";
 
 const SPEC: RequestSpec = {
@@ -80,7 +80,7 @@ Deno.test("thinking, effort and tokens are what the model and the person allow",
   ];
   for (const [name, { omit, ...spec }, expected] of rows) {
     await t.step(name, () => {
-      const request = anthropicMessages.buildRequest({ ...SPEC, ...spec, without: new Set(omit) });
+      const request = messagesApi.buildRequest({ ...SPEC, ...spec, without: new Set(omit) });
       const { model: _1, stream: _2, cache_control: _3, messages: _4, ...rest } = JSON.parse(request.body);
       assert.deepEqual(rest, { max_tokens: 32_000, ...expected });
       assert.deepEqual(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../../src/domain/json.ts";
-import { openaiResponses } from "../../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../../src/apis/responses/api.ts";
 import type { FinishedResponse, StreamUpdate } from "../../../../src/apis/api.ts";
 
 const REASONING = { id: "rs_1", type: "reasoning", summary: [], encrypted_content: "gAAAA" };
@@ -22,7 +22,7 @@ function completed(response: JsonObject = {}): JsonObject {
 }
 
 function run(events: readonly (JsonObject | string)[], options: { named?: boolean } = {}) {
-  const assembler = openaiResponses.newAssembler();
+  const assembler = responsesApi.newAssembler();
   const updates: StreamUpdate[] = [];
   for (const event of events) {
     const data = typeof event === "string" ? event : JSON.stringify(event);

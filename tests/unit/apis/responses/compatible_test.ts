@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Item } from "../../../../src/domain/event.ts";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.ts";
-import { openaiResponses } from "../../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../../src/apis/responses/api.ts";
 import type { FinishedResponse, StreamUpdate } from "../../../../src/apis/api.ts";
 import { readSse } from "../../../../src/transport/sse.ts";
 
@@ -40,7 +40,7 @@ interface Heard {
 
 /** What the bytes of a stream come to, through the framing and the assembler. */
 async function hear(stream: string): Promise<Heard> {
-  const assembler = openaiResponses.newAssembler();
+  const assembler = responsesApi.newAssembler();
   const updates: StreamUpdate[] = [];
   for await (const batch of readSse(ReadableStream.from([new TextEncoder().encode(stream)]))) {
     for (const event of batch) updates.push(...assembler.feed(event));
@@ -232,7 +232,7 @@ Deno.test("reasoning is kept whatever it has: text, a status, a short token, no 
 
 Deno.test("reasoning goes back without status, without a null blob, and with the text that it came with", () => {
   const item: Item = { ...REASONING, encrypted_content: null };
-  const { body } = openaiResponses.buildRequest({
+  const { body } = responsesApi.buildRequest({
     model: "m",
     instructions: "",
     tools: [],
@@ -289,8 +289,8 @@ Deno.test("an OpenRouter stream is its items: comments first, no event: lines, [
   ]);
   assert.deepEqual([text, reasoning], ["Knock knock.", "Okay, a joke."]);
   assert.deepEqual([response.id, response.status], ["gen-1768-abc", "completed"]);
-  assert.deepEqual(openaiResponses.usageOf(response.usage ?? {}), {
-    ...openaiResponses.usageOf({}),
+  assert.deepEqual(responsesApi.usageOf(response.usage ?? {}), {
+    ...responsesApi.usageOf({}),
     input_tokens: 9,
     output_tokens: 7,
   });
@@ -347,7 +347,7 @@ Deno.test("error bodies of every shape are judged by status and said in the serv
     const text = typeof body === "string" ? body : JSON.stringify(body);
     for (const type of ["application/json", "application/octet-stream", ""]) {
       const headers = new Headers(type === "" ? {} : { "content-type": type });
-      const failure = openaiResponses.classify(status, headers, text);
+      const failure = responsesApi.classify(status, headers, text);
       assert.equal(failure.code, code, text);
       assert.match(failure.message, says);
     }

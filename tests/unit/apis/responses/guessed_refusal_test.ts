@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { FoldedEntry } from "../../../../src/domain/folded.ts";
 import type { JsonObject } from "../../../../src/domain/json.ts";
-import { openaiResponses } from "../../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../../src/apis/responses/api.ts";
 import type { RequestRefusal } from "../../../../src/apis/api.ts";
 
 /** What a server says, and what that is taken for. */
@@ -87,20 +87,20 @@ for (
   const taken = refusal?.kind ?? "nothing";
   Deno.test(`HTTP ${status}, ${code}, ${param}: "${says.slice(0, 90)}" is taken for ${taken}`, () => {
     const body = JSON.stringify({ error: { message: says, type, param, code } });
-    const failure = openaiResponses.classify(status, new Headers(), body);
-    assert.deepEqual(openaiResponses.refusalOf(failure, SENT), refusal);
+    const failure = responsesApi.classify(status, new Headers(), body);
+    assert.deepEqual(responsesApi.refusalOf(failure, SENT), refusal);
   });
 }
 
 Deno.test("inside a stream unknown words count as over HTTP, and a blind guess needs an error of the request", () => {
   const refusalIn = (error: JsonObject) => {
     const event = { type: "response.failed", response: { id: "r", error } };
-    const [finished] = openaiResponses.newAssembler().feed({
+    const [finished] = responsesApi.newAssembler().feed({
       event: event.type,
       data: JSON.stringify(event),
     });
     assert.ok(finished?.kind === "finished" && finished.response.failure !== undefined);
-    return openaiResponses.refusalOf(finished.response.failure, SENT);
+    return responsesApi.refusalOf(finished.response.failure, SENT);
   };
   const says = "reasoning item rs_1 expired";
   for (const code of [null, "item_expired", "invalid_request_error", "invalid_prompt"]) {
@@ -145,15 +145,15 @@ Deno.test("bodies of FastAPI servers are read: their words, and the place that t
   for (const [body, refusal] of bodies) {
     const text = JSON.stringify(body);
     await t.step(text, () => {
-      const failure = openaiResponses.classify(422, new Headers(), text);
-      assert.deepEqual(openaiResponses.refusalOf(failure, phased), refusal);
+      const failure = responsesApi.classify(422, new Headers(), text);
+      assert.deepEqual(responsesApi.refusalOf(failure, phased), refusal);
     });
   }
   const problems = [
     { loc: ["body", "input", 1, "id"], msg: "Expired" },
     { loc: ["body"], msg: "Bad" },
   ];
-  const { message } = openaiResponses.classify(400, new Headers(), JSON.stringify({ detail: problems }));
+  const { message } = responsesApi.classify(400, new Headers(), JSON.stringify({ detail: problems }));
   assert.equal(
     message,
     'The API refused the request (HTTP 400, parameter "input[1].id"): Expired (input[1].id); Bad',
@@ -192,8 +192,8 @@ Deno.test("an unknown member is what the item is sent with and can do without; a
   ];
   for (const [param, field] of rows) {
     const error = { message: `Unknown parameter: '${param}'.`, param, code: "unknown_parameter", type: null };
-    const failure = openaiResponses.classify(400, new Headers(), JSON.stringify({ error }));
+    const failure = responsesApi.classify(400, new Headers(), JSON.stringify({ error }));
     const index = Number(param[6]);
-    assert.deepEqual(openaiResponses.refusalOf(failure, entries), { kind: "item", index, field }, param);
+    assert.deepEqual(responsesApi.refusalOf(failure, entries), { kind: "item", index, field }, param);
   }
 });

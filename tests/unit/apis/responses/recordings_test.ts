@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Item } from "../../../../src/domain/event.ts";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.ts";
-import { openaiResponses } from "../../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../../src/apis/responses/api.ts";
 import type { FinishedResponse } from "../../../../src/apis/api.ts";
 import { readSse, type SseEvent } from "../../../../src/transport/sse.ts";
 import { recordedLoop } from "../../fold/recorded_loops.ts";
@@ -68,7 +68,7 @@ recorded("recorded streams give the same events however their bytes are cut", as
 
 recorded("every recorded error body is judged by what it says", () => {
   const judged = recordedErrors().map(({ name, status, headers, body }) => {
-    const failure = openaiResponses.classify(status, headers, body);
+    const failure = responsesApi.classify(status, headers, body);
     assert.ok(failure.message.length > 30 && failure.status === status, name);
     return [name, failure.code, failure.param] as const;
   });
@@ -145,7 +145,7 @@ recorded("each recorded server's responses are their items, model and usage", as
     assert.deepEqual(items.map(({ type }) => type), types, name);
     assert.deepEqual(items.map(comparable), listedItems(events).map(comparable), name);
     assert.deepEqual([response.status, response.model], ["completed", model], name);
-    const usage = openaiResponses.usageOf(response.usage ?? {});
+    const usage = responsesApi.usageOf(response.usage ?? {});
     assert.deepEqual(
       [usage.input_tokens, usage.cached_tokens, usage.output_tokens, usage.reasoning_tokens],
       [input, cached, output, reasoning],
@@ -167,9 +167,9 @@ recorded("DeepSeek's refusal, sent as bytes without a type, names the call that 
   const refused = recordedErrors().find(({ name }) => name === file);
   assert.ok(refused !== undefined);
   assert.equal(refused.headers.get("content-type"), "application/octet-stream");
-  const failure = openaiResponses.classify(refused.status, refused.headers, refused.body);
+  const failure = responsesApi.classify(refused.status, refused.headers, refused.body);
   assert.equal(failure.code, "request_refused");
-  assert.deepEqual(openaiResponses.refusalOf(failure, []), { kind: "call", callId: "call-a" });
+  assert.deepEqual(responsesApi.refusalOf(failure, []), { kind: "call", callId: "call-a" });
 });
 
 async function checkAll(
@@ -199,7 +199,7 @@ interface Assembled {
 }
 
 function assemble(events: readonly SseEvent[]): Assembled {
-  const assembler = openaiResponses.newAssembler();
+  const assembler = responsesApi.newAssembler();
   const updates = [...events.flatMap((event) => assembler.feed(event)), ...assembler.end()];
   const items = updates.filter((update) => update.kind === "item")
     .sort((a, b) => a.outputIndex - b.outputIndex)

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ApiFailure } from "../../../../src/domain/failure.ts";
 import type { JsonObject } from "../../../../src/domain/json.ts";
-import { openaiResponses } from "../../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../../src/apis/responses/api.ts";
 import type { RequestRefusal } from "../../../../src/apis/api.ts";
 
 /** What the API says, and what can be mended about it. */
@@ -250,12 +250,12 @@ for (const row of [...MENDED, ...LEFT_ALONE, ...BY_STATUS]) {
   const { says, code = null, param = null, status = 400 } = row;
   Deno.test(`HTTP ${status}, ${code}, ${param}: "${says.slice(0, 90)}" means ${named(row.refusal)}`, () => {
     const body = JSON.stringify({ error: errorOf(row) });
-    const failure = openaiResponses.classify(
+    const failure = responsesApi.classify(
       status,
       new Headers({ "content-type": "application/json" }),
       body,
     );
-    assert.deepEqual(openaiResponses.refusalOf(failure, []), row.refusal);
+    assert.deepEqual(responsesApi.refusalOf(failure, []), row.refusal);
   });
 }
 
@@ -284,21 +284,21 @@ for (const [shape, eventOf] of SHAPES) {
       // What the event itself cannot carry, nobody can read from it.
       if (row.refusal?.kind === "item" && !JSON.stringify(event).includes('"param"')) continue;
       if (/went wrong|Invalid value/.test(row.says) && !JSON.stringify(event).includes('"param"')) continue;
-      assert.deepEqual(openaiResponses.refusalOf(failureIn(event), []), row.refusal, row.says);
+      assert.deepEqual(responsesApi.refusalOf(failureIn(event), []), row.refusal, row.says);
     }
     for (const row of LEFT_ALONE) {
-      assert.equal(openaiResponses.refusalOf(failureIn(eventOf(row)), []), null, row.says);
+      assert.equal(responsesApi.refusalOf(failureIn(eventOf(row)), []), null, row.says);
     }
   });
 }
 
 Deno.test("a cut stream and a failure without words are nothing to mend", () => {
-  const assembler = openaiResponses.newAssembler();
+  const assembler = responsesApi.newAssembler();
   const [cut] = assembler.end();
   assert.ok(cut?.kind === "finished" && cut.response.failure !== undefined);
-  assert.equal(openaiResponses.refusalOf(cut.response.failure, []), null);
+  assert.equal(responsesApi.refusalOf(cut.response.failure, []), null);
   const silent = failureIn({ type: "response.failed", response: { id: "resp_1", status: "failed" } });
-  assert.equal(openaiResponses.refusalOf(silent, []), null);
+  assert.equal(responsesApi.refusalOf(silent, []), null);
 });
 
 function named(refusal: RequestRefusal | null): string {
@@ -310,7 +310,7 @@ function errorOf({ says, code = null, param = null, type = "invalid_request_erro
 }
 
 function failureIn(event: JsonObject): ApiFailure {
-  const assembler = openaiResponses.newAssembler();
+  const assembler = responsesApi.newAssembler();
   const updates = [
     ...assembler.feed({ event: String(event.type), data: JSON.stringify(event) }),
     ...assembler.end(),

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Item } from "../../../../src/domain/event.ts";
 import type { FoldedEntry } from "../../../../src/domain/folded.ts";
 import type { JsonObject } from "../../../../src/domain/json.ts";
-import { openaiResponses } from "../../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../../src/apis/responses/api.ts";
 import type { RequestSpec } from "../../../../src/apis/api.ts";
 
 const LONE = "\ud83d";
@@ -23,7 +23,7 @@ const LS: JsonObject = {
 };
 
 function inputOf(entries: readonly FoldedEntry[]): JsonObject[] {
-  return JSON.parse(openaiResponses.buildRequest({ ...SPEC, entries }).body).input;
+  return JSON.parse(responsesApi.buildRequest({ ...SPEC, entries }).body).input;
 }
 
 function only(entry: FoldedEntry): string {
@@ -31,7 +31,7 @@ function only(entry: FoldedEntry): string {
 }
 
 Deno.test("the bytes of a whole request are fixed", () => {
-  const request = openaiResponses.buildRequest({
+  const request = responsesApi.buildRequest({
     model: "gpt-5.6",
     instructions: "You are a terminal agent.",
     tools: [LS],
@@ -104,7 +104,7 @@ Deno.test("the bytes of a whole request are fixed", () => {
 
 Deno.test("what was not asked for is not in the body", () => {
   assert.equal(
-    openaiResponses.buildRequest(SPEC).body,
+    responsesApi.buildRequest(SPEC).body,
     '{"model":"gpt-5.6","store":false,"stream":true,"include":["reasoning.encrypted_content"],' +
       '"stream_options":{"include_obfuscation":false},"prompt_cache_key":"family-1","input":[]}',
   );
@@ -202,7 +202,7 @@ Deno.test("each item goes out with what every server accepts, in its own order",
 });
 
 Deno.test("no lone surrogate leaves the house, and blobs are not touched", () => {
-  const body = openaiResponses.buildRequest({
+  const body = responsesApi.buildRequest({
     ...SPEC,
     instructions: `a${LONE}`,
     tools: [{ ...LS, description: `b${LONE}` }],
@@ -272,8 +272,8 @@ Deno.test("the input of a request is an exact byte prefix of the next one's", ()
       fc.array(entry, { minLength: 1, maxLength: 4 }),
       (history, more) => {
         const spec = { ...SPEC, instructions: "x", effort: "low" };
-        const first = openaiResponses.buildRequest({ ...spec, entries: history });
-        const second = openaiResponses.buildRequest({ ...spec, entries: [...history, ...more] });
+        const first = responsesApi.buildRequest({ ...spec, entries: history });
+        const second = responsesApi.buildRequest({ ...spec, entries: [...history, ...more] });
         const cut = first.body.slice(0, -2);
         assert.ok(first.body.endsWith("]}") && second.body.startsWith(cut));
         assert.match(second.body.slice(cut.length), history.length === 0 ? /^\{/ : /^,\{/);
@@ -287,9 +287,8 @@ Deno.test("the input of a request is an exact byte prefix of the next one's", ()
 Deno.test("a request built from parsed JSON equals the one built from the values it was written from", () => {
   fc.assert(
     fc.property(fc.array(entry, { maxLength: 6 }), (entries) => {
-      const memory = openaiResponses.buildRequest({ ...SPEC, entries }).body;
-      const disk =
-        openaiResponses.buildRequest({ ...SPEC, entries: JSON.parse(JSON.stringify(entries)) }).body;
+      const memory = responsesApi.buildRequest({ ...SPEC, entries }).body;
+      const disk = responsesApi.buildRequest({ ...SPEC, entries: JSON.parse(JSON.stringify(entries)) }).body;
       assert.equal(disk, memory);
     }),
     { numRuns: 200 },

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { RepriseError } from "../../../../src/domain/errors.ts";
 import { accountHash } from "../../../../src/domain/fingerprint.ts";
-import { anthropicMessages } from "../../../../src/apis/messages/dialect.ts";
-import { dialectOf } from "../../../../src/apis/apis.ts";
+import { messagesApi } from "../../../../src/apis/messages/api.ts";
+import { apiOf } from "../../../../src/apis/apis.ts";
 
 Deno.test("the version is always sent, the key in the header of its scheme, and no key without one", () => {
   const shared = {
@@ -10,20 +10,20 @@ Deno.test("the version is always sent, the key in the header of its scheme, and 
     "content-type": "application/json",
     "accept": "text/event-stream",
   };
-  assert.deepEqual(anthropicMessages.headers({ value: "k1", scheme: "api_key" }), {
+  assert.deepEqual(messagesApi.headers({ value: "k1", scheme: "api_key" }), {
     "x-api-key": "k1",
     ...shared,
   });
-  assert.deepEqual(anthropicMessages.headers({ value: "k1", scheme: "bearer" }), {
+  assert.deepEqual(messagesApi.headers({ value: "k1", scheme: "bearer" }), {
     authorization: "Bearer k1",
     ...shared,
   });
-  assert.deepEqual(anthropicMessages.headers(null), shared);
-  assert.equal(dialectOf("anthropic"), anthropicMessages);
+  assert.deepEqual(messagesApi.headers(null), shared);
+  assert.equal(apiOf("anthropic"), messagesApi);
 });
 
 Deno.test("a key that no header can carry is refused without being quoted", () => {
-  assert.throws(() => anthropicMessages.headers({ value: "secret\n", scheme: "api_key" }), (error) => {
+  assert.throws(() => messagesApi.headers({ value: "secret\n", scheme: "api_key" }), (error) => {
     assert.ok(error instanceof RepriseError && error.code === "bad_configuration");
     assert.ok(!`${error.message} ${error.stack}`.includes("secret"));
     return true;
@@ -31,15 +31,15 @@ Deno.test("a key that no header can carry is refused without being quoted", () =
 });
 
 Deno.test("the account is the workspace that the answer names", () => {
-  const account = anthropicMessages.accountOf(new Headers({ "anthropic-workspace-id": "wrkspc_1" }));
+  const account = messagesApi.accountOf(new Headers({ "anthropic-workspace-id": "wrkspc_1" }));
   assert.equal(account, accountHash(null, "wrkspc_1"));
-  assert.equal(anthropicMessages.accountOf(new Headers({ "openai-organization": "o" })), null);
+  assert.equal(messagesApi.accountOf(new Headers({ "openai-organization": "o" })), null);
 });
 
 Deno.test("the input of a usage is the sum of its disjoint counts, and garbage counts as nothing", () => {
   // 1,200 new, 300 written to the cache, 9,000 read from it: 10,500 went in.
   assert.deepEqual(
-    anthropicMessages.usageOf({
+    messagesApi.usageOf({
       input_tokens: 1200,
       cache_creation_input_tokens: 300,
       cache_read_input_tokens: 9000,
@@ -50,7 +50,7 @@ Deno.test("the input of a usage is the sum of its disjoint counts, and garbage c
     { input_tokens: 10_500, cached_tokens: 9000, output_tokens: 640, reasoning_tokens: 512 },
   );
   assert.deepEqual(
-    anthropicMessages.usageOf({
+    messagesApi.usageOf({
       input_tokens: 5,
       cache_read_input_tokens: null,
       cache_creation_input_tokens: -4,
@@ -60,7 +60,7 @@ Deno.test("the input of a usage is the sum of its disjoint counts, and garbage c
     { input_tokens: 5, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
   );
   assert.equal(
-    anthropicMessages.usageOf({ input_tokens: 2 ** 60, cache_read_input_tokens: 2 ** 60 }).input_tokens,
+    messagesApi.usageOf({ input_tokens: 2 ** 60, cache_read_input_tokens: 2 ** 60 }).input_tokens,
     Number.MAX_SAFE_INTEGER,
   );
 });

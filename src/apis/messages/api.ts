@@ -1,5 +1,5 @@
 /**
- * The Anthropic Messages dialect, stateless: the whole history goes out with every request.
+ * The Anthropic Messages API, stateless: the whole history goes out with every request.
  *
  * @module
  */
@@ -8,13 +8,16 @@ import { accountHash } from "../../domain/fingerprint.ts";
 import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
 import { keyHeaders } from "../key.ts";
-import type { Dialect } from "../api.ts";
+import type { Api } from "../api.ts";
 import { MessagesAssembler } from "./assembler.ts";
 import { refusalOf } from "./refusal.ts";
 import { bodyOf, bodyPieces, buildRequest } from "./request.ts";
 
 /** Anthropic Messages, and every server that speaks it (protocol §9–11). */
-export const anthropicMessages: Dialect = {
+export const messagesApi: Api = {
+  name: "messages",
+  providers: ["anthropic"],
+  ownsPath: (pathname) => /\/messages(?:\/count_tokens)?$/.test(pathname),
   headers: (key) => ({
     ...keyHeaders(key, "x-api-key"),
     "anthropic-version": "2026-10-21",

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { RepriseError } from "../../../../src/domain/errors.ts";
-import { openaiResponses } from "../../../../src/apis/responses/dialect.ts";
+import { responsesApi } from "../../../../src/apis/responses/api.ts";
 
 Deno.test("the key is a bearer token, and without a key there is no such header", () => {
-  assert.deepEqual(openaiResponses.headers({ value: "sk-1", scheme: "bearer" }), {
+  assert.deepEqual(responsesApi.headers({ value: "sk-1", scheme: "bearer" }), {
     authorization: "Bearer sk-1",
     "content-type": "application/json",
     "accept": "text/event-stream",
   });
-  assert.equal("authorization" in openaiResponses.headers(null), false);
+  assert.equal("authorization" in responsesApi.headers(null), false);
 });
 
 Deno.test("a key that no header can carry is refused without being quoted", () => {
   for (const key of ["", "sk-secret\n", "sk secret", "sk-secret\u4e00"]) {
-    assert.throws(() => openaiResponses.headers({ value: key, scheme: "bearer" }), (error) => {
+    assert.throws(() => responsesApi.headers({ value: key, scheme: "bearer" }), (error) => {
       assert.ok(error instanceof RepriseError);
       assert.equal(error.code, "bad_configuration");
       assert.ok(!`${error.message} ${error.stack} ${error.cause}`.includes("secret"));
@@ -24,7 +24,7 @@ Deno.test("a key that no header can carry is refused without being quoted", () =
 
 Deno.test("usage is read with and without details, and garbage counts as nothing", () => {
   assert.deepEqual(
-    openaiResponses.usageOf({
+    responsesApi.usageOf({
       input_tokens: 137,
       input_tokens_details: { cached_tokens: 128, cache_write_tokens: 0 },
       output_tokens: 28,
@@ -34,7 +34,7 @@ Deno.test("usage is read with and without details, and garbage counts as nothing
     { input_tokens: 137, cached_tokens: 128, output_tokens: 28, reasoning_tokens: 20 },
   );
   assert.deepEqual(
-    openaiResponses.usageOf({ input_tokens: 5, output_tokens: null, input_tokens_details: [] }),
+    responsesApi.usageOf({ input_tokens: 5, output_tokens: null, input_tokens_details: [] }),
     {
       input_tokens: 5,
       cached_tokens: 0,
@@ -42,5 +42,5 @@ Deno.test("usage is read with and without details, and garbage counts as nothing
       reasoning_tokens: 0,
     },
   );
-  assert.equal(openaiResponses.usageOf({ input_tokens: -3, output_tokens: "9" }).input_tokens, 0);
+  assert.equal(responsesApi.usageOf({ input_tokens: -3, output_tokens: "9" }).input_tokens, 0);
 });

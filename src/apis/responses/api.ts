@@ -1,5 +1,5 @@
 /**
- * The OpenAI Responses dialect, stateless: the whole history goes out, nothing is stored at the provider.
+ * The OpenAI Responses API, stateless: the whole history goes out, nothing is stored at the provider.
  *
  * @module
  */
@@ -8,13 +8,16 @@ import { accountHash } from "../../domain/fingerprint.ts";
 import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
 import { keyHeaders } from "../key.ts";
-import type { Dialect } from "../api.ts";
+import type { Api } from "../api.ts";
 import { ResponsesAssembler } from "./assembler.ts";
 import { refusalOf } from "./refusal.ts";
 import { bodyOf, bodyPieces, buildRequest } from "./request.ts";
 
 /** OpenAI Responses, on Azure too, and every server that speaks it (protocol §1–7, §12). */
-export const openaiResponses: Dialect = {
+export const responsesApi: Api = {
+  name: "responses",
+  providers: ["openai", "azure", "compatible"],
+  ownsPath: (pathname) => /\/responses(?:\/[^/]+)?$/.test(pathname),
   headers: (key) => ({
     ...keyHeaders(key, "api-key"),
     "content-type": "application/json",
