@@ -1,6 +1,6 @@
 /**
  * Names that no tool writes, wherever they stand in a path and whether they exist or not: what other programs
- * run or trust without being asked (storage-and-security §3: CVE-2026-25725, CVE-2025-59944).
+ * run or trust without being asked (CVE-2026-25725, CVE-2025-59944).
  *
  * @module
  */

@@ -154,7 +154,7 @@ export const MESSAGES_RULES = [
   {
     name: "cache_breakpoints",
     summary: "At most 4 blocks carry `cache_control`, the request's own one counted",
-    section: "§11",
+    section: "§9",
     grade: "third_party",
     exactText: true,
   },

@@ -90,7 +90,7 @@ export function placedItems(input: JsonValue | undefined): PlacedItem[] {
 
 /**
  * True for items that can follow reasoning: what the model made next. A message counts only with its id: the
- * same text without one was refused, while calls do without (protocol §6.2, CAS:thinking_with_modified_history).
+ * same text without one was refused, while calls do without (protocol §6.2).
  */
 export function canFollowReasoning({ type, item }: PlacedItem): boolean {
   if (type === "message") return item.role === "assistant" && typeof item.id === "string";
