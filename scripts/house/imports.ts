@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { Finding, SourceFile } from "./finding.ts";
 import { type Import, importsOf, withoutComments } from "./source_text.ts";
 
-/** Which folders of src/ each folder may import beside itself; the table is that of docs/architecture.md. */
+/** Which folders of src/ each folder may import beside itself; the table of docs/architecture.md. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   store: ["domain"],
