@@ -1,7 +1,6 @@
 /**
- * Writes what is known from the code into the documents: `docs/cli.md` and `docs/rules.md` whole, the tables of the
- * README and of docs/faults.md between their markers. With `--check` it writes nothing and fails when something is
- * stale.
+ * Generates documents from the code: `docs/cli.md` and `docs/rules.md` whole, the tables of the README and of
+ * docs/faults.md between their markers. With `--check` it writes nothing, and fails if a document is stale.
  *
  * @module
  */
@@ -69,7 +68,7 @@ function read(path: string): string {
   }
 }
 
-/** Replaces what stands between `<!-- NAME:begin -->` and `<!-- NAME:end -->`. */
+/** Replaces the text between `<!-- NAME:begin -->` and `<!-- NAME:end -->`. */
 function between(text: string, name: string, content: string): string {
   const [begin, end] = [`<!-- ${name}:begin -->`, `<!-- ${name}:end -->`];
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
@@ -77,7 +76,7 @@ function between(text: string, name: string, content: string): string {
   return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`;
 }
 
-/** Every verb with the words that call it: those of a group one by one. */
+/** Every verb with its full name; the verbs of a group one by one. */
 function leaves() {
   return program.commands.flatMap((verb) => {
     const inner = verb.commands.filter((command) => command.name() !== "help");
@@ -157,33 +156,33 @@ function cliReference(): string {
 
 # The command line
 
-Generated from the parser by \`deno task docs\`; the gate fails when it is stale.
+Generated from the parser by \`deno task docs\`; the gate fails if this page is stale.
 
-stdout is data, stderr is for people. \`--json\` gives one JSON document, or JSON Lines for verbs that stream
+stdout is data, stderr is for people. \`--json\` prints one JSON document, or JSON Lines for verbs that stream
 (\`run\`, \`record\`, \`serve\`). An error in \`--json\` mode is an object \`{"type":"error","code":…,"exit_code":…,"message":…}\`: the
-only document, or the last line; in \`run\` it comes just before \`run.ended\` when a run had begun.
+only document, or the last line. In \`run\` it comes just before \`run.ended\` if a run had begun.
 
 Settings come from flags, then the environment, then \`config.json\` in \`$XDG_CONFIG_HOME/reprise\` (members
-${CONFIG_NAMES.map((name) => `\`${name}\``).join(", ")}; \`base_url\` counts only while the provider is the
-one that the file names, or \`openai\`). Nothing in the working directory sets one.
+${CONFIG_NAMES.map((name) => `\`${name}\``).join(", ")}; \`base_url\` counts only if the provider is the
+one that the file names, or \`openai\`). Nothing in the working directory changes a setting.
 
-A session goes on with the provider, model, effort and summary of its last run, before environment and configuration; where
-\`-m\` names a model, the provider is the settings' again. It never says where requests go: where flags and environment do
-not either, a run that would ask another endpoint than the last one ends with exit code 2. Under \`--fixture\` only flags, the session and the fixture count.
+A session keeps the provider, model, effort and summary of its last run, before environment and configuration. If \`-m\`
+names a model, the provider comes from the settings again. A session never decides where requests go: if flags and environment
+do not name an endpoint either, a run that would ask another endpoint than the last one exits with 2. Under \`--fixture\` only flags, the session and the fixture count.
 
 ${providersTable()}
 
-Of several variables the first that is set counts. The key goes to the base URL in force and nowhere else. A switch is on
+The first variable that is set counts. The key is sent to the base URL in use and nowhere else. A switch is on
 (\`1\`, \`true\`, \`on\`, \`yes\`) or off (\`0\`, \`false\`, \`off\`, \`no\`); any other value is refused.
 \`REPRISE_BASE_URL\` wins over the variables of a provider, and \`--replay\` over \`REPRISE_REASONING_REPLAY\`.
 
 | variable | meaning |
 | --- | --- |
 ${flagVariableRows()}
-| \`AZURE_OPENAI_API_VERSION\`, \`OPENAI_API_VERSION\` | for an Azure base URL that is the resource alone: a date such as \`2025-04-01-preview\` asks that version, anything else v1 |
-| \`REPRISE_STRICT_DRIFT\` | on: a resumed run whose pins differ ends with exit code 2, unless --accept-drift is given |
-| \`REPRISE_REPRESENTS\` | set by \`serve\` and \`record\` for the commands that they start: which base URLs their loopback URLs represent, as a JSON object. It decides fingerprints only (docs/replay.md) |
-| \`REPRISE_RESPONSE_TIMEOUT\` | seconds until a server must have begun to answer (120) |
+| \`AZURE_OPENAI_API_VERSION\`, \`OPENAI_API_VERSION\` | for an Azure base URL of the resource alone: a date such as \`2025-04-01-preview\` selects that version, anything else v1 |
+| \`REPRISE_STRICT_DRIFT\` | on: a resumed run whose pins differ exits with 2, unless --accept-drift is given |
+| \`REPRISE_REPRESENTS\` | set by \`serve\` and \`record\` for the commands that they start: the base URLs that their loopback URLs represent, as a JSON object. It decides fingerprints only (docs/replay.md) |
+| \`REPRISE_RESPONSE_TIMEOUT\` | seconds within which a server must begin to answer (120) |
 | \`REPRISE_IDLE_TIMEOUT\` | seconds of silence inside a stream (300) |
 | \`NO_COLOR\` | no colour |
 

@@ -9,12 +9,12 @@ import { argument, choice, type FlagsOf, list, negated, text, toggle, value } fr
 
 /** The flags that every verb has. */
 export const COMMON_FLAGS = {
-  json: toggle("--json", "data for programs: one JSON document, or JSON Lines where a verb streams", {
+  json: toggle("--json", "data for programs: one JSON document, or JSON Lines if the verb streams", {
     step: false,
   }),
   quiet: toggle("--quiet", "no notices on stderr", { step: false }),
   color: negated("--no-color", "no colour", { step: false }),
-  home: text("--home <dir>", "where sessions live", {
+  home: text("--home <dir>", "the directory of the sessions", {
     sources: [{ variable: "REPRISE_HOME" }, { member: "home" }],
     otherwise: "reprise in the XDG data directory",
     step: false,
@@ -29,7 +29,7 @@ export const REQUEST_FLAGS = {
   model: text("-m, --model <model>", "the model to ask", {
     sources: ["the session's last", { variable: "REPRISE_MODEL" }, { member: "model" }],
   }),
-  provider: choice("-p, --provider <provider>", "whose API it is", PROVIDER_KINDS, {
+  provider: choice("-p, --provider <provider>", "the API provider", PROVIDER_KINDS, {
     sources: [
       "the session's last unless -m is given",
       { variable: "REPRISE_PROVIDER" },
@@ -37,7 +37,7 @@ export const REQUEST_FLAGS = {
     ],
     otherwise: "openai",
   }),
-  baseUrl: text("--base-url <url>", "where the API is", {
+  baseUrl: text("--base-url <url>", "the base URL of the API", {
     sources: [{ variable: "REPRISE_BASE_URL" }, "the provider's own variable", { member: "base_url" }],
     otherwise: "the provider's",
     step: false,
@@ -50,12 +50,12 @@ export const REQUEST_FLAGS = {
   }),
   replay: choice(
     "--replay <mode>",
-    "which models' reasoning goes back: the same model's, the family's, none",
+    "send reasoning of the same model, of the model family, or none",
     ["exact", "family", "none"],
   ),
   replayWindow: value(
     "--replay-window <n>",
-    "reasoning items from before the last user message at most",
+    "at most N reasoning items from before the last user message",
     wholeNumber(0),
     { step: "recorded" },
   ),
@@ -85,7 +85,9 @@ export const POSTURE_FLAGS = {
     "tools, groups or one pattern that the model may not use; wins over --allow",
     { step: "recorded" },
   ),
-  ask: toggle("--ask", "ask at the terminal about what is neither allowed nor denied", { step: "recorded" }),
+  ask: toggle("--ask", "ask at the terminal about calls that are neither allowed nor denied", {
+    step: "recorded",
+  }),
 };
 /** The values of {@linkcode POSTURE_FLAGS}. */
 export type PostureFlags = FlagsOf<typeof POSTURE_FLAGS>;
@@ -93,13 +95,13 @@ export type PostureFlags = FlagsOf<typeof POSTURE_FLAGS>;
 /** How long a verb that writes waits for the session. */
 export const WAIT = value(
   "--wait <seconds>",
-  "how long to wait for a session that another process writes",
+  "the time to wait for a session that another process writes",
   seconds,
   { fallback: 0 },
 );
 
 /** Nothing is written or sent. */
-export const DRY_RUN = toggle("--dry-run", "say what would be done; change nothing");
+export const DRY_RUN = toggle("--dry-run", "print what would be done; change nothing");
 
 /** The session that a verb is about. */
 export const SESSION = argument("<id>", "session id, unambiguous prefix, or @last");

@@ -34,7 +34,9 @@ export function buildProgram(
 ): Command {
   const helpOutput = new Output({ json: false, quiet: false, colour: false }, ports);
   const program = new Command("reprise")
-    .description("Keeps, replays and tests sessions with reasoning models over stateless APIs.")
+    .description(
+      "Record, replay and test LLM traffic. Keep agent sessions as plain files, with their reasoning.",
+    )
     .version(VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "show help")
     .helpCommand("help [verb]", "show help for a verb")
@@ -55,7 +57,7 @@ export function buildProgram(
     declareVerb(parent.command(verb.name), declared, perform);
   };
   for (const verb of VERBS) add(program, verb);
-  const fixture = program.command("fixture").description("look at and tend fixtures");
+  const fixture = program.command("fixture").description("inspect and maintain fixtures");
   for (const verb of FIXTURE_VERBS) add(fixture, verb);
   return program;
 }
@@ -71,8 +73,8 @@ export function splitCommand(
   const verb = VERBS.find(({ name }) => name === args[0]);
   const cut = verb?.arguments.includes(WRAPPED_COMMAND) ? args.indexOf("--") : -1;
   if (cut !== -1 && cut === args.length - 1) {
-    throw new RepriseError("usage", `Cannot run a command for ${args[0]}: none stands behind --`, {
-      hint: "Is a variable empty that was to name it? Leave -- out to serve or record until SIGTERM",
+    throw new RepriseError("usage", `Cannot run a command for ${args[0]}: no command after --`, {
+      hint: "Did a shell variable expand to nothing? Leave -- out to serve or record until SIGTERM",
     });
   }
   return cut === -1 ? { own: args, command: [] } : { own: args.slice(0, cut), command: args.slice(cut + 1) };

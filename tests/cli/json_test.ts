@@ -195,19 +195,19 @@ together("for people, stdout is the answer and stderr the rest", {
 const EXIT_CODES = `
    0 completed
    1 unexpected error
-   2 usage: bad flag, value, configuration, or no such session
+   2 usage: bad flag, value or configuration, or no such session
    3 permission denied (--fail-on-denied)
    4 budget exhausted (steps, tokens, cost)
    5 session locked by another writer, or diverged
    6 ended without a final answer (incomplete, refused)
-   7 fixture miss, rule broken, unused fixture, replay divergence
+   7 fixture miss, broken rule, unused fixture, replay divergence
    8 authentication or authorization (401, 403)
    9 rate limit or quota (429)
   10 provider or network failure (5xx, cut stream, DNS, TLS)
   11 context window overflow
   12 session damaged
   13 request refused by the API (other 4xx)
-  14 storage: disk full, no permission on the home, read-only
+  14 storage: disk full, read-only, or no permission on the home
  124 timeout
  129 SIGHUP
  130 SIGINT

@@ -8,9 +8,9 @@ import { COMMON_FLAGS, POSTURE_FLAGS, REQUEST_FLAGS, SESSION, TEXT_FLAGS, wholeN
 
 const LS_FLAGS = {
   ...COMMON_FLAGS,
-  tree: toggle("--tree", "forks under the sessions that they were forked from"),
-  since: text("--since <when>", "only sessions touched since: a date, or an age such as 12h or 7d"),
-  limit: value("--limit <n>", "at most so many", wholeNumber(1)),
+  tree: toggle("--tree", "show forks under their parent sessions"),
+  since: text("--since <when>", "only sessions changed since then: a date, or an age such as 12h or 7d"),
+  limit: value("--limit <n>", "at most N sessions", wholeNumber(1)),
 };
 /** The flags of `ls`. */
 export type LsFlags = FlagsOf<typeof LS_FLAGS>;
@@ -27,8 +27,8 @@ export type ShowFlags = FlagsOf<typeof SHOW_FLAGS>;
 const INPUT_FLAGS = {
   ...COMMON_FLAGS,
   ...REQUEST_FLAGS,
-  prompt: text("--prompt <text>", "what the user would say next"),
-  allow: again(POSTURE_FLAGS.allow, "as for run: decides which tools are offered"),
+  prompt: text("--prompt <text>", "the next prompt"),
+  allow: again(POSTURE_FLAGS.allow, "as for run: selects the tools to offer"),
   deny: again(POSTURE_FLAGS.deny, "as for run"),
   ask: again(POSTURE_FLAGS.ask, "as for run"),
   ...TEXT_FLAGS,
@@ -83,7 +83,7 @@ export const LOOKING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "explain",
-    about: "say for each reasoning item whether it goes back, and why",
+    about: "list for each reasoning item whether it is sent, and why",
     step: true,
     arguments: [SESSION],
     flags: EXPLAIN_FLAGS,
@@ -92,7 +92,7 @@ export const LOOKING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "verify",
-    about: "fold every recorded request again and compare it with what was sent",
+    about: "rebuild every recorded request and compare it with the sent one",
     step: true,
     arguments: [argument("[id]", SESSION.about)],
     flags: VERIFY_FLAGS,
@@ -101,7 +101,7 @@ export const LOOKING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "doctor",
-    about: "show the environment, and where each setting comes from",
+    about: "show the environment, and the source of each setting",
     arguments: [],
     flags: DOCTOR_FLAGS,
     examples: ["reprise doctor --json"],

@@ -8,7 +8,7 @@ import { COMMON_FLAGS, days, DRY_RUN, SESSION, WAIT, wholeNumber } from "../flag
 
 const REPAIR_FLAGS = {
   ...COMMON_FLAGS,
-  liftQuarantine: toggle("--lift-quarantine", "instead, send refused reasoning items again"),
+  liftQuarantine: toggle("--lift-quarantine", "only send refused reasoning items again"),
   wait: WAIT,
   dryRun: DRY_RUN,
 };
@@ -25,7 +25,7 @@ const EXPORT_FLAGS = {
     "--redact",
     "strip keys, tokens and passwords from texts, and the secrets of the environment",
   ),
-  dryRun: again(DRY_RUN, "say what would be written; write nothing"),
+  dryRun: again(DRY_RUN, "list what would be written; write nothing"),
 };
 /** The flags of `export`. */
 export type ExportFlags = FlagsOf<typeof EXPORT_FLAGS>;
@@ -34,23 +34,23 @@ const IMPORT_FLAGS = { ...COMMON_FLAGS, dryRun: again(DRY_RUN, "check the whole 
 /** The flags of `import`. */
 export type ImportFlags = FlagsOf<typeof IMPORT_FLAGS>;
 
-const YES = toggle("--yes", "do not ask");
+const YES = toggle("--yes", "do not ask for confirmation");
 
 const RM_FLAGS = {
   ...COMMON_FLAGS,
   yes: YES,
-  dryRun: again(DRY_RUN, "say what would be deleted; delete nothing"),
+  dryRun: again(DRY_RUN, "list what would be deleted; delete nothing"),
 };
 /** The flags of `rm`. */
 export type RmFlags = FlagsOf<typeof RM_FLAGS>;
 
 const PRUNE_FLAGS = {
   ...COMMON_FLAGS,
-  olderThan: value("--older-than <days>", "those that were last written to longer ago", days),
+  olderThan: value("--older-than <days>", "sessions last written to longer ago", days),
   keep: value("--keep <n>", "all but the N newest", wholeNumber(0)),
   maxSize: value(
     "--max-size <bytes>",
-    "the oldest, until the rest has at most so many bytes",
+    "the oldest, until the rest has at most N bytes",
     wholeNumber(0),
   ),
   yes: YES,
@@ -59,7 +59,7 @@ const PRUNE_FLAGS = {
 /** The flags of `prune`. */
 export type PruneFlags = FlagsOf<typeof PRUNE_FLAGS>;
 
-const GC_FLAGS = { ...COMMON_FLAGS, dryRun: again(DRY_RUN, "say what would be removed; remove nothing") };
+const GC_FLAGS = { ...COMMON_FLAGS, dryRun: again(DRY_RUN, "list what would be removed; remove nothing") };
 /** The flags of `gc`. */
 export type GcFlags = FlagsOf<typeof GC_FLAGS>;
 
@@ -67,7 +67,7 @@ export type GcFlags = FlagsOf<typeof GC_FLAGS>;
 export const KEEPING_VERBS: readonly Verb[] = [
   verb({
     name: "repair",
-    about: "mend what fsck finds; what is replaced is kept in quarantine/",
+    about: "repair what fsck finds; replaced files are kept in quarantine/",
     step: true,
     arguments: [SESSION],
     flags: REPAIR_FLAGS,
@@ -85,8 +85,8 @@ export const KEEPING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "export",
-    about: "write a session to one file that vouches for itself",
-    arguments: [SESSION, argument("[file]", 'where to; "-" or none is stdout')],
+    about: "write a session to one checksummed file",
+    arguments: [SESSION, argument("[file]", 'the file to write (default, and "-": stdout)')],
     flags: EXPORT_FLAGS,
     examples: [
       "reprise export fix-ci-7k2m fix-ci.jsonl",
@@ -96,7 +96,7 @@ export const KEEPING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "import",
-    about: "restore a session from an export; never overwrites one",
+    about: "restore a session from an export; never overwrites a session",
     arguments: [argument("<file>", 'the export; "-" reads stdin')],
     flags: IMPORT_FLAGS,
     examples: ["reprise import fix-ci.jsonl"],
@@ -104,7 +104,7 @@ export const KEEPING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "rm",
-    about: "delete a session; its forks stay whole",
+    about: "delete a session; its forks stay complete",
     step: true,
     arguments: [SESSION],
     flags: RM_FLAGS,
@@ -122,7 +122,7 @@ export const KEEPING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "gc",
-    about: "remove blobs that no turn names, and what killed processes left",
+    about: "remove unused blobs, and leftovers of killed processes",
     step: true,
     arguments: [],
     flags: GC_FLAGS,

@@ -33,11 +33,11 @@ export const RUN_FLAGS = {
   ...REQUEST_FLAGS,
   session: text(
     "-s, --session <id>",
-    "the session to go on with: id, prefix or @last; with --new: the new one's id",
+    "the session to continue: id, prefix or @last; with --new: the id of the new one",
   ),
-  continue: toggle("-c, --continue", "go on with the latest session of this workspace (-s @last)"),
-  new: toggle("--new", "begin a new session (the default without -s and -c)"),
-  instructions: again(TEXT_FLAGS.instructions, "system text, or @FILE; a session keeps what it has"),
+  continue: toggle("-c, --continue", "continue the latest session of this workspace (-s @last)"),
+  new: toggle("--new", "start a new session (the default without -s and -c)"),
+  instructions: again(TEXT_FLAGS.instructions, "system text, or @FILE; a session keeps its own"),
   workspace: text(
     "-w, --workspace <dir>",
     "the directory that tools may read (default: the working directory)",
@@ -46,42 +46,45 @@ export const RUN_FLAGS = {
   ...POSTURE_FLAGS,
   acceptDrift: toggle(
     "--accept-drift",
-    "say nothing about what changed since the last run, and go on under REPRISE_STRICT_DRIFT",
+    "do not report changes since the last run, and continue under REPRISE_STRICT_DRIFT",
   ),
-  verbose: toggle("--verbose", "one line on stderr for each request's reasoning replay"),
-  failOnDenied: toggle("--fail-on-denied", "end with exit code 3 when a call is denied", {
+  verbose: toggle("--verbose", "print a line on stderr for each request's reasoning replay"),
+  failOnDenied: toggle("--fail-on-denied", "exit with 3 if a call is denied", {
     step: "recorded",
   }),
-  maxSteps: value("--max-steps <n>", "requests at most", wholeNumber(1), { fallback: 50, step: "recorded" }),
-  maxTokens: value("--max-tokens <n>", "input plus output tokens of this run at most", wholeNumber(1), {
+  maxSteps: value("--max-steps <n>", "at most N requests", wholeNumber(1), {
+    fallback: 50,
+    step: "recorded",
+  }),
+  maxTokens: value("--max-tokens <n>", "at most N input and output tokens in this run", wholeNumber(1), {
     step: "recorded",
   }),
   autoCompact: value(
     "--auto-compact <tokens>",
-    "compact by rule before a request when the last one had more input tokens",
+    "compact by rule before a request if the last one had more input tokens",
     wholeNumber(1),
     { step: "recorded" },
   ),
-  timeout: value("--timeout <seconds>", "how long the run may take, stdin included", seconds, {
+  timeout: value("--timeout <seconds>", "the time limit of the run, reading stdin included", seconds, {
     fallback: 1800,
   }),
   wait: WAIT,
   outputSchema: TEXT_FLAGS.outputSchema,
-  output: text("-o, --output <file>", "write the answer to a file when the run completes", { step: false }),
+  output: text("-o, --output <file>", "write the answer to a file if the run completes", { step: false }),
   fixture: text("--fixture <dir>", "play recorded responses in order; opens no connection", { step: false }),
-  record: text("--record <dir>", "keep the run as a fixture, in a folder that is new or empty", {
+  record: text("--record <dir>", "keep the run as a fixture, in a new or empty folder", {
     step: false,
   }),
-  notSecret: list("--not-secret <name>", "a variable whose value is no secret, with --record"),
-  dryRun: again(DRY_RUN, "say what would be sent; change and send nothing"),
+  notSecret: list("--not-secret <name>", "with --record, a variable whose value is not secret"),
+  dryRun: again(DRY_RUN, "print what would be sent; change and send nothing"),
 };
 /** The values of {@linkcode RUN_FLAGS}. */
 export type RunFlags = FlagsOf<typeof RUN_FLAGS>;
 
 const INTERRUPT_FLAGS = {
   ...COMMON_FLAGS,
-  wait: again(WAIT, "how long to wait for it to stop", { fallback: 30 }),
-  dryRun: again(DRY_RUN, "say what would be done; do nothing"),
+  wait: again(WAIT, "the time to wait for it to stop", { fallback: 30 }),
+  dryRun: again(DRY_RUN, "print what would be done; do nothing"),
 };
 /** The flags of `interrupt`. */
 export type InterruptFlags = FlagsOf<typeof INTERRUPT_FLAGS>;
@@ -89,12 +92,12 @@ export type InterruptFlags = FlagsOf<typeof INTERRUPT_FLAGS>;
 const COMPACT_FLAGS = {
   ...COMMON_FLAGS,
   ...REQUEST_FLAGS,
-  tailEvents: value("--tail-events <n>", "how many of the newest events stay as they are", wholeNumber(0), {
+  tailEvents: value("--tail-events <n>", "the number of newest events to keep unchanged", wholeNumber(0), {
     fallback: 80,
   }),
   strategy: choice(
     "--strategy <strategy>",
-    "who makes it: a rule, the model, or the provider (/responses/compact)",
+    "made by a rule, the model, or the provider (/responses/compact)",
     ["deterministic", "model", "remote"],
     { fallback: "deterministic" },
   ),
@@ -113,11 +116,11 @@ const FORK_FLAGS = {
   ...COMMON_FLAGS,
   toSeq: value(
     "--to-seq <n>",
-    "the last event to keep: the last of a turn (default: the newest that can be)",
+    "the last event to keep: the last of a turn (default: the newest possible)",
     wholeNumber(1),
   ),
-  summarize: toggle("--summarize", "tell the model what the other session went on to do"),
-  dryRun: again(DRY_RUN, "say what would be kept; change nothing"),
+  summarize: toggle("--summarize", "give the model a summary of what the other session did next"),
+  dryRun: again(DRY_RUN, "list what would be kept; change nothing"),
 };
 /** The flags of `fork`. */
 export type ForkFlags = FlagsOf<typeof FORK_FLAGS>;
@@ -126,12 +129,12 @@ export type ForkFlags = FlagsOf<typeof FORK_FLAGS>;
 export const RUNNING_VERBS: readonly Verb[] = [
   verb({
     name: "run",
-    about: "one run: of a new session, or the next one of a session",
+    about: "run the agent once, in a new session or in an existing one",
     step: true,
     arguments: [
       argument(
         "[prompt]",
-        'what to say; "-" reads stdin; none with -s or -c goes on with an unfinished run',
+        'the prompt; "-" reads stdin; without one, -s or -c continues an unfinished run',
       ),
     ],
     flags: RUN_FLAGS,
@@ -143,7 +146,7 @@ export const RUNNING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "interrupt",
-    about: "tell the process that writes to a session to stop; close a killed run",
+    about: "stop the process that writes to a session, or close a killed run",
     step: true,
     arguments: [SESSION],
     flags: INTERRUPT_FLAGS,
@@ -152,7 +155,7 @@ export const RUNNING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "compact",
-    about: "write a checkpoint that stands for the older events in later requests",
+    about: "write a checkpoint that replaces the older events in later requests",
     step: true,
     arguments: [SESSION],
     flags: COMPACT_FLAGS,
@@ -164,7 +167,7 @@ export const RUNNING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "uncompact",
-    about: "withdraw the latest checkpoint: what it stood for is sent again",
+    about: "withdraw the latest checkpoint: the events that it replaced are sent again",
     step: true,
     arguments: [SESSION],
     flags: UNCOMPACT_FLAGS,
@@ -173,7 +176,7 @@ export const RUNNING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "fork",
-    about: "begin a new session from the start of another, which stays as it is",
+    about: "start a new session from the beginning of another, which stays unchanged",
     step: true,
     arguments: [SESSION],
     flags: FORK_FLAGS,

@@ -23,17 +23,20 @@ import { RUN_FLAGS } from "../run/command.ts";
 
 const PORT_FILE = text(
   "--port-file <file>",
-  "write the port there once it listens: a new file, removed at the end",
+  "a new file for the port, written once it listens, removed at the end",
 );
-const EVENTS = text("--events <file>", "write JSON Lines there; with -- CMD, where stdout is the command's");
+const EVENTS = text(
+  "--events <file>",
+  "write JSON Lines to a file; with -- CMD, stdout belongs to the command",
+);
 
 const RECORD_FLAGS = {
   ...COMMON_FLAGS,
-  out: requiredText("--out <dir>", "the fixture to write: a folder that is new or empty"),
+  out: requiredText("--out <dir>", "the fixture to write: a new or empty folder"),
   upstream: value(
     "--upstream <url>",
-    "the API that requests go to, without the path that clients add; with -- CMD, the only API that is recorded: " +
-      "OpenAI's or one like it, Anthropic's with -p anthropic (default with -- CMD: what the base URL variables say)",
+    "the API to forward to, without the path that clients add; with -- CMD, the only API to record: " +
+      "OpenAI or compatible, or Anthropic with -p anthropic (default with -- CMD: the base URL variables)",
     oneUpstream,
   ),
   port: value(
@@ -44,12 +47,12 @@ const RECORD_FLAGS = {
   portFile: PORT_FILE,
   provider: again(
     { ...REQUEST_FLAGS.provider, sources: [] },
-    "whose API it is (default: seen from the traffic)",
+    "the API provider (default: detected from the traffic)",
   ),
-  keepCut: toggle("--keep-cut", "keep streams without their terminal event too, marked so"),
-  notSecret: again(RUN_FLAGS.notSecret, "a variable whose value is no secret, whatever its name says"),
+  keepCut: toggle("--keep-cut", "also keep streams without their terminal event, and mark them"),
+  notSecret: again(RUN_FLAGS.notSecret, "a variable whose value is not secret, whatever its name"),
   events: EVENTS,
-  dryRun: again(DRY_RUN, "say what would be done; do nothing"),
+  dryRun: again(DRY_RUN, "print what would be done; do nothing"),
 };
 /** The flags of `record`. */
 export type RecordFlags = FlagsOf<typeof RECORD_FLAGS>;
@@ -62,20 +65,20 @@ const SERVE_FLAGS = {
   token: text("--token <token>", "the key that clients must send"),
   rules: choice(
     "--rules <rules>",
-    "whose rules requests are checked by (default: the fixture's provider's)",
+    "the API whose rules check requests (default: by provider of the fixture)",
     ["openai", "azure", "anthropic", "none"],
   ),
   match: choice(
-    "--match <how>",
+    "--match <mode>",
     "how a request finds its exchange (default: semantic)",
     ["exact", "semantic", "sequence"],
   ),
   pace: text("--pace <pace>", "fast, real, or a factor of the recorded speed (default: fast)"),
-  strictUsage: toggle("--strict-usage", "end with exit code 7 when an exchange was not asked for"),
-  allowUnused: toggle("--allow-unused", "let -- CMD ask nothing (default: exit code 7)", {
+  strictUsage: toggle("--strict-usage", "exit with 7 if an exchange stays unused"),
+  allowUnused: toggle("--allow-unused", "accept that -- CMD sends no request (default: exit code 7)", {
     conflicts: ["strictUsage"],
   }),
-  maxAge: value("--max-age <days>", "refuse fixtures that were recorded longer ago", days),
+  maxAge: value("--max-age <days>", "refuse older fixtures", days),
   fault: list("--fault <line>", 'break answers: "fail, ok", "2: cut after 3 events" (docs/faults.md)'),
   events: EVENTS,
 };
@@ -84,16 +87,16 @@ export type ServeFlags = FlagsOf<typeof SERVE_FLAGS>;
 
 const TEST_FLAGS = {
   ...COMMON_FLAGS,
-  update: toggle("--update", "rewrite requests and expect/ to what the sessions are now"),
+  update: toggle("--update", "rewrite requests and expect/ to match the sessions"),
   reporter: choice(
     "--reporter <reporter>",
     "how results are printed (default: tap; with --json: json)",
     ["tap", "junit", "json"],
   ),
-  bail: toggle("--bail", "end with the first test that fails"),
+  bail: toggle("--bail", "stop at the first test that fails"),
   jobs: value(
     "--jobs <n>",
-    "how many are played at a time (default: one a processor, at most 8)",
+    "play N tests at a time (default: one per processor, at most 8)",
     wholeNumber(1),
   ),
 };
@@ -104,7 +107,7 @@ export type TestFlags = FlagsOf<typeof TEST_FLAGS>;
 export const RECORDING_VERBS: readonly Verb[] = [
   verb({
     name: "record",
-    about: "a recording proxy in front of an API; with -- CMD, while CMD runs",
+    about: "record an API's traffic through a proxy; with -- CMD, while CMD runs",
     usage: "[options] [-- CMD…]",
     arguments: [WRAPPED_COMMAND],
     flags: RECORD_FLAGS,
@@ -128,8 +131,8 @@ export const RECORDING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "test",
-    about: "play recorded sessions again, and compare requests and turn files with what is kept",
-    arguments: [argument("<dirs...>", "folders with a session.json, or folders that hold such")],
+    about: "play recorded sessions again, and compare requests and turn files",
+    arguments: [argument("<dirs...>", "folders with a session.json, or their parent folders")],
     flags: TEST_FLAGS,
     examples: ["reprise test tests/sessions", "reprise test tests/sessions/fork --update"],
     load: async () => (await import("../test/test.ts")).testVerb,

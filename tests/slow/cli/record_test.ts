@@ -160,7 +160,7 @@ together("record keeps what passes", {
     assert.equal(failed.code, 1, "the command's own exit code comes first");
     const bare = await place.call(["record", "--out", out("bare"), "--"]);
     assert.equal(bare.code, 2);
-    assert.match(bare.stderr, /none stands behind --/);
+    assert.match(bare.stderr, /no command after --/);
   },
 
   "and says why where it cannot": async () => {

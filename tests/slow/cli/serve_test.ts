@@ -246,7 +246,7 @@ const CASES: Cases = {
       await refused(2, /Cannot start the command "no-such-program"/, fixture, "--", "no-such-program");
       await refused(7, /--max-age allows 0\n/, fixture, "--max-age", "0");
       await refused(2, /is the same folder/, fixture, `${fixture}/`);
-      await refused(2, /Cannot run a command for serve: none stands behind --/, fixture, "--");
+      await refused(2, /Cannot run a command for serve: no command after --/, fixture, "--");
       Deno.writeTextFileSync(`${fixture}/exchanges/0002/body`, "changed");
       await refused(2, /exchanges\/0002\/body": it does not have the sum/, fixture);
       await refused(2, /nothing is there/, `${fixture}-gone`);
