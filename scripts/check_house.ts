@@ -1,6 +1,6 @@
 /**
  * Checks what no linter knows: who may import whom, who may print, which folders are pure, how long a file may be,
- * that nothing of the machine it was written on got in, and that cited sections exist.
+ * that nothing of the machine it was written on got in, that cited sections exist, and that the English is plain.
  *
  * Usage: `deno run -A scripts/check_house.ts [DIR]`; one line for each finding, exit code 1 when there are any.
  *
@@ -12,6 +12,7 @@ import { counted } from "../src/domain/text.ts";
 import type { Finding, SourceFile } from "./house/finding.ts";
 import { formatFinding } from "./house/finding.ts";
 import { checkCitations } from "./house/citations.ts";
+import { checkEnglish } from "./house/english.ts";
 import { checkImports } from "./house/imports.ts";
 import { checkLeaks } from "./house/leaks.ts";
 import {
@@ -39,6 +40,7 @@ export function checkHouse(files: readonly SourceFile[], machine: readonly strin
     ...checkLength(files),
     ...checkLeaks(files, machine),
     ...checkCitations(files),
+    ...checkEnglish(files),
   ].sort((a, b) => a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1);
 }
 

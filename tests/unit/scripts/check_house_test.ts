@@ -240,6 +240,28 @@ Deno.test("a citation of a protocol section that does not exist is found, those 
   ]);
 });
 
+Deno.test("words that readers stumble over are found in documents and sources, a docstring without a subject too", async () => {
+  const found = await findingsIn({
+    "docs/a.md": "Edit it by hand.\nThe manifest may lag behind.\n",
+    "docs/b/c.md": "Edit it by hand.\n",
+    "README.md": "The file vouches for itself, the item behind it stands for another.\n",
+    "src/new/a.ts": "/** What it is. */\n/**\n * Where it is.\n */\n/** Whatever it is. */\n// made anew\n",
+    "src/new/b.ts": "/** Returns what it is, and how. */\nexport const ids = 'handed out, minted';\n",
+    "tests/a_test.ts": "/** What it is, made anew. */\n",
+  });
+  assert.deepEqual(found.filter((line) => !line.includes("import matrix")), [
+    'README.md:1: Says "behind": write after',
+    'README.md:1: Says "vouches": write checksum, verify',
+    'README.md:1: Says "stands for": write replace, represent',
+    'docs/a.md:1: Says "by hand": write manually',
+    'src/new/a.ts:1: Docstring begins with "What": write a verb or a noun phrase',
+    'src/new/a.ts:2: Docstring begins with "Where": write a verb or a noun phrase',
+    'src/new/a.ts:6: Says "anew": write again',
+    'src/new/b.ts:2: Says "handed out": write issued',
+    'src/new/b.ts:2: Says "minted": write issued, created',
+  ]);
+});
+
 Deno.test("registry hosts and names of this machine are found", async () => {
   const files = {
     "deno.lock": joined('{"tarball": "https://regis', "try.npm", 'js.org/zod"}\n'),
