@@ -41,7 +41,7 @@ together("rm deletes a session", {
     await using place = new Place(readsThenAnswers);
     await place.session("a");
     const refused = await place.call(["rm", "a", "--json"], { stdin: "y\n" });
-    assertError(refused, { code: "usage", exit: 2, says: /without a terminal/, hint: /--yes/ });
+    assertError(refused, { code: "usage", exit: 2, says: /no terminal to ask on/, hint: /--yes/ });
     const { would_remove } = JSON.parse(await ok(place, ["rm", "a", "--dry-run", "--json"]));
     assert.deepEqual(would_remove, ["a"]);
     assert.match(await ok(place, ["rm", "a", "--dry-run"]), /Would remove a/);
@@ -104,7 +104,7 @@ together("prune deletes by age, number and size", {
     assertError(await place.call(["prune", "--keep", "1", "--json"]), {
       code: "usage",
       exit: 2,
-      says: /without a terminal/,
+      says: /no terminal to ask on/,
     });
     const dry = JSON.parse(await ok(place, ["prune", "--keep", "1", "--dry-run", "--json"]));
     assert.deepEqual(dry.would_remove.map(({ id }: { id: string }) => id), ["one", "two"]);

@@ -5,13 +5,13 @@ import type { Context } from "../context.ts";
 const ANSWER_BYTES = 64;
 
 /**
- * Asks before something is deleted for good. No question is put unless stdin and stderr both are terminals.
+ * Asks before a permanent deletion. Asks only if stdin and stderr are both terminals.
  *
- * @throws {RepriseError} `usage` where nobody can be asked, or where the answer is no.
+ * @throws {RepriseError} `usage` without a terminal to ask on, or if the answer is no.
  */
 export function confirm({ ports: { stdin }, output }: Context, what: string): void {
   if (!stdin.isTerminal() || !output.stderrIsTerminal) {
-    throw new RepriseError("usage", `Cannot ${what}: nobody can be asked without a terminal`, {
+    throw new RepriseError("usage", `Cannot ${what}: no terminal to ask on`, {
       hint: "Give --yes to do it, or --dry-run to see what would be done",
     });
   }
