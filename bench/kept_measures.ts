@@ -4,7 +4,7 @@
  * @module
  */
 import { isJsonObject, type JsonValue, parsedObject } from "../src/domain/json.ts";
-import type { Api } from "../src/apis/api.ts";
+import type { RunApi } from "../src/apis/api.ts";
 import { readEvents } from "../tests/support/streams.ts";
 
 /** What is counted. */
@@ -20,7 +20,7 @@ export interface Count {
 export type Kept = Readonly<Record<(typeof MEASURES)[number], Count>>;
 
 /** Compares `played` with the `original` that it should be. */
-export async function compared(original: Uint8Array, played: Uint8Array, api: Api): Promise<Kept> {
+export async function compared(original: Uint8Array, played: Uint8Array, api: RunApi): Promise<Kept> {
   const [before, after] = [await contentOf(original, api), await contentOf(played, api)];
   return {
     events: common(before.kinds, after.kinds),
@@ -55,7 +55,7 @@ interface Content {
   readonly numbers: readonly string[];
 }
 
-async function contentOf(bytes: Uint8Array, api: Api): Promise<Content> {
+async function contentOf(bytes: Uint8Array, api: RunApi): Promise<Content> {
   const { events } = await readEvents([bytes]);
   const assembler = api.newAssembler();
   const updates = [...events.flatMap((event) => assembler.feed(event)), ...assembler.end()];

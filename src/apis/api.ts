@@ -8,9 +8,10 @@ import type { ApiFailure } from "../domain/failure.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
+import type { FaultWriter, StreamReader } from "./stream.ts";
 
 /** Names of the wire APIs. */
-export type ApiName = "responses" | "messages";
+export type ApiName = "responses" | "messages" | "chat";
 
 /** A key and how it goes out: `bearer` in `Authorization`, `api_key` in the provider's own header. */
 export interface ApiKey {
@@ -42,7 +43,7 @@ export interface RequestSpec {
 export interface BuiltRequest {
   /** To be appended to the base URL, such as `/responses`. */
   readonly path: string;
-  /** Headers that this request needs beside those of {@linkcode Api.headers}. */
+  /** Headers that this request needs beside those of {@linkcode RunApi.headers}. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The exact text of the body. */
   readonly body: string;
@@ -135,7 +136,21 @@ export interface BodyPieces {
   readonly closings: readonly string[];
 }
 
-/** A wire API: everything that the program knows of it. One value for each, in {@linkcode APIS} of `apis.ts`. */
+/** Recognises answers whose recording names neither server nor path. */
+export interface Recognition {
+  /** Path of a request that is answered with a stream, such as `/v1/responses`. */
+  readonly path: string;
+  /** True for events of no other API. */
+  ownsEvent(type: string): boolean;
+  /** Path of the request that is answered with `document`; `null` for documents of no request of this API. */
+  documentPath(document: JsonObject): string | null;
+  /** Provider whose servers answer like this; `responses` are those of one answer. */
+  providerOf(responses: readonly JsonObject[]): ProviderKind;
+  /** When a response was created, in milliseconds since the epoch; `null` if it does not say. */
+  createdAt(response: JsonObject): number | null;
+}
+
+/** A wire API: everything that recording and replay know of it. One value for each, in {@linkcode APIS} of `apis.ts`. */
 export interface Api {
   /** As `api` of a recorded request names it. */
   readonly name: ApiName;
@@ -143,6 +158,14 @@ export interface Api {
   readonly providers: readonly ProviderKind[];
   /** True for the paths of its requests, without query. */
   readonly ownsPath: (pathname: string) => boolean;
+  /** `null` if its answers do not tell. */
+  readonly recognition: Recognition | null;
+  readonly stream: StreamReader;
+  readonly faults: FaultWriter;
+}
+
+/** A wire API that `run` speaks too. */
+export interface RunApi extends Api {
   /**
    * The headers of a request; `null` sends no key.
    *

@@ -4,20 +4,41 @@
  * @module
  */
 import type { ProviderKind } from "../domain/fingerprint.ts";
-import type { Api } from "./api.ts";
+import type { Api, ApiName, RunApi } from "./api.ts";
+import { chatApi } from "./chat/api.ts";
 import { messagesApi } from "./messages/api.ts";
 import { responsesApi } from "./responses/api.ts";
+import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../domain/json.ts";
+
+const RUN_APIS: readonly RunApi[] = [responsesApi, messagesApi];
 
 /** Every wire API that the program knows. */
-export const APIS: readonly Api[] = [responsesApi, messagesApi];
+export const APIS: readonly Api[] = [...RUN_APIS, chatApi];
 
 /** The API of a kind of provider. */
-export function apiOf(provider: ProviderKind): Api {
-  return APIS.find(({ providers }) => providers.includes(provider)) ?? responsesApi;
+export function apiOf(provider: ProviderKind): RunApi {
+  return RUN_APIS.find(({ providers }) => providers.includes(provider)) ?? responsesApi;
+}
+
+/** The API of a name. */
+export function apiNamed(name: ApiName): Api {
+  return APIS.find((api) => api.name === name) as Api;
 }
 
 /** The API of a request's path, with or without query; `null` for a path of no known API. */
 export function apiOfPath(path: string): Api | null {
   const [pathname = ""] = path.split("?", 1);
   return APIS.find(({ ownsPath }) => ownsPath(pathname)) ?? null;
+}
+
+/** The API that the events of a stream belong to; `null` if no event tells. */
+export function apiOfEvents(events: readonly JsonObject[]): Api | null {
+  const types = events.flatMap((event) => stringMember(event, "type") ?? []);
+  return APIS.find(({ recognition }) => types.some((type) => recognition?.ownsEvent(type))) ?? null;
+}
+
+/** The API that a document answers for; `null` for one that is no answer of a known API. */
+export function apiOfDocument(document: JsonValue | undefined): Api | null {
+  if (!isJsonObject(document)) return null;
+  return APIS.find(({ recognition }) => typeof recognition?.documentPath(document) === "string") ?? null;
 }

@@ -6,7 +6,7 @@
 import { RepriseError } from "../domain/errors.ts";
 import type { Item } from "../domain/event.ts";
 import type { Ports } from "../domain/ports.ts";
-import type { Api, ApiKey, BuiltRequest, FinishedResponse } from "../apis/api.ts";
+import type { ApiKey, BuiltRequest, FinishedResponse, RunApi } from "../apis/api.ts";
 import { openEventStream } from "../transport/exchange.ts";
 import type { Send } from "../transport/http.ts";
 import { failureOfResponse } from "./failure.ts";
@@ -14,7 +14,7 @@ import { failureOfResponse } from "./failure.ts";
 /** Where a request goes, and how. */
 export interface Asking {
   readonly ports: Ports;
-  readonly api: Api;
+  readonly api: RunApi;
   readonly send: Send;
   /** The URL of a path of the API, such as `/responses`. */
   readonly urlOf: (path: string) => string;

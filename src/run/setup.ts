@@ -3,7 +3,7 @@ import type { Item } from "../domain/event.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { ReplayMode } from "../fold/guard.ts";
-import type { Api, ApiKey } from "../apis/api.ts";
+import type { ApiKey, RunApi } from "../apis/api.ts";
 import type { SessionWriter } from "../store/write/writer.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Send } from "../transport/http.ts";
@@ -16,7 +16,7 @@ import type { ToolPlayback } from "./tool_playback.ts";
 export interface RunSetup extends EndpointHashes {
   readonly ports: Ports;
   readonly writer: SessionWriter;
-  readonly api: Api;
+  readonly api: RunApi;
   readonly send: Send;
   readonly emit: Emit;
   readonly stop: Stop;

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { RepriseError } from "../../src/domain/errors.ts";
 import { messagesApi } from "../../src/apis/messages/api.ts";
 import { responsesApi } from "../../src/apis/responses/api.ts";
-import type { Api, StreamUpdate } from "../../src/apis/api.ts";
+import type { RunApi, StreamUpdate } from "../../src/apis/api.ts";
 import { readSse, type SseEvent } from "../../src/transport/sse.ts";
 import { recordedStreams as recordedMessages } from "../unit/apis/messages/recorded_messages.ts";
 import {
@@ -26,11 +26,11 @@ import { HAS_RECORDINGS, recordedStreams } from "../unit/apis/responses/recorded
 export interface TestStream {
   readonly name: string;
   readonly bytes: Uint8Array;
-  readonly api: Api;
+  readonly api: RunApi;
 }
 
 /** Both APIs: every stream can be given to either. */
-export const DIALECTS: readonly Api[] = [responsesApi, messagesApi];
+export const DIALECTS: readonly RunApi[] = [responsesApi, messagesApi];
 
 const encoder = new TextEncoder();
 
@@ -84,7 +84,7 @@ export async function readEvents(
 /** The events of a stream and what its api's assembler makes of them as they come. */
 export async function readUpdates(
   chunks: readonly Uint8Array[],
-  api: Api,
+  api: RunApi,
 ): Promise<ReadEvents & { readonly updates: readonly StreamUpdate[] }> {
   const assembler = api.newAssembler();
   const updates: StreamUpdate[] = [];

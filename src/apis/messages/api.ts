@@ -8,16 +8,27 @@ import { accountHash } from "../../domain/fingerprint.ts";
 import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
 import { keyHeaders } from "../key.ts";
-import type { Api } from "../api.ts";
+import type { RunApi } from "../api.ts";
 import { MessagesAssembler } from "./assembler.ts";
+import { messagesFaults } from "./faults.ts";
 import { refusalOf } from "./refusal.ts";
 import { bodyOf, bodyPieces, buildRequest } from "./request.ts";
+import { messagesStream } from "./stream.ts";
 
 /** Anthropic Messages, and every server that speaks it (protocol §9–11). */
-export const messagesApi: Api = {
+export const messagesApi: RunApi = {
   name: "messages",
   providers: ["anthropic"],
   ownsPath: (pathname) => /\/messages(?:\/count_tokens)?$/.test(pathname),
+  recognition: {
+    path: "/v1/messages",
+    ownsEvent: (type) => type === "message_start",
+    documentPath: ({ type }) => type === "message" || type === "error" ? "/v1/messages" : null,
+    providerOf: () => "anthropic",
+    createdAt: () => null,
+  },
+  stream: messagesStream,
+  faults: messagesFaults,
   headers: (key) => ({
     ...keyHeaders(key, "x-api-key"),
     "anthropic-version": "2026-10-21",

@@ -4,22 +4,22 @@
  *
  * @module
  */
+import * as z from "zod";
+import { exactly, isRawNumber, objectOf, withMembers } from "../../domain/exact_json.ts";
 import {
-  indexMember,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   objectMember,
   stringMember,
 } from "../../domain/json.ts";
-import { exactly, objectOf, withMembers } from "../../domain/exact_json.ts";
 import { brokenFailure, classifyErrorEvent, cutFailure } from "../failure.ts";
 import { quoted } from "../message.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../api.ts";
+import type { DeltaEvent, ItemEndEvent, ItemEvent, ResponseEvent, StreamEvent } from "../stream.ts";
 import { mismatchOf } from "../wire.ts";
 import { type DeltaEffect, isBlock, OpenBlock } from "./blocks.ts";
-import { stopFacts } from "./stop.ts";
-import { messageDeltaSchema, messageSchema } from "./wire.ts";
+import { readEvent } from "./stream.ts";
 
 const NOTHING: readonly StreamUpdate[] = [];
 
@@ -60,10 +60,10 @@ export class MessagesAssembler implements Assembler {
       return NOTHING;
     }
     if (!isJsonObject(payload)) return this.#finishBroken(data.slice(0, 80));
-    const type = stringMember(payload, "type") ?? name;
-    return type === "content_block_delta"
-      ? this.#add(payload, data)
-      : this.#read(type, exactly(payload, data));
+    const read = readEvent(payload, name);
+    if (read.kind === "delta") return this.#add(read, data);
+    const exact = exactly(payload, data);
+    return this.#take(exact === payload ? read : readEvent(exact, name));
   }
 
   end(): readonly StreamUpdate[] {
@@ -75,29 +75,29 @@ export class MessagesAssembler implements Assembler {
     });
   }
 
-  #read(type: string | undefined, payload: JsonObject): readonly StreamUpdate[] {
-    switch (type) {
-      case "content_block_start":
-        return this.#open(payload);
-      case "content_block_stop":
-        return this.#close(payload);
-      case "message_start":
-        return this.#start(objectMember(payload, "message") ?? {});
-      case "message_delta":
-        this.#readDelta(payload);
+  #take(event: StreamEvent): readonly StreamUpdate[] {
+    const { data = {} } = event;
+    switch (event.kind) {
+      case "item":
+        return this.#open(event);
+      case "item_end":
+        return this.#close(event);
+      case "response":
+        return this.#start(event);
+      case "stop":
+        this.#readDelta(data);
         return NOTHING;
-      case "message_stop":
-        return this.#stop(payload);
+      case "end":
+        return this.#stop(data);
       case "error":
-        return this.#fail(payload);
+        return this.#finish({ status: "failed", refused: false, failure: classifyErrorEvent(data) });
       default:
-        // A gateway may send an error object with no type at all.
-        return type === undefined && payload.error ? this.#fail(payload) : NOTHING;
+        return NOTHING;
     }
   }
 
-  /** The same message once more is a duplicate; another one means that the server began anew. */
-  #start(message: JsonObject): readonly StreamUpdate[] {
+  /** The same message once more is a duplicate; another one means that the server starts again. */
+  #start({ response: message, items }: ResponseEvent): readonly StreamUpdate[] {
     const id = stringMember(message, "id") ?? null;
     if (this.#started && id === this.#message.id) return NOTHING;
     const again = this.#started;
@@ -110,18 +110,17 @@ export class MessagesAssembler implements Assembler {
     this.#transformed(message);
     if (again) {
       this.#notices.add("The server began its answer anew: what came before is void");
-      return [{ kind: "reset" }, ...this.#takeGiven(message)];
+      return [{ kind: "reset" }, ...this.#takeGiven(items)];
     }
     // Blocks that came before the first message_start belong to it.
     for (const [index, block] of open) this.#message.open.set(index, block);
     this.#message.newest = newest;
-    return this.#takeGiven(message);
+    return this.#takeGiven(items);
   }
 
   /** Blocks that the start of the message holds already, as after a tool that the server itself called. */
-  #takeGiven({ content }: JsonObject): readonly StreamUpdate[] {
-    if (!Array.isArray(content)) return NOTHING;
-    return content.flatMap((start, index) => {
+  #takeGiven(items: readonly JsonValue[]): readonly StreamUpdate[] {
+    return items.flatMap((start, index) => {
       if (!isBlock(start) || this.#message.open.has(index)) return NOTHING;
       const block = new OpenBlock(start);
       this.#message.open.set(index, block);
@@ -142,9 +141,7 @@ export class MessagesAssembler implements Assembler {
     });
   }
 
-  #open(payload: JsonObject): readonly StreamUpdate[] {
-    const { content_block: start } = payload;
-    const index = indexOf(payload, this.#message.newest + 1);
+  #open({ item: start, place: index = this.#message.newest + 1 }: ItemEvent): readonly StreamUpdate[] {
     if (!isBlock(start)) {
       this.#notices.add("A content block without a type was skipped");
       return NOTHING;
@@ -157,8 +154,10 @@ export class MessagesAssembler implements Assembler {
     return this.#message.given.delete(index) ? ended : [...ended, ...shown(block.opening, index)];
   }
 
-  #add(payload: JsonObject, data: string): readonly StreamUpdate[] {
-    const index = indexOf(payload, this.#message.newest);
+  #add(
+    { data: payload = {}, place: index = this.#message.newest }: DeltaEvent,
+    data: string,
+  ): readonly StreamUpdate[] {
     const block = this.#message.open.get(index);
     const { delta } = payload;
     if (block === undefined || !isJsonObject(delta)) return NOTHING;
@@ -169,8 +168,7 @@ export class MessagesAssembler implements Assembler {
     return NOTHING;
   }
 
-  #close(payload: JsonObject): readonly StreamUpdate[] {
-    const outputIndex = indexOf(payload, this.#message.newest);
+  #close({ place: outputIndex = this.#message.newest }: ItemEndEvent): readonly StreamUpdate[] {
     const block = this.#message.open.get(outputIndex);
     if (block === undefined) return NOTHING;
     this.#message.open.delete(outputIndex);
@@ -197,10 +195,6 @@ export class MessagesAssembler implements Assembler {
     const lost = this.#message.open.size - this.#message.given.size;
     if (lost > 0) this.#notices.add(`${lost} content block(s) without an end were not kept`);
     return this.#finish(stopFacts(this.#message.stop));
-  }
-
-  #fail(payload: JsonObject): readonly StreamUpdate[] {
-    return this.#finish({ status: "failed", refused: false, failure: classifyErrorEvent(payload) });
   }
 
   #finishBroken(start: string): readonly StreamUpdate[] {
@@ -266,10 +260,6 @@ function exactDelta(payload: JsonObject, data: string): JsonObject {
   return objectMember(exactly(payload, data), "delta") ?? {};
 }
 
-function indexOf(payload: JsonObject, otherwise: number): number {
-  return indexMember(payload, "index") ?? otherwise;
-}
-
 function shown(effect: DeltaEffect, outputIndex: number): readonly StreamUpdate[] {
   if (typeof effect === "string" || effect.delta === "") return NOTHING;
   return [{
@@ -278,3 +268,57 @@ function shown(effect: DeltaEffect, outputIndex: number): readonly StreamUpdate[
     delta: effect.delta,
   }];
 }
+
+/** The part of {@linkcode FinishedResponse} that the stop reason decides. */
+type StopFacts = Pick<FinishedResponse, "status" | "reason" | "paused" | "refused">;
+
+/**
+ * Reads the `delta` of a `message_delta`. An unknown reason means that the message may not be whole; so does none at
+ * all. A refusal is a whole answer: its reason is what the server explains, or the category that it names.
+ */
+function stopFacts(delta: JsonObject): StopFacts {
+  const reason = stringMember(delta, "stop_reason");
+  switch (reason) {
+    case "end_turn":
+    case "stop_sequence":
+    case "tool_use":
+      return { status: "completed", refused: false };
+    case "pause_turn":
+      return { status: "completed", refused: false, paused: true };
+    case "refusal": {
+      const details = objectMember(delta, "stop_details") ?? {};
+      const why = stringMember(details, "explanation") ?? stringMember(details, "category");
+      return { status: "completed", refused: true, ...(why === undefined ? {} : { reason: why }) };
+    }
+    default:
+      return { status: "incomplete", refused: false, reason: reason ?? "no stop reason" };
+  }
+}
+
+const count = z.union([z.number(), z.custom(isRawNumber)]).nullish();
+const usageSchema = z.looseObject({
+  input_tokens: count,
+  output_tokens: count,
+  cache_creation_input_tokens: count,
+  cache_read_input_tokens: count,
+});
+
+/** The `message` of `message_start` (protocol §10): the members that a client reads. */
+const messageSchema = z.looseObject({
+  id: z.string(),
+  model: z.string(),
+  usage: usageSchema.nullish(),
+  input_transformations: z.array(z.looseObject({})).nullish(),
+});
+
+/** A `message_delta` event. */
+const messageDeltaSchema = z.looseObject({
+  delta: z.looseObject({
+    stop_reason: z.string().nullish(),
+    stop_details: z.looseObject({
+      category: z.string().nullish(),
+      explanation: z.string().nullish(),
+    }).nullish(),
+  }),
+  usage: usageSchema.nullish(),
+});

@@ -4,20 +4,41 @@
  * @module
  */
 import { NO_USAGE, type Usage } from "../../domain/event.ts";
-import { accountHash } from "../../domain/fingerprint.ts";
-import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
+import { accountHash, type ProviderKind } from "../../domain/fingerprint.ts";
+import {
+  countMember,
+  isJsonObject,
+  type JsonObject,
+  numberMember,
+  objectMember,
+  stringMember,
+} from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
 import { keyHeaders } from "../key.ts";
-import type { Api } from "../api.ts";
+import type { RunApi } from "../api.ts";
 import { ResponsesAssembler } from "./assembler.ts";
+import { responsesFaults } from "./faults.ts";
 import { refusalOf } from "./refusal.ts";
 import { bodyOf, bodyPieces, buildRequest } from "./request.ts";
+import { responsesStream } from "./stream.ts";
 
 /** OpenAI Responses, on Azure too, and every server that speaks it (protocol §1–7, §12). */
-export const responsesApi: Api = {
+export const responsesApi: RunApi = {
   name: "responses",
   providers: ["openai", "azure", "compatible"],
   ownsPath: (pathname) => /\/responses(?:\/[^/]+)?$/.test(pathname),
+  recognition: {
+    path: "/v1/responses",
+    ownsEvent: (type) => type.startsWith("response."),
+    documentPath,
+    providerOf,
+    createdAt(response) {
+      const seconds = numberMember(response, "created_at");
+      return seconds === undefined ? null : Math.round(seconds * 1000);
+    },
+  },
+  stream: responsesStream,
+  faults: responsesFaults,
   headers: (key) => ({
     ...keyHeaders(key, "api-key"),
     "content-type": "application/json",
@@ -43,4 +64,20 @@ function usageOf(usage: JsonObject): Usage {
     output_tokens: countMember(usage, "output_tokens"),
     reasoning_tokens: countMember(output, "reasoning_tokens"),
   };
+}
+
+/** A response, a compaction, a count of tokens, or an error, which no `type` gives to another API. */
+function documentPath({ object, type, error }: JsonObject): string | null {
+  if (type === "message" || type === "error") return null;
+  if (object === "response.compaction") return "/v1/responses/compact";
+  return isJsonObject(error) || /^response(\.|$)/.test(String(object)) ? "/v1/responses" : null;
+}
+
+/**
+ * Azure adds `content_filters` (protocol §4.6), some of its servers to the last event only; and only OpenAI's own servers
+ * give ids that begin with `resp_`.
+ */
+function providerOf(responses: readonly JsonObject[]): ProviderKind {
+  if (responses.some(({ content_filters: filters }) => filters !== undefined)) return "azure";
+  return stringMember(responses[0] ?? {}, "id")?.startsWith("resp_") === true ? "openai" : "compatible";
 }

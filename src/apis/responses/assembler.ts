@@ -4,17 +4,30 @@
  *
  * @module
  */
+import * as z from "zod";
 import type { Item } from "../../domain/event.ts";
 import { exactly } from "../../domain/exact_json.ts";
-import { eventItem } from "../../domain/item.ts";
-import { isJsonObject, type JsonObject, objectMember, stringMember } from "../../domain/json.ts";
 import type { ApiFailure } from "../../domain/failure.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectMember,
+  stringMember,
+} from "../../domain/json.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../api.ts";
-import { DeltaReader } from "./deltas.ts";
-import { brokenFailure, classifyErrorEvent, cutFailure } from "../failure.ts";
-import { isItem, ItemLedger, refusesIn } from "./ledger.ts";
+import {
+  brokenFailure,
+  classifyErrorEvent,
+  classifyStreamError,
+  cutFailure,
+  ownFailure,
+} from "../failure.ts";
 import { quoted } from "../message.ts";
-import { readFinal } from "./final.ts";
+import type { DeltaEvent, EndEvent, ErrorEvent, ItemEvent, StreamEvent } from "../stream.ts";
+import { errorSchema, mismatchOf } from "../wire.ts";
+import { isItem, ItemLedger, refusesIn } from "./ledger.ts";
+import { readEvent, statusOf } from "./stream.ts";
 
 const NOTHING: readonly StreamUpdate[] = [];
 
@@ -67,8 +80,7 @@ export class ResponsesAssembler implements Assembler {
       return NOTHING;
     }
     if (!isJsonObject(payload)) return this.#finishBroken(data.slice(0, 80));
-    const type = typeof payload.type === "string" ? payload.type : name;
-    return this.#read(type, payload, data);
+    return this.#take(readEvent(payload, name), data);
   }
 
   end(): readonly StreamUpdate[] {
@@ -85,57 +97,40 @@ export class ResponsesAssembler implements Assembler {
     return IGNORED.has(name) || (name === "response.in_progress" && this.#id !== null);
   }
 
-  #read(type: string | undefined, payload: JsonObject, data: string): readonly StreamUpdate[] {
-    switch (type) {
-      case "response.output_text.delta":
-      case "response.refusal.delta":
-        return this.#deltas.text(payload);
-      case "response.reasoning_summary_text.delta":
-        return this.#deltas.summary(payload);
-      case "response.reasoning_text.delta":
-        return this.#deltas.reasoning(payload);
-      case "response.output_item.added":
-        return this.#announce(payload);
-      case "response.output_item.done":
-        return this.#take(exactly(payload, data));
-      case "response.created":
-      case "response.queued":
-      case "response.in_progress":
-        this.#identify(objectMember(payload, "response"));
+  #take(event: StreamEvent, data: string): readonly StreamUpdate[] {
+    switch (event.kind) {
+      case "delta":
+        return this.#deltas.read(event);
+      case "item":
+        return event.whole ? this.#takeItem(exact(event, data)) : this.#announce(event);
+      case "response":
+        this.#identify(event.response);
         return NOTHING;
-      case "response.completed":
-      case "response.incomplete":
-      case "response.failed":
-        return this.#close(type, exactly(payload, data));
+      case "end":
+        return this.#close(exact(event, data));
       case "error":
-      case "response.error":
-        return this.#hold(payload);
+        return this.#hold(event);
       default:
-        // A gateway may send an error object with no type at all.
-        return type === undefined && payload.error ? this.#hold(payload) : NOTHING;
+        return NOTHING;
     }
   }
 
-  #identify(response: JsonObject | undefined): void {
-    if (response === undefined) return;
+  #identify(response: JsonObject): void {
     this.#id ??= stringMember(response, "id") ?? null;
     this.#model ??= stringMember(response, "model") ?? null;
   }
 
-  #announce(payload: JsonObject): readonly StreamUpdate[] {
-    const item = eventItem(payload);
-    if (!isItem(item)) return NOTHING;
-    this.#deltas.announce(this.#ledger.announce(payload, item), item);
+  #announce({ item, place }: ItemEvent): readonly StreamUpdate[] {
+    if (isItem(item)) this.#deltas.announce(this.#ledger.announce(place, item), item);
     return NOTHING;
   }
 
-  #take(payload: JsonObject): readonly StreamUpdate[] {
-    const item = eventItem(payload);
+  #takeItem({ item, place }: ItemEvent): readonly StreamUpdate[] {
     if (!isItem(item)) {
       this.#notices.push("An item without a type was skipped");
       return NOTHING;
     }
-    const outputIndex = this.#ledger.take(payload, item);
+    const outputIndex = this.#ledger.take(place, item);
     if (outputIndex === undefined) {
       this.#notices.push(`Item ${quoted(item.type)} came twice, and was kept once`);
       return NOTHING;
@@ -149,15 +144,14 @@ export class ResponsesAssembler implements Assembler {
   }
 
   /** The first error is the one reported. */
-  #hold(payload: JsonObject): readonly StreamUpdate[] {
-    this.#failure ??= classifyErrorEvent(payload);
+  #hold({ data = {} }: ErrorEvent): readonly StreamUpdate[] {
+    this.#failure ??= classifyErrorEvent(data);
     return NOTHING;
   }
 
-  #close(type: string, payload: JsonObject): readonly StreamUpdate[] {
-    const response = objectMember(payload, "response") ?? {};
+  #close({ type, response = {} }: EndEvent): readonly StreamUpdate[] {
     this.#identify(response);
-    const final = readFinal(type, response);
+    const final = readFinal(type ?? "", response);
     this.#notices.push(...final.notices);
     const updates: StreamUpdate[] = [];
     for (const { item, outputIndex } of this.#ledger.missing(final.output)) {
@@ -199,3 +193,128 @@ export class ResponsesAssembler implements Assembler {
     }];
   }
 }
+
+/** The same event with the numbers and the order of members that its text has; `data` is that text. */
+function exact<T extends ItemEvent | EndEvent>(event: T, data: string): T {
+  if (event.data === undefined) return event;
+  const payload = exactly(event.data, data);
+  return payload === event.data ? event : readEvent(payload, event.type) as T;
+}
+
+/** Turns deltas into updates for the screen, and makes up for servers that send none. */
+class DeltaReader {
+  readonly #phases = new Map<number, string>();
+  /** Positions with at least one delta. */
+  readonly #seen = new Set<number>();
+  readonly #summaryIndexes = new Map<number, number>();
+  /** Positions of announced items by their ids, for servers whose deltas name none (protocol §12). */
+  readonly #announced = new Map<string, number>();
+  #latest = 0;
+
+  /** Notes the position of an item, and the phase of a message, which its deltas do not repeat (protocol §2.5). */
+  announce(outputIndex: number, item: Item): void {
+    this.#latest = outputIndex;
+    if (typeof item.id === "string") this.#announced.set(item.id, outputIndex);
+    if (typeof item.phase === "string") this.#phases.set(outputIndex, item.phase);
+  }
+
+  /** Text for the screen; a blank line separates the parts of one summary. */
+  read({ channel, text, place, part, data = {} }: DeltaEvent): readonly StreamUpdate[] {
+    if (channel === "hidden" || text === null || text === "") return NOTHING;
+    const outputIndex = place ?? this.#positionOf(data);
+    this.#seen.add(outputIndex);
+    if (channel === "text") return [this.#textUpdate(outputIndex, text)];
+    if (channel === "reasoning") return [{ kind: "reasoning_delta", outputIndex, delta: text }];
+    const summary = part?.index ?? 0;
+    const previous = this.#summaryIndexes.get(outputIndex);
+    if (previous !== summary) this.#summaryIndexes.set(outputIndex, summary);
+    const delta = previous === undefined || previous === summary ? text : `\n\n${text}`;
+    return [{ kind: "reasoning_delta", outputIndex, delta }];
+  }
+
+  /** The text of a finished item as one delta, where the server sent no delta for it (protocol §12). */
+  unseen(item: Item, outputIndex: number): readonly StreamUpdate[] {
+    if (this.#seen.has(outputIndex)) return NOTHING;
+    if (item.type === "message") {
+      this.announce(outputIndex, item);
+      const delta = joinText(item.content, "");
+      return delta === "" ? NOTHING : [this.#textUpdate(outputIndex, delta)];
+    }
+    if (item.type !== "reasoning") return NOTHING;
+    const delta = joinText(item.summary, "\n\n") || joinText(item.content, "\n\n");
+    return delta === "" ? NOTHING : [{ kind: "reasoning_delta", outputIndex, delta }];
+  }
+
+  #positionOf({ item_id: id }: JsonObject): number {
+    return (typeof id === "string" ? this.#announced.get(id) : undefined) ?? this.#latest;
+  }
+
+  #textUpdate(outputIndex: number, delta: string): StreamUpdate {
+    const phase = this.#phases.get(outputIndex);
+    return phase === undefined
+      ? { kind: "text_delta", outputIndex, delta }
+      : { kind: "text_delta", outputIndex, delta, phase };
+  }
+}
+
+function joinText(parts: JsonValue | undefined, separator: string): string {
+  if (typeof parts === "string") return parts;
+  if (!Array.isArray(parts)) return "";
+  return parts.map((part) => {
+    if (!isJsonObject(part)) return "";
+    const text = part.type === "refusal" ? part.refusal : part.text;
+    return typeof text === "string" ? text : "";
+  }).filter((text) => text !== "").join(separator);
+}
+
+/** The readable part of a terminal event. */
+interface FinalResponse {
+  readonly status: Exclude<FinishedResponse["status"], "cut">;
+  readonly reason?: string;
+  readonly failure?: ApiFailure;
+  readonly usage: JsonObject | null;
+  /** As received: elements may be anything. */
+  readonly output: readonly unknown[];
+  readonly notices: readonly string[];
+  /** What the server says it did to items that were sent (§4.3). */
+  readonly transformations: readonly JsonValue[];
+}
+
+/** Reads the response of a terminal event. What does not have its shape is a notice, and read as absent. */
+function readFinal(type: string, response: JsonObject): FinalResponse {
+  const mismatch = mismatchOf(finalResponseSchema, response);
+  const shared = {
+    usage: objectMember(response, "usage") ?? null,
+    output: Array.isArray(response.output) ? response.output : [],
+    notices: mismatch === undefined ? [] : [`The terminal event has an unknown shape at ${quoted(mismatch)}`],
+    transformations: Array.isArray(response.input_transformations) ? response.input_transformations : [],
+  };
+  const status = statusOf(type, stringMember(response, "status"));
+  switch (status) {
+    case "completed":
+      return { ...shared, status };
+    case "incomplete": {
+      const reason = stringMember(objectMember(response, "incomplete_details") ?? {}, "reason");
+      return { ...shared, status, ...(reason === undefined ? {} : { reason }) };
+    }
+    case "failed": {
+      const error = objectMember(response, "error");
+      const failure = error === undefined
+        ? ownFailure("provider_failed", "The provider ended the response as failed without a reason")
+        : classifyStreamError(error);
+      return { ...shared, status, failure };
+    }
+  }
+}
+
+/** The response of `response.completed`, `.incomplete` and `.failed`: the members that a client reads (§5). */
+const finalResponseSchema = z.looseObject({
+  id: z.string().nullish(),
+  model: z.string().nullish(),
+  status: z.string().nullish(),
+  output: z.array(z.looseObject({ type: z.string() })).nullish(),
+  usage: z.looseObject({}).nullish(),
+  error: errorSchema.nullish(),
+  incomplete_details: z.looseObject({ reason: z.string().nullish() }).nullish(),
+  input_transformations: z.array(z.looseObject({})).nullish(),
+});

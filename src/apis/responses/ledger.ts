@@ -5,7 +5,7 @@
  * @module
  */
 import type { Item } from "../../domain/event.ts";
-import { indexMember, isJsonObject, type JsonObject, stringMember } from "../../domain/json.ts";
+import { isJsonObject, stringMember } from "../../domain/json.ts";
 
 interface Entry {
   readonly type: string;
@@ -33,18 +33,18 @@ export class ItemLedger {
   /** The position after the last one taken, for servers that name none. */
   #next = 0;
 
-  /** Remembers where an announced item stands; returns its position. */
-  announce(payload: JsonObject, item: Item): number {
-    const index = indexMember(payload, "output_index") ?? this.#next;
+  /** Remembers the position of an announced item, and returns it; `place` is the position that its event names. */
+  announce(place: number | undefined, item: Item): number {
+    const index = place ?? this.#next;
     const id = stringMember(item, "id");
     if (id !== undefined) this.#announced.set(id, index);
     return index;
   }
 
-  /** Takes a finished item: its position, or `undefined` when the very same item was taken before. */
-  take(payload: JsonObject, item: Item): number | undefined {
+  /** Takes a finished item; returns its position, or `undefined` if the same item was taken before. */
+  take(place: number | undefined, item: Item): number | undefined {
     const entry = entryOf(item);
-    const index = indexMember(payload, "output_index") ?? this.#announced.get(entry.id ?? "") ?? this.#next;
+    const index = place ?? this.#announced.get(entry.id ?? "") ?? this.#next;
     const there = this.#byIndex.get(index) ?? [];
     if (entry.id !== undefined && there.some((other) => other.id === entry.id)) return undefined;
     this.#add(index, entry);

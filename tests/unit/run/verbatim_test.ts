@@ -7,7 +7,7 @@ import { foldHistory } from "../../../src/fold/fold.ts";
 import type { FoldTarget } from "../../../src/fold/guard.ts";
 import { messagesApi } from "../../../src/apis/messages/api.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
-import type { Api } from "../../../src/apis/api.ts";
+import type { RunApi } from "../../../src/apis/api.ts";
 import { eventsOfResponse } from "../../../src/run/item_events.ts";
 import { openEnvelope } from "../../../src/store/read/turn_file.ts";
 import { judgeTurn } from "../../../src/store/read/turn_schema.ts";
@@ -21,7 +21,7 @@ const CLAUDE: FoldTarget = {
 };
 
 /** Turns a stream of events, given as JSON texts, into a turn file and the request that is made from it. */
-function journey(api: Api, events: readonly string[], target: FoldTarget) {
+function journey(api: RunApi, events: readonly string[], target: FoldTarget) {
   const assembler = api.newAssembler();
   const updates = [
     ...events.flatMap((data) => assembler.feed({ event: undefined, data })),

@@ -1,0 +1,47 @@
+/**
+ * OpenAI Chat Completions and every server that speaks it, for recording and replay. Only the end of its streams is
+ * known.
+ *
+ * @module
+ */
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import type { Api } from "../api.ts";
+import { errorBody } from "../responses/faults.ts";
+import type { StreamEvent } from "../stream.ts";
+
+/** Chat Completions (protocol §15). */
+export const chatApi: Api = {
+  name: "chat",
+  providers: [],
+  ownsPath: (pathname) => /\/chat\/completions$/.test(pathname),
+  recognition: null,
+  stream: {
+    readEvent,
+    readDocument: () => null,
+    issuedItems: () => ({ failed: false, items: [], thinking: [] }),
+    missingIn: () => [],
+    mayEnd: /error|\[DONE\]|"finish_reason"\s*:\s*"/,
+    endsWithDone: true,
+    needsEventLines: false,
+    mayRestart: false,
+  },
+  faults: {
+    ending: () => null,
+    unknownEvent: null,
+    keepalive: () => null,
+    idsIn: () => [],
+    errorBody,
+  },
+};
+
+/** The chunk that says why a choice ended, or an error: some servers send no `[DONE]` (§15.4). */
+function readEvent(data: JsonObject, name?: string): StreamEvent {
+  const base = { data, type: typeof data.type === "string" ? data.type : name };
+  const { choices, error } = data;
+  if (isJsonObject(error)) return { ...base, kind: "error", error };
+  const ended = Array.isArray(choices) &&
+    choices.some((choice) => isJsonObject(choice) && typeof choice.finish_reason === "string");
+  return ended
+    ? { ...base, kind: "end", response: undefined, items: [], failed: false }
+    : { ...base, kind: "other" };
+}

@@ -1,0 +1,66 @@
+/**
+ * Answers of the Messages API that something is wrong with: ends of streams, noise and error bodies
+ * (protocol §10, §11).
+ *
+ * @module
+ */
+import type { JsonObject } from "../../domain/json.ts";
+import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
+
+/** Writes the faults of the Messages API. */
+export const messagesFaults: FaultWriter = {
+  ending,
+  unknownEvent: { type: "novelty", delta: "?" },
+  keepalive: () => ({ type: "ping" }),
+  // An event names no id but that of the whole message.
+  idsIn: () => [],
+  errorBody(status, requestId) {
+    const error = ERRORS[status] ?? OVERLOADED;
+    return JSON.stringify({ type: "error", error, request_id: requestId });
+  },
+};
+
+/** Stop reasons, by the reason of an incomplete response. */
+const STOP_REASONS: Readonly<Record<string, string>> = {
+  max_output_tokens: "max_tokens",
+  content_filter: "refusal",
+};
+
+const OVERLOADED = { type: "overloaded_error", message: "Overloaded" };
+
+const ERRORS: Readonly<Record<number, typeof OVERLOADED>> = {
+  429: { type: "rate_limit_error", message: "This request would exceed your rate limit." },
+  500: { type: "api_error", message: "Internal server error" },
+  503: { type: "api_error", message: "Service unavailable" },
+  529: OVERLOADED,
+};
+
+function ending(end: StreamEnding, { kept, all, requestId }: EndingContext): readonly JsonObject[] {
+  if (end.kind !== "incomplete") {
+    const type = end.code ?? OVERLOADED.type;
+    const error = type === OVERLOADED.type ? OVERLOADED : { type, message: "The server had an error." };
+    return [{ type: "error", error, request_id: requestId }];
+  }
+  const reason = end.code ?? "max_output_tokens";
+  const stop = all.findLast((event) => event.kind === "stop");
+  return [
+    ...openBlocks(kept).map((index) => ({ type: "content_block_stop", index })),
+    {
+      type: "message_delta",
+      delta: { stop_reason: STOP_REASONS[reason] ?? reason, stop_sequence: null },
+      usage: stop?.usage ?? { output_tokens: 1 },
+    },
+    { type: "message_stop" },
+  ];
+}
+
+/** Places of blocks that have begun and not stopped: a server closes them before it says why it stops. */
+function openBlocks(events: readonly StreamEvent[]): readonly number[] {
+  const open = new Set<number>();
+  for (const { kind, place } of events) {
+    if (place === undefined) continue;
+    if (kind === "item") open.add(place);
+    if (kind === "item_end") open.delete(place);
+  }
+  return [...open];
+}

@@ -1,0 +1,152 @@
+/**
+ * The events of the Messages API and their meaning (protocol §10).
+ *
+ * @module
+ */
+import {
+  indexMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  objectMember,
+  stringMember,
+} from "../../domain/json.ts";
+import type {
+  DeltaEvent,
+  EndEvent,
+  ErrorEvent,
+  IssuedItems,
+  MissingPart,
+  StreamEvent,
+  StreamReader,
+} from "../stream.ts";
+import { isBlock, OpenBlock } from "./blocks.ts";
+
+/** Reads streams and documents of the Messages API. */
+export const messagesStream: StreamReader = {
+  readEvent,
+  readDocument,
+  issuedItems,
+  missingIn,
+  mayEnd: /message_stop|error/,
+  endsWithDone: false,
+  needsEventLines: true,
+  mayRestart: true,
+};
+
+/** Reads the data of one event; `name` is its `event:` line. */
+export function readEvent(data: JsonObject, name?: string): StreamEvent {
+  const type = typeof data.type === "string" ? data.type : name;
+  switch (type) {
+    case "content_block_delta":
+      return deltaOf(data, type);
+    case "content_block_start":
+      return { kind: "item", data, type, place: placeOf(data), item: data.content_block, whole: false };
+    case "content_block_stop":
+      return { kind: "item_end", data, type, place: placeOf(data) };
+    case "message_start": {
+      const response = objectMember(data, "message") ?? {};
+      return { kind: "response", data, type, response, begins: true, items: itemsIn(response) };
+    }
+    case "message_delta": {
+      const reason = stringMember(objectMember(data, "delta") ?? {}, "stop_reason");
+      return { kind: "stop", data, type, reason, usage: objectMember(data, "usage") };
+    }
+    case "message_stop":
+      return { kind: "end", data, type, response: undefined, items: [], failed: false };
+    case "error":
+      return errorOf(data, type);
+    case "ping":
+      return { kind: "keepalive", data, type };
+    default:
+      // A gateway may send an error object with no type at all.
+      return type === undefined && data.error
+        ? errorOf(data, type)
+        : { kind: "other", data, type, place: placeOf(data) };
+  }
+}
+
+function deltaOf(data: JsonObject, type: string): DeltaEvent {
+  const place = placeOf(data);
+  const { delta } = data;
+  if (!isJsonObject(delta)) return { kind: "delta", data, type, place, channel: "hidden", text: null };
+  const form = typeof delta.type === "string" ? delta.type : undefined;
+  const text = delta.text ?? delta.thinking ?? delta.partial_json;
+  return {
+    kind: "delta",
+    data,
+    type,
+    place,
+    form,
+    channel: form === "text_delta" ? "text" : form === "thinking_delta" ? "reasoning" : "hidden",
+    text: typeof text === "string" ? text : null,
+  };
+}
+
+function errorOf(data: JsonObject, type: string | undefined): ErrorEvent {
+  return { kind: "error", data, type, error: objectMember(data, "error") ?? data };
+}
+
+function placeOf(data: JsonObject): number | undefined {
+  return indexMember(data, "index");
+}
+
+function readDocument(document: JsonObject): EndEvent | ErrorEvent | null {
+  const { type } = document;
+  if (type === "error") return errorOf(document, type);
+  return type === "message"
+    ? {
+      kind: "end",
+      data: document,
+      type,
+      response: document,
+      items: itemsIn(document),
+      failed: false,
+    }
+    : null;
+}
+
+function itemsIn({ content }: JsonObject): readonly JsonValue[] {
+  return Array.isArray(content) ? content : [];
+}
+
+/** The thinking of the message that counts: a second start with another id voids what came before it. */
+function issuedItems(events: Iterable<StreamEvent>): IssuedItems {
+  let [blocks, id, failed, newest] = [
+    new Map<number, OpenBlock>(),
+    undefined as string | undefined,
+    false,
+    -1,
+  ];
+  const open = (block: JsonValue | undefined, place = newest + 1) => {
+    if (!isBlock(block)) return;
+    blocks.set(place, new OpenBlock(block));
+    newest = place;
+  };
+  for (const event of events) {
+    if (event.kind === "response") {
+      const started = stringMember(event.response, "id");
+      if (started !== undefined && started === id) continue;
+      if (id !== undefined) [blocks, newest] = [new Map(), -1];
+      id = started ?? "";
+    }
+    if (event.kind === "response" || event.kind === "end") event.items.forEach(open);
+    if (event.kind === "item") open(event.item, event.place);
+    if (event.kind === "delta" && isJsonObject(event.data?.delta)) {
+      blocks.get(event.place ?? newest)?.add(event.data.delta);
+    }
+    failed ||= event.kind === "error";
+  }
+  const items = [...blocks].sort(([a], [b]) => a - b).map(([, block]) => block.close());
+  return {
+    failed,
+    items: [],
+    thinking: items.filter(({ type }) => type === "thinking" || type === "redacted_thinking"),
+  };
+}
+
+function missingIn(events: readonly StreamEvent[]): readonly MissingPart[] {
+  const last = events.findLast((event) => event.kind === "stop" || event.kind === "end" && event.response);
+  if (last?.kind === "stop") return last.usage === undefined ? ["usage"] : [];
+  return last?.kind === "end" && !isJsonObject(last.response?.usage) ? ["usage"] : [];
+}

@@ -1,0 +1,99 @@
+/**
+ * Answers of the Responses API that something is wrong with: ends of streams, noise and error bodies
+ * (protocol §3.1, §3.5, §3.6, §6.1, §6.3).
+ *
+ * @module
+ */
+import { isJsonObject, type JsonObject, objectMember } from "../../domain/json.ts";
+import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
+import { readEvent } from "./stream.ts";
+
+/** Writes the faults of the Responses API. */
+export const responsesFaults: FaultWriter = {
+  ending,
+  unknownEvent: { type: "response.novelty.delta", delta: "?" },
+  keepalive(event) {
+    const number = event?.sequence_number;
+    return { type: "keepalive", ...(number === undefined ? {} : { sequence_number: number }) };
+  },
+  idsIn,
+  errorBody,
+};
+
+function ending(end: StreamEnding, { kept, all }: EndingContext): readonly JsonObject[] {
+  const error = { code: end.code ?? "server_error", message: "The server had an error." };
+  const ended = (response: JsonObject) => {
+    const base = newestResponse(kept) ?? newestResponse(all) ?? { id: "resp_fault", object: "response" };
+    return { ...base, ...response };
+  };
+  const failed = { type: "response.failed", response: ended({ status: "failed", usage: null, error }) };
+  switch (end.kind) {
+    case "failed":
+      return numbered([failed], kept);
+    case "error": {
+      if (end.shape === "flat") return numbered([{ type: "error", ...error, param: null }], kept);
+      const nested = { type: "error", error: { type: error.code, ...error, param: null } };
+      return numbered([nested, failed], kept);
+    }
+    case "incomplete": {
+      const response = ended({
+        status: "incomplete",
+        incomplete_details: { reason: end.code ?? "max_output_tokens" },
+        output: kept.flatMap((event) => event.kind === "item" && event.whole ? [event.item ?? null] : []),
+        usage: newestResponse(all)?.usage ?? null,
+      });
+      return numbered([{ type: "response.incomplete", response }], kept);
+    }
+  }
+}
+
+function newestResponse(events: readonly StreamEvent[]): JsonObject | undefined {
+  const newest = events.findLast(({ data }) => isJsonObject(data?.response));
+  return objectMember(newest?.data ?? {}, "response");
+}
+
+/** Numbers continue those of the events before, if these have numbers. */
+function numbered(payloads: readonly JsonObject[], kept: readonly StreamEvent[]): readonly JsonObject[] {
+  const last = kept.at(-1)?.data?.sequence_number;
+  const first = kept.length === 0 ? 0 : typeof last === "number" ? last + 1 : null;
+  if (first === null) return payloads;
+  return payloads.map((payload, index) => ({ ...payload, sequence_number: first + index }));
+}
+
+function idsIn(data: JsonObject): readonly string[] {
+  const event = readEvent(data);
+  const response = objectMember(data, "response");
+  const items = event.kind === "response" || event.kind === "end"
+    ? event.items
+    : event.kind === "item"
+    ? [event.item]
+    : [];
+  const ids = [
+    data.item_id,
+    ...[response, ...items].map((holder) => isJsonObject(holder) ? holder.id : undefined),
+  ];
+  return [...new Set(ids.filter((id) => typeof id === "string"))];
+}
+
+const OVERLOADED = {
+  type: "service_unavailable_error",
+  code: "server_is_overloaded",
+  message: "The server is overloaded or not ready yet.",
+};
+
+const ERRORS: Readonly<Record<number, typeof OVERLOADED>> = {
+  429: { type: "requests", code: "rate_limit_exceeded", message: "Rate limit reached for requests." },
+  500: {
+    type: "server_error",
+    code: "server_error",
+    message: "The server had an error while processing your request.",
+  },
+  503: OVERLOADED,
+  529: OVERLOADED,
+};
+
+/** The body of an error answer; Chat Completions have the same one. */
+export function errorBody(status: number): string {
+  const { type, code, message } = ERRORS[status] ?? OVERLOADED;
+  return JSON.stringify({ error: { message, type, param: null, code } });
+}
