@@ -12,7 +12,7 @@ import { PROVIDER_ACCESS } from "../src/cli/run/providers.ts";
 import { CONFIG_NAMES } from "../src/cli/settings.ts";
 import * as z from "zod";
 import { EXIT_CODES } from "../src/domain/errors.ts";
-import { faultTables } from "../src/fixture/faults/table.ts";
+import { faultTables } from "../src/fixture/faults/plan.ts";
 import { FixtureFile, RequestFile, ResponseFile } from "../src/fixture/format.ts";
 import { SessionFile } from "../src/fixture/session/session_file.ts";
 import { ToolsFile } from "../src/fixture/session/tools_file.ts";

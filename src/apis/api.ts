@@ -11,7 +11,9 @@ import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { FaultWriter, StreamReader } from "./stream.ts";
 
 /** Names of the wire APIs. */
-export type ApiName = "responses" | "messages" | "chat";
+export const API_NAMES = ["responses", "messages", "chat"] as const;
+/** One of {@linkcode API_NAMES}. */
+export type ApiName = (typeof API_NAMES)[number];
 
 /** A key and how it goes out: `bearer` in `Authorization`, `api_key` in the provider's own header. */
 export interface ApiKey {
@@ -146,6 +148,8 @@ export interface Recognition {
   documentPath(document: JsonObject): string | null;
   /** Provider whose servers answer like this; `responses` are those of one answer. */
   providerOf(responses: readonly JsonObject[]): ProviderKind;
+  /** Origins of the providers' own servers. */
+  readonly origins: Readonly<Partial<Record<ProviderKind, string>>>;
   /** When a response was created, in milliseconds since the epoch; `null` if it does not say. */
   createdAt(response: JsonObject): number | null;
 }

@@ -8,16 +8,20 @@ import type { Api, ApiName, RunApi } from "./api.ts";
 import { chatApi } from "./chat/api.ts";
 import { messagesApi } from "./messages/api.ts";
 import { responsesApi } from "./responses/api.ts";
-import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../domain/json.ts";
+import type { StreamEvent } from "./stream.ts";
+import { isJsonObject, type JsonValue } from "../domain/json.ts";
 
 const RUN_APIS: readonly RunApi[] = [responsesApi, messagesApi];
 
 /** Every wire API that the program knows. */
 export const APIS: readonly Api[] = [...RUN_APIS, chatApi];
 
+/** The API of a client whose requests do not tell theirs. */
+export const DEFAULT_API: RunApi = responsesApi;
+
 /** The API of a kind of provider. */
 export function apiOf(provider: ProviderKind): RunApi {
-  return RUN_APIS.find(({ providers }) => providers.includes(provider)) ?? responsesApi;
+  return RUN_APIS.find(({ providers }) => providers.includes(provider)) ?? DEFAULT_API;
 }
 
 /** The API of a name. */
@@ -32,9 +36,10 @@ export function apiOfPath(path: string): Api | null {
 }
 
 /** The API that the events of a stream belong to; `null` if no event tells. */
-export function apiOfEvents(events: readonly JsonObject[]): Api | null {
-  const types = events.flatMap((event) => stringMember(event, "type") ?? []);
-  return APIS.find(({ recognition }) => types.some((type) => recognition?.ownsEvent(type))) ?? null;
+export function apiOfEvents(events: readonly Pick<StreamEvent, "type">[]): Api | null {
+  return APIS.find(({ recognition }) =>
+    events.some(({ type }) => type !== undefined && recognition?.ownsEvent(type) === true)
+  ) ?? null;
 }
 
 /** The API that a document answers for; `null` for one that is no answer of a known API. */

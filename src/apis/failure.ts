@@ -286,3 +286,38 @@ function labelOf(facts: ErrorFacts): string {
     ...(facts.param === null ? [] : [`, parameter ${quoted(facts.param)}`]),
   ].join("");
 }
+
+/** HTTP statuses by the `code` or `type` of an error (protocol §6.3, §11). */
+const STATUS_OF: Readonly<Record<string, number>> = {
+  authentication_error: 401,
+  invalid_api_key: 401,
+  billing_error: 402,
+  permission_error: 403,
+  unsupported_country: 403,
+  ip_not_authorized: 403,
+  not_found_error: 404,
+  conflict_error: 409,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  rate_limit_exceeded: 429,
+  slow_down: 429,
+  insufficient_quota: 429,
+  api_error: 500,
+  server_error: 500,
+  server_is_overloaded: 503,
+  service_unavailable_error: 503,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+/** The error in a body of any API, `{"error":{…}}`; `null` if there is none. */
+export function errorIn(body: JsonObject): JsonObject | null {
+  return isJsonObject(body.error) ? body.error : null;
+}
+
+/** The HTTP status of an error: by its code, else by its type; 400 for words that no API lists. */
+export function statusOfError(error: JsonObject): number {
+  const words = [stringMember(error, "code"), stringMember(error, "type")];
+  const known = words.find((word) => word !== undefined && Object.hasOwn(STATUS_OF, word));
+  return known === undefined ? 400 : STATUS_OF[known] as number;
+}

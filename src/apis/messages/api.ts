@@ -25,6 +25,7 @@ export const messagesApi: RunApi = {
     ownsEvent: (type) => type === "message_start",
     documentPath: ({ type }) => type === "message" || type === "error" ? "/v1/messages" : null,
     providerOf: () => "anthropic",
+    origins: { anthropic: "https://api.anthropic.com" },
     createdAt: () => null,
   },
   stream: messagesStream,

@@ -32,6 +32,7 @@ export const responsesApi: RunApi = {
     ownsEvent: (type) => type.startsWith("response."),
     documentPath,
     providerOf,
+    origins: { openai: "https://api.openai.com" },
     createdAt(response) {
       const seconds = numberMember(response, "created_at");
       return seconds === undefined ? null : Math.round(seconds * 1000);

@@ -1,9 +1,19 @@
 /** The table of docs/faults.md says what clients do: each cell is held against a client that meets the fault. */
 import assert from "node:assert/strict";
-import type { Fault } from "../../../src/fixture/faults/fault.ts";
-import { FAULT_FORMS, parseFault } from "../../../src/fixture/faults/forms.ts";
+import { type Fault, FAULT_FORMS, parseFault } from "../../../src/fixture/faults/fault.ts";
 import { parseFaults } from "../../../src/fixture/faults/plan.ts";
-import { type Observed, officialClient, ownClient } from "../../unit/fixture/faults/observed.ts";
+import { createPlaybook } from "../../../src/fixture/serve/replayer.ts";
+import { type ServeEvent, startReplayServer } from "../../../src/fixture/serve/server.ts";
+import {
+  after,
+  type Observed,
+  officialClient,
+  officialOutcome,
+  ownClient,
+} from "../../unit/fixture/faults/observed.ts";
+import { type Api, recorded } from "../../unit/fixture/faults/recorded.ts";
+import { fixture } from "../../unit/fixture/serve/given.ts";
+import { realClock } from "../../unit/transport/support.ts";
 
 const TEXT = Deno.readTextFileSync(new URL("../../../docs/faults.md", import.meta.url));
 
@@ -64,4 +74,45 @@ Deno.test({
       }
     }));
   },
+});
+
+/** Faults that each API writes in a shape of its own. */
+const IN_SHAPE_OF_API = /^(?:\d-\d: )?(?:error|failed|incomplete|no terminal|unknown|keepalives|fail|\d{3})/;
+
+Deno.test("in a fixture of both APIs each answer breaks as those of its own API do, whatever provider the fixture names", async () => {
+  const given = (["responses", "messages"] as const).map((api) => ({
+    path: `/v1/${api}`,
+    request: {},
+    response: new TextDecoder().decode(recorded(api).body),
+  }));
+  const lines = ROWS.filter(({ fault }) => IN_SHAPE_OF_API.test(fault));
+  assert.ok(lines.length > 15);
+  const served = async (provider: "openai" | "anthropic", api: Api, fault: string) => {
+    const events: ServeEvent[] = [];
+    const server = startReplayServer({
+      playbook: createPlaybook([fixture(given, { provider })], { match: "sequence", rules: null }),
+      faults: parseFaults(fault),
+      pace: Infinity,
+      clock: realClock,
+      port: 0,
+      onEvent: (event) => events.push(event),
+    });
+    try {
+      const outcome = await officialOutcome(api, server.origin);
+      const requests = events.filter(({ type }) => type === "played" || type === "faulted");
+      assert.ok("fault" in (requests[0] ?? {}), fault);
+      return `${outcome}${after(requests.length - 1)}`;
+    } finally {
+      await server.stop();
+    }
+  };
+  await Promise.all(lines.map(async ({ fault, cells: [, , ...cells] }) => {
+    for (const provider of ["openai", "anthropic"] as const) {
+      const outcomes = [
+        await served(provider, "responses", fault),
+        await served(provider, "messages", fault),
+      ];
+      assert.deepEqual(outcomes, cells, `${fault} (${provider})`);
+    }
+  }));
 });
