@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Fixture, FixtureExchange } from "../../../src/fixture/read.ts";
-import { isEventStream } from "../../../src/fixture/stream_end.ts";
+import { isEventStream } from "../../../src/fixture/answer_events.ts";
 import { HAS_RECORDINGS, recordingFiles, RECORDINGS } from "../../unit/apis/responses/recorded_streams.ts";
 import { framed, imported, planned, written } from "../../unit/fixture/import/support.ts";
 import { type RoundTrip, roundTrips } from "../../unit/fixture/round_trip.ts";
