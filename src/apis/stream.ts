@@ -206,8 +206,3 @@ export function isTerminal({ kind }: StreamEvent): boolean {
 export function isRepeatable({ kind }: StreamEvent): boolean {
   return kind === "delta" || kind === "stop";
 }
-
-/** Elements of a list that are objects; none if `value` is no list. */
-export function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
