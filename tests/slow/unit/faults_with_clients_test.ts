@@ -18,7 +18,7 @@ import { realClock } from "../../unit/transport/support.ts";
 const TEXT = Deno.readTextFileSync(new URL("../../../docs/faults.md", import.meta.url));
 
 /** Lines with their four cells. */
-const ROWS = TEXT.slice(TEXT.indexOf("## What clients make of them")).split("\n")
+const ROWS = TEXT.slice(TEXT.indexOf("## What clients do")).split("\n")
   .filter((line) => line.startsWith("| `"))
   .map((line) => line.split("|").slice(1, -1).map((cell) => cell.trim()))
   .map(([fault = "", ...cells]) => ({ fault: fault.slice(1, -1), cells }));
