@@ -9,12 +9,10 @@ import { isJsonObject, stringMember } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
-import { chunksOf } from "./chunks.ts";
-import { damaged } from "./damage.ts";
+import { chunksOf, lookForFile, readSafely } from "./read/safe_open.ts";
+import { isTaken, sessionDamaged } from "./fs_errors.ts";
 import { isBlobName, type SessionPaths } from "./layout.ts";
 import { claimName, orSyncFailed, unlinkQuietly, writeTemporary } from "./write/publish.ts";
-import { isTaken } from "./fs_errors.ts";
-import { lookForFile, readTrusted } from "./read/safe_open.ts";
 
 /** The largest blob that is read or written, in bytes. */
 export const MAX_BLOB_BYTES = 1024 * 1024 * 1024;
@@ -105,7 +103,7 @@ export function loadBlob(
   paths: SessionPaths,
   sha256: string,
 ): { readonly status: "ok"; readonly bytes: Uint8Array } | BadBlob {
-  const read = readTrusted(ports, blobPath(paths, sha256), { maxBytes: MAX_BLOB_BYTES });
+  const read = readSafely(ports, blobPath(paths, sha256), { maxBytes: MAX_BLOB_BYTES });
   if (read.status === "missing") return MISSING;
   if (read.status === "refused") return { status: "bad", code: "damaged_blob", message: read.message };
   return sha256Hex(read.bytes) === sha256 ? read : FOREIGN;
@@ -145,10 +143,10 @@ function isThere(
 ): boolean {
   const looked = lookForFile(ports, blob.path);
   if (looked.status === "missing") return false;
-  if (looked.status === "refused") throw damaged(paths, blob.path, looked);
+  if (looked.status === "refused") throw sessionDamaged(paths, blob.path, looked);
   const { size } = looked.facts;
   if (size === blob.size) return true;
-  throw damaged(paths, blob.path, {
+  throw sessionDamaged(paths, blob.path, {
     code: "damaged_blob",
     message: `has ${counted(size, "byte")}, but its content has ${blob.size}`,
   });

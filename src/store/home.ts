@@ -9,12 +9,10 @@ import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import { orStorageError, storageError, systemCode } from "./fs_errors.ts";
-import { sessionPaths } from "./layout.ts";
-import { lastSign } from "./read/last_sign.ts";
-import { readManifest } from "./read/manifest_file.ts";
+import { type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "./layout.ts";
+import { readManifest, rebuildLoosely } from "./read/manifest.ts";
+import { lookForDirectory, lookForFile } from "./read/safe_open.ts";
 import { ensureDirectory } from "./write/publish.ts";
-import { rebuildLoosely } from "./read/rebuild_manifest.ts";
-import { lookForDirectory } from "./read/safe_open.ts";
 
 /** A checked home directory. */
 export interface Home {
@@ -176,7 +174,7 @@ function lastSession(ports: Ports, home: Home, workspace: string): SessionId {
   const used = listSessions(ports, home).flatMap(({ id, manifest, problem }) => {
     const sign = manifest !== null && problem === undefined
       ? { at: manifest.updated_at, workspace: manifest.pins.workspace }
-      : lastSign(ports, sessionPaths(home.sessions, id));
+      : lastUse(ports, sessionPaths(home.sessions, id));
     const isHere = sign !== null && (sign.workspace === null || sign.workspace === workspace);
     return isHere ? [{ id, at: sign.at }] : [];
   });
@@ -196,4 +194,83 @@ function quoted(ids: readonly SessionId[]): string {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The last sign of use. */
+export interface LastUse {
+  /** ISO 8601 UTC with milliseconds. */
+  readonly at: string;
+  /** `null` where damage hides it. */
+  readonly workspace: string | null;
+}
+
+/** Length of the part of a file that is read, in bytes: the members before the events of a turn. */
+const HEAD_BYTES = 64 * 1024;
+
+/**
+ * The last sign of use of a session; `null` where its directory holds neither a manifest nor a turn. Of a session that
+ * cannot be read, when its directory was changed.
+ */
+export function lastUse(ports: Ports, paths: SessionPaths): LastUse | null {
+  const root = ports.files.facts(paths.root);
+  if (root === null) return null;
+  const unknown: LastUse = { at: instantOf(root.modified), workspace: null };
+  try {
+    if (lookForDirectory(ports, paths.root).status !== "ok") return unknown;
+    const turns = lookForDirectory(ports, paths.turns);
+    if (turns.status === "refused") return unknown;
+    const names = turns.status === "missing" ? [] : ports.files.list(paths.turns);
+    const numbers = names.flatMap((name) => turnNumberOf(name) ?? []).sort((a, b) => b - a);
+    const [newest] = numbers;
+    if (newest === undefined) return ports.files.facts(paths.manifest) === null ? null : unknown;
+    const path = turnPath(paths, newest);
+    const at = memberOf(headOf(ports, path), "at");
+    const isInstant = at !== null && INSTANT.test(at);
+    return {
+      at: isInstant ? at : instantOf(ports.files.facts(path)?.modified ?? null),
+      workspace: workspaceOf(ports, paths, numbers),
+    };
+  } catch {
+    // Opening it says what the disk refused.
+    return unknown;
+  }
+}
+
+/** The workspace of the newest run; `null` where a turn that may name another one cannot be read. */
+function workspaceOf(ports: Ports, paths: SessionPaths, newestFirst: readonly number[]): string | null {
+  for (const number of newestFirst) {
+    const head = headOf(ports, turnPath(paths, number));
+    const workspace = memberOf(head, "workspace");
+    if (workspace !== null) return workspace;
+    // Members have a fixed order: with the events in sight, there were no pins.
+    if (!head.includes('"events":[')) return null;
+  }
+  return null;
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** A string member in a text that may be cut or altered; `null` where it is not there. */
+function memberOf(text: string, name: string): string | null {
+  const found = new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*")`).exec(text.split('"events":[', 1)[0] ?? "");
+  try {
+    return found === null ? null : JSON.parse(found[1] as string);
+  } catch {
+    return null;
+  }
+}
+
+function headOf(ports: Ports, path: string): string {
+  if (lookForFile(ports, path).status !== "ok") return "";
+  const file = ports.files.openRead(path);
+  try {
+    const bytes = new Uint8Array(HEAD_BYTES);
+    return new TextDecoder().decode(bytes.subarray(0, file.read(bytes)));
+  } finally {
+    file.close();
+  }
+}
+
+function instantOf(milliseconds: number | null): string {
+  return new Date(milliseconds ?? 0).toISOString();
 }

@@ -7,7 +7,7 @@ import { requestAccount } from "../../fold/fold.ts";
 import { requireUnfinished } from "../../run/resume.ts";
 import { openHome, resolveSession } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
-import { requireUnused } from "../../store/write/new_session.ts";
+import { requireUnused } from "../../store/write/session_directory.ts";
 import { readSession, readSessionTail } from "../../store/read/session.ts";
 import { DEFAULT_INSTRUCTIONS } from "./default_instructions.ts";
 import { nextRequest } from "./next_request.ts";

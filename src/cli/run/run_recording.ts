@@ -19,7 +19,7 @@ import type { RunSetup } from "../../run/setup.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { Home } from "../../store/home.ts";
 import { readBlob } from "../../store/read/session.ts";
-import { type SessionFile as KeptFile, snapshotSession } from "../../store/transfer/session_files.ts";
+import { snapshotSession, type StoredFile as KeptFile } from "../../store/transfer/export.ts";
 import type { SessionWriter } from "../../store/write/writer.ts";
 import type { Send } from "../../transport/http.ts";
 import type { Endpoint } from "./endpoint.ts";

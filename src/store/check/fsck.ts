@@ -6,24 +6,31 @@
 import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
+import { counted } from "../../domain/text.ts";
+import { inspectBlob } from "../blobs.ts";
 import { orStorageError, storageError } from "../fs_errors.ts";
-import { checkBlobs } from "./blobs.ts";
-import { checkDirectory, checkFile, type Finding, type Findings } from "./findings.ts";
-import { checkManifest } from "./manifest.ts";
-import { checkTurns, type Walk } from "./turns.ts";
 import type { Home } from "../home.ts";
-import { type SessionPaths, sessionPaths } from "../layout.ts";
+import { isBlobName, type SessionPaths, sessionPaths } from "../layout.ts";
+import { type ManifestFile, readManifest } from "../read/manifest.ts";
+import { isLeftover, lookForDirectory } from "../read/safe_open.ts";
 import { inspectLock } from "../write/lock.ts";
-import { type ManifestFile, readManifest } from "../read/manifest_file.ts";
-import { isLeftover } from "../read/safe_open.ts";
+import {
+  type AddFinding,
+  checkDirectory,
+  checkFile,
+  checkTurns,
+  type FsckFinding,
+  type NamedBlob,
+  type Walk,
+} from "./turns.ts";
 
-export type { Finding } from "./findings.ts";
+export type { FsckFinding } from "./turns.ts";
 
 /** What a check of one session found. */
 export interface FsckReport {
   readonly id: SessionId;
   /** In the order of the check: directory, turns, manifest, blobs. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly FsckFinding[];
   /** How many turn files were found, sound or not. */
   readonly turns: number;
   /** A writer holds the lock: the open tail of the session was not judged. */
@@ -65,8 +72,8 @@ export async function fsckDirectory(ports: Ports, paths: SessionPaths): Promise<
 
 async function checkAll(ports: Ports, paths: SessionPaths, tried: string): Promise<FsckReport> {
   const { id } = paths;
-  const findings: Finding[] = [];
-  const add: Findings = (severity, code, finding) => findings.push({ severity, code, ...finding });
+  const findings: FsckFinding[] = [];
+  const add: AddFinding = (severity, code, finding) => findings.push({ severity, code, ...finding });
   const there = orStorageError(
     tried,
     paths.root,
@@ -89,7 +96,7 @@ function gone(tried: string, found: string): RepriseError {
 function checkSession(
   ports: Ports,
   paths: SessionPaths,
-  options: { readonly inUse: boolean; readonly add: Findings },
+  options: { readonly inUse: boolean; readonly add: AddFinding },
 ): number {
   const { add, inUse } = options;
   // Before the turns: what a writer adds meanwhile makes this manifest lag, and never lead.
@@ -99,12 +106,12 @@ function checkSession(
   if (walk.files === 0 && !inUse) checkEmpty(manifest, walk, add);
   checkManifest(manifest, walk, add);
   checkBlobs(ports, paths, { walk, inUse, add });
-  if (!inUse && !walk.chain.incomplete) checkTail(walk, add);
+  if (!inUse && !walk.validator.incomplete) checkTail(walk, add);
   return walk.files;
 }
 
 /** A session without a turn: a creation that was cut short, unless a manifest shows that there was one. */
-function checkEmpty(manifest: ManifestFile, { pathOf }: Walk, add: Findings): void {
+function checkEmpty(manifest: ManifestFile, { pathOf }: Walk, add: AddFinding): void {
   if (manifest.status === "missing") {
     add("warning", "no_turns", { path: ".", message: "holds no turn: its creation was cut short" });
   } else if (manifest.status !== "ok") {
@@ -117,14 +124,14 @@ function checkEmpty(manifest: ManifestFile, { pathOf }: Walk, add: Findings): vo
 }
 
 /** What a run that was cut short left open. */
-function checkTail({ chain, pathOf }: Walk, add: Findings): void {
-  for (const { call_id, seq, turn } of chain.openCalls()) {
+function checkTail({ validator, pathOf }: Walk, add: AddFinding): void {
+  for (const { call_id, seq, turn } of validator.openCalls()) {
     const message = `holds the call ${
       JSON.stringify(call_id)
     } (seq ${seq}) without a result; the next run or "repair" records that`;
     add("warning", "orphan_call", { path: pathOf(turn), message, turn });
   }
-  const { run, runEnded, turn } = chain.end;
+  const { run, runEnded, turn } = validator.end;
   if (runEnded) return;
   add("info", "open_run", {
     path: pathOf(turn),
@@ -137,7 +144,7 @@ function checkTail({ chain, pathOf }: Walk, add: Findings): void {
 function checkNames(
   ports: Ports,
   paths: SessionPaths,
-  { add, inUse }: { readonly inUse: boolean; readonly add: Findings },
+  { add, inUse }: { readonly inUse: boolean; readonly add: AddFinding },
 ): void {
   for (const name of ports.files.list(paths.root).sort()) {
     const path = `${paths.root}/${name}`;
@@ -153,5 +160,130 @@ function checkNames(
         message: "was left by a killed writer; the next writer removes it",
       });
     }
+  }
+}
+
+const PATH = "manifest.json";
+
+/** Names what is wrong with the manifest. Files that are refused were named already. */
+export function checkManifest(file: ManifestFile, walk: Walk, add: AddFinding): void {
+  switch (file.status) {
+    case "refused":
+      return;
+    case "missing":
+      if (walk.files > 0) {
+        add("warning", "manifest_missing", {
+          path: PATH,
+          message: "is missing; it is made anew from the turns",
+        });
+      }
+      return;
+    case "garbled":
+      add("warning", "manifest_garbled", {
+        path: PATH,
+        message: `${file.message}; it is made anew from the turns`,
+      });
+      return;
+    case "newer":
+      add("info", "manifest_newer", { path: PATH, message: `${file.message}; it is left alone` });
+      return;
+    case "ok":
+      checkHead(file, walk, add);
+      return;
+  }
+}
+
+function checkHead({ manifest }: Extract<ManifestFile, { status: "ok" }>, walk: Walk, add: AddFinding): void {
+  const { turn } = manifest.head;
+  if (turn > walk.last) {
+    const message = `names turn ${turn} as the newest, but the newest file is turn ${walk.last}`;
+    add("error", "manifest_leads", { path: PATH, message, turn });
+    return;
+  }
+  if (walk.manifestAtHead !== null && JSON.stringify(walk.manifestAtHead) !== JSON.stringify(manifest)) {
+    const message = `does not say what the turns up to ${turn} say; it is made anew from them`;
+    add("warning", "manifest_wrong", { path: PATH, message, turn });
+  }
+  if (turn < walk.last) {
+    add("info", "manifest_lags", {
+      path: PATH,
+      message: `ends at turn ${turn}, the turns at ${walk.last}`,
+      turn,
+    });
+  }
+}
+
+/** Checks all blobs. Throws the runtime's errors. */
+export function checkBlobs(
+  ports: Ports,
+  paths: SessionPaths,
+  options: { readonly walk: Walk; readonly inUse: boolean; readonly add: AddFinding },
+): void {
+  const { walk, inUse, add } = options;
+  const users = usersOf(walk.blobs);
+  const there = new Set<string>();
+  const known = lookForDirectory(ports, paths.blobs).status === "ok";
+  for (const name of known ? ports.files.list(paths.blobs).sort() : []) {
+    const path = `blobs/${name}`;
+    if (!isBlobName(name)) {
+      add("warning", "foreign_file", { path, message: "is not the name of a blob" });
+      continue;
+    }
+    there.add(name);
+    const refused = checkFile(ports, `${paths.blobs}/${name}`, { path, add }).status === "refused";
+    // A blob is there before the turn that names it, and a damaged turn may have named it.
+    if (!users.has(name) && !refused && walk.sound && !inUse) {
+      add("info", "unreferenced_blob", { path, message: "is named by no turn" });
+    }
+  }
+  for (const [sha256, use] of users) {
+    const lost = walk.lostBlobs.has(sha256);
+    checkNamed(ports, paths, { sha256, use, lost, there: there.has(sha256), add });
+  }
+}
+
+interface Use {
+  /** The first turn that names it, for the finding. */
+  readonly first: NamedBlob;
+  needed: boolean;
+  readonly sizes: Set<number>;
+}
+
+function usersOf(blobs: readonly NamedBlob[]): Map<string, Use> {
+  const users = new Map<string, Use>();
+  for (const blob of blobs) {
+    const use = users.get(blob.sha256) ?? { first: blob, needed: false, sizes: new Set<number>() };
+    use.needed ||= blob.needed;
+    if (blob.bytes !== undefined) use.sizes.add(blob.bytes);
+    users.set(blob.sha256, use);
+  }
+  return users;
+}
+
+function checkNamed(
+  ports: Ports,
+  paths: SessionPaths,
+  options: {
+    readonly sha256: string;
+    readonly use: Use;
+    /** Known to be lost, and recorded. */
+    readonly lost: boolean;
+    readonly there: boolean;
+    readonly add: AddFinding;
+  },
+): void {
+  const { sha256, use, lost, there, add } = options;
+  const path = `blobs/${sha256}`;
+  const { turn, by } = use.first;
+  const severity = use.needed ? "error" : "warning";
+  const found = there ? inspectBlob(ports, paths, sha256) : null;
+  if (found === null) {
+    const message = `is missing, but ${by} of turn ${turn} names it`;
+    add(lost ? "warning" : severity, "missing_blob", { path, message, turn });
+  } else if (found.status === "bad") {
+    add(severity, found.code, { path, message: `${found.message}; ${by} of turn ${turn} names it`, turn });
+  } else if ([...use.sizes].some((size) => size !== found.size)) {
+    const message = `has ${counted(found.size, "byte")}, not the number that a turn gives`;
+    add("error", "damaged_blob", { path, message, turn });
   }
 }

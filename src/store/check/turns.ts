@@ -7,14 +7,12 @@ import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
 import { blobsOf, type BlobUse, lostBlobsIn } from "../blobs.ts";
-import { Chain, replacesOf } from "../read/validate.ts";
-import { checkFile, type Findings } from "./findings.ts";
-import { type SessionPaths, turnNumberOf, turnPath } from "../layout.ts";
+import { DIRECTORY_MODE, FILE_MODE, type SessionPaths, turnNumberOf, turnPath } from "../layout.ts";
 import { findLineage } from "../read/lineage.ts";
-import type { ManifestFile } from "../read/manifest_file.ts";
-import { lookForDirectory } from "../read/safe_open.ts";
-import { readEnvelope } from "../read/turn_file.ts";
-import { judgeTurn } from "../read/turn_schema.ts";
+import type { ManifestFile } from "../read/manifest.ts";
+import { type Looked, lookForDirectory, lookForFile } from "../read/safe_open.ts";
+import { readTurn } from "../read/turn_schema.ts";
+import { HistoryValidator, replacesOf } from "../read/validate.ts";
 
 /** A blob that a sound turn names. */
 export interface NamedBlob extends BlobUse {
@@ -28,7 +26,7 @@ export interface Walk {
   /** The highest number among them, 0 for none. */
   readonly last: number;
   /** Where the readable history ends. */
-  readonly chain: Chain;
+  readonly validator: HistoryValidator;
   readonly blobs: readonly NamedBlob[];
   /** Blobs of which a turn says that they are lost. */
   readonly lostBlobs: ReadonlySet<string>;
@@ -44,31 +42,31 @@ export interface Walk {
 export function checkTurns(
   ports: Ports,
   paths: SessionPaths,
-  options: { readonly add: Findings; readonly manifest: ManifestFile },
+  options: { readonly add: AddFinding; readonly manifest: ManifestFile },
 ): Walk {
   const { add } = options;
   const head = options.manifest.status === "ok" ? options.manifest.manifest.head.turn : 0;
   const numbers = turnNumbers(ports, paths, add);
-  const chain = new Chain(paths.id, { lineage: () => findLineage(ports, paths, { numbers }) });
+  const validator = new HistoryValidator(paths.id, { lineage: () => findLineage(ports, paths, { numbers }) });
   const blobs: NamedBlob[] = [];
   const lostBlobs = new Set<string>();
   let sound = true;
   let manifest: Manifest | null = null;
   let manifestAtHead: Manifest | null = null;
   for (const number of numbers) {
-    if (number > chain.end.turn + 1) {
+    if (number > validator.end.turn + 1) {
       sound = false;
-      addGap(add, chain.end.turn + 1, number);
-      chain.skip(number - 1);
+      addGap(add, validator.end.turn + 1, number);
+      validator.skip(number - 1);
     }
-    const turn = checkTurn(ports, paths, { number, chain, add });
+    const turn = checkTurn(ports, paths, { number, validator, add });
     if (turn === null) {
       sound = false;
-      chain.skip(number);
+      validator.skip(number);
       continue;
     }
     sound &&= turn.fits;
-    chain.advance(turn.turn);
+    validator.advance(turn.turn);
     for (const use of blobsOf(turn.turn)) blobs.push({ ...use, turn: number });
     for (const sha256 of lostBlobsIn([turn.turn])) lostBlobs.add(sha256);
     const replaces = replacesOf(turn.turn);
@@ -82,7 +80,7 @@ export function checkTurns(
   return {
     files: numbers.length,
     last: numbers.at(-1) ?? 0,
-    chain,
+    validator,
     blobs,
     lostBlobs,
     sound,
@@ -96,7 +94,7 @@ function pathOf(turn: number): string {
 }
 
 /** The numbers of all turn files, ascending. */
-function turnNumbers(ports: Ports, paths: SessionPaths, add: Findings): number[] {
+function turnNumbers(ports: Ports, paths: SessionPaths, add: AddFinding): number[] {
   if (lookForDirectory(ports, paths.turns).status !== "ok") return [];
   const numbers = new Set<number>();
   for (const name of ports.files.list(paths.turns).sort()) {
@@ -114,7 +112,7 @@ function turnNumbers(ports: Ports, paths: SessionPaths, add: Findings): number[]
   return [...numbers].sort((a, b) => a - b);
 }
 
-function addGap(add: Findings, first: number, found: number): void {
+function addGap(add: AddFinding, first: number, found: number): void {
   const missing = found - first === 1 ? "is missing" : `to turn ${found - 1} are missing`;
   add("error", "missing_turn", {
     path: pathOf(first),
@@ -126,36 +124,79 @@ function addGap(add: Findings, first: number, found: number): void {
 function checkTurn(
   ports: Ports,
   paths: SessionPaths,
-  options: { readonly number: number; readonly chain: Chain; readonly add: Findings },
+  options: { readonly number: number; readonly validator: HistoryValidator; readonly add: AddFinding },
 ) {
-  const { number, chain, add } = options;
+  const { number, validator, add } = options;
   const path = pathOf(number);
   const full = turnPath(paths, number);
   const looked = checkFile(ports, full, { path, add });
   if (looked.status === "refused") return null;
-  const file = readEnvelope(ports, full, { looked });
-  if (file.status !== "ok") {
-    const [code, message] = file.status === "missing"
-      ? ["missing_turn", "was removed meanwhile"]
-      : [file.code, file.message];
-    add("error", code, { path, message, turn: number });
+  const read = readTurn(ports, full, { looked });
+  if (read.status === "missing") {
+    add("error", "missing_turn", { path, message: "was removed meanwhile", turn: number });
     return null;
   }
-  if (file.newer) {
-    const message = `has the format ${JSON.stringify(file.value.format)}, which this version cannot judge`;
-    add("warning", "newer_format", { path, message, turn: number });
+  if (read.status !== "ok") {
+    const { code } = read;
+    const message = code === "newer_format"
+      ? `${read.message}, which this version cannot judge`
+      : read.message;
+    add(read.status === "newer" ? "warning" : "error", code, { path, message, turn: number });
     return null;
   }
-  const judged = judgeTurn(file.value);
-  if (judged.status === "newer") {
-    add("warning", "newer_kind", { path, message: judged.message, turn: number });
-    return null;
-  }
-  if (judged.status === "damaged") {
-    add("error", judged.code, { path, message: judged.message, turn: number });
-    return null;
-  }
-  const breaches = chain.check(judged.turn);
+  const breaches = validator.check(read.turn);
   for (const { severity, code, message } of breaches) add(severity, code, { path, message, turn: number });
-  return { turn: judged.turn, fits: breaches.every(({ severity }) => severity !== "error") };
+  return { turn: read.turn, fits: breaches.every(({ severity }) => severity !== "error") };
+}
+
+/** One thing that a check found. Only `error` makes a session damaged. */
+export interface FsckFinding {
+  readonly severity: "error" | "warning" | "info";
+  /** A stable name, such as `bad_sum`; all are listed in docs/format.md. */
+  readonly code: string;
+  /** Inside the session, such as `turns/000003.json`; `.` is its directory. */
+  readonly path: string;
+  /** What was found there, to be read after the path. */
+  readonly message: string;
+  /** The number of the turn that it is about. */
+  readonly turn?: number;
+}
+
+/** Takes one finding. */
+export type AddFinding = (
+  severity: FsckFinding["severity"],
+  code: string,
+  finding: Pick<FsckFinding, "path" | "message" | "turn">,
+) => void;
+
+interface Where {
+  /** Inside the session, for the finding. */
+  readonly path: string;
+  readonly add: AddFinding;
+}
+
+/** Looks at what should be a directory of ours with mode 0700. Throws the runtime's errors. */
+export function checkDirectory(ports: Ports, path: string, where: Where): "ok" | "missing" | "refused" {
+  return checked(lookForDirectory(ports, path), { ...where, mode: DIRECTORY_MODE });
+}
+
+/** Looks at what should be a regular file of ours with mode 0600. Throws the runtime's errors. */
+export function checkFile(ports: Ports, path: string, where: Where): Looked {
+  const looked = lookForFile(ports, path);
+  checked(looked, { ...where, mode: FILE_MODE });
+  return looked;
+}
+
+function checked(
+  looked: Looked,
+  { path, add, mode }: Where & { readonly mode: number },
+): "ok" | "missing" | "refused" {
+  if (looked.status === "refused") add("error", looked.code, { path, message: looked.message });
+  if (looked.status !== "ok") return looked.status;
+  const found = looked.facts.mode;
+  if (found !== null && (found & 0o777) !== mode) {
+    const octal = (bits: number) => (bits & 0o777).toString(8).padStart(4, "0");
+    add("warning", "wrong_mode", { path, message: `has mode ${octal(found)} instead of ${octal(mode)}` });
+  }
+  return "ok";
 }

@@ -12,17 +12,14 @@ import type { Ports } from "../../domain/ports.ts";
 import { checkSeal } from "../../domain/seal.ts";
 import { encodeTurn, type ForkTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
 import { blobPath, blobsOf, lostBlobsIn } from "../blobs.ts";
-import { Chain } from "../read/validate.ts";
-import { linkOrCopy, writeNew } from "../chunks.ts";
-import { damaged } from "../damage.ts";
-import { judgeEncoded } from "../write/candidate_turn.ts";
-import { cutAt } from "./fork_cut.ts";
-import { storageError } from "../fs_errors.ts";
+import { linkOrCopy, writeChunks } from "../write/publish.ts";
+import { sessionDamaged, storageError } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { insideSession, type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
-import { readSession } from "../read/session.ts";
-import { Staging } from "./staging.ts";
 import { lookForFile } from "../read/safe_open.ts";
+import { readSession } from "../read/session.ts";
+import { HistoryValidator, parseCandidate } from "../read/validate.ts";
+import { Staging } from "./staging.ts";
 
 /** A fork before it is made. */
 export interface ForkPlan {
@@ -51,7 +48,7 @@ export function planFork(
   { parent, toSeq }: { readonly parent: SessionId; readonly toSeq?: number | undefined },
 ): ForkPlan {
   const { turns } = readSession(ports, home, parent);
-  const cut = cutAt(turns, toSeq, `fork session "${parent}"`);
+  const cut = forkPointAt(turns, toSeq, `fork session "${parent}"`);
   const [kept, left] = [turns.slice(0, cut.turn), turns.slice(cut.turn)];
   const last = kept.at(-1) as Turn;
   return {
@@ -105,7 +102,7 @@ export interface ForkOptions {
 }
 
 /** A fork that was made. */
-export interface Forked {
+export interface ForkResult {
   readonly path: string;
   readonly turn: ForkTurn;
   readonly manifest: Manifest;
@@ -122,7 +119,7 @@ export async function forkSession(
   home: Home,
   plan: ForkPlan,
   options: ForkOptions,
-): Promise<Forked> {
+): Promise<ForkResult> {
   const tried = `fork session "${plan.parent}" as "${options.id}"`;
   let staging: Staging | null = null;
   try {
@@ -131,7 +128,7 @@ export async function forkSession(
     for (const turn of plan.kept) shareTurn(ports, { parent, child: staging.paths, turn, tried });
     shareBlobs(ports, { parent, child: staging.paths, plan });
     const { turn, bytes } = forkTurn(ports, plan, { ...options, tried });
-    writeNew(ports, turnPath(staging.paths, turn.turn), [bytes]);
+    writeChunks(ports, turnPath(staging.paths, turn.turn), [bytes]);
     const manifest = wholeManifest(options.id, [...plan.kept, turn]) as Manifest;
     return { path: staging.publish(manifest), turn, manifest };
   } catch (error) {
@@ -152,7 +149,7 @@ function shareTurn(
 ): void {
   const [from, to] = [turnPath(parent, turn.turn), turnPath(child, turn.turn)];
   const looked = lookForFile(ports, from);
-  if (looked.status === "refused") throw damaged(parent, from, looked);
+  if (looked.status === "refused") throw sessionDamaged(parent, from, looked);
   if (looked.status === "ok") {
     linkOrCopy(ports, from, to);
     // The link names what is there now; what was planned with was read before.
@@ -180,10 +177,10 @@ function shareBlobs(
   for (const [sha256, isNeeded] of needed) {
     const from = blobPath(parent, sha256);
     const looked = lookForFile(ports, from);
-    if (looked.status === "refused") throw damaged(parent, from, looked);
+    if (looked.status === "refused") throw sessionDamaged(parent, from, looked);
     if (looked.status === "ok") linkOrCopy(ports, from, blobPath(child, sha256));
     else if (isNeeded && !lost.has(sha256)) {
-      throw damaged(parent, from, { code: "missing_blob", message: "is missing" });
+      throw sessionDamaged(parent, from, { code: "missing_blob", message: "is missing" });
     }
   }
 }
@@ -202,9 +199,11 @@ function forkTurn(
     prev: last.sum,
     at: new Date(ports.clock.now()).toISOString(),
   });
-  const chain = new Chain(id, { lineage: () => ({ writers: plan.lineage, ownFrom: last.turn + 1 }) });
-  for (const turn of plan.kept) chain.advance(turn);
-  return { turn: judgeEncoded(chain, bytes, tried) as ForkTurn, bytes };
+  const validator = new HistoryValidator(id, {
+    lineage: () => ({ writers: plan.lineage, ownFrom: last.turn + 1 }),
+  });
+  for (const turn of plan.kept) validator.advance(turn);
+  return { turn: parseCandidate(validator, bytes, tried) as ForkTurn, bytes };
 }
 
 function forkEvents(
@@ -238,4 +237,83 @@ function forkEvents(
     });
   }
   return events;
+}
+
+/** The last turn and event that a prefix keeps. */
+export interface ForkPoint {
+  readonly turn: number;
+  readonly seq: number;
+}
+
+/** A stretch of turns behind none of which the history may be cut, and why. */
+interface Group {
+  readonly callSeq: number;
+  readonly first: number;
+  /** The first turn behind which a cut is fine again. */
+  readonly until: number;
+}
+
+/** Every place where `turns`, a whole history, may be cut, in order. Turn 1 opens a run, so there is always one. */
+export function forkPoints(turns: readonly Turn[]): ForkPoint[] {
+  const groups = groupsOf(turns);
+  let next = 0;
+  let until = 0;
+  return turns.flatMap(({ turn, seq }): ForkPoint[] => {
+    for (let group = groups[next]; group !== undefined && group.first <= turn; group = groups[++next]) {
+      until = Math.max(until, group.until);
+    }
+    return turn < until ? [] : [{ turn, seq: seq[1] }];
+  });
+}
+
+/**
+ * The cut that `toSeq` asks for; without it, the last one there is.
+ *
+ * @throws {RepriseError} `usage`, naming the nearest place, when the history may not be cut there.
+ */
+export function forkPointAt(turns: readonly Turn[], toSeq: number | undefined, tried: string): ForkPoint {
+  const cuts = forkPoints(turns);
+  const last = cuts.at(-1);
+  if (last === undefined) throw new TypeError(`Cannot ${tried}: its first turn opens no run`);
+  if (toSeq === undefined) return last;
+  const exact = cuts.find(({ seq }) => seq === toSeq);
+  if (exact !== undefined) return exact;
+  const distance = (cut: ForkPoint) => Math.abs(cut.seq - toSeq);
+  const nearest = cuts.reduce((best, cut) => distance(cut) < distance(best) ? cut : best);
+  throw new RepriseError("usage", `Cannot ${tried} at seq ${toSeq}: ${whyNot(turns, toSeq)}`, {
+    hint: `The nearest place is --to-seq ${nearest.seq}`,
+    details: { to_seq: toSeq, nearest: nearest.seq },
+  });
+}
+
+function whyNot(turns: readonly Turn[], toSeq: number): string {
+  const turn = turns.find(({ seq }) => seq[0] <= toSeq && toSeq <= seq[1]);
+  if (turn === undefined) return `the newest event is ${turns.at(-1)?.seq[1] ?? 0}`;
+  if (turn.seq[1] !== toSeq) return `it lies inside turn ${turn.turn}, whose last seq is ${turn.seq[1]}`;
+  const group = groupsOf(turns).find(({ first, until }) => first <= turn.turn && turn.turn < until);
+  return `it would part the call with seq ${group?.callSeq} from its result`;
+}
+
+/** Calls of responses that did not complete are never run: nothing answers them, and they hold nothing together. */
+function groupsOf(turns: readonly Turn[]): Group[] {
+  const answeredIn = new Map<number, number>();
+  const endOf = new Map<number, number>();
+  for (const { turn, run, events } of turns) {
+    // A run that was killed and never closed ends where the next one opens.
+    if (run > 1 && !endOf.has(run - 1)) endOf.set(run - 1, turn);
+    for (const event of events) {
+      // A fallback result may be recorded long after its call: a fork from before it records its own.
+      if (event.type === "tool_result" && event.status !== "orphaned") answeredIn.set(event.call_seq, turn);
+      if (event.type === "run_ended") endOf.set(run, turn);
+    }
+  }
+  return turns.flatMap((turn): Group[] => {
+    if (turn.kind !== "model" || turn.response.status !== "completed") return [];
+    return turn.events.filter(({ type }) => type === "tool_call").map(({ seq }) => ({
+      callSeq: seq,
+      first: turn.turn,
+      // A call that nothing answers is open for as long as its run is.
+      until: answeredIn.get(seq) ?? endOf.get(turn.run) ?? turns.length + 1,
+    }));
+  });
 }

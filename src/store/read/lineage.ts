@@ -5,9 +5,36 @@
  */
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
-import type { Lineage } from "./validate.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
 import { readEnvelope } from "./turn_file.ts";
+
+/** Which other sessions may have written the first turns of a session: those that it was forked from. */
+export interface Lineage {
+  /** Their ids; `null` for any, where the turn that names them is damaged. */
+  readonly writers: readonly string[] | null;
+  /** The first turn that the session wrote itself, its `fork` turn: from there on all are its own. */
+  readonly ownFrom: number;
+}
+
+/** The lineage of a session that is no fork. */
+export const NO_LINEAGE: Lineage = { writers: [], ownFrom: 1 };
+
+/** A lineage for turns whose writers are judged elsewhere, or not at all. */
+export const ANY_LINEAGE: Lineage = { writers: null, ownFrom: Infinity };
+
+/**
+ * True when session `directory` may hold turn `number` that `writer` wrote. One rule in one place: its own turns,
+ * and before its `fork` turn those of its lineage. `lineage` is asked for only where another session wrote the turn.
+ */
+export function mayHold(
+  directory: string,
+  turn: { readonly writer: string; readonly number: number },
+  lineage: () => Lineage,
+): boolean {
+  if (directory === turn.writer) return true;
+  const { writers, ownFrom } = lineage();
+  return turn.number < ownFrom && (writers === null || writers.includes(turn.writer));
+}
 
 /** Looks at a session's turns in order until one says what the lineage is. */
 export class LineageSearch {

@@ -59,7 +59,7 @@ function look(ports: Ports, path: string, wanted: "file" | "directory"): Looked 
 }
 
 /** The bytes of a file, or why there are none. */
-export type Bytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused | {
+export type SafeBytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused | {
   readonly status: "missing";
 };
 
@@ -72,7 +72,7 @@ export interface ReadOptions {
 }
 
 /** Reads a regular file of ours, after a look at it. Throws the runtime's errors. */
-export function readTrusted(ports: Ports, path: string, options: ReadOptions): Bytes {
+export function readSafely(ports: Ports, path: string, options: ReadOptions): SafeBytes {
   const { maxBytes, looked = lookForFile(ports, path) } = options;
   if (looked.status !== "ok") return looked;
   if (looked.facts.size > maxBytes) {
@@ -83,4 +83,22 @@ export function readTrusted(ports: Ports, path: string, options: ReadOptions): B
 
 function refused(code: string, message: string): Refused {
   return { status: "refused", code, message };
+}
+
+/** How much of a file is in memory at a time, in bytes. */
+export const CHUNK_BYTES = 256 * 1024;
+
+/** The bytes of a file, at most {@linkcode CHUNK_BYTES} at a time. A chunk is good until the next one is asked for. */
+export function* chunksOf(ports: Ports, path: string): Generator<Uint8Array> {
+  const file = ports.files.openRead(path);
+  try {
+    const buffer = new Uint8Array(CHUNK_BYTES);
+    for (;;) {
+      const count = file.read(buffer);
+      if (count === 0) return;
+      yield buffer.subarray(0, count);
+    }
+  } finally {
+    file.close();
+  }
 }

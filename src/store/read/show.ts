@@ -10,12 +10,10 @@ import { isJsonObject, type JsonObject, stringMember } from "../../domain/json.t
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
-import { damaged } from "../damage.ts";
-import { orStorageError } from "../fs_errors.ts";
+import { orStorageError, sessionDamaged } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "../layout.ts";
-import { readManifest } from "./manifest_file.ts";
-import { rebuildLoosely } from "./rebuild_manifest.ts";
+import { readManifest, rebuildLoosely } from "./manifest.ts";
 import { lookForDirectory } from "./safe_open.ts";
 import { readEnvelope } from "./turn_file.ts";
 
@@ -63,7 +61,7 @@ export function readForShow(ports: Ports, home: Home, id: SessionId): ShownSessi
     for (const directory of [paths.root, paths.turns]) {
       const looked = lookForDirectory(ports, directory);
       if (looked.status === "missing") throw nothingThere(id, directory);
-      if (looked.status === "refused") throw damaged(paths, directory, looked);
+      if (looked.status === "refused") throw sessionDamaged(paths, directory, looked);
     }
     const { turns, problems } = readTurns(ports, paths);
     return { id, path: paths.root, manifest: manifestOf(ports, paths), turns, problems };

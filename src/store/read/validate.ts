@@ -4,12 +4,17 @@
  * @module
  */
 import type { CheckpointRef, ToolCallEvent } from "../../domain/event.ts";
+import { RepriseError } from "../../domain/errors.ts";
+import { MAX_JSON_DEPTH } from "../../domain/json_depth.ts";
+import { type Lineage, mayHold, NO_LINEAGE } from "./lineage.ts";
+import { MAX_TURN_BYTES } from "./turn_file.ts";
+import { parseTurn } from "./turn_schema.ts";
 import { callIdOf } from "../../domain/item.ts";
 import { refOf } from "../../domain/manifest.ts";
 import { isBetweenRuns, type Replaces, type Turn } from "../../domain/turn.ts";
 
 /** A rule that a turn breaks. `error`: the next request would be wrong, or the turn is not of this history. */
-export interface Breach {
+export interface Violation {
   readonly severity: "error" | "warning";
   readonly code: string;
   /** What was found, without the turn's name. */
@@ -24,7 +29,7 @@ export interface OpenCall {
 }
 
 /** The end of the history that was checked so far. */
-export interface ChainEnd {
+export interface HistoryEnd {
   readonly turn: number;
   readonly seq: number;
   /** `null` before turn 1. */
@@ -40,38 +45,10 @@ interface KnownCall extends OpenCall {
   readonly runnable: boolean;
 }
 
-const START: ChainEnd = { turn: 0, seq: 0, sum: null, run: 0, runEnded: true };
-
-/** Which other sessions may have written the first turns of a session: those that it was forked from. */
-export interface Lineage {
-  /** Their ids; `null` for any, where the turn that names them is damaged. */
-  readonly writers: readonly string[] | null;
-  /** The first turn that the session wrote itself, its `fork` turn: from there on all are its own. */
-  readonly ownFrom: number;
-}
-
-/** The lineage of a session that is no fork. */
-export const NO_LINEAGE: Lineage = { writers: [], ownFrom: 1 };
-
-/** A lineage for turns whose writers are judged elsewhere, or not at all. */
-export const ANY_LINEAGE: Lineage = { writers: null, ownFrom: Infinity };
-
-/**
- * True when session `directory` may hold turn `number` that `writer` wrote. One rule in one place: its own turns,
- * and before its `fork` turn those of its lineage. `lineage` is asked for only where another session wrote the turn.
- */
-export function mayHold(
-  directory: string,
-  turn: { readonly writer: string; readonly number: number },
-  lineage: () => Lineage,
-): boolean {
-  if (directory === turn.writer) return true;
-  const { writers, ownFrom } = lineage();
-  return turn.number < ownFrom && (writers === null || writers.includes(turn.writer));
-}
+const START: HistoryEnd = { turn: 0, seq: 0, sum: null, run: 0, runEnded: true };
 
 /** How a walk begins. */
-export interface ChainOptions {
+export interface ValidatorOptions {
   /** A place to begin at: the first turn behind it is trusted by its own sum. */
   readonly after?: { readonly turn: number; readonly seq: number } | undefined;
   /** Called when the first turn of another session is met, and once at most; without it there is no lineage. */
@@ -79,7 +56,7 @@ export interface ChainOptions {
 }
 
 /** Walks a session's turns in order and names each rule that one of them breaks. */
-export class Chain {
+export class HistoryValidator {
   readonly #session: string;
   readonly #lineage: () => Lineage;
   readonly #calls = new Map<number, KnownCall>();
@@ -89,7 +66,7 @@ export class Chain {
   /** Checkpoints that were not withdrawn, oldest first. */
   #checkpoints: CheckpointRef[] = [];
   readonly #fromStart: boolean;
-  #end: ChainEnd = START;
+  #end: HistoryEnd = START;
   /** The sum of the turn that the newest one stands for, which the next one may name instead. */
   #replacedSum: string | null = null;
   /** Places of lost turns: what they held is not known. */
@@ -99,7 +76,7 @@ export class Chain {
   /** True once any turn was unreadable: a call that is not known may have been in it. */
   #incomplete = false;
 
-  constructor(session: string, options: ChainOptions = {}) {
+  constructor(session: string, options: ValidatorOptions = {}) {
     const { after, lineage = () => NO_LINEAGE } = options;
     this.#session = session;
     let known: Lineage | undefined;
@@ -111,7 +88,7 @@ export class Chain {
   }
 
   /** Where the history ends. */
-  get end(): ChainEnd {
+  get end(): HistoryEnd {
     return this.#end;
   }
 
@@ -136,9 +113,9 @@ export class Chain {
   }
 
   /** The rules that a turn breaks when it lies in the file of the next number. Changes nothing. */
-  check(turn: Turn): Breach[] {
-    const breaches: Breach[] = [];
-    const add = (code: string, message: string, severity: Breach["severity"] = "error") => {
+  check(turn: Turn): Violation[] {
+    const breaches: Violation[] = [];
+    const add = (code: string, message: string, severity: Violation["severity"] = "error") => {
       breaches.push({ severity, code, message });
     };
     const before = this.#end;
@@ -301,7 +278,7 @@ export function replacesOf(turn: Turn): Replaces | undefined {
   return turn.kind === "harness" ? turn.replaces : undefined;
 }
 
-type Add = (code: string, message: string, severity?: Breach["severity"]) => void;
+type Add = (code: string, message: string, severity?: Violation["severity"]) => void;
 
 function knownCall(event: ToolCallEvent, turn: Turn): KnownCall {
   return {
@@ -310,4 +287,35 @@ function knownCall(event: ToolCallEvent, turn: Turn): KnownCall {
     turn: turn.turn,
     runnable: turn.kind === "model" && turn.response.status === "completed",
   };
+}
+
+/**
+ * Returns the turn that a reader will get from `bytes`, a candidate that is not published yet: nothing is written that
+ * would be refused when read.
+ *
+ * @throws {RepriseError} `storage_failed` when the file would be too large or too deep to be read again.
+ * @throws {TypeError} if the turn breaks the format.
+ */
+export function parseCandidate(validator: HistoryValidator, bytes: Uint8Array, tried: string): Turn {
+  if (bytes.length > MAX_TURN_BYTES) {
+    throw new RepriseError(
+      "storage_failed",
+      `Cannot ${tried}: its file would have ${bytes.length} bytes, more than the cap of ${MAX_TURN_BYTES}`,
+      { hint: "Ask for a shorter answer or smaller attachments" },
+    );
+  }
+  const parsed = parseTurn(bytes);
+  if (parsed.status === "damaged" && parsed.code === "too_deep") {
+    throw new RepriseError(
+      "storage_failed",
+      `Cannot ${tried}: it nests deeper than ${MAX_JSON_DEPTH} levels`,
+      {
+        hint: "Ask for an answer with a flatter structure",
+      },
+    );
+  }
+  if (parsed.status !== "ok") throw new TypeError(`Cannot ${tried}: it ${parsed.message}`);
+  const violation = validator.check(parsed.turn)[0];
+  if (violation !== undefined) throw new TypeError(`Cannot ${tried}: it ${violation.message}`);
+  return parsed.turn;
 }

@@ -3,27 +3,27 @@
  *
  * @module
  */
+import { sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
-import type { EncodedTurn, Turn } from "../../domain/turn.ts";
-import { Chain, replacesOf } from "../read/validate.ts";
+import { type EncodedTurn, encodeTurn, type Pins, type Turn, type TurnDraft } from "../../domain/turn.ts";
 import { LineageSearch } from "../read/lineage.ts";
-import type { Reason, TurnFile } from "./read_files.ts";
-import { type Lost, nearestPins, replacementsOf } from "./replacement.ts";
+import { HistoryValidator, replacesOf } from "../read/validate.ts";
 import {
   afterHead,
   afterOf,
   type Candidate,
-  chooseSpine,
-  type Joint,
-  jointAfter,
+  type Link,
+  linkAfter,
+  longestChain,
   lostOpenings,
   START,
 } from "./longest_chain.ts";
+import type { Reason, TurnFile } from "./input.ts";
 
 /** One number of the mended history. */
-export interface Place {
+export interface RebuiltTurn {
   readonly turn: Turn;
   /** The file whose turn is kept; `null` for a replacement. */
   readonly file: TurnFile | null;
@@ -32,16 +32,16 @@ export interface Place {
 }
 
 /** A mended history. */
-export interface Mended {
-  readonly places: readonly Place[];
+export interface RebuiltHistory {
+  readonly places: readonly RebuiltTurn[];
   /** The walk over it, to its end. */
-  readonly chain: Chain;
+  readonly validator: HistoryValidator;
   /** Why the file of a turn, or its absence, is no part of it. */
   readonly reasonOf: (turn: number) => Reason;
 }
 
 /** What a history is mended from. */
-export interface Remains {
+export interface RepairInput {
   readonly session: SessionId;
   /** Everything in `turns/`. */
   readonly files: readonly TurnFile[];
@@ -62,7 +62,7 @@ export interface Remains {
 const REACH = 100;
 
 /** Mends a history: the turns that fit together, and a replacement for each one that is lost. */
-export function mendHistory(remains: Remains): Mended {
+export function rebuildHistory(remains: RepairInput): RebuiltHistory {
   const refused = new Map<TurnFile, Reason>();
   let recovered: readonly TurnFile[] | null = null;
   for (;;) {
@@ -73,9 +73,11 @@ export function mendHistory(remains: Remains): Mended {
       recovered = vouchedFor(remains);
       if (recovered.length > 0) continue;
     }
-    const chain = new Chain(remains.session, { lineage: () => lineageOf(places, remains.session) });
-    const broken = firstBreach(chain, places);
-    if (broken === null) return { places, chain, reasonOf: (turn) => attempt.reasonOf(turn) };
+    const validator = new HistoryValidator(remains.session, {
+      lineage: () => lineageOf(places, remains.session),
+    });
+    const broken = firstBreach(validator, places);
+    if (broken === null) return { places, validator, reasonOf: (turn) => attempt.reasonOf(turn) };
     // A replacement is made to fit the turn after it, so that turn is wrong here. Without one it is a mistake of ours:
     // better no repair than a wrong one.
     const blamed = places.find(({ turn, file }) => turn.turn >= broken.turn && file !== null)?.file;
@@ -87,7 +89,7 @@ export function mendHistory(remains: Remains): Mended {
 }
 
 /** Turns that may be of this session: its own, and those of the sessions that it was forked from. */
-function admitted(files: readonly TurnFile[], { session, manifest }: Remains): Candidate[] {
+function admitted(files: readonly TurnFile[], { session, manifest }: RepairInput): Candidate[] {
   const all = files.flatMap((file): Candidate[] => file.turn === null ? [] : [{ file, turn: file.turn }]);
   const own = all.filter(({ turn }) => turn.session === session);
   const forks = own.flatMap(({ turn }) => turn.events[0]?.type === "session_fork" ? [turn.events[0]] : []);
@@ -111,7 +113,7 @@ function admitted(files: readonly TurnFile[], { session, manifest }: Remains): C
 }
 
 /** Turns in quarantine that a turn behind them, or the manifest, names by their sum: a repair that was killed. */
-function vouchedFor({ files, quarantined, manifest }: Remains): TurnFile[] {
+function vouchedFor({ files, quarantined, manifest }: RepairInput): TurnFile[] {
   const named = new Set(files.map(({ turn }) => turn?.prev));
   if (manifest !== null) named.add(manifest.head.sum);
   return quarantined().toSorted((a, b) => (b.turn?.turn ?? 0) - (a.turn?.turn ?? 0)).filter(({ turn }) => {
@@ -121,7 +123,7 @@ function vouchedFor({ files, quarantined, manifest }: Remains): TurnFile[] {
   });
 }
 
-function lineageOf(places: readonly Place[], session: SessionId) {
+function lineageOf(places: readonly RebuiltTurn[], session: SessionId) {
   const search = new LineageSearch(session);
   for (const { turn } of places) {
     const found = search.look(turn.turn, turn as unknown as JsonObject);
@@ -131,20 +133,20 @@ function lineageOf(places: readonly Place[], session: SessionId) {
 }
 
 /** Walks the places; the first one that breaks a rule. */
-function firstBreach(chain: Chain, places: readonly Place[]) {
+function firstBreach(validator: HistoryValidator, places: readonly RebuiltTurn[]) {
   for (const { turn } of places) {
-    const breach = chain.check(turn).find(({ severity }) => severity === "error");
+    const breach = validator.check(turn).find(({ severity }) => severity === "error");
     if (breach !== undefined) {
       return { turn: turn.turn, reason: { code: breach.code, message: breach.message } };
     }
-    chain.advance(turn);
+    validator.advance(turn);
   }
   return null;
 }
 
 /** One way to put the history together. */
 class Attempt {
-  readonly #remains: Remains;
+  readonly #remains: RepairInput;
   readonly #spine: readonly Candidate[];
   readonly #admitted: ReadonlySet<TurnFile>;
   readonly #refused: ReadonlyMap<TurnFile, Reason>;
@@ -152,12 +154,12 @@ class Attempt {
   readonly #at: ReadonlyMap<number, TurnFile>;
 
   constructor(
-    remains: Remains,
+    remains: RepairInput,
     candidates: readonly Candidate[],
     refused: ReadonlyMap<TurnFile, Reason>,
   ) {
     this.#remains = remains;
-    this.#spine = chooseSpine(candidates, remains.manifest?.head ?? null);
+    this.#spine = longestChain(candidates, remains.manifest?.head ?? null);
     this.#admitted = new Set(candidates.map(({ file }) => file));
     this.#refused = refused;
     this.#at = new Map(
@@ -166,16 +168,16 @@ class Attempt {
   }
 
   /** Every number of the history, in order. */
-  places(): Place[] {
-    const places: Place[] = [];
-    let end: Joint = START;
-    const fill = (lost: Omit<Lost, "before">) => {
+  places(): RebuiltTurn[] {
+    const places: RebuiltTurn[] = [];
+    let end: Link = START;
+    const fill = (lost: Omit<LostTurns, "before">) => {
       const { session, at, manifest } = this.#remains;
       const pins = nearestPins(this.#spine.map(({ turn }) => turn), end.number + 1, manifest);
       const reasonOf = (turn: number) => this.reasonOf(turn);
       for (const made of replacementsOf({ ...lost, before: end }, { session, at, pins, reasonOf })) {
         places.push({ turn: made.turn, file: null, made });
-        end = jointAfter(end, made.turn);
+        end = linkAfter(end, made.turn);
       }
     };
     for (const { turn, file } of this.#spine) {
@@ -185,7 +187,7 @@ class Attempt {
         fill({ next: turn, turns, lastSeq: turn.seq[0] - 1, sum: turn.prev, openings });
       }
       places.push({ turn, file, made: null });
-      end = jointAfter(end, turn);
+      end = linkAfter(end, turn);
     }
     const { manifest } = this.#remains;
     const openings = manifest === null ? null : lostOpenings(end, afterHead(manifest));
@@ -222,4 +224,98 @@ class Attempt {
       message: `was written by session ${JSON.stringify(file.turn?.session ?? "")}`,
     };
   }
+}
+
+/** A stretch of lost turns. */
+export interface LostTurns {
+  readonly before: Link;
+  /** The turn behind them; `null` at the end of the history. */
+  readonly next: Turn | null;
+  /** How many turns. */
+  readonly turns: number;
+  /** The last event that was in them; `null` where nothing tells, so that each gets one. */
+  readonly lastSeq: number | null;
+  /** The sum of the last of them, where something names it. */
+  readonly sum: string | null;
+  /** How many of them opened a run. */
+  readonly openings: number;
+}
+
+/** What replacements need beside their place. */
+export interface ReplacementOptions {
+  readonly session: SessionId;
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  /** Pins for a run whose opening is lost. */
+  readonly pins: Pins;
+  /** Why the turn with that number is replaced. */
+  readonly reasonOf: (turn: number) => Reason;
+}
+
+/** The replacements of a stretch of lost turns, in order. */
+export function replacementsOf(lost: LostTurns, options: ReplacementOptions): EncodedTurn[] {
+  const { before, next, turns, openings } = lost;
+  const made: EncodedTurn[] = [];
+  // What follows the end of a run opens the next one; while a run is open, what is lost belonged to it.
+  const opensFrom = before.runEnded ? 0 : turns - openings;
+  let run = before.run;
+  for (let index = 0; index < turns; index++) {
+    const number = before.number + 1 + index;
+    const last = index === turns - 1;
+    const firstSeq = before.seq + 1 + index;
+    const lastSeq = last ? lost.lastSeq ?? firstSeq : firstSeq;
+    const opens = index >= opensFrom && index < opensFrom + openings;
+    if (opens) run++;
+    const draft: TurnDraft = {
+      kind: "harness",
+      run,
+      ...(opens ? { pins: options.pins } : {}),
+      replaces: {
+        sum: last ? lost.sum : null,
+        seq: [firstSeq, lastSeq],
+        reason: options.reasonOf(number).code,
+      },
+      events: [opens ? { type: "run_continued", run } : { type: "turn_replaced" }],
+    };
+    made.push(encodeTurn(draft, {
+      session: writerOf(before.turn, next, options.session),
+      turn: number,
+      firstSeq,
+      lastSeq,
+      prev: made.at(-1)?.sum ?? before.turn?.sum ?? null,
+      at: options.at,
+    }));
+  }
+  return made;
+}
+
+/** In the part that a fork shares with its parents, a replacement stands for a turn of theirs. */
+function writerOf(before: Turn | null, next: Turn | null, own: SessionId): string {
+  if (next === null || next.session === own) return own;
+  return before?.session ?? next.session;
+}
+
+/** Contents that stand for instructions and tools that nobody knows any more. */
+export const UNKNOWN_INSTRUCTIONS = new Uint8Array(0);
+export const UNKNOWN_TOOLS = new TextEncoder().encode("[]");
+
+/** Pins for a run whose opening is lost: those of the nearest run before it, or after it, or what responses tell. */
+export function nearestPins(turns: readonly Turn[], number: number, manifest: Manifest | null): Pins {
+  const before = turns.findLast((turn) => turn.turn < number && pinsOf(turn) !== undefined);
+  const after = turns.find((turn) => turn.turn > number && pinsOf(turn) !== undefined);
+  const known = pinsOf(before) ?? pinsOf(after) ?? manifest?.pins;
+  if (known !== undefined) return known;
+  const model = turns.find((turn) => turn.kind === "model");
+  return {
+    fingerprint: { provider: "openai", endpoint: "unknown", ...model?.fingerprint, account: null },
+    model: model?.model.asked ?? "unknown",
+    instructions: sha256Hex(UNKNOWN_INSTRUCTIONS),
+    tools: sha256Hex(UNKNOWN_TOOLS),
+    permissions: [],
+    workspace: "unknown",
+  };
+}
+
+function pinsOf(turn: Turn | undefined): Pins | undefined {
+  return turn !== undefined && "pins" in turn ? turn.pins : undefined;
 }

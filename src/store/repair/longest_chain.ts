@@ -7,7 +7,7 @@
 import type { Manifest } from "../../domain/manifest.ts";
 import { isBetweenRuns, type Turn } from "../../domain/turn.ts";
 import { replacesOf } from "../read/validate.ts";
-import type { TurnFile } from "./read_files.ts";
+import type { TurnFile } from "./input.ts";
 
 /** A file that may be kept, with the turn that it holds. */
 export interface Candidate {
@@ -16,7 +16,7 @@ export interface Candidate {
 }
 
 /** The end of a history that is put together, one turn after the other. */
-export interface Joint {
+export interface Link {
   /** `null` before turn 1. */
   readonly turn: Turn | null;
   readonly number: number;
@@ -26,7 +26,7 @@ export interface Joint {
 }
 
 /** Where every history begins. */
-export const START: Joint = { turn: null, number: 0, seq: 0, run: 0, runEnded: true };
+export const START: Link = { turn: null, number: 0, seq: 0, run: 0, runEnded: true };
 
 /** What comes after lost turns and says how much was lost: a turn, or the head that a manifest names. */
 export interface After {
@@ -58,7 +58,7 @@ export function afterHead({ head, run }: Pick<Manifest, "head" | "run">): After 
 const MAX_LOST = 10_000;
 
 /** How many of the turns that are lost between `before` and `after` opened a run; `null` when none can be there. */
-export function lostOpenings(before: Joint, after: After): number | null {
+export function lostOpenings(before: Link, after: After): number | null {
   const turns = after.turn - before.number - 1;
   const events = after.firstSeq - before.seq - 1;
   const openings = after.run - before.run - (after.opensRun ? 1 : 0);
@@ -70,7 +70,7 @@ export function lostOpenings(before: Joint, after: After): number | null {
 }
 
 /** The end of a history after one more turn. */
-export function jointAfter(before: Joint, turn: Turn): Joint {
+export function linkAfter(before: Link, turn: Turn): Link {
   return {
     turn,
     number: turn.turn,
@@ -81,7 +81,7 @@ export function jointAfter(before: Joint, turn: Turn): Joint {
 }
 
 /** The turns to keep, oldest first: as many as fit together. `head` is the newest turn that a manifest names. */
-export function chooseSpine(candidates: readonly Candidate[], head: Manifest["head"] | null): Candidate[] {
+export function longestChain(candidates: readonly Candidate[], head: Manifest["head"] | null): Candidate[] {
   const reached: Reached[] = [];
   const byNumber = new Map<number, Reached[]>();
   for (const candidate of candidates.toSorted((a, b) => a.turn.turn - b.turn.turn)) {
@@ -102,7 +102,7 @@ export function chooseSpine(candidates: readonly Candidate[], head: Manifest["he
 interface Reached {
   readonly candidate: Candidate | null;
   readonly before: Reached | null;
-  readonly joint: Joint;
+  readonly joint: Link;
   /** Turns kept up to here, doubled, so that the manifest's word decides between equals. */
   readonly score: number;
   /** How many of them lie where they belong. */
@@ -127,13 +127,13 @@ function stepsFrom(
   befores: readonly Reached[],
   candidate: Candidate,
   head: Manifest["head"] | null,
-  fits: (before: Joint, turn: Turn) => boolean,
+  fits: (before: Link, turn: Turn) => boolean,
 ): Reached[] {
   const { turn, file } = candidate;
   return befores.filter(({ joint }) => fits(joint, turn)).map((before) => ({
     candidate,
     before,
-    joint: jointAfter(before.joint, turn),
+    joint: linkAfter(before.joint, turn),
     score: before.score + 2 + (head?.turn !== turn.turn ? 0 : head.sum === turn.sum ? 1 : -1),
     inPlace: before.inPlace + (file.place === turn.turn ? 1 : 0),
   }));
@@ -144,7 +144,7 @@ function opensRun(turn: Turn): boolean {
 }
 
 /** True when `turn` comes right after `before` and says so. */
-function follows(before: Joint, turn: Turn): boolean {
+function follows(before: Link, turn: Turn): boolean {
   const opens = opensRun(turn);
   return turn.turn === before.number + 1 && turn.seq[0] === before.seq + 1 &&
     turn.run === before.run + (opens ? 1 : 0) &&
@@ -152,11 +152,11 @@ function follows(before: Joint, turn: Turn): boolean {
     namesBefore(before, turn);
 }
 
-function namesBefore({ turn: before }: Joint, { prev }: Turn): boolean {
+function namesBefore({ turn: before }: Link, { prev }: Turn): boolean {
   if (before === null || prev === null) return before === null && prev === null;
   return prev === before.sum || prev === replacesOf(before)?.sum;
 }
 
-function joins(before: Joint, turn: Turn): boolean {
+function joins(before: Link, turn: Turn): boolean {
   return lostOpenings(before, afterOf(turn)) !== null;
 }

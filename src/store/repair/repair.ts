@@ -9,23 +9,24 @@ import type { Ports } from "../../domain/ports.ts";
 import { blobPath, publishBlob } from "../blobs.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import { orStorageError } from "../fs_errors.ts";
-import { requireSession } from "../read/history.ts";
+import { requireSession } from "../read/session.ts";
 import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths } from "../layout.ts";
 import { inspectLock, locked, SessionLock } from "../write/lock.ts";
 import {
   claimName,
   ensureDirectory,
+  keepAs,
+  openQuarantine,
   orSyncFailed,
   replaceCache,
   unlinkQuietly,
   writeTemporary,
 } from "../write/publish.ts";
-import { keepAs, openQuarantine } from "../write/quarantine.ts";
-import { type Placing, planRepair, type RepairPlan } from "./plan.ts";
+import { planRepair, type RepairPlan, type TurnPlacement } from "./plan.ts";
 
-export type { LostBlob } from "./files_beside_turns.ts";
-export type { RepairAction } from "./replacement_draft.ts";
+export type { LostBlob } from "./plan.ts";
+export type { RepairAction } from "./plan.ts";
 export { planRepair, type RepairPlan } from "./plan.ts";
 
 /**
@@ -34,7 +35,7 @@ export { planRepair, type RepairPlan } from "./plan.ts";
  * @throws {RepriseError} `session_locked` while a writer is at work, whose open end nobody can judge; what
  * {@linkcode repairSession} throws.
  */
-export async function foreseeRepair(ports: Ports, home: Home, id: SessionId): Promise<RepairPlan> {
+export async function previewRepair(ports: Ports, home: Home, id: SessionId): Promise<RepairPlan> {
   const paths = sessionPaths(home.sessions, id);
   const tried = `repair session "${id}"`;
   orStorageError(tried, paths.root, () => requireSession(ports, paths));
@@ -107,7 +108,7 @@ export function applyRepair(ports: Ports, paths: SessionPaths, plan: RepairPlan)
 }
 
 /** Puts a turn in its place, over what lies there. */
-function placeTurn(ports: Ports, paths: SessionPaths, { path, content }: Placing): void {
+function placeTurn(ports: Ports, paths: SessionPaths, { path, content }: TurnPlacement): void {
   const { files } = ports;
   const bytes = content instanceof Uint8Array ? content : files.read(content.from);
   const temporary = writeTemporary(ports, paths.root, { bytes, sync: true });

@@ -6,7 +6,7 @@
  */
 import { Buffer } from "node:buffer";
 import { isJsonObject, type JsonObject, stringMember } from "../../domain/json.ts";
-import { isTooDeep } from "../read/turn_file.ts";
+import { isTooDeep } from "../../domain/json_depth.ts";
 
 /** The format name that the first line names. */
 export const EXPORT_FORMAT = "reprise.export/1";

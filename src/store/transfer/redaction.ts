@@ -25,10 +25,10 @@ import {
 import { seal } from "../../domain/seal.ts";
 import type { Redaction, Turn } from "../../domain/turn.ts";
 import { blobPath, blobsOf } from "../blobs.ts";
-import { ANY_LINEAGE, Chain } from "../read/validate.ts";
-import { chunksOf } from "../chunks.ts";
-import { damaged } from "../damage.ts";
-import { judgeEncoded } from "../write/candidate_turn.ts";
+import { ANY_LINEAGE } from "../read/lineage.ts";
+import { HistoryValidator, parseCandidate } from "../read/validate.ts";
+import { chunksOf } from "../read/safe_open.ts";
+import { sessionDamaged } from "../fs_errors.ts";
 import type { SessionPaths } from "../layout.ts";
 
 /** What was replaced, for the header of an export and for the user. */
@@ -95,7 +95,7 @@ export function redactSession(
     blobs.set(sha256, blob);
     addCounts(kinds, blob.counts);
   }
-  const chain = new Chain(paths.id, { lineage: () => ANY_LINEAGE });
+  const validator = new HistoryValidator(paths.id, { lineage: () => ANY_LINEAGE });
   const touched: { turn: number; kinds: SecretCounts }[] = [];
   const redacted = turns.map((turn) => {
     const inTurn: SecretCounts = {};
@@ -110,12 +110,12 @@ export function redactSession(
     if (total(inTurn) > 0) touched.push({ turn: turn.turn, kinds: inTurn });
     const value = withBlobs(texts, blobs);
     const bytes = resealed(value, {
-      prev: chain.end.sum,
+      prev: validator.end.sum,
       replaced: total(inTurn),
       mark: keyless !== turn as unknown,
     });
-    const judged = judgeEncoded(chain, bytes, `redact turn ${turn.turn} of session "${paths.id}"`);
-    chain.advance(judged);
+    const judged = parseCandidate(validator, bytes, `redact turn ${turn.turn} of session "${paths.id}"`);
+    validator.advance(judged);
     return { turn: judged, bytes };
   });
   return { report: { replaced: total(kinds), kinds, turns: touched }, turns: redacted, blobs };
@@ -176,7 +176,7 @@ function redactBlob(
   addKnown(counts, known, knownBefore);
   if (total(counts) === 0) return null;
   if (before.digest("hex") !== sha256) {
-    throw damaged(paths, path, {
+    throw sessionDamaged(paths, path, {
       code: "damaged_blob",
       message: "does not have the content that its name stands for",
     });

@@ -13,10 +13,9 @@ import {
   stringMember,
 } from "../../domain/json.ts";
 import type { Ports, ProcessIdentity } from "../../domain/ports.ts";
-import { damaged } from "../damage.ts";
-import { isTaken, meansFull, storageError, systemCode } from "../fs_errors.ts";
+import { isTaken, meansFull, sessionDamaged, storageError, systemCode } from "../fs_errors.ts";
 import { FILE_MODE, type SessionPaths } from "../layout.ts";
-import { lookForFile, readTrusted } from "../read/safe_open.ts";
+import { lookForFile, readSafely } from "../read/safe_open.ts";
 
 /** Who holds a lock, as the lock file says. */
 export interface LockOwner {
@@ -144,7 +143,7 @@ async function openAndTake(
 function openLockFile(ports: Ports, paths: SessionPaths): Deno.FsFile {
   for (;;) {
     const looked = lookForFile(ports, paths.lock);
-    if (looked.status === "refused") throw damaged(paths, paths.lock, looked);
+    if (looked.status === "refused") throw sessionDamaged(paths, paths.lock, looked);
     if (looked.status === "ok") return Deno.openSync(paths.lock, { read: true, write: true });
     try {
       return Deno.openSync(paths.lock, { read: true, write: true, createNew: true, mode: FILE_MODE });
@@ -274,7 +273,7 @@ function writeOwner(ports: Ports, file: Deno.FsFile): void {
 
 /** The owner that the lock file names, or `null`: nobody, or somebody who has not written the line yet. */
 function ownerOf(ports: Ports, paths: SessionPaths): LockOwner | null {
-  const read = readTrusted(ports, paths.lock, { maxBytes: MAX_OWNER_BYTES });
+  const read = readSafely(ports, paths.lock, { maxBytes: MAX_OWNER_BYTES });
   if (read.status !== "ok") return null;
   let value: unknown;
   try {

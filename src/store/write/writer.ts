@@ -12,26 +12,23 @@ import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
 import { blobPath, blobsOf, lostBlobsIn, MAX_BLOB_BYTES, publishBlob } from "../blobs.ts";
-import type { ChainEnd, OpenCall } from "../read/validate.ts";
-import { judgeEncoded } from "./candidate_turn.ts";
+import { type HistoryEnd, type OpenCall, parseCandidate } from "../read/validate.ts";
 import { isTaken, orStorageError, storageError } from "../fs_errors.ts";
-import { type History, readHistory, readRecent, requireSession } from "../read/history.ts";
-import { HeldDirectory } from "./held_directory.ts";
+import { type History, noTurns, readHistory, readRecent, requireSession } from "../read/session.ts";
+import { HeldDirectory, makeSessionDirectory, prepareSession, requireUnused } from "./session_directory.ts";
 import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
 import { type LockOptions, SessionLock } from "./lock.ts";
-import { makeSessionDirectory, prepareSession, requireUnused } from "./new_session.ts";
-import { quarantineTurn } from "./quarantine.ts";
 import {
   claimName,
   ensureDirectory,
   orSyncFailed,
+  quarantineTurn,
   replaceCache,
   SyncFailed,
   unlinkQuietly,
   writeTemporary,
 } from "./publish.ts";
-import { noTurns } from "../read/session.ts";
 import { isLeftover, lookForFile } from "../read/safe_open.ts";
 
 /** Which session to write to, and how long to wait for its lock. */
@@ -173,13 +170,13 @@ export class SessionWriter {
   }
 
   /** Number, seq, sum and run of the newest turn. */
-  get end(): ChainEnd {
-    return this.#history.chain.end;
+  get end(): HistoryEnd {
+    return this.#history.validator.end;
   }
 
   /** Calls of completed responses that no result answers yet, oldest first. */
   openCalls(): OpenCall[] {
-    return this.#history.chain.openCalls();
+    return this.#history.validator.openCalls();
   }
 
   /**
@@ -191,13 +188,13 @@ export class SessionWriter {
    * @throws {TypeError} when the draft breaks the format.
    */
   append(draft: TurnDraft): Turn {
-    const { chain, turns } = this.#history;
-    const tried = `append turn ${chain.end.turn + 1} to session "${this.id}"`;
+    const { validator, turns } = this.#history;
+    const tried = `append turn ${validator.end.turn + 1} to session "${this.id}"`;
     this.#requireAlive(tried);
     const { bytes, turn } = this.#judged(draft, this.#ports.clock.now(), tried);
     this.#requireBlobs(turn, tried);
     this.#publish(turn, bytes, tried);
-    chain.advance(turn);
+    validator.advance(turn);
     turns.push(turn);
     this.#manifest = advanceManifest(this.#manifest, this.id, turn);
     this.#cacheManifest(this.#manifest);
@@ -216,15 +213,15 @@ export class SessionWriter {
   }
 
   #judged(draft: TurnDraft, now: number, tried: string): { readonly bytes: Uint8Array; readonly turn: Turn } {
-    const { chain } = this.#history;
+    const { validator } = this.#history;
     const { bytes } = encodeTurn(draft, {
       session: this.id,
-      turn: chain.end.turn + 1,
-      firstSeq: chain.end.seq + 1,
-      prev: chain.end.sum,
+      turn: validator.end.turn + 1,
+      firstSeq: validator.end.seq + 1,
+      prev: validator.end.sum,
       at: new Date(now).toISOString(),
     });
-    return { bytes, turn: judgeEncoded(chain, bytes, tried) };
+    return { bytes, turn: parseCandidate(validator, bytes, tried) };
   }
 
   /**

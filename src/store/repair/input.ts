@@ -5,11 +5,10 @@
  */
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
-import { tooNew } from "../damage.ts";
+import { formatTooNew } from "../fs_errors.ts";
 import { insideSession, type SessionPaths, turnNumberOf } from "../layout.ts";
 import { lookForDirectory } from "../read/safe_open.ts";
-import { readEnvelope } from "../read/turn_file.ts";
-import { judgeTurn } from "../read/turn_schema.ts";
+import { readTurn } from "../read/turn_schema.ts";
 
 /** Why something is not used: a code of `fsck`, and what was found there. */
 export interface Reason {
@@ -47,10 +46,8 @@ export function turnsInQuarantine(ports: Ports, paths: SessionPaths): TurnFile[]
   if (lookForDirectory(ports, paths.quarantine).status === "missing") return [];
   return ports.files.list(paths.quarantine).sort().flatMap((name) => {
     const path = `${paths.quarantine}/${name}`;
-    const file = readEnvelope(ports, path);
-    if (file.status !== "ok" || file.newer) return [];
-    const judged = judgeTurn(file.value);
-    return judged.status === "ok" ? [{ path, place: null, turn: judged.turn, reason: null }] : [];
+    const read = readTurn(ports, path);
+    return read.status === "ok" ? [{ path, place: null, turn: read.turn, reason: null }] : [];
   });
 }
 
@@ -60,15 +57,11 @@ function readTurnFile(
   paths: SessionPaths,
   { path, place }: { readonly path: string; readonly place: number | null },
 ): TurnFile | null {
-  const file = readEnvelope(ports, path);
-  if (file.status === "missing") return null;
-  const where = insideSession(paths, path);
-  if (file.status === "damaged") return { path, place, turn: null, reason: file };
-  if (file.newer) throw tooNew(paths, where, `has the format ${JSON.stringify(file.value.format)}`);
-  const judged = judgeTurn(file.value);
-  if (judged.status === "newer") throw tooNew(paths, where, judged.message);
-  if (judged.status === "damaged") return { path, place, turn: null, reason: judged };
-  const { turn } = judged;
+  const read = readTurn(ports, path);
+  if (read.status === "missing") return null;
+  if (read.status === "newer") throw formatTooNew(paths, insideSession(paths, path), read.message);
+  if (read.status === "damaged") return { path, place, turn: null, reason: read };
+  const { turn } = read;
   if (turn.turn === place) return { path, place, turn, reason: null };
   const reason = place === null
     ? { code: "foreign_file", message: "is not the name of a turn" }

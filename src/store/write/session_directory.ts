@@ -4,13 +4,13 @@
  * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
-import type { Ports } from "../../domain/ports.ts";
+import type { FileFacts, Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
-import { damaged } from "../damage.ts";
+import { sessionDamaged } from "../fs_errors.ts";
 import { type Home, parentOf, syncForeignDirectory } from "../home.ts";
 import { type SessionPaths, turnNumberOf } from "../layout.ts";
-import { ensureDirectory, orSyncFailed } from "./publish.ts";
 import { lookForDirectory } from "../read/safe_open.ts";
+import { ensureDirectory, orSyncFailed } from "./publish.ts";
 
 /**
  * Refuses to start a session that has a turn.
@@ -20,10 +20,10 @@ import { lookForDirectory } from "../read/safe_open.ts";
 export function requireUnused(ports: Ports, paths: SessionPaths): void {
   const root = lookForDirectory(ports, paths.root);
   if (root.status === "missing") return;
-  if (root.status === "refused") throw damaged(paths, paths.root, root);
+  if (root.status === "refused") throw sessionDamaged(paths, paths.root, root);
   const turns = lookForDirectory(ports, paths.turns);
   if (turns.status === "missing") return;
-  if (turns.status === "refused") throw damaged(paths, paths.turns, turns);
+  if (turns.status === "refused") throw sessionDamaged(paths, paths.turns, turns);
   const count = ports.files.list(paths.turns).filter((name) => turnNumberOf(name) !== null).length;
   if (count === 0) return;
   throw new RepriseError(
@@ -50,4 +50,40 @@ export function prepareSession(ports: Ports, home: Home, paths: SessionPaths): v
     orSyncFailed(() => ports.files.syncDirectory(directory));
   }
   orSyncFailed(() => syncForeignDirectory(ports, parentOf(home.path)));
+}
+
+/**
+ * A directory that was opened, to distinguish it from another one that has its path now. It stays open: file systems
+ * reuse the inode number of a removed directory for the next one.
+ */
+export class HeldDirectory {
+  readonly #ports: Ports;
+  readonly #path: string;
+  /** `null` if nothing was there. */
+  readonly #facts: FileFacts | null;
+  /** False for something that is no directory of ours: whoever needs the directory reports that. */
+  readonly #isKnown: boolean;
+  readonly #handle: { close(): void } | null;
+
+  /** Opens `path` if that is a directory of ours. Throws the runtime's errors. */
+  constructor(ports: Ports, path: string) {
+    this.#ports = ports;
+    this.#path = path;
+    const looked = lookForDirectory(ports, path);
+    this.#handle = looked.status === "ok" ? ports.files.holdDirectory(path) : null;
+    this.#facts = looked.status === "ok" ? looked.facts : null;
+    this.#isKnown = looked.status !== "refused";
+  }
+
+  /** True while the path names the same directory. Throws the runtime's errors. */
+  isInPlace(): boolean {
+    if (!this.#isKnown) return true;
+    const now = this.#ports.files.facts(this.#path);
+    if (now === null || this.#facts === null) return now === this.#facts;
+    return now.inode === this.#facts.inode && now.device === this.#facts.device;
+  }
+
+  close(): void {
+    this.#handle?.close();
+  }
 }
