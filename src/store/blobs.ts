@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { createHash } from "node:crypto";
-import { sha256Hex } from "../domain/hash.ts";
+import { GrowingSha256, sha256Hex } from "../domain/hash.ts";
 import { isJsonObject, stringMember } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
@@ -92,9 +91,9 @@ export function inspectBlob(
     const message = `has ${size} bytes, more than the cap of ${MAX_BLOB_BYTES}`;
     return { status: "bad", code: "damaged_blob", message };
   }
-  const hash = createHash("sha256");
-  for (const chunk of chunksOf(ports, path)) hash.update(chunk);
-  return hash.digest("hex") === sha256 ? { status: "ok", size } : FOREIGN;
+  const hash = new GrowingSha256();
+  for (const chunk of chunksOf(ports, path)) hash.append(chunk);
+  return hash.hex() === sha256 ? { status: "ok", size } : FOREIGN;
 }
 
 /** The bytes of a blob, or what is wrong with it. Throws the runtime's errors. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { decodeUtf8Leniently } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { isSessionId, parseSessionId, type SessionId } from "../domain/ids.ts";
 import type { Manifest } from "../domain/manifest.ts";
@@ -265,7 +266,7 @@ function headOf(ports: Ports, path: string): string {
   const file = ports.files.openRead(path);
   try {
     const bytes = new Uint8Array(HEAD_BYTES);
-    return new TextDecoder().decode(bytes.subarray(0, file.read(bytes)));
+    return decodeUtf8Leniently(bytes.subarray(0, file.read(bytes)));
   } finally {
     file.close();
   }

@@ -48,3 +48,22 @@ export async function readText(body: AsyncIterable<Uint8Array>, limit: number): 
   }
   return text + decoder.decode();
 }
+
+/** Headers about one connection, which HTTP/2 forbids (RFC 9113 §8.2.2). */
+export const CONNECTION_HEADERS = [
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+] as const;
+
+/** Headers for the next server or client only, which a proxy does not forward (RFC 9110 §7.6.1). */
+export const HOP_BY_HOP_HEADERS = [
+  ...CONNECTION_HEADERS,
+  "http2-settings",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailer",
+] as const;

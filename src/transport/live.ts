@@ -5,13 +5,11 @@
  */
 import { RepriseError } from "../domain/errors.ts";
 import { isLoopback } from "../domain/fingerprint.ts";
-import type { Ports } from "../domain/ports.ts";
+import type { Clock, Ports } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
-import { decoded } from "./decode.ts";
+import { decodeAnswer } from "./content_coding.ts";
+import { brokenOff, fellSilent, networkError, unanswered } from "./failure.ts";
 import type { HttpResponse, Send } from "./http.ts";
-import { brokenOff, networkError } from "./network_error.ts";
-import { type Deadline, startDeadline } from "./deadline.ts";
-import { fellSilent, unanswered } from "./silence.ts";
 
 /** What {@linkcode createLiveSend} is bound to. */
 export interface LiveOptions {
@@ -64,7 +62,7 @@ export function createLiveSend(ports: Ports, options: LiveOptions): Send {
       return {
         status: response.status,
         headers: response.headers,
-        body: capped(decoded(raw, response.headers), options.maxBodyBytes),
+        body: capped(decodeAnswer(raw, response.headers), options.maxBodyBytes),
       } satisfies HttpResponse;
     } catch (error) {
       release();
@@ -191,4 +189,53 @@ function capped(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterabl
     return: () => inner.return?.() ?? Promise.resolve({ done: true, value: undefined }),
   };
   return { [Symbol.asyncIterator]: () => iterator };
+}
+
+/** A limit on how long something that is waited for may take. */
+export interface Deadline {
+  /** From now on something is waited for, at most `milliseconds` long. `error` says what went wrong if it never comes. */
+  expect(milliseconds: number, error: () => RepriseError): void;
+  /** It came. */
+  met(): void;
+  /** Ends the watchdog; it leaves no timer behind. */
+  stop(): void;
+}
+
+/** Starts a watchdog that calls `onMissed` at most once. */
+export function startDeadline(clock: Clock, onMissed: (error: RepriseError) => void): Deadline {
+  let waiting: { readonly until: number; readonly error: () => RepriseError } | undefined;
+  let nap: { readonly until: number; readonly cut: AbortController } | undefined;
+  let stopped = false;
+
+  async function watch(): Promise<void> {
+    while (waiting !== undefined && !stopped) {
+      const { until, error } = waiting;
+      const left = until - clock.monotonic();
+      if (left <= 0) {
+        stopped = true;
+        onMissed(error());
+        return;
+      }
+      nap = { until, cut: new AbortController() };
+      await clock.sleep(left, nap.cut.signal);
+      nap = undefined;
+    }
+  }
+
+  return {
+    expect(milliseconds, error) {
+      waiting = { until: clock.monotonic() + milliseconds, error };
+      // A running nap that ends before the new limit looks at it then; only a longer one must be cut short.
+      if (nap === undefined) void watch();
+      else if (nap.until > waiting.until) nap.cut.abort();
+    },
+    met() {
+      waiting = undefined;
+    },
+    stop() {
+      stopped = true;
+      waiting = undefined;
+      nap?.cut.abort();
+    },
+  };
 }

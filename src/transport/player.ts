@@ -7,8 +7,7 @@ import { RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import type { HttpResponse, Send } from "./http.ts";
-import { brokenOff } from "./network_error.ts";
-import { fellSilent } from "./silence.ts";
+import { brokenOff, fellSilent } from "./failure.ts";
 
 /** What a fault puts between the chunks of a body, or after the last one. */
 export type Interruption =
@@ -19,7 +18,7 @@ export type Interruption =
   | { readonly reset: true };
 
 /** One answer as it was recorded, its body in the chunks in which it came, or as a fault has them come. */
-export interface RecordedExchange {
+export interface PlayedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly chunks: readonly (Uint8Array | Interruption)[];
@@ -42,7 +41,7 @@ export interface PlayerOptions {
 const IDLE_TIMEOUT_MS = 300_000;
 
 /** A {@linkcode Send} that answers from a recording. */
-export type Player = Send & {
+export type RecordedSend = Send & {
   /** How many exchanges were answered so far. */
   readonly used: number;
 };
@@ -54,9 +53,9 @@ export type Player = Send & {
  * @throws {RepriseError} `fixture_miss` for a request after the last exchange.
  */
 export function createPlayer(
-  exchanges: readonly RecordedExchange[],
+  exchanges: readonly PlayedAnswer[],
   options: PlayerOptions = {},
-): Player {
+): RecordedSend {
   let used = 0;
   const send: Send = (request, signal) => {
     if (signal.aborted) return Promise.reject(signal.reason);
@@ -81,7 +80,7 @@ export function createPlayer(
       } satisfies HttpResponse,
     );
   };
-  return Object.defineProperty(send, "used", { get: () => used, enumerable: true }) as Player;
+  return Object.defineProperty(send, "used", { get: () => used, enumerable: true }) as RecordedSend;
 }
 
 interface Playing extends PlayerOptions {
@@ -90,7 +89,7 @@ interface Playing extends PlayerOptions {
 }
 
 async function* playBody(
-  { chunks, cut }: RecordedExchange,
+  { chunks, cut }: PlayedAnswer,
   { url, signal, clock, idleTimeoutMs = IDLE_TIMEOUT_MS }: Playing,
 ): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) {

@@ -8,7 +8,7 @@ import type { Item } from "../../domain/event.ts";
 import { exactly } from "../../domain/exact_json.ts";
 import { eventItem } from "../../domain/item.ts";
 import { isJsonObject, type JsonObject, objectMember, stringMember } from "../../domain/json.ts";
-import type { ApiFailure } from "../../domain/failure.ts";
+import type { ApiFailure } from "../../domain/errors.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../api.ts";
 import { DeltaReader } from "./deltas.ts";
 import { brokenFailure, classifyErrorEvent, cutFailure } from "../failure.ts";

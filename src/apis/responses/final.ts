@@ -4,7 +4,7 @@
  * @module
  */
 import { type JsonObject, type JsonValue, objectMember, stringMember } from "../../domain/json.ts";
-import type { ApiFailure } from "../../domain/failure.ts";
+import type { ApiFailure } from "../../domain/errors.ts";
 import type { FinishedResponse } from "../api.ts";
 import { classifyStreamError, ownFailure } from "../failure.ts";
 import { quoted } from "../message.ts";

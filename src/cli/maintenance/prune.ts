@@ -1,7 +1,7 @@
 /** The verb `prune`: deletes sessions by age, number or size. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
-import { DAY_MS } from "../../domain/time.ts";
+import { DAY_MS } from "../../domain/ports.ts";
 import { openHome } from "../../store/home.ts";
 import { planPrune, type PrunedSession } from "../../store/lifecycle/remove.ts";
 import { sessionOwner } from "../../store/write/owner.ts";

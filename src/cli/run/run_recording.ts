@@ -7,7 +7,7 @@
 import { RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import { readable } from "../../fixture/format.ts";
-import { type DropReason, UNKEPT } from "../../fixture/record/outcome.ts";
+import { type DiscardReason, UNKEPT } from "../../fixture/record/pending_exchange.ts";
 import { type ExchangeEvent, FixtureWriter, secretLeft } from "../../fixture/record/writer.ts";
 import { leaksIn } from "../../fixture/secrets/scan.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
@@ -213,7 +213,7 @@ function requireCleanId(id: string, values: readonly KnownValue[]): void {
 }
 
 /** Why an exchange is not there and is not missed: no connection came about, so that a retry stands for it. */
-const UNPLAYABLE: ReadonlySet<DropReason> = new Set(["no_answer"]);
+const UNPLAYABLE: ReadonlySet<DiscardReason> = new Set(["no_answer"]);
 
 /** The base URL as a client is given it: with the query of Azure, without the version of Anthropic. */
 function clientBaseUrl({ provider, baseUrl, urlOf }: Endpoint): string {

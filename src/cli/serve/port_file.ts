@@ -5,7 +5,7 @@
  */
 import { RepriseError } from "../../domain/errors.ts";
 import type { FileFacts, Files, Ports } from "../../domain/ports.ts";
-import { writeNew } from "../../fixture/seal.ts";
+import { writeNewFile } from "../../fixture/seal.ts";
 import { orFileError } from "../../store/fs_errors.ts";
 import { unlinkQuietly } from "../../store/write/publish.ts";
 import { absolute } from "../settings.ts";
@@ -39,7 +39,7 @@ export class PortFile {
     const temporary = `${path}.part-${crypto.randomUUID()}`;
     const written = orFileError("write the port file", path, () => {
       try {
-        writeNew(files, temporary, `${port}\n`);
+        writeNewFile(files, temporary, `${port}\n`);
         const facts = files.facts(temporary);
         files.rename(temporary, path);
         return facts;

@@ -6,10 +6,9 @@
  */
 import { sha256Hex } from "../../domain/hash.ts";
 import type { Files } from "../../domain/ports.ts";
-import { exchangeFolder, readable, type RequestFile } from "../../fixture/format.ts";
+import { exchangeFolder, readable, readableBody, type RequestFile } from "../../fixture/format.ts";
 import type { Fixture } from "../../fixture/read.ts";
-import { readableBody } from "../../fixture/record/readable_body.ts";
-import { replaceFile, requireLineEnds, sealFixture, unsealed } from "../../fixture/seal.ts";
+import { replaceFixtureFile, requireLineEnds, sealFixture, unsealed } from "../../fixture/seal.ts";
 import { type Rewritten, type SessionState, writeExpectation } from "./expectation.ts";
 import { exists } from "./files.ts";
 import type { StepEnd } from "./step.ts";
@@ -56,8 +55,8 @@ function updateRequests(files: Files, { path, exchanges }: Fixture, end: StepEnd
     const { json, restores } = readableBody(raw);
     const { method, path: asked } = sent;
     const after = { ...before, method, path: asked, body_sha256: sum };
-    replaceFile(files, name, readable(json === undefined ? after : { ...after, body: json }));
-    if (!restores) replaceFile(files, rawName, raw);
+    replaceFixtureFile(files, name, readable(json === undefined ? after : { ...after, body: json }));
+    if (!restores) replaceFixtureFile(files, rawName, raw);
     else if (files.facts(rawName) !== null) files.unlink(rawName);
     return [name];
   });

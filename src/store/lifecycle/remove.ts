@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { type ErrorCode, RepriseError } from "../../domain/errors.ts";
 import { isSessionId, type SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -171,13 +172,12 @@ function unnamedBlobs(ports: Ports, paths: SessionPaths): string[] {
 /** Everything in quarantined files that could be the name of a blob. */
 function namedInQuarantine(ports: Ports, paths: SessionPaths): string[] {
   if (lookForDirectory(ports, paths.quarantine).status !== "ok") return [];
-  const decoder = new TextDecoder();
   return ports.files.list(paths.quarantine).flatMap((name) => {
     const read = readSafely(ports, `${paths.quarantine}/${name}`, { maxBytes: MAX_TURN_BYTES });
     if (read.status === "refused") {
       throw new RepriseError("session_damaged", `quarantine/${name} ${read.message}: the blobs are kept`);
     }
-    return read.status === "ok" ? decoder.decode(read.bytes).match(/[0-9a-f]{64}/g) ?? [] : [];
+    return read.status === "ok" ? decodeUtf8Leniently(read.bytes).match(/[0-9a-f]{64}/g) ?? [] : [];
   });
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { decodeUtf8Exactly } from "../../domain/bytes.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { advanceManifest, type Manifest, MANIFEST_FORMAT } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -25,8 +26,6 @@ export type ManifestFile =
   | { readonly status: "newer"; readonly message: string }
   | Refused;
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 /** Reads a session's manifest: checksum, shape and session id. Throws the runtime's errors. */
 export function readManifest(ports: Ports, paths: SessionPaths): ManifestFile {
   const read = readSafely(ports, paths.manifest, { maxBytes: MAX_MANIFEST_BYTES });
@@ -35,7 +34,7 @@ export function readManifest(ports: Ports, paths: SessionPaths): ManifestFile {
   if (read.status !== "ok") return read;
   let value: unknown;
   try {
-    value = JSON.parse(decoder.decode(read.bytes));
+    value = JSON.parse(decodeUtf8Exactly(read.bytes));
   } catch {
     return garbled("is not JSON in UTF-8");
   }

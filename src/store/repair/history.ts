@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { encodeUtf8 } from "../../domain/bytes.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -297,7 +298,7 @@ function writerOf(before: Turn | null, next: Turn | null, own: SessionId): strin
 
 /** Contents that stand for instructions and tools that nobody knows any more. */
 export const UNKNOWN_INSTRUCTIONS = new Uint8Array(0);
-export const UNKNOWN_TOOLS = new TextEncoder().encode("[]");
+export const UNKNOWN_TOOLS = encodeUtf8("[]");
 
 /** Pins for a run whose opening is lost: those of the nearest run before it, or after it, or what responses tell. */
 export function nearestPins(turns: readonly Turn[], number: number, manifest: Manifest | null): Pins {

@@ -4,7 +4,7 @@
  * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
-import { sha256Hex } from "../../domain/hash.ts";
+import { GrowingSha256, sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { KnownSecrets } from "../../domain/redact.ts";
@@ -20,7 +20,6 @@ import { readTurnBytes } from "../read/turn_file.ts";
 import type { SessionWriter } from "../write/writer.ts";
 import { contentLines, encodeLine, EXPORT_FORMAT } from "./format.ts";
 import { redactedChunks, type RedactedSession, type RedactionReport, redactSession } from "./redaction.ts";
-import { createHash } from "node:crypto";
 
 /** An export that is about to be written. */
 export interface SessionExport {
@@ -165,12 +164,9 @@ function* checked(
     readonly sha256: string;
   },
 ): Generator<Uint8Array> {
-  const hash = createHash("sha256");
-  for (const chunk of chunks) {
-    hash.update(chunk);
-    yield chunk;
-  }
-  if (hash.digest("hex") === sha256) return;
+  const hash = new GrowingSha256();
+  yield* hash.appending(chunks);
+  if (hash.hex() === sha256) return;
   throw sessionDamaged(paths, path, {
     code: "damaged_blob",
     message: "does not have the content that its name stands for",
@@ -178,12 +174,9 @@ function* checked(
 }
 
 function* withEnd(lines: Iterable<Uint8Array>): Generator<Uint8Array> {
-  const hash = createHash("sha256");
-  for (const line of lines) {
-    hash.update(line);
-    yield line;
-  }
-  yield encodeLine({ end: true, sha256: hash.digest("hex") });
+  const hash = new GrowingSha256();
+  yield* hash.appending(lines);
+  yield encodeLine({ end: true, sha256: hash.hex() });
 }
 
 /** A file of a session: its path inside the session's directory, such as `turns/000001.json`. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { decodeUtf8Exactly, encodeUtf8 } from "../../domain/bytes.ts";
 import { Buffer } from "node:buffer";
 import { isJsonObject, type JsonObject, stringMember } from "../../domain/json.ts";
 import { isTooDeep } from "../../domain/json_depth.ts";
@@ -13,12 +14,9 @@ export const EXPORT_FORMAT = "reprise.export/1";
 /** The longest line that is read, in bytes: a piece of 256 KiB in which every byte is escaped, and room. */
 export const MAX_LINE_BYTES = 2 * 1024 * 1024;
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 /** One line with its newline. */
 export function encodeLine(value: object): Uint8Array {
-  return encoder.encode(`${JSON.stringify(value)}\n`);
+  return encodeUtf8(`${JSON.stringify(value)}\n`);
 }
 
 /** A file's content as lines: `text` for turns, which grep and diff well, `base64` for what may be any bytes. */
@@ -44,7 +42,7 @@ export function parseLine(bytes: Uint8Array): JsonObject {
   if (isTooDeep(bytes)) throw new BadExport("nests too deep");
   let value: unknown;
   try {
-    value = JSON.parse(decoder.decode(bytes));
+    value = JSON.parse(decodeUtf8Exactly(bytes));
   } catch {
     throw new BadExport("is not JSON in UTF-8");
   }
@@ -55,7 +53,7 @@ export function parseLine(bytes: Uint8Array): JsonObject {
 /** The bytes that a content line stands for. */
 export function contentOf(line: JsonObject): Uint8Array {
   const text = stringMember(line, "text");
-  if (text !== undefined) return encoder.encode(text);
+  if (text !== undefined) return encodeUtf8(text);
   const base64 = stringMember(line, "base64");
   if (base64 === undefined) throw new BadExport("is not content, where a file has more to come");
   return Buffer.from(base64, "base64");

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { GrowingSha256 } from "../../domain/hash.ts";
 import { concatBytes } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { isSessionId, type SessionId } from "../../domain/ids.ts";
@@ -21,7 +22,6 @@ import { formatVersion, MAX_TURN_BYTES } from "../read/turn_file.ts";
 import { parseTurn } from "../read/turn_schema.ts";
 import { HistoryValidator } from "../read/validate.ts";
 import { BadExport, contentOf, EXPORT_FORMAT, linesOf, parseLine } from "./format.ts";
-import { createHash } from "node:crypto";
 
 /** What an import gets. */
 export interface ImportOptions {
@@ -101,7 +101,7 @@ function exists(id: SessionId, root: string): RepriseError {
 /** The lines of an export with their numbers and the hash of those before. */
 class LineReader {
   readonly #lines: AsyncIterator<Uint8Array>;
-  #hash = createHash("sha256");
+  #hash = new GrowingSha256();
   /** The number of the line that was read last. */
   number = 0;
 
@@ -114,8 +114,8 @@ class LineReader {
     this.number++;
     const { done, value } = await this.#lines.next();
     if (done === true) throw new BadExport("is missing: the file is cut short");
-    const before = this.#hash.copy().digest("hex");
-    this.#hash.update(value);
+    const before = this.#hash.hex();
+    this.#hash.append(value);
     return { line: parseLine(value), before };
   }
 
@@ -228,17 +228,17 @@ async function readContent(
   { most, take }: { readonly most: number; readonly take: (piece: Uint8Array) => void },
 ): Promise<void> {
   const size = countOf(line, "bytes", { least: 0, most });
-  const hash = createHash("sha256");
+  const hash = new GrowingSha256();
   for (let left = size; left > 0;) {
     const piece = contentOf((await reader.next()).line);
     if (piece.length === 0 || piece.length > left) {
       throw new BadExport("has no content, or more than its file has left");
     }
-    hash.update(piece);
+    hash.append(piece);
     take(piece);
     left -= piece.length;
   }
-  if (hash.digest("hex") !== line.sha256) throw new BadExport("ends a file that does not fit its sha256");
+  if (hash.hex() !== line.sha256) throw new BadExport("ends a file that does not fit its sha256");
 }
 
 /** Takes the turns in order and remembers no more of them than the end needs. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { createHash, type Hash } from "node:crypto";
+import { GrowingSha256 } from "../../domain/hash.ts";
 import { isRawNumber, objectOf } from "../../domain/exact_json.ts";
 import {
   isJsonObject,
@@ -160,11 +160,11 @@ function redactBlob(
   const knownBefore = known?.counts.known ?? 0;
   const path = blobPath(paths, sha256);
   const stream = new RedactingStream();
-  const [before, after] = [createHash("sha256"), createHash("sha256")];
+  const [before, after] = [new GrowingSha256(), new GrowingSha256()];
   let bytes = 0;
   try {
-    for (const chunk of redactedChunks(hashed(chunksOf(ports, path), before), known, stream)) {
-      after.update(chunk);
+    for (const chunk of redactedChunks(before.appending(chunksOf(ports, path)), known, stream)) {
+      after.append(chunk);
       bytes += chunk.length;
     }
   } catch (error) {
@@ -175,20 +175,13 @@ function redactBlob(
   const { counts } = stream;
   addKnown(counts, known, knownBefore);
   if (total(counts) === 0) return null;
-  if (before.digest("hex") !== sha256) {
+  if (before.hex() !== sha256) {
     throw sessionDamaged(paths, path, {
       code: "damaged_blob",
       message: "does not have the content that its name stands for",
     });
   }
-  return { sha256: after.digest("hex"), bytes, counts };
-}
-
-function* hashed(chunks: Iterable<Uint8Array>, hash: Hash): Generator<Uint8Array> {
-  for (const chunk of chunks) {
-    hash.update(chunk);
-    yield chunk;
-  }
+  return { sha256: after.hex(), bytes, counts };
 }
 
 function redactedValue(value: JsonValue, counts: SecretCounts, known: KnownSecrets | null): JsonValue {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { decodeUtf8Leniently, encodeUtf8 } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import {
   isJsonObject,
@@ -46,7 +47,6 @@ const NAMED_OWNER_MS = 150;
 /** … and one that names nobody, which is most likely free. */
 const NO_OWNER_MS = 5000;
 const MAX_OWNER_BYTES = 4096;
-const decoder = new TextDecoder();
 
 /** A held lock. */
 export class SessionLock {
@@ -265,7 +265,7 @@ function writeOwner(ports: Ports, file: Deno.FsFile): void {
     since: new Date().toISOString(),
     ...(identity === null ? {} : { identity }),
   };
-  const line = new TextEncoder().encode(`${JSON.stringify(owner)}\n`);
+  const line = encodeUtf8(`${JSON.stringify(owner)}\n`);
   file.truncateSync(0);
   file.seekSync(0, Deno.SeekMode.Start);
   for (let written = 0; written < line.length;) written += file.writeSync(line.subarray(written));
@@ -277,7 +277,7 @@ function ownerOf(ports: Ports, paths: SessionPaths): LockOwner | null {
   if (read.status !== "ok") return null;
   let value: unknown;
   try {
-    value = JSON.parse(decoder.decode(read.bytes));
+    value = JSON.parse(decodeUtf8Leniently(read.bytes));
   } catch {
     return null;
   }

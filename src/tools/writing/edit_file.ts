@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { encodeUtf8 } from "../../domain/bytes.ts";
 import * as z from "zod";
 import { decodeUtf8, isBinary } from "../content.ts";
 import { nearestLines, occurrencesOf } from "./occurrences.ts";
@@ -16,7 +17,6 @@ import { type WriteTarget, writeTarget } from "./write_target.ts";
 const MAX_EDITED_BYTES = 16 * 1024 * 1024;
 /** How many places of an ambiguous text are named. */
 const MAX_NAMED_PLACES = 10;
-const encoder = new TextEncoder();
 
 /** Replaces the one place where a text stands. */
 export const editFile: Tool = defineTool({
@@ -61,7 +61,7 @@ export const editFile: Tool = defineTool({
         );
       }
       line = place.line;
-      return encoder.encode(
+      return encodeUtf8(
         text.slice(0, place.index) + new_text + text.slice(place.index + old_text.length),
       );
     });
