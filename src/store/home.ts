@@ -198,7 +198,7 @@ function compare(a: string, b: string): number {
 }
 
 /** The last sign of use. */
-export interface LastUse {
+interface LastUse {
   /** ISO 8601 UTC with milliseconds. */
   readonly at: string;
   /** `null` where damage hides it. */
@@ -212,7 +212,7 @@ const HEAD_BYTES = 64 * 1024;
  * The last sign of use of a session; `null` where its directory holds neither a manifest nor a turn. Of a session that
  * cannot be read, when its directory was changed.
  */
-export function lastUse(ports: Ports, paths: SessionPaths): LastUse | null {
+function lastUse(ports: Ports, paths: SessionPaths): LastUse | null {
   const root = ports.files.facts(paths.root);
   if (root === null) return null;
   const unknown: LastUse = { at: instantOf(root.modified), workspace: null };

@@ -192,7 +192,7 @@ function capped(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterabl
 }
 
 /** A limit on how long something that is waited for may take. */
-export interface Deadline {
+interface Deadline {
   /** From now on something is waited for, at most `milliseconds` long. `error` says what went wrong if it never comes. */
   expect(milliseconds: number, error: () => RepriseError): void;
   /** It came. */
@@ -202,7 +202,7 @@ export interface Deadline {
 }
 
 /** Starts a watchdog that calls `onMissed` at most once. */
-export function startDeadline(clock: Clock, onMissed: (error: RepriseError) => void): Deadline {
+function startDeadline(clock: Clock, onMissed: (error: RepriseError) => void): Deadline {
   let waiting: { readonly until: number; readonly error: () => RepriseError } | undefined;
   let nap: { readonly until: number; readonly cut: AbortController } | undefined;
   let stopped = false;

@@ -166,7 +166,7 @@ function checkNames(
 const PATH = "manifest.json";
 
 /** Names what is wrong with the manifest. Files that are refused were named already. */
-export function checkManifest(file: ManifestFile, walk: Walk, add: AddFinding): void {
+function checkManifest(file: ManifestFile, walk: Walk, add: AddFinding): void {
   switch (file.status) {
     case "refused":
       return;
@@ -214,7 +214,7 @@ function checkHead({ manifest }: Extract<ManifestFile, { status: "ok" }>, walk: 
 }
 
 /** Checks all blobs. Throws the runtime's errors. */
-export function checkBlobs(
+function checkBlobs(
   ports: Ports,
   paths: SessionPaths,
   options: { readonly walk: Walk; readonly inUse: boolean; readonly add: AddFinding },

@@ -240,7 +240,7 @@ function forkEvents(
 }
 
 /** The last turn and event that a prefix keeps. */
-export interface ForkPoint {
+interface ForkPoint {
   readonly turn: number;
   readonly seq: number;
 }
@@ -271,7 +271,7 @@ export function forkPoints(turns: readonly Turn[]): ForkPoint[] {
  *
  * @throws {RepriseError} `usage`, naming the nearest place, when the history may not be cut there.
  */
-export function forkPointAt(turns: readonly Turn[], toSeq: number | undefined, tried: string): ForkPoint {
+function forkPointAt(turns: readonly Turn[], toSeq: number | undefined, tried: string): ForkPoint {
   const cuts = forkPoints(turns);
   const last = cuts.at(-1);
   if (last === undefined) throw new TypeError(`Cannot ${tried}: its first turn opens no run`);

@@ -73,7 +73,7 @@ function lineageIn(value: JsonObject): string[] | null {
 }
 
 /** Which turn files are looked at. */
-export interface LineageOptions {
+interface LineageOptions {
   /** The numbers of the turn files, where they are known. */
   readonly numbers?: readonly number[];
   /** Otherwise they are tried one after the other from here on. */

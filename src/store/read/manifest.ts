@@ -14,7 +14,7 @@ import { readSafely, type Refused } from "./safe_open.ts";
 import { formatVersion, readEnvelope } from "./turn_file.ts";
 
 /** The largest manifest that is read, in bytes; one of ours has about a thousand. */
-export const MAX_MANIFEST_BYTES = 1024 * 1024;
+const MAX_MANIFEST_BYTES = 1024 * 1024;
 
 /** What was found where the manifest lies. */
 export type ManifestFile =

@@ -25,7 +25,7 @@ const callItem = z.union([
   z.looseObject({ type: text, call_id: z.string() }),
 ]);
 /** A blob's name and size. */
-export const blobRef = z.looseObject({ sha256, bytes: count, lossy: z.literal(true).optional() });
+const blobRef = z.looseObject({ sha256, bytes: count, lossy: z.literal(true).optional() });
 /** Token counts. */
 export const usage = z.looseObject({
   input_tokens: count,

@@ -1,6 +1,5 @@
 /**
- * Which of the turns that can be read make up the history: as many as fit together, with room between them for
- * those that are lost. Pure.
+ * Finds the longest valid chain among the readable turns, with room between them for lost ones. Pure.
  *
  * @module
  */
@@ -25,10 +24,10 @@ export interface Link {
   readonly runEnded: boolean;
 }
 
-/** Where every history begins. */
+/** Start of every history. */
 export const START: Link = { turn: null, number: 0, seq: 0, run: 0, runEnded: true };
 
-/** What comes after lost turns and says how much was lost: a turn, or the head that a manifest names. */
+/** The turn after lost ones, or the head that a manifest names: it tells how much was lost. */
 export interface After {
   readonly turn: number;
   readonly firstSeq: number;
@@ -49,7 +48,7 @@ export function afterOf(turn: Turn): After {
   };
 }
 
-/** {@linkcode After} of an imagined turn behind the head that the manifest names. */
+/** {@linkcode After} of an imagined turn after the head that the manifest names. */
 export function afterHead({ head, run }: Pick<Manifest, "head" | "run">): After {
   return { turn: head.turn + 1, firstSeq: head.seq + 1, run, opensRun: false, betweenRuns: true };
 }
@@ -63,7 +62,7 @@ export function lostOpenings(before: Link, after: After): number | null {
   const events = after.firstSeq - before.seq - 1;
   const openings = after.run - before.run - (after.opensRun ? 1 : 0);
   if (turns < 1 || turns > MAX_LOST || events < turns || openings < 0 || openings > turns) return null;
-  // Turn 1 always opens a run; and behind the end of a run comes an opening, or what may stand between.
+  // Turn 1 always opens a run; after the end of a run comes an opening, or a turn that may be between runs.
   if (before.turn === null && openings === 0) return null;
   if (openings === 0 && before.runEnded && !after.opensRun && !after.betweenRuns) return null;
   return openings;
@@ -87,29 +86,29 @@ export function longestChain(candidates: readonly Candidate[], head: Manifest["h
   for (const candidate of candidates.toSorted((a, b) => a.turn.turn - b.turn.turn)) {
     const { turn } = candidate;
     const next = best([
-      // A turn that names the one before by its hash comes from there, whatever else would fit.
+      // A turn that names the previous one by its hash follows it, whatever else would fit.
       ...stepsFrom(turn.turn === 1 ? [ROOT] : byNumber.get(turn.turn - 1) ?? [], candidate, head, follows),
     ]) ?? best(stepsFrom([ROOT, ...reached], candidate, head, joins));
     if (next === null) continue;
     reached.push(next);
     byNumber.set(turn.turn, [...byNumber.get(turn.turn) ?? [], next]);
   }
-  const spine: Candidate[] = [];
-  for (let at = best(reached); at !== null && at.candidate !== null; at = at.before) spine.push(at.candidate);
-  return spine.reverse();
+  const chain: Candidate[] = [];
+  for (let at = best(reached); at !== null && at.candidate !== null; at = at.before) chain.push(at.candidate);
+  return chain.reverse();
 }
 
 interface Reached {
   readonly candidate: Candidate | null;
   readonly before: Reached | null;
-  readonly joint: Link;
-  /** Turns kept up to here, doubled, so that the manifest's word decides between equals. */
+  readonly link: Link;
+  /** Turns kept up to here, doubled, so that the manifest decides between equals. */
   readonly score: number;
-  /** How many of them lie where they belong. */
+  /** How many of them are in the file of their number. */
   readonly inPlace: number;
 }
 
-const ROOT: Reached = { candidate: null, before: null, joint: START, score: 0, inPlace: 0 };
+const ROOT: Reached = { candidate: null, before: null, link: START, score: 0, inPlace: 0 };
 
 function best(steps: readonly Reached[]): Reached | null {
   let found: Reached | null = null;
@@ -130,10 +129,10 @@ function stepsFrom(
   fits: (before: Link, turn: Turn) => boolean,
 ): Reached[] {
   const { turn, file } = candidate;
-  return befores.filter(({ joint }) => fits(joint, turn)).map((before) => ({
+  return befores.filter(({ link }) => fits(link, turn)).map((before) => ({
     candidate,
     before,
-    joint: linkAfter(before.joint, turn),
+    link: linkAfter(before.link, turn),
     score: before.score + 2 + (head?.turn !== turn.turn ? 0 : head.sum === turn.sum ? 1 : -1),
     inPlace: before.inPlace + (file.place === turn.turn ? 1 : 0),
   }));

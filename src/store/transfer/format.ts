@@ -12,7 +12,7 @@ import { isTooDeep } from "../../domain/json_depth.ts";
 /** The format name that the first line names. */
 export const EXPORT_FORMAT = "reprise.export/1";
 /** The longest line that is read, in bytes: a piece of 256 KiB in which every byte is escaped, and room. */
-export const MAX_LINE_BYTES = 2 * 1024 * 1024;
+const MAX_LINE_BYTES = 2 * 1024 * 1024;
 
 /** One line with its newline. */
 export function encodeLine(value: object): Uint8Array {

@@ -242,7 +242,7 @@ async function readContent(
 }
 
 /** Takes the turns in order and remembers no more of them than the end needs. */
-export class ImportedTurns {
+class ImportedTurns {
   readonly #id: SessionId;
   /** Whose turns they may be is known once the fork turn has come. */
   readonly #validator: HistoryValidator;

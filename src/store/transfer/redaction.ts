@@ -41,7 +41,7 @@ export interface RedactionReport {
 }
 
 /** The blob that takes another's place. */
-export interface RedactedBlob {
+interface RedactedBlob {
   readonly sha256: string;
   readonly bytes: number;
   readonly counts: SecretCounts;

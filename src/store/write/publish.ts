@@ -136,7 +136,7 @@ export function ensureDirectory(files: Files, path: string): boolean {
 }
 
 /** Gives back the permission bits that the umask took from a file or directory that we just created. */
-export function fixMode(files: Files, path: string, mode: number): void {
+function fixMode(files: Files, path: string, mode: number): void {
   const found = files.facts(path)?.mode ?? null;
   if (found !== null && (found & 0o777) !== mode) files.setMode(path, mode);
 }
