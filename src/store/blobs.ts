@@ -19,11 +19,11 @@ export const MAX_BLOB_BYTES = 1024 * 1024 * 1024;
 /** A blob that a turn names. */
 export interface BlobUse {
   readonly sha256: string;
-  /** Its length where the turn says it. */
+  /** Its length, if the turn names it. */
   readonly bytes?: number;
   /** Which member of the turn names it. */
   readonly by: string;
-  /** True when the next request or what the model was told depends on it; false for records about old requests. */
+  /** True if the next request or a text for the model depends on it; false for records about old requests. */
   readonly needed: boolean;
 }
 
@@ -50,7 +50,7 @@ export function blobsOf(turn: Turn): BlobUse[] {
   return uses;
 }
 
-/** Blobs of which one of `turns` records that they are lost: no reader needs those any more. */
+/** Blobs that `turns` record as lost: no reader needs them. */
 export function lostBlobsIn(turns: readonly Turn[]): Set<string> {
   const events = turns.flatMap((turn) => turn.events);
   return new Set(events.flatMap((event) => event.type === "blob_lost" ? [event.sha256] : []));
@@ -62,7 +62,7 @@ export function blobPath(paths: SessionPaths, sha256: string): string {
   return `${paths.blobs}/${sha256}`;
 }
 
-/** What is wrong with a blob. */
+/** Damage of a blob. */
 export interface BadBlob {
   readonly status: "bad";
   readonly code: "missing_blob" | "damaged_blob";
@@ -76,7 +76,7 @@ const FOREIGN: BadBlob = {
   message: "does not have the content that its name stands for",
 };
 
-/** What is wrong with a blob, or its length; it is never whole in memory. Throws the runtime's errors. */
+/** Returns the damage of a blob or its length; the blob is never whole in memory. Throws the runtime's errors. */
 export function inspectBlob(
   ports: Ports,
   paths: SessionPaths,
@@ -96,7 +96,7 @@ export function inspectBlob(
   return hash.hex() === sha256 ? { status: "ok", size } : FOREIGN;
 }
 
-/** The bytes of a blob, or what is wrong with it. Throws the runtime's errors. */
+/** Returns the bytes of a blob or its damage. Throws the runtime's errors. */
 export function loadBlob(
   ports: Ports,
   paths: SessionPaths,
@@ -109,9 +109,9 @@ export function loadBlob(
 }
 
 /**
- * Puts a content into `blobs/`, durably. A blob that is there already is kept. `check` is that of {@linkcode claimName}.
+ * Writes a content to `blobs/`, durably. An existing blob is kept. `check` is that of {@linkcode claimName}.
  *
- * @throws {RepriseError} `session_damaged` when what is there cannot be that content; the runtime's errors.
+ * @throws {RepriseError} `session_damaged` if the existing file cannot have that content; the runtime's errors.
  */
 export function publishBlob(
   ports: Ports,

@@ -23,7 +23,7 @@ export interface Home {
 }
 
 /**
- * Checks a home directory, and with `create` makes what is missing of it (0700).
+ * Checks a home directory; with `create`, creates its missing parts (0700).
  *
  * @throws {RepriseError} `storage_denied` for a symbolic link, another owner or no permission; `storage_failed` for
  * anything that is not a directory.
@@ -48,7 +48,7 @@ export function openHome(ports: Ports, path: string, options: { readonly create?
   return home;
 }
 
-/** Makes a directory and each missing parent, and makes each new name durable. */
+/** Creates a directory and each missing parent, and makes each new name durable. */
 function makeWithParents(ports: Ports, path: string): void {
   const parent = parentOf(path);
   if (parent !== path && ports.files.facts(parent) === null) makeWithParents(ports, parent);
@@ -56,7 +56,7 @@ function makeWithParents(ports: Ports, path: string): void {
   syncForeignDirectory(ports, parent);
 }
 
-/** Syncs the directory that holds the home, where we may: one that we cannot read cannot be opened for it. */
+/** Syncs the directory that holds the home, if we may: a directory that we cannot read cannot be opened for that. */
 export function syncForeignDirectory(ports: Ports, path: string): void {
   try {
     ports.files.syncDirectory(path);
@@ -76,9 +76,9 @@ export function parentOf(path: string): string {
 export interface SessionSummary {
   readonly id: SessionId;
   readonly path: string;
-  /** From the manifest, or made from the turns where that one does not serve; `null` where neither does. */
+  /** From the manifest, or rebuilt from the turns if that is unusable; `null` if both are. */
   readonly manifest: Manifest | null;
-  /** What is wrong with the manifest, or with the session. */
+  /** Describes the damage of the manifest or of the session. */
   readonly problem?: string;
 }
 
@@ -124,7 +124,7 @@ function summaryOf(ports: Ports, home: Home, id: SessionId): SessionSummary {
   }
 }
 
-/** How many candidates a message names. */
+/** Number of candidates that a message names. */
 const CANDIDATES = 5;
 
 /**
@@ -167,9 +167,9 @@ export function resolveSession(
 }
 
 /**
- * The newest session of a workspace. Where a manifest does not serve, what is left of the turns says when and where a
- * session was used: a damaged one is chosen too, and opening it says what is wrong, instead of an older one that the
- * user did not mean.
+ * The newest session of a workspace. If a manifest is unusable, the remaining turns tell when and where the session was
+ * used. So a damaged session is chosen too, and opening it reports the damage: an older session is not what the user
+ * meant.
  */
 function lastSession(ports: Ports, home: Home, workspace: string): SessionId {
   const used = listSessions(ports, home).flatMap(({ id, manifest, problem }) => {
@@ -201,7 +201,7 @@ function compare(a: string, b: string): number {
 interface LastUse {
   /** ISO 8601 UTC with milliseconds. */
   readonly at: string;
-  /** `null` where damage hides it. */
+  /** `null` if damage hides it. */
   readonly workspace: string | null;
 }
 
@@ -209,7 +209,7 @@ interface LastUse {
 const HEAD_BYTES = 64 * 1024;
 
 /**
- * The last sign of use of a session; `null` where its directory holds neither a manifest nor a turn. Of a session that
+ * The last sign of use of a session; `null` if its directory holds neither a manifest nor a turn. Of a session that
  * cannot be read, when its directory was changed.
  */
 function lastUse(ports: Ports, paths: SessionPaths): LastUse | null {
@@ -237,7 +237,7 @@ function lastUse(ports: Ports, paths: SessionPaths): LastUse | null {
   }
 }
 
-/** The workspace of the newest run; `null` where a turn that may name another one cannot be read. */
+/** The workspace of the newest run; `null` if a turn that may name another one cannot be read. */
 function workspaceOf(ports: Ports, paths: SessionPaths, newestFirst: readonly number[]): string | null {
   for (const number of newestFirst) {
     const head = headOf(ports, turnPath(paths, number));
@@ -251,7 +251,7 @@ function workspaceOf(ports: Ports, paths: SessionPaths, newestFirst: readonly nu
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** A string member in a text that may be cut or altered; `null` where it is not there. */
+/** A string member in a text that may be cut or altered; `null` if it is not there. */
 function memberOf(text: string, name: string): string | null {
   const found = new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*")`).exec(text.split('"events":[', 1)[0] ?? "");
   try {

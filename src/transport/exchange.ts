@@ -161,7 +161,7 @@ async function untilFirstEvent(
 
 const LONGEST_WAIT = 60_000;
 
-/** True when the failed request may go out once more. A spent quota is never tried again, whatever a header says. */
+/** True if the failed request may go out once more. A spent quota is never tried again, whatever a header says. */
 export function mayRetry(failure: ApiFailure, headers: Headers | undefined): boolean {
   if (failure.code === "quota_exhausted") return false;
   const advice = headers?.get("x-should-retry");

@@ -28,8 +28,8 @@ export interface LiveOptions {
  * would get the key and the history. The returned function
  *
  * @throws {RepriseError} `insecure_url` for another origin, and for http to anything but this machine;
- * `network_failed` when no answer came; while the body is read, `stream_cut` when it breaks off or stays silent,
- * `bad_stream` when it is over the cap or in an encoding that was not asked for.
+ * `network_failed` when no answer came; while the body is read, `stream_cut` if it breaks off or stays silent,
+ * `bad_stream` if it is over the cap or in an encoding that was not asked for.
  */
 export function createLiveSend(ports: Ports, options: LiveOptions): Send {
   return async (request, signal) => {

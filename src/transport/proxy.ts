@@ -11,7 +11,7 @@ type Env = (name: string) => string | undefined;
 
 /**
  * The variable that puts a proxy between us and `url`, and the proxy's host with its port, without what a name and
- * password for it would be; `null` where none is set, `NO_PROXY` may exempt the host, or the host is this machine.
+ * password for it would be; `null` if none is set, `NO_PROXY` may exempt the host, or the host is this machine.
  */
 export function proxyFor(url: URL, env: Env): { readonly variable: string; readonly host: string } | null {
   if (isLoopback(url)) return null;

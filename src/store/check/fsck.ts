@@ -26,12 +26,12 @@ import {
 
 export type { FsckFinding } from "./turns.ts";
 
-/** What a check of one session found. */
+/** Result of the check of one session. */
 export interface FsckReport {
   readonly id: SessionId;
   /** In the order of the check: directory, turns, manifest, blobs. */
   readonly findings: readonly FsckFinding[];
-  /** How many turn files were found, sound or not. */
+  /** Number of turn files, sound or not. */
   readonly turns: number;
   /** A writer holds the lock: the open tail of the session was not judged. */
   readonly in_use: boolean;
@@ -99,7 +99,7 @@ function checkSession(
   options: { readonly inUse: boolean; readonly add: AddFinding },
 ): number {
   const { add, inUse } = options;
-  // Before the turns: what a writer adds meanwhile makes this manifest lag, and never lead.
+  // Before the turns: turns that a writer adds meanwhile make this manifest lag, and never lead.
   const manifest = readManifest(ports, paths);
   checkNames(ports, paths, options);
   const walk = checkTurns(ports, paths, { add, manifest });
@@ -123,7 +123,7 @@ function checkEmpty(manifest: ManifestFile, { pathOf }: Walk, add: AddFinding): 
   }
 }
 
-/** What a run that was cut short left open. */
+/** Reports calls and runs that an interrupted run left open. */
 function checkTail({ validator, pathOf }: Walk, add: AddFinding): void {
   for (const { call_id, seq, turn } of validator.openCalls()) {
     const message = `holds the call ${
@@ -140,7 +140,7 @@ function checkTail({ validator, pathOf }: Walk, add: AddFinding): void {
   });
 }
 
-/** Checks what lies beside the turns and blobs: kinds, owners, modes, leftovers, names that are not ours. */
+/** Checks the files beside turns and blobs: kinds, owners, modes, leftovers, foreign names. */
 function checkNames(
   ports: Ports,
   paths: SessionPaths,
@@ -165,7 +165,7 @@ function checkNames(
 
 const PATH = "manifest.json";
 
-/** Names what is wrong with the manifest. Files that are refused were named already. */
+/** Reports damage of the manifest: it may lag and be rebuilt, and must never lead. Refused files were reported already. */
 function checkManifest(file: ManifestFile, walk: Walk, add: AddFinding): void {
   switch (file.status) {
     case "refused":

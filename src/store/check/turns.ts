@@ -19,18 +19,18 @@ export interface NamedBlob extends BlobUse {
   readonly turn: number;
 }
 
-/** What the walk over the turns gathered. */
+/** Result of the walk over the turns. */
 export interface Walk {
-  /** How many turn files there are. */
+  /** Number of turn files. */
   readonly files: number;
   /** The highest number among them, 0 for none. */
   readonly last: number;
-  /** Where the readable history ends. */
+  /** Has advanced to the end of the readable history. */
   readonly validator: HistoryValidator;
   readonly blobs: readonly NamedBlob[];
-  /** Blobs of which a turn says that they are lost. */
+  /** Blobs that a turn records as lost. */
   readonly lostBlobs: ReadonlySet<string>;
-  /** True when every turn was read and fits: only then the manifest and unused blobs can be judged. */
+  /** True if every turn was read and fits: only then the manifest and unused blobs can be judged. */
   readonly sound: boolean;
   /** The manifest made from the turns up to the one that the manifest file names as its head. */
   readonly manifestAtHead: Manifest | null;
@@ -149,14 +149,14 @@ function checkTurn(
   return { turn: read.turn, fits: breaches.every(({ severity }) => severity !== "error") };
 }
 
-/** One thing that a check found. Only `error` makes a session damaged. */
+/** A finding of a check. Only `error` makes a session damaged. */
 export interface FsckFinding {
   readonly severity: "error" | "warning" | "info";
   /** A stable name, such as `bad_sum`; all are listed in docs/format.md. */
   readonly code: string;
   /** Inside the session, such as `turns/000003.json`; `.` is its directory. */
   readonly path: string;
-  /** What was found there, to be read after the path. */
+  /** Finding, to be read after the path. */
   readonly message: string;
   /** The number of the turn that it is about. */
   readonly turn?: number;
@@ -175,12 +175,12 @@ interface Where {
   readonly add: AddFinding;
 }
 
-/** Looks at what should be a directory of ours with mode 0700. Throws the runtime's errors. */
+/** Checks a path that should be a directory of ours with mode 0700. Throws the runtime's errors. */
 export function checkDirectory(ports: Ports, path: string, where: Where): "ok" | "missing" | "refused" {
   return checked(lookForDirectory(ports, path), { ...where, mode: DIRECTORY_MODE });
 }
 
-/** Looks at what should be a regular file of ours with mode 0600. Throws the runtime's errors. */
+/** Checks a path that should be a regular file of ours with mode 0600. Throws the runtime's errors. */
 export function checkFile(ports: Ports, path: string, where: Where): Looked {
   const looked = lookForFile(ports, path);
   checked(looked, { ...where, mode: FILE_MODE });

@@ -1,6 +1,6 @@
 /**
- * Forking: a new session from a prefix of another. What both share is linked, never written again; what the fork
- * adds is one turn that says where it comes from.
+ * Forks a session: a new session from a prefix of another. Shared files are linked, never written again; the fork adds one
+ * turn with its lineage. A fork point is after a turn and separates no call from its result.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import { readSession } from "../read/session.ts";
 import { HistoryValidator, parseCandidate } from "../read/validate.ts";
 import { Staging } from "./staging.ts";
 
-/** A fork before it is made. */
+/** A planned fork. */
 export interface ForkPlan {
   readonly parent: SessionId;
   /** The turns that the fork keeps, and those of the parent that it does not. */
@@ -29,7 +29,7 @@ export interface ForkPlan {
   readonly left: readonly Turn[];
   /** Every session whose turns the fork may hold, the parent last. */
   readonly lineage: readonly string[];
-  /** What the API refused after the cut of what is kept. */
+  /** Refusals of kept items that the API made after the cut. */
   readonly notices: readonly Omit<ReplayNoticeEvent, "seq">[];
   /** Blobs that kept turns name, and of which a turn after the cut records that they are lost. */
   readonly lostBlobs: readonly string[];
@@ -40,7 +40,7 @@ export interface ForkPlan {
 /**
  * Plans a fork of `parent` up to the event `toSeq`, or up to its last turn that parts no call from its result.
  *
- * @throws {RepriseError} `usage` when it may not be cut there; what reading a session throws.
+ * @throws {RepriseError} `usage` if it may not be cut there; the errors of reading a session.
  */
 export function planFork(
   ports: Ports,
@@ -71,7 +71,7 @@ function lineageOf(parent: SessionId, turns: readonly Turn[]): string[] {
   return [...new Set(before.filter((session) => session !== parent)), parent];
 }
 
-/** What stands against kept items for good: an item that was merely left out stayed out of its run alone. */
+/** Lasting notices about kept items: an item that was merely left out was so in its run only. */
 function noticesFor(toSeq: number, left: readonly Turn[]): Omit<ReplayNoticeEvent, "seq">[] {
   return left.flatMap(({ events }) => events).flatMap((event) => {
     if (event.type !== "replay_notice") return [];
@@ -91,11 +91,11 @@ function runEnded(turns: readonly Turn[]): boolean {
   return turns.some((turn) => turn.run === run && turn.events.some(({ type }) => type === "run_ended"));
 }
 
-/** What a fork is given beside its plan. */
+/** Options of {@linkcode forkSession}. */
 export interface ForkOptions {
   /** The new session. */
   readonly id: SessionId;
-  /** What the parent went on to do, for the model; `null` to say nothing. */
+  /** Summary of the parent's later turns, for the model; `null` for none. */
   readonly summary: string | null;
   /** The tokens of the run that the fork closes. */
   readonly usage: Usage;
@@ -109,9 +109,9 @@ export interface ForkResult {
 }
 
 /**
- * Makes a fork: durable and whole when this returns, and not there at all before.
+ * Creates a fork: durable and whole when this returns, and not there at all before.
  *
- * @throws {RepriseError} `session_exists`; `session_diverged` when the parent changed meanwhile; `session_damaged` when a
+ * @throws {RepriseError} `session_exists`; `session_diverged` if the parent changed meanwhile; `session_damaged` if a
  * blob is missing; `storage_*`.
  */
 export async function forkSession(
@@ -152,7 +152,7 @@ function shareTurn(
   if (looked.status === "refused") throw sessionDamaged(parent, from, looked);
   if (looked.status === "ok") {
     linkOrCopy(ports, from, to);
-    // The link names what is there now; what was planned with was read before.
+    // The link names the file of now; the plan was made with an earlier reading.
     if (checkSeal(ports.files.read(to)) === turn.sum) return;
   }
   throw new RepriseError(
@@ -245,11 +245,11 @@ interface ForkPoint {
   readonly seq: number;
 }
 
-/** A stretch of turns behind none of which the history may be cut, and why. */
+/** A stretch of turns after none of which the history may be cut. */
 interface Group {
   readonly callSeq: number;
   readonly first: number;
-  /** The first turn behind which a cut is fine again. */
+  /** The first turn after which a cut is allowed again. */
   readonly until: number;
 }
 

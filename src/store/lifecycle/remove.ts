@@ -28,10 +28,10 @@ import { orSyncFailed } from "../write/publish.ts";
 import { emptyDirectory, removeDirectory } from "./staging.ts";
 
 /**
- * Deletes a session, whatever state it is in. Its forks keep what they share with it.
+ * Deletes a session in any state. Its forks keep the files that they share with it.
  *
- * @throws {RepriseError} `no_such_session`, `session_locked`, `session_damaged` when its directory is none of ours,
- * `storage_*`; then `gc` finishes what was begun.
+ * @throws {RepriseError} `no_such_session`, `session_locked`, `session_damaged` if its directory is not ours,
+ * `storage_*`; then `gc` finishes the removal.
  */
 export async function removeSession(ports: Ports, home: Home, id: SessionId): Promise<void> {
   const paths = sessionPaths(home.sessions, id);
@@ -60,15 +60,15 @@ export interface SkippedDirectory {
   readonly why: string;
 }
 
-/** What a collection found. */
+/** Result of a collection. */
 export interface GarbageReport {
   readonly removed: readonly Garbage[];
-  /** What was left alone, and why: in use, damaged, refused. */
+  /** Directories that were left alone, with the reason: in use, damaged, refused. */
   readonly skipped: readonly SkippedDirectory[];
 }
 
 /**
- * Removes what no session needs: blobs that no turn names, temporary files, sessions without a turn, and
+ * Removes files that no session needs: blobs that no turn names, temporary files, sessions without a turn, and
  * directories that a killed creation or removal left. With `dryRun` it only says so.
  *
  * @throws {RepriseError} `storage_*` when the home cannot be listed.
@@ -132,7 +132,7 @@ function inUse(name: string): RepriseError {
   return new RepriseError("session_locked", `"${name}" is in use`);
 }
 
-/** What may go from one directory beside or among the sessions. Nobody else writes to it meanwhile. */
+/** Removable files of one directory beside or among the sessions. No other process writes to it meanwhile. */
 function garbageIn(ports: Ports, paths: SessionPaths, name: string): Garbage[] {
   if (isHiddenName(name)) {
     return [{ kind: name.startsWith(".new-") ? "half_made" : "half_removed", path: name }];
@@ -145,7 +145,7 @@ function garbageIn(ports: Ports, paths: SessionPaths, name: string): Garbage[] {
   return [...temporary, ...blobs];
 }
 
-/** True for what a killed creation leaves: no manifest, no turn, nothing that was set aside. */
+/** True for the leftovers of a killed creation: no manifest, no turn, no quarantine. */
 function isOnlyBegun(ports: Ports, paths: SessionPaths): boolean {
   const turns = lookForDirectory(ports, paths.turns);
   if (turns.status === "refused" || ports.files.facts(paths.manifest) !== null) return false;
@@ -181,13 +181,13 @@ function namedInQuarantine(ports: Ports, paths: SessionPaths): string[] {
   });
 }
 
-/** Which sessions `prune` deletes: those that any of these names. */
+/** Rules of `prune`: it deletes the sessions that any of them selects. */
 export interface PruneRules {
   /** Older than so many milliseconds. */
   readonly olderThanMs?: number | undefined;
   /** All but so many of the newest. */
   readonly keep?: number | undefined;
-  /** The oldest, until what is left has at most so many bytes; what sessions share counts once. */
+  /** The oldest, until the rest has at most so many bytes; files that sessions share count once. */
   readonly maxBytes?: number | undefined;
 }
 
@@ -201,7 +201,7 @@ export interface PrunedSession {
 }
 
 /**
- * The sessions that the rules name, oldest first. One whose age cannot be told is kept.
+ * Returns the sessions that the rules select, oldest first. A session of unknown age is kept.
  *
  * @throws {RepriseError} `storage_*`.
  */
@@ -239,7 +239,7 @@ function sum(sizes: ReadonlyMap<string, number>): number {
   return [...sizes.values()].reduce((total, bytes) => total + bytes, 0);
 }
 
-/** The bytes of a directory, and its files that are not in `seen`, each by what it is and not by its names. */
+/** Measures a directory: all bytes, and its files that are not in `seen`, by inode and not by name. */
 function sizeOf(ports: Ports, root: string, seen: ReadonlySet<string>) {
   const fresh = new Map<string, number>();
   let bytes = 0;

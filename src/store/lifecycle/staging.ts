@@ -1,6 +1,6 @@
 /**
- * A session that is made out of sight, under its own lock, and gets its name when it is whole: a kill at any point
- * leaves no half session in view, and what it leaves `gc` removes.
+ * Directories under hidden names: a session that is being created gets its name once it is whole, and a session that is
+ * being removed loses its name first. A kill at any point leaves no half session in view; `gc` removes the leftovers.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { isTaken, meansFull, systemCode } from "../fs_errors.ts";
 
 /** A session's directory before it has its name. All its methods throw the runtime's errors. */
 export class Staging {
-  /** Where everything lies for now. */
+  /** Paths under the hidden name. */
   readonly paths: SessionPaths;
   readonly #ports: Ports;
   readonly #home: Home;
@@ -30,9 +30,9 @@ export class Staging {
   }
 
   /**
-   * Makes the directories and takes the lock.
+   * Creates the directories and takes the lock.
    *
-   * @throws {RepriseError} `session_exists` when the name is taken.
+   * @throws {RepriseError} `session_exists` if the name is taken.
    */
   static async open(ports: Ports, home: Home, id: SessionId): Promise<Staging> {
     requireFree(ports, home, id);
@@ -51,7 +51,7 @@ export class Staging {
     }
   }
 
-  /** A new file at `path`, which lies in the staged directory, to be filled by chunks. */
+  /** Creates a file at `path`, in the staged directory, to be filled by chunks. */
   newFile(path: string): NewFile {
     return new NewFile(this.#ports, path);
   }
@@ -79,7 +79,7 @@ export class Staging {
     return root;
   }
 
-  /** Removes everything that was made. A failure leaves it to `gc`: what went wrong before is what counts. */
+  /** Removes everything that was created. If that fails, `gc` does: the error before is the one to report. */
   discard(): void {
     discardStaged(this.#ports, this.#home, { path: this.paths.root, lock: this.#lock });
   }
@@ -114,7 +114,7 @@ function taken(home: Home, id: SessionId): RepriseError {
 
 const NAME_TRIES = 16;
 
-/** A path beside the sessions that nothing has yet: `.new-…` for what is made, `.removed-…` for what goes. */
+/** Returns a free path beside the sessions: `.new-…` for a creation, `.removed-…` for a removal. */
 function hiddenPath(ports: Ports, home: Home, what: "new" | "removed"): string {
   for (let attempt = 1;; attempt++) {
     const random = Math.floor(ports.random() * 2 ** 48).toString(16).padStart(12, "0");
@@ -128,7 +128,7 @@ function hiddenPath(ports: Ports, home: Home, what: "new" | "removed"): string {
 
 /**
  * Removes a directory with everything in it, under its `lock`. Links are removed, never followed. Throws the
- * runtime's errors; what is left then has a hidden name, and the next try goes on with it.
+ * runtime's errors; the rest then has a hidden name, and the next try continues with it.
  */
 export function removeDirectory(
   ports: Ports,
@@ -185,7 +185,7 @@ function removeTree(files: Files, path: string): void {
   files.unlink(path);
 }
 
-/** True for the error of a rename whose target is there already. */
+/** True for the error of a rename whose target exists. */
 function isOccupied(error: unknown): boolean {
   return isTaken(error) ||
     error instanceof Error && "code" in error && (error.code === "ENOTEMPTY" || error.code === "ENOTDIR");

@@ -65,7 +65,7 @@ function garbled(message: string): ManifestFile {
   return { status: "garbled", message };
 }
 
-/** True when `value` has the shape of a manifest of this version. */
+/** True if `value` has the shape of a manifest of this version. */
 export function isManifest(value: unknown): value is Manifest {
   return isJsonObject(value) && value.format === MANIFEST_FORMAT &&
     isText(value.session) && isText(value.family) &&
@@ -127,7 +127,7 @@ function isInstant(value: unknown): boolean {
 /** How many turns are read for a session whose manifest does not serve: `ls` stays quick whatever it meets. */
 const MAX_TURNS = 1000;
 
-/** The manifest that the first {@linkcode MAX_TURNS} turns give, or `null` when they do not give one. */
+/** The manifest that the first {@linkcode MAX_TURNS} turns give, or `null` if they do not give one. */
 export function rebuildLoosely(ports: Ports, paths: SessionPaths): Manifest | null {
   let manifest: Manifest | null = null;
   for (let number = 1; number <= MAX_TURNS; number++) {

@@ -29,7 +29,7 @@ export interface SessionView {
 }
 
 /**
- * Reads a whole session and verifies what it reads: checksums, numbers, validator, shapes.
+ * Reads a whole session and verifies what it reads: checksums, numbers, links, shapes.
  *
  * @throws {RepriseError} `no_such_session`, `session_damaged` (names file and finding), `format_too_new`, `storage_*`.
  */
@@ -38,7 +38,8 @@ export function readSession(ports: Ports, home: Home, id: SessionId): SessionVie
 }
 
 /**
- * Reads what the next request of a session needs: from the checkpoint in force on. Damage before it is not found.
+ * Reads the turns that the next request of a session needs: those from the checkpoint in force. Damage before it is not
+ * found.
  *
  * @throws {RepriseError} as {@linkcode readSession}.
  */
@@ -68,7 +69,7 @@ export function noTurns(id: SessionId, path: string): RepriseError {
  * Reads a blob and checks its hash.
  *
  * @throws {TypeError} when `sha256` is not 64 lower-case hex digits.
- * @throws {RepriseError} `session_damaged` when it is missing or not that content; `storage_*`.
+ * @throws {RepriseError} `session_damaged` if it is missing or not that content; `storage_*`.
  */
 export function readBlob(ports: Ports, home: Home, id: SessionId, sha256: string): Uint8Array {
   const blob = readKept(ports, home, { id, sha256 });
@@ -115,10 +116,10 @@ function readKept(
 export interface History {
   /** `null` while there is no turn. */
   readonly manifest: Manifest | null;
-  /** In order; where a checkpoint stands for the older ones, only what {@linkcode readRecent} says. */
+  /** In order; where a checkpoint represents the older ones, only what {@linkcode readRecent} says. */
   readonly turns: Turn[];
   readonly validator: HistoryValidator;
-  /** True when a later version wrote the manifest file: it is left alone. */
+  /** True if a later version wrote the manifest file: it is left alone. */
   readonly manifestIsNewer: boolean;
 }
 
@@ -176,7 +177,7 @@ function readAll(ports: Ports, paths: SessionPaths, file: ManifestFile): History
   };
 }
 
-/** The turns behind a checkpoint, or `null` when they do not bear out what the manifest says about it. */
+/** The turns behind a checkpoint, or `null` if they do not bear out what the manifest says about it. */
 function readBehind(
   ports: Ports,
   paths: SessionPaths,
@@ -200,7 +201,7 @@ function readBehind(
   return { manifest, turns: [...opening, ...turns], validator, manifestIsNewer: false };
 }
 
-/** True when a manifest agrees with the newest turns up to its head; sums over all turns cannot be compared. */
+/** True if a manifest agrees with the newest turns up to its head; sums over all turns cannot be compared. */
 function agreesWith(manifest: Manifest, turns: readonly Turn[]): boolean {
   let again = manifest;
   for (const turn of turns) again = advanceManifest(again, manifest.session, turn);
@@ -221,7 +222,7 @@ function readOpening(ports: Ports, paths: SessionPaths, number: number): Turn[] 
   });
 }
 
-/** The turns from the end of `validator` on, up to the first number without a file. */
+/** Reads the turns after the end of `validator`, up to the first number without a file. */
 function readOn(ports: Ports, paths: SessionPaths, validator: HistoryValidator): Turn[] {
   const turns: Turn[] = [];
   for (;;) {
@@ -232,7 +233,7 @@ function readOn(ports: Ports, paths: SessionPaths, validator: HistoryValidator):
 }
 
 /**
- * Refuses a session that is not there, and directories that are none of ours.
+ * Refuses a session that is not there, and directories that are not ours.
  *
  * @throws {RepriseError} `no_such_session`, `session_damaged`; the runtime's errors.
  */

@@ -43,7 +43,7 @@ export interface ShowProblem {
 export interface ShownSession {
   readonly id: SessionId;
   readonly path: string;
-  /** From the manifest, or made from the turns; `null` where neither serves. */
+  /** From the manifest, or made from the turns; `null` if neither serves. */
   readonly manifest: Manifest | null;
   readonly turns: readonly ShownTurn[];
   /** Empty for a sound session. Numbering gaps are named too. */
@@ -53,7 +53,7 @@ export interface ShownSession {
 /**
  * Reads what can be read of a session.
  *
- * @throws {RepriseError} `no_such_session`; `session_damaged` when its directories are none of ours; `storage_*`.
+ * @throws {RepriseError} `no_such_session`; `session_damaged` if its directories are not ours; `storage_*`.
  */
 export function readForShow(ports: Ports, home: Home, id: SessionId): ShownSession {
   const paths = sessionPaths(home.sessions, id);

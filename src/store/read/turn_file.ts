@@ -32,7 +32,7 @@ export interface Envelope {
   readonly status: "ok";
   readonly value: JsonObject;
   readonly sum: string;
-  /** True when the file names a later version of the turn format than this one. */
+  /** True if the file names a later version of the turn format than this one. */
   readonly newer: boolean;
 }
 
@@ -112,7 +112,7 @@ function whyUnsealed(bytes: Uint8Array): string {
     : "does not end with its checksum: it was cut short or overwritten";
 }
 
-/** The number in `"format": "<name>/<number>"`, or `null` when the member says anything else. */
+/** The number in `"format": "<name>/<number>"`, or `null` if the member says anything else. */
 export function formatVersion(value: JsonObject, name: string): number | null {
   const match = /^([a-z.]+)\/([1-9]\d{0,8})$/.exec(stringMember(value, "format") ?? "");
   return match !== null && match[1] === name ? Number(match[2]) : null;
@@ -126,7 +126,7 @@ function unusable(code: string, message: string): UnusableTurn {
  * The bytes of one turn file as they are, fitting their checksum or not: for whoever has to find out what is
  * wrong with them.
  *
- * @throws {RepriseError} `no_such_session` when there is no such turn; `session_damaged` for anything but a file of
+ * @throws {RepriseError} `no_such_session` if there is no such turn; `session_damaged` for anything but a file of
  * ours; `storage_*`.
  */
 export function readTurnBytes(

@@ -52,7 +52,7 @@ export const pins = z.looseObject({
   workspace: text,
 });
 
-/** Where a checkpoint lies and what it stands for. */
+/** Where a checkpoint lies and what it represents. */
 export const checkpointRef = z.looseObject({
   turn: ordinal,
   seq: ordinal,
@@ -158,7 +158,7 @@ const base = {
   events: z.array(event).min(1),
   sum: sha256,
 };
-/** Of a turn that stands for a lost one. */
+/** Of a turn that represents a lost one. */
 const replaces = z.looseObject({
   sum: sha256.nullable(),
   seq: z.tuple([ordinal, ordinal]),

@@ -1,5 +1,5 @@
 /**
- * What turns must agree on with each other: numbers, `prev`, `seq`, runs, and calls with their results.
+ * Validates turns against the history before them: numbers, `prev`, `seq`, runs, and calls with their results.
  *
  * @module
  */
@@ -13,11 +13,11 @@ import { callIdOf } from "../../domain/item.ts";
 import { refOf } from "../../domain/manifest.ts";
 import { isBetweenRuns, type Replaces, type Turn } from "../../domain/turn.ts";
 
-/** A rule that a turn breaks. `error`: the next request would be wrong, or the turn is not of this history. */
+/** A rule that a turn breaks. `error`: the next request would be wrong, or the turn is foreign to this history. */
 export interface Violation {
   readonly severity: "error" | "warning";
   readonly code: string;
-  /** What was found, without the turn's name. */
+  /** Finding, without the turn's name. */
   readonly message: string;
 }
 
@@ -36,26 +36,26 @@ export interface HistoryEnd {
   readonly sum: string | null;
   /** 0 before turn 1. */
   readonly run: number;
-  /** `null` while nothing read so far tells: only right after opening at a checkpoint. */
+  /** `null` while unknown: only right after opening at a checkpoint. */
   readonly runEnded: boolean | null;
 }
 
 interface KnownCall extends OpenCall {
-  /** False for calls of responses that did not complete: those are never run, so nothing answers them. */
+  /** False for calls of responses that did not complete: those calls are never run and get no result. */
   readonly runnable: boolean;
 }
 
 const START: HistoryEnd = { turn: 0, seq: 0, sum: null, run: 0, runEnded: true };
 
-/** How a walk begins. */
+/** Start of a validation. */
 export interface ValidatorOptions {
-  /** A place to begin at: the first turn behind it is trusted by its own sum. */
+  /** Turn to start after: the first turn after it is trusted by its own sum. */
   readonly after?: { readonly turn: number; readonly seq: number } | undefined;
-  /** Called when the first turn of another session is met, and once at most; without it there is no lineage. */
+  /** Called at the first turn of another session, once at most; without it there is no lineage. */
   readonly lineage?: () => Lineage;
 }
 
-/** Walks a session's turns in order and names each rule that one of them breaks. */
+/** Walks a session's turns in order and reports each rule that a turn breaks. */
 export class HistoryValidator {
   readonly #session: string;
   readonly #lineage: () => Lineage;
@@ -67,11 +67,11 @@ export class HistoryValidator {
   #checkpoints: CheckpointRef[] = [];
   readonly #fromStart: boolean;
   #end: HistoryEnd = START;
-  /** The sum of the turn that the newest one stands for, which the next one may name instead. */
+  /** The sum of the turn that the newest one represents, which the next one may name instead. */
   #replacedSum: string | null = null;
-  /** Places of lost turns: what they held is not known. */
+  /** Seqs of lost turns, whose content is unknown. */
   readonly #lost: (readonly [number, number])[] = [];
-  /** True when the turn before is unreadable: the next one cannot be compared with it. */
+  /** True if the turn before is unreadable: the next one cannot be compared with it. */
   #broken = false;
   /** True once any turn was unreadable: a call that is not known may have been in it. */
   #incomplete = false;
@@ -87,12 +87,12 @@ export class HistoryValidator {
     this.#broken = true;
   }
 
-  /** Where the history ends. */
+  /** End of the history so far. */
   get end(): HistoryEnd {
     return this.#end;
   }
 
-  /** True once a turn was skipped: what it held, such as results, cannot be judged. */
+  /** True once a turn was skipped: its content, such as results, cannot be judged. */
   get incomplete(): boolean {
     return this.#incomplete;
   }
@@ -112,7 +112,7 @@ export class HistoryValidator {
     this.#incomplete = true;
   }
 
-  /** The rules that a turn breaks when it lies in the file of the next number. Changes nothing. */
+  /** Returns the rules that a turn breaks as the next one. Changes nothing. */
   check(turn: Turn): Violation[] {
     const breaches: Violation[] = [];
     const add = (code: string, message: string, severity: Violation["severity"] = "error") => {
@@ -133,7 +133,7 @@ export class HistoryValidator {
     return breaches;
   }
 
-  /** Goes on from a turn that was checked. */
+  /** Continues from a turn that was checked. */
   advance(turn: Turn): void {
     for (const event of turn.events) {
       if (event.type === "tool_call") this.#calls.set(event.seq, knownCall(event, turn));
@@ -172,7 +172,7 @@ export class HistoryValidator {
     const counted = turn.events.every((event, index) => event.seq === first + index);
     const lastEvent = first + turn.events.length - 1;
     const replaces = replacesOf(turn);
-    // A replacement stands for as many events as were lost, and holds one.
+    // A replacement represents as many events as were lost, and holds one.
     if (!counted || (replaces === undefined ? last !== lastEvent : last < lastEvent)) {
       add("wrong_seq", `does not number its events from ${first} to ${last} without gaps`);
     }
@@ -273,7 +273,7 @@ function checkFork(turn: Turn, add: Add): void {
   }
 }
 
-/** What a turn says about the lost one that it stands for. */
+/** What a turn says about the lost one that it represents. */
 export function replacesOf(turn: Turn): Replaces | undefined {
   return turn.kind === "harness" ? turn.replaces : undefined;
 }
@@ -293,7 +293,7 @@ function knownCall(event: ToolCallEvent, turn: Turn): KnownCall {
  * Returns the turn that a reader will get from `bytes`, a candidate that is not published yet: nothing is written that
  * would be refused when read.
  *
- * @throws {RepriseError} `storage_failed` when the file would be too large or too deep to be read again.
+ * @throws {RepriseError} `storage_failed` if the file would be too large or too deep to be read again.
  * @throws {TypeError} if the turn breaks the format.
  */
 export function parseCandidate(validator: HistoryValidator, bytes: Uint8Array, tried: string): Turn {

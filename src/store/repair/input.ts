@@ -1,5 +1,5 @@
 /**
- * What lies in `turns/` and `quarantine/`, looked at for repair: every file, whatever its name says.
+ * Reads every file in `turns/` and `quarantine/` for a repair, whatever its name.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { insideSession, type SessionPaths, turnNumberOf } from "../layout.ts";
 import { lookForDirectory } from "../read/safe_open.ts";
 import { readTurn } from "../read/turn_schema.ts";
 
-/** Why something is not used: a code of `fsck`, and what was found there. */
+/** Reason why a file is not used: a code of `fsck`, and the finding. */
 export interface Reason {
   readonly code: string;
   readonly message: string;
@@ -21,16 +21,16 @@ export interface TurnFile {
   readonly path: string;
   /** The number in its name; `null` for any other name, and for everything in `quarantine/`. */
   readonly place: number | null;
-  /** What it holds, when that fits its seal and has a turn's shape. */
+  /** The turn in it, if the file fits its seal and has a turn's shape. */
   readonly turn: Turn | null;
-  /** Why it does not serve; `null` while nothing is known against it. */
+  /** Reason why the file is not used; `null` while none is known. */
   readonly reason: Reason | null;
 }
 
 /**
  * Every name in `turns/`, in the order of names.
  *
- * @throws {RepriseError} `format_too_new` when a later version wrote one: nothing is judged that is not understood.
+ * @throws {RepriseError} `format_too_new` if a later version wrote one: a format that is not understood is not judged.
  * The runtime's errors.
  */
 export function filesInTurns(ports: Ports, paths: SessionPaths): TurnFile[] {
@@ -41,7 +41,7 @@ export function filesInTurns(ports: Ports, paths: SessionPaths): TurnFile[] {
   });
 }
 
-/** The turns in `quarantine/`; what cannot be read there is passed over. Throws the runtime's errors. */
+/** The turns in `quarantine/`; unreadable files are skipped. Throws the runtime's errors. */
 export function turnsInQuarantine(ports: Ports, paths: SessionPaths): TurnFile[] {
   if (lookForDirectory(ports, paths.quarantine).status === "missing") return [];
   return ports.files.list(paths.quarantine).sort().flatMap((name) => {
@@ -51,7 +51,7 @@ export function turnsInQuarantine(ports: Ports, paths: SessionPaths): TurnFile[]
   });
 }
 
-/** One file; `null` when its name cannot be spelled, so that nothing can be done about it. */
+/** One file; `null` if its name cannot be spelled, so that it cannot be touched. */
 function readTurnFile(
   ports: Ports,
   paths: SessionPaths,

@@ -53,10 +53,10 @@ export function afterHead({ head, run }: Pick<Manifest, "head" | "run">): After 
   return { turn: head.turn + 1, firstSeq: head.seq + 1, run, opensRun: false, betweenRuns: true };
 }
 
-/** More turns than this in a row are not believed to be lost: what names a number that high is wrong itself. */
+/** Largest plausible number of lost turns in a row: a file that implies more has a wrong number itself. */
 const MAX_LOST = 10_000;
 
-/** How many of the turns that are lost between `before` and `after` opened a run; `null` when none can be there. */
+/** How many of the turns that are lost between `before` and `after` opened a run; `null` if none can be there. */
 export function lostOpenings(before: Link, after: After): number | null {
   const turns = after.turn - before.number - 1;
   const events = after.firstSeq - before.seq - 1;
@@ -142,7 +142,7 @@ function opensRun(turn: Turn): boolean {
   return turn.kind === "user" || turn.events.some(({ type }) => type === "run_continued");
 }
 
-/** True when `turn` comes right after `before` and says so. */
+/** True if `turn` comes right after `before` and says so. */
 function follows(before: Link, turn: Turn): boolean {
   const opens = opensRun(turn);
   return turn.turn === before.number + 1 && turn.seq[0] === before.seq + 1 &&

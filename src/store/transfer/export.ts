@@ -1,5 +1,5 @@
 /**
- * Exporting: a whole session as one stream of lines that vouches for itself. Blobs are never whole in memory.
+ * Exports a session as one checksummed stream of lines, or as files. Blobs are never whole in memory in a stream.
  *
  * @module
  */
@@ -25,11 +25,11 @@ import { redactedChunks, type RedactedSession, type RedactionReport, redactSessi
 export interface SessionExport {
   readonly turns: number;
   readonly blobs: number;
-  /** `null` when nothing was redacted because nobody asked. */
+  /** `null` without `redact`. */
   readonly redacted: RedactionReport | null;
   /**
-   * The bytes, in order. Reading on throws {@linkcode RepriseError}s: `session_diverged` when the session changed
-   * meanwhile, `session_damaged`, `storage_*`. What was written until then has no end, and is refused by `import`.
+   * The bytes, in order. Reading on throws {@linkcode RepriseError}s: `session_diverged` if the session changed
+   * meanwhile, `session_damaged`, `storage_*`. The part written until then has no end line, and `import` refuses it.
    */
   readonly chunks: Iterable<Uint8Array>;
 }
@@ -37,7 +37,7 @@ export interface SessionExport {
 /**
  * Prepares the export of a session, which is read and verified whole before the first byte is written.
  *
- * @throws {RepriseError} what reading a session throws; `session_damaged` when a blob is missing.
+ * @throws {RepriseError} the errors of reading a session; `session_damaged` if a blob is missing.
  */
 export function exportSession(
   ports: Ports,
@@ -77,7 +77,7 @@ interface Source {
 
 /**
  * Every blob that a turn names and that is there. Those that only records about old requests name may be gone or
- * sessionDamaged: they are left out. So are those of which a turn records that they are lost.
+ * damaged: they are left out. So are blobs that a turn records as lost.
  */
 function blobsThere(ports: Ports, paths: SessionPaths, turns: readonly Turn[]): Set<string> {
   const there = new Set<string>();
@@ -155,7 +155,7 @@ function* slices(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
 }
 
-/** The chunks as they come; what they were not is known at their end. */
+/** Passes the chunks on; a wrong content is known only at their end. */
 function* checked(
   { paths }: Source,
   { chunks, path, sha256 }: {

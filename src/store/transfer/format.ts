@@ -1,5 +1,5 @@
 /**
- * The lines of an export: a header, each file with its content in pieces, and an end that vouches for all of it
+ * The lines of an export: a header, each file with its content in pieces, and an end line with the sha256 of all of it
  * (docs/format.md "Exports").
  *
  * @module
@@ -32,7 +32,7 @@ export function* contentLines(chunks: Iterable<Uint8Array>, as: "text" | "base64
   }
 }
 
-/** What is wrong with an export; the importer adds the line's number. */
+/** Error about a line of an export; the importer adds the line's number. */
 export class BadExport extends Error {
   override readonly name = "BadExport";
 }
@@ -50,7 +50,7 @@ export function parseLine(bytes: Uint8Array): JsonObject {
   return value;
 }
 
-/** The bytes that a content line stands for. */
+/** The bytes that a content line represents. */
 export function contentOf(line: JsonObject): Uint8Array {
   const text = stringMember(line, "text");
   if (text !== undefined) return encodeUtf8(text);

@@ -1,5 +1,5 @@
 /**
- * Importing: an export becomes a session only when every hash, every turn and the whole chain fit. Nothing that the
+ * Imports a session: only if every hash, every turn and all their links are valid. Nothing that the
  * file says becomes part of a path, and nothing is in view before the end.
  *
  * @module
@@ -23,7 +23,7 @@ import { parseTurn } from "../read/turn_schema.ts";
 import { HistoryValidator } from "../read/validate.ts";
 import { BadExport, contentOf, EXPORT_FORMAT, linesOf, parseLine } from "./format.ts";
 
-/** What an import gets. */
+/** Options of {@linkcode importSession}. */
 export interface ImportOptions {
   /** The export's bytes. */
   readonly source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -33,13 +33,13 @@ export interface ImportOptions {
   readonly dryRun: boolean;
 }
 
-/** What an import brought. */
+/** Result of an import. */
 export interface ImportResult {
   readonly id: SessionId;
   readonly path: string;
   readonly turns: number;
   readonly blobs: number;
-  /** What the header says that was redacted; absent where nothing was. */
+  /** The header's report of the redaction; absent without one. */
   readonly redacted?: JsonObject;
 }
 
@@ -119,7 +119,7 @@ class LineReader {
     return { line: parseLine(value), before };
   }
 
-  /** Reads no further, so that the source gives back what it holds. */
+  /** Stops reading, so that the source releases its resources. */
   async close(): Promise<void> {
     await this.#lines.return?.();
   }
@@ -244,7 +244,7 @@ async function readContent(
 /** Takes the turns in order and remembers no more of them than the end needs. */
 class ImportedTurns {
   readonly #id: SessionId;
-  /** Whose turns they may be is known once the fork turn has come. */
+  /** Writers are judged at the end: the lineage is known only after the fork turn. */
   readonly #validator: HistoryValidator;
   readonly #search: LineageSearch;
   #lineage: Lineage | null = null;

@@ -151,7 +151,7 @@ function addKnown(counts: SecretCounts, known: KnownSecrets | null, before: numb
   if (replaced > 0) addCounts(counts, { known: replaced });
 }
 
-/** What takes the place of a blob, or `null` when it holds no secret or is no text. */
+/** What takes the place of a blob, or `null` if it holds no secret or is no text. */
 function redactBlob(
   ports: Ports,
   paths: SessionPaths,
@@ -222,7 +222,7 @@ function withoutKeys(turn: JsonObject): JsonObject {
   return same ? turn : { ...turn, ...(fingerprint === null ? {} : { fingerprint }), events };
 }
 
-/** A fingerprint or scope without its key; `null` where it has none. */
+/** A fingerprint or scope without its key; `null` if it has none. */
 function withoutKey(value: JsonValue | undefined): JsonObject | null {
   if (!isJsonObject(value) || value.key === undefined) return null;
   const { key: _, ...rest } = value;

@@ -1,6 +1,6 @@
 /**
  * One writer for a session: an advisory lock on the file `lock`, which the system drops with the process, and
- * the owner's name inside for those who are refused.
+ * the owner's identity inside, for messages to refused writers.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export interface LockOwner {
   readonly host: string;
   /** ISO 8601 UTC. */
   readonly since: string;
-  /** Absent in lines of older versions, and where the platform does not tell. */
+  /** Absent in lines of older versions, and on platforms that do not tell. */
   readonly identity?: ProcessIdentity;
 }
 
@@ -38,13 +38,13 @@ export interface LockOptions {
   readonly toFree?: true;
 }
 
-/** How often a free lock is looked for where the runtime can ask without waiting. */
+/** Interval of polls, on runtimes that can ask without waiting. */
 const POLL_MS = 20;
-/** A refusal is looked at again for this long: a reader may hold the lock for a moment to see who is in. */
+/** Time for which a refused lock is polled at least: a reader may hold it for a moment to inspect it. */
 const MOMENT_MS = 60;
-/** Where the runtime can only wait: how long a lock with a named owner is waited for … */
+/** Wait for a lock with a named owner, on runtimes that can only wait … */
 const NAMED_OWNER_MS = 150;
-/** … and one that names nobody, which is most likely free. */
+/** … and for a lock without a named owner, which is most likely free. */
 const NO_OWNER_MS = 5000;
 const MAX_OWNER_BYTES = 4096;
 
@@ -60,8 +60,8 @@ export class SessionLock {
   /**
    * Takes the lock of a session for writing.
    *
-   * @throws {RepriseError} `session_locked` naming the owner, `session_damaged` when `lock` is no file of ours,
-   * `no_such_session` when the session was removed while we waited,
+   * @throws {RepriseError} `session_locked` naming the owner, `session_damaged` when `lock` is not a file of ours,
+   * `no_such_session` if the session was removed while we waited,
    * `interrupted` when `signal` aborts, `storage_*`.
    */
   static async acquire(ports: Ports, paths: SessionPaths, options: LockOptions): Promise<SessionLock> {
@@ -70,7 +70,7 @@ export class SessionLock {
       for (;;) {
         const waitMs = Math.max(0, deadline - performance.now());
         const file = await openAndTake(ports, paths, { ...options, waitMs });
-        // Between opening and locking, somebody may have removed the file: a lock on a nameless one excludes nobody.
+        // Between opening and locking, somebody may have removed the file: a lock on a file without a name excludes no writer.
         if (file !== null) return new SessionLock(file);
       }
     } catch (error) {
@@ -94,7 +94,7 @@ export class SessionLock {
 }
 
 /**
- * Whether somebody is writing to a session, without writing anything: for `fsck` and `doctor`.
+ * Reports whether a session has a writer, without writing anything: for `fsck` and `doctor`.
  *
  * @throws {RepriseError} `storage_*` if the file system refuses the lock (`EIO`, `ESTALE`, `ENOLCK`).
  */
@@ -115,7 +115,7 @@ export async function inspectLock(
   }
 }
 
-/** The locked file with our name in it; `null` when its path names another file by now. */
+/** Returns the locked file with our identity in it; `null` if its path names another file by now. */
 async function openAndTake(
   ports: Ports,
   paths: SessionPaths,
@@ -164,7 +164,7 @@ interface TakeOptions extends LockOptions {
   readonly exclusive: boolean;
 }
 
-/** What runtimes since Deno 2.7 can do: ask for a lock without waiting for it. */
+/** A file of runtimes since Deno 2.7, which can ask for a lock without waiting for it. */
 interface AskableFile extends Deno.FsFile {
   tryLockSync(exclusive?: boolean): boolean;
 }
@@ -271,7 +271,7 @@ function writeOwner(ports: Ports, file: Deno.FsFile): void {
   for (let written = 0; written < line.length;) written += file.writeSync(line.subarray(written));
 }
 
-/** The owner that the lock file names, or `null`: nobody, or somebody who has not written the line yet. */
+/** The owner that the lock file names; `null` if there is none, or if its line is not written yet. */
 function ownerOf(ports: Ports, paths: SessionPaths): LockOwner | null {
   const read = readSafely(ports, paths.lock, { maxBytes: MAX_OWNER_BYTES });
   if (read.status !== "ok") return null;
@@ -298,7 +298,7 @@ function identityIn(value: JsonObject): ProcessIdentity | null {
   return { pid_namespace: pidNamespace, boot_id: bootId, start_time: startTime };
 }
 
-/** `no_such_session` for a directory that went away under us. */
+/** `no_such_session` for a directory that was removed while we waited. */
 function gone(paths: SessionPaths): RepriseError {
   return new RepriseError("no_such_session", `Cannot lock session "${paths.id}": it was removed meanwhile`, {
     hint: 'List the sessions with "reprise ls"',

@@ -1,6 +1,7 @@
 /**
- * How bytes become files that a crash cannot tear: temporary file, write, fsync, then a name that nothing else
- * has, then fsync of the directory. Only then may anybody be told.
+ * Turns bytes into files that a crash cannot tear: temporary file, write, fsync, then a name that no other file has, then
+ * fsync of the directory. Only then may the file be acknowledged. Replaced and late files go to `quarantine/`, from which
+ * nothing is ever deleted.
  *
  * @module
  */
@@ -10,7 +11,7 @@ import { isTaken, meansNoLinks, systemCode } from "../fs_errors.ts";
 import { DIRECTORY_MODE, FILE_MODE, type SessionPaths } from "../layout.ts";
 import { chunksOf, lookForDirectory } from "../read/safe_open.ts";
 
-/** Thrown in place of the cause when an fsync failed: what the disk holds is unknown, and nothing is retried. */
+/** Thrown instead of the cause if an fsync failed: the content of the disk is unknown, and nothing is retried. */
 export class SyncFailed extends Error {
   override readonly name = "SyncFailed";
 }
@@ -18,8 +19,8 @@ export class SyncFailed extends Error {
 const TEMPORARY_TRIES = 16;
 
 /**
- * Creates a temporary file in `directory` and writes all of `bytes`; with `sync`, durably. Leaves nothing
- * behind when it fails. Returns its path.
+ * Creates a temporary file in `directory` and writes all of `bytes`; with `sync`, durably. Leaves no
+ * file if it fails. Returns its path.
  */
 export function writeTemporary(
   ports: Ports,
@@ -44,12 +45,12 @@ export function writeTemporary(
   return path;
 }
 
-/** Closes a file that is given up already: a second error would hide the first. */
+/** Closes an abandoned file: a second error would hide the first. */
 export function closeQuietly(file: { close(): void }): void {
   try {
     file.close();
   } catch {
-    // What is thrown is what went wrong first.
+    // The first error is the one to report.
   }
 }
 
@@ -123,7 +124,7 @@ export function replaceCache(
   }
 }
 
-/** Makes a directory of ours where there is none. Returns true when it made it. Its name is not durable yet. */
+/** Creates a directory of ours if there is none. Returns true if it made it. Its name is not durable yet. */
 export function ensureDirectory(files: Files, path: string): boolean {
   try {
     files.makeDirectory(path, DIRECTORY_MODE);
@@ -141,7 +142,7 @@ function fixMode(files: Files, path: string, mode: number): void {
   if (found !== null && (found & 0o777) !== mode) files.setMode(path, mode);
 }
 
-/** Removes a leftover; a failure is left for the next sweep. */
+/** Removes a leftover; if that fails, the next sweep does. */
 export function unlinkQuietly(files: Files, path: string): void {
   try {
     files.unlink(path);
@@ -181,13 +182,13 @@ export class NewFile {
     writeAll(this.#file, bytes);
   }
 
-  /** Makes what was written durable. */
+  /** Makes the written bytes durable. */
   close(): void {
     orSyncFailed(() => this.#file.sync());
     this.#file.close();
   }
 
-  /** Gives the file up; whoever made its directory removes it. */
+  /** Abandons the file; the creator of its directory removes it. */
   abandon(): void {
     closeQuietly(this.#file);
   }
@@ -229,7 +230,7 @@ export function quarantineTurn(
   return `quarantine/${name}`;
 }
 
-/** Makes the directory where there is none, with a durable name. */
+/** Creates the directory if there is none, with a durable name. */
 export function openQuarantine(ports: Ports, paths: SessionPaths): void {
   if (ensureDirectory(ports.files, paths.quarantine)) {
     orSyncFailed(() => ports.files.syncDirectory(paths.root));
@@ -276,8 +277,8 @@ function isSameFile({ files }: Ports, a: string, b: string): boolean {
 }
 
 /**
- * Gives what lies at `path` a second name in `quarantine/`, or moves it there where it can have only one: a
- * directory, or a file system without links. Not durable yet.
+ * Gives the file at `path` a second name in `quarantine/`, or moves it there if it can have only one name: a directory,
+ * or a file system without links. Not durable yet.
  */
 export function keepAs(ports: Ports, path: string, kept: string): void {
   if (isSameFile(ports, path, kept)) return;

@@ -15,7 +15,7 @@ import { ensureDirectory, orSyncFailed } from "./publish.ts";
 /**
  * Refuses to start a session that has a turn.
  *
- * @throws {RepriseError} `session_exists`, `session_damaged` when its directories are none of ours; the runtime's errors.
+ * @throws {RepriseError} `session_exists`, `session_damaged` if its directories are not ours; the runtime's errors.
  */
 export function requireUnused(ports: Ports, paths: SessionPaths): void {
   const root = lookForDirectory(ports, paths.root);
@@ -33,14 +33,14 @@ export function requireUnused(ports: Ports, paths: SessionPaths): void {
   );
 }
 
-/** Makes the session's directory, so that its lock has a place. Nothing is durable yet. */
+/** Creates the session's directory, so that its lock has a place. Nothing is durable yet. */
 export function makeSessionDirectory(ports: Ports, home: Home, paths: SessionPaths): void {
   ensureDirectory(ports.files, home.sessions);
   ensureDirectory(ports.files, paths.root);
 }
 
 /**
- * Makes the directories inside, then makes the whole way down to them durable. Existing ones are synced too: a
+ * Creates the directories inside, then makes the whole path to them durable. Existing ones are synced too: a
  * creation that was killed may have made them without.
  */
 export function prepareSession(ports: Ports, home: Home, paths: SessionPaths): void {
@@ -61,7 +61,7 @@ export class HeldDirectory {
   readonly #path: string;
   /** `null` if nothing was there. */
   readonly #facts: FileFacts | null;
-  /** False for something that is no directory of ours: whoever needs the directory reports that. */
+  /** False if the path is not a directory of ours: the code that needs the directory reports that. */
   readonly #isKnown: boolean;
   readonly #handle: { close(): void } | null;
 
