@@ -93,7 +93,7 @@ const EXIT_CODE_OF = {
 export type ErrorCode = keyof typeof EXIT_CODE_OF;
 
 /** What a {@linkcode RepriseError} may carry beside its code and message. */
-export interface ReprErrorOptions {
+export interface RepriseErrorOptions {
   /** What the user can do next; one sentence. */
   readonly hint?: string;
   /** Facts for programs, shown as `details` in `--json` mode. */
@@ -109,7 +109,7 @@ export class RepriseError extends Error {
   readonly hint: string | undefined;
   readonly details: JsonObject;
 
-  constructor(code: ErrorCode, message: string, options: ReprErrorOptions = {}) {
+  constructor(code: ErrorCode, message: string, options: RepriseErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.hint = options.hint;
@@ -135,7 +135,7 @@ export class RepriseError extends Error {
 }
 
 /** Any thrown value as a {@linkcode RepriseError}; what is not one becomes `unexpected`. */
-export function asReprError(error: unknown): RepriseError {
+export function asRepriseError(error: unknown): RepriseError {
   if (error instanceof RepriseError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new RepriseError("unexpected", `Unexpected error: ${message}`, {

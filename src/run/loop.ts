@@ -4,7 +4,7 @@
  * @module
  */
 import { addUsage, NO_USAGE, type ToolCallEvent, type Usage } from "../domain/event.ts";
-import { asReprError, type ExitCode, RepriseError } from "../domain/errors.ts";
+import { asRepriseError, type ExitCode, RepriseError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import { counted } from "../domain/text.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
@@ -44,7 +44,7 @@ export async function executeRun(setup: RunSetup, start: RunStart): Promise<RunE
   try {
     end = await run.proceed();
   } catch (error) {
-    end = endOfError(asReprError(error));
+    end = endOfError(asRepriseError(error));
   }
   return run.close(end);
 }
@@ -244,7 +244,7 @@ class Run {
         this.saved(turn);
       }
     } catch (failure) {
-      const unsaved = endOfError(asReprError(failure));
+      const unsaved = endOfError(asRepriseError(failure));
       if (error === null || unsaved.state === "diverged") ({ state, error } = unsaved);
     }
     if (error !== null) this.#setup.emit({ ...error.toJSON(), type: "error" });

@@ -5,7 +5,7 @@
  */
 import type { Item, Omission, Usage } from "../domain/event.ts";
 import { NO_USAGE } from "../domain/event.ts";
-import { type ApiFailure, asReprError, RepriseError } from "../domain/errors.ts";
+import { type ApiFailure, asRepriseError, RepriseError } from "../domain/errors.ts";
 import { fingerprintText } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { JsonObject } from "../domain/json.ts";
@@ -202,7 +202,7 @@ async function receive(
     }
     if (response === null) { for (const update of assembler.end()) take(update); }
   } catch (error) {
-    return { items: inOrder(placed), response, error: setup.stop.error ?? asReprError(error), account };
+    return { items: inOrder(placed), response, error: setup.stop.error ?? asRepriseError(error), account };
   }
   return {
     items: inOrder(placed),

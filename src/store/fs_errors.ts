@@ -159,7 +159,7 @@ export function sessionDamaged(
 }
 
 /** `format_too_new` (exit 2) for the turn file `where`, a path inside the session. */
-export function formatTooNew(paths: SessionPaths, where: string, found: string): RepriseError {
+export function sessionTooNew(paths: SessionPaths, where: string, found: string): RepriseError {
   return new RepriseError("format_too_new", `Cannot continue session "${paths.id}": ${where} ${found}`, {
     hint: `Use a newer version of reprise; "reprise show ${paths.id}" still prints the session`,
     details: { session: paths.id, path: where },

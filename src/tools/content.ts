@@ -21,7 +21,7 @@ export function isBinary(start: Uint8Array): boolean {
 }
 
 /** Decodes UTF-8; a byte order mark stays, so that the text is what the file holds. */
-export function decodeUtf8(bytes: Uint8Array): Decoded {
+export function decodeContent(bytes: Uint8Array): Decoded {
   try {
     return { text: decodeUtf8Exactly(bytes), lossy: false };
   } catch {

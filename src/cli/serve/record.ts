@@ -1,5 +1,5 @@
 /** The verb `record`: a proxy in front of an API that keeps what passes as a fixture. */
-import { asReprError, type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
 import type { DiscardReason } from "../../fixture/record/pending_exchange.ts";
@@ -76,7 +76,7 @@ export async function recordVerb(
     if (wraps) unsetVariables([OWN_URL_VARIABLE]);
     code = wraps ? await runWrapped(command, environment) : await end?.came ?? 0;
   } catch (error) {
-    thrown = asReprError(error);
+    thrown = asRepriseError(error);
   }
   await recorder.stop();
   const summary = await writer.close();

@@ -10,7 +10,7 @@ import { advanceManifest, type Manifest, refOf, wholeManifest } from "../../doma
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { blobPath, loadBlob, lostBlobsIn } from "../blobs.ts";
-import { formatTooNew, orStorageError, sessionDamaged } from "../fs_errors.ts";
+import { orStorageError, sessionDamaged, sessionTooNew } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { insideSession, type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "../layout.ts";
 import { ANY_LINEAGE, findLineage } from "./lineage.ts";
@@ -260,7 +260,7 @@ function readNext(ports: Ports, paths: SessionPaths, validator: HistoryValidator
   const path = turnPath(paths, validator.end.turn + 1);
   const read = readTurn(ports, path);
   if (read.status === "missing") return null;
-  if (read.status === "newer") throw formatTooNew(paths, insideSession(paths, path), read.message);
+  if (read.status === "newer") throw sessionTooNew(paths, insideSession(paths, path), read.message);
   if (read.status === "damaged") throw sessionDamaged(paths, path, read);
   const violation = validator.check(read.turn).find(({ severity }) => severity === "error");
   if (violation !== undefined) throw sessionDamaged(paths, path, violation);

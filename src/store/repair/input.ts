@@ -5,7 +5,7 @@
  */
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
-import { formatTooNew } from "../fs_errors.ts";
+import { sessionTooNew } from "../fs_errors.ts";
 import { insideSession, type SessionPaths, turnNumberOf } from "../layout.ts";
 import { lookForDirectory } from "../read/safe_open.ts";
 import { readTurn } from "../read/turn_schema.ts";
@@ -59,7 +59,7 @@ function readTurnFile(
 ): TurnFile | null {
   const read = readTurn(ports, path);
   if (read.status === "missing") return null;
-  if (read.status === "newer") throw formatTooNew(paths, insideSession(paths, path), read.message);
+  if (read.status === "newer") throw sessionTooNew(paths, insideSession(paths, path), read.message);
   if (read.status === "damaged") return { path, place, turn: null, reason: read };
   const { turn } = read;
   if (turn.turn === place) return { path, place, turn, reason: null };
