@@ -70,7 +70,7 @@ export function processIdentity(pid: number): ProcessIdentity | null {
   if (!showsOurNamespace()) return null;
   try {
     const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
-    // The name stands in parentheses and may contain spaces and parentheses.
+    // The name is in parentheses and may contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     const start = Number(fields[START_TIME_AFTER_NAME]);
     if (!Number.isSafeInteger(start)) return null;

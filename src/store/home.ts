@@ -1,5 +1,5 @@
 /**
- * The directory that holds all sessions: opening it, listing it, finding a session in it.
+ * Opens the directory that holds all sessions, lists them and finds one.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Content codings (RFC 9110 §8.4) of bodies: whole ones, streams, and live answers. What a body may grow to is bounded.
+ * Content codings (RFC 9110 §8.4) of bodies: whole ones, streams, and live answers. Decoded lengths are bounded.
  *
  * @module
  */
@@ -45,7 +45,7 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map([
   ["zstd", { decode: zlib.zstdDecompressSync, stream: () => zlib.createZstdDecompress() }],
 ]);
 
-/** How long a decoded body may be, in bytes. */
+/** Limits of a decoded body, in bytes. */
 export interface DecodedLimits {
   readonly maxBytes: number;
   /** Length that any body may decode to, however short it was. */
@@ -76,7 +76,7 @@ export function decodeBody(
   }
 }
 
-/** Copies nothing: other code would treat the runtime's `Buffer` differently from an array. */
+/** Returns the same memory as a plain array: other code would treat the runtime's `Buffer` differently from an array. */
 function withoutBuffer(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,5 +1,5 @@
 /**
- * One exchange up to its first event: status, content type, and what may be tried again (protocol §6.4).
+ * One exchange up to its first event: status, content type and retries (protocol §6.4).
  *
  * @module
  */
@@ -36,7 +36,7 @@ export interface RetryInfo {
   readonly failure: ApiFailure;
 }
 
-/** What {@linkcode openEventStream} needs. */
+/** Options of {@linkcode openEventStream}. */
 export interface ExchangeOptions {
   readonly send: Send;
   readonly request: HttpRequest;
@@ -53,7 +53,7 @@ export interface ExchangeOptions {
 }
 
 const DEFAULT_RETRIES = 2;
-/** How much of an error body is read. */
+/** Part of an error body that is read, in bytes. */
 const ERROR_BODY_BYTES = 256 * 1024;
 
 /**
@@ -61,7 +61,7 @@ const ERROR_BODY_BYTES = 256 * 1024;
  * is after it. A stream that ends without any event counts as a broken connection.
  *
  * @throws {RepriseError} with the failure's code for an answer that is not an event stream, `redirected` for a
- * redirect, and what `send` throws; the reason of `signal` once that aborts.
+ * redirect, and the errors of `send`; the reason of `signal` once that aborts.
  */
 export async function openEventStream(options: ExchangeOptions): Promise<EventStream> {
   const { signal, clock, maxRetries = DEFAULT_RETRIES } = options;
@@ -112,7 +112,7 @@ async function refused(options: ExchangeOptions, response: HttpResponse): Promis
   return { error: failureError(failure, { requestId: requestIdOf(headers) }), failure, headers };
 }
 
-/** What the provider wants to be told when one asks about a request: OpenAI's name, Anthropic's, Azure's gateway's. */
+/** The request's id for the provider's support: OpenAI's header, Anthropic's, that of Azure's gateway. */
 function requestIdOf(headers: Headers): string | null {
   return headers.get("x-request-id") ?? headers.get("request-id") ?? headers.get("apim-request-id");
 }
@@ -170,7 +170,7 @@ export function mayRetry(failure: ApiFailure, headers: Headers | undefined): boo
   return failure.retryable;
 }
 
-/** What {@linkcode retryDelay} looks at. */
+/** Facts for {@linkcode retryDelay}. */
 export interface RetryFacts {
   readonly headers: Headers | undefined;
   /** Wall time in milliseconds, for dates in `retry-after`. */
@@ -180,7 +180,7 @@ export interface RetryFacts {
 }
 
 /**
- * Milliseconds to wait before retry number `attempt` (1, 2, …): what the server asks for when that is 0 to 60
+ * Milliseconds to wait before retry number `attempt` (1, 2, …): the delay that the server asks for if that is 0 to 60
  * seconds, otherwise `min(0.5 · 2^(attempt − 1), 8)` seconds, less up to a quarter by chance.
  */
 export function retryDelay(attempt: number, facts: RetryFacts): number {

@@ -1,5 +1,5 @@
 /**
- * Failures of an exchange, as errors for people and programs.
+ * Failures of an exchange as errors: refusals of the API, connection errors, silence. No message quotes a header.
  *
  * @module
  */
@@ -133,7 +133,7 @@ function shortened(text: string): string {
   return JSON.stringify(line.length > 200 ? `${headOf(line, 200)}…` : line);
 }
 
-/** No answer began. */
+/** Error for a server that never answered. */
 export function unanswered(url: URL, milliseconds: number): RepriseError {
   return new RepriseError(
     "network_failed",
@@ -142,7 +142,7 @@ export function unanswered(url: URL, milliseconds: number): RepriseError {
   );
 }
 
-/** An answer that had begun did not go on. */
+/** Error for an answer that stopped in the middle. */
 export function fellSilent(url: URL, milliseconds: number): RepriseError {
   return new RepriseError(
     "stream_cut",

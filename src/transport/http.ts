@@ -11,7 +11,7 @@ export interface HttpRequest {
   readonly body: string;
 }
 
-/** An answer whose body is still to come. */
+/** An answer whose body has not been read. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -31,7 +31,7 @@ export function isEventStreamType(contentType: string | null | undefined): boole
   return /^\s*text\/event-stream\s*(;|$)/i.test(contentType ?? "");
 }
 
-/** Lets go of a body that nobody will read. */
+/** Releases a body that is not needed. */
 export async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
   await body[Symbol.asyncIterator]().return?.();
 }

@@ -11,11 +11,11 @@ import { decodeAnswer } from "./content_coding.ts";
 import { brokenOff, fellSilent, networkError, unanswered } from "./failure.ts";
 import type { HttpResponse, Send } from "./http.ts";
 
-/** What {@linkcode createLiveSend} is bound to. */
+/** Options of {@linkcode createLiveSend}. */
 export interface LiveOptions {
-  /** How long the server may take until it answers with a status, in milliseconds. */
+  /** Time limit until the server answers with a status, in milliseconds. */
   readonly responseTimeoutMs: number;
-  /** How long the body may stay silent, in milliseconds. */
+  /** Time for which the body may stay silent, in milliseconds. */
   readonly idleTimeoutMs: number;
   /** Cap of one answer's decoded body. */
   readonly maxBodyBytes: number;
@@ -191,13 +191,13 @@ function capped(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterabl
   return { [Symbol.asyncIterator]: () => iterator };
 }
 
-/** A limit on how long something that is waited for may take. */
+/** A watchdog for a whole exchange: a timer for each chunk would cost more than reading it. */
 interface Deadline {
-  /** From now on something is waited for, at most `milliseconds` long. `error` says what went wrong if it never comes. */
+  /** Starts to wait, for at most `milliseconds`; `error` creates the error of a missed deadline. */
   expect(milliseconds: number, error: () => RepriseError): void;
-  /** It came. */
+  /** Ends the wait. */
   met(): void;
-  /** Ends the watchdog; it leaves no timer behind. */
+  /** Ends the watchdog; no timer remains. */
   stop(): void;
 }
 

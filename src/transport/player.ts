@@ -9,7 +9,7 @@ import { counted } from "../domain/text.ts";
 import type { HttpResponse, Send } from "./http.ts";
 import { brokenOff, fellSilent } from "./failure.ts";
 
-/** What a fault puts between the chunks of a body, or after the last one. */
+/** An interruption by a fault, between the chunks of a body or after the last one. */
 export type Interruption =
   | { readonly waitMs: number }
   /** Nothing more comes, and the connection stays open. */
@@ -22,16 +22,16 @@ export interface PlayedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly chunks: readonly (Uint8Array | Interruption)[];
-  /** The connection broke off behind the last chunk. */
+  /** The connection broke off after the last chunk. */
   readonly cut?: true;
 }
 
-/** How a player waits. */
+/** Options of {@linkcode createPlayer}. */
 export interface PlayerOptions {
   /** Sleeps through the waits of an exchange; without it they take no time. */
   readonly clock?: Pick<Clock, "sleep">;
   /**
-   * How long a body may stay silent, in milliseconds, as with the live transport: a longer wait is a cut.
+   * Time for which a body may stay silent, in milliseconds, as with the live transport: a longer wait is a cut.
    *
    * @default {300_000}
    */
@@ -42,13 +42,13 @@ const IDLE_TIMEOUT_MS = 300_000;
 
 /** A {@linkcode Send} that answers from a recording. */
 export type RecordedSend = Send & {
-  /** How many exchanges were answered so far. */
+  /** Number of exchanges that were used so far. */
   readonly used: number;
 };
 
 /**
  * Answers the first request with the first exchange, and so on, whatever the requests say. No message names the
- * fixture's folder: it would end up in a turn, which is to be the same wherever that lies. The returned function
+ * fixture's folder: it would enter a turn, which must not depend on it. The returned function
  *
  * @throws {RepriseError} `fixture_miss` for a request after the last exchange.
  */

@@ -1,5 +1,6 @@
 /**
- * Bytes → server-sent events, the same ones however the bytes are cut into chunks.
+ * Parses bytes into server-sent events, the same events however the bytes are cut into chunks; and finds the places of
+ * events in a whole body.
  *
  * @module
  */
@@ -20,7 +21,7 @@ export interface SseLimits {
 }
 
 const DEFAULT_MAX_EVENT = 64 * 1024 * 1024;
-/** What the parser may hold beside the data of an event: the name of the field. */
+/** Characters that the parser may hold beside the data of an event: the name of the field. */
 const FIELD_ALLOWANCE = 16;
 const NO_EVENTS: readonly SseEvent[] = [];
 
@@ -72,8 +73,8 @@ export function readSse(
 }
 
 /**
- * The events of a body that is there whole, up to the first thing that {@linkcode readSse} would throw for: what a
- * client had received by then.
+ * Returns the events of a whole body up to the first error that {@linkcode readSse} would throw: the events that a client
+ * had received by then.
  */
 export function sseEventsIn(body: Uint8Array): readonly SseEvent[] {
   const framer = createFramer(DEFAULT_MAX_EVENT);
@@ -88,7 +89,7 @@ interface Framer {
   end(): void;
   /** The events since the last call. */
   take(): readonly SseEvent[];
-  /** Set once; what was taken before stays good. */
+  /** Set once; events taken before stay valid. */
   readonly failure: RepriseError | undefined;
 }
 
@@ -152,7 +153,7 @@ function tooLong(limit: number): RepriseError {
 }
 
 /**
- * The text of `chunk` up to its first byte that cannot be UTF-8. `tail` is what came before it: an unfinished
+ * The text of `chunk` up to its first byte that cannot be UTF-8. `tail` are the bytes before it: an unfinished
  * character at its end is completed and counted in.
  */
 function decodeValidPrefix(tail: Uint8Array, chunk: Uint8Array): string {
@@ -175,7 +176,7 @@ function lastBytes(tail: Uint8Array, chunk: Uint8Array): Uint8Array {
   return concatBytes([tail, chunk]).slice(-3);
 }
 
-/** The lead byte of an unfinished character at the end of `tail`, and what follows it. */
+/** The lead byte of an unfinished character at the end of `tail`, and the bytes after it. */
 function unfinished(tail: Uint8Array): Uint8Array {
   for (let length = 1; length <= Math.min(3, tail.length); length++) {
     const byte = tail[tail.length - length] as number;

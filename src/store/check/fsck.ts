@@ -1,5 +1,5 @@
 /**
- * Checking a session: every file, every checksum, the numbering, the chain, the pairs, the blobs. Read-only.
+ * Checks a session: every file, checksum, number, link, call and blob. Writes nothing.
  *
  * @module
  */

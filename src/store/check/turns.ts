@@ -1,5 +1,5 @@
 /**
- * The check of all turn files: each by itself, then the chain, over gaps and damage as far as it can be followed.
+ * Checks all turn files: each by itself, then against the history before it, across gaps and damage.
  *
  * @module
  */

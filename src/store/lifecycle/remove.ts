@@ -1,6 +1,5 @@
 /**
- * Removing a session's directory so that an interruption leaves nothing half removed in view: it gets a hidden name
- * first, and only then its files go. If it cannot be renamed, an interruption leaves a session that readers refuse.
+ * Removes sessions and leftovers: `rm`, `prune` and `gc`. Each directory is removed under its lock.
  *
  * @module
  */

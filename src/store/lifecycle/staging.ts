@@ -1,6 +1,7 @@
 /**
  * Directories under hidden names: a session that is being created gets its name once it is whole, and a session that is
  * being removed loses its name first. A kill at any point leaves no half session in view; `gc` removes the leftovers.
+ * If a directory cannot be renamed, an interrupted removal leaves a session that readers refuse.
  *
  * @module
  */

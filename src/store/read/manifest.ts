@@ -1,5 +1,6 @@
 /**
- * The manifest file: read with every doubt, because it is a cache that may be torn, old or missing.
+ * Reads the manifest without a schema library, for the start of `ls`. It is a cache that may be torn, old or missing: then
+ * `ls` and `show` rebuild it from the turns, unjudged, which is never enough for a request.
  *
  * @module
  */
@@ -16,7 +17,7 @@ import { formatVersion, readEnvelope } from "./turn_file.ts";
 /** The largest manifest that is read, in bytes; one of ours has about a thousand. */
 const MAX_MANIFEST_BYTES = 1024 * 1024;
 
-/** What was found where the manifest lies. */
+/** Result of reading the manifest. */
 export type ManifestFile =
   | { readonly status: "ok"; readonly manifest: Manifest }
   | { readonly status: "missing" }
@@ -124,7 +125,7 @@ function isInstant(value: unknown): boolean {
   return typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
 }
 
-/** How many turns are read for a session whose manifest does not serve: `ls` stays quick whatever it meets. */
+/** Number of turns that are read for a session without a usable manifest: `ls` stays quick. */
 const MAX_TURNS = 1000;
 
 /** The manifest that the first {@linkcode MAX_TURNS} turns give, or `null` if they do not give one. */

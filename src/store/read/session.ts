@@ -112,11 +112,11 @@ function readKept(
   });
 }
 
-/** What a session's files say: all of them, or those that the next request needs. */
+/** Turns of a session: all of them, or those that the next request needs. */
 export interface History {
   /** `null` while there is no turn. */
   readonly manifest: Manifest | null;
-  /** In order; where a checkpoint represents the older ones, only what {@linkcode readRecent} says. */
+  /** In order; only those of {@linkcode readRecent} if a checkpoint represents the older ones. */
   readonly turns: Turn[];
   readonly validator: HistoryValidator;
   /** True if a later version wrote the manifest file: it is left alone. */
@@ -136,8 +136,8 @@ export function readHistory(ports: Ports, paths: SessionPaths): History {
 }
 
 /**
- * Reads what the next request needs: the turns behind the checkpoint in force and, where that cuts into a run, the
- * turn with its user message. Without a checkpoint, or a manifest that serves, that is everything.
+ * Reads the turns that the next request needs: those after the checkpoint in force and, if that cuts into a run, the turn
+ * with its user message. Without a checkpoint, or a manifest that serves, that is everything.
  *
  * @throws {RepriseError} as {@linkcode readHistory}; damage before the checkpoint is not looked for.
  */
@@ -177,7 +177,7 @@ function readAll(ports: Ports, paths: SessionPaths, file: ManifestFile): History
   };
 }
 
-/** The turns behind a checkpoint, or `null` if they do not bear out what the manifest says about it. */
+/** Reads the turns after a checkpoint; `null` if they do not fit the manifest. */
 function readBehind(
   ports: Ports,
   paths: SessionPaths,
@@ -208,7 +208,7 @@ function agreesWith(manifest: Manifest, turns: readonly Turn[]): boolean {
   return JSON.stringify({ ...again, usage: manifest.usage }) === JSON.stringify(manifest);
 }
 
-/** The turn whose user message stays verbatim; its neighbours are not read, so its own seal and shape must do. */
+/** Reads the turn whose user message stays verbatim; its neighbours are not read, so only its seal and shape are checked. */
 function readOpening(ports: Ports, paths: SessionPaths, number: number): Turn[] {
   const validator = new HistoryValidator(paths.id, {
     after: { turn: number - 1, seq: 0 },

@@ -1,6 +1,6 @@
 /**
- * Reading for people: every turn that fits its checksum, whatever version wrote it and whatever it holds, and a
- * list of what does not. No schema is loaded, and nothing that is read here may become part of a request.
+ * Reads a session for people: every turn that fits its checksum, of any version and content, and a list of the other files.
+ * Loads no schema; nothing that is read here may become part of a request.
  *
  * @module
  */
@@ -35,7 +35,7 @@ export interface ShownTurn {
 export interface ShowProblem {
   /** Inside the session, such as `turns/000003.json`. */
   readonly path: string;
-  /** What was found. */
+  /** Finding, to be read after the path. */
   readonly message: string;
 }
 
@@ -51,7 +51,7 @@ export interface ShownSession {
 }
 
 /**
- * Reads what can be read of a session.
+ * Reads the readable turns of a session.
  *
  * @throws {RepriseError} `no_such_session`; `session_damaged` if its directories are not ours; `storage_*`.
  */

@@ -1,5 +1,5 @@
 /**
- * A turn file's envelope: trust, seal, depth, JSON, format. Nothing here knows what a turn must hold, so that
+ * The envelope of a turn file: safe open, seal, depth, JSON, format. Nothing here depends on the content of a turn, so that
  * `show` reads turns of any version without a schema.
  *
  * @module
@@ -79,7 +79,7 @@ export function openEnvelope(bytes: Uint8Array): Envelope | UnusableTurn {
 const PROVIDERS_OWN = ["item", "items", "usage"] as const;
 
 /**
- * The turn with what the provider said kept to the letter, in the turns that hold such things. Every other number is
+ * Keeps the spelling of the provider's members, in the turns that have such members. Every other number is
  * ours, and is an ordinary one.
  */
 function withExactItems(turn: JsonObject, text: string): JsonObject {
@@ -102,7 +102,7 @@ function withExactItems(turn: JsonObject, text: string): JsonObject {
   };
 }
 
-/** What is wrong with bytes that do not fit their seal, as far as a look at them tells. */
+/** Describes bytes that do not fit their seal. */
 function whyUnsealed(bytes: Uint8Array): string {
   if (bytes.length === 0) return "is empty";
   if (bytes.every((byte) => byte === 0)) return "holds nothing but zero bytes";
@@ -123,8 +123,7 @@ function unusable(code: string, message: string): UnusableTurn {
 }
 
 /**
- * The bytes of one turn file as they are, fitting their checksum or not: for whoever has to find out what is
- * wrong with them.
+ * Reads the bytes of one turn file, whether or not they fit their checksum: for the inspection of damage.
  *
  * @throws {RepriseError} `no_such_session` if there is no such turn; `session_damaged` for anything but a file of
  * ours; `storage_*`.

@@ -1,5 +1,6 @@
 /**
- * A session's first directories, each with a durable name before turn 1 is written.
+ * The directories of a session: created with durable names before turn 1 is written, and held open to notice when they are
+ * moved or replaced.
  *
  * @module
  */
