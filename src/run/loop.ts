@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { encodeUtf8 } from "../domain/bytes.ts";
 import { addUsage, NO_USAGE, type ToolCallEvent, type Usage } from "../domain/event.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
@@ -53,9 +54,8 @@ function openRun(setup: RunSetup, start: RunStart): Run {
   const { writer } = setup;
   const before = writer.manifest;
   if (start.kind === "continue") requireUnfinished(writer.id, before);
-  const encoder = new TextEncoder();
   const texts = [setup.instructions, JSON.stringify(toolSchemas(setup.tools))].map((text) =>
-    encoder.encode(text)
+    encodeUtf8(text)
   );
   const [instructions = "", tools = ""] = texts.map((text) => sha256Hex(text));
   // What is known of key and account belongs to responses.

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { encodeUtf8 } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import { readable } from "../../fixture/format.ts";
@@ -203,7 +204,7 @@ export class RunRecording {
 /** Whatever names the session stands in the fixture. An id is in small letters, also where the secret is not. */
 function requireCleanId(id: string, values: readonly KnownValue[]): void {
   const lower = values.map(({ name, value }) => ({ name, value: value.toLowerCase() }));
-  const names = leaksIn(new TextEncoder().encode(id), lower);
+  const names = leaksIn(encodeUtf8(id), lower);
   if (names.length === 0) return;
   throw new RepriseError(
     "secret_left",

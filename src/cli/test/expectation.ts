@@ -10,6 +10,7 @@
  *
  * @module
  */
+import { encodeUtf8 } from "../../domain/bytes.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { Files } from "../../domain/ports.ts";
 import { makeDirectories, replaceFixtureFile } from "../../fixture/seal.ts";
@@ -35,7 +36,7 @@ export function sessionState(home: string): SessionState {
       return sum === name ? name : `${name} holds ${sum}`;
     });
     if (blobs.length > 0) {
-      state.set(`${session}/blobs`, new TextEncoder().encode(`${blobs.join("\n")}\n`));
+      state.set(`${session}/blobs`, encodeUtf8(`${blobs.join("\n")}\n`));
     }
   }
   return state;

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { encodeUtf8 } from "../../domain/bytes.ts";
 import { GrowingSha256 } from "../../domain/hash.ts";
 import { isRawNumber, objectOf } from "../../domain/exact_json.ts";
 import {
@@ -128,11 +129,10 @@ export function* redactedChunks(
   stream = new RedactingStream(),
 ): Generator<Uint8Array> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  const encoder = new TextEncoder();
   for (const chunk of withoutKnown(chunks, known)) {
-    yield encoder.encode(stream.feed(decoder.decode(chunk, { stream: true })));
+    yield encodeUtf8(stream.feed(decoder.decode(chunk, { stream: true })));
   }
-  yield encoder.encode(stream.feed(decoder.decode()) + stream.end());
+  yield encodeUtf8(stream.feed(decoder.decode()) + stream.end());
 }
 
 function* withoutKnown(
