@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { RepriseError } from "../domain/errors.ts";
 import { GrowingSha256, sha256Hex } from "../domain/hash.ts";
 import { isJsonObject, stringMember } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
@@ -56,6 +57,32 @@ export function lostBlobsIn(turns: readonly Turn[]): Set<string> {
   return new Set(events.flatMap((event) => event.type === "blob_lost" ? [event.sha256] : []));
 }
 
+/**
+ * Finds the blobs that `turns` name and that exist, each once. Throws the runtime's errors.
+ *
+ * @throws {RepriseError} `session_damaged` for a file that is not ours, and for a needed blob that is missing and not
+ * in `lost`.
+ */
+export function* existingBlobs(
+  ports: Ports,
+  paths: SessionPaths,
+  { turns, lost }: { readonly turns: readonly Turn[]; readonly lost: ReadonlySet<string> },
+): Generator<{ readonly sha256: string; readonly needed: boolean }> {
+  const named = new Map<string, boolean>();
+  for (const { sha256, needed } of turns.flatMap(blobsOf)) {
+    named.set(sha256, needed || named.get(sha256) === true);
+  }
+  for (const [sha256, needed] of named) {
+    const path = blobPath(paths, sha256);
+    const looked = lookForFile(ports, path);
+    if (looked.status === "refused") throw sessionDamaged(paths, path, looked);
+    if (looked.status === "ok") yield { sha256, needed };
+    else if (needed && !lost.has(sha256)) {
+      throw sessionDamaged(paths, path, { code: "missing_blob", message: "is missing" });
+    }
+  }
+}
+
 /** The path of a blob. `sha256` comes from files, so it is checked before it becomes a path segment. */
 export function blobPath(paths: SessionPaths, sha256: string): string {
   if (!isBlobName(sha256)) throw new TypeError(`Not a sha256: ${JSON.stringify(sha256)}`);
@@ -75,6 +102,11 @@ const FOREIGN: BadBlob = {
   code: "damaged_blob",
   message: "does not have the content that its name stands for",
 };
+
+/** `session_damaged` for a blob with another content than its name says. */
+export function foreignContent(paths: SessionPaths, path: string): RepriseError {
+  return sessionDamaged(paths, path, FOREIGN);
+}
 
 /** Returns the damage of a blob or its length; the blob is never whole in memory. Throws the runtime's errors. */
 export function inspectBlob(

@@ -4,7 +4,7 @@ import { counted } from "../../domain/text.ts";
 import { DAY_MS } from "../../domain/ports.ts";
 import { openHome } from "../../store/home.ts";
 import { planPrune, type PrunedSession } from "../../store/lifecycle/remove.ts";
-import { sessionOwner } from "../../store/write/owner.ts";
+import { sessionOwner } from "../../store/write/lock.ts";
 import { removeSession } from "../../store/lifecycle/remove.ts";
 import { confirm } from "./confirm.ts";
 import type { PruneFlags } from "./command.ts";

@@ -11,7 +11,7 @@ import { type Manifest, wholeManifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { checkSeal } from "../../domain/seal.ts";
 import { encodeTurn, type ForkTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
-import { blobPath, blobsOf, lostBlobsIn } from "../blobs.ts";
+import { blobPath, blobsOf, existingBlobs, lostBlobsIn } from "../blobs.ts";
 import { linkOrCopy, writeChunks } from "../write/publish.ts";
 import { sessionDamaged, storageError } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
@@ -126,7 +126,10 @@ export async function forkSession(
     staging = await Staging.open(ports, home, options.id);
     const parent = sessionPaths(home.sessions, plan.parent);
     for (const turn of plan.kept) shareTurn(ports, { parent, child: staging.paths, turn, tried });
-    shareBlobs(ports, { parent, child: staging.paths, plan });
+    const lost = new Set([...lostBlobsIn(plan.kept), ...plan.lostBlobs]);
+    for (const { sha256 } of existingBlobs(ports, parent, { turns: plan.kept, lost })) {
+      linkOrCopy(ports, blobPath(parent, sha256), blobPath(staging.paths, sha256));
+    }
     const { turn, bytes } = forkTurn(ports, plan, { ...options, tried });
     writeChunks(ports, turnPath(staging.paths, turn.turn), [bytes]);
     const manifest = wholeManifest(options.id, [...plan.kept, turn]) as Manifest;
@@ -138,14 +141,15 @@ export async function forkSession(
   }
 }
 
-interface Sharing {
-  readonly parent: SessionPaths;
-  readonly child: SessionPaths;
-}
-
+/** Gives the fork a kept turn of its parent. */
 function shareTurn(
   ports: Ports,
-  { parent, child, turn, tried }: Sharing & { readonly turn: Turn; readonly tried: string },
+  { parent, child, turn, tried }: {
+    readonly parent: SessionPaths;
+    readonly child: SessionPaths;
+    readonly turn: Turn;
+    readonly tried: string;
+  },
 ): void {
   const [from, to] = [turnPath(parent, turn.turn), turnPath(child, turn.turn)];
   const looked = lookForFile(ports, from);
@@ -155,34 +159,11 @@ function shareTurn(
     // The link names the file of now; the plan was made with an earlier reading.
     if (checkSeal(ports.files.read(to)) === turn.sum) return;
   }
-  throw new RepriseError(
-    "session_diverged",
-    `Cannot ${tried}: ${insideSession(parent, from)} was replaced or removed meanwhile`,
-    {
-      hint: "Fork again",
-      details: { session: parent.id, turn: turn.turn },
-    },
-  );
-}
-
-function shareBlobs(
-  ports: Ports,
-  { parent, child, plan }: Sharing & { readonly plan: ForkPlan },
-): void {
-  const needed = new Map<string, boolean>();
-  for (const use of plan.kept.flatMap(blobsOf)) {
-    needed.set(use.sha256, use.needed || needed.get(use.sha256) === true);
-  }
-  const lost = new Set([...lostBlobsIn(plan.kept), ...plan.lostBlobs]);
-  for (const [sha256, isNeeded] of needed) {
-    const from = blobPath(parent, sha256);
-    const looked = lookForFile(ports, from);
-    if (looked.status === "refused") throw sessionDamaged(parent, from, looked);
-    if (looked.status === "ok") linkOrCopy(ports, from, blobPath(child, sha256));
-    else if (isNeeded && !lost.has(sha256)) {
-      throw sessionDamaged(parent, from, { code: "missing_blob", message: "is missing" });
-    }
-  }
+  const found = `${insideSession(parent, from)} was replaced or removed meanwhile`;
+  throw new RepriseError("session_diverged", `Cannot ${tried}: ${found}`, {
+    hint: "Fork again",
+    details: { session: parent.id, turn: turn.turn },
+  });
 }
 
 function forkTurn(

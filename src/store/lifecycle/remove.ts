@@ -156,10 +156,7 @@ function isOnlyBegun(ports: Ports, paths: SessionPaths): boolean {
 /** Blobs that no turn names, nor anything in quarantine. None while a turn is unreadable: it may name them. */
 function unnamedBlobs(ports: Ports, paths: SessionPaths): string[] {
   if (lookForDirectory(ports, paths.blobs).status !== "ok") return [];
-  const { sound, blobs } = checkTurns(ports, paths, {
-    add: () => {},
-    manifest: readManifest(ports, paths),
-  });
+  const { sound, blobs } = checkTurns({ ports, paths, add: () => {} }, readManifest(ports, paths));
   if (!sound) {
     throw new RepriseError("session_damaged", `session "${paths.id}" is damaged: its blobs are kept`);
   }

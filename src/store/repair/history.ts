@@ -21,7 +21,7 @@ import {
   lostOpenings,
   START,
 } from "./longest_chain.ts";
-import type { Reason, TurnFile } from "./input.ts";
+import type { Reason, TurnFile } from "./plan.ts";
 
 /** One number of a rebuilt history. */
 export interface RebuiltTurn {

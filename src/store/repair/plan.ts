@@ -8,6 +8,7 @@ import { advanceManifest, encodeManifest, type Manifest } from "../../domain/man
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { blobPath, blobsOf, inspectBlob, lostBlobsIn } from "../blobs.ts";
+import { sessionTooNew } from "../fs_errors.ts";
 import {
   DIRECTORY_MODE,
   FILE_MODE,
@@ -15,14 +16,15 @@ import {
   isBlobName,
   isTemporaryName,
   type SessionPaths,
+  turnNumberOf,
   turnPath,
 } from "../layout.ts";
 import { type ManifestFile, readManifest } from "../read/manifest.ts";
 import { lookForDirectory, lookForFile } from "../read/safe_open.ts";
 import { noTurns, requireSession } from "../read/session.ts";
+import { readTurn } from "../read/turn_schema.ts";
 import { QuarantineNames } from "../write/publish.ts";
 import { rebuildHistory, type RebuiltHistory, UNKNOWN_INSTRUCTIONS, UNKNOWN_TOOLS } from "./history.ts";
-import { filesInTurns, type Reason, type TurnFile, turnsInQuarantine } from "./input.ts";
 
 /** One thing that a repair does to the files of a session. */
 export interface RepairAction {
@@ -301,4 +303,63 @@ class Planner {
   #leaves(path: string): boolean {
     return this.keep.has(path) || this.move.has(path);
   }
+}
+
+/** Reason why a file is not used: a code of `fsck`, and the finding. */
+export interface Reason {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** One file that is, or may be, a turn. */
+export interface TurnFile {
+  readonly path: string;
+  /** The number in its name; `null` for any other name, and for everything in `quarantine/`. */
+  readonly place: number | null;
+  /** The turn in it, if the file fits its seal and has a turn's shape. */
+  readonly turn: Turn | null;
+  /** Reason why the file is not used; `null` while none is known. */
+  readonly reason: Reason | null;
+}
+
+/**
+ * Every name in `turns/`, in the order of names.
+ *
+ * @throws {RepriseError} `format_too_new` if a later version wrote one: a format that is not understood is not judged.
+ * The runtime's errors.
+ */
+export function filesInTurns(ports: Ports, paths: SessionPaths): TurnFile[] {
+  if (lookForDirectory(ports, paths.turns).status === "missing") return [];
+  return ports.files.list(paths.turns).sort().flatMap((name) => {
+    const file = readTurnFile(ports, paths, { path: `${paths.turns}/${name}`, place: turnNumberOf(name) });
+    return file === null ? [] : [file];
+  });
+}
+
+/** The turns in `quarantine/`; unreadable files are skipped. Throws the runtime's errors. */
+export function turnsInQuarantine(ports: Ports, paths: SessionPaths): TurnFile[] {
+  if (lookForDirectory(ports, paths.quarantine).status === "missing") return [];
+  return ports.files.list(paths.quarantine).sort().flatMap((name) => {
+    const path = `${paths.quarantine}/${name}`;
+    const read = readTurn(ports, path);
+    return read.status === "ok" ? [{ path, place: null, turn: read.turn, reason: null }] : [];
+  });
+}
+
+/** One file; `null` if its name cannot be spelled, so that it cannot be touched. */
+function readTurnFile(
+  ports: Ports,
+  paths: SessionPaths,
+  { path, place }: { readonly path: string; readonly place: number | null },
+): TurnFile | null {
+  const read = readTurn(ports, path);
+  if (read.status === "missing") return null;
+  if (read.status === "newer") throw sessionTooNew(paths, insideSession(paths, path), read.message);
+  if (read.status === "damaged") return { path, place, turn: null, reason: read };
+  const { turn } = read;
+  if (turn.turn === place) return { path, place, turn, reason: null };
+  const reason = place === null
+    ? { code: "foreign_file", message: "is not the name of a turn" }
+    : { code: "wrong_number", message: `says that it is turn ${turn.turn}, not turn ${place}` };
+  return { path, place, turn, reason };
 }

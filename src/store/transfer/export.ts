@@ -10,8 +10,15 @@ import type { Ports } from "../../domain/ports.ts";
 import type { KnownSecrets } from "../../domain/redact.ts";
 import { checkSeal } from "../../domain/seal.ts";
 import { type Turn, turnFileName } from "../../domain/turn.ts";
-import { blobPath, blobsOf, inspectBlob, lostBlobsIn, MAX_BLOB_BYTES } from "../blobs.ts";
-import { CHUNK_BYTES, chunksOf, lookForFile, readSafely } from "../read/safe_open.ts";
+import {
+  blobPath,
+  existingBlobs,
+  foreignContent,
+  inspectBlob,
+  lostBlobsIn,
+  MAX_BLOB_BYTES,
+} from "../blobs.ts";
+import { CHUNK_BYTES, chunksOf, readSafely } from "../read/safe_open.ts";
 import { orStorageError, sessionDamaged } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { isBlobName, type SessionPaths, sessionPaths, turnNumberOf } from "../layout.ts";
@@ -81,21 +88,9 @@ interface Source {
  */
 function blobsThere(ports: Ports, paths: SessionPaths, turns: readonly Turn[]): Set<string> {
   const there = new Set<string>();
-  const lost = lostBlobsIn(turns);
-  const isNeeded = new Map<string, boolean>();
-  for (const { sha256, needed } of turns.flatMap(blobsOf)) {
-    isNeeded.set(sha256, needed || isNeeded.get(sha256) === true);
-  }
-  for (const [sha256, needed] of isNeeded) {
-    const path = blobPath(paths, sha256);
-    const looked = lookForFile(ports, path);
-    if (looked.status === "refused") throw sessionDamaged(paths, path, looked);
-    if (looked.status === "ok") {
-      // The content of a needed blob is compared while it is written.
-      if (needed || inspectBlob(ports, paths, sha256).status === "ok") there.add(sha256);
-    } else if (needed && !lost.has(sha256)) {
-      throw sessionDamaged(paths, path, { code: "missing_blob", message: "is missing" });
-    }
+  for (const { sha256, needed } of existingBlobs(ports, paths, { turns, lost: lostBlobsIn(turns) })) {
+    // The content of a needed blob is compared while it is written.
+    if (needed || inspectBlob(ports, paths, sha256).status === "ok") there.add(sha256);
   }
   return there;
 }
@@ -167,10 +162,7 @@ function* checked(
   const hash = new GrowingSha256();
   yield* hash.appending(chunks);
   if (hash.hex() === sha256) return;
-  throw sessionDamaged(paths, path, {
-    code: "damaged_blob",
-    message: "does not have the content that its name stands for",
-  });
+  throw foreignContent(paths, path);
 }
 
 function* withEnd(lines: Iterable<Uint8Array>): Generator<Uint8Array> {

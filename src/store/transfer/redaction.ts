@@ -25,11 +25,10 @@ import {
 } from "../../domain/redact.ts";
 import { seal } from "../../domain/seal.ts";
 import type { Redaction, Turn } from "../../domain/turn.ts";
-import { blobPath, blobsOf } from "../blobs.ts";
+import { blobPath, blobsOf, foreignContent } from "../blobs.ts";
 import { ANY_LINEAGE } from "../read/lineage.ts";
 import { HistoryValidator, parseCandidate } from "../read/validate.ts";
 import { chunksOf } from "../read/safe_open.ts";
-import { sessionDamaged } from "../fs_errors.ts";
 import type { SessionPaths } from "../layout.ts";
 
 /** What was replaced, for the header of an export and for the user. */
@@ -176,10 +175,7 @@ function redactBlob(
   addKnown(counts, known, knownBefore);
   if (total(counts) === 0) return null;
   if (before.hex() !== sha256) {
-    throw sessionDamaged(paths, path, {
-      code: "damaged_blob",
-      message: "does not have the content that its name stands for",
-    });
+    throw foreignContent(paths, path);
   }
   return { sha256: after.hex(), bytes, counts };
 }

@@ -6,6 +6,7 @@
  */
 import { decodeUtf8Leniently, encodeUtf8 } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
 import {
   isJsonObject,
   type JsonObject,
@@ -15,8 +16,10 @@ import {
 } from "../../domain/json.ts";
 import type { Ports, ProcessIdentity } from "../../domain/ports.ts";
 import { isTaken, meansFull, sessionDamaged, storageError, systemCode } from "../fs_errors.ts";
-import { FILE_MODE, type SessionPaths } from "../layout.ts";
+import type { Home } from "../home.ts";
+import { FILE_MODE, type SessionPaths, sessionPaths } from "../layout.ts";
 import { lookForFile, readSafely } from "../read/safe_open.ts";
+import { requireSession } from "../read/session.ts";
 
 /** Who holds a lock, as the lock file says. */
 export interface LockOwner {
@@ -316,3 +319,65 @@ export function locked(paths: SessionPaths, owner: LockOwner | null): RepriseErr
     details: { session: paths.id, owner: owner === null ? null : { ...owner } },
   });
 }
+
+/**
+ * Who is writing to a session now, without changing anything. `owner` is `null` while a new holder has not given its
+ * name yet.
+ *
+ * @throws {RepriseError} `no_such_session`, `session_damaged`.
+ */
+export function sessionOwner(
+  ports: Ports,
+  home: Home,
+  id: SessionId,
+): Promise<{ readonly held: boolean; readonly owner: LockOwner | null }> {
+  const paths = sessionPaths(home.sessions, id);
+  requireSession(ports, paths);
+  return inspectLock(ports, paths);
+}
+
+/**
+ * The number of the process that holds a session's lock, for a signal. The process that has the number now must be the
+ * owner: host, PID namespace, boot and start time are compared. An older version's line has only the host: on Linux the
+ * process must then have the lock file open. Systems without `/proc` know host and number only.
+ *
+ * @throws {RepriseError} `session_locked` if any other process may have that number.
+ */
+export function signalledPid(
+  ports: Ports,
+  { home, id, owner }: { readonly home: Home; readonly id: SessionId; readonly owner: LockOwner | null },
+): number {
+  const { process } = ports;
+  const { lock } = sessionPaths(home.sessions, id);
+  const stopIt = `Find the process that holds "${lock}" (fuser, lsof) and stop it`;
+  const refused = (found: string, hint = stopIt) =>
+    new RepriseError("session_locked", `Cannot interrupt session "${id}": ${found}`, { hint });
+  if (owner === null) throw refused("its owner has not given its name yet", "Try again");
+  const { pid, host, identity } = owner;
+  if (host !== process.host) throw refused(`its owner runs on host ${host}`, INTERRUPT_THERE);
+  // In a container the writer may be process 1; elsewhere that is init, to which no line without identity may lead.
+  const lowest = identity === undefined ? 2 : 1;
+  if (!Number.isSafeInteger(pid) || pid < lowest || pid === process.pid) {
+    throw refused(`process ${pid} is no writer`);
+  }
+  if (identity === undefined) {
+    if (Deno.build.os !== "linux" || process.hasOpen(pid, lock)) return pid;
+    throw refused(`nothing shows that process ${pid} holds its lock`);
+  }
+  const ours = process.identityOf(process.pid);
+  if (ours === null) throw refused(`nothing here shows which process ${pid} is`);
+  if (identity.boot_id !== ours.boot_id) {
+    throw refused("its owner runs on another machine of this name, or ran before the last boot");
+  }
+  if (identity.pid_namespace !== ours.pid_namespace) {
+    throw refused("its owner runs in another PID namespace, such as a container", INTERRUPT_THERE);
+  }
+  const now = process.identityOf(pid);
+  if (now === null) throw refused(`its owner, process ${pid}, has ended, but another process holds the lock`);
+  if (now.start_time !== identity.start_time) {
+    throw refused(`process ${pid} is not its owner: it started at another time`);
+  }
+  return pid;
+}
+
+const INTERRUPT_THERE = "Interrupt it there";
