@@ -7,11 +7,12 @@ import { livePorts } from "../src/cli/live_ports.ts";
 import { checkSeal } from "../src/domain/seal.ts";
 import type { Turn } from "../src/domain/turn.ts";
 import { foldHistory } from "../src/fold/fold.ts";
-import { Chain } from "../src/store/read/validate.ts";
+import { HistoryValidator } from "../src/store/read/validate.ts";
 import { openHome } from "../src/store/home.ts";
 import { readSession } from "../src/store/read/session.ts";
-import { readTrusted } from "../src/store/read/safe_open.ts";
-import { isTooDeep, MAX_TURN_BYTES } from "../src/store/read/turn_file.ts";
+import { readSafely } from "../src/store/read/safe_open.ts";
+import { isTooDeep } from "../src/domain/json_depth.ts";
+import { MAX_TURN_BYTES } from "../src/store/read/turn_file.ts";
 import { judgeTurn } from "../src/store/read/turn_schema.ts";
 import { type Bench, sized } from "./bench.ts";
 import { hasProgram, timeProgram } from "./programs.ts";
@@ -91,7 +92,7 @@ function partsOf({ turnsPath, files }: BenchSession) {
   const values = parse();
   const turns: readonly Turn[] = values;
   const chainOf = () => {
-    const chain = new Chain(ID);
+    const chain = new HistoryValidator(ID);
     for (const turn of turns) {
       chain.check(turn);
       chain.advance(turn);
@@ -100,7 +101,7 @@ function partsOf({ turnsPath, files }: BenchSession) {
   const step = (body: () => unknown): Candidate => ({ measure: () => timed(body) });
   return {
     "look and read": step(() =>
-      paths.forEach((path) => readTrusted(ports, path, { maxBytes: MAX_TURN_BYTES }))
+      paths.forEach((path) => readSafely(ports, path, { maxBytes: MAX_TURN_BYTES }))
     ),
     "checksum": step(() => bytes.forEach(checkSeal)),
     "depth": step(() => bytes.forEach(isTooDeep)),

@@ -6,7 +6,7 @@
  */
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { asReprError, RepriseError } from "../src/domain/errors.ts";
+import { asRepriseError, RepriseError } from "../src/domain/errors.ts";
 import { complain, runScript, say } from "../scripts/terminal.ts";
 import type { Bench, BenchContext } from "./bench.ts";
 import { foldBench } from "./fold.ts";
@@ -67,7 +67,7 @@ async function main(args: readonly string[]): Promise<number> {
         for (const line of flags.json === true ? jsonLines(name, report) : table(name, report)) say(line);
       } catch (thrown) {
         failed++;
-        const error = asReprError(thrown);
+        const error = asRepriseError(thrown);
         if (flags.json === true) say(JSON.stringify({ bench: name, ...error.toJSON() }));
         complain(`error: Cannot run bench "${name}": ${error.message}`);
       }

@@ -9,13 +9,8 @@
  */
 import { DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "./demo/prompts.ts";
 import { copyWorkspace } from "./demo/workspace.ts";
-import {
-  answer,
-  functionCall,
-  message,
-  reasoning,
-  startResponsesServer,
-} from "../tests/support/responses_server.ts";
+import { answer, message, reasoning, startResponsesServer } from "../tests/support/responses_server.ts";
+import { functionCall } from "../tests/support/responses_server/script.ts";
 import { sha256Hex } from "../src/domain/hash.ts";
 import { FIXTURE_FORMAT } from "../src/fixture/format.ts";
 import { sealAs } from "../src/fixture/seal.ts";

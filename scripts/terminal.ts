@@ -1,4 +1,4 @@
-import { asReprError } from "../src/domain/errors.ts";
+import { asRepriseError } from "../src/domain/errors.ts";
 
 const encoder = new TextEncoder();
 
@@ -17,7 +17,7 @@ export async function runScript(main: () => Promise<number>): Promise<never> {
   try {
     Deno.exit(await main());
   } catch (thrown) {
-    const error = asReprError(thrown);
+    const error = asRepriseError(thrown);
     complain(`error: ${error.message}`);
     if (error.hint !== undefined) complain(`hint: ${error.hint}`);
     Deno.exit(error.exitCode);

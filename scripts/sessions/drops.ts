@@ -4,14 +4,9 @@
  * @module
  */
 import { rawBlock, says, text, thinking } from "../../tests/support/messages_server/script.ts";
-import {
-  answer,
-  httpError,
-  message,
-  reasoning,
-  type RecordedRequest,
-  type ScriptedResponse,
-} from "../../tests/support/responses_server.ts";
+import { answer, message, reasoning, type RecordedRequest } from "../../tests/support/responses_server.ts";
+import { httpError } from "../../tests/support/responses_server/faults.ts";
+import type { ScriptedResponse } from "../../tests/support/responses_server/script.ts";
 import { HELLO, READS_A } from "./ends.ts";
 import { begin, beginReading, goOn, NO_TOOLS, type Scenario } from "./scenario.ts";
 

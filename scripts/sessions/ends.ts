@@ -6,15 +6,13 @@
  */
 import {
   answer,
-  functionCall,
-  httpError,
   message,
-  quotaExhausted,
   rateLimited,
   reasoning,
-  serverError,
   unauthorized,
 } from "../../tests/support/responses_server.ts";
+import { functionCall } from "../../tests/support/responses_server/script.ts";
+import { httpError, quotaExhausted, serverError } from "../../tests/support/responses_server/faults.ts";
 import { begin, beginReading, goOn, type Scenario } from "./scenario.ts";
 
 /** An answer in words. */

@@ -4,7 +4,8 @@
  * @module
  */
 import { says, text } from "../../tests/support/messages_server/script.ts";
-import { answer, message, serverError } from "../../tests/support/responses_server.ts";
+import { answer, message } from "../../tests/support/responses_server.ts";
+import { serverError } from "../../tests/support/responses_server/faults.ts";
 import { begin, type Scenario } from "./scenario.ts";
 
 const ANSWER = answer([message("Grüß dich.")]);

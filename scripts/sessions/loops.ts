@@ -4,13 +4,8 @@
  * @module
  */
 import { read, shellArgv } from "../../tests/support/calls.ts";
-import {
-  answer,
-  type DialectName,
-  functionCall,
-  message,
-  reasoning,
-} from "../../tests/support/responses_server.ts";
+import { answer, type DialectName, message, reasoning } from "../../tests/support/responses_server.ts";
+import { functionCall } from "../../tests/support/responses_server/script.ts";
 import type { ProviderKind } from "../../src/domain/fingerprint.ts";
 import { HELLO } from "./ends.ts";
 import { goOn, type Scenario, type ScenarioStep } from "./scenario.ts";

@@ -5,7 +5,9 @@
  * @module
  */
 import { edit, EVERYTHING, read, shellArgv, shellLine, write } from "../../tests/support/calls.ts";
-import { answer, httpError, reasoning, type ScriptedItem } from "../../tests/support/responses_server.ts";
+import { answer, reasoning } from "../../tests/support/responses_server.ts";
+import { httpError } from "../../tests/support/responses_server/faults.ts";
+import type { ScriptedItem } from "../../tests/support/responses_server/script.ts";
 import { HELLO } from "./ends.ts";
 import { goOn, type Scenario, type ScenarioStep } from "./scenario.ts";
 

@@ -3,13 +3,8 @@
  *
  * @module
  */
-import {
-  answer,
-  message,
-  reasoning,
-  type RecordedRequest,
-  type ScriptedResponse,
-} from "../../tests/support/responses_server.ts";
+import { answer, message, reasoning, type RecordedRequest } from "../../tests/support/responses_server.ts";
+import type { ScriptedResponse } from "../../tests/support/responses_server/script.ts";
 import {
   OTHER_WORDS,
   reasoningIds,

@@ -6,7 +6,8 @@
 import type { StepKill } from "../../src/fixture/session/session_file.ts";
 import type { ProviderKind } from "../../src/domain/fingerprint.ts";
 import type { ScriptedAnswer } from "../../tests/support/messages_server/script.ts";
-import type { DialectName, RecordedRequest, ScriptedResponse } from "../../tests/support/responses_server.ts";
+import type { DialectName, RecordedRequest } from "../../tests/support/responses_server.ts";
+import type { ScriptedResponse } from "../../tests/support/responses_server/script.ts";
 
 /** An answer, or what makes one of the request. */
 export type GivenAnswer = ScriptedResponse | ((request: RecordedRequest) => ScriptedResponse);

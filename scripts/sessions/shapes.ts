@@ -4,7 +4,8 @@
  * @module
  */
 import { says, text, thinking, toolUse } from "../../tests/support/messages_server/script.ts";
-import { answer, functionCall, message, reasoning } from "../../tests/support/responses_server.ts";
+import { answer, message, reasoning } from "../../tests/support/responses_server.ts";
+import { functionCall } from "../../tests/support/responses_server/script.ts";
 import { HELLO, READS_A } from "./ends.ts";
 import { beginReading, goOn, type Scenario } from "./scenario.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Item, Omission, Usage } from "../domain/event.ts";
-import type { ApiFailure } from "../domain/failure.ts";
+import type { ApiFailure } from "../domain/errors.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";

@@ -4,9 +4,8 @@
  *
  * @module
  */
-import type { ErrorCode } from "../domain/errors.ts";
+import type { ApiFailure, ErrorCode } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../domain/json.ts";
-import type { ApiFailure } from "../domain/failure.ts";
 import { excerptOf, oneLine, quoted } from "./message.ts";
 import { errorBodySchema, mismatchOf } from "./wire.ts";
 

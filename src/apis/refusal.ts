@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApiFailure } from "../domain/failure.ts";
+import type { ApiFailure } from "../domain/errors.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import { codeOfWords, isServerFault } from "./failure.ts";
 import type { RequestRefusal } from "./api.ts";

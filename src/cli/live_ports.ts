@@ -1,6 +1,5 @@
 import type { Clock, Ports } from "../domain/ports.ts";
-import { denoFiles } from "../store/deno_files.ts";
-import { hasOpenFile, processIdentity } from "../store/write/process_identity.ts";
+import { denoFiles, hasOpenFile, processIdentity } from "../store/deno_files.ts";
 import { killRunningGroups } from "../tools/shell/process_group.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { Send } from "../transport/http.ts";

@@ -1,4 +1,4 @@
-import { asReprError, RepriseError } from "../domain/errors.ts";
+import { asRepriseError, RepriseError } from "../domain/errors.ts";
 import { narrowProcessEnvironment } from "./environment.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import { VERSION } from "./version.ts";
@@ -19,7 +19,7 @@ export async function main(args: readonly string[], ports: ProgramPorts): Promis
     const program = buildProgram({ ports, finish: (code) => exitCode = code }, own, command);
     await program.parseAsync(own.length === 0 ? ["--help"] : [...own], { from: "user" });
   } catch (error) {
-    const known = commanderError(error, args) ?? asReprError(error);
+    const known = commanderError(error, args) ?? asRepriseError(error);
     if (known === "shown") return args.length === 0 ? 2 : 0;
     await report(known, args, ports);
     return known.exitCode;

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { decodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { isJsonObject } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
@@ -47,7 +48,7 @@ export function readConfig(ports: Ports): Config {
   if (other !== null) throw refuse(`it is ${other}, not a regular file`);
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(ports.files.read(path)));
+    value = JSON.parse(decodeUtf8(ports.files.read(path)));
   } catch (cause) {
     throw refuse(cause instanceof SyntaxError ? "it is not JSON" : "it cannot be read", cause);
   }

@@ -1,3 +1,4 @@
+import { encodeUtf8 } from "../domain/bytes.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import type { Folded } from "../fold/fold.ts";
 
@@ -13,12 +14,10 @@ export interface HistorySize {
 /** What the token figures are, for whoever reads them. */
 export const TOKEN_ESTIMATE = "bytes / 4, rounded up: an estimate, not a count";
 
-const encoder = new TextEncoder();
-
 /** The size of a folded history. */
 export function sizeOf({ entries }: Folded): HistorySize {
   let bytes = 0;
-  for (const entry of entries) bytes += encoder.encode(JSON.stringify(payloadOf(entry))).length;
+  for (const entry of entries) bytes += encodeUtf8(JSON.stringify(payloadOf(entry))).length;
   return { entries: entries.length, bytes, tokens: Math.ceil(bytes / 4) };
 }
 

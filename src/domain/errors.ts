@@ -93,7 +93,7 @@ const EXIT_CODE_OF = {
 export type ErrorCode = keyof typeof EXIT_CODE_OF;
 
 /** What a {@linkcode RepriseError} may carry beside its code and message. */
-export interface ReprErrorOptions {
+export interface RepriseErrorOptions {
   /** What the user can do next; one sentence. */
   readonly hint?: string;
   /** Facts for programs, shown as `details` in `--json` mode. */
@@ -109,7 +109,7 @@ export class RepriseError extends Error {
   readonly hint: string | undefined;
   readonly details: JsonObject;
 
-  constructor(code: ErrorCode, message: string, options: ReprErrorOptions = {}) {
+  constructor(code: ErrorCode, message: string, options: RepriseErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.hint = options.hint;
@@ -135,11 +135,25 @@ export class RepriseError extends Error {
 }
 
 /** Any thrown value as a {@linkcode RepriseError}; what is not one becomes `unexpected`. */
-export function asReprError(error: unknown): RepriseError {
+export function asRepriseError(error: unknown): RepriseError {
   if (error instanceof RepriseError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new RepriseError("unexpected", `Unexpected error: ${message}`, {
     hint: "Run again with --debug for the stack trace",
     cause: error,
   });
+}
+
+/** Why an API did not do what it was asked: in an HTTP answer, inside a stream, or for lack of any answer. */
+export interface ApiFailure {
+  readonly code: ErrorCode;
+  /** One line for people; it holds the provider's own words, cut and cleaned, and never a key. */
+  readonly message: string;
+  /** The HTTP status, or `null` for a failure inside a stream or without an answer. */
+  readonly status: number | null;
+  readonly providerCode: string | null;
+  readonly providerType: string | null;
+  readonly param: string | null;
+  /** True when the same request may succeed later. */
+  readonly retryable: boolean;
 }

@@ -338,16 +338,16 @@ export const NO_USAGE: Usage = {
 };
 
 /** The sum of two counts, at most 2^53 − 1: no turn file may hold a larger one, whatever servers say. */
-export function addCounts(a: number, b: number): number {
+export function addTokenCounts(a: number, b: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER, a + b);
 }
 
 /** The sum of two usages, member by member. */
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
-    input_tokens: addCounts(a.input_tokens, b.input_tokens),
-    cached_tokens: addCounts(a.cached_tokens, b.cached_tokens),
-    output_tokens: addCounts(a.output_tokens, b.output_tokens),
-    reasoning_tokens: addCounts(a.reasoning_tokens, b.reasoning_tokens),
+    input_tokens: addTokenCounts(a.input_tokens, b.input_tokens),
+    cached_tokens: addTokenCounts(a.cached_tokens, b.cached_tokens),
+    output_tokens: addTokenCounts(a.output_tokens, b.output_tokens),
+    reasoning_tokens: addTokenCounts(a.reasoning_tokens, b.reasoning_tokens),
   };
 }

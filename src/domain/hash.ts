@@ -1,15 +1,28 @@
 import { createHash } from "node:crypto";
 
-/** Grows a sha256 piece by piece, and tells what it would be if one last piece came now. */
+/** A sha256 that grows piece by piece. */
 export class GrowingSha256 {
   readonly #hash = createHash("sha256");
 
-  /** Appends text as UTF-8: a piece must not end inside a surrogate pair. */
-  append(text: string): void {
-    this.#hash.update(text);
+  /** Appends bytes, or text as UTF-8: a piece of text must not end inside a surrogate pair. */
+  append(piece: string | Uint8Array): void {
+    this.#hash.update(piece);
   }
 
-  /** The sha256 of all that was appended and `text`, as 64 lower-case hex digits. `text` is not appended. */
+  /** Passes `chunks` on and appends each of them. */
+  *appending<T extends Uint8Array>(chunks: Iterable<T>): Generator<T> {
+    for (const chunk of chunks) {
+      this.append(chunk);
+      yield chunk;
+    }
+  }
+
+  /** The sha256 of all appended pieces, as 64 lower-case hex digits; more may be appended. */
+  hex(): string {
+    return this.#hash.copy().digest("hex");
+  }
+
+  /** The sha256 of all appended pieces and `text`, which is not appended. */
   hexWith(text: string): string {
     return this.#hash.copy().update(text).digest("hex");
   }

@@ -108,3 +108,6 @@ export interface Ports {
   /** What to pin as the workspace: the real directory, or `/workspace` where a fixture is played. */
   readonly workspacePin: (directory: string) => string;
 }
+
+/** A day of 24 hours, in milliseconds. */
+export const DAY_MS = 24 * 60 * 60 * 1000;

@@ -3,13 +3,13 @@
  *
  * @module
  */
+import { encodeUtf8 } from "./bytes.ts";
 import { Buffer } from "node:buffer";
 import { sha256Hex } from "./hash.ts";
 
 const SUM_MEMBER = '"sum":"';
 /** `"sum":"` + 64 hex digits + `"}` + newline. */
 const TAIL_LENGTH = SUM_MEMBER.length + 64 + 3;
-const encoder = new TextEncoder();
 
 /** A sealed text and the sum that its last member carries. */
 export interface Sealed {
@@ -20,7 +20,7 @@ export interface Sealed {
 /** Seals an open JSON object text: `text` ends with a comma after its last member, without the closing brace. */
 export function seal(text: string): Sealed {
   const sum = sha256Hex(text);
-  return { bytes: encoder.encode(`${text}${SUM_MEMBER}${sum}"}\n`), sum };
+  return { bytes: encodeUtf8(`${text}${SUM_MEMBER}${sum}"}\n`), sum };
 }
 
 /**

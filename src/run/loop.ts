@@ -3,8 +3,9 @@
  *
  * @module
  */
+import { encodeUtf8 } from "../domain/bytes.ts";
 import { addUsage, NO_USAGE, type ToolCallEvent, type Usage } from "../domain/event.ts";
-import { asReprError, type ExitCode, RepriseError } from "../domain/errors.ts";
+import { asRepriseError, type ExitCode, RepriseError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import { counted } from "../domain/text.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
@@ -44,7 +45,7 @@ export async function executeRun(setup: RunSetup, start: RunStart): Promise<RunE
   try {
     end = await run.proceed();
   } catch (error) {
-    end = endOfError(asReprError(error));
+    end = endOfError(asRepriseError(error));
   }
   return run.close(end);
 }
@@ -53,9 +54,8 @@ function openRun(setup: RunSetup, start: RunStart): Run {
   const { writer } = setup;
   const before = writer.manifest;
   if (start.kind === "continue") requireUnfinished(writer.id, before);
-  const encoder = new TextEncoder();
   const texts = [setup.instructions, JSON.stringify(toolSchemas(setup.tools))].map((text) =>
-    encoder.encode(text)
+    encodeUtf8(text)
   );
   const [instructions = "", tools = ""] = texts.map((text) => sha256Hex(text));
   // What is known of key and account belongs to responses.
@@ -244,7 +244,7 @@ class Run {
         this.saved(turn);
       }
     } catch (failure) {
-      const unsaved = endOfError(asReprError(failure));
+      const unsaved = endOfError(asRepriseError(failure));
       if (error === null || unsaved.state === "diverged") ({ state, error } = unsaved);
     }
     if (error !== null) this.#setup.emit({ ...error.toJSON(), type: "error" });

@@ -1,12 +1,12 @@
-import { judge, type Policy, type Verdict } from "../tools/permission/policy.ts";
-import type { Subject } from "../tools/tool.ts";
+import { judgePermission, type PermissionVerdict, type Policy } from "../tools/permission/policy.ts";
+import type { CallSubject } from "../tools/tool.ts";
 
 /** What a person answers. `always` holds for the same call, for the rest of the run. */
 export type Answer = "yes" | "no" | "always";
 
 /** A question to a person: exactly what would run. */
 export interface Question {
-  readonly subject: Subject;
+  readonly subject: CallSubject;
   /** The call's arguments as the model wrote them. */
   readonly argumentsText: string;
 }
@@ -17,7 +17,7 @@ export type Ask = (question: Question) => Promise<Answer>;
 /** A decision that stands. */
 export interface Decision {
   readonly allowed: boolean;
-  readonly reason: Verdict["reason"];
+  readonly reason: PermissionVerdict["reason"];
   readonly rule: string | null;
 }
 
@@ -36,7 +36,7 @@ export class PermissionGate {
   /** The decision on one call. Questions come one at a time: callers wait for each. */
   async decide(question: Question): Promise<Decision> {
     const { subject } = question;
-    const verdict = judge(this.policy, subject, this.#ask !== null);
+    const verdict = judgePermission(this.policy, subject, this.#ask !== null);
     if (verdict.decision !== "ask" || this.#ask === null) {
       return { allowed: verdict.decision === "allow", reason: verdict.reason, rule: verdict.rule };
     }

@@ -11,8 +11,7 @@ import {
   mayBeSameAccount,
   mayBeSameEndpoint,
 } from "../domain/fingerprint.ts";
-import type { ApiFailure } from "../domain/failure.ts";
-import type { RepriseError } from "../domain/errors.ts";
+import type { ApiFailure, RepriseError } from "../domain/errors.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import type { Turn, TurnDraft } from "../domain/turn.ts";
 import type { Folded } from "../fold/fold.ts";

@@ -5,7 +5,7 @@
  */
 import type { Item, Omission, Usage } from "../domain/event.ts";
 import { NO_USAGE } from "../domain/event.ts";
-import { asReprError, RepriseError } from "../domain/errors.ts";
+import { type ApiFailure, asRepriseError, RepriseError } from "../domain/errors.ts";
 import { fingerprintText } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { JsonObject } from "../domain/json.ts";
@@ -16,7 +16,6 @@ import { needsOlderTurns } from "../fold/overrides.ts";
 import type { BuiltRequest, FinishedResponse } from "../apis/api.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import { openEventStream } from "../transport/exchange.ts";
-import type { ApiFailure } from "../domain/failure.ts";
 import { failureOfError, standingOmissions } from "./refusals.ts";
 import { failureOfResponse } from "./failure.ts";
 import { eventsOfResponse } from "./item_events.ts";
@@ -203,7 +202,7 @@ async function receive(
     }
     if (response === null) { for (const update of assembler.end()) take(update); }
   } catch (error) {
-    return { items: inOrder(placed), response, error: setup.stop.error ?? asReprError(error), account };
+    return { items: inOrder(placed), response, error: setup.stop.error ?? asRepriseError(error), account };
   }
   return {
     items: inOrder(placed),

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { encodeUtf8 } from "../domain/bytes.ts";
 import type { CheckpointRef } from "../domain/event.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import { GrowingSha256, sha256Hex } from "../domain/hash.ts";
@@ -206,8 +207,7 @@ export function prefixReport(before: string, next: string): PrefixReport {
   // All but the closing bracket and brace: what follows in a longer request.
   const wanted = before.slice(0, -2);
   if (next.startsWith(wanted)) return { extends: true };
-  const encoder = new TextEncoder();
-  const [old, now] = [encoder.encode(wanted), encoder.encode(next)];
+  const [old, now] = [encodeUtf8(wanted), encodeUtf8(next)];
   let byte = 0;
   while (byte < old.length && old[byte] === now[byte]) byte++;
   return { extends: false, item: firstDifference(before, next), byte };

@@ -3,18 +3,16 @@
  *
  * @module
  */
-import { createHash } from "node:crypto";
-import { sha256Hex } from "../domain/hash.ts";
+import type { RepriseError } from "../domain/errors.ts";
+import { GrowingSha256, sha256Hex } from "../domain/hash.ts";
 import { isJsonObject, stringMember } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
-import { chunksOf } from "./chunks.ts";
-import { damaged } from "./damage.ts";
+import { chunksOf, lookForFile, readSafely } from "./read/safe_open.ts";
+import { isTaken, sessionDamaged } from "./fs_errors.ts";
 import { isBlobName, type SessionPaths } from "./layout.ts";
 import { claimName, orSyncFailed, unlinkQuietly, writeTemporary } from "./write/publish.ts";
-import { isTaken } from "./fs_errors.ts";
-import { lookForFile, readTrusted } from "./read/safe_open.ts";
 
 /** The largest blob that is read or written, in bytes. */
 export const MAX_BLOB_BYTES = 1024 * 1024 * 1024;
@@ -22,11 +20,11 @@ export const MAX_BLOB_BYTES = 1024 * 1024 * 1024;
 /** A blob that a turn names. */
 export interface BlobUse {
   readonly sha256: string;
-  /** Its length where the turn says it. */
+  /** Its length, if the turn names it. */
   readonly bytes?: number;
   /** Which member of the turn names it. */
   readonly by: string;
-  /** True when the next request or what the model was told depends on it; false for records about old requests. */
+  /** True if the next request or a text for the model depends on it; false for records about old requests. */
   readonly needed: boolean;
 }
 
@@ -53,10 +51,36 @@ export function blobsOf(turn: Turn): BlobUse[] {
   return uses;
 }
 
-/** Blobs of which one of `turns` records that they are lost: no reader needs those any more. */
+/** Blobs that `turns` record as lost: no reader needs them. */
 export function lostBlobsIn(turns: readonly Turn[]): Set<string> {
   const events = turns.flatMap((turn) => turn.events);
   return new Set(events.flatMap((event) => event.type === "blob_lost" ? [event.sha256] : []));
+}
+
+/**
+ * Finds the blobs that `turns` name and that exist, each once. Throws the runtime's errors.
+ *
+ * @throws {RepriseError} `session_damaged` for a file that is not ours, and for a needed blob that is missing and not
+ * in `lost`.
+ */
+export function* existingBlobs(
+  ports: Ports,
+  paths: SessionPaths,
+  { turns, lost }: { readonly turns: readonly Turn[]; readonly lost: ReadonlySet<string> },
+): Generator<{ readonly sha256: string; readonly needed: boolean }> {
+  const named = new Map<string, boolean>();
+  for (const { sha256, needed } of turns.flatMap(blobsOf)) {
+    named.set(sha256, needed || named.get(sha256) === true);
+  }
+  for (const [sha256, needed] of named) {
+    const path = blobPath(paths, sha256);
+    const looked = lookForFile(ports, path);
+    if (looked.status === "refused") throw sessionDamaged(paths, path, looked);
+    if (looked.status === "ok") yield { sha256, needed };
+    else if (needed && !lost.has(sha256)) {
+      throw sessionDamaged(paths, path, { code: "missing_blob", message: "is missing" });
+    }
+  }
 }
 
 /** The path of a blob. `sha256` comes from files, so it is checked before it becomes a path segment. */
@@ -65,7 +89,7 @@ export function blobPath(paths: SessionPaths, sha256: string): string {
   return `${paths.blobs}/${sha256}`;
 }
 
-/** What is wrong with a blob. */
+/** Damage of a blob. */
 export interface BadBlob {
   readonly status: "bad";
   readonly code: "missing_blob" | "damaged_blob";
@@ -79,7 +103,12 @@ const FOREIGN: BadBlob = {
   message: "does not have the content that its name stands for",
 };
 
-/** What is wrong with a blob, or its length; it is never whole in memory. Throws the runtime's errors. */
+/** `session_damaged` for a blob with another content than its name says. */
+export function foreignContent(paths: SessionPaths, path: string): RepriseError {
+  return sessionDamaged(paths, path, FOREIGN);
+}
+
+/** Returns the damage of a blob or its length; the blob is never whole in memory. Throws the runtime's errors. */
 export function inspectBlob(
   ports: Ports,
   paths: SessionPaths,
@@ -94,27 +123,27 @@ export function inspectBlob(
     const message = `has ${size} bytes, more than the cap of ${MAX_BLOB_BYTES}`;
     return { status: "bad", code: "damaged_blob", message };
   }
-  const hash = createHash("sha256");
-  for (const chunk of chunksOf(ports, path)) hash.update(chunk);
-  return hash.digest("hex") === sha256 ? { status: "ok", size } : FOREIGN;
+  const hash = new GrowingSha256();
+  for (const chunk of chunksOf(ports, path)) hash.append(chunk);
+  return hash.hex() === sha256 ? { status: "ok", size } : FOREIGN;
 }
 
-/** The bytes of a blob, or what is wrong with it. Throws the runtime's errors. */
+/** Returns the bytes of a blob or its damage. Throws the runtime's errors. */
 export function loadBlob(
   ports: Ports,
   paths: SessionPaths,
   sha256: string,
 ): { readonly status: "ok"; readonly bytes: Uint8Array } | BadBlob {
-  const read = readTrusted(ports, blobPath(paths, sha256), { maxBytes: MAX_BLOB_BYTES });
+  const read = readSafely(ports, blobPath(paths, sha256), { maxBytes: MAX_BLOB_BYTES });
   if (read.status === "missing") return MISSING;
   if (read.status === "refused") return { status: "bad", code: "damaged_blob", message: read.message };
   return sha256Hex(read.bytes) === sha256 ? read : FOREIGN;
 }
 
 /**
- * Puts a content into `blobs/`, durably. A blob that is there already is kept. `check` is that of {@linkcode claimName}.
+ * Writes a content to `blobs/`, durably. An existing blob is kept. `check` is that of {@linkcode claimName}.
  *
- * @throws {RepriseError} `session_damaged` when what is there cannot be that content; the runtime's errors.
+ * @throws {RepriseError} `session_damaged` if the existing file cannot have that content; the runtime's errors.
  */
 export function publishBlob(
   ports: Ports,
@@ -145,10 +174,10 @@ function isThere(
 ): boolean {
   const looked = lookForFile(ports, blob.path);
   if (looked.status === "missing") return false;
-  if (looked.status === "refused") throw damaged(paths, blob.path, looked);
+  if (looked.status === "refused") throw sessionDamaged(paths, blob.path, looked);
   const { size } = looked.facts;
   if (size === blob.size) return true;
-  throw damaged(paths, blob.path, {
+  throw sessionDamaged(paths, blob.path, {
     code: "damaged_blob",
     message: `has ${counted(size, "byte")}, but its content has ${blob.size}`,
   });

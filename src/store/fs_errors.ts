@@ -1,10 +1,11 @@
 /**
- * What the file system refused, as the errors that users meet (exit 14): `storageError` about the home and the sessions
- * in it, `fileError` about any other path that a user names.
+ * Errors about files that users meet: `storageError` about the home and its sessions and `fileError` about any other path
+ * (exit 14), and the errors about the content of a session's files.
  *
  * @module
  */
 import { type ErrorCode, RepriseError } from "../domain/errors.ts";
+import { insideSession, type SessionPaths } from "./layout.ts";
 
 const CODE_OF_CLASS: Record<string, string> = {
   AlreadyExists: "EEXIST",
@@ -24,12 +25,12 @@ export function systemCode(error: unknown): string | null {
   return CODE_OF_CLASS[error.name] ?? byMessage?.[1] ?? null;
 }
 
-/** True when a name was taken already. */
+/** True if a name was taken already. */
 export function isTaken(error: unknown): boolean {
   return systemCode(error) === "EEXIST";
 }
 
-/** True when there is no room for another byte. */
+/** True if there is no room for another byte. */
 export function meansFull(error: unknown): boolean {
   const code = systemCode(error);
   return code === "ENOSPC" || code === "EDQUOT";
@@ -37,12 +38,12 @@ export function meansFull(error: unknown): boolean {
 
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EXDEV", "EMLINK"]);
 
-/** True when the file system has no hard links here, as on FAT and some network file systems. */
+/** True if the file system has no hard links here, as on FAT and some network file systems. */
 export function meansNoLinks(error: unknown): boolean {
   return NO_LINKS.has(systemCode(error) ?? "");
 }
 
-/** What can be done, by what was refused. */
+/** Advice for each kind of refusal. */
 type Hints = Readonly<Record<"full" | "denied" | "readOnly" | "tooLarge" | "failed", string>>;
 
 const RAISE_LIMIT = 'Raise the limit on the size of files ("ulimit -f")';
@@ -96,7 +97,7 @@ function refusalOf(error: unknown): Refusal {
 
 /**
  * A file system's error as `storage_full`, `storage_denied` or `storage_failed`. `tried` starts with a verb,
- * such as `append turn 3 to session "fix-ci"`. A {@linkcode RepriseError} is returned as it is.
+ * such as `append turn 3 to session "fix-ci"`. A {@linkcode RepriseError} is returned unchanged.
  */
 export function storageError(error: unknown, tried: string, path: string): RepriseError {
   return refused(error, { tried, path, hints: HOME_HINTS });
@@ -120,7 +121,7 @@ function refused(
   });
 }
 
-/** Runs `operation`; what the file system refuses is thrown as {@linkcode storageError}, our own bugs as they are. */
+/** Runs `operation`. Throws errors of the file system as {@linkcode storageError}, and our own bugs unchanged. */
 export function orStorageError<T>(tried: string, path: string, operation: () => T): T {
   return orRefused(operation, (error) => storageError(error, tried, path));
 }
@@ -137,4 +138,30 @@ function orRefused<T>(operation: () => T, told: (error: unknown) => RepriseError
     if (error instanceof TypeError || error instanceof RangeError) throw error;
     throw told(error);
   }
+}
+
+/** `session_damaged` (exit 12) for the file or directory at `path`. */
+export function sessionDamaged(
+  paths: SessionPaths,
+  path: string,
+  finding: { readonly code: string; readonly message: string },
+): RepriseError {
+  const where = path === paths.root ? "its directory" : insideSession(paths, path);
+  return new RepriseError(
+    "session_damaged",
+    `Cannot read session "${paths.id}": ${where} ${finding.message}`,
+    {
+      hint:
+        `See all findings with "reprise fsck ${paths.id}", and mend them with "reprise repair ${paths.id}"`,
+      details: { session: paths.id, path, finding: finding.code },
+    },
+  );
+}
+
+/** `format_too_new` (exit 2) for the turn file `where`, a path inside the session. */
+export function sessionTooNew(paths: SessionPaths, where: string, found: string): RepriseError {
+  return new RepriseError("format_too_new", `Cannot continue session "${paths.id}": ${where} ${found}`, {
+    hint: `Use a newer version of reprise; "reprise show ${paths.id}" still prints the session`,
+    details: { session: paths.id, path: where },
+  });
 }

@@ -1,20 +1,19 @@
 /**
- * The directory that holds all sessions: opening it, listing it, finding a session in it.
+ * Opens the directory that holds all sessions, lists them and finds one.
  *
  * @module
  */
+import { decodeUtf8Leniently } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { isSessionId, parseSessionId, type SessionId } from "../domain/ids.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import { orStorageError, storageError, systemCode } from "./fs_errors.ts";
-import { sessionPaths } from "./layout.ts";
-import { lastSign } from "./read/last_sign.ts";
-import { readManifest } from "./read/manifest_file.ts";
+import { type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "./layout.ts";
+import { readManifest, rebuildLoosely } from "./read/manifest.ts";
+import { lookForDirectory, lookForFile } from "./read/safe_open.ts";
 import { ensureDirectory } from "./write/publish.ts";
-import { rebuildLoosely } from "./read/rebuild_manifest.ts";
-import { lookForDirectory } from "./read/safe_open.ts";
 
 /** A checked home directory. */
 export interface Home {
@@ -24,7 +23,7 @@ export interface Home {
 }
 
 /**
- * Checks a home directory, and with `create` makes what is missing of it (0700).
+ * Checks a home directory; with `create`, creates its missing parts (0700).
  *
  * @throws {RepriseError} `storage_denied` for a symbolic link, another owner or no permission; `storage_failed` for
  * anything that is not a directory.
@@ -49,7 +48,7 @@ export function openHome(ports: Ports, path: string, options: { readonly create?
   return home;
 }
 
-/** Makes a directory and each missing parent, and makes each new name durable. */
+/** Creates a directory and each missing parent, and makes each new name durable. */
 function makeWithParents(ports: Ports, path: string): void {
   const parent = parentOf(path);
   if (parent !== path && ports.files.facts(parent) === null) makeWithParents(ports, parent);
@@ -57,7 +56,7 @@ function makeWithParents(ports: Ports, path: string): void {
   syncForeignDirectory(ports, parent);
 }
 
-/** Syncs the directory that holds the home, where we may: one that we cannot read cannot be opened for it. */
+/** Syncs the directory that holds the home, if we may: a directory that we cannot read cannot be opened for that. */
 export function syncForeignDirectory(ports: Ports, path: string): void {
   try {
     ports.files.syncDirectory(path);
@@ -77,9 +76,9 @@ export function parentOf(path: string): string {
 export interface SessionSummary {
   readonly id: SessionId;
   readonly path: string;
-  /** From the manifest, or made from the turns where that one does not serve; `null` where neither does. */
+  /** From the manifest, or rebuilt from the turns if that is unusable; `null` if both are. */
   readonly manifest: Manifest | null;
-  /** What is wrong with the manifest, or with the session. */
+  /** Describes the damage of the manifest or of the session. */
   readonly problem?: string;
 }
 
@@ -125,7 +124,7 @@ function summaryOf(ports: Ports, home: Home, id: SessionId): SessionSummary {
   }
 }
 
-/** How many candidates a message names. */
+/** Number of candidates that a message names. */
 const CANDIDATES = 5;
 
 /**
@@ -168,15 +167,15 @@ export function resolveSession(
 }
 
 /**
- * The newest session of a workspace. Where a manifest does not serve, what is left of the turns says when and where a
- * session was used: a damaged one is chosen too, and opening it says what is wrong, instead of an older one that the
- * user did not mean.
+ * The newest session of a workspace. If a manifest is unusable, the remaining turns tell when and where the session was
+ * used. So a damaged session is chosen too, and opening it reports the damage: an older session is not what the user
+ * meant.
  */
 function lastSession(ports: Ports, home: Home, workspace: string): SessionId {
   const used = listSessions(ports, home).flatMap(({ id, manifest, problem }) => {
     const sign = manifest !== null && problem === undefined
       ? { at: manifest.updated_at, workspace: manifest.pins.workspace }
-      : lastSign(ports, sessionPaths(home.sessions, id));
+      : lastUse(ports, sessionPaths(home.sessions, id));
     const isHere = sign !== null && (sign.workspace === null || sign.workspace === workspace);
     return isHere ? [{ id, at: sign.at }] : [];
   });
@@ -196,4 +195,83 @@ function quoted(ids: readonly SessionId[]): string {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The last sign of use. */
+interface LastUse {
+  /** ISO 8601 UTC with milliseconds. */
+  readonly at: string;
+  /** `null` if damage hides it. */
+  readonly workspace: string | null;
+}
+
+/** Length of the part of a file that is read, in bytes: the members before the events of a turn. */
+const HEAD_BYTES = 64 * 1024;
+
+/**
+ * The last sign of use of a session; `null` if its directory holds neither a manifest nor a turn. Of a session that
+ * cannot be read, when its directory was changed.
+ */
+function lastUse(ports: Ports, paths: SessionPaths): LastUse | null {
+  const root = ports.files.facts(paths.root);
+  if (root === null) return null;
+  const unknown: LastUse = { at: instantOf(root.modified), workspace: null };
+  try {
+    if (lookForDirectory(ports, paths.root).status !== "ok") return unknown;
+    const turns = lookForDirectory(ports, paths.turns);
+    if (turns.status === "refused") return unknown;
+    const names = turns.status === "missing" ? [] : ports.files.list(paths.turns);
+    const numbers = names.flatMap((name) => turnNumberOf(name) ?? []).sort((a, b) => b - a);
+    const [newest] = numbers;
+    if (newest === undefined) return ports.files.facts(paths.manifest) === null ? null : unknown;
+    const path = turnPath(paths, newest);
+    const at = memberOf(headOf(ports, path), "at");
+    const isInstant = at !== null && INSTANT.test(at);
+    return {
+      at: isInstant ? at : instantOf(ports.files.facts(path)?.modified ?? null),
+      workspace: workspaceOf(ports, paths, numbers),
+    };
+  } catch {
+    // Opening it says what the disk refused.
+    return unknown;
+  }
+}
+
+/** The workspace of the newest run; `null` if a turn that may name another one cannot be read. */
+function workspaceOf(ports: Ports, paths: SessionPaths, newestFirst: readonly number[]): string | null {
+  for (const number of newestFirst) {
+    const head = headOf(ports, turnPath(paths, number));
+    const workspace = memberOf(head, "workspace");
+    if (workspace !== null) return workspace;
+    // Members have a fixed order: with the events in sight, there were no pins.
+    if (!head.includes('"events":[')) return null;
+  }
+  return null;
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** A string member in a text that may be cut or altered; `null` if it is not there. */
+function memberOf(text: string, name: string): string | null {
+  const found = new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*")`).exec(text.split('"events":[', 1)[0] ?? "");
+  try {
+    return found === null ? null : JSON.parse(found[1] as string);
+  } catch {
+    return null;
+  }
+}
+
+function headOf(ports: Ports, path: string): string {
+  if (lookForFile(ports, path).status !== "ok") return "";
+  const file = ports.files.openRead(path);
+  try {
+    const bytes = new Uint8Array(HEAD_BYTES);
+    return decodeUtf8Leniently(bytes.subarray(0, file.read(bytes)));
+  } finally {
+    file.close();
+  }
+}
+
+function instantOf(milliseconds: number | null): string {
+  return new Date(milliseconds ?? 0).toISOString();
 }

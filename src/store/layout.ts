@@ -1,5 +1,5 @@
 /**
- * Where everything lies inside a home. Only parsed session ids and our own names become path segments.
+ * Paths and names of the files in a home. Only parsed session ids and our own names become path segments.
  *
  * @module
  */
@@ -50,7 +50,7 @@ export function insideSession(paths: SessionPaths, path: string): string {
   return path.startsWith(`${paths.root}/`) ? path.slice(paths.root.length + 1) : path;
 }
 
-/** The number in a turn file's name, or `null` when it is not one that we write (`0000003.json` is not). */
+/** The number in a turn file's name, or `null` if it is not one that we write (`0000003.json` is not). */
 export function turnNumberOf(name: string): number | null {
   const match = /^(\d{6,15})\.json$/.exec(name);
   if (match === null) return null;

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { decodeUtf8Exactly, decodeUtf8WithMark } from "../domain/bytes.ts";
 
 /** How far into a file a NUL byte makes it binary. */
 export const BINARY_PROBE_BYTES = 8 * 1024;
@@ -20,10 +21,10 @@ export function isBinary(start: Uint8Array): boolean {
 }
 
 /** Decodes UTF-8; a byte order mark stays, so that the text is what the file holds. */
-export function decodeUtf8(bytes: Uint8Array): Decoded {
+export function decodeContent(bytes: Uint8Array): Decoded {
   try {
-    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), lossy: false };
+    return { text: decodeUtf8Exactly(bytes), lossy: false };
   } catch {
-    return { text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), lossy: true };
+    return { text: decodeUtf8WithMark(bytes), lossy: true };
   }
 }

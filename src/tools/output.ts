@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { encodeUtf8 } from "../domain/bytes.ts";
 import { headOf, tailOf } from "../domain/text.ts";
 
 /** The longest output that a model is shown when nobody says otherwise, in UTF-16 units. */
@@ -10,7 +11,6 @@ export const DEFAULT_OUTPUT_CHARS = 32_000;
 
 /** Share of the room that goes to the head; ends of outputs say less than their beginnings. */
 export const HEAD_SHARE = 0.7;
-const encoder = new TextEncoder();
 
 /** Everything a call produced, when the model is shown less than that. */
 export interface FullOutput {
@@ -43,7 +43,7 @@ export function finishText(result: ToolText, maxChars: number = DEFAULT_OUTPUT_C
   if (text.length <= maxChars) {
     return result.full === undefined ? { status, output: text } : { status, output: text, full: result.full };
   }
-  const full = result.full ?? { bytes: encoder.encode(text), lossy: false };
+  const full = result.full ?? { bytes: encodeUtf8(text), lossy: false };
   return { status, output: headAndTail(text, maxChars), full };
 }
 
@@ -55,7 +55,7 @@ export function fitBytes(output: ToolOutput, maxBytes: number): ToolOutput {
   const { status, output: text, full } = output;
   // Two of them are the quotes.
   const room = maxBytes - 2;
-  if (text.length * JSON_BYTES <= room || encoder.encode(JSON.stringify(text)).length <= maxBytes) {
+  if (text.length * JSON_BYTES <= room || encodeUtf8(JSON.stringify(text)).length <= maxBytes) {
     return output;
   }
   return finishText({ status, text, ...(full === undefined ? {} : { full }) }, Math.floor(room / JSON_BYTES));

@@ -10,7 +10,7 @@
 import { closeSync, constants, fstatSync, openSync, read } from "node:fs";
 import { dirname, join } from "node:path";
 import { ToolFailure } from "./tool.ts";
-import { isInside, lexicalPath, quoted, segmentsOf, shownIn } from "./workspace_path.ts";
+import { isInside, lexicalPath, quotedPath, segmentsOf, shownIn } from "./workspace_path.ts";
 
 /**
  * How often a path is looked at again after opening. Each pass asks two things that a swapped path can only
@@ -40,7 +40,7 @@ export interface OpenedFile {
 }
 
 /** An entry of a directory of the workspace. */
-export interface Entry {
+export interface SandboxEntry {
   readonly name: string;
   readonly kind: "file" | "directory" | "symlink" | "other";
 }
@@ -65,7 +65,7 @@ export function locate(root: string, given: string): Located {
   const facts = factsOf(path);
   if (facts === null) throw changed(shown);
   if (!facts.isFile && !facts.isDirectory) {
-    throw new ToolFailure(`Cannot open ${quoted(shown)}: it is ${specialKind(facts)}, not a file`);
+    throw new ToolFailure(`Cannot open ${quotedPath(shown)}: it is ${specialKind(facts)}, not a file`);
   }
   return {
     path,
@@ -84,7 +84,7 @@ export function locate(root: string, given: string): Located {
  */
 export function openFile(root: string, located: Located): OpenedFile {
   if (located.kind !== "file") {
-    throw new ToolFailure(`Cannot open ${quoted(located.shown)}: it is a directory`);
+    throw new ToolFailure(`Cannot open ${quotedPath(located.shown)}: it is a directory`);
   }
   const fd = attempt(located, () => openSync(located.path, openFlags()));
   try {
@@ -116,9 +116,9 @@ export function openFile(root: string, located: Located): OpenedFile {
  *
  * @throws {ToolFailure} when the directory changed while it was read, or may not be read.
  */
-export function listDirectory(root: string, located: Located): Entry[] {
+export function listDirectory(root: string, located: Located): SandboxEntry[] {
   if (located.kind !== "directory") {
-    throw new ToolFailure(`Cannot list ${quoted(located.shown)}: it is a file`);
+    throw new ToolFailure(`Cannot list ${quotedPath(located.shown)}: it is a file`);
   }
   const found = attempt(located, () => [...Deno.readDirSync(located.path)]);
   const entries = found.filter((entry) =>
@@ -163,14 +163,14 @@ function resolveLinks(root: string, asked: string, shown: string): string {
   // One message for all that happens behind a link: it must not tell what exists outside.
   if (path !== null || passesLink(root, asked)) {
     throw new ToolFailure(
-      `Cannot open ${quoted(shown)}: a symbolic link on the way leads outside the workspace, or nowhere`,
+      `Cannot open ${quotedPath(shown)}: a symbolic link on the way leads outside the workspace, or nowhere`,
     );
   }
   if (failure instanceof Deno.errors.NotFound || failure instanceof Deno.errors.NotADirectory) {
     const parent = shownIn(root, nearestDirectory(root, asked));
     throw new ToolFailure(
-      `Cannot open ${quoted(shown)}: no such file or directory (the nearest that exists is ${
-        quoted(parent)
+      `Cannot open ${quotedPath(shown)}: no such file or directory (the nearest that exists is ${
+        quotedPath(parent)
       })`,
     );
   }
@@ -245,7 +245,7 @@ export function factsOf(path: string): Deno.FileInfo | null {
   }
 }
 
-function entryKind(entry: Deno.DirEntry): Entry["kind"] {
+function entryKind(entry: Deno.DirEntry): SandboxEntry["kind"] {
   if (entry.isSymlink) return "symlink";
   if (entry.isDirectory) return "directory";
   return entry.isFile ? "file" : "other";
@@ -271,9 +271,9 @@ function openFailure(shown: string, error: unknown): ToolFailure {
   const denied = error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable ||
     code === "EACCES" || code === "EPERM";
   const why = denied ? "permission denied" : "it changed while it was opened, or cannot be read";
-  return new ToolFailure(`Cannot open ${quoted(shown)}: ${why}`);
+  return new ToolFailure(`Cannot open ${quotedPath(shown)}: ${why}`);
 }
 
 function changed(shown: string): ToolFailure {
-  return new ToolFailure(`Cannot open ${quoted(shown)}: it changed while it was opened`);
+  return new ToolFailure(`Cannot open ${quotedPath(shown)}: it changed while it was opened`);
 }

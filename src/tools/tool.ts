@@ -6,9 +6,9 @@
 import type * as z from "zod";
 import type { JsonObject } from "../domain/json.ts";
 import { finishText, type ToolOutput, type ToolText } from "./output.ts";
-import type { Subject, Target, ToolGroup } from "./permission/subject.ts";
+import type { CallSubject, Target, ToolGroup } from "./permission/subject.ts";
 
-export type { Subject, Target, ToolGroup } from "./permission/subject.ts";
+export type { CallSubject, Target, ToolGroup } from "./permission/subject.ts";
 
 /** What a call runs with. */
 export interface ToolContext {
@@ -52,7 +52,7 @@ export interface Tool {
    * @throws {ToolFailure} when the call cannot be done whatever the policy says: a path that leads outside, does
    * not exist or is protected, a command that is empty.
    */
-  subject(args: JsonObject, context: ToolContext): Subject;
+  subject(args: JsonObject, context: ToolContext): CallSubject;
   /**
    * Runs one call. `args` must have passed `parseArguments`.
    *

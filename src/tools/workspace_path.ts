@@ -49,7 +49,7 @@ export function shownIn(root: string, path: string): string {
 }
 
 /** A path as messages quote it. */
-export function quoted(shown: string): string {
+export function quotedPath(shown: string): string {
   const text = shownPath(shown);
   return text.startsWith('"') ? text : `"${text}"`;
 }

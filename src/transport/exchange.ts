@@ -1,12 +1,11 @@
 /**
- * One exchange up to its first event: status, content type, and what may be tried again (protocol §6.4).
+ * One exchange up to its first event: status, content type and retries (protocol §6.4).
  *
  * @module
  */
-import { RepriseError } from "../domain/errors.ts";
-import type { ApiFailure } from "../domain/failure.ts";
+import { type ApiFailure, RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
-import { failureError, failureOf, withoutSecrets } from "./failure.ts";
+import { connectionFailure, failureError, withoutSecrets } from "./failure.ts";
 import {
   discard,
   type HttpRequest,
@@ -15,7 +14,6 @@ import {
   readText,
   type Send,
 } from "./http.ts";
-import { mayRetry, retryDelay } from "./retry.ts";
 import { readSse, type SseEvent, type SseLimits } from "./sse.ts";
 
 /** An answer whose first event has come. */
@@ -38,7 +36,7 @@ export interface RetryInfo {
   readonly failure: ApiFailure;
 }
 
-/** What {@linkcode openEventStream} needs. */
+/** Options of {@linkcode openEventStream}. */
 export interface ExchangeOptions {
   readonly send: Send;
   readonly request: HttpRequest;
@@ -55,7 +53,7 @@ export interface ExchangeOptions {
 }
 
 const DEFAULT_RETRIES = 2;
-/** How much of an error body is read. */
+/** Part of an error body that is read, in bytes. */
 const ERROR_BODY_BYTES = 256 * 1024;
 
 /**
@@ -63,7 +61,7 @@ const ERROR_BODY_BYTES = 256 * 1024;
  * is after it. A stream that ends without any event counts as a broken connection.
  *
  * @throws {RepriseError} with the failure's code for an answer that is not an event stream, `redirected` for a
- * redirect, and what `send` throws; the reason of `signal` once that aborts.
+ * redirect, and the errors of `send`; the reason of `signal` once that aborts.
  */
 export async function openEventStream(options: ExchangeOptions): Promise<EventStream> {
   const { signal, clock, maxRetries = DEFAULT_RETRIES } = options;
@@ -103,7 +101,7 @@ async function tryOnce(options: ExchangeOptions): Promise<Outcome> {
   } catch (error) {
     // Programming errors and the caller's own reason for aborting are not failures of the exchange.
     if (!(error instanceof RepriseError) || options.signal.aborted) throw error;
-    return { error, failure: failureOf(error), headers };
+    return { error, failure: connectionFailure(error), headers };
   }
 }
 
@@ -114,7 +112,7 @@ async function refused(options: ExchangeOptions, response: HttpResponse): Promis
   return { error: failureError(failure, { requestId: requestIdOf(headers) }), failure, headers };
 }
 
-/** What the provider wants to be told when one asks about a request: OpenAI's name, Anthropic's, Azure's gateway's. */
+/** The request's id for the provider's support: OpenAI's header, Anthropic's, that of Azure's gateway. */
 function requestIdOf(headers: Headers): string | null {
   return headers.get("x-request-id") ?? headers.get("request-id") ?? headers.get("apim-request-id");
 }
@@ -159,4 +157,49 @@ async function untilFirstEvent(
     },
   };
   return { [Symbol.asyncIterator]: () => iterator };
+}
+
+const LONGEST_WAIT = 60_000;
+
+/** True if the failed request may go out once more. A spent quota is never tried again, whatever a header says. */
+export function mayRetry(failure: ApiFailure, headers: Headers | undefined): boolean {
+  if (failure.code === "quota_exhausted") return false;
+  const advice = headers?.get("x-should-retry");
+  if (advice === "true") return true;
+  if (advice === "false") return false;
+  return failure.retryable;
+}
+
+/** Facts for {@linkcode retryDelay}. */
+export interface RetryFacts {
+  readonly headers: Headers | undefined;
+  /** Wall time in milliseconds, for dates in `retry-after`. */
+  readonly now: number;
+  /** In [0, 1). */
+  readonly random: number;
+}
+
+/**
+ * Milliseconds to wait before retry number `attempt` (1, 2, …): the delay that the server asks for if that is 0 to 60
+ * seconds, otherwise `min(0.5 · 2^(attempt − 1), 8)` seconds, less up to a quarter by chance.
+ */
+export function retryDelay(attempt: number, facts: RetryFacts): number {
+  const asked = askedDelay(facts.headers, facts.now);
+  if (asked !== undefined && asked >= 0 && asked <= LONGEST_WAIT) return Math.round(asked);
+  return Math.round(Math.min(500 * 2 ** (attempt - 1), 8_000) * (1 - 0.25 * facts.random));
+}
+
+function askedDelay(headers: Headers | undefined, now: number): number | undefined {
+  const milliseconds = numberOf(headers?.get("retry-after-ms"));
+  if (milliseconds !== undefined) return milliseconds;
+  const after = headers?.get("retry-after");
+  const seconds = numberOf(after);
+  if (seconds !== undefined) return seconds * 1000;
+  const date = after ? Date.parse(after) : NaN;
+  return Number.isNaN(date) ? undefined : date - now;
+}
+
+function numberOf(text: string | null | undefined): number | undefined {
+  if (!text || !/^\s*\d+(\.\d+)?\s*$/.test(text)) return undefined;
+  return Number(text);
 }

@@ -11,7 +11,7 @@ export interface HttpRequest {
   readonly body: string;
 }
 
-/** An answer whose body is still to come. */
+/** An answer whose body has not been read. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -31,7 +31,7 @@ export function isEventStreamType(contentType: string | null | undefined): boole
   return /^\s*text\/event-stream\s*(;|$)/i.test(contentType ?? "");
 }
 
-/** Lets go of a body that nobody will read. */
+/** Releases a body that is not needed. */
 export async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
   await body[Symbol.asyncIterator]().return?.();
 }
@@ -48,3 +48,22 @@ export async function readText(body: AsyncIterable<Uint8Array>, limit: number): 
   }
   return text + decoder.decode();
 }
+
+/** Headers about one connection, which HTTP/2 forbids (RFC 9113 §8.2.2). */
+export const CONNECTION_HEADERS = [
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+] as const;
+
+/** Headers for the next server or client only, which a proxy does not forward (RFC 9110 §7.6.1). */
+export const HOP_BY_HOP_HEADERS = [
+  ...CONNECTION_HEADERS,
+  "http2-settings",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailer",
+] as const;

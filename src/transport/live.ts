@@ -5,19 +5,17 @@
  */
 import { RepriseError } from "../domain/errors.ts";
 import { isLoopback } from "../domain/fingerprint.ts";
-import type { Ports } from "../domain/ports.ts";
+import type { Clock, Ports } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
-import { decoded } from "./decode.ts";
+import { decodeAnswer } from "./content_coding.ts";
+import { brokenOff, fellSilent, networkError, unanswered } from "./failure.ts";
 import type { HttpResponse, Send } from "./http.ts";
-import { brokenOff, networkError } from "./network_error.ts";
-import { type Deadline, startDeadline } from "./deadline.ts";
-import { fellSilent, unanswered } from "./silence.ts";
 
-/** What {@linkcode createLiveSend} is bound to. */
+/** Options of {@linkcode createLiveSend}. */
 export interface LiveOptions {
-  /** How long the server may take until it answers with a status, in milliseconds. */
+  /** Time limit until the server answers with a status, in milliseconds. */
   readonly responseTimeoutMs: number;
-  /** How long the body may stay silent, in milliseconds. */
+  /** Time for which the body may stay silent, in milliseconds. */
   readonly idleTimeoutMs: number;
   /** Cap of one answer's decoded body. */
   readonly maxBodyBytes: number;
@@ -30,8 +28,8 @@ export interface LiveOptions {
  * would get the key and the history. The returned function
  *
  * @throws {RepriseError} `insecure_url` for another origin, and for http to anything but this machine;
- * `network_failed` when no answer came; while the body is read, `stream_cut` when it breaks off or stays silent,
- * `bad_stream` when it is over the cap or in an encoding that was not asked for.
+ * `network_failed` when no answer came; while the body is read, `stream_cut` if it breaks off or stays silent,
+ * `bad_stream` if it is over the cap or in an encoding that was not asked for.
  */
 export function createLiveSend(ports: Ports, options: LiveOptions): Send {
   return async (request, signal) => {
@@ -64,7 +62,7 @@ export function createLiveSend(ports: Ports, options: LiveOptions): Send {
       return {
         status: response.status,
         headers: response.headers,
-        body: capped(decoded(raw, response.headers), options.maxBodyBytes),
+        body: capped(decodeAnswer(raw, response.headers), options.maxBodyBytes),
       } satisfies HttpResponse;
     } catch (error) {
       release();
@@ -191,4 +189,53 @@ function capped(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterabl
     return: () => inner.return?.() ?? Promise.resolve({ done: true, value: undefined }),
   };
   return { [Symbol.asyncIterator]: () => iterator };
+}
+
+/** A watchdog for a whole exchange: a timer for each chunk would cost more than reading it. */
+interface Deadline {
+  /** Starts to wait, for at most `milliseconds`; `error` creates the error of a missed deadline. */
+  expect(milliseconds: number, error: () => RepriseError): void;
+  /** Ends the wait. */
+  met(): void;
+  /** Ends the watchdog; no timer remains. */
+  stop(): void;
+}
+
+/** Starts a watchdog that calls `onMissed` at most once. */
+function startDeadline(clock: Clock, onMissed: (error: RepriseError) => void): Deadline {
+  let waiting: { readonly until: number; readonly error: () => RepriseError } | undefined;
+  let nap: { readonly until: number; readonly cut: AbortController } | undefined;
+  let stopped = false;
+
+  async function watch(): Promise<void> {
+    while (waiting !== undefined && !stopped) {
+      const { until, error } = waiting;
+      const left = until - clock.monotonic();
+      if (left <= 0) {
+        stopped = true;
+        onMissed(error());
+        return;
+      }
+      nap = { until, cut: new AbortController() };
+      await clock.sleep(left, nap.cut.signal);
+      nap = undefined;
+    }
+  }
+
+  return {
+    expect(milliseconds, error) {
+      waiting = { until: clock.monotonic() + milliseconds, error };
+      // A running nap that ends before the new limit looks at it then; only a longer one must be cut short.
+      if (nap === undefined) void watch();
+      else if (nap.until > waiting.until) nap.cut.abort();
+    },
+    met() {
+      waiting = undefined;
+    },
+    stop() {
+      stopped = true;
+      waiting = undefined;
+      nap?.cut.abort();
+    },
+  };
 }

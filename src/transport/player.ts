@@ -7,10 +7,9 @@ import { RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
 import { counted } from "../domain/text.ts";
 import type { HttpResponse, Send } from "./http.ts";
-import { brokenOff } from "./network_error.ts";
-import { fellSilent } from "./silence.ts";
+import { brokenOff, fellSilent } from "./failure.ts";
 
-/** What a fault puts between the chunks of a body, or after the last one. */
+/** An interruption by a fault, between the chunks of a body or after the last one. */
 export type Interruption =
   | { readonly waitMs: number }
   /** Nothing more comes, and the connection stays open. */
@@ -19,20 +18,20 @@ export type Interruption =
   | { readonly reset: true };
 
 /** One answer as it was recorded, its body in the chunks in which it came, or as a fault has them come. */
-export interface RecordedExchange {
+export interface PlayedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly chunks: readonly (Uint8Array | Interruption)[];
-  /** The connection broke off behind the last chunk. */
+  /** The connection broke off after the last chunk. */
   readonly cut?: true;
 }
 
-/** How a player waits. */
+/** Options of {@linkcode createPlayer}. */
 export interface PlayerOptions {
   /** Sleeps through the waits of an exchange; without it they take no time. */
   readonly clock?: Pick<Clock, "sleep">;
   /**
-   * How long a body may stay silent, in milliseconds, as with the live transport: a longer wait is a cut.
+   * Time for which a body may stay silent, in milliseconds, as with the live transport: a longer wait is a cut.
    *
    * @default {300_000}
    */
@@ -42,21 +41,21 @@ export interface PlayerOptions {
 const IDLE_TIMEOUT_MS = 300_000;
 
 /** A {@linkcode Send} that answers from a recording. */
-export type Player = Send & {
-  /** How many exchanges were answered so far. */
+export type RecordedSend = Send & {
+  /** Number of exchanges that were used so far. */
   readonly used: number;
 };
 
 /**
  * Answers the first request with the first exchange, and so on, whatever the requests say. No message names the
- * fixture's folder: it would end up in a turn, which is to be the same wherever that lies. The returned function
+ * fixture's folder: it would enter a turn, which must not depend on it. The returned function
  *
  * @throws {RepriseError} `fixture_miss` for a request after the last exchange.
  */
 export function createPlayer(
-  exchanges: readonly RecordedExchange[],
+  exchanges: readonly PlayedAnswer[],
   options: PlayerOptions = {},
-): Player {
+): RecordedSend {
   let used = 0;
   const send: Send = (request, signal) => {
     if (signal.aborted) return Promise.reject(signal.reason);
@@ -81,7 +80,7 @@ export function createPlayer(
       } satisfies HttpResponse,
     );
   };
-  return Object.defineProperty(send, "used", { get: () => used, enumerable: true }) as Player;
+  return Object.defineProperty(send, "used", { get: () => used, enumerable: true }) as RecordedSend;
 }
 
 interface Playing extends PlayerOptions {
@@ -90,7 +89,7 @@ interface Playing extends PlayerOptions {
 }
 
 async function* playBody(
-  { chunks, cut }: RecordedExchange,
+  { chunks, cut }: PlayedAnswer,
   { url, signal, clock, idleTimeoutMs = IDLE_TIMEOUT_MS }: Playing,
 ): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) {

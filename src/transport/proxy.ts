@@ -1,6 +1,6 @@
 /**
- * Which proxy the runtime sends a request through, as far as variables tell: it reads them by itself, and its errors
- * name only where the request was to go.
+ * The proxy that the runtime sends a request through, as the environment names it: the runtime reads the variables itself,
+ * and its errors name only the target.
  *
  * @module
  */
@@ -10,8 +10,8 @@ import { isLoopback } from "../domain/fingerprint.ts";
 type Env = (name: string) => string | undefined;
 
 /**
- * The variable that puts a proxy between us and `url`, and the proxy's host with its port, without what a name and
- * password for it would be; `null` where none is set, `NO_PROXY` may exempt the host, or the host is this machine.
+ * The variable that puts a proxy between us and `url`, and the proxy's host with its port, without a name and
+ * password; `null` if none is set, `NO_PROXY` may exempt the host, or the host is this machine.
  */
 export function proxyFor(url: URL, env: Env): { readonly variable: string; readonly host: string } | null {
   if (isLoopback(url)) return null;

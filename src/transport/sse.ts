@@ -1,11 +1,12 @@
 /**
- * Bytes → server-sent events, the same ones however the bytes are cut into chunks.
+ * Parses bytes into server-sent events, the same events however the bytes are cut into chunks; and finds the places of
+ * events in a whole body.
  *
  * @module
  */
-import { createParser } from "eventsource-parser";
+import { concatBytes, decodeUtf8Leniently } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
-import { decodeValidPrefix, lastBytes } from "./utf8.ts";
+import { createParser } from "eventsource-parser";
 
 /** One event: the `event:` line where there was one, and the joined `data:` lines. */
 export interface SseEvent {
@@ -20,7 +21,7 @@ export interface SseLimits {
 }
 
 const DEFAULT_MAX_EVENT = 64 * 1024 * 1024;
-/** What the parser may hold beside the data of an event: the name of the field. */
+/** Characters that the parser may hold beside the data of an event: the name of the field. */
 const FIELD_ALLOWANCE = 16;
 const NO_EVENTS: readonly SseEvent[] = [];
 
@@ -72,8 +73,8 @@ export function readSse(
 }
 
 /**
- * The events of a body that is there whole, up to the first thing that {@linkcode readSse} would throw for: what a
- * client had received by then.
+ * Returns the events of a whole body up to the first error that {@linkcode readSse} would throw: the events that a client
+ * had received by then.
  */
 export function sseEventsIn(body: Uint8Array): readonly SseEvent[] {
   const framer = createFramer(DEFAULT_MAX_EVENT);
@@ -88,7 +89,7 @@ interface Framer {
   end(): void;
   /** The events since the last call. */
   take(): readonly SseEvent[];
-  /** Set once; what was taken before stays good. */
+  /** Set once; events taken before stay valid. */
   readonly failure: RepriseError | undefined;
 }
 
@@ -149,4 +150,116 @@ function tooLong(limit: number): RepriseError {
   return new RepriseError("bad_stream", `The stream holds an event of more than ${limit} characters`, {
     hint: "No model answers like this: check the base URL",
   });
+}
+
+/**
+ * The text of `chunk` up to its first byte that cannot be UTF-8. `tail` are the bytes before it: an unfinished
+ * character at its end is completed and counted in.
+ */
+function decodeValidPrefix(tail: Uint8Array, chunk: Uint8Array): string {
+  const start = unfinished(tail);
+  const bytes = concatBytes([start, chunk]);
+  // Validity of a prefix is monotonic: search for the longest one.
+  let valid = 0;
+  let invalid = bytes.length + 1;
+  while (invalid - valid > 1) {
+    const middle = (valid + invalid) >> 1;
+    if (decodePrefix(bytes.subarray(0, middle)) === undefined) invalid = middle;
+    else valid = middle;
+  }
+  return decodePrefix(bytes.subarray(0, valid)) ?? "";
+}
+
+/** Bytes whose last three are those of `tail` and `chunk` together: as many as an unfinished character can have. */
+function lastBytes(tail: Uint8Array, chunk: Uint8Array): Uint8Array {
+  if (chunk.length >= 3) return chunk;
+  return concatBytes([tail, chunk]).slice(-3);
+}
+
+/** The lead byte of an unfinished character at the end of `tail`, and the bytes after it. */
+function unfinished(tail: Uint8Array): Uint8Array {
+  for (let length = 1; length <= Math.min(3, tail.length); length++) {
+    const byte = tail[tail.length - length] as number;
+    if ((byte & 0b1100_0000) === 0b1000_0000) continue;
+    const expected = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return expected > length ? tail.subarray(tail.length - length) : new Uint8Array(0);
+  }
+  return new Uint8Array(0);
+}
+
+function decodePrefix(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
+  } catch {
+    return undefined;
+  }
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** One line, as offsets into the stream. */
+export interface SseLine {
+  /** `event`, `data`, …; empty for a comment. */
+  readonly field: string;
+  readonly value: string;
+  readonly start: number;
+  /** Without its line end. */
+  readonly end: number;
+  /** Where the next line begins. */
+  readonly next: number;
+}
+
+/** The lines up to and with a blank one, or to the end of the stream. */
+export interface SseBlock {
+  readonly start: number;
+  readonly end: number;
+  /** The `event:` line where there is one. */
+  readonly event: string | undefined;
+  /** The joined `data:` lines; `undefined` for a block that is no event, such as a comment. */
+  readonly data: string | undefined;
+  readonly lines: readonly SseLine[];
+}
+
+/** The blocks of a stream, in order; together they are all of its bytes. */
+export function sseBlocks(bytes: Uint8Array): SseBlock[] {
+  const blocks: SseBlock[] = [];
+  let lines: SseLine[] = [];
+  let start = 0;
+  for (let at = 0; at < bytes.length;) {
+    const line = lineAt(bytes, at);
+    at = line.next;
+    if (line.end > line.start) lines.push(line);
+    if (line.end > line.start && at < bytes.length) continue;
+    blocks.push(blockOf(lines, start, at));
+    lines = [];
+    start = at;
+  }
+  return blocks;
+}
+
+function blockOf(lines: readonly SseLine[], start: number, end: number): SseBlock {
+  const data = lines.filter(({ field }) => field === "data").map(({ value }) => value);
+  return {
+    start,
+    end,
+    event: lines.findLast(({ field }) => field === "event")?.value,
+    data: data.length === 0 ? undefined : data.join("\n"),
+    lines,
+  };
+}
+
+function lineAt(bytes: Uint8Array, start: number): SseLine {
+  let end = start;
+  while (end < bytes.length && bytes[end] !== LF && bytes[end] !== CR) end++;
+  const next = bytes[end] === CR && bytes[end + 1] === LF ? end + 2 : Math.min(end + 1, bytes.length);
+  const text = decodeUtf8Leniently(bytes.subarray(start, end));
+  const colon = text.indexOf(":");
+  return {
+    field: colon === -1 ? text : text.slice(0, colon),
+    value: colon === -1 ? "" : text.slice(colon + 1).replace(/^ /, ""),
+    start,
+    end,
+    next,
+  };
 }

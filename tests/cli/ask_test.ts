@@ -1,6 +1,6 @@
 /** `--ask`: a question at the terminal about exactly what would run; a denial wherever nobody can be asked. */
 import assert from "node:assert/strict";
-import type { ScriptedItem } from "../support/responses_server.ts";
+import type { ScriptedItem } from "../support/responses_server/script.ts";
 import { type Called, ending, type Started } from "../support/reprise.ts";
 import { Place, together, until } from "./harness.ts";
 import {

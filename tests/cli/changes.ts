@@ -6,7 +6,8 @@
  */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { answer, reasoning, type Script, type ScriptedItem } from "../support/responses_server.ts";
+import { answer, reasoning, type Script } from "../support/responses_server.ts";
+import type { ScriptedItem } from "../support/responses_server/script.ts";
 import { HELLO, type Place } from "./harness.ts";
 
 export { edit, EVERYTHING, read, shellArgv, shellLine, write } from "../support/calls.ts";

@@ -1,6 +1,7 @@
 /** Counts in messages: a noun that fits its number, and no negative number of anything. */
 import assert from "node:assert/strict";
-import { answer, functionCall, message, reasoning } from "../support/responses_server.ts";
+import { answer, message, reasoning } from "../support/responses_server.ts";
+import { functionCall } from "../support/responses_server/script.ts";
 import { events } from "../support/reprise.ts";
 import { HELLO, Place, READS_A, together } from "./harness.ts";
 

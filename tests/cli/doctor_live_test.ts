@@ -1,7 +1,8 @@
 /** doctor --live: one tiny request, and what became of it. */
 import assert from "node:assert/strict";
-import { answer, httpError, message, reasoning } from "../support/responses_server.ts";
-import { type Called } from "../support/reprise.ts";
+import { answer, message, reasoning } from "../support/responses_server.ts";
+import { httpError } from "../support/responses_server/faults.ts";
+import type { Called } from "../support/reprise.ts";
 import { HELLO, KEY, Place, together } from "./harness.ts";
 
 interface Report {

@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { endpointHashes, parseBaseUrl } from "../../src/domain/fingerprint.ts";
 import {
   answer,
-  httpError,
   message,
   reasoning,
   type ResponsesServer,
   type Script,
   startResponsesServer,
 } from "../support/responses_server.ts";
+import { httpError } from "../support/responses_server/faults.ts";
 import { type Called, ending } from "../support/reprise.ts";
 import { assertError, HELLO, KEY, MODEL, Place, together } from "./harness.ts";
 

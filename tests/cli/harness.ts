@@ -11,7 +11,6 @@ import type { JsonObject } from "../../src/domain/json.ts";
 import { type Called, type CallOptions, events, Sandbox, type Started } from "../support/reprise.ts";
 import {
   answer,
-  functionCall,
   message,
   reasoning,
   type ResponsesServer,
@@ -19,6 +18,7 @@ import {
   type ServerOptions,
   startResponsesServer,
 } from "../support/responses_server.ts";
+import { functionCall } from "../support/responses_server/script.ts";
 
 /** The key of every call: a text that would be found wherever it leaked. */
 export const KEY = "sk-test-4f1d0c7ea9-never-printed";

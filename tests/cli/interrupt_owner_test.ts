@@ -1,6 +1,6 @@
 /** `interrupt` signals the process that wrote the lock's owner line, and no other that has its number. */
 import assert from "node:assert/strict";
-import { processIdentity } from "../../src/store/write/process_identity.ts";
+import { processIdentity } from "../../src/store/deno_files.ts";
 import { assertError, begun, HELLO, type Place, together } from "./harness.ts";
 
 const ignore = Deno.build.os !== "linux";

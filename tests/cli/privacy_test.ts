@@ -1,6 +1,7 @@
 /** What others may see and steer: file modes, the working directory, and the key. */
 import assert from "node:assert/strict";
-import { answer, httpError, message } from "../support/responses_server.ts";
+import { answer, message } from "../support/responses_server.ts";
+import { httpError } from "../support/responses_server/faults.ts";
 import { assertError, HELLO, KEY, MODEL, Place, readsThenAnswers, together } from "./harness.ts";
 
 const BINARY = Deno.env.get("REPRISE_BIN") || undefined;

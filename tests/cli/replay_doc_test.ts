@@ -1,8 +1,8 @@
 /** The lines of docs/replay.md do what they say. */
 import assert from "node:assert/strict";
-import type { JsonValue } from "../../src/domain/json.ts";
-import { isJsonObject } from "../../src/domain/json.ts";
-import { answer, functionCall, message, reasoning, type Script } from "../support/responses_server.ts";
+import { isJsonObject, type JsonValue } from "../../src/domain/json.ts";
+import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
+import { functionCall } from "../support/responses_server/script.ts";
 import { reasoningIds, refuse } from "../support/responses_server/refusing.ts";
 import { Place, together, works } from "./harness.ts";
 

@@ -4,14 +4,8 @@ import { copyBelow } from "../../src/cli/test/files.ts";
 import { sealFixture } from "../../src/fixture/seal.ts";
 import type { RunEvent } from "../../src/run/events.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
-import {
-  answer,
-  functionCall,
-  message,
-  reasoning,
-  type Script,
-  type ScriptedResponse,
-} from "../support/responses_server.ts";
+import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
+import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
 import { OTHER_WORDS, reasoningIds, refuse, UNKNOWN_WORDS } from "../support/responses_server/refusing.ts";
 import { ending, events, Sandbox } from "../support/reprise.ts";
 import { assertError, Place, together, until } from "./harness.ts";

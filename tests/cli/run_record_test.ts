@@ -12,14 +12,9 @@ import { denoFiles } from "../../src/store/deno_files.ts";
 import { rateLimited as messagesLimited, says, text, toolUse } from "../support/messages_server/script.ts";
 import { startMessagesServer } from "../support/messages_server.ts";
 import { ending, events, Sandbox } from "../support/reprise.ts";
-import {
-  answer,
-  functionCall,
-  httpError,
-  rateLimited,
-  reasoning,
-  type Script,
-} from "../support/responses_server.ts";
+import { answer, rateLimited, reasoning, type Script } from "../support/responses_server.ts";
+import { functionCall } from "../support/responses_server/script.ts";
+import { httpError } from "../support/responses_server/faults.ts";
 import { assertError, HELLO, KEY, Place, READS_A, together } from "./harness.ts";
 
 /** A secret of the environment, without any letter that JSON escapes. */

@@ -5,7 +5,7 @@ import { filesBelow } from "../../src/cli/test/files.ts";
 import { playTest } from "../../src/cli/test/play_test.ts";
 import { requireSealedStart } from "../../src/cli/test/start.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
-import { sealFixture, writeNew } from "../../src/fixture/seal.ts";
+import { sealFixture, writeNewFile } from "../../src/fixture/seal.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import {
@@ -31,13 +31,17 @@ async function writeTest(path: string): Promise<string> {
     await newSession(testPorts(), home);
     const session = `${home.sessions}/${ID}`;
     for (const name of filesBelow(session).filter((name) => name !== "lock")) {
-      writeNew(denoFiles, `${path}/start/${name}`, Deno.readFileSync(`${session}/${name}`));
+      writeNewFile(denoFiles, `${path}/start/${name}`, Deno.readFileSync(`${session}/${name}`));
       Deno.chmodSync(`${path}/start/${name}`, 0o644);
     }
   });
   for (const name of ["", "/turns", "/blobs"]) Deno.chmodSync(`${path}/start${name}`, 0o755);
   const steps = [{ args: ["run", "-s", ID, "-m", "gpt-5.6", "Hi"], fixture: ".", exit: 0 }];
-  writeNew(denoFiles, `${path}/session.json`, JSON.stringify({ format: "reprise.session_test/1", steps }));
+  writeNewFile(
+    denoFiles,
+    `${path}/session.json`,
+    JSON.stringify({ format: "reprise.session_test/1", steps }),
+  );
   writeFixture(path, [{ body: "" }]);
   sealFixture(denoFiles, path);
   return path;

@@ -14,7 +14,7 @@ import { type ReporterName, reporterOf } from "../../src/cli/test/reporters.ts";
 import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import { RepriseError } from "../../src/domain/errors.ts";
 import type { Fixture } from "../../src/fixture/read.ts";
-import { writeNew } from "../../src/fixture/seal.ts";
+import { writeNewFile } from "../../src/fixture/seal.ts";
 import { readSessionFile, SESSION_FORMAT } from "../../src/fixture/session/session_file.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 
@@ -215,7 +215,7 @@ Deno.test("expect/ is made what the sessions are; what is no turn file and no li
       "expect/s/turns/deep/000001.json",
     ];
     const turns = ["expect/s/turns/000001.json", "expect/s/turns/000002.json", "expect/old/blobs"];
-    for (const name of [...own, ...turns]) writeNew(denoFiles, `${directory}/${name}`, name);
+    for (const name of [...own, ...turns]) writeNewFile(denoFiles, `${directory}/${name}`, name);
     const expected = expectedState(directory);
     assert.deepEqual([...expected?.keys() ?? []].map((name) => `expect/${name}`).sort(), turns.toSorted());
     const state = new Map([

@@ -1,6 +1,7 @@
 /** verify: what was sent is what the turns fold to, and an edited history is found out. */
 import assert from "node:assert/strict";
-import { answer, functionCall, message, reasoning, type Script } from "../support/responses_server.ts";
+import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
+import { functionCall } from "../support/responses_server/script.ts";
 import { reasoningIds, refuse } from "../support/responses_server/refusing.ts";
 import { assertError, begun, HELLO, Place, READS_A, readsThenAnswers, reseal, together } from "./harness.ts";
 

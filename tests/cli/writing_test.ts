@@ -1,6 +1,7 @@
 /** What the writing tools leave behind, and what they leave alone. */
 import assert from "node:assert/strict";
-import { answer, reasoning, type ScriptedItem } from "../support/responses_server.ts";
+import { answer, reasoning } from "../support/responses_server.ts";
+import type { ScriptedItem } from "../support/responses_server/script.ts";
 import { HELLO, Place, together } from "./harness.ts";
 import { calling, content, edit, eventsOf, names, NEW_RUN, read, statuses, write } from "./changes.ts";
 

@@ -4,15 +4,8 @@
  * @module
  */
 import type { Fixture } from "../../src/fixture/read.ts";
-import {
-  type RecordedMessages,
-  says,
-  type ScriptedAnswer,
-  startMessagesServer,
-  text,
-  thinking,
-  toolUse,
-} from "../support/messages_server.ts";
+import { type RecordedMessages, startMessagesServer, text } from "../support/messages_server.ts";
+import { says, type ScriptedAnswer, thinking, toolUse } from "../support/messages_server/script.ts";
 import type { Mistake, Thrown } from "./support.ts";
 
 /** The Messages API in three steps: by how many results it was given. */

@@ -5,13 +5,12 @@
  */
 import {
   answer,
-  functionCall,
   message,
   reasoning,
   type RecordedRequest,
-  type ScriptedResponse,
   startResponsesServer,
 } from "../support/responses_server.ts";
+import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
 import type { Fixture } from "../../src/fixture/read.ts";
 import type { Conversation, Mistake, Thrown } from "./support.ts";
 

@@ -17,7 +17,8 @@ import {
 } from "../cli/changes.ts";
 import { HELLO, Place } from "../cli/harness.ts";
 import { ending } from "../support/reprise.ts";
-import { answer, reasoning, type Script, type ScriptedItem } from "../support/responses_server.ts";
+import { answer, reasoning, type Script } from "../support/responses_server.ts";
+import type { ScriptedItem } from "../support/responses_server/script.ts";
 
 const ignore = (Deno.env.get("REPRISE_BIN") ?? "") === "";
 

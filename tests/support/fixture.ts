@@ -10,7 +10,7 @@ import {
   type RequestFile,
   type ResponseFile,
 } from "../../src/fixture/format.ts";
-import { type FixtureHeader, sealAs, writeNew } from "../../src/fixture/seal.ts";
+import { type FixtureHeader, sealAs, writeNewFile } from "../../src/fixture/seal.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 
 /** One exchange as a test gives it. */
@@ -30,17 +30,17 @@ export function writeFixture(
 ): string {
   for (const [index, { request, response, body }] of exchanges.entries()) {
     const folder = `${path}/${exchangeFolder(index + 1)}`;
-    writeNew(
+    writeNewFile(
       denoFiles,
       `${folder}/request.json`,
       readable({ method: "POST", path: "/v1/responses", ...request }),
     );
-    writeNew(
+    writeNewFile(
       denoFiles,
       `${folder}/response.json`,
       readable({ status: 200, headers: { "content-type": "text/event-stream" }, ...response }),
     );
-    writeNew(denoFiles, `${folder}/body`, body);
+    writeNewFile(denoFiles, `${folder}/body`, body);
   }
   sealAs(denoFiles, path, {
     format: FIXTURE_FORMAT,

@@ -4,18 +4,14 @@ import type { JsonObject } from "../../src/domain/json.ts";
 import {
   declined,
   overloaded,
-  rateLimited,
   rawBlock,
   redacted,
   says,
   serverTool,
-  startMessagesServer,
-  stop,
-  text,
   thinking,
   toolUse,
-  unfinished,
-} from "./messages_server.ts";
+} from "./messages_server/script.ts";
+import { rateLimited, startMessagesServer, stop, text, unfinished } from "./messages_server.ts";
 import {
   BINDING,
   clientOf,

@@ -1,20 +1,16 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
+import { answer, message, rateLimited, reasoning, unfinished } from "./responses_server.ts";
 import {
-  answer,
   endlessLine,
-  functionCall,
   htmlPage,
   httpError,
   invalidUtf8,
-  message,
   quotaExhausted,
-  rateLimited,
-  reasoning,
   redirect,
   serverError,
-  unfinished,
-} from "./responses_server.ts";
+} from "./responses_server/faults.ts";
+import { functionCall } from "./responses_server/script.ts";
 import { clientOf, eventsOf, MODEL, post, serverTest, types } from "./responses_server/testing.ts";
 
 serverTest(

@@ -2,16 +2,8 @@ import assert from "node:assert/strict";
 import OpenAI from "openai";
 import type { ResponseInputItem, ResponseStreamEvent } from "openai/resources/responses/responses";
 import { isJsonObject, type JsonObject } from "../../src/domain/json.ts";
-import {
-  answer,
-  type DialectName,
-  functionCall,
-  message,
-  rawItem,
-  reasoning,
-  type ScriptedResponse,
-  startResponsesServer,
-} from "./responses_server.ts";
+import { answer, type DialectName, message, reasoning, startResponsesServer } from "./responses_server.ts";
+import { functionCall, rawItem, type ScriptedResponse } from "./responses_server/script.ts";
 import {
   clientOf,
   eventsOf,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { addCounts, NO_USAGE, type Usage } from "../../domain/event.ts";
+import { addTokenCounts, NO_USAGE, type Usage } from "../../domain/event.ts";
 import { accountHash } from "../../domain/fingerprint.ts";
 import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
@@ -56,7 +56,7 @@ function usageOf(usage: JsonObject): Usage {
       countMember(usage, "cache_creation_input_tokens"),
       cached,
     ]
-      .reduce(addCounts),
+      .reduce(addTokenCounts),
     cached_tokens: cached,
     output_tokens: countMember(usage, "output_tokens"),
     reasoning_tokens: countMember(objectMember(usage, "output_tokens_details") ?? {}, "thinking_tokens"),

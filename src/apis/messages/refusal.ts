@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ApiFailure } from "../../domain/failure.ts";
+import type { ApiFailure } from "../../domain/errors.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import type { RequestRefusal } from "../api.ts";
 import { wireCallId } from "../names.ts";

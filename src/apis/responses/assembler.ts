@@ -7,7 +7,7 @@
 import * as z from "zod";
 import type { Item } from "../../domain/event.ts";
 import { exactly } from "../../domain/exact_json.ts";
-import type { ApiFailure } from "../../domain/failure.ts";
+import type { ApiFailure } from "../../domain/errors.ts";
 import {
   isJsonObject,
   type JsonObject,

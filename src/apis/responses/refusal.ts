@@ -5,7 +5,7 @@
  * @module
  */
 import type { Omission } from "../../domain/event.ts";
-import type { ApiFailure } from "../../domain/failure.ts";
+import type { ApiFailure } from "../../domain/errors.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import type { RequestRefusal } from "../api.ts";
 import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";

@@ -1,5 +1,5 @@
 /** The verb `doctor`: the environment, the home, the key's presence, and where each setting comes from. */
-import { asReprError, type ErrorCode, type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { asRepriseError, type ErrorCode, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
@@ -87,7 +87,7 @@ function check(name: string, look: () => string): Check {
     return { name, level: "ok", detail: look() };
   } catch (error) {
     const failure = failed(name, error);
-    return NEEDED_BY_A_RUN.has(asReprError(error).code) ? { ...failure, level: "missing" } : failure;
+    return NEEDED_BY_A_RUN.has(asRepriseError(error).code) ? { ...failure, level: "missing" } : failure;
   }
 }
 
@@ -101,7 +101,7 @@ async function checkLater(name: string, look: () => Promise<string>): Promise<Ch
 }
 
 function failed(name: string, error: unknown): Check {
-  const { message, hint, exitCode } = asReprError(error);
+  const { message, hint, exitCode } = asRepriseError(error);
   const detail = hint === undefined ? message : `${message} (${hint})`;
   return { name, level: "failed", detail, exit_code: exitCode };
 }

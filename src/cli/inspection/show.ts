@@ -1,6 +1,6 @@
 /** The verb `show`: prints a session, as a transcript, as turns, as events, or one file as it is. */
 import type { ExitCode } from "../../domain/errors.ts";
-import { readTurnBytes } from "../../store/read/read_bytes.ts";
+import { readTurnBytes } from "../../store/read/turn_file.ts";
 import { readForShow, type ShownTurn } from "../../store/read/show.ts";
 import type { ShowFlags } from "./command.ts";
 import { makeContext } from "../context.ts";

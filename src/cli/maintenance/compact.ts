@@ -1,4 +1,5 @@
 /** The verb `compact`: writes a checkpoint, which stands for the older events in every later request. */
+import { encodeUtf8 } from "../../domain/bytes.ts";
 import { deterministicText } from "../../compaction/deterministic.ts";
 import { type CompactionPlan, planOf } from "../../compaction/plan.ts";
 import type { ExitCode } from "../../domain/errors.ts";
@@ -105,7 +106,7 @@ function preview(
     request: {
       url: settings.endpoint.urlOf(built.path),
       model: target.model,
-      body_bytes: new TextEncoder().encode(built.body).length,
+      body_bytes: encodeUtf8(built.body).length,
     },
   };
   const packaged = contract === null ? {} : {

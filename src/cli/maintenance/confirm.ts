@@ -1,3 +1,4 @@
+import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { Context } from "../context.ts";
 
@@ -18,7 +19,7 @@ export function confirm({ ports: { stdin }, output }: Context, what: string): vo
   output.prompt(`${what.charAt(0).toUpperCase()}${what.slice(1)}? [y]es, [n]o: `);
   const buffer = new Uint8Array(ANSWER_BYTES);
   const count = stdin.readSync(buffer) ?? 0;
-  const word = new TextDecoder().decode(buffer.subarray(0, count)).trim().toLowerCase();
+  const word = decodeUtf8Leniently(buffer.subarray(0, count)).trim().toLowerCase();
   if (word === "y" || word === "yes") return;
   throw new RepriseError("usage", `Cannot ${what}: the answer was no`, { hint: "Nothing was done" });
 }

@@ -2,7 +2,7 @@
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import type { KnownSecrets } from "../../domain/redact.ts";
-import { type Export, exportSession } from "../../store/transfer/export.ts";
+import { exportSession, type SessionExport } from "../../store/transfer/export.ts";
 import type { ExportFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import { ExportFile } from "./export_file.ts";
@@ -63,13 +63,13 @@ async function environmentSecrets(): Promise<KnownSecrets | null> {
   return values.length === 0 ? null : createScrubber({ values, shapes: false });
 }
 
-function sizeOf({ chunks }: Export): number {
+function sizeOf({ chunks }: SessionExport): number {
   let bytes = 0;
   for (const chunk of chunks) bytes += chunk.length;
   return bytes;
 }
 
-function print({ output }: Context, { chunks }: Export): number {
+function print({ output }: Context, { chunks }: SessionExport): number {
   let bytes = 0;
   for (const chunk of chunks) {
     output.bytes(chunk);
@@ -78,7 +78,7 @@ function print({ output }: Context, { chunks }: Export): number {
   return bytes;
 }
 
-function redactionLines({ redacted }: Export): string[] {
+function redactionLines({ redacted }: SessionExport): string[] {
   if (redacted === null) return [];
   const kinds = Object.entries(redacted.kinds).map(([kind, count]) => `${count} ${kind}`).join(", ");
   return [

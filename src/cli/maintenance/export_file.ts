@@ -1,9 +1,8 @@
 import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
-import { writeNew } from "../../store/chunks.ts";
+import { unlinkQuietly, writeChunks } from "../../store/write/publish.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import { parentOf, syncForeignDirectory } from "../../store/home.ts";
-import { unlinkQuietly } from "../../store/write/publish.ts";
 
 /** A file that takes the place of an older one when it is whole, readable for its owner alone. */
 export class ExportFile {
@@ -42,7 +41,7 @@ export class ExportFile {
       }
     };
     try {
-      writeNew(this.#ports, temporary, counted());
+      writeChunks(this.#ports, temporary, counted());
       this.#ports.files.rename(temporary, this.#path);
       // The session may be removed next, on another disk.
       syncForeignDirectory(this.#ports, parentOf(this.#path));

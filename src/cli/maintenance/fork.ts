@@ -6,9 +6,9 @@ import type { Turn } from "../../domain/turn.ts";
 import { branchSummary } from "../../fold/branch_summary.ts";
 import { usageOfRun } from "../../run/recover.ts";
 import {
-  type Forked,
   type ForkOptions,
   type ForkPlan,
+  type ForkResult,
   forkSession,
   planFork,
 } from "../../store/lifecycle/fork.ts";
@@ -62,7 +62,7 @@ type Making = Omit<ForkOptions, "id"> & { readonly home: Home; readonly plan: Fo
 async function underFreeName(
   { ports }: Context,
   { home, plan, ...options }: Making,
-): Promise<Forked & { readonly id: SessionId }> {
+): Promise<ForkResult & { readonly id: SessionId }> {
   const family = (plan.kept[0] as Turn).session.slice(0, ID_START);
   for (let attempt = 1;; attempt++) {
     const id = parseSessionId(`${family}-${randomSuffix(ports)}`);

@@ -1,6 +1,6 @@
 /** The verb `gc`: removes blobs that no turn names, and what killed processes left. */
 import type { ExitCode } from "../../domain/errors.ts";
-import { collectGarbage } from "../../store/lifecycle/gc.ts";
+import { collectGarbage } from "../../store/lifecycle/remove.ts";
 import { openHome } from "../../store/home.ts";
 import type { GcFlags } from "./command.ts";
 import { makeContext } from "../context.ts";

@@ -2,7 +2,7 @@
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
-import { chunksOf } from "../../store/chunks.ts";
+import { chunksOf } from "../../store/read/safe_open.ts";
 import { openHome } from "../../store/home.ts";
 import { importSession } from "../../store/transfer/import.ts";
 import type { ImportFlags } from "./command.ts";

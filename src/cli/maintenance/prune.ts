@@ -1,10 +1,10 @@
 /** The verb `prune`: deletes sessions by age, number or size. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
-import { DAY_MS } from "../../domain/time.ts";
+import { DAY_MS } from "../../domain/ports.ts";
 import { openHome } from "../../store/home.ts";
-import { type Doomed, planPrune } from "../../store/lifecycle/prune.ts";
-import { sessionOwner } from "../../store/write/owner.ts";
+import { planPrune, type PrunedSession } from "../../store/lifecycle/remove.ts";
+import { sessionOwner } from "../../store/write/lock.ts";
 import { removeSession } from "../../store/lifecycle/remove.ts";
 import { confirm } from "./confirm.ts";
 import type { PruneFlags } from "./command.ts";
@@ -24,12 +24,12 @@ export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise
   const home = openHome(ports, context.home.value, { create: false });
   const olderThanMs = olderThan === undefined ? undefined : olderThan * DAY_MS;
   const plan = planPrune(ports, home, { olderThanMs, keep, maxBytes: maxSize });
-  const [free, busy]: [Doomed[], Doomed[]] = [[], []];
+  const [free, busy]: [PrunedSession[], PrunedSession[]] = [[], []];
   for (const doomed of plan) {
     ((await sessionOwner(ports, home, doomed.id)).held ? busy : free).push(doomed);
   }
   const dryRun = flags.dryRun === true;
-  const removed: Doomed[] = [];
+  const removed: PrunedSession[] = [];
   const skipped = busy.map(({ id }) => ({ id, why: "in use" }));
   if (!dryRun && free.length > 0) {
     if (flags.yes !== true) confirm(context, `remove ${counted(free.length, "session")} for good`);

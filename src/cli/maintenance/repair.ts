@@ -7,8 +7,8 @@ import { closeKilledRun, unansweredCalls } from "../../run/recover.ts";
 import { fsckSession } from "../../store/check/fsck.ts";
 import type { Home } from "../../store/home.ts";
 import {
-  foreseeRepair,
   type LostBlob,
+  previewRepair,
   type RepairAction,
   type RepairPlan,
   repairSession,
@@ -35,7 +35,7 @@ export async function repairVerb(
     return 0;
   }
   const plan = dryRun
-    ? await foreseeRepair(ports, home, id)
+    ? await previewRepair(ports, home, id)
     : await repairSession(ports, home, { id, waitMs });
   if (!dryRun) await recordRepair(context, { home, id, waitMs, plan });
   const { findings } = dryRun ? { findings: [] } : await fsckSession(ports, home, id);

@@ -1,6 +1,6 @@
 /** The verb `rm`: deletes a session. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
-import { sessionOwner } from "../../store/write/owner.ts";
+import { sessionOwner } from "../../store/write/lock.ts";
 import { removeSession } from "../../store/lifecycle/remove.ts";
 import { confirm } from "./confirm.ts";
 import type { RmFlags } from "./command.ts";

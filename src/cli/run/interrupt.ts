@@ -5,7 +5,7 @@ import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { closeKilledRun, unansweredCalls } from "../../run/recover.ts";
 import type { Home } from "../../store/home.ts";
-import { sessionOwner, signalledPid } from "../../store/write/owner.ts";
+import { sessionOwner, signalledPid } from "../../store/write/lock.ts";
 import { readSessionTail } from "../../store/read/session.ts";
 import { SessionWriter } from "../../store/write/writer.ts";
 import type { InterruptFlags } from "./command.ts";

@@ -1,3 +1,4 @@
+import { encodeUtf8 } from "../../domain/bytes.ts";
 import type { ExitCode } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import { parseSessionId } from "../../domain/ids.ts";
@@ -7,7 +8,7 @@ import { requestAccount } from "../../fold/fold.ts";
 import { requireUnfinished } from "../../run/resume.ts";
 import { openHome, resolveSession } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
-import { requireUnused } from "../../store/write/new_session.ts";
+import { requireUnused } from "../../store/write/session_directory.ts";
 import { readSession, readSessionTail } from "../../store/read/session.ts";
 import { DEFAULT_INSTRUCTIONS } from "./default_instructions.ts";
 import { nextRequest } from "./next_request.ts";
@@ -53,7 +54,7 @@ export function previewRun(plan: RunPlan, words: string | null): ExitCode {
     items: next.built.items,
     reasoning_sent: sent,
     reasoning_dropped: left,
-    body_bytes: new TextEncoder().encode(next.built.body).length,
+    body_bytes: encodeUtf8(next.built.body).length,
     body_sha256: sha256Hex(next.built.body),
   };
   if (output.options.json) output.json(report);

@@ -4,10 +4,11 @@
  *
  * @module
  */
+import { encodeUtf8 } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import { readable } from "../../fixture/format.ts";
-import { type DropReason, UNKEPT } from "../../fixture/record/outcome.ts";
+import { type DiscardReason, UNKEPT } from "../../fixture/record/pending_exchange.ts";
 import { type ExchangeEvent, FixtureWriter, secretLeft } from "../../fixture/record/writer.ts";
 import { leaksIn } from "../../fixture/secrets/scan.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
@@ -19,7 +20,7 @@ import type { RunSetup } from "../../run/setup.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { Home } from "../../store/home.ts";
 import { readBlob } from "../../store/read/session.ts";
-import { type SessionFile as KeptFile, snapshotSession } from "../../store/transfer/session_files.ts";
+import { snapshotSession, type StoredFile as KeptFile } from "../../store/transfer/export.ts";
 import type { SessionWriter } from "../../store/write/writer.ts";
 import type { Send } from "../../transport/http.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -203,7 +204,7 @@ export class RunRecording {
 /** Whatever names the session stands in the fixture. An id is in small letters, also where the secret is not. */
 function requireCleanId(id: string, values: readonly KnownValue[]): void {
   const lower = values.map(({ name, value }) => ({ name, value: value.toLowerCase() }));
-  const names = leaksIn(new TextEncoder().encode(id), lower);
+  const names = leaksIn(encodeUtf8(id), lower);
   if (names.length === 0) return;
   throw new RepriseError(
     "secret_left",
@@ -213,7 +214,7 @@ function requireCleanId(id: string, values: readonly KnownValue[]): void {
 }
 
 /** Why an exchange is not there and is not missed: no connection came about, so that a retry stands for it. */
-const UNPLAYABLE: ReadonlySet<DropReason> = new Set(["no_answer"]);
+const UNPLAYABLE: ReadonlySet<DiscardReason> = new Set(["no_answer"]);
 
 /** The base URL as a client is given it: with the query of Azure, without the version of Anthropic. */
 function clientBaseUrl({ provider, baseUrl, urlOf }: Endpoint): string {

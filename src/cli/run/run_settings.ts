@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { decodeUtf8 } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { isJsonObject } from "../../domain/json.ts";
@@ -125,7 +126,7 @@ function readTextFile(ports: Ports, path: string, flag: string): string {
   const other = otherKind(full);
   if (other !== null) throw refuse(`it is ${other}, not a regular file`);
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(ports.files.read(full));
+    return decodeUtf8(ports.files.read(full));
   } catch (cause) {
     throw refuse(cause instanceof TypeError ? "it is not valid UTF-8" : "it cannot be read", cause);
   }

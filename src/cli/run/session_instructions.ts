@@ -1,3 +1,4 @@
+import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -19,7 +20,7 @@ export function sessionInstructions(
   onLost: (message: string) => void,
 ): string {
   const bytes = readBlobOrLost(ports, home, { id, sha256: manifest.pins.instructions });
-  if (bytes !== null) return new TextDecoder().decode(bytes);
+  if (bytes !== null) return decodeUtf8Leniently(bytes);
   onLost(
     `the instructions of session "${id}" are lost; the default ones replace them, or give --instructions`,
   );
@@ -35,6 +36,6 @@ export function blobReader(
   const lost = lostBlobsIn(turns);
   return (sha256) => {
     const bytes = readBlobOrLost(ports, home, { id, sha256, lost });
-    return bytes === null ? null : new TextDecoder().decode(bytes);
+    return bytes === null ? null : decodeUtf8Leniently(bytes);
   };
 }

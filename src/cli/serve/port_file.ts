@@ -3,9 +3,10 @@
  *
  * @module
  */
+import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { FileFacts, Files, Ports } from "../../domain/ports.ts";
-import { writeNew } from "../../fixture/seal.ts";
+import { writeNewFile } from "../../fixture/seal.ts";
 import { orFileError } from "../../store/fs_errors.ts";
 import { unlinkQuietly } from "../../store/write/publish.ts";
 import { absolute } from "../settings.ts";
@@ -39,7 +40,7 @@ export class PortFile {
     const temporary = `${path}.part-${crypto.randomUUID()}`;
     const written = orFileError("write the port file", path, () => {
       try {
-        writeNew(files, temporary, `${port}\n`);
+        writeNewFile(files, temporary, `${port}\n`);
         const facts = files.facts(temporary);
         files.rename(temporary, path);
         return facts;
@@ -65,7 +66,7 @@ export class PortFile {
       const facts = files.facts(path);
       if (facts === null) return;
       const isOurs = facts.kind === "file" && facts.size <= MAX_BYTES &&
-        LEFT_BY_SERVER.test(new TextDecoder().decode(files.read(path)));
+        LEFT_BY_SERVER.test(decodeUtf8Leniently(files.read(path)));
       if (isOurs) return;
       const found = facts.kind === "file" ? "it holds something else than a port" : "it is no regular file";
       throw new RepriseError("usage", `Cannot write the port to ${JSON.stringify(path)}: ${found}`, {

@@ -1,8 +1,8 @@
 /** The verb `record`: a proxy in front of an API that keeps what passes as a fixture. */
-import { asReprError, type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
-import type { DropReason } from "../../fixture/record/outcome.ts";
+import type { DiscardReason } from "../../fixture/record/pending_exchange.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
 import { openPatiently } from "../../fixture/record/temp_file.ts";
 import {
@@ -11,7 +11,7 @@ import {
   type RecordingSummary,
   secretLeft,
 } from "../../fixture/record/writer.ts";
-import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/refused_event.ts";
+import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
 import { requireNewFolder } from "../../fixture/seal.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
@@ -76,7 +76,7 @@ export async function recordVerb(
     if (wraps) unsetVariables([OWN_URL_VARIABLE]);
     code = wraps ? await runWrapped(command, environment) : await end?.came ?? 0;
   } catch (error) {
-    thrown = asReprError(error);
+    thrown = asRepriseError(error);
   }
   await recorder.stop();
   const summary = await writer.close();
@@ -279,7 +279,7 @@ function exchangeLine({ number, method, path, status, bytes, ms }: ExchangeEvent
 }
 
 /** Why an exchange was left out, for people. */
-const WHY: Readonly<Record<DropReason, string>> = {
+const WHY: Readonly<Record<DiscardReason, string>> = {
   no_answer: "the upstream could not be reached",
   closed: "the client hung up (--keep-cut keeps such a one)",
   cut: "its body broke off (--keep-cut keeps such a one)",

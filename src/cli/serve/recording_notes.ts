@@ -5,7 +5,7 @@
  */
 import { counted } from "../../domain/text.ts";
 import { isSet } from "../environment.ts";
-import type { LeftAlone } from "../../fixture/record/outcome.ts";
+import type { LeftAlone } from "../../fixture/record/pending_exchange.ts";
 import { type Route, USUAL_ROUTES } from "../../fixture/loopback/route.ts";
 import { SHORTEST_SECRET } from "../../fixture/secrets/secret_values.ts";
 

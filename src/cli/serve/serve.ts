@@ -3,7 +3,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import { PROVIDER_KINDS } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
-import { DAY_MS } from "../../domain/time.ts";
+import { DAY_MS } from "../../domain/ports.ts";
 import { parseFaults } from "../../fixture/faults/plan.ts";
 import { recordedOn } from "../../fixture/format.ts";
 import type { Loopback } from "../../fixture/loopback/server.ts";

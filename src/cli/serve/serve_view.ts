@@ -5,7 +5,7 @@
  */
 import { counted } from "../../domain/text.ts";
 import type { Fixture } from "../../fixture/read.ts";
-import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/refused_event.ts";
+import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
 import type { PlaybookSummary } from "../../fixture/serve/replayer.ts";
 import type { ServeEvent } from "../../fixture/serve/server.ts";
 import type { Output } from "../output.ts";

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { decodeUtf8Leniently, encodeUtf8 } from "../../domain/bytes.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import { isJsonObject, type JsonValue } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
@@ -64,7 +65,7 @@ export function compareRequests(fixture: Fixture, end: StepEnd, number: number):
       const [expected, received] = [`${request.method} ${request.path}`, `${sent.method} ${sent.path}`];
       return [{ kind: "request", where, message: "goes elsewhere", expected, received }];
     }
-    const body = new TextEncoder().encode(sent.body);
+    const body = encodeUtf8(sent.body);
     if (sha256Hex(body) === request.bodySha256) continue;
     const found = documentsDiffer(request.body ?? new Uint8Array(), body);
     return [{ kind: "request", where, message: "differs", ...found }];
@@ -108,7 +109,7 @@ function firstTurn(session: string, expected: SessionState, received: SessionSta
 function compareBlobs(session: string, expected: SessionState, received: SessionState): Divergence[] {
   const lines = (state: SessionState) => {
     const bytes = state.get(`${session}/blobs`);
-    return bytes === undefined ? [] : new TextDecoder().decode(bytes).trimEnd().split("\n");
+    return bytes === undefined ? [] : decodeUtf8Leniently(bytes).trimEnd().split("\n");
   };
   const [was, is] = [lines(expected), lines(received)];
   const missing = was.find((line) => !is.includes(line));
@@ -129,7 +130,7 @@ function turnsDiffer(was: Uint8Array, is: Uint8Array) {
     const json = jsonOf(bytes);
     if (!isJsonObject(json)) return bytes;
     const { prev: _prev, sum: _sum, ...rest } = json;
-    return new TextEncoder().encode(JSON.stringify(rest));
+    return encodeUtf8(JSON.stringify(rest));
   };
   const [before, after] = [content(was), content(is)];
   return documentsDiffer(before, after, { orNull: true }) ?? documentsDiffer(was, is);
@@ -159,7 +160,7 @@ function documentsDiffer(was: Uint8Array, is: Uint8Array, how?: { readonly orNul
   let at = 0;
   while (at < was.length && was[at] === is[at]) at++;
   const shown = (bytes: Uint8Array) =>
-    JSON.stringify(new TextDecoder().decode(bytes.subarray(Math.max(0, at - CONTEXT), at + CONTEXT)));
+    JSON.stringify(decodeUtf8Leniently(bytes.subarray(Math.max(0, at - CONTEXT), at + CONTEXT)));
   return { path: `byte ${at}`, expected: shown(was), received: shown(is) };
 }
 

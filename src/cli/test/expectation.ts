@@ -10,9 +10,10 @@
  *
  * @module
  */
+import { encodeUtf8 } from "../../domain/bytes.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { Files } from "../../domain/ports.ts";
-import { makeDirectories, replaceFile } from "../../fixture/seal.ts";
+import { makeDirectories, replaceFixtureFile } from "../../fixture/seal.ts";
 import { entries, exists, filesBelow } from "./files.ts";
 
 /** Files by their path below `expect/`. */
@@ -35,7 +36,7 @@ export function sessionState(home: string): SessionState {
       return sum === name ? name : `${name} holds ${sum}`;
     });
     if (blobs.length > 0) {
-      state.set(`${session}/blobs`, new TextEncoder().encode(`${blobs.join("\n")}\n`));
+      state.set(`${session}/blobs`, encodeUtf8(`${blobs.join("\n")}\n`));
     }
   }
   return state;
@@ -68,7 +69,7 @@ export function writeExpectation(files: Files, directory: string, state: Session
   });
   makeDirectories(files, root);
   for (const name of removed) files.unlink(`${root}/${name}`);
-  for (const [name, bytes] of updated) replaceFile(files, `${root}/${name}`, bytes);
+  for (const [name, bytes] of updated) replaceFixtureFile(files, `${root}/${name}`, bytes);
   const below = (names: readonly string[]) => names.map((name) => `expect/${name}`).sort();
   return { updated: below(updated.map(([name]) => name)), removed: below(removed) };
 }

@@ -1,5 +1,5 @@
 import { RepriseError } from "../../domain/errors.ts";
-import { requireFolder } from "../../fixture/read.ts";
+import { requireFolder } from "../../fixture/files.ts";
 import { denoFiles } from "../../store/deno_files.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import { entries, exists, filesBelow } from "./files.ts";

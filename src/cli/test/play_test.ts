@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { asReprError, type RepriseError } from "../../domain/errors.ts";
+import { asRepriseError, type RepriseError } from "../../domain/errors.ts";
 import type { Files } from "../../domain/ports.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { readCallPlayer } from "../../fixture/session/tools_file.ts";
@@ -68,7 +68,7 @@ export async function playTest({ name, directory }: FoundTest, play: TestPlay): 
   } catch (error) {
     const isSystem = systemCode(error) !== null;
     return result({
-      error: isSystem ? fileError(error, "play the session test", directory) : asReprError(error),
+      error: isSystem ? fileError(error, "play the session test", directory) : asRepriseError(error),
     });
   }
 }

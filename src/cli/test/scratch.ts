@@ -7,7 +7,7 @@
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { orFileError, storageError } from "../../store/fs_errors.ts";
-import type { Collection, Garbage, Skipped } from "../../store/lifecycle/gc.ts";
+import type { Garbage, GarbageReport, SkippedDirectory } from "../../store/lifecycle/remove.ts";
 import { pathsAt, type SessionPaths } from "../../store/layout.ts";
 import { inspectLock, SessionLock } from "../../store/write/lock.ts";
 
@@ -47,10 +47,10 @@ export async function makeScratch(ports: Ports): Promise<Scratch> {
 export async function collectScratch(
   ports: Ports,
   { dryRun }: { readonly dryRun: boolean },
-): Promise<Collection> {
+): Promise<GarbageReport> {
   const directory = temporaryDirectory(ports);
   const removed: Garbage[] = [];
-  const skipped: Skipped[] = [];
+  const skipped: SkippedDirectory[] = [];
   const names = orFileError("list the temporary directory", directory, () => ports.files.list(directory));
   for (const name of names.filter((each) => each.startsWith(PREFIX)).sort()) {
     const path = `${directory}/${name}`;

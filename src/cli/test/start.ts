@@ -6,7 +6,8 @@
 import { parseSessionId, type SessionId } from "../../domain/ids.ts";
 import { parsedObject, stringMember } from "../../domain/json.ts";
 import type { Files } from "../../domain/ports.ts";
-import { badFixture, readHeader, readSealed } from "../../fixture/read.ts";
+import { readHeader } from "../../fixture/read.ts";
+import { badFixture, readSealed } from "../../fixture/files.ts";
 import { exists, filesBelow } from "./files.ts";
 
 /** The id of the session in `start/` of a test. @throws {RepriseError} `bad_fixture` where its manifest names none. */

@@ -4,12 +4,12 @@
  *
  * @module
  */
+import { decodeUtf8Leniently, encodeUtf8 } from "../../domain/bytes.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { Files } from "../../domain/ports.ts";
-import { exchangeFolder, readable, type RequestFile } from "../../fixture/format.ts";
+import { exchangeFolder, readable, readableBody, type RequestFile } from "../../fixture/format.ts";
 import type { Fixture } from "../../fixture/read.ts";
-import { readableBody } from "../../fixture/record/readable_body.ts";
-import { replaceFile, requireLineEnds, sealFixture, unsealed } from "../../fixture/seal.ts";
+import { replaceFixtureFile, requireLineEnds, sealFixture, unsealed } from "../../fixture/seal.ts";
 import { type Rewritten, type SessionState, writeExpectation } from "./expectation.ts";
 import { exists } from "./files.ts";
 import type { StepEnd } from "./step.ts";
@@ -47,17 +47,17 @@ function updateRequests(files: Files, { path, exchanges }: Fixture, end: StepEnd
   return exchanges.flatMap(({ number, request }) => {
     const sent = end.requests[number - 1];
     if (sent === undefined) return [];
-    const raw = new TextEncoder().encode(sent.body);
+    const raw = encodeUtf8(sent.body);
     const sum = sha256Hex(raw);
     if (request.bodySha256 === sum && request.path === sent.path && request.method === sent.method) return [];
     const name = `${path}/${exchangeFolder(number)}/request.json`;
     const rawName = `${path}/${exchangeFolder(number)}/request.body`;
-    const { body: _body, ...before } = JSON.parse(new TextDecoder().decode(files.read(name))) as RequestFile;
+    const { body: _body, ...before } = JSON.parse(decodeUtf8Leniently(files.read(name))) as RequestFile;
     const { json, restores } = readableBody(raw);
     const { method, path: asked } = sent;
     const after = { ...before, method, path: asked, body_sha256: sum };
-    replaceFile(files, name, readable(json === undefined ? after : { ...after, body: json }));
-    if (!restores) replaceFile(files, rawName, raw);
+    replaceFixtureFile(files, name, readable(json === undefined ? after : { ...after, body: json }));
+    if (!restores) replaceFixtureFile(files, rawName, raw);
     else if (files.facts(rawName) !== null) files.unlink(rawName);
     return [name];
   });

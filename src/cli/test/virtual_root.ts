@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { encodeUtf8 } from "../../domain/bytes.ts";
 import { Buffer } from "node:buffer";
 import { finishText, type ToolText } from "../../tools/output.ts";
 import { runCommand } from "../../tools/shell/run_command.ts";
@@ -42,7 +43,7 @@ export function rootedBytes(bytes: Uint8Array, root: string): Uint8Array {
   // One character a byte: bytes that are not UTF-8 survive.
   const latin1 = (part: Uint8Array) =>
     Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString("latin1");
-  const path = latin1(new TextEncoder().encode(root));
+  const path = latin1(encodeUtf8(root));
   const text = latin1(bytes);
   return text.includes(path) ? new Uint8Array(Buffer.from(rootedText(text, path), "latin1")) : bytes;
 }

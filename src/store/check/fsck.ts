@@ -1,30 +1,38 @@
 /**
- * Checking a session: every file, every checksum, the numbering, the chain, the pairs, the blobs. Read-only.
+ * Checks a session: every file, checksum, number, link, call and blob. Writes nothing.
  *
  * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
+import { counted } from "../../domain/text.ts";
+import { inspectBlob } from "../blobs.ts";
 import { orStorageError, storageError } from "../fs_errors.ts";
-import { checkBlobs } from "./blobs.ts";
-import { checkDirectory, checkFile, type Finding, type Findings } from "./findings.ts";
-import { checkManifest } from "./manifest.ts";
-import { checkTurns, type Walk } from "./turns.ts";
 import type { Home } from "../home.ts";
-import { type SessionPaths, sessionPaths } from "../layout.ts";
+import { isBlobName, type SessionPaths, sessionPaths } from "../layout.ts";
+import { type ManifestFile, readManifest } from "../read/manifest.ts";
+import { isLeftover, lookForDirectory } from "../read/safe_open.ts";
 import { inspectLock } from "../write/lock.ts";
-import { type ManifestFile, readManifest } from "../read/manifest_file.ts";
-import { isLeftover } from "../read/safe_open.ts";
+import {
+  checkDirectory,
+  checkFile,
+  checkTurns,
+  type FsckCheck,
+  type FsckFinding,
+  type NamedBlob,
+  turnName,
+  type Walk,
+} from "./turns.ts";
 
-export type { Finding } from "./findings.ts";
+export type { FsckFinding } from "./turns.ts";
 
-/** What a check of one session found. */
+/** Result of the check of one session. */
 export interface FsckReport {
   readonly id: SessionId;
   /** In the order of the check: directory, turns, manifest, blobs. */
-  readonly findings: readonly Finding[];
-  /** How many turn files were found, sound or not. */
+  readonly findings: readonly FsckFinding[];
+  /** Number of turn files, sound or not. */
   readonly turns: number;
   /** A writer holds the lock: the open tail of the session was not judged. */
   readonly in_use: boolean;
@@ -65,18 +73,20 @@ export async function fsckDirectory(ports: Ports, paths: SessionPaths): Promise<
 
 async function checkAll(ports: Ports, paths: SessionPaths, tried: string): Promise<FsckReport> {
   const { id } = paths;
-  const findings: Finding[] = [];
-  const add: Findings = (severity, code, finding) => findings.push({ severity, code, ...finding });
-  const there = orStorageError(
-    tried,
-    paths.root,
-    () => checkDirectory(ports, paths.root, { path: ".", add }),
-  );
-  if (there !== "ok") return { id, findings, turns: 0, in_use: false };
+  const findings: FsckFinding[] = [];
+  const check: FsckCheck = {
+    ports,
+    paths,
+    add: (severity, code, path, message, turn) => {
+      findings.push({ severity, code, path, message, ...(turn === undefined ? {} : { turn }) });
+    },
+  };
+  const root = orStorageError(tried, paths.root, () => checkDirectory(check, paths.root));
+  if (root.status !== "ok") return { id, findings, turns: 0, in_use: false };
   const { held } = await inspectLock(ports, paths).catch((error) => {
     throw storageError(error, tried, paths.lock);
   });
-  const turns = orStorageError(tried, paths.root, () => checkSession(ports, paths, { inUse: held, add }));
+  const turns = orStorageError(tried, paths.root, () => checkSession(check, held));
   return { id, findings, turns, in_use: held };
 }
 
@@ -86,72 +96,131 @@ function gone(tried: string, found: string): RepriseError {
   });
 }
 
-function checkSession(
-  ports: Ports,
-  paths: SessionPaths,
-  options: { readonly inUse: boolean; readonly add: Findings },
-): number {
-  const { add, inUse } = options;
-  // Before the turns: what a writer adds meanwhile makes this manifest lag, and never lead.
-  const manifest = readManifest(ports, paths);
-  checkNames(ports, paths, options);
-  const walk = checkTurns(ports, paths, { add, manifest });
-  if (walk.files === 0 && !inUse) checkEmpty(manifest, walk, add);
-  checkManifest(manifest, walk, add);
-  checkBlobs(ports, paths, { walk, inUse, add });
-  if (!inUse && !walk.chain.incomplete) checkTail(walk, add);
+function checkSession(check: FsckCheck, inUse: boolean): number {
+  // Before the turns: turns that a writer adds meanwhile make this manifest lag, and never lead.
+  const manifest = readManifest(check.ports, check.paths);
+  checkNames(check, inUse);
+  const walk = checkTurns(check, manifest);
+  if (walk.files === 0 && !inUse) checkEmpty(check, manifest);
+  checkManifest(check, manifest, walk);
+  checkBlobs(check, walk, inUse);
+  if (!inUse && !walk.validator.incomplete) checkTail(check, walk);
   return walk.files;
 }
 
 /** A session without a turn: a creation that was cut short, unless a manifest shows that there was one. */
-function checkEmpty(manifest: ManifestFile, { pathOf }: Walk, add: Findings): void {
+function checkEmpty({ add }: FsckCheck, manifest: ManifestFile): void {
   if (manifest.status === "missing") {
-    add("warning", "no_turns", { path: ".", message: "holds no turn: its creation was cut short" });
+    add("warning", "no_turns", ".", "holds no turn: its creation was cut short");
   } else if (manifest.status !== "ok") {
-    add("error", "missing_turn", {
-      path: pathOf(1),
-      message: "is missing, but there is a manifest",
-      turn: 1,
-    });
+    add("error", "missing_turn", turnName(1), "is missing, but there is a manifest", 1);
   }
 }
 
-/** What a run that was cut short left open. */
-function checkTail({ chain, pathOf }: Walk, add: Findings): void {
-  for (const { call_id, seq, turn } of chain.openCalls()) {
+/** Reports calls and runs that an interrupted run left open. */
+function checkTail({ add }: FsckCheck, { validator }: Walk): void {
+  for (const { call_id, seq, turn } of validator.openCalls()) {
     const message = `holds the call ${
       JSON.stringify(call_id)
     } (seq ${seq}) without a result; the next run or "repair" records that`;
-    add("warning", "orphan_call", { path: pathOf(turn), message, turn });
+    add("warning", "orphan_call", turnName(turn), message, turn);
   }
-  const { run, runEnded, turn } = chain.end;
-  if (runEnded) return;
-  add("info", "open_run", {
-    path: pathOf(turn),
-    message: `leaves run ${run} open; the next run ends it`,
-    turn,
-  });
+  const { run, runEnded, turn } = validator.end;
+  if (!runEnded) {
+    add("info", "open_run", turnName(turn), `leaves run ${run} open; the next run ends it`, turn);
+  }
 }
 
-/** Checks what lies beside the turns and blobs: kinds, owners, modes, leftovers, names that are not ours. */
-function checkNames(
-  ports: Ports,
-  paths: SessionPaths,
-  { add, inUse }: { readonly inUse: boolean; readonly add: Findings },
-): void {
+/** Checks the files beside turns and blobs: kinds, owners, modes, leftovers, foreign names. */
+function checkNames(check: FsckCheck, inUse: boolean): void {
+  const { ports, paths, add } = check;
   for (const name of ports.files.list(paths.root).sort()) {
     const path = `${paths.root}/${name}`;
-    if (name === "turns" || name === "blobs" || name === "quarantine") {
-      checkDirectory(ports, path, { path: name, add });
-    } else if (name === "lock" || name === "manifest.json") {
-      checkFile(ports, path, { path: name, add });
-    } else if (!isLeftover(ports, path)) {
-      add("warning", "foreign_file", { path: name, message: "is none of the names of a session" });
+    if (name === "turns" || name === "blobs" || name === "quarantine") checkDirectory(check, path);
+    else if (name === "lock" || name === "manifest.json") checkFile(check, path);
+    else if (!isLeftover(ports, path)) {
+      add("warning", "foreign_file", name, "is none of the names of a session");
     } else if (!inUse) {
-      add("info", "leftover", {
-        path: name,
-        message: "was left by a killed writer; the next writer removes it",
-      });
+      add("info", "leftover", name, "was left by a killed writer; the next writer removes it");
     }
   }
+}
+
+/** Reports damage of the manifest: it may lag and be rebuilt, and must never lead. Refused files were reported already. */
+function checkManifest({ add }: FsckCheck, file: ManifestFile, walk: Walk): void {
+  const path = "manifest.json";
+  if (file.status === "missing" && walk.files > 0) {
+    add("warning", "manifest_missing", path, "is missing; it is made anew from the turns");
+  } else if (file.status === "garbled") {
+    add("warning", "manifest_garbled", path, `${file.message}; it is made anew from the turns`);
+  } else if (file.status === "newer") {
+    add("info", "manifest_newer", path, `${file.message}; it is left alone`);
+  }
+  if (file.status !== "ok") return;
+  const { manifest } = file;
+  const { turn } = manifest.head;
+  if (turn > walk.last) {
+    const message = `names turn ${turn} as the newest, but the newest file is turn ${walk.last}`;
+    return add("error", "manifest_leads", path, message, turn);
+  }
+  if (walk.manifestAtHead !== null && JSON.stringify(walk.manifestAtHead) !== JSON.stringify(manifest)) {
+    const message = `does not say what the turns up to ${turn} say; it is made anew from them`;
+    add("warning", "manifest_wrong", path, message, turn);
+  }
+  if (turn < walk.last) {
+    add("info", "manifest_lags", path, `ends at turn ${turn}, the turns at ${walk.last}`, turn);
+  }
+}
+
+/** Checks all blobs. Throws the runtime's errors. */
+function checkBlobs(check: FsckCheck, walk: Walk, inUse: boolean): void {
+  const { ports, paths, add } = check;
+  const users = usersOf(walk.blobs);
+  const there = new Set<string>();
+  const known = lookForDirectory(ports, paths.blobs).status === "ok";
+  for (const name of known ? ports.files.list(paths.blobs).sort() : []) {
+    if (!isBlobName(name)) {
+      add("warning", "foreign_file", `blobs/${name}`, "is not the name of a blob");
+      continue;
+    }
+    there.add(name);
+    const refused = checkFile(check, `${paths.blobs}/${name}`).status === "refused";
+    // A blob is there before the turn that names it, and a damaged turn may have named it.
+    if (!users.has(name) && !refused && walk.sound && !inUse) {
+      add("info", "unreferenced_blob", `blobs/${name}`, "is named by no turn");
+    }
+  }
+  for (const [sha256, use] of users) {
+    const path = `blobs/${sha256}`;
+    const { turn, by } = use.first;
+    const severity = use.needed ? "error" : "warning";
+    const found = there.has(sha256) ? inspectBlob(ports, paths, sha256) : null;
+    if (found === null) {
+      const message = `is missing, but ${by} of turn ${turn} names it`;
+      add(walk.lostBlobs.has(sha256) ? "warning" : severity, "missing_blob", path, message, turn);
+    } else if (found.status === "bad") {
+      add(severity, found.code, path, `${found.message}; ${by} of turn ${turn} names it`, turn);
+    } else if ([...use.sizes].some((size) => size !== found.size)) {
+      const message = `has ${counted(found.size, "byte")}, not the number that a turn gives`;
+      add("error", "damaged_blob", path, message, turn);
+    }
+  }
+}
+
+interface BlobUsers {
+  /** The first turn that names it, for the finding. */
+  readonly first: NamedBlob;
+  needed: boolean;
+  readonly sizes: Set<number>;
+}
+
+function usersOf(blobs: readonly NamedBlob[]): Map<string, BlobUsers> {
+  const users = new Map<string, BlobUsers>();
+  for (const blob of blobs) {
+    const use = users.get(blob.sha256) ?? { first: blob, needed: false, sizes: new Set<number>() };
+    use.needed ||= blob.needed;
+    if (blob.bytes !== undefined) use.sizes.add(blob.bytes);
+    users.set(blob.sha256, use);
+  }
+  return users;
 }

@@ -1,5 +1,5 @@
 /**
- * The check of all turn files: each by itself, then the chain, over gaps and damage as far as it can be followed.
+ * Checks all turn files: each by itself, then against the history before it, across gaps and damage.
  *
  * @module
  */
@@ -7,102 +7,125 @@ import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
 import { blobsOf, type BlobUse, lostBlobsIn } from "../blobs.ts";
-import { Chain, replacesOf } from "../read/validate.ts";
-import { checkFile, type Findings } from "./findings.ts";
-import { type SessionPaths, turnNumberOf, turnPath } from "../layout.ts";
+import {
+  DIRECTORY_MODE,
+  FILE_MODE,
+  insideSession,
+  type SessionPaths,
+  turnNumberOf,
+  turnPath,
+} from "../layout.ts";
 import { findLineage } from "../read/lineage.ts";
-import type { ManifestFile } from "../read/manifest_file.ts";
-import { lookForDirectory } from "../read/safe_open.ts";
-import { readEnvelope } from "../read/turn_file.ts";
-import { judgeTurn } from "../read/turn_schema.ts";
+import type { ManifestFile } from "../read/manifest.ts";
+import { type Looked, lookForDirectory, lookForFile } from "../read/safe_open.ts";
+import { readTurn } from "../read/turn_schema.ts";
+import { HistoryValidator, replacesOf } from "../read/validate.ts";
+
+/** A finding of a check. Only `error` makes a session damaged. */
+export interface FsckFinding {
+  readonly severity: "error" | "warning" | "info";
+  /** A stable name, such as `bad_sum`; all are listed in docs/format.md. */
+  readonly code: string;
+  /** Inside the session, such as `turns/000003.json`; `.` is its directory. */
+  readonly path: string;
+  /** Finding, to be read after the path. */
+  readonly message: string;
+  /** The number of the turn that it is about. */
+  readonly turn?: number;
+}
+
+/** A check of one session while it runs. */
+export interface FsckCheck {
+  readonly ports: Ports;
+  readonly paths: SessionPaths;
+  /** Adds a finding about a path inside the session. */
+  readonly add: (
+    severity: FsckFinding["severity"],
+    code: string,
+    path: string,
+    message: string,
+    turn?: number,
+  ) => void;
+}
 
 /** A blob that a sound turn names. */
 export interface NamedBlob extends BlobUse {
   readonly turn: number;
 }
 
-/** What the walk over the turns gathered. */
+/** Result of the walk over the turns. */
 export interface Walk {
-  /** How many turn files there are. */
+  /** Number of turn files. */
   readonly files: number;
   /** The highest number among them, 0 for none. */
   readonly last: number;
-  /** Where the readable history ends. */
-  readonly chain: Chain;
+  /** Has advanced to the end of the readable history. */
+  readonly validator: HistoryValidator;
   readonly blobs: readonly NamedBlob[];
-  /** Blobs of which a turn says that they are lost. */
+  /** Blobs that a turn records as lost. */
   readonly lostBlobs: ReadonlySet<string>;
-  /** True when every turn was read and fits: only then the manifest and unused blobs can be judged. */
+  /** True if every turn was read and fits: only then the manifest and unused blobs can be judged. */
   readonly sound: boolean;
   /** The manifest made from the turns up to the one that the manifest file names as its head. */
   readonly manifestAtHead: Manifest | null;
-  /** The path of a turn inside the session. */
-  readonly pathOf: (turn: number) => string;
 }
 
 /** Checks all turn files. Throws the runtime's errors. */
-export function checkTurns(
-  ports: Ports,
-  paths: SessionPaths,
-  options: { readonly add: Findings; readonly manifest: ManifestFile },
-): Walk {
-  const { add } = options;
-  const head = options.manifest.status === "ok" ? options.manifest.manifest.head.turn : 0;
-  const numbers = turnNumbers(ports, paths, add);
-  const chain = new Chain(paths.id, { lineage: () => findLineage(ports, paths, { numbers }) });
+export function checkTurns(check: FsckCheck, manifestFile: ManifestFile): Walk {
+  const { ports, paths, add } = check;
+  const head = manifestFile.status === "ok" ? manifestFile.manifest.head.turn : 0;
+  const numbers = turnNumbers(check);
+  const validator = new HistoryValidator(paths.id, {
+    lineage: () => findLineage(ports, paths, { numbers }),
+  });
   const blobs: NamedBlob[] = [];
   const lostBlobs = new Set<string>();
   let sound = true;
   let manifest: Manifest | null = null;
   let manifestAtHead: Manifest | null = null;
   for (const number of numbers) {
-    if (number > chain.end.turn + 1) {
+    const expected = validator.end.turn + 1;
+    if (number > expected) {
       sound = false;
-      addGap(add, chain.end.turn + 1, number);
-      chain.skip(number - 1);
+      const missing = number - expected === 1 ? "is missing" : `to turn ${number - 1} are missing`;
+      add("error", "missing_turn", turnName(expected), `${missing}, but turn ${number} exists`, expected);
+      validator.skip(number - 1);
     }
-    const turn = checkTurn(ports, paths, { number, chain, add });
+    const turn = checkTurn(check, number, validator);
     if (turn === null) {
       sound = false;
-      chain.skip(number);
+      validator.skip(number);
       continue;
     }
     sound &&= turn.fits;
-    chain.advance(turn.turn);
+    validator.advance(turn.turn);
     for (const use of blobsOf(turn.turn)) blobs.push({ ...use, turn: number });
     for (const sha256 of lostBlobsIn([turn.turn])) lostBlobs.add(sha256);
     const replaces = replacesOf(turn.turn);
     if (replaces !== undefined) {
       const message = `stands for a turn that was lost (${replaces.reason})`;
-      add("info", "turn_replaced", { path: pathOf(number), message, turn: number });
+      add("info", "turn_replaced", turnName(number), message, number);
     }
     if (sound && number <= head) manifest = advanceManifest(manifest, paths.id, turn.turn);
     if (sound && number === head) manifestAtHead = manifest;
   }
-  return {
-    files: numbers.length,
-    last: numbers.at(-1) ?? 0,
-    chain,
-    blobs,
-    lostBlobs,
-    sound,
-    manifestAtHead,
-    pathOf,
-  };
+  const [files, last] = [numbers.length, numbers.at(-1) ?? 0];
+  return { files, last, validator, blobs, lostBlobs, sound, manifestAtHead };
 }
 
-function pathOf(turn: number): string {
+/** The path of a turn inside the session. */
+export function turnName(turn: number): string {
   return `turns/${turnFileName(turn)}`;
 }
 
 /** The numbers of all turn files, ascending. */
-function turnNumbers(ports: Ports, paths: SessionPaths, add: Findings): number[] {
+function turnNumbers({ ports, paths, add }: FsckCheck): number[] {
   if (lookForDirectory(ports, paths.turns).status !== "ok") return [];
   const numbers = new Set<number>();
   for (const name of ports.files.list(paths.turns).sort()) {
     const number = turnNumberOf(name);
     if (number !== null) numbers.add(number);
-    else add("warning", "foreign_file", { path: `turns/${name}`, message: "is not the name of a turn" });
+    else add("warning", "foreign_file", `turns/${name}`, "is not the name of a turn");
   }
   // A listing may miss a name that a writer adds meanwhile, and show the next one.
   for (const number of [...numbers]) {
@@ -114,48 +137,44 @@ function turnNumbers(ports: Ports, paths: SessionPaths, add: Findings): number[]
   return [...numbers].sort((a, b) => a - b);
 }
 
-function addGap(add: Findings, first: number, found: number): void {
-  const missing = found - first === 1 ? "is missing" : `to turn ${found - 1} are missing`;
-  add("error", "missing_turn", {
-    path: pathOf(first),
-    message: `${missing}, but turn ${found} exists`,
-    turn: first,
-  });
+function checkTurn(check: FsckCheck, number: number, validator: HistoryValidator) {
+  const path = turnPath(check.paths, number);
+  const add = (severity: FsckFinding["severity"], code: string, message: string) =>
+    check.add(severity, code, turnName(number), message, number);
+  const looked = checkFile(check, path);
+  if (looked.status === "refused") return null;
+  const read = readTurn(check.ports, path, { looked });
+  if (read.status === "missing") {
+    add("error", "missing_turn", "was removed meanwhile");
+    return null;
+  }
+  if (read.status !== "ok") {
+    const unknown = read.code === "newer_format" ? ", which this version cannot judge" : "";
+    add(read.status === "newer" ? "warning" : "error", read.code, `${read.message}${unknown}`);
+    return null;
+  }
+  const violations = validator.check(read.turn);
+  for (const { severity, code, message } of violations) add(severity, code, message);
+  return { turn: read.turn, fits: violations.every(({ severity }) => severity !== "error") };
 }
 
-function checkTurn(
-  ports: Ports,
-  paths: SessionPaths,
-  options: { readonly number: number; readonly chain: Chain; readonly add: Findings },
-) {
-  const { number, chain, add } = options;
-  const path = pathOf(number);
-  const full = turnPath(paths, number);
-  const looked = checkFile(ports, full, { path, add });
-  if (looked.status === "refused") return null;
-  const file = readEnvelope(ports, full, { looked });
-  if (file.status !== "ok") {
-    const [code, message] = file.status === "missing"
-      ? ["missing_turn", "was removed meanwhile"]
-      : [file.code, file.message];
-    add("error", code, { path, message, turn: number });
-    return null;
+/** Checks a path that should be a directory of ours with mode 0700. Throws the runtime's errors. */
+export function checkDirectory(check: FsckCheck, path: string): Looked {
+  return checkLooked(check, path, lookForDirectory(check.ports, path), DIRECTORY_MODE);
+}
+
+/** Checks a path that should be a regular file of ours with mode 0600. Throws the runtime's errors. */
+export function checkFile(check: FsckCheck, path: string): Looked {
+  return checkLooked(check, path, lookForFile(check.ports, path), FILE_MODE);
+}
+
+function checkLooked({ paths, add }: FsckCheck, path: string, looked: Looked, mode: number): Looked {
+  const name = path === paths.root ? "." : insideSession(paths, path);
+  if (looked.status === "refused") add("error", looked.code, name, looked.message);
+  const found = looked.status === "ok" ? looked.facts.mode : null;
+  if (found !== null && (found & 0o777) !== mode) {
+    const octal = (bits: number) => (bits & 0o777).toString(8).padStart(4, "0");
+    add("warning", "wrong_mode", name, `has mode ${octal(found)} instead of ${octal(mode)}`);
   }
-  if (file.newer) {
-    const message = `has the format ${JSON.stringify(file.value.format)}, which this version cannot judge`;
-    add("warning", "newer_format", { path, message, turn: number });
-    return null;
-  }
-  const judged = judgeTurn(file.value);
-  if (judged.status === "newer") {
-    add("warning", "newer_kind", { path, message: judged.message, turn: number });
-    return null;
-  }
-  if (judged.status === "damaged") {
-    add("error", judged.code, { path, message: judged.message, turn: number });
-    return null;
-  }
-  const breaches = chain.check(judged.turn);
-  for (const { severity, code, message } of breaches) add(severity, code, { path, message, turn: number });
-  return { turn: judged.turn, fits: breaches.every(({ severity }) => severity !== "error") };
+  return looked;
 }

@@ -1,6 +1,6 @@
 /**
- * Forking: a new session from a prefix of another. What both share is linked, never written again; what the fork
- * adds is one turn that says where it comes from.
+ * Forks a session: a new session from a prefix of another. Shared files are linked, never written again; the fork adds one
+ * turn with its lineage. A fork point is after a turn and separates no call from its result.
  *
  * @module
  */
@@ -11,20 +11,17 @@ import { type Manifest, wholeManifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { checkSeal } from "../../domain/seal.ts";
 import { encodeTurn, type ForkTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
-import { blobPath, blobsOf, lostBlobsIn } from "../blobs.ts";
-import { Chain } from "../read/validate.ts";
-import { linkOrCopy, writeNew } from "../chunks.ts";
-import { damaged } from "../damage.ts";
-import { judgeEncoded } from "../write/candidate_turn.ts";
-import { cutAt } from "./fork_cut.ts";
-import { storageError } from "../fs_errors.ts";
+import { blobPath, blobsOf, existingBlobs, lostBlobsIn } from "../blobs.ts";
+import { linkOrCopy, writeChunks } from "../write/publish.ts";
+import { sessionDamaged, storageError } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { insideSession, type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
-import { readSession } from "../read/session.ts";
-import { Staging } from "./staging.ts";
 import { lookForFile } from "../read/safe_open.ts";
+import { readSession } from "../read/session.ts";
+import { HistoryValidator, parseCandidate } from "../read/validate.ts";
+import { Staging } from "./staging.ts";
 
-/** A fork before it is made. */
+/** A planned fork. */
 export interface ForkPlan {
   readonly parent: SessionId;
   /** The turns that the fork keeps, and those of the parent that it does not. */
@@ -32,7 +29,7 @@ export interface ForkPlan {
   readonly left: readonly Turn[];
   /** Every session whose turns the fork may hold, the parent last. */
   readonly lineage: readonly string[];
-  /** What the API refused after the cut of what is kept. */
+  /** Refusals of kept items that the API made after the cut. */
   readonly notices: readonly Omit<ReplayNoticeEvent, "seq">[];
   /** Blobs that kept turns name, and of which a turn after the cut records that they are lost. */
   readonly lostBlobs: readonly string[];
@@ -43,7 +40,7 @@ export interface ForkPlan {
 /**
  * Plans a fork of `parent` up to the event `toSeq`, or up to its last turn that parts no call from its result.
  *
- * @throws {RepriseError} `usage` when it may not be cut there; what reading a session throws.
+ * @throws {RepriseError} `usage` if it may not be cut there; the errors of reading a session.
  */
 export function planFork(
   ports: Ports,
@@ -51,7 +48,7 @@ export function planFork(
   { parent, toSeq }: { readonly parent: SessionId; readonly toSeq?: number | undefined },
 ): ForkPlan {
   const { turns } = readSession(ports, home, parent);
-  const cut = cutAt(turns, toSeq, `fork session "${parent}"`);
+  const cut = forkPointAt(turns, toSeq, `fork session "${parent}"`);
   const [kept, left] = [turns.slice(0, cut.turn), turns.slice(cut.turn)];
   const last = kept.at(-1) as Turn;
   return {
@@ -74,7 +71,7 @@ function lineageOf(parent: SessionId, turns: readonly Turn[]): string[] {
   return [...new Set(before.filter((session) => session !== parent)), parent];
 }
 
-/** What stands against kept items for good: an item that was merely left out stayed out of its run alone. */
+/** Lasting notices about kept items: an item that was merely left out was so in its run only. */
 function noticesFor(toSeq: number, left: readonly Turn[]): Omit<ReplayNoticeEvent, "seq">[] {
   return left.flatMap(({ events }) => events).flatMap((event) => {
     if (event.type !== "replay_notice") return [];
@@ -94,27 +91,27 @@ function runEnded(turns: readonly Turn[]): boolean {
   return turns.some((turn) => turn.run === run && turn.events.some(({ type }) => type === "run_ended"));
 }
 
-/** What a fork is given beside its plan. */
+/** Options of {@linkcode forkSession}. */
 export interface ForkOptions {
   /** The new session. */
   readonly id: SessionId;
-  /** What the parent went on to do, for the model; `null` to say nothing. */
+  /** Summary of the parent's later turns, for the model; `null` for none. */
   readonly summary: string | null;
   /** The tokens of the run that the fork closes. */
   readonly usage: Usage;
 }
 
 /** A fork that was made. */
-export interface Forked {
+export interface ForkResult {
   readonly path: string;
   readonly turn: ForkTurn;
   readonly manifest: Manifest;
 }
 
 /**
- * Makes a fork: durable and whole when this returns, and not there at all before.
+ * Creates a fork: durable and whole when this returns, and not there at all before.
  *
- * @throws {RepriseError} `session_exists`; `session_diverged` when the parent changed meanwhile; `session_damaged` when a
+ * @throws {RepriseError} `session_exists`; `session_diverged` if the parent changed meanwhile; `session_damaged` if a
  * blob is missing; `storage_*`.
  */
 export async function forkSession(
@@ -122,16 +119,19 @@ export async function forkSession(
   home: Home,
   plan: ForkPlan,
   options: ForkOptions,
-): Promise<Forked> {
+): Promise<ForkResult> {
   const tried = `fork session "${plan.parent}" as "${options.id}"`;
   let staging: Staging | null = null;
   try {
     staging = await Staging.open(ports, home, options.id);
     const parent = sessionPaths(home.sessions, plan.parent);
     for (const turn of plan.kept) shareTurn(ports, { parent, child: staging.paths, turn, tried });
-    shareBlobs(ports, { parent, child: staging.paths, plan });
+    const lost = new Set([...lostBlobsIn(plan.kept), ...plan.lostBlobs]);
+    for (const { sha256 } of existingBlobs(ports, parent, { turns: plan.kept, lost })) {
+      linkOrCopy(ports, blobPath(parent, sha256), blobPath(staging.paths, sha256));
+    }
     const { turn, bytes } = forkTurn(ports, plan, { ...options, tried });
-    writeNew(ports, turnPath(staging.paths, turn.turn), [bytes]);
+    writeChunks(ports, turnPath(staging.paths, turn.turn), [bytes]);
     const manifest = wholeManifest(options.id, [...plan.kept, turn]) as Manifest;
     return { path: staging.publish(manifest), turn, manifest };
   } catch (error) {
@@ -141,51 +141,29 @@ export async function forkSession(
   }
 }
 
-interface Sharing {
-  readonly parent: SessionPaths;
-  readonly child: SessionPaths;
-}
-
+/** Gives the fork a kept turn of its parent. */
 function shareTurn(
   ports: Ports,
-  { parent, child, turn, tried }: Sharing & { readonly turn: Turn; readonly tried: string },
+  { parent, child, turn, tried }: {
+    readonly parent: SessionPaths;
+    readonly child: SessionPaths;
+    readonly turn: Turn;
+    readonly tried: string;
+  },
 ): void {
   const [from, to] = [turnPath(parent, turn.turn), turnPath(child, turn.turn)];
   const looked = lookForFile(ports, from);
-  if (looked.status === "refused") throw damaged(parent, from, looked);
+  if (looked.status === "refused") throw sessionDamaged(parent, from, looked);
   if (looked.status === "ok") {
     linkOrCopy(ports, from, to);
-    // The link names what is there now; what was planned with was read before.
+    // The link names the file of now; the plan was made with an earlier reading.
     if (checkSeal(ports.files.read(to)) === turn.sum) return;
   }
-  throw new RepriseError(
-    "session_diverged",
-    `Cannot ${tried}: ${insideSession(parent, from)} was replaced or removed meanwhile`,
-    {
-      hint: "Fork again",
-      details: { session: parent.id, turn: turn.turn },
-    },
-  );
-}
-
-function shareBlobs(
-  ports: Ports,
-  { parent, child, plan }: Sharing & { readonly plan: ForkPlan },
-): void {
-  const needed = new Map<string, boolean>();
-  for (const use of plan.kept.flatMap(blobsOf)) {
-    needed.set(use.sha256, use.needed || needed.get(use.sha256) === true);
-  }
-  const lost = new Set([...lostBlobsIn(plan.kept), ...plan.lostBlobs]);
-  for (const [sha256, isNeeded] of needed) {
-    const from = blobPath(parent, sha256);
-    const looked = lookForFile(ports, from);
-    if (looked.status === "refused") throw damaged(parent, from, looked);
-    if (looked.status === "ok") linkOrCopy(ports, from, blobPath(child, sha256));
-    else if (isNeeded && !lost.has(sha256)) {
-      throw damaged(parent, from, { code: "missing_blob", message: "is missing" });
-    }
-  }
+  const found = `${insideSession(parent, from)} was replaced or removed meanwhile`;
+  throw new RepriseError("session_diverged", `Cannot ${tried}: ${found}`, {
+    hint: "Fork again",
+    details: { session: parent.id, turn: turn.turn },
+  });
 }
 
 function forkTurn(
@@ -202,9 +180,11 @@ function forkTurn(
     prev: last.sum,
     at: new Date(ports.clock.now()).toISOString(),
   });
-  const chain = new Chain(id, { lineage: () => ({ writers: plan.lineage, ownFrom: last.turn + 1 }) });
-  for (const turn of plan.kept) chain.advance(turn);
-  return { turn: judgeEncoded(chain, bytes, tried) as ForkTurn, bytes };
+  const validator = new HistoryValidator(id, {
+    lineage: () => ({ writers: plan.lineage, ownFrom: last.turn + 1 }),
+  });
+  for (const turn of plan.kept) validator.advance(turn);
+  return { turn: parseCandidate(validator, bytes, tried) as ForkTurn, bytes };
 }
 
 function forkEvents(
@@ -238,4 +218,83 @@ function forkEvents(
     });
   }
   return events;
+}
+
+/** The last turn and event that a prefix keeps. */
+interface ForkPoint {
+  readonly turn: number;
+  readonly seq: number;
+}
+
+/** A stretch of turns after none of which the history may be cut. */
+interface Group {
+  readonly callSeq: number;
+  readonly first: number;
+  /** The first turn after which a cut is allowed again. */
+  readonly until: number;
+}
+
+/** Every place where `turns`, a whole history, may be cut, in order. Turn 1 opens a run, so there is always one. */
+export function forkPoints(turns: readonly Turn[]): ForkPoint[] {
+  const groups = groupsOf(turns);
+  let next = 0;
+  let until = 0;
+  return turns.flatMap(({ turn, seq }): ForkPoint[] => {
+    for (let group = groups[next]; group !== undefined && group.first <= turn; group = groups[++next]) {
+      until = Math.max(until, group.until);
+    }
+    return turn < until ? [] : [{ turn, seq: seq[1] }];
+  });
+}
+
+/**
+ * The cut that `toSeq` asks for; without it, the last one there is.
+ *
+ * @throws {RepriseError} `usage`, naming the nearest place, when the history may not be cut there.
+ */
+function forkPointAt(turns: readonly Turn[], toSeq: number | undefined, tried: string): ForkPoint {
+  const cuts = forkPoints(turns);
+  const last = cuts.at(-1);
+  if (last === undefined) throw new TypeError(`Cannot ${tried}: its first turn opens no run`);
+  if (toSeq === undefined) return last;
+  const exact = cuts.find(({ seq }) => seq === toSeq);
+  if (exact !== undefined) return exact;
+  const distance = (cut: ForkPoint) => Math.abs(cut.seq - toSeq);
+  const nearest = cuts.reduce((best, cut) => distance(cut) < distance(best) ? cut : best);
+  throw new RepriseError("usage", `Cannot ${tried} at seq ${toSeq}: ${whyNot(turns, toSeq)}`, {
+    hint: `The nearest place is --to-seq ${nearest.seq}`,
+    details: { to_seq: toSeq, nearest: nearest.seq },
+  });
+}
+
+function whyNot(turns: readonly Turn[], toSeq: number): string {
+  const turn = turns.find(({ seq }) => seq[0] <= toSeq && toSeq <= seq[1]);
+  if (turn === undefined) return `the newest event is ${turns.at(-1)?.seq[1] ?? 0}`;
+  if (turn.seq[1] !== toSeq) return `it lies inside turn ${turn.turn}, whose last seq is ${turn.seq[1]}`;
+  const group = groupsOf(turns).find(({ first, until }) => first <= turn.turn && turn.turn < until);
+  return `it would part the call with seq ${group?.callSeq} from its result`;
+}
+
+/** Calls of responses that did not complete are never run: nothing answers them, and they hold nothing together. */
+function groupsOf(turns: readonly Turn[]): Group[] {
+  const answeredIn = new Map<number, number>();
+  const endOf = new Map<number, number>();
+  for (const { turn, run, events } of turns) {
+    // A run that was killed and never closed ends where the next one opens.
+    if (run > 1 && !endOf.has(run - 1)) endOf.set(run - 1, turn);
+    for (const event of events) {
+      // A fallback result may be recorded long after its call: a fork from before it records its own.
+      if (event.type === "tool_result" && event.status !== "orphaned") answeredIn.set(event.call_seq, turn);
+      if (event.type === "run_ended") endOf.set(run, turn);
+    }
+  }
+  return turns.flatMap((turn): Group[] => {
+    if (turn.kind !== "model" || turn.response.status !== "completed") return [];
+    return turn.events.filter(({ type }) => type === "tool_call").map(({ seq }) => ({
+      callSeq: seq,
+      first: turn.turn,
+      // A call that nothing answers is open for as long as its run is.
+      until: answeredIn.get(seq) ?? endOf.get(turn.run) ?? turns.length + 1,
+    }));
+  });
 }

@@ -1,37 +1,36 @@
 /**
- * Removing a session's directory so that an interruption leaves nothing half removed in view: it gets a hidden name
- * first, and only then its files go. If it cannot be renamed, an interruption leaves a session that readers refuse.
+ * Removes sessions and leftovers: `rm`, `prune` and `gc`. Each directory is removed under its lock.
  *
  * @module
  */
-import type { SessionId } from "../../domain/ids.ts";
-import type { Files, Ports } from "../../domain/ports.ts";
-import { isTaken, meansFull, orStorageError, systemCode } from "../fs_errors.ts";
-import { requireSession } from "../read/history.ts";
-import type { Home } from "../home.ts";
-import { sessionPaths, turnNumberOf } from "../layout.ts";
-import { SessionLock } from "../write/lock.ts";
+import { decodeUtf8Leniently } from "../../domain/bytes.ts";
+import { type ErrorCode, RepriseError } from "../../domain/errors.ts";
+import { isSessionId, type SessionId } from "../../domain/ids.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { checkTurns } from "../check/turns.ts";
+import { orStorageError, storageError } from "../fs_errors.ts";
+import { type Home, listSessions, type SessionSummary } from "../home.ts";
+import {
+  isBlobName,
+  isHiddenName,
+  pathsAt,
+  type SessionPaths,
+  sessionPaths,
+  turnNumberOf,
+} from "../layout.ts";
+import { readManifest } from "../read/manifest.ts";
+import { isLeftover, lookForDirectory, readSafely } from "../read/safe_open.ts";
+import { requireSession } from "../read/session.ts";
+import { MAX_TURN_BYTES } from "../read/turn_file.ts";
+import { inspectLock, SessionLock } from "../write/lock.ts";
 import { orSyncFailed } from "../write/publish.ts";
-
-const NAME_TRIES = 16;
-
-/** A path beside the sessions that nothing has yet: `.new-…` for what is made, `.removed-…` for what goes. */
-export function hiddenPath(ports: Ports, home: Home, what: "new" | "removed"): string {
-  for (let attempt = 1;; attempt++) {
-    const random = Math.floor(ports.random() * 2 ** 48).toString(16).padStart(12, "0");
-    const path = `${home.sessions}/.${what}-${ports.process.pid}-${random}`;
-    if (ports.files.facts(path) === null) return path;
-    if (attempt === NAME_TRIES) {
-      throw Object.assign(new Error(`No free name beside ${path}`), { code: "EEXIST" });
-    }
-  }
-}
+import { emptyDirectory, removeDirectory } from "./staging.ts";
 
 /**
- * Deletes a session, whatever state it is in. Its forks keep what they share with it.
+ * Deletes a session in any state. Its forks keep the files that they share with it.
  *
- * @throws {RepriseError} `no_such_session`, `session_locked`, `session_damaged` when its directory is none of ours,
- * `storage_*`; then `gc` finishes what was begun.
+ * @throws {RepriseError} `no_such_session`, `session_locked`, `session_damaged` if its directory is not ours,
+ * `storage_*`; then `gc` finishes the removal.
  */
 export async function removeSession(ports: Ports, home: Home, id: SessionId): Promise<void> {
   const paths = sessionPaths(home.sessions, id);
@@ -45,67 +44,212 @@ export async function removeSession(ports: Ports, home: Home, id: SessionId): Pr
   }
 }
 
+/** One thing that `gc` removes. */
+export interface Garbage {
+  readonly kind: "blob" | "temporary" | "begun_session" | "half_made" | "half_removed" | "scratch";
+  /** Inside the directory of sessions; whole for a scratch directory of `test`. */
+  readonly path: string;
+}
+
+/** A directory that was left alone. */
+export interface SkippedDirectory {
+  readonly path: string;
+  /** `session_locked`, `session_damaged`, … or `storage_*` where the disk refused. */
+  readonly code: ErrorCode;
+  readonly why: string;
+}
+
+/** Result of a collection. */
+export interface GarbageReport {
+  readonly removed: readonly Garbage[];
+  /** Directories that were left alone, with the reason: in use, damaged, refused. */
+  readonly skipped: readonly SkippedDirectory[];
+}
+
 /**
- * Removes a directory with everything in it, under its `lock`. Links are removed, never followed. Throws the
- * runtime's errors; what is left then has a hidden name, and the next try goes on with it.
+ * Removes files that no session needs: blobs that no turn names, temporary files, sessions without a turn, and
+ * directories that a killed creation or removal left. With `dryRun` it only says so.
+ *
+ * @throws {RepriseError} `storage_*` when the home cannot be listed.
  */
-export function removeDirectory(
+export async function collectGarbage(
   ports: Ports,
   home: Home,
-  { path, lock }: { readonly path: string; readonly lock: SessionLock },
-): void {
-  const hidden = hiddenPath(ports, home, "removed");
+  { dryRun }: { readonly dryRun: boolean },
+): Promise<GarbageReport> {
+  const removed: Garbage[] = [];
+  const skipped: SkippedDirectory[] = [];
+  const names = orStorageError("list the sessions", home.sessions, () => {
+    return ports.files.facts(home.sessions) === null ? [] : ports.files.list(home.sessions);
+  });
+  for (const name of names.sort()) {
+    if (!isSessionId(name) && !isHiddenName(name)) continue;
+    try {
+      removed.push(...await collectIn(ports, home, { name, dryRun }));
+    } catch (error) {
+      const { code, message } = storageError(error, `collect in "${name}"`, home.sessions);
+      skipped.push({ path: name, code, why: message });
+    }
+  }
+  return { removed, skipped };
+}
+
+async function collectIn(
+  ports: Ports,
+  home: Home,
+  { name, dryRun }: { readonly name: string; readonly dryRun: boolean },
+): Promise<Garbage[]> {
+  // The name is one of ours, and becomes a path without being anybody's id.
+  const paths = pathsAt(`${home.sessions}/${name}`, name as SessionId);
+  const looked = lookForDirectory(ports, paths.root);
+  if (looked.status === "missing") return [];
+  if (looked.status === "refused") throw new RepriseError("session_damaged", `"${name}" ${looked.message}`);
+  if (dryRun) {
+    const { held } = await inspectLock(ports, paths);
+    if (held) throw inUse(name);
+    return garbageIn(ports, paths, name);
+  }
+  const lock = await SessionLock.acquire(ports, paths, { waitMs: 0, toFree: true });
   try {
-    ports.files.rename(path, hidden);
-  } catch (error) {
-    // An overlay may not rename a directory of its lower layer, and a new name may need room.
-    if (systemCode(error) !== "EXDEV" && !meansFull(error)) throw error;
-    removeEnds(ports, `${path}/turns`);
-    return emptyDirectory(ports, home, { path, lock });
+    const garbage = garbageIn(ports, paths, name);
+    for (const { kind, path } of garbage) {
+      if (kind === "begun_session") removeDirectory(ports, home, { path: paths.root, lock });
+      else if (kind === "half_made" || kind === "half_removed") {
+        emptyDirectory(ports, home, { path: paths.root, lock });
+      } else ports.files.unlink(`${home.sessions}/${path}`);
+    }
+    if (garbage.some(({ kind }) => kind === "blob")) {
+      orSyncFailed(() => ports.files.syncDirectory(paths.blobs));
+    }
+    return garbage;
+  } finally {
+    lock.release();
   }
-  orSyncFailed(() => ports.files.syncDirectory(home.sessions));
-  emptyDirectory(ports, home, { path: hidden, lock });
+}
+
+function inUse(name: string): RepriseError {
+  return new RepriseError("session_locked", `"${name}" is in use`);
+}
+
+/** Removable files of one directory beside or among the sessions. No other process writes to it meanwhile. */
+function garbageIn(ports: Ports, paths: SessionPaths, name: string): Garbage[] {
+  if (isHiddenName(name)) {
+    return [{ kind: name.startsWith(".new-") ? "half_made" : "half_removed", path: name }];
+  }
+  if (isOnlyBegun(ports, paths)) return [{ kind: "begun_session", path: name }];
+  const temporary = ports.files.list(paths.root).filter((file) => isLeftover(ports, `${paths.root}/${file}`))
+    .map((file): Garbage => ({ kind: "temporary", path: `${name}/${file}` }));
+  const blobs = unnamedBlobs(ports, paths)
+    .map((blob): Garbage => ({ kind: "blob", path: `${name}/blobs/${blob}` }));
+  return [...temporary, ...blobs];
+}
+
+/** True for the leftovers of a killed creation: no manifest, no turn, no quarantine. */
+function isOnlyBegun(ports: Ports, paths: SessionPaths): boolean {
+  const turns = lookForDirectory(ports, paths.turns);
+  if (turns.status === "refused" || ports.files.facts(paths.manifest) !== null) return false;
+  if (ports.files.facts(paths.quarantine) !== null) return false;
+  return turns.status === "missing" ||
+    ports.files.list(paths.turns).every((name) => turnNumberOf(name) === null);
+}
+
+/** Blobs that no turn names, nor anything in quarantine. None while a turn is unreadable: it may name them. */
+function unnamedBlobs(ports: Ports, paths: SessionPaths): string[] {
+  if (lookForDirectory(ports, paths.blobs).status !== "ok") return [];
+  const { sound, blobs } = checkTurns({ ports, paths, add: () => {} }, readManifest(ports, paths));
+  if (!sound) {
+    throw new RepriseError("session_damaged", `session "${paths.id}" is damaged: its blobs are kept`);
+  }
+  const named = new Set(blobs.map(({ sha256 }) => sha256));
+  for (const sha256 of namedInQuarantine(ports, paths)) named.add(sha256);
+  return ports.files.list(paths.blobs).filter((name) => isBlobName(name) && !named.has(name)).sort();
+}
+
+/** Everything in quarantined files that could be the name of a blob. */
+function namedInQuarantine(ports: Ports, paths: SessionPaths): string[] {
+  if (lookForDirectory(ports, paths.quarantine).status !== "ok") return [];
+  return ports.files.list(paths.quarantine).flatMap((name) => {
+    const read = readSafely(ports, `${paths.quarantine}/${name}`, { maxBytes: MAX_TURN_BYTES });
+    if (read.status === "refused") {
+      throw new RepriseError("session_damaged", `quarantine/${name} ${read.message}: the blobs are kept`);
+    }
+    return read.status === "ok" ? decodeUtf8Leniently(read.bytes).match(/[0-9a-f]{64}/g) ?? [] : [];
+  });
+}
+
+/** Rules of `prune`: it deletes the sessions that any of them selects. */
+export interface PruneRules {
+  /** Older than so many milliseconds. */
+  readonly olderThanMs?: number | undefined;
+  /** All but so many of the newest. */
+  readonly keep?: number | undefined;
+  /** The oldest, until the rest has at most so many bytes; files that sessions share count once. */
+  readonly maxBytes?: number | undefined;
+}
+
+/** A session that `prune` would delete. */
+export interface PrunedSession {
+  readonly id: SessionId;
+  readonly updated_at: string;
+  /** Of all its files, those included that it shares with a fork. */
+  readonly bytes: number;
+  readonly why: "age" | "number" | "size";
 }
 
 /**
- * Removes the first and the newest turn, durably. A reader then misses one of them, with a manifest or without, and
- * refuses the session as damaged.
+ * Returns the sessions that the rules select, oldest first. A session of unknown age is kept.
+ *
+ * @throws {RepriseError} `storage_*`.
  */
-function removeEnds({ files }: Ports, turns: string): void {
-  if (files.facts(turns)?.kind !== "directory") return;
-  const numbered = files.list(turns).filter((name) => turnNumberOf(name) !== null)
-    .sort((a, b) => (turnNumberOf(a) ?? 0) - (turnNumberOf(b) ?? 0));
-  for (const name of new Set([...numbered.slice(0, 1), ...numbered.slice(-1)])) {
-    removeTree(files, `${turns}/${name}`);
-  }
-  orSyncFailed(() => files.syncDirectory(turns));
+export function planPrune(ports: Ports, home: Home, rules: PruneRules): PrunedSession[] {
+  const now = ports.clock.now();
+  const dated = listSessions(ports, home).filter(({ manifest }) => manifest !== null);
+  const seen = new Set<string>();
+  let kept = 0;
+  let size = 0;
+  const doomed = dated.flatMap((session: SessionSummary): PrunedSession[] => {
+    const updated_at = session.manifest?.updated_at ?? "";
+    const { bytes, fresh } = orStorageError(
+      "measure the sessions",
+      session.path,
+      () => sizeOf(ports, session.path, seen),
+    );
+    const tooOld = rules.olderThanMs !== undefined && now - Date.parse(updated_at) > rules.olderThanMs;
+    const why = tooOld
+      ? "age"
+      : rules.keep !== undefined && kept >= rules.keep
+      ? "number"
+      : rules.maxBytes !== undefined && size + sum(fresh) > rules.maxBytes
+      ? "size"
+      : null;
+    if (why !== null) return [{ id: session.id, updated_at, bytes, why }];
+    kept++;
+    size += sum(fresh);
+    for (const file of fresh.keys()) seen.add(file);
+    return [];
+  });
+  return doomed.reverse();
 }
 
-/** Removes a directory that has a hidden name already. The lock's file goes last: it keeps others out until then. */
-export function emptyDirectory(
-  ports: Ports,
-  home: Home,
-  { path, lock }: { readonly path: string; readonly lock: SessionLock | null },
-): void {
-  for (const name of ports.files.list(path)) {
-    if (name !== "lock") removeTree(ports.files, `${path}/${name}`);
-  }
-  const last = `${path}/lock`;
-  if (ports.files.facts(last) !== null) removeTree(ports.files, last);
-  ports.files.unlink(path);
-  lock?.release();
-  orSyncFailed(() => ports.files.syncDirectory(home.sessions));
+function sum(sizes: ReadonlyMap<string, number>): number {
+  return [...sizes.values()].reduce((total, bytes) => total + bytes, 0);
 }
 
-function removeTree(files: Files, path: string): void {
-  if (files.facts(path)?.kind === "directory") {
-    for (const name of files.list(path)) removeTree(files, `${path}/${name}`);
-  }
-  files.unlink(path);
-}
-
-/** True for the error of a rename whose target is there already. */
-export function isOccupied(error: unknown): boolean {
-  return isTaken(error) ||
-    error instanceof Error && "code" in error && (error.code === "ENOTEMPTY" || error.code === "ENOTDIR");
+/** Measures a directory: all bytes, and its files that are not in `seen`, by inode and not by name. */
+function sizeOf(ports: Ports, root: string, seen: ReadonlySet<string>) {
+  const fresh = new Map<string, number>();
+  let bytes = 0;
+  const visit = (path: string) => {
+    const facts = ports.files.facts(path);
+    if (facts === null) return;
+    if (facts.kind === "directory") {
+      for (const name of ports.files.list(path)) visit(`${path}/${name}`);
+      return;
+    }
+    bytes += facts.size;
+    const file = facts.inode === null ? path : `${facts.device}:${facts.inode}`;
+    if (!seen.has(file)) fresh.set(file, facts.size);
+  };
+  visit(root);
+  return { bytes, fresh };
 }

@@ -1,23 +1,23 @@
 /**
- * A session that is made out of sight, under its own lock, and gets its name when it is whole: a kill at any point
- * leaves no half session in view, and what it leaves `gc` removes.
+ * Directories under hidden names: a session that is being created gets its name once it is whole, and a session that is
+ * being removed loses its name first. A kill at any point leaves no half session in view; `gc` removes the leftovers.
+ * If a directory cannot be renamed, an interrupted removal leaves a session that readers refuse.
  *
  * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { encodeManifest, type Manifest } from "../../domain/manifest.ts";
-import type { Ports } from "../../domain/ports.ts";
-import { NewFile, writeNew } from "../chunks.ts";
+import type { Files, Ports } from "../../domain/ports.ts";
 import { type Home, parentOf, syncForeignDirectory } from "../home.ts";
-import { pathsAt, type SessionPaths, sessionPaths } from "../layout.ts";
+import { pathsAt, type SessionPaths, sessionPaths, turnNumberOf } from "../layout.ts";
 import { SessionLock } from "../write/lock.ts";
-import { ensureDirectory, orSyncFailed } from "../write/publish.ts";
-import { emptyDirectory, hiddenPath, isOccupied } from "./remove.ts";
+import { ensureDirectory, NewFile, orSyncFailed, writeChunks } from "../write/publish.ts";
+import { isTaken, meansFull, systemCode } from "../fs_errors.ts";
 
 /** A session's directory before it has its name. All its methods throw the runtime's errors. */
 export class Staging {
-  /** Where everything lies for now. */
+  /** Paths under the hidden name. */
   readonly paths: SessionPaths;
   readonly #ports: Ports;
   readonly #home: Home;
@@ -31,9 +31,9 @@ export class Staging {
   }
 
   /**
-   * Makes the directories and takes the lock.
+   * Creates the directories and takes the lock.
    *
-   * @throws {RepriseError} `session_exists` when the name is taken.
+   * @throws {RepriseError} `session_exists` if the name is taken.
    */
   static async open(ports: Ports, home: Home, id: SessionId): Promise<Staging> {
     requireFree(ports, home, id);
@@ -52,7 +52,7 @@ export class Staging {
     }
   }
 
-  /** A new file at `path`, which lies in the staged directory, to be filled by chunks. */
+  /** Creates a file at `path`, in the staged directory, to be filled by chunks. */
   newFile(path: string): NewFile {
     return new NewFile(this.#ports, path);
   }
@@ -61,7 +61,7 @@ export class Staging {
   publish(manifest: Manifest): string {
     const { files } = this.#ports;
     const { paths } = this;
-    writeNew(this.#ports, paths.manifest, [encodeManifest(manifest).bytes]);
+    writeChunks(this.#ports, paths.manifest, [encodeManifest(manifest).bytes]);
     for (const directory of [paths.blobs, paths.turns, paths.root]) {
       orSyncFailed(() => files.syncDirectory(directory));
     }
@@ -80,7 +80,7 @@ export class Staging {
     return root;
   }
 
-  /** Removes everything that was made. A failure leaves it to `gc`: what went wrong before is what counts. */
+  /** Removes everything that was created. If that fails, `gc` does: the error before is the one to report. */
   discard(): void {
     discardStaged(this.#ports, this.#home, { path: this.paths.root, lock: this.#lock });
   }
@@ -111,4 +111,83 @@ function taken(home: Home, id: SessionId): RepriseError {
     hint: `See it with "reprise show ${id}"; a session is never overwritten`,
     details: { session: id, path: root },
   });
+}
+
+const NAME_TRIES = 16;
+
+/** Returns a free path beside the sessions: `.new-…` for a creation, `.removed-…` for a removal. */
+function hiddenPath(ports: Ports, home: Home, what: "new" | "removed"): string {
+  for (let attempt = 1;; attempt++) {
+    const random = Math.floor(ports.random() * 2 ** 48).toString(16).padStart(12, "0");
+    const path = `${home.sessions}/.${what}-${ports.process.pid}-${random}`;
+    if (ports.files.facts(path) === null) return path;
+    if (attempt === NAME_TRIES) {
+      throw Object.assign(new Error(`No free name beside ${path}`), { code: "EEXIST" });
+    }
+  }
+}
+
+/**
+ * Removes a directory with everything in it, under its `lock`. Links are removed, never followed. Throws the
+ * runtime's errors; the rest then has a hidden name, and the next try continues with it.
+ */
+export function removeDirectory(
+  ports: Ports,
+  home: Home,
+  { path, lock }: { readonly path: string; readonly lock: SessionLock },
+): void {
+  const hidden = hiddenPath(ports, home, "removed");
+  try {
+    ports.files.rename(path, hidden);
+  } catch (error) {
+    // An overlay may not rename a directory of its lower layer, and a new name may need room.
+    if (systemCode(error) !== "EXDEV" && !meansFull(error)) throw error;
+    removeEnds(ports, `${path}/turns`);
+    return emptyDirectory(ports, home, { path, lock });
+  }
+  orSyncFailed(() => ports.files.syncDirectory(home.sessions));
+  emptyDirectory(ports, home, { path: hidden, lock });
+}
+
+/**
+ * Removes the first and the newest turn, durably. A reader then misses one of them, with a manifest or without, and
+ * refuses the session as damaged.
+ */
+function removeEnds({ files }: Ports, turns: string): void {
+  if (files.facts(turns)?.kind !== "directory") return;
+  const numbered = files.list(turns).filter((name) => turnNumberOf(name) !== null)
+    .sort((a, b) => (turnNumberOf(a) ?? 0) - (turnNumberOf(b) ?? 0));
+  for (const name of new Set([...numbered.slice(0, 1), ...numbered.slice(-1)])) {
+    removeTree(files, `${turns}/${name}`);
+  }
+  orSyncFailed(() => files.syncDirectory(turns));
+}
+
+/** Removes a directory that has a hidden name already. The lock's file goes last: it keeps others out until then. */
+export function emptyDirectory(
+  ports: Ports,
+  home: Home,
+  { path, lock }: { readonly path: string; readonly lock: SessionLock | null },
+): void {
+  for (const name of ports.files.list(path)) {
+    if (name !== "lock") removeTree(ports.files, `${path}/${name}`);
+  }
+  const last = `${path}/lock`;
+  if (ports.files.facts(last) !== null) removeTree(ports.files, last);
+  ports.files.unlink(path);
+  lock?.release();
+  orSyncFailed(() => ports.files.syncDirectory(home.sessions));
+}
+
+function removeTree(files: Files, path: string): void {
+  if (files.facts(path)?.kind === "directory") {
+    for (const name of files.list(path)) removeTree(files, `${path}/${name}`);
+  }
+  files.unlink(path);
+}
+
+/** True for the error of a rename whose target exists. */
+function isOccupied(error: unknown): boolean {
+  return isTaken(error) ||
+    error instanceof Error && "code" in error && (error.code === "ENOTEMPTY" || error.code === "ENOTDIR");
 }

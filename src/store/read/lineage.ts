@@ -1,25 +1,52 @@
 /**
- * Whose turns a fork may hold: found by looking ahead to the first turn that the session wrote itself.
+ * The lineage of a fork: the sessions whose turns it may hold. Found by reading ahead to the first turn of its own.
  *
  * @module
  */
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
-import type { Lineage } from "./validate.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
 import { readEnvelope } from "./turn_file.ts";
 
-/** Looks at a session's turns in order until one says what the lineage is. */
+/** Other sessions that may have written the first turns of a session: those that it was forked from. */
+export interface Lineage {
+  /** Their ids; `null` for any session, if the turn that names them is damaged. */
+  readonly writers: readonly string[] | null;
+  /** The first turn that the session wrote itself, its `fork` turn: from there on all are its own. */
+  readonly ownFrom: number;
+}
+
+/** The lineage of a session that is no fork. */
+export const NO_LINEAGE: Lineage = { writers: [], ownFrom: 1 };
+
+/** A lineage for turns whose writers are judged elsewhere, or not at all. */
+export const ANY_LINEAGE: Lineage = { writers: null, ownFrom: Infinity };
+
+/**
+ * True if session `directory` may hold turn `number` that `writer` wrote. One rule in one place: its own turns,
+ * and before its `fork` turn those of its lineage. `lineage` is called only if another session wrote the turn.
+ */
+export function mayHold(
+  directory: string,
+  turn: { readonly writer: string; readonly number: number },
+  lineage: () => Lineage,
+): boolean {
+  if (directory === turn.writer) return true;
+  const { writers, ownFrom } = lineage();
+  return turn.number < ownFrom && (writers === null || writers.includes(turn.writer));
+}
+
+/** Looks at a session's turns in order until one names the lineage. */
 export class LineageSearch {
   readonly #session: string;
-  /** True when the turn just before could not be read: it may be the one that would name the lineage. */
+  /** True if the turn just before could not be read: it may be the one that would name the lineage. */
   #lost = false;
 
   constructor(session: string) {
     this.#session = session;
   }
 
-  /** The lineage once turn `number` shows it. `value` is its parsed file, or `null` where that is damaged. */
+  /** The lineage once turn `number` shows it. `value` is its parsed file, or `null` if that is damaged. */
   look(number: number, value: JsonObject | null): Lineage | null {
     if (value === null || value.session !== this.#session) {
       this.#lost = value === null;
@@ -27,7 +54,7 @@ export class LineageSearch {
     }
     const writers = lineageIn(value);
     if (writers !== null) return { writers, ownFrom: number };
-    // A replacement stands where a turn was damaged: what that one said of the lineage is gone.
+    // A replacement has the number of a damaged turn, which may have named the lineage.
     const unknown = this.#lost || isJsonObject(value.replaces);
     return { writers: unknown ? null : [], ownFrom: number };
   }
@@ -46,8 +73,8 @@ function lineageIn(value: JsonObject): string[] | null {
 }
 
 /** Which turn files are looked at. */
-export interface LineageOptions {
-  /** The numbers of the turn files, where they are known. */
+interface LineageOptions {
+  /** The numbers of the turn files, if they are known. */
   readonly numbers?: readonly number[];
   /** Otherwise they are tried one after the other from here on. */
   readonly from?: number;

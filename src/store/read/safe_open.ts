@@ -1,6 +1,6 @@
 /**
- * Looks before it opens: only regular files and directories of ours, never through a symbolic link, so that a
- * planted link, FIFO or device is refused instead of followed. Hard links are ours.
+ * Inspects a path before opening it: only regular files and directories of ours, never through a symbolic link, so that a
+ * planted link, FIFO or device is refused instead of followed. Hard links are allowed.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export interface Refused {
   readonly status: "refused";
   /** `symlink`, `not_a_file`, `not_a_directory`, `foreign_owner`, `too_large`. */
   readonly code: string;
-  /** What was found there, such as `is a symbolic link`. */
+  /** Finding, such as `is a symbolic link`. */
   readonly message: string;
 }
 
@@ -22,15 +22,15 @@ export interface Accepted {
   readonly facts: FileFacts;
 }
 
-/** What a look at a path found. */
+/** Result of the inspection of a path. */
 export type Looked = Accepted | Refused | { readonly status: "missing" };
 
-/** Looks at what should be a regular file of ours. Throws the runtime's errors. */
+/** Inspects a path that should be a regular file of ours. Throws the runtime's errors. */
 export function lookForFile(ports: Ports, path: string): Looked {
   return look(ports, path, "file");
 }
 
-/** Looks at what should be a real directory of ours. Throws the runtime's errors. */
+/** Inspects a path that should be a real directory of ours. Throws the runtime's errors. */
 export function lookForDirectory(ports: Ports, path: string): Looked {
   return look(ports, path, "directory");
 }
@@ -58,21 +58,21 @@ function look(ports: Ports, path: string, wanted: "file" | "directory"): Looked 
   return { status: "ok", facts };
 }
 
-/** The bytes of a file, or why there are none. */
-export type Bytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused | {
+/** The bytes of a file, or the reason why there are none. */
+export type SafeBytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused | {
   readonly status: "missing";
 };
 
-/** How a file is read. */
+/** Options of {@linkcode readSafely}. */
 export interface ReadOptions {
   /** The largest file that is read, in bytes. */
   readonly maxBytes: number;
-  /** What a look at the file found, where that was done already. */
+  /** Result of an earlier inspection. */
   readonly looked?: Looked | undefined;
 }
 
 /** Reads a regular file of ours, after a look at it. Throws the runtime's errors. */
-export function readTrusted(ports: Ports, path: string, options: ReadOptions): Bytes {
+export function readSafely(ports: Ports, path: string, options: ReadOptions): SafeBytes {
   const { maxBytes, looked = lookForFile(ports, path) } = options;
   if (looked.status !== "ok") return looked;
   if (looked.facts.size > maxBytes) {
@@ -83,4 +83,22 @@ export function readTrusted(ports: Ports, path: string, options: ReadOptions): B
 
 function refused(code: string, message: string): Refused {
   return { status: "refused", code, message };
+}
+
+/** Size of the part of a file that is in memory at a time, in bytes. */
+export const CHUNK_BYTES = 256 * 1024;
+
+/** The bytes of a file, at most {@linkcode CHUNK_BYTES} at a time. A chunk is good until the next one is asked for. */
+export function* chunksOf(ports: Ports, path: string): Generator<Uint8Array> {
+  const file = ports.files.openRead(path);
+  try {
+    const buffer = new Uint8Array(CHUNK_BYTES);
+    for (;;) {
+      const count = file.read(buffer);
+      if (count === 0) return;
+      yield buffer.subarray(0, count);
+    }
+  } finally {
+    file.close();
+  }
 }

@@ -4,16 +4,20 @@
  * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
+import type { CheckpointRef } from "../../domain/event.ts";
 import type { SessionId } from "../../domain/ids.ts";
-import type { Manifest } from "../../domain/manifest.ts";
+import { advanceManifest, type Manifest, refOf, wholeManifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { blobPath, loadBlob, lostBlobsIn } from "../blobs.ts";
-import { damaged } from "../damage.ts";
-import { orStorageError } from "../fs_errors.ts";
-import { type History, readHistory, readRecent, requireSession } from "./history.ts";
+import { orStorageError, sessionDamaged, sessionTooNew } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
-import { type SessionPaths, sessionPaths } from "../layout.ts";
+import { insideSession, type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "../layout.ts";
+import { ANY_LINEAGE, findLineage } from "./lineage.ts";
+import { type ManifestFile, readManifest } from "./manifest.ts";
+import { lookForDirectory } from "./safe_open.ts";
+import { readTurn } from "./turn_schema.ts";
+import { HistoryValidator } from "./validate.ts";
 
 /** A session as its files say it. */
 export interface SessionView {
@@ -25,7 +29,7 @@ export interface SessionView {
 }
 
 /**
- * Reads a whole session and verifies what it reads: checksums, numbers, chain, shapes.
+ * Reads a whole session and verifies what it reads: checksums, numbers, links, shapes.
  *
  * @throws {RepriseError} `no_such_session`, `session_damaged` (names file and finding), `format_too_new`, `storage_*`.
  */
@@ -34,7 +38,8 @@ export function readSession(ports: Ports, home: Home, id: SessionId): SessionVie
 }
 
 /**
- * Reads what the next request of a session needs: from the checkpoint in force on. Damage before it is not found.
+ * Reads the turns that the next request of a session needs: those from the checkpoint in force. Damage before it is not
+ * found.
  *
  * @throws {RepriseError} as {@linkcode readSession}.
  */
@@ -64,12 +69,12 @@ export function noTurns(id: SessionId, path: string): RepriseError {
  * Reads a blob and checks its hash.
  *
  * @throws {TypeError} when `sha256` is not 64 lower-case hex digits.
- * @throws {RepriseError} `session_damaged` when it is missing or not that content; `storage_*`.
+ * @throws {RepriseError} `session_damaged` if it is missing or not that content; `storage_*`.
  */
 export function readBlob(ports: Ports, home: Home, id: SessionId, sha256: string): Uint8Array {
   const blob = readKept(ports, home, { id, sha256 });
   if (blob.status === "ok") return blob.bytes;
-  throw damaged(sessionPaths(home.sessions, id), blob.path, blob);
+  throw sessionDamaged(sessionPaths(home.sessions, id), blob.path, blob);
 }
 
 /**
@@ -91,7 +96,7 @@ export function readBlobOrLost(
     const recorded = lost ?? lostBlobsIn(readSession(ports, home, id).turns);
     if (recorded.has(sha256)) return null;
   }
-  throw damaged(sessionPaths(home.sessions, id), blob.path, blob);
+  throw sessionDamaged(sessionPaths(home.sessions, id), blob.path, blob);
 }
 
 function readKept(
@@ -105,4 +110,192 @@ function readKept(
     requireSession(ports, paths);
     return { path, ...loadBlob(ports, paths, sha256) };
   });
+}
+
+/** Turns of a session: all of them, or those that the next request needs. */
+export interface History {
+  /** `null` while there is no turn. */
+  readonly manifest: Manifest | null;
+  /** In order; only those of {@linkcode readRecent} if a checkpoint represents the older ones. */
+  readonly turns: Turn[];
+  readonly validator: HistoryValidator;
+  /** True if a later version wrote the manifest file: it is left alone. */
+  readonly manifestIsNewer: boolean;
+}
+
+/**
+ * Reads all turns of a session, in order.
+ *
+ * @throws {RepriseError} `session_damaged` with the first finding, `format_too_new`, `no_such_session`, `storage_*`.
+ */
+export function readHistory(ports: Ports, paths: SessionPaths): History {
+  return orStorageError(`read session "${paths.id}"`, paths.root, () => {
+    requireSession(ports, paths);
+    return readAll(ports, paths, requireManifest(ports, paths));
+  });
+}
+
+/**
+ * Reads the turns that the next request needs: those after the checkpoint in force and, if that cuts into a run, the turn
+ * with its user message. Without a checkpoint, or a manifest that serves, that is everything.
+ *
+ * @throws {RepriseError} as {@linkcode readHistory}; damage before the checkpoint is not looked for.
+ */
+export function readRecent(ports: Ports, paths: SessionPaths): History {
+  return orStorageError(`read session "${paths.id}"`, paths.root, () => {
+    requireSession(ports, paths);
+    const file = requireManifest(ports, paths);
+    let from = file.status === "ok" ? file.manifest.checkpoint : null;
+    while (file.status === "ok" && from !== null) {
+      const recent = readBehind(ports, paths, { file, from });
+      if (recent === null) break;
+      // The manifest may lag: a later turn may have withdrawn this checkpoint, or cut before it.
+      const inForce: CheckpointRef | null = recent.manifest?.checkpoint ?? null;
+      if (inForce !== null && inForce.to_turn >= from.to_turn) return recent;
+      from = inForce;
+    }
+    return readAll(ports, paths, file);
+  });
+}
+
+function requireManifest(ports: Ports, paths: SessionPaths): ManifestFile {
+  const file = readManifest(ports, paths);
+  if (file.status === "refused") throw sessionDamaged(paths, paths.manifest, file);
+  return file;
+}
+
+function readAll(ports: Ports, paths: SessionPaths, file: ManifestFile): History {
+  const validator = new HistoryValidator(paths.id, { lineage: () => findLineage(ports, paths) });
+  const turns = readOn(ports, paths, validator);
+  refuseGap(ports, paths, turns.length, file);
+  // The file is only a cache of the turns, which were all read.
+  return {
+    manifest: wholeManifest(paths.id, turns),
+    turns,
+    validator,
+    manifestIsNewer: file.status === "newer",
+  };
+}
+
+/** Reads the turns after a checkpoint; `null` if they do not fit the manifest. */
+function readBehind(
+  ports: Ports,
+  paths: SessionPaths,
+  { file, from }: { readonly file: ManifestFile & { status: "ok" }; readonly from: CheckpointRef },
+): History | null {
+  const validator = new HistoryValidator(paths.id, {
+    after: { turn: from.to_turn, seq: from.to_seq },
+    lineage: () => findLineage(ports, paths, { from: from.to_turn + 1 }),
+  });
+  const turns = readOn(ports, paths, validator);
+  refuseGap(ports, paths, from.to_turn + turns.length, file);
+  const { head } = file.manifest;
+  const known = turns.find(({ turn }) => turn === from.turn)?.events.find(({ seq }) => seq === from.seq);
+  const bornOut = turns[0]?.seq[0] === from.to_seq + 1 && known?.type === "history_compaction" &&
+    JSON.stringify(refOf(known, from.turn)) === JSON.stringify(from) &&
+    turns.find(({ turn }) => turn === head.turn)?.sum === head.sum;
+  if (!bornOut || !agreesWith(file.manifest, turns.filter(({ turn }) => turn <= head.turn))) return null;
+  const opening = from.opening_turn === null ? [] : readOpening(ports, paths, from.opening_turn);
+  let manifest: Manifest = file.manifest;
+  for (const turn of turns) if (turn.turn > head.turn) manifest = advanceManifest(manifest, paths.id, turn);
+  return { manifest, turns: [...opening, ...turns], validator, manifestIsNewer: false };
+}
+
+/** True if a manifest agrees with the newest turns up to its head; sums over all turns cannot be compared. */
+function agreesWith(manifest: Manifest, turns: readonly Turn[]): boolean {
+  let again = manifest;
+  for (const turn of turns) again = advanceManifest(again, manifest.session, turn);
+  return JSON.stringify({ ...again, usage: manifest.usage }) === JSON.stringify(manifest);
+}
+
+/** Reads the turn whose user message stays verbatim; its neighbours are not read, so only its seal and shape are checked. */
+function readOpening(ports: Ports, paths: SessionPaths, number: number): Turn[] {
+  const validator = new HistoryValidator(paths.id, {
+    after: { turn: number - 1, seq: 0 },
+    lineage: () => ANY_LINEAGE,
+  });
+  const turn = readNext(ports, paths, validator);
+  if (turn !== null) return [turn];
+  throw sessionDamaged(paths, turnPath(paths, number), {
+    code: "missing_turn",
+    message: "is missing, but the checkpoint in force names it",
+  });
+}
+
+/** Reads the turns after the end of `validator`, up to the first number without a file. */
+function readOn(ports: Ports, paths: SessionPaths, validator: HistoryValidator): Turn[] {
+  const turns: Turn[] = [];
+  for (;;) {
+    const turn = readNext(ports, paths, validator);
+    if (turn === null) return turns;
+    turns.push(turn);
+  }
+}
+
+/**
+ * Refuses a session that is not there, and directories that are not ours.
+ *
+ * @throws {RepriseError} `no_such_session`, `session_damaged`; the runtime's errors.
+ */
+export function requireSession(ports: Ports, paths: SessionPaths): void {
+  const root = lookForDirectory(ports, paths.root);
+  if (root.status === "missing") {
+    throw new RepriseError(
+      "no_such_session",
+      `Cannot open session "${paths.id}": nothing at "${paths.root}"`,
+      {
+        hint: 'List the sessions with "reprise ls"',
+      },
+    );
+  }
+  if (root.status === "refused") throw sessionDamaged(paths, paths.root, root);
+  for (const path of [paths.turns, paths.blobs, paths.quarantine]) {
+    const looked = lookForDirectory(ports, path);
+    if (looked.status === "refused") throw sessionDamaged(paths, path, looked);
+  }
+}
+
+/** Reads the next turn of a history and advances its validator; `null` if there is no such file. */
+function readNext(ports: Ports, paths: SessionPaths, validator: HistoryValidator): Turn | null {
+  const path = turnPath(paths, validator.end.turn + 1);
+  const read = readTurn(ports, path);
+  if (read.status === "missing") return null;
+  if (read.status === "newer") throw sessionTooNew(paths, insideSession(paths, path), read.message);
+  if (read.status === "damaged") throw sessionDamaged(paths, path, read);
+  const violation = validator.check(read.turn).find(({ severity }) => severity === "error");
+  if (violation !== undefined) throw sessionDamaged(paths, path, violation);
+  validator.advance(read.turn);
+  return read.turn;
+}
+
+/**
+ * Refuses a number beyond the first free one. A manifest that fits says where the end is, so one probe does;
+ * without one the names are listed.
+ */
+function refuseGap(ports: Ports, paths: SessionPaths, last: number, file: ManifestFile): void {
+  const free = turnPath(paths, last + 1);
+  const refuse = (found: number) => {
+    // Numbers are taken in order, so one that is there now came while we looked: a writer is at work.
+    if (ports.files.facts(free) !== null) return;
+    throw sessionDamaged(paths, free, {
+      code: "missing_turn",
+      message: `is missing, but turn ${found} exists`,
+    });
+  };
+  if (file.status === "ok") {
+    const { turn } = file.manifest.head;
+    if (turn > last) {
+      throw sessionDamaged(paths, free, {
+        code: "missing_turn",
+        message: `is missing, but the manifest names turn ${turn} as the newest`,
+      });
+    }
+    if (ports.files.facts(turnPath(paths, last + 2)) !== null) refuse(last + 2);
+    return;
+  }
+  if (lookForDirectory(ports, paths.turns).status === "missing") return;
+  const beyond = ports.files.list(paths.turns).map(turnNumberOf).filter((turn) =>
+    turn !== null && turn > last
+  );
+  if (beyond.length > 0) refuse(Math.min(...beyond as number[]));
 }

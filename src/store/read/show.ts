@@ -1,6 +1,6 @@
 /**
- * Reading for people: every turn that fits its checksum, whatever version wrote it and whatever it holds, and a
- * list of what does not. No schema is loaded, and nothing that is read here may become part of a request.
+ * Reads a session for people: every turn that fits its checksum, of any version and content, and a list of the other files.
+ * Loads no schema; nothing that is read here may become part of a request.
  *
  * @module
  */
@@ -10,12 +10,10 @@ import { isJsonObject, type JsonObject, stringMember } from "../../domain/json.t
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
-import { damaged } from "../damage.ts";
-import { orStorageError } from "../fs_errors.ts";
+import { orStorageError, sessionDamaged } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "../layout.ts";
-import { readManifest } from "./manifest_file.ts";
-import { rebuildLoosely } from "./rebuild_manifest.ts";
+import { readManifest, rebuildLoosely } from "./manifest.ts";
 import { lookForDirectory } from "./safe_open.ts";
 import { readEnvelope } from "./turn_file.ts";
 
@@ -37,7 +35,7 @@ export interface ShownTurn {
 export interface ShowProblem {
   /** Inside the session, such as `turns/000003.json`. */
   readonly path: string;
-  /** What was found. */
+  /** Finding, to be read after the path. */
   readonly message: string;
 }
 
@@ -45,7 +43,7 @@ export interface ShowProblem {
 export interface ShownSession {
   readonly id: SessionId;
   readonly path: string;
-  /** From the manifest, or made from the turns; `null` where neither serves. */
+  /** From the manifest, or made from the turns; `null` if neither serves. */
   readonly manifest: Manifest | null;
   readonly turns: readonly ShownTurn[];
   /** Empty for a sound session. Numbering gaps are named too. */
@@ -53,9 +51,9 @@ export interface ShownSession {
 }
 
 /**
- * Reads what can be read of a session.
+ * Reads the readable turns of a session.
  *
- * @throws {RepriseError} `no_such_session`; `session_damaged` when its directories are none of ours; `storage_*`.
+ * @throws {RepriseError} `no_such_session`; `session_damaged` if its directories are not ours; `storage_*`.
  */
 export function readForShow(ports: Ports, home: Home, id: SessionId): ShownSession {
   const paths = sessionPaths(home.sessions, id);
@@ -63,7 +61,7 @@ export function readForShow(ports: Ports, home: Home, id: SessionId): ShownSessi
     for (const directory of [paths.root, paths.turns]) {
       const looked = lookForDirectory(ports, directory);
       if (looked.status === "missing") throw nothingThere(id, directory);
-      if (looked.status === "refused") throw damaged(paths, directory, looked);
+      if (looked.status === "refused") throw sessionDamaged(paths, directory, looked);
     }
     const { turns, problems } = readTurns(ports, paths);
     return { id, path: paths.root, manifest: manifestOf(ports, paths), turns, problems };

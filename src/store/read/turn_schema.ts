@@ -1,15 +1,16 @@
 /**
- * What a turn must hold, as schemas. They only judge: the parsed value goes on as it was, with every member and
- * the order of members, because verbatim means the parsed object.
+ * Reads turns for a request: the schemas of turns and events. They only judge: the parsed value is used unchanged, with
+ * all members in their order, because verbatim means the parsed object.
  *
  * @module
  */
 import * as z from "zod";
-import type { EventType } from "../../domain/event.ts";
-import { isKnownEventType } from "../../domain/event.ts";
+import { type EventType, isKnownEventType } from "../../domain/event.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { TURN_FORMAT } from "../../domain/turn.ts";
-import type { Turn } from "../../domain/turn.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { type Turn, TURN_FORMAT } from "../../domain/turn.ts";
+import type { Looked } from "./safe_open.ts";
+import { type Envelope, openEnvelope, readEnvelope } from "./turn_file.ts";
 
 const count = z.int().min(0);
 const ordinal = z.int().min(1);
@@ -24,7 +25,7 @@ const callItem = z.union([
   z.looseObject({ type: text, call_id: z.string() }),
 ]);
 /** A blob's name and size. */
-export const blobRef = z.looseObject({ sha256, bytes: count, lossy: z.literal(true).optional() });
+const blobRef = z.looseObject({ sha256, bytes: count, lossy: z.literal(true).optional() });
 /** Token counts. */
 export const usage = z.looseObject({
   input_tokens: count,
@@ -51,7 +52,7 @@ export const pins = z.looseObject({
   workspace: text,
 });
 
-/** Where a checkpoint lies and what it stands for. */
+/** Where a checkpoint lies and what it represents. */
 export const checkpointRef = z.looseObject({
   turn: ordinal,
   seq: ordinal,
@@ -157,7 +158,7 @@ const base = {
   events: z.array(event).min(1),
   sum: sha256,
 };
-/** Of a turn that stands for a lost one. */
+/** Of a turn that represents a lost one. */
 const replaces = z.looseObject({
   sum: sha256.nullable(),
   seq: z.tuple([ordinal, ordinal]),
@@ -193,20 +194,43 @@ const TURNS: Record<Turn["kind"], z.ZodType> = {
 };
 const kindOnly = z.looseObject({ kind: text });
 
-/** What a judgement of a turn found. */
-export type Judged =
+/** A turn, or the reason why it is not used. */
+export type TurnVerdict =
   | { readonly status: "ok"; readonly turn: Turn }
-  | { readonly status: "damaged"; readonly code: "bad_shape"; readonly message: string }
-  /** A turn or event kind that this version does not know and that may matter to the fold. */
-  | { readonly status: "newer"; readonly message: string };
+  /** `code` is a finding of `fsck`. */
+  | { readonly status: "damaged"; readonly code: string; readonly message: string }
+  /** A format, turn kind or event kind that this version does not know and that may matter to the fold. */
+  | { readonly status: "newer"; readonly code: "newer_format" | "newer_kind"; readonly message: string };
+
+/** Reads one turn file, inspected already or not, and judges what it holds. Throws the runtime's errors. */
+export function readTurn(
+  ports: Ports,
+  path: string,
+  options: { readonly looked?: Looked } = {},
+): TurnVerdict | { readonly status: "missing" } {
+  const file = readEnvelope(ports, path, options);
+  return file.status === "ok" ? judgeEnvelope(file) : file;
+}
+
+/** Judges the bytes of a turn file: seal, nesting, JSON, format, shape. */
+export function parseTurn(bytes: Uint8Array): TurnVerdict {
+  const file = openEnvelope(bytes);
+  return file.status === "ok" ? judgeEnvelope(file) : file;
+}
+
+function judgeEnvelope({ value, newer }: Envelope): TurnVerdict {
+  return newer
+    ? newerThanUs("newer_format", `has the format ${JSON.stringify(value.format)}`)
+    : judgeTurn(value);
+}
 
 /** Judges a parsed turn of the current format; `turn` in the answer is `value` itself. */
-export function judgeTurn(value: JsonObject): Judged {
+export function judgeTurn(value: JsonObject): TurnVerdict {
   const named = kindOnly.safeParse(value);
   if (!named.success) return badShape(named.error);
   const kind = named.data.kind;
   if (!isTurnKind(kind)) {
-    return { status: "newer", message: `has the turn kind ${JSON.stringify(kind)}, unknown to this version` };
+    return newerThanUs("newer_kind", `has the turn kind ${JSON.stringify(kind)}, unknown to this version`);
   }
   const judged = TURNS[kind].safeParse(value);
   if (!judged.success) return badShape(judged.error);
@@ -218,10 +242,8 @@ export function judgeTurn(value: JsonObject): Judged {
       const fits = EVENTS[type].safeParse(each);
       if (!fits.success) return badShape(fits.error, `events.${index}.`);
     } else if (loose.fold !== false) {
-      return {
-        status: "newer",
-        message: `holds an event of kind ${JSON.stringify(type)}, unknown to this version`,
-      };
+      const message = `holds an event of kind ${JSON.stringify(type)}, unknown to this version`;
+      return newerThanUs("newer_kind", message);
     }
   }
   return { status: "ok", turn };
@@ -231,7 +253,11 @@ function isTurnKind(kind: string): kind is Turn["kind"] {
   return Object.hasOwn(TURNS, kind);
 }
 
-function badShape(error: z.ZodError, under = ""): Judged {
+function newerThanUs(code: "newer_format" | "newer_kind", message: string): TurnVerdict {
+  return { status: "newer", code, message };
+}
+
+function badShape(error: z.ZodError, under = ""): TurnVerdict {
   const issue = error.issues[0];
   const where = issue === undefined || issue.path.length === 0
     ? "the turn"

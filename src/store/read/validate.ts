@@ -1,18 +1,23 @@
 /**
- * What turns must agree on with each other: numbers, `prev`, `seq`, runs, and calls with their results.
+ * Validates turns against the history before them: numbers, `prev`, `seq`, runs, and calls with their results.
  *
  * @module
  */
 import type { CheckpointRef, ToolCallEvent } from "../../domain/event.ts";
+import { RepriseError } from "../../domain/errors.ts";
+import { MAX_JSON_DEPTH } from "../../domain/json_depth.ts";
+import { type Lineage, mayHold, NO_LINEAGE } from "./lineage.ts";
+import { MAX_TURN_BYTES } from "./turn_file.ts";
+import { parseTurn } from "./turn_schema.ts";
 import { callIdOf } from "../../domain/item.ts";
 import { refOf } from "../../domain/manifest.ts";
 import { isBetweenRuns, type Replaces, type Turn } from "../../domain/turn.ts";
 
-/** A rule that a turn breaks. `error`: the next request would be wrong, or the turn is not of this history. */
-export interface Breach {
+/** A rule that a turn breaks. `error`: the next request would be wrong, or the turn is foreign to this history. */
+export interface Violation {
   readonly severity: "error" | "warning";
   readonly code: string;
-  /** What was found, without the turn's name. */
+  /** Finding, without the turn's name. */
   readonly message: string;
 }
 
@@ -24,62 +29,34 @@ export interface OpenCall {
 }
 
 /** The end of the history that was checked so far. */
-export interface ChainEnd {
+export interface HistoryEnd {
   readonly turn: number;
   readonly seq: number;
   /** `null` before turn 1. */
   readonly sum: string | null;
   /** 0 before turn 1. */
   readonly run: number;
-  /** `null` while nothing read so far tells: only right after opening at a checkpoint. */
+  /** `null` while unknown: only right after opening at a checkpoint. */
   readonly runEnded: boolean | null;
 }
 
 interface KnownCall extends OpenCall {
-  /** False for calls of responses that did not complete: those are never run, so nothing answers them. */
+  /** False for calls of responses that did not complete: those calls are never run and get no result. */
   readonly runnable: boolean;
 }
 
-const START: ChainEnd = { turn: 0, seq: 0, sum: null, run: 0, runEnded: true };
+const START: HistoryEnd = { turn: 0, seq: 0, sum: null, run: 0, runEnded: true };
 
-/** Which other sessions may have written the first turns of a session: those that it was forked from. */
-export interface Lineage {
-  /** Their ids; `null` for any, where the turn that names them is damaged. */
-  readonly writers: readonly string[] | null;
-  /** The first turn that the session wrote itself, its `fork` turn: from there on all are its own. */
-  readonly ownFrom: number;
-}
-
-/** The lineage of a session that is no fork. */
-export const NO_LINEAGE: Lineage = { writers: [], ownFrom: 1 };
-
-/** A lineage for turns whose writers are judged elsewhere, or not at all. */
-export const ANY_LINEAGE: Lineage = { writers: null, ownFrom: Infinity };
-
-/**
- * True when session `directory` may hold turn `number` that `writer` wrote. One rule in one place: its own turns,
- * and before its `fork` turn those of its lineage. `lineage` is asked for only where another session wrote the turn.
- */
-export function mayHold(
-  directory: string,
-  turn: { readonly writer: string; readonly number: number },
-  lineage: () => Lineage,
-): boolean {
-  if (directory === turn.writer) return true;
-  const { writers, ownFrom } = lineage();
-  return turn.number < ownFrom && (writers === null || writers.includes(turn.writer));
-}
-
-/** How a walk begins. */
-export interface ChainOptions {
-  /** A place to begin at: the first turn behind it is trusted by its own sum. */
+/** Start of a validation. */
+export interface ValidatorOptions {
+  /** Turn to start after: the first turn after it is trusted by its own sum. */
   readonly after?: { readonly turn: number; readonly seq: number } | undefined;
-  /** Called when the first turn of another session is met, and once at most; without it there is no lineage. */
+  /** Called at the first turn of another session, once at most; without it there is no lineage. */
   readonly lineage?: () => Lineage;
 }
 
-/** Walks a session's turns in order and names each rule that one of them breaks. */
-export class Chain {
+/** Walks a session's turns in order and reports each rule that a turn breaks. */
+export class HistoryValidator {
   readonly #session: string;
   readonly #lineage: () => Lineage;
   readonly #calls = new Map<number, KnownCall>();
@@ -89,17 +66,17 @@ export class Chain {
   /** Checkpoints that were not withdrawn, oldest first. */
   #checkpoints: CheckpointRef[] = [];
   readonly #fromStart: boolean;
-  #end: ChainEnd = START;
-  /** The sum of the turn that the newest one stands for, which the next one may name instead. */
+  #end: HistoryEnd = START;
+  /** The sum of the turn that the newest one represents, which the next one may name instead. */
   #replacedSum: string | null = null;
-  /** Places of lost turns: what they held is not known. */
+  /** Seqs of lost turns, whose content is unknown. */
   readonly #lost: (readonly [number, number])[] = [];
-  /** True when the turn before is unreadable: the next one cannot be compared with it. */
+  /** True if the turn before is unreadable: the next one cannot be compared with it. */
   #broken = false;
   /** True once any turn was unreadable: a call that is not known may have been in it. */
   #incomplete = false;
 
-  constructor(session: string, options: ChainOptions = {}) {
+  constructor(session: string, options: ValidatorOptions = {}) {
     const { after, lineage = () => NO_LINEAGE } = options;
     this.#session = session;
     let known: Lineage | undefined;
@@ -110,12 +87,12 @@ export class Chain {
     this.#broken = true;
   }
 
-  /** Where the history ends. */
-  get end(): ChainEnd {
+  /** End of the history so far. */
+  get end(): HistoryEnd {
     return this.#end;
   }
 
-  /** True once a turn was skipped: what it held, such as results, cannot be judged. */
+  /** True once a turn was skipped: its content, such as results, cannot be judged. */
   get incomplete(): boolean {
     return this.#incomplete;
   }
@@ -135,10 +112,10 @@ export class Chain {
     this.#incomplete = true;
   }
 
-  /** The rules that a turn breaks when it lies in the file of the next number. Changes nothing. */
-  check(turn: Turn): Breach[] {
-    const breaches: Breach[] = [];
-    const add = (code: string, message: string, severity: Breach["severity"] = "error") => {
+  /** Returns the rules that a turn breaks as the next one. Changes nothing. */
+  check(turn: Turn): Violation[] {
+    const breaches: Violation[] = [];
+    const add = (code: string, message: string, severity: Violation["severity"] = "error") => {
       breaches.push({ severity, code, message });
     };
     const before = this.#end;
@@ -156,7 +133,7 @@ export class Chain {
     return breaches;
   }
 
-  /** Goes on from a turn that was checked. */
+  /** Continues from a turn that was checked. */
   advance(turn: Turn): void {
     for (const event of turn.events) {
       if (event.type === "tool_call") this.#calls.set(event.seq, knownCall(event, turn));
@@ -195,7 +172,7 @@ export class Chain {
     const counted = turn.events.every((event, index) => event.seq === first + index);
     const lastEvent = first + turn.events.length - 1;
     const replaces = replacesOf(turn);
-    // A replacement stands for as many events as were lost, and holds one.
+    // A replacement represents as many events as were lost, and holds one.
     if (!counted || (replaces === undefined ? last !== lastEvent : last < lastEvent)) {
       add("wrong_seq", `does not number its events from ${first} to ${last} without gaps`);
     }
@@ -296,12 +273,12 @@ function checkFork(turn: Turn, add: Add): void {
   }
 }
 
-/** What a turn says about the lost one that it stands for. */
+/** What a turn says about the lost one that it represents. */
 export function replacesOf(turn: Turn): Replaces | undefined {
   return turn.kind === "harness" ? turn.replaces : undefined;
 }
 
-type Add = (code: string, message: string, severity?: Breach["severity"]) => void;
+type Add = (code: string, message: string, severity?: Violation["severity"]) => void;
 
 function knownCall(event: ToolCallEvent, turn: Turn): KnownCall {
   return {
@@ -310,4 +287,35 @@ function knownCall(event: ToolCallEvent, turn: Turn): KnownCall {
     turn: turn.turn,
     runnable: turn.kind === "model" && turn.response.status === "completed",
   };
+}
+
+/**
+ * Returns the turn that a reader will get from `bytes`, a candidate that is not published yet: nothing is written that
+ * would be refused when read.
+ *
+ * @throws {RepriseError} `storage_failed` if the file would be too large or too deep to be read again.
+ * @throws {TypeError} if the turn breaks the format.
+ */
+export function parseCandidate(validator: HistoryValidator, bytes: Uint8Array, tried: string): Turn {
+  if (bytes.length > MAX_TURN_BYTES) {
+    throw new RepriseError(
+      "storage_failed",
+      `Cannot ${tried}: its file would have ${bytes.length} bytes, more than the cap of ${MAX_TURN_BYTES}`,
+      { hint: "Ask for a shorter answer or smaller attachments" },
+    );
+  }
+  const parsed = parseTurn(bytes);
+  if (parsed.status === "damaged" && parsed.code === "too_deep") {
+    throw new RepriseError(
+      "storage_failed",
+      `Cannot ${tried}: it nests deeper than ${MAX_JSON_DEPTH} levels`,
+      {
+        hint: "Ask for an answer with a flatter structure",
+      },
+    );
+  }
+  if (parsed.status !== "ok") throw new TypeError(`Cannot ${tried}: it ${parsed.message}`);
+  const violation = validator.check(parsed.turn)[0];
+  if (violation !== undefined) throw new TypeError(`Cannot ${tried}: it ${violation.message}`);
+  return parsed.turn;
 }

@@ -1,29 +1,30 @@
 /**
- * The history that a repair makes of what is left: kept turns in their places, replacements between them. Pure.
+ * Rebuilds a history from the turns that are left: kept turns at their numbers, replacements between them. Pure.
  *
  * @module
  */
+import { encodeUtf8 } from "../../domain/bytes.ts";
+import { sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
-import type { EncodedTurn, Turn } from "../../domain/turn.ts";
-import { Chain, replacesOf } from "../read/validate.ts";
+import { type EncodedTurn, encodeTurn, type Pins, type Turn } from "../../domain/turn.ts";
 import { LineageSearch } from "../read/lineage.ts";
-import type { Reason, TurnFile } from "./read_files.ts";
-import { type Lost, nearestPins, replacementsOf } from "./replacement.ts";
+import { HistoryValidator, replacesOf } from "../read/validate.ts";
 import {
   afterHead,
   afterOf,
   type Candidate,
-  chooseSpine,
-  type Joint,
-  jointAfter,
+  type Link,
+  linkAfter,
+  longestChain,
   lostOpenings,
   START,
 } from "./longest_chain.ts";
+import type { Reason, TurnFile } from "./plan.ts";
 
-/** One number of the mended history. */
-export interface Place {
+/** One number of a rebuilt history. */
+export interface RebuiltTurn {
   readonly turn: Turn;
   /** The file whose turn is kept; `null` for a replacement. */
   readonly file: TurnFile | null;
@@ -31,54 +32,54 @@ export interface Place {
   readonly made: EncodedTurn | null;
 }
 
-/** A mended history. */
-export interface Mended {
-  readonly places: readonly Place[];
-  /** The walk over it, to its end. */
-  readonly chain: Chain;
-  /** Why the file of a turn, or its absence, is no part of it. */
+/** A rebuilt history. */
+export interface RebuiltHistory {
+  readonly turns: readonly RebuiltTurn[];
+  /** Has advanced to the end of the history. */
+  readonly validator: HistoryValidator;
+  /** Reason why the file with that number, or its absence, is not part of the history. */
   readonly reasonOf: (turn: number) => Reason;
 }
 
-/** What a history is mended from. */
-export interface Remains {
+/** Files and facts from which a history is rebuilt. */
+export interface RepairInput {
   readonly session: SessionId;
   /** Everything in `turns/`. */
   readonly files: readonly TurnFile[];
-  /** The turns in `quarantine/`: asked for only when something is lost. */
+  /** The turns in `quarantine/`: called only if a turn is lost. */
   readonly quarantined: () => readonly TurnFile[];
-  /** Something lies in `turns/`, or where the manifest does: there was a first turn. */
+  /** True if there is a file in `turns/`, or a manifest: there was a first turn. */
   readonly begun: boolean;
-  /** The manifest, when it fits its own checksum. */
+  /** The manifest, if it fits its own checksum. */
   readonly manifest: Manifest | null;
   /** ISO 8601 UTC, for replacements. */
   readonly at: string;
 }
 
 /**
- * A damaged file this far behind the end still counts as a turn that was there. One farther away was named by
- * nobody of ours: it is set aside without filling the numbers before it.
+ * Distance from the end at which a damaged file still counts as a turn. A file farther away has a name that we never
+ * gave: it is set aside without filling the numbers before it.
  */
 const REACH = 100;
 
-/** Mends a history: the turns that fit together, and a replacement for each one that is lost. */
-export function mendHistory(remains: Remains): Mended {
+/** Rebuilds a history: the turns that fit together, and a replacement for each lost one. */
+export function rebuildHistory(input: RepairInput): RebuiltHistory {
   const refused = new Map<TurnFile, Reason>();
   let recovered: readonly TurnFile[] | null = null;
   for (;;) {
-    const files = [...remains.files, ...recovered ?? []].filter((file) => !refused.has(file));
-    const attempt = new Attempt(remains, admitted(files, remains), refused);
-    const places = attempt.places();
-    if (recovered === null && places.some(({ made }) => made !== null)) {
-      recovered = vouchedFor(remains);
+    const files = [...input.files, ...recovered ?? []].filter((file) => !refused.has(file));
+    const attempt = new Attempt(input, admitted(files, input), refused);
+    const turns = attempt.turns();
+    if (recovered === null && turns.some(({ made }) => made !== null)) {
+      recovered = recoverable(input);
       if (recovered.length > 0) continue;
     }
-    const chain = new Chain(remains.session, { lineage: () => lineageOf(places, remains.session) });
-    const broken = firstBreach(chain, places);
-    if (broken === null) return { places, chain, reasonOf: (turn) => attempt.reasonOf(turn) };
-    // A replacement is made to fit the turn after it, so that turn is wrong here. Without one it is a mistake of ours:
-    // better no repair than a wrong one.
-    const blamed = places.find(({ turn, file }) => turn.turn >= broken.turn && file !== null)?.file;
+    const validator = new HistoryValidator(input.session, { lineage: () => lineageOf(turns, input.session) });
+    const broken = firstViolation(validator, turns);
+    if (broken === null) return { turns, validator, reasonOf: (turn) => attempt.reasonOf(turn) };
+    // A replacement is made to fit the turn after it, so that turn is wrong here. Without such a turn it is a mistake of
+    // ours: better no repair than a wrong one.
+    const blamed = turns.find(({ turn, file }) => turn.turn >= broken.turn && file !== null)?.file;
     if (blamed === undefined || blamed === null) {
       throw new TypeError(`The replacement of turn ${broken.turn} ${broken.reason.message}`);
     }
@@ -87,12 +88,12 @@ export function mendHistory(remains: Remains): Mended {
 }
 
 /** Turns that may be of this session: its own, and those of the sessions that it was forked from. */
-function admitted(files: readonly TurnFile[], { session, manifest }: Remains): Candidate[] {
+function admitted(files: readonly TurnFile[], { session, manifest }: RepairInput): Candidate[] {
   const all = files.flatMap((file): Candidate[] => file.turn === null ? [] : [{ file, turn: file.turn }]);
   const own = all.filter(({ turn }) => turn.session === session);
   const forks = own.flatMap(({ turn }) => turn.events[0]?.type === "session_fork" ? [turn.events[0]] : []);
   const lineage = new Set(forks.flatMap(({ lineage }) => lineage));
-  // Where the fork turn is lost, the manifest still says that there was one, or a replacement stands in its place.
+  // If the fork turn is lost, the manifest still says that there was one, or a replacement has its place.
   const first = own.reduce<Turn | null>((least, { turn }) => {
     return least === null || turn.turn < least.turn ? turn : least;
   }, null);
@@ -104,14 +105,14 @@ function admitted(files: readonly TurnFile[], { session, manifest }: Remains): C
   return all.toSorted((a, b) => b.turn.turn - a.turn.turn).filter(({ turn }) => {
     const sums = [turn.sum, replacesOf(turn)?.sum ?? turn.sum];
     const fits = turn.session === session || shared(turn) || sums.some((sum) => wanted.has(sum));
-    // And what a turn of ours names as the one before it belongs to us, whoever wrote it.
+    // The turn that one of ours names as the previous one is ours, whichever session wrote it.
     if (fits && turn.prev !== null) wanted.add(turn.prev);
     return fits;
   });
 }
 
-/** Turns in quarantine that a turn behind them, or the manifest, names by their sum: a repair that was killed. */
-function vouchedFor({ files, quarantined, manifest }: Remains): TurnFile[] {
+/** Turns in quarantine that a later turn or the manifest names by their sum: leftovers of a killed repair. */
+function recoverable({ files, quarantined, manifest }: RepairInput): TurnFile[] {
   const named = new Set(files.map(({ turn }) => turn?.prev));
   if (manifest !== null) named.add(manifest.head.sum);
   return quarantined().toSorted((a, b) => (b.turn?.turn ?? 0) - (a.turn?.turn ?? 0)).filter(({ turn }) => {
@@ -121,89 +122,128 @@ function vouchedFor({ files, quarantined, manifest }: Remains): TurnFile[] {
   });
 }
 
-function lineageOf(places: readonly Place[], session: SessionId) {
+function lineageOf(turns: readonly RebuiltTurn[], session: SessionId) {
   const search = new LineageSearch(session);
-  for (const { turn } of places) {
+  for (const { turn } of turns) {
     const found = search.look(turn.turn, turn as unknown as JsonObject);
     if (found !== null) return found;
   }
   return search.end();
 }
 
-/** Walks the places; the first one that breaks a rule. */
-function firstBreach(chain: Chain, places: readonly Place[]) {
-  for (const { turn } of places) {
-    const breach = chain.check(turn).find(({ severity }) => severity === "error");
-    if (breach !== undefined) {
-      return { turn: turn.turn, reason: { code: breach.code, message: breach.message } };
+/** Walks the turns and returns the first one that breaks a rule. */
+function firstViolation(validator: HistoryValidator, turns: readonly RebuiltTurn[]) {
+  for (const { turn } of turns) {
+    const violation = validator.check(turn).find(({ severity }) => severity === "error");
+    if (violation !== undefined) {
+      return { turn: turn.turn, reason: { code: violation.code, message: violation.message } };
     }
-    chain.advance(turn);
+    validator.advance(turn);
   }
   return null;
 }
 
+/** A stretch of lost turns after the end of the history so far. */
+interface LostTurns {
+  /** The turn after them; `null` at the end of the history. */
+  readonly next: Turn | null;
+  readonly count: number;
+  /** The last event that was in them; `null` if unknown, so that each gets one. */
+  readonly lastSeq: number | null;
+  /** The sum of the last of them, if it is known. */
+  readonly sum: string | null;
+  /** How many of them opened a run. */
+  readonly openings: number;
+}
+
 /** One way to put the history together. */
 class Attempt {
-  readonly #remains: Remains;
-  readonly #spine: readonly Candidate[];
+  readonly #input: RepairInput;
+  readonly #chain: readonly Candidate[];
   readonly #admitted: ReadonlySet<TurnFile>;
   readonly #refused: ReadonlyMap<TurnFile, Reason>;
   /** The file at each number. */
   readonly #at: ReadonlyMap<number, TurnFile>;
+  readonly #turns: RebuiltTurn[] = [];
+  #end: Link = START;
 
   constructor(
-    remains: Remains,
+    input: RepairInput,
     candidates: readonly Candidate[],
     refused: ReadonlyMap<TurnFile, Reason>,
   ) {
-    this.#remains = remains;
-    this.#spine = chooseSpine(candidates, remains.manifest?.head ?? null);
+    this.#input = input;
+    this.#chain = longestChain(candidates, input.manifest?.head ?? null);
     this.#admitted = new Set(candidates.map(({ file }) => file));
     this.#refused = refused;
-    this.#at = new Map(
-      remains.files.flatMap((file): [number, TurnFile][] => file.place === null ? [] : [[file.place, file]]),
-    );
+    this.#at = new Map(input.files.flatMap((file) => file.place === null ? [] : [[file.place, file]]));
   }
 
-  /** Every number of the history, in order. */
-  places(): Place[] {
-    const places: Place[] = [];
-    let end: Joint = START;
-    const fill = (lost: Omit<Lost, "before">) => {
-      const { session, at, manifest } = this.#remains;
-      const pins = nearestPins(this.#spine.map(({ turn }) => turn), end.number + 1, manifest);
-      const reasonOf = (turn: number) => this.reasonOf(turn);
-      for (const made of replacementsOf({ ...lost, before: end }, { session, at, pins, reasonOf })) {
-        places.push({ turn: made.turn, file: null, made });
-        end = jointAfter(end, made.turn);
+  /** Builds every number of the history, in order. Call it once. */
+  turns(): RebuiltTurn[] {
+    for (const { turn, file } of this.#chain) {
+      const count = turn.turn - this.#end.number - 1;
+      if (count > 0) {
+        const openings = lostOpenings(this.#end, afterOf(turn)) ?? 0;
+        this.#fill({ next: turn, count, lastSeq: turn.seq[0] - 1, sum: turn.prev, openings });
       }
-    };
-    for (const { turn, file } of this.#spine) {
-      const turns = turn.turn - end.number - 1;
-      if (turns > 0) {
-        const openings = lostOpenings(end, afterOf(turn)) ?? 0;
-        fill({ next: turn, turns, lastSeq: turn.seq[0] - 1, sum: turn.prev, openings });
-      }
-      places.push({ turn, file, made: null });
-      end = jointAfter(end, turn);
+      this.#add({ turn, file, made: null });
     }
-    const { manifest } = this.#remains;
-    const openings = manifest === null ? null : lostOpenings(end, afterHead(manifest));
+    const { manifest } = this.#input;
+    const openings = manifest === null ? null : lostOpenings(this.#end, afterHead(manifest));
     if (manifest !== null && openings !== null) {
       const { turn, seq, sum } = manifest.head;
-      fill({ next: null, turns: turn - end.number, lastSeq: seq, sum, openings });
+      this.#fill({ next: null, count: turn - this.#end.number, lastSeq: seq, sum, openings });
     }
-    const claimed = this.#lastClaimed(end.number);
-    if (claimed > end.number) {
-      const turns = claimed - end.number;
-      fill({ next: null, turns, lastSeq: null, sum: null, openings: end.turn === null ? 1 : 0 });
+    const count = this.#lastClaimed() - this.#end.number;
+    if (count > 0) {
+      this.#fill({ next: null, count, lastSeq: null, sum: null, openings: this.#end.turn === null ? 1 : 0 });
     }
-    return places;
+    return this.#turns;
   }
 
-  /** The last number behind `end` whose file may be a turn that was written there. */
-  #lastClaimed(end: number): number {
-    let last = Math.max(end, this.#remains.begun ? 1 : 0);
+  #add(rebuilt: RebuiltTurn): void {
+    this.#turns.push(rebuilt);
+    this.#end = linkAfter(this.#end, rebuilt.turn);
+  }
+
+  /** Adds a replacement for each lost turn, so that numbers, events, runs and hashes have no gap. */
+  #fill({ next, count, lastSeq: finalSeq, sum, openings }: LostTurns): void {
+    const { session, at, manifest } = this.#input;
+    const before = this.#end;
+    const pins = nearestPins(this.#chain.map(({ turn }) => turn), before.number + 1, manifest);
+    // After the end of a run the next one opens; while a run is open, the lost turns belonged to it.
+    const opensFrom = before.runEnded ? 0 : count - openings;
+    let run = before.run;
+    for (let index = 0; index < count; index++) {
+      const number = before.number + 1 + index;
+      const last = index === count - 1;
+      const firstSeq = before.seq + 1 + index;
+      const lastSeq = last ? finalSeq ?? firstSeq : firstSeq;
+      const opens = index >= opensFrom && index < opensFrom + openings;
+      if (opens) run++;
+      const reason = this.reasonOf(number).code;
+      const made = encodeTurn({
+        kind: "harness",
+        run,
+        ...(opens ? { pins } : {}),
+        replaces: { sum: last ? sum : null, seq: [firstSeq, lastSeq], reason },
+        events: [opens ? { type: "run_continued", run } : { type: "turn_replaced" }],
+      }, {
+        session: writerOf(before.turn, next, session),
+        turn: number,
+        firstSeq,
+        lastSeq,
+        prev: this.#end.turn?.sum ?? null,
+        at,
+      });
+      this.#add({ turn: made.turn, file: null, made });
+    }
+  }
+
+  /** The last number after the end whose file may be a turn that was written there. */
+  #lastClaimed(): number {
+    let last = Math.max(this.#end.number, this.#input.begun ? 1 : 0);
     for (const [number, file] of [...this.#at].sort(([a], [b]) => a - b)) {
       const claims = file.turn === null ||
         file.turn.turn === number && (this.#admitted.has(file) || this.#refused.has(file));
@@ -222,4 +262,35 @@ class Attempt {
       message: `was written by session ${JSON.stringify(file.turn?.session ?? "")}`,
     };
   }
+}
+
+/** In the part that a fork shares with its parents, a replacement represents a turn of theirs. */
+function writerOf(before: Turn | null, next: Turn | null, own: SessionId): string {
+  if (next === null || next.session === own) return own;
+  return before?.session ?? next.session;
+}
+
+/** Contents that replace unknown instructions and tools. */
+export const UNKNOWN_INSTRUCTIONS = new Uint8Array(0);
+export const UNKNOWN_TOOLS = encodeUtf8("[]");
+
+/** Pins for a run whose opening is lost: those of the nearest run before it or after it, or facts from responses. */
+function nearestPins(turns: readonly Turn[], number: number, manifest: Manifest | null): Pins {
+  const before = turns.findLast((turn) => turn.turn < number && pinsOf(turn) !== undefined);
+  const after = turns.find((turn) => turn.turn > number && pinsOf(turn) !== undefined);
+  const known = pinsOf(before) ?? pinsOf(after) ?? manifest?.pins;
+  if (known !== undefined) return known;
+  const model = turns.find((turn) => turn.kind === "model");
+  return {
+    fingerprint: { provider: "openai", endpoint: "unknown", ...model?.fingerprint, account: null },
+    model: model?.model.asked ?? "unknown",
+    instructions: sha256Hex(UNKNOWN_INSTRUCTIONS),
+    tools: sha256Hex(UNKNOWN_TOOLS),
+    permissions: [],
+    workspace: "unknown",
+  };
+}
+
+function pinsOf(turn: Turn | undefined): Pins | undefined {
+  return turn !== undefined && "pins" in turn ? turn.pins : undefined;
 }

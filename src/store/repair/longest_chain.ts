@@ -1,13 +1,12 @@
 /**
- * Which of the turns that can be read make up the history: as many as fit together, with room between them for
- * those that are lost. Pure.
+ * Finds the longest valid chain among the readable turns, with room between them for lost ones. Pure.
  *
  * @module
  */
 import type { Manifest } from "../../domain/manifest.ts";
 import { isBetweenRuns, type Turn } from "../../domain/turn.ts";
 import { replacesOf } from "../read/validate.ts";
-import type { TurnFile } from "./read_files.ts";
+import type { TurnFile } from "./plan.ts";
 
 /** A file that may be kept, with the turn that it holds. */
 export interface Candidate {
@@ -16,7 +15,7 @@ export interface Candidate {
 }
 
 /** The end of a history that is put together, one turn after the other. */
-export interface Joint {
+export interface Link {
   /** `null` before turn 1. */
   readonly turn: Turn | null;
   readonly number: number;
@@ -25,10 +24,10 @@ export interface Joint {
   readonly runEnded: boolean;
 }
 
-/** Where every history begins. */
-export const START: Joint = { turn: null, number: 0, seq: 0, run: 0, runEnded: true };
+/** Start of every history. */
+export const START: Link = { turn: null, number: 0, seq: 0, run: 0, runEnded: true };
 
-/** What comes after lost turns and says how much was lost: a turn, or the head that a manifest names. */
+/** The turn after lost ones, or the head that a manifest names: it tells how much was lost. */
 export interface After {
   readonly turn: number;
   readonly firstSeq: number;
@@ -49,28 +48,28 @@ export function afterOf(turn: Turn): After {
   };
 }
 
-/** {@linkcode After} of an imagined turn behind the head that the manifest names. */
+/** {@linkcode After} of an imagined turn after the head that the manifest names. */
 export function afterHead({ head, run }: Pick<Manifest, "head" | "run">): After {
   return { turn: head.turn + 1, firstSeq: head.seq + 1, run, opensRun: false, betweenRuns: true };
 }
 
-/** More turns than this in a row are not believed to be lost: what names a number that high is wrong itself. */
+/** Largest plausible number of lost turns in a row: a file that implies more has a wrong number itself. */
 const MAX_LOST = 10_000;
 
-/** How many of the turns that are lost between `before` and `after` opened a run; `null` when none can be there. */
-export function lostOpenings(before: Joint, after: After): number | null {
+/** How many of the turns that are lost between `before` and `after` opened a run; `null` if none can be there. */
+export function lostOpenings(before: Link, after: After): number | null {
   const turns = after.turn - before.number - 1;
   const events = after.firstSeq - before.seq - 1;
   const openings = after.run - before.run - (after.opensRun ? 1 : 0);
   if (turns < 1 || turns > MAX_LOST || events < turns || openings < 0 || openings > turns) return null;
-  // Turn 1 always opens a run; and behind the end of a run comes an opening, or what may stand between.
+  // Turn 1 always opens a run; after the end of a run comes an opening, or a turn that may be between runs.
   if (before.turn === null && openings === 0) return null;
   if (openings === 0 && before.runEnded && !after.opensRun && !after.betweenRuns) return null;
   return openings;
 }
 
 /** The end of a history after one more turn. */
-export function jointAfter(before: Joint, turn: Turn): Joint {
+export function linkAfter(before: Link, turn: Turn): Link {
   return {
     turn,
     number: turn.turn,
@@ -81,35 +80,35 @@ export function jointAfter(before: Joint, turn: Turn): Joint {
 }
 
 /** The turns to keep, oldest first: as many as fit together. `head` is the newest turn that a manifest names. */
-export function chooseSpine(candidates: readonly Candidate[], head: Manifest["head"] | null): Candidate[] {
+export function longestChain(candidates: readonly Candidate[], head: Manifest["head"] | null): Candidate[] {
   const reached: Reached[] = [];
   const byNumber = new Map<number, Reached[]>();
   for (const candidate of candidates.toSorted((a, b) => a.turn.turn - b.turn.turn)) {
     const { turn } = candidate;
     const next = best([
-      // A turn that names the one before by its hash comes from there, whatever else would fit.
+      // A turn that names the previous one by its hash follows it, whatever else would fit.
       ...stepsFrom(turn.turn === 1 ? [ROOT] : byNumber.get(turn.turn - 1) ?? [], candidate, head, follows),
     ]) ?? best(stepsFrom([ROOT, ...reached], candidate, head, joins));
     if (next === null) continue;
     reached.push(next);
     byNumber.set(turn.turn, [...byNumber.get(turn.turn) ?? [], next]);
   }
-  const spine: Candidate[] = [];
-  for (let at = best(reached); at !== null && at.candidate !== null; at = at.before) spine.push(at.candidate);
-  return spine.reverse();
+  const chain: Candidate[] = [];
+  for (let at = best(reached); at !== null && at.candidate !== null; at = at.before) chain.push(at.candidate);
+  return chain.reverse();
 }
 
 interface Reached {
   readonly candidate: Candidate | null;
   readonly before: Reached | null;
-  readonly joint: Joint;
-  /** Turns kept up to here, doubled, so that the manifest's word decides between equals. */
+  readonly link: Link;
+  /** Turns kept up to here, doubled, so that the manifest decides between equals. */
   readonly score: number;
-  /** How many of them lie where they belong. */
+  /** How many of them are in the file of their number. */
   readonly inPlace: number;
 }
 
-const ROOT: Reached = { candidate: null, before: null, joint: START, score: 0, inPlace: 0 };
+const ROOT: Reached = { candidate: null, before: null, link: START, score: 0, inPlace: 0 };
 
 function best(steps: readonly Reached[]): Reached | null {
   let found: Reached | null = null;
@@ -127,13 +126,13 @@ function stepsFrom(
   befores: readonly Reached[],
   candidate: Candidate,
   head: Manifest["head"] | null,
-  fits: (before: Joint, turn: Turn) => boolean,
+  fits: (before: Link, turn: Turn) => boolean,
 ): Reached[] {
   const { turn, file } = candidate;
-  return befores.filter(({ joint }) => fits(joint, turn)).map((before) => ({
+  return befores.filter(({ link }) => fits(link, turn)).map((before) => ({
     candidate,
     before,
-    joint: jointAfter(before.joint, turn),
+    link: linkAfter(before.link, turn),
     score: before.score + 2 + (head?.turn !== turn.turn ? 0 : head.sum === turn.sum ? 1 : -1),
     inPlace: before.inPlace + (file.place === turn.turn ? 1 : 0),
   }));
@@ -143,8 +142,8 @@ function opensRun(turn: Turn): boolean {
   return turn.kind === "user" || turn.events.some(({ type }) => type === "run_continued");
 }
 
-/** True when `turn` comes right after `before` and says so. */
-function follows(before: Joint, turn: Turn): boolean {
+/** True if `turn` comes right after `before` and says so. */
+function follows(before: Link, turn: Turn): boolean {
   const opens = opensRun(turn);
   return turn.turn === before.number + 1 && turn.seq[0] === before.seq + 1 &&
     turn.run === before.run + (opens ? 1 : 0) &&
@@ -152,11 +151,11 @@ function follows(before: Joint, turn: Turn): boolean {
     namesBefore(before, turn);
 }
 
-function namesBefore({ turn: before }: Joint, { prev }: Turn): boolean {
+function namesBefore({ turn: before }: Link, { prev }: Turn): boolean {
   if (before === null || prev === null) return before === null && prev === null;
   return prev === before.sum || prev === replacesOf(before)?.sum;
 }
 
-function joins(before: Joint, turn: Turn): boolean {
+function joins(before: Link, turn: Turn): boolean {
   return lostOpenings(before, afterOf(turn)) !== null;
 }

@@ -1,61 +1,100 @@
 /**
- * What a repair would do, decided without changing anything.
+ * Plans a repair: decides what would be done without changing anything.
  *
  * @module
  */
 import { sha256Hex } from "../../domain/hash.ts";
+import { advanceManifest, encodeManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
-import { blobsOf } from "../blobs.ts";
-import { requireSession } from "../read/history.ts";
-import { isTemporaryName, type SessionPaths, turnPath } from "../layout.ts";
-import { readManifest } from "../read/manifest_file.ts";
-import { noTurns } from "../read/session.ts";
-import { type LostBlob, lostBlobs, planBlobs, planManifest, planModes } from "./files_beside_turns.ts";
-import { type RepairAction, RepairDraft } from "./replacement_draft.ts";
-import { filesInTurns, type TurnFile, turnsInQuarantine } from "./read_files.ts";
-import { type Mended, mendHistory } from "./history.ts";
-import { UNKNOWN_INSTRUCTIONS, UNKNOWN_TOOLS } from "./replacement.ts";
+import { blobPath, blobsOf, inspectBlob, lostBlobsIn } from "../blobs.ts";
+import { sessionTooNew } from "../fs_errors.ts";
+import {
+  DIRECTORY_MODE,
+  FILE_MODE,
+  insideSession,
+  isBlobName,
+  isTemporaryName,
+  type SessionPaths,
+  turnNumberOf,
+  turnPath,
+} from "../layout.ts";
+import { type ManifestFile, readManifest } from "../read/manifest.ts";
+import { lookForDirectory, lookForFile } from "../read/safe_open.ts";
+import { noTurns, requireSession } from "../read/session.ts";
+import { readTurn } from "../read/turn_schema.ts";
+import { QuarantineNames } from "../write/publish.ts";
+import { rebuildHistory, type RebuiltHistory, UNKNOWN_INSTRUCTIONS, UNKNOWN_TOOLS } from "./history.ts";
+
+/** One thing that a repair does to the files of a session. */
+export interface RepairAction {
+  /**
+   * `replace`: a lost turn gets a replacement. `restore`: a sound turn returns to its own number. `set_aside`: a file
+   * that does not belong there moves to `quarantine/`. `rebuild_manifest` and `fix_mode`.
+   */
+  readonly action: "replace" | "restore" | "set_aside" | "rebuild_manifest" | "fix_mode";
+  /** Inside the session; `.` is its directory. */
+  readonly path: string;
+  /** A code of `fsck`. */
+  readonly reason: string;
+  /** Finding, to be read after the path. */
+  readonly message: string;
+  /** Path inside the session that keeps the previous file. */
+  readonly kept?: string;
+  /** Path inside the session at which a restored turn was found. */
+  readonly from?: string;
+  readonly turn?: number;
+  /** The events that a replacement represents. */
+  readonly seq?: readonly [number, number];
+}
 
 /** A turn file to write. */
-export interface Placing {
+export interface TurnPlacement {
   readonly path: string;
   /** The bytes of a replacement, or the file of a turn that is restored. */
   readonly content: Uint8Array | { readonly from: string };
 }
 
-/** A repair, ready to be done. Without `actions` the files are as they should be. */
+/** A blob that a turn names and that is gone. */
+export interface LostBlob {
+  readonly sha256: string;
+  /** The first turn that names it, and the member that does. */
+  readonly turn: number;
+  readonly by: string;
+}
+
+/** A repair, ready to be done. Without `actions` nothing has to change. */
 export interface RepairPlan {
   readonly actions: readonly RepairAction[];
-  /** Files whose place is taken: they get the second path as another name first. */
+  /** Files that are replaced: first they get the second path as another name. */
   readonly keep: ReadonlyMap<string, string>;
-  /** Files that only move. */
+  /** Files that only move to the second path. */
   readonly move: ReadonlyMap<string, string>;
-  /** What replacements name and nobody has. */
+  /** Contents that only replacements name. */
   readonly blobs: readonly Uint8Array[];
-  readonly places: readonly Placing[];
-  /** The manifest's new bytes, or `null` where it stays. */
+  readonly places: readonly TurnPlacement[];
+  /** The manifest's new bytes, or `null` if it stays. */
   readonly manifest: Uint8Array | null;
   readonly modes: ReadonlyMap<string, number>;
-  /** Blobs that turns name and nobody has any more: for the writer to record. */
+  /** For the writer to record. */
   readonly lostBlobs: readonly LostBlob[];
-  /** The history as it is afterwards. */
+  /** The history after the repair. */
   readonly turns: readonly Turn[];
-  /** The run that was left open, for the writer to close; `null` when none was. */
+  /** The run that was left open, for the writer to close; `null` if there is none. */
   readonly openRun: number | null;
 }
 
 /**
- * Plans the repair of a session, reading everything and changing nothing.
+ * Plans the repair of a session: reads everything and changes nothing.
  *
- * @throws {RepriseError} `no_such_session`; `session_damaged` when its directories are none of ours;
- * `format_too_new`. The runtime's errors.
+ * @throws {RepriseError} `no_such_session`; `session_damaged` if its directories are not ours; `format_too_new`. The
+ * runtime's errors.
  */
 export function planRepair(ports: Ports, paths: SessionPaths): RepairPlan {
   requireSession(ports, paths);
   const manifest = readManifest(ports, paths);
   const files = filesInTurns(ports, paths);
-  const mended = mendHistory({
+  const rebuilt = rebuildHistory({
     session: paths.id,
     files,
     quarantined: () => turnsInQuarantine(ports, paths),
@@ -63,69 +102,264 @@ export function planRepair(ports: Ports, paths: SessionPaths): RepairPlan {
     manifest: manifest.status === "ok" ? manifest.manifest : null,
     at: new Date(ports.clock.now()).toISOString(),
   });
-  const turns = mended.places.map(({ turn }) => turn);
+  const turns = rebuilt.turns.map(({ turn }) => turn);
   if (turns.length === 0) throw noTurns(paths.id, paths.root);
-  const draft = new RepairDraft(ports, paths);
-  const places = planTurns(draft, files, mended);
-  planStrays(draft, files, mended);
-  planBlobs(draft);
-  const blobs = pinnedByReplacements(mended);
-  const { run, runEnded } = mended.chain.end;
+  const planner = new Planner(ports, paths);
+  const places = planner.placeTurns(files, rebuilt);
+  planner.setAsideStrays(files, rebuilt);
+  planner.setAsideBlobs();
+  const blobs = pinnedByReplacements(rebuilt);
+  const { run, runEnded } = rebuilt.validator.end;
   return {
-    actions: draft.actions,
-    keep: draft.keep,
-    move: draft.move,
+    actions: planner.actions,
+    keep: planner.keep,
+    move: planner.move,
     blobs,
     places,
-    manifest: planManifest(draft, turns, manifest),
-    modes: planModes(draft, files),
-    lostBlobs: lostBlobs(draft, turns, new Set(blobs.map((bytes) => sha256Hex(bytes)))),
+    manifest: planner.rebuildManifest(turns, manifest),
+    modes: planner.fixModes(files),
+    lostBlobs: planner.lostBlobs(turns, new Set(blobs.map((bytes) => sha256Hex(bytes)))),
     turns,
     openRun: runEnded === true ? null : run,
   };
 }
 
-function planTurns(draft: RepairDraft, files: readonly TurnFile[], mended: Mended): Placing[] {
-  const there = new Set(files.map(({ path }) => path));
-  const placings: Placing[] = [];
-  for (const { turn, file, made } of mended.places) {
-    const path = turnPath(draft.paths, turn.turn);
-    if (file?.path === path) continue;
-    const { code, message } = mended.reasonOf(turn.turn);
-    const kept = there.has(path) ? draft.keepFile(path) : {};
-    const about = { path: draft.inside(path), reason: code, message, turn: turn.turn, ...kept };
-    if (file !== null) {
-      draft.actions.push({ action: "restore", ...about, from: draft.inside(file.path) });
-      placings.push({ path, content: { from: file.path } });
-    } else if (made !== null) {
-      draft.actions.push({ action: "replace", ...about, seq: turn.seq });
-      placings.push({ path, content: made.bytes });
+/** The contents that a replacement pins if no other run has better ones. */
+function pinnedByReplacements({ turns }: RebuiltHistory): Uint8Array[] {
+  const uses = turns.flatMap(({ turn, made }) => made === null ? [] : blobsOf(turn));
+  const pinned = new Set(uses.map(({ sha256 }) => sha256));
+  return [UNKNOWN_INSTRUCTIONS, UNKNOWN_TOOLS].filter((bytes) => pinned.has(sha256Hex(bytes)));
+}
+
+/** Gathers the actions of a repair, in order, and the places in quarantine. */
+class Planner {
+  readonly actions: RepairAction[] = [];
+  readonly keep = new Map<string, string>();
+  readonly move = new Map<string, string>();
+  readonly #ports: Ports;
+  readonly #paths: SessionPaths;
+  readonly #names: QuarantineNames;
+
+  constructor(ports: Ports, paths: SessionPaths) {
+    this.#ports = ports;
+    this.#paths = paths;
+    this.#names = new QuarantineNames(ports, paths);
+  }
+
+  /** Puts each turn of the history into the file of its number. */
+  placeTurns(files: readonly TurnFile[], { turns, reasonOf }: RebuiltHistory): TurnPlacement[] {
+    const there = new Set(files.map(({ path }) => path));
+    const places: TurnPlacement[] = [];
+    for (const { turn, file, made } of turns) {
+      const path = turnPath(this.#paths, turn.turn);
+      if (file?.path === path) continue;
+      const about = {
+        ...this.#about(path, reasonOf(turn.turn)),
+        turn: turn.turn,
+        ...(there.has(path) ? this.#quarantine(path, this.keep) : {}),
+      };
+      if (file !== null) {
+        this.actions.push({ action: "restore", ...about, from: this.#inside(file.path) });
+        places.push({ path, content: { from: file.path } });
+      } else if (made !== null) {
+        this.actions.push({ action: "replace", ...about, seq: turn.seq });
+        places.push({ path, content: made.bytes });
+      }
+    }
+    // A restored turn whose file is replaced too is read where that one is kept.
+    return places.map(({ path, content }) => ({
+      path,
+      content: content instanceof Uint8Array
+        ? content
+        : { from: this.keep.get(content.from) ?? content.from },
+    }));
+  }
+
+  /** Sets aside files in `turns/` that no number of the history needs, and temporary files of killed writers. */
+  setAsideStrays(files: readonly TurnFile[], { turns, reasonOf }: RebuiltHistory): void {
+    for (const { path, place } of files) {
+      if (place === null) {
+        this.#setAside(path, { code: "foreign_file", message: "is not the name of a turn" });
+      } else if (place > turns.length) this.#setAside(path, reasonOf(place));
+    }
+    const { root } = this.#paths;
+    for (const name of this.#ports.files.list(root).filter(isTemporaryName).sort()) {
+      this.#setAside(`${root}/${name}`, { code: "leftover", message: "was left by a killed writer" });
     }
   }
-  // What a file held whose own place is taken is read where it is kept.
-  return placings.map(({ path, content }) => ({
-    path,
-    content: content instanceof Uint8Array ? content : { from: draft.keep.get(content.from) ?? content.from },
-  }));
+
+  /** Sets aside blobs whose content does not fit their name. Throws the runtime's errors. */
+  setAsideBlobs(): void {
+    for (const path of this.#blobFiles()) {
+      const found = inspectBlob(this.#ports, this.#paths, path.slice(path.lastIndexOf("/") + 1));
+      if (found.status === "bad") this.#setAside(path, found);
+    }
+  }
+
+  /** Blobs that turns name, that are missing, and that no turn records as lost yet. */
+  lostBlobs(turns: readonly Turn[], made: ReadonlySet<string>): LostBlob[] {
+    const recorded = lostBlobsIn(turns);
+    const named = new Map<string, LostBlob>();
+    for (const turn of turns) {
+      for (const { sha256, by } of blobsOf(turn)) {
+        if (!named.has(sha256)) named.set(sha256, { sha256, turn: turn.turn, by });
+      }
+    }
+    return [...named.values()].filter(({ sha256 }) => {
+      if (recorded.has(sha256) || made.has(sha256)) return false;
+      const path = blobPath(this.#paths, sha256);
+      return this.#leaves(path) || lookForFile(this.#ports, path).status !== "ok";
+    });
+  }
+
+  /** Returns the manifest's new bytes, or `null` if the file stays. */
+  rebuildManifest(turns: readonly Turn[], file: ManifestFile): Uint8Array | null {
+    if (file.status === "newer") return null;
+    const head = file.status === "ok" ? file.manifest.head.turn : 0;
+    let manifest: Manifest | null = null;
+    let atHead = "";
+    for (const turn of turns) {
+      manifest = advanceManifest(manifest, this.#paths.id, turn);
+      if (turn.turn === head) atHead = JSON.stringify(manifest);
+    }
+    if (manifest === null) return null;
+    const path = this.#paths.manifest;
+    const rebuild = (reason: Reason, previous?: Map<string, string>) => {
+      const kept = previous === undefined ? {} : this.#quarantine(path, previous);
+      this.actions.push({ action: "rebuild_manifest", ...this.#about(path, reason), ...kept });
+    };
+    switch (file.status) {
+      case "ok":
+        if (JSON.stringify(file.manifest) !== atHead) {
+          rebuild({ code: "manifest_wrong", message: "does not say what the turns say" }, this.keep);
+        } else if (head < turns.length) {
+          rebuild({ code: "manifest_lags", message: "ends before the newest turn" });
+        } else return null;
+        break;
+      case "missing":
+        rebuild({ code: "manifest_missing", message: "is missing" });
+        break;
+      case "garbled":
+        rebuild({ code: "manifest_garbled", message: file.message }, this.keep);
+        break;
+      case "refused":
+        rebuild(file, this.move);
+        break;
+    }
+    return encodeManifest(manifest).bytes;
+  }
+
+  /** Restores the modes of files and directories of ours. Returns the new mode of each path. */
+  fixModes(files: readonly TurnFile[]): Map<string, number> {
+    const { root, turns, blobs, quarantine, manifest, lock } = this.#paths;
+    const modes = new Map<string, number>();
+    const want = (path: string, mode: number) => {
+      const look = mode === DIRECTORY_MODE ? lookForDirectory : lookForFile;
+      const looked = look(this.#ports, path);
+      if (looked.status !== "ok" || this.#leaves(path)) return;
+      const found = looked.facts.mode;
+      if (found === null || (found & 0o777) === mode) return;
+      modes.set(path, mode);
+      const message = `has mode ${(found & 0o777).toString(8).padStart(4, "0")}`;
+      this.actions.push({ action: "fix_mode", ...this.#about(path, { code: "wrong_mode", message }) });
+    };
+    for (const path of [root, turns, blobs, quarantine]) want(path, DIRECTORY_MODE);
+    for (const path of [manifest, lock, ...files.map(({ path }) => path), ...this.#blobFiles()]) {
+      want(path, FILE_MODE);
+    }
+    return modes;
+  }
+
+  /** The paths of all files with the name of a blob. */
+  #blobFiles(): string[] {
+    const { blobs } = this.#paths;
+    if (lookForDirectory(this.#ports, blobs).status !== "ok") return [];
+    return this.#ports.files.list(blobs).filter(isBlobName).sort().map((name) => `${blobs}/${name}`);
+  }
+
+  #setAside(path: string, reason: Reason): void {
+    this.actions.push({
+      action: "set_aside",
+      ...this.#about(path, reason),
+      ...this.#quarantine(path, this.move),
+    });
+  }
+
+  /** Chooses a name in quarantine for `path` and notes it in `among`: the files to keep, or those to move. */
+  #quarantine(path: string, among: Map<string, string>): { readonly kept: string } {
+    const kept = this.#names.choose(path);
+    among.set(path, kept);
+    return { kept: this.#inside(kept) };
+  }
+
+  #about(path: string, { code, message }: Reason) {
+    return { path: this.#inside(path), reason: code, message };
+  }
+
+  #inside(path: string): string {
+    return path === this.#paths.root ? "." : insideSession(this.#paths, path);
+  }
+
+  #leaves(path: string): boolean {
+    return this.keep.has(path) || this.move.has(path);
+  }
 }
 
-/** Files in `turns/` that no number of the history needs, and temporary files of killed writers. */
-function planStrays(draft: RepairDraft, files: readonly TurnFile[], { places, reasonOf }: Mended): void {
-  for (const { path, place } of files) {
-    if (place === null) draft.setAside(path, { code: "foreign_file", message: "is not the name of a turn" });
-    else if (place > places.length) draft.setAside(path, reasonOf(place));
-  }
-  const { ports, paths } = draft;
-  for (const name of ports.files.list(paths.root).filter(isTemporaryName).sort()) {
-    const message = "was left by a killed writer";
-    draft.setAside(`${paths.root}/${name}`, { code: "leftover", message });
-  }
+/** Reason why a file is not used: a code of `fsck`, and the finding. */
+export interface Reason {
+  readonly code: string;
+  readonly message: string;
 }
 
-/** The contents that a replacement pins where no other run says better ones. */
-function pinnedByReplacements({ places }: Mended): Uint8Array[] {
-  const pinned = new Set(
-    places.flatMap(({ turn, made }) => made === null ? [] : blobsOf(turn)).map(({ sha256 }) => sha256),
-  );
-  return [UNKNOWN_INSTRUCTIONS, UNKNOWN_TOOLS].filter((bytes) => pinned.has(sha256Hex(bytes)));
+/** One file that is, or may be, a turn. */
+export interface TurnFile {
+  readonly path: string;
+  /** The number in its name; `null` for any other name, and for everything in `quarantine/`. */
+  readonly place: number | null;
+  /** The turn in it, if the file fits its seal and has a turn's shape. */
+  readonly turn: Turn | null;
+  /** Reason why the file is not used; `null` while none is known. */
+  readonly reason: Reason | null;
+}
+
+/**
+ * Every name in `turns/`, in the order of names.
+ *
+ * @throws {RepriseError} `format_too_new` if a later version wrote one: a format that is not understood is not judged.
+ * The runtime's errors.
+ */
+export function filesInTurns(ports: Ports, paths: SessionPaths): TurnFile[] {
+  if (lookForDirectory(ports, paths.turns).status === "missing") return [];
+  return ports.files.list(paths.turns).sort().flatMap((name) => {
+    const file = readTurnFile(ports, paths, { path: `${paths.turns}/${name}`, place: turnNumberOf(name) });
+    return file === null ? [] : [file];
+  });
+}
+
+/** The turns in `quarantine/`; unreadable files are skipped. Throws the runtime's errors. */
+export function turnsInQuarantine(ports: Ports, paths: SessionPaths): TurnFile[] {
+  if (lookForDirectory(ports, paths.quarantine).status === "missing") return [];
+  return ports.files.list(paths.quarantine).sort().flatMap((name) => {
+    const path = `${paths.quarantine}/${name}`;
+    const read = readTurn(ports, path);
+    return read.status === "ok" ? [{ path, place: null, turn: read.turn, reason: null }] : [];
+  });
+}
+
+/** One file; `null` if its name cannot be spelled, so that it cannot be touched. */
+function readTurnFile(
+  ports: Ports,
+  paths: SessionPaths,
+  { path, place }: { readonly path: string; readonly place: number | null },
+): TurnFile | null {
+  const read = readTurn(ports, path);
+  if (read.status === "missing") return null;
+  if (read.status === "newer") throw sessionTooNew(paths, insideSession(paths, path), read.message);
+  if (read.status === "damaged") return { path, place, turn: null, reason: read };
+  const { turn } = read;
+  if (turn.turn === place) return { path, place, turn, reason: null };
+  const reason = place === null
+    ? { code: "foreign_file", message: "is not the name of a turn" }
+    : { code: "wrong_number", message: `says that it is turn ${turn.turn}, not turn ${place}` };
+  return { path, place, turn, reason };
 }

@@ -1,6 +1,6 @@
 /**
- * Repair: what `fsck` finds is mended, and whatever is replaced is kept in `quarantine/`. Nothing is deleted, and a
- * repair that is killed at any point leaves a session that the next one finishes.
+ * Repairs the damage that `fsck` finds. Replaced files are kept in `quarantine/`, nothing is deleted, and a repair that
+ * is killed at any point leaves a session that the next repair finishes.
  *
  * @module
  */
@@ -9,32 +9,33 @@ import type { Ports } from "../../domain/ports.ts";
 import { blobPath, publishBlob } from "../blobs.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import { orStorageError } from "../fs_errors.ts";
-import { requireSession } from "../read/history.ts";
+import { requireSession } from "../read/session.ts";
 import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths } from "../layout.ts";
 import { inspectLock, locked, SessionLock } from "../write/lock.ts";
 import {
   claimName,
   ensureDirectory,
+  keepAs,
+  openQuarantine,
   orSyncFailed,
   replaceCache,
   unlinkQuietly,
   writeTemporary,
 } from "../write/publish.ts";
-import { keepAs, openQuarantine } from "../write/quarantine.ts";
-import { type Placing, planRepair, type RepairPlan } from "./plan.ts";
+import { planRepair, type RepairPlan, type TurnPlacement } from "./plan.ts";
 
-export type { LostBlob } from "./files_beside_turns.ts";
-export type { RepairAction } from "./replacement_draft.ts";
+export type { LostBlob } from "./plan.ts";
+export type { RepairAction } from "./plan.ts";
 export { planRepair, type RepairPlan } from "./plan.ts";
 
 /**
- * What a repair would do, without changing anything.
+ * Plans a repair without changing anything.
  *
- * @throws {RepriseError} `session_locked` while a writer is at work, whose open end nobody can judge; what
- * {@linkcode repairSession} throws.
+ * @throws {RepriseError} `session_locked` while a writer is at work, whose open tail cannot be judged; the errors of
+ * {@linkcode repairSession}.
  */
-export async function foreseeRepair(ports: Ports, home: Home, id: SessionId): Promise<RepairPlan> {
+export async function previewRepair(ports: Ports, home: Home, id: SessionId): Promise<RepairPlan> {
   const paths = sessionPaths(home.sessions, id);
   const tried = `repair session "${id}"`;
   orStorageError(tried, paths.root, () => requireSession(ports, paths));
@@ -47,7 +48,7 @@ export async function foreseeRepair(ports: Ports, home: Home, id: SessionId): Pr
  * Repairs a session's files under its lock. Runs and calls that a killed process left open, and lost blobs, are for
  * the writer to record afterwards: the plan names them.
  *
- * @throws {RepriseError} `no_such_session`, `session_locked`, `session_damaged` when its directories are none of ours,
+ * @throws {RepriseError} `no_such_session`, `session_locked`, `session_damaged` if its directories are not ours,
  * `format_too_new`, `storage_*`.
  */
 export async function repairSession(
@@ -71,8 +72,8 @@ export async function repairSession(
 }
 
 /**
- * Does what a plan says, under the lock. In this order, each step durable before the next: what is replaced is kept;
- * then turns take their places, oldest first, each in one step; then what does not belong goes; the manifest last,
+ * Executes a plan, under the lock. In this order, each step durable before the next: replaced files are kept; then turns
+ * get their numbers, oldest first, each in one step; then files that do not belong move away; the manifest comes last,
  * because it may lag and must not lead. Throws the runtime's errors.
  */
 export function applyRepair(ports: Ports, paths: SessionPaths, plan: RepairPlan): void {
@@ -106,8 +107,8 @@ export function applyRepair(ports: Ports, paths: SessionPaths, plan: RepairPlan)
   }
 }
 
-/** Puts a turn in its place, over what lies there. */
-function placeTurn(ports: Ports, paths: SessionPaths, { path, content }: Placing): void {
+/** Writes a turn file, over an existing one if there is one. */
+function placeTurn(ports: Ports, paths: SessionPaths, { path, content }: TurnPlacement): void {
   const { files } = ports;
   const bytes = content instanceof Uint8Array ? content : files.read(content.from);
   const temporary = writeTemporary(ports, paths.root, { bytes, sync: true });

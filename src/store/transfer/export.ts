@@ -1,37 +1,42 @@
 /**
- * Exporting: a whole session as one stream of lines that vouches for itself. Blobs are never whole in memory.
+ * Exports a session as one checksummed stream of lines, or as files. Blobs are never whole in memory in a stream.
  *
  * @module
  */
-import { createHash } from "node:crypto";
 import { RepriseError } from "../../domain/errors.ts";
-import { sha256Hex } from "../../domain/hash.ts";
+import { GrowingSha256, sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { KnownSecrets } from "../../domain/redact.ts";
 import { checkSeal } from "../../domain/seal.ts";
 import { type Turn, turnFileName } from "../../domain/turn.ts";
-import { blobPath, blobsOf, inspectBlob, lostBlobsIn } from "../blobs.ts";
-import { CHUNK_BYTES, chunksOf } from "../chunks.ts";
-import { damaged } from "../damage.ts";
-import { orStorageError } from "../fs_errors.ts";
+import {
+  blobPath,
+  existingBlobs,
+  foreignContent,
+  inspectBlob,
+  lostBlobsIn,
+  MAX_BLOB_BYTES,
+} from "../blobs.ts";
+import { CHUNK_BYTES, chunksOf, readSafely } from "../read/safe_open.ts";
+import { orStorageError, sessionDamaged } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
-import { type SessionPaths, sessionPaths } from "../layout.ts";
-import { readTurnBytes } from "../read/read_bytes.ts";
+import { isBlobName, type SessionPaths, sessionPaths, turnNumberOf } from "../layout.ts";
 import { readSession } from "../read/session.ts";
-import { redactedChunks, type RedactedSession, type RedactionReport, redactSession } from "./redaction.ts";
+import { readTurnBytes } from "../read/turn_file.ts";
+import type { SessionWriter } from "../write/writer.ts";
 import { contentLines, encodeLine, EXPORT_FORMAT } from "./format.ts";
-import { lookForFile } from "../read/safe_open.ts";
+import { redactedChunks, type RedactedSession, type RedactionReport, redactSession } from "./redaction.ts";
 
 /** An export that is about to be written. */
-export interface Export {
+export interface SessionExport {
   readonly turns: number;
   readonly blobs: number;
-  /** `null` when nothing was redacted because nobody asked. */
+  /** `null` without `redact`. */
   readonly redacted: RedactionReport | null;
   /**
-   * The bytes, in order. Reading on throws {@linkcode RepriseError}s: `session_diverged` when the session changed
-   * meanwhile, `session_damaged`, `storage_*`. What was written until then has no end, and is refused by `import`.
+   * The bytes, in order. Reading on throws {@linkcode RepriseError}s: `session_diverged` if the session changed
+   * meanwhile, `session_damaged`, `storage_*`. The part written until then has no end line, and `import` refuses it.
    */
   readonly chunks: Iterable<Uint8Array>;
 }
@@ -39,7 +44,7 @@ export interface Export {
 /**
  * Prepares the export of a session, which is read and verified whole before the first byte is written.
  *
- * @throws {RepriseError} what reading a session throws; `session_damaged` when a blob is missing.
+ * @throws {RepriseError} the errors of reading a session; `session_damaged` if a blob is missing.
  */
 export function exportSession(
   ports: Ports,
@@ -50,7 +55,7 @@ export function exportSession(
     /** Secrets that a redacted export loses beside those that have the shape of one. */
     readonly known?: KnownSecrets | null;
   },
-): Export {
+): SessionExport {
   const { turns } = readSession(ports, home, id);
   const paths = sessionPaths(home.sessions, id);
   return orStorageError(`export session "${id}"`, paths.root, () => {
@@ -79,25 +84,13 @@ interface Source {
 
 /**
  * Every blob that a turn names and that is there. Those that only records about old requests name may be gone or
- * damaged: they are left out. So are those of which a turn records that they are lost.
+ * damaged: they are left out. So are blobs that a turn records as lost.
  */
 function blobsThere(ports: Ports, paths: SessionPaths, turns: readonly Turn[]): Set<string> {
   const there = new Set<string>();
-  const lost = lostBlobsIn(turns);
-  const isNeeded = new Map<string, boolean>();
-  for (const { sha256, needed } of turns.flatMap(blobsOf)) {
-    isNeeded.set(sha256, needed || isNeeded.get(sha256) === true);
-  }
-  for (const [sha256, needed] of isNeeded) {
-    const path = blobPath(paths, sha256);
-    const looked = lookForFile(ports, path);
-    if (looked.status === "refused") throw damaged(paths, path, looked);
-    if (looked.status === "ok") {
-      // The content of a needed blob is compared while it is written.
-      if (needed || inspectBlob(ports, paths, sha256).status === "ok") there.add(sha256);
-    } else if (needed && !lost.has(sha256)) {
-      throw damaged(paths, path, { code: "missing_blob", message: "is missing" });
-    }
+  for (const { sha256, needed } of existingBlobs(ports, paths, { turns, lost: lostBlobsIn(turns) })) {
+    // The content of a needed blob is compared while it is written.
+    if (needed || inspectBlob(ports, paths, sha256).status === "ok") there.add(sha256);
   }
   return there;
 }
@@ -157,7 +150,7 @@ function* slices(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
 }
 
-/** The chunks as they come; what they were not is known at their end. */
+/** Passes the chunks on; a wrong content is known only at their end. */
 function* checked(
   { paths }: Source,
   { chunks, path, sha256 }: {
@@ -166,23 +159,54 @@ function* checked(
     readonly sha256: string;
   },
 ): Generator<Uint8Array> {
-  const hash = createHash("sha256");
-  for (const chunk of chunks) {
-    hash.update(chunk);
-    yield chunk;
-  }
-  if (hash.digest("hex") === sha256) return;
-  throw damaged(paths, path, {
-    code: "damaged_blob",
-    message: "does not have the content that its name stands for",
-  });
+  const hash = new GrowingSha256();
+  yield* hash.appending(chunks);
+  if (hash.hex() === sha256) return;
+  throw foreignContent(paths, path);
 }
 
 function* withEnd(lines: Iterable<Uint8Array>): Generator<Uint8Array> {
-  const hash = createHash("sha256");
-  for (const line of lines) {
-    hash.update(line);
-    yield line;
-  }
-  yield encodeLine({ end: true, sha256: hash.digest("hex") });
+  const hash = new GrowingSha256();
+  yield* hash.appending(lines);
+  yield encodeLine({ end: true, sha256: hash.hex() });
+}
+
+/** A file of a session: its path inside the session's directory, such as `turns/000001.json`. */
+export interface StoredFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * The files of a session as they are now: manifest, turns, blobs. Turns and blobs never change, so that their content
+ * can be read later, one file at a time, whatever was added meanwhile. The writer must be open until then.
+ *
+ * @throws {RepriseError} `session_damaged` for anything but files of ours; `storage_*`. Reading on throws the same.
+ */
+export function snapshotSession(ports: Ports, { id, path }: SessionWriter): Iterable<StoredFile> {
+  const paths = sessionPaths(path.slice(0, path.lastIndexOf("/")), id);
+  const tried = `copy session "${id}"`;
+  const read = (name: string): StoredFile[] => {
+    const full = `${paths.root}/${name}`;
+    const file = orStorageError(tried, full, () => readSafely(ports, full, { maxBytes: MAX_BLOB_BYTES }));
+    if (file.status === "refused") throw sessionDamaged(paths, full, file);
+    return file.status === "missing" ? [] : [{ path: name, bytes: file.bytes }];
+  };
+  const names = (directory: string, isOurs: (name: string) => boolean) =>
+    orStorageError(
+      tried,
+      directory,
+      () => ports.files.facts(directory) === null ? [] : ports.files.list(directory),
+    ).filter(isOurs).sort();
+  const manifest = read("manifest.json");
+  const rest = [
+    ...names(paths.turns, (name) => turnNumberOf(name) !== null).map((name) => `turns/${name}`),
+    ...names(paths.blobs, isBlobName).map((name) => `blobs/${name}`),
+  ];
+  return {
+    *[Symbol.iterator]() {
+      yield* manifest;
+      for (const name of rest) yield* read(name);
+    },
+  };
 }

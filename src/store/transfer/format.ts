@@ -1,24 +1,22 @@
 /**
- * The lines of an export: a header, each file with its content in pieces, and an end that vouches for all of it
+ * The lines of an export: a header, each file with its content in pieces, and an end line with the sha256 of all of it
  * (docs/format.md "Exports").
  *
  * @module
  */
+import { decodeUtf8Exactly, encodeUtf8 } from "../../domain/bytes.ts";
 import { Buffer } from "node:buffer";
 import { isJsonObject, type JsonObject, stringMember } from "../../domain/json.ts";
-import { isTooDeep } from "../read/turn_file.ts";
+import { isTooDeep } from "../../domain/json_depth.ts";
 
 /** The format name that the first line names. */
 export const EXPORT_FORMAT = "reprise.export/1";
 /** The longest line that is read, in bytes: a piece of 256 KiB in which every byte is escaped, and room. */
-export const MAX_LINE_BYTES = 2 * 1024 * 1024;
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const MAX_LINE_BYTES = 2 * 1024 * 1024;
 
 /** One line with its newline. */
 export function encodeLine(value: object): Uint8Array {
-  return encoder.encode(`${JSON.stringify(value)}\n`);
+  return encodeUtf8(`${JSON.stringify(value)}\n`);
 }
 
 /** A file's content as lines: `text` for turns, which grep and diff well, `base64` for what may be any bytes. */
@@ -34,7 +32,7 @@ export function* contentLines(chunks: Iterable<Uint8Array>, as: "text" | "base64
   }
 }
 
-/** What is wrong with an export; the importer adds the line's number. */
+/** Error about a line of an export; the importer adds the line's number. */
 export class BadExport extends Error {
   override readonly name = "BadExport";
 }
@@ -44,7 +42,7 @@ export function parseLine(bytes: Uint8Array): JsonObject {
   if (isTooDeep(bytes)) throw new BadExport("nests too deep");
   let value: unknown;
   try {
-    value = JSON.parse(decoder.decode(bytes));
+    value = JSON.parse(decodeUtf8Exactly(bytes));
   } catch {
     throw new BadExport("is not JSON in UTF-8");
   }
@@ -52,10 +50,10 @@ export function parseLine(bytes: Uint8Array): JsonObject {
   return value;
 }
 
-/** The bytes that a content line stands for. */
+/** The bytes that a content line represents. */
 export function contentOf(line: JsonObject): Uint8Array {
   const text = stringMember(line, "text");
-  if (text !== undefined) return encoder.encode(text);
+  if (text !== undefined) return encodeUtf8(text);
   const base64 = stringMember(line, "base64");
   if (base64 === undefined) throw new BadExport("is not content, where a file has more to come");
   return Buffer.from(base64, "base64");

@@ -1,26 +1,29 @@
 /**
- * Importing: an export becomes a session only when every hash, every turn and the whole chain fit. Nothing that the
+ * Imports a session: only if every hash, every turn and all their links are valid. Nothing that the
  * file says becomes part of a path, and nothing is in view before the end.
  *
  * @module
  */
-import { createHash } from "node:crypto";
+import { GrowingSha256 } from "../../domain/hash.ts";
+import { concatBytes } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { isSessionId, type SessionId } from "../../domain/ids.ts";
 import { type JsonObject, numberMember, stringMember } from "../../domain/json.ts";
-import type { Manifest } from "../../domain/manifest.ts";
+import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
-import { blobPath, MAX_BLOB_BYTES } from "../blobs.ts";
+import { blobPath, blobsOf, lostBlobsIn, MAX_BLOB_BYTES } from "../blobs.ts";
 import { storageError } from "../fs_errors.ts";
 import { type Home, openHome } from "../home.ts";
-import { ImportedTurns } from "./imported_turns.ts";
 import { isBlobName, sessionPaths, turnPath } from "../layout.ts";
 import { Staging } from "../lifecycle/staging.ts";
-import { BadExport, contentOf, EXPORT_FORMAT, linesOf, parseLine } from "./format.ts";
+import { ANY_LINEAGE, type Lineage, LineageSearch, mayHold } from "../read/lineage.ts";
 import { formatVersion, MAX_TURN_BYTES } from "../read/turn_file.ts";
+import { parseTurn } from "../read/turn_schema.ts";
+import { HistoryValidator } from "../read/validate.ts";
+import { BadExport, contentOf, EXPORT_FORMAT, linesOf, parseLine } from "./format.ts";
 
-/** What an import gets. */
+/** Options of {@linkcode importSession}. */
 export interface ImportOptions {
   /** The export's bytes. */
   readonly source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -30,13 +33,13 @@ export interface ImportOptions {
   readonly dryRun: boolean;
 }
 
-/** What an import brought. */
-export interface Imported {
+/** Result of an import. */
+export interface ImportResult {
   readonly id: SessionId;
   readonly path: string;
   readonly turns: number;
   readonly blobs: number;
-  /** What the header says that was redacted; absent where nothing was. */
+  /** The header's report of the redaction; absent without one. */
   readonly redacted?: JsonObject;
 }
 
@@ -45,7 +48,7 @@ export interface Imported {
  *
  * @throws {RepriseError} `bad_export` with the line, `format_too_new`, `session_exists`, `storage_*`.
  */
-export async function importSession(ports: Ports, home: Home, options: ImportOptions): Promise<Imported> {
+export async function importSession(ports: Ports, home: Home, options: ImportOptions): Promise<ImportResult> {
   const reader = new LineReader(options.source);
   let staging: Staging | null = null;
   try {
@@ -98,7 +101,7 @@ function exists(id: SessionId, root: string): RepriseError {
 /** The lines of an export with their numbers and the hash of those before. */
 class LineReader {
   readonly #lines: AsyncIterator<Uint8Array>;
-  #hash = createHash("sha256");
+  #hash = new GrowingSha256();
   /** The number of the line that was read last. */
   number = 0;
 
@@ -111,12 +114,12 @@ class LineReader {
     this.number++;
     const { done, value } = await this.#lines.next();
     if (done === true) throw new BadExport("is missing: the file is cut short");
-    const before = this.#hash.copy().digest("hex");
-    this.#hash.update(value);
+    const before = this.#hash.hex();
+    this.#hash.append(value);
     return { line: parseLine(value), before };
   }
 
-  /** Reads no further, so that the source gives back what it holds. */
+  /** Stops reading, so that the source releases its resources. */
   async close(): Promise<void> {
     await this.#lines.return?.();
   }
@@ -174,7 +177,7 @@ async function readFiles(
     if (line.path !== path) throw new BadExport(`is not the file ${JSON.stringify(path)}, which comes next`);
     const pieces: Uint8Array[] = [];
     await readContent(reader, line, { most: MAX_TURN_BYTES, take: (piece) => pieces.push(piece) });
-    const bytes = concatenated(pieces);
+    const bytes = concatBytes(pieces);
     turns.add(bytes);
     if (staging === null) continue;
     const file = staging.newFile(turnPath(staging.paths, number));
@@ -225,25 +228,97 @@ async function readContent(
   { most, take }: { readonly most: number; readonly take: (piece: Uint8Array) => void },
 ): Promise<void> {
   const size = countOf(line, "bytes", { least: 0, most });
-  const hash = createHash("sha256");
+  const hash = new GrowingSha256();
   for (let left = size; left > 0;) {
     const piece = contentOf((await reader.next()).line);
     if (piece.length === 0 || piece.length > left) {
       throw new BadExport("has no content, or more than its file has left");
     }
-    hash.update(piece);
+    hash.append(piece);
     take(piece);
     left -= piece.length;
   }
-  if (hash.digest("hex") !== line.sha256) throw new BadExport("ends a file that does not fit its sha256");
+  if (hash.hex() !== line.sha256) throw new BadExport("ends a file that does not fit its sha256");
 }
 
-function concatenated(pieces: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
+/** Takes the turns in order and remembers no more of them than the end needs. */
+class ImportedTurns {
+  readonly #id: SessionId;
+  /** Writers are judged at the end: the lineage is known only after the fork turn. */
+  readonly #validator: HistoryValidator;
+  readonly #search: LineageSearch;
+  #lineage: Lineage | null = null;
+  readonly #foreign: { readonly number: number; readonly writer: string }[] = [];
+  /** Blobs by name: whether one is needed, and the sizes that turns give. */
+  readonly #blobs = new Map<string, { needed: boolean; there: boolean; readonly sizes: Set<number> }>();
+  readonly #lost = new Set<string>();
+  #manifest: Manifest | null = null;
+
+  constructor(id: SessionId) {
+    this.#id = id;
+    this.#validator = new HistoryValidator(id, { lineage: () => ANY_LINEAGE });
+    this.#search = new LineageSearch(id);
   }
-  return bytes;
+
+  /**
+   * Judges the bytes of the next turn's file.
+   *
+   * @throws {BadExport}; {@linkcode RepriseError} `format_too_new`.
+   */
+  add(bytes: Uint8Array): void {
+    const number = this.#validator.end.turn + 1;
+    const parsed = parseTurn(bytes);
+    if (parsed.status === "newer") throw turnTooNew(number, parsed.message);
+    if (parsed.status === "damaged") throw bad(number, parsed.message);
+    const { turn } = parsed;
+    const breach = this.#validator.check(turn).find(({ severity }) => severity === "error");
+    if (breach !== undefined) throw bad(number, breach.message);
+    if (number === 1 && !("pins" in turn && turn.pins !== undefined)) throw bad(number, "opens no run");
+    this.#validator.advance(turn);
+    this.#lineage ??= this.#search.look(number, turn as unknown as JsonObject);
+    if (turn.session !== this.#id) this.#foreign.push({ number, writer: turn.session });
+    this.#manifest = advanceManifest(this.#manifest, this.#id, turn);
+    for (const sha256 of lostBlobsIn([turn])) this.#lost.add(sha256);
+    for (const use of blobsOf(turn)) {
+      const blob = this.#blobs.get(use.sha256) ?? { needed: false, there: false, sizes: new Set<number>() };
+      blob.needed ||= use.needed;
+      if (use.bytes !== undefined) blob.sizes.add(use.bytes);
+      this.#blobs.set(use.sha256, blob);
+    }
+  }
+
+  /** Refuses a blob that no turn names, or that has another size than a turn says. */
+  requireNamed(name: string, bytes: number): void {
+    const blob = this.#blobs.get(name);
+    if (blob === undefined) throw new BadExport("is a blob that no turn names");
+    if ([...blob.sizes].some((size) => size !== bytes)) {
+      throw new BadExport("gives its blob another size than a turn does");
+    }
+    blob.there = true;
+  }
+
+  /** The manifest, when nothing is missing and every turn is of this session or its lineage. */
+  finish(): Manifest {
+    const lineage = this.#lineage ?? this.#search.end();
+    const foreign = this.#foreign.find((turn) => !mayHold(this.#id, turn, () => lineage));
+    if (foreign !== undefined) {
+      throw bad(foreign.number, `was written by session ${JSON.stringify(foreign.writer)}`);
+    }
+    for (const [name, { needed, there }] of this.#blobs) {
+      if (needed && !there && !this.#lost.has(name)) {
+        throw new BadExport(`comes before the blob ${name}, which a turn names`);
+      }
+    }
+    return this.#manifest as Manifest;
+  }
+}
+
+function bad(number: number, message: string): BadExport {
+  return new BadExport(`ends turn ${number}, which ${message}`);
+}
+
+function turnTooNew(number: number, found: string): RepriseError {
+  return new RepriseError("format_too_new", `Cannot import: turn ${number} ${found}`, {
+    hint: "Use a newer version of reprise",
+  });
 }

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { createHash, type Hash } from "node:crypto";
+import { encodeUtf8 } from "../../domain/bytes.ts";
+import { GrowingSha256 } from "../../domain/hash.ts";
 import { isRawNumber, objectOf } from "../../domain/exact_json.ts";
 import {
   isJsonObject,
@@ -24,11 +25,10 @@ import {
 } from "../../domain/redact.ts";
 import { seal } from "../../domain/seal.ts";
 import type { Redaction, Turn } from "../../domain/turn.ts";
-import { blobPath, blobsOf } from "../blobs.ts";
-import { ANY_LINEAGE, Chain } from "../read/validate.ts";
-import { chunksOf } from "../chunks.ts";
-import { damaged } from "../damage.ts";
-import { judgeEncoded } from "../write/candidate_turn.ts";
+import { blobPath, blobsOf, foreignContent } from "../blobs.ts";
+import { ANY_LINEAGE } from "../read/lineage.ts";
+import { HistoryValidator, parseCandidate } from "../read/validate.ts";
+import { chunksOf } from "../read/safe_open.ts";
 import type { SessionPaths } from "../layout.ts";
 
 /** What was replaced, for the header of an export and for the user. */
@@ -41,7 +41,7 @@ export interface RedactionReport {
 }
 
 /** The blob that takes another's place. */
-export interface RedactedBlob {
+interface RedactedBlob {
   readonly sha256: string;
   readonly bytes: number;
   readonly counts: SecretCounts;
@@ -95,7 +95,7 @@ export function redactSession(
     blobs.set(sha256, blob);
     addCounts(kinds, blob.counts);
   }
-  const chain = new Chain(paths.id, { lineage: () => ANY_LINEAGE });
+  const validator = new HistoryValidator(paths.id, { lineage: () => ANY_LINEAGE });
   const touched: { turn: number; kinds: SecretCounts }[] = [];
   const redacted = turns.map((turn) => {
     const inTurn: SecretCounts = {};
@@ -110,12 +110,12 @@ export function redactSession(
     if (total(inTurn) > 0) touched.push({ turn: turn.turn, kinds: inTurn });
     const value = withBlobs(texts, blobs);
     const bytes = resealed(value, {
-      prev: chain.end.sum,
+      prev: validator.end.sum,
       replaced: total(inTurn),
       mark: keyless !== turn as unknown,
     });
-    const judged = judgeEncoded(chain, bytes, `redact turn ${turn.turn} of session "${paths.id}"`);
-    chain.advance(judged);
+    const judged = parseCandidate(validator, bytes, `redact turn ${turn.turn} of session "${paths.id}"`);
+    validator.advance(judged);
     return { turn: judged, bytes };
   });
   return { report: { replaced: total(kinds), kinds, turns: touched }, turns: redacted, blobs };
@@ -128,11 +128,10 @@ export function* redactedChunks(
   stream = new RedactingStream(),
 ): Generator<Uint8Array> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  const encoder = new TextEncoder();
   for (const chunk of withoutKnown(chunks, known)) {
-    yield encoder.encode(stream.feed(decoder.decode(chunk, { stream: true })));
+    yield encodeUtf8(stream.feed(decoder.decode(chunk, { stream: true })));
   }
-  yield encoder.encode(stream.feed(decoder.decode()) + stream.end());
+  yield encodeUtf8(stream.feed(decoder.decode()) + stream.end());
 }
 
 function* withoutKnown(
@@ -151,7 +150,7 @@ function addKnown(counts: SecretCounts, known: KnownSecrets | null, before: numb
   if (replaced > 0) addCounts(counts, { known: replaced });
 }
 
-/** What takes the place of a blob, or `null` when it holds no secret or is no text. */
+/** What takes the place of a blob, or `null` if it holds no secret or is no text. */
 function redactBlob(
   ports: Ports,
   paths: SessionPaths,
@@ -160,11 +159,11 @@ function redactBlob(
   const knownBefore = known?.counts.known ?? 0;
   const path = blobPath(paths, sha256);
   const stream = new RedactingStream();
-  const [before, after] = [createHash("sha256"), createHash("sha256")];
+  const [before, after] = [new GrowingSha256(), new GrowingSha256()];
   let bytes = 0;
   try {
-    for (const chunk of redactedChunks(hashed(chunksOf(ports, path), before), known, stream)) {
-      after.update(chunk);
+    for (const chunk of redactedChunks(before.appending(chunksOf(ports, path)), known, stream)) {
+      after.append(chunk);
       bytes += chunk.length;
     }
   } catch (error) {
@@ -175,20 +174,10 @@ function redactBlob(
   const { counts } = stream;
   addKnown(counts, known, knownBefore);
   if (total(counts) === 0) return null;
-  if (before.digest("hex") !== sha256) {
-    throw damaged(paths, path, {
-      code: "damaged_blob",
-      message: "does not have the content that its name stands for",
-    });
+  if (before.hex() !== sha256) {
+    throw foreignContent(paths, path);
   }
-  return { sha256: after.digest("hex"), bytes, counts };
-}
-
-function* hashed(chunks: Iterable<Uint8Array>, hash: Hash): Generator<Uint8Array> {
-  for (const chunk of chunks) {
-    hash.update(chunk);
-    yield chunk;
-  }
+  return { sha256: after.hex(), bytes, counts };
 }
 
 function redactedValue(value: JsonValue, counts: SecretCounts, known: KnownSecrets | null): JsonValue {
@@ -229,7 +218,7 @@ function withoutKeys(turn: JsonObject): JsonObject {
   return same ? turn : { ...turn, ...(fingerprint === null ? {} : { fingerprint }), events };
 }
 
-/** A fingerprint or scope without its key; `null` where it has none. */
+/** A fingerprint or scope without its key; `null` if it has none. */
 function withoutKey(value: JsonValue | undefined): JsonObject | null {
   if (!isJsonObject(value) || value.key === undefined) return null;
   const { key: _, ...rest } = value;

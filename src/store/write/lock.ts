@@ -1,10 +1,12 @@
 /**
  * One writer for a session: an advisory lock on the file `lock`, which the system drops with the process, and
- * the owner's name inside for those who are refused.
+ * the owner's identity inside, for messages to refused writers.
  *
  * @module
  */
+import { decodeUtf8Leniently, encodeUtf8 } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
 import {
   isJsonObject,
   type JsonObject,
@@ -13,10 +15,11 @@ import {
   stringMember,
 } from "../../domain/json.ts";
 import type { Ports, ProcessIdentity } from "../../domain/ports.ts";
-import { damaged } from "../damage.ts";
-import { isTaken, meansFull, storageError, systemCode } from "../fs_errors.ts";
-import { FILE_MODE, type SessionPaths } from "../layout.ts";
-import { lookForFile, readTrusted } from "../read/safe_open.ts";
+import { isTaken, meansFull, sessionDamaged, storageError, systemCode } from "../fs_errors.ts";
+import type { Home } from "../home.ts";
+import { FILE_MODE, type SessionPaths, sessionPaths } from "../layout.ts";
+import { lookForFile, readSafely } from "../read/safe_open.ts";
+import { requireSession } from "../read/session.ts";
 
 /** Who holds a lock, as the lock file says. */
 export interface LockOwner {
@@ -24,7 +27,7 @@ export interface LockOwner {
   readonly host: string;
   /** ISO 8601 UTC. */
   readonly since: string;
-  /** Absent in lines of older versions, and where the platform does not tell. */
+  /** Absent in lines of older versions, and on platforms that do not tell. */
   readonly identity?: ProcessIdentity;
 }
 
@@ -38,16 +41,15 @@ export interface LockOptions {
   readonly toFree?: true;
 }
 
-/** How often a free lock is looked for where the runtime can ask without waiting. */
+/** Interval of polls, on runtimes that can ask without waiting. */
 const POLL_MS = 20;
-/** A refusal is looked at again for this long: a reader may hold the lock for a moment to see who is in. */
+/** Time for which a refused lock is polled at least: a reader may hold it for a moment to inspect it. */
 const MOMENT_MS = 60;
-/** Where the runtime can only wait: how long a lock with a named owner is waited for … */
+/** Wait for a lock with a named owner, on runtimes that can only wait … */
 const NAMED_OWNER_MS = 150;
-/** … and one that names nobody, which is most likely free. */
+/** … and for a lock without a named owner, which is most likely free. */
 const NO_OWNER_MS = 5000;
 const MAX_OWNER_BYTES = 4096;
-const decoder = new TextDecoder();
 
 /** A held lock. */
 export class SessionLock {
@@ -61,8 +63,8 @@ export class SessionLock {
   /**
    * Takes the lock of a session for writing.
    *
-   * @throws {RepriseError} `session_locked` naming the owner, `session_damaged` when `lock` is no file of ours,
-   * `no_such_session` when the session was removed while we waited,
+   * @throws {RepriseError} `session_locked` naming the owner, `session_damaged` when `lock` is not a file of ours,
+   * `no_such_session` if the session was removed while we waited,
    * `interrupted` when `signal` aborts, `storage_*`.
    */
   static async acquire(ports: Ports, paths: SessionPaths, options: LockOptions): Promise<SessionLock> {
@@ -71,7 +73,7 @@ export class SessionLock {
       for (;;) {
         const waitMs = Math.max(0, deadline - performance.now());
         const file = await openAndTake(ports, paths, { ...options, waitMs });
-        // Between opening and locking, somebody may have removed the file: a lock on a nameless one excludes nobody.
+        // Between opening and locking, somebody may have removed the file: a lock on a file without a name excludes no writer.
         if (file !== null) return new SessionLock(file);
       }
     } catch (error) {
@@ -95,7 +97,7 @@ export class SessionLock {
 }
 
 /**
- * Whether somebody is writing to a session, without writing anything: for `fsck` and `doctor`.
+ * Reports whether a session has a writer, without writing anything: for `fsck` and `doctor`.
  *
  * @throws {RepriseError} `storage_*` if the file system refuses the lock (`EIO`, `ESTALE`, `ENOLCK`).
  */
@@ -116,7 +118,7 @@ export async function inspectLock(
   }
 }
 
-/** The locked file with our name in it; `null` when its path names another file by now. */
+/** Returns the locked file with our identity in it; `null` if its path names another file by now. */
 async function openAndTake(
   ports: Ports,
   paths: SessionPaths,
@@ -144,7 +146,7 @@ async function openAndTake(
 function openLockFile(ports: Ports, paths: SessionPaths): Deno.FsFile {
   for (;;) {
     const looked = lookForFile(ports, paths.lock);
-    if (looked.status === "refused") throw damaged(paths, paths.lock, looked);
+    if (looked.status === "refused") throw sessionDamaged(paths, paths.lock, looked);
     if (looked.status === "ok") return Deno.openSync(paths.lock, { read: true, write: true });
     try {
       return Deno.openSync(paths.lock, { read: true, write: true, createNew: true, mode: FILE_MODE });
@@ -165,7 +167,7 @@ interface TakeOptions extends LockOptions {
   readonly exclusive: boolean;
 }
 
-/** What runtimes since Deno 2.7 can do: ask for a lock without waiting for it. */
+/** A file of runtimes since Deno 2.7, which can ask for a lock without waiting for it. */
 interface AskableFile extends Deno.FsFile {
   tryLockSync(exclusive?: boolean): boolean;
 }
@@ -266,19 +268,19 @@ function writeOwner(ports: Ports, file: Deno.FsFile): void {
     since: new Date().toISOString(),
     ...(identity === null ? {} : { identity }),
   };
-  const line = new TextEncoder().encode(`${JSON.stringify(owner)}\n`);
+  const line = encodeUtf8(`${JSON.stringify(owner)}\n`);
   file.truncateSync(0);
   file.seekSync(0, Deno.SeekMode.Start);
   for (let written = 0; written < line.length;) written += file.writeSync(line.subarray(written));
 }
 
-/** The owner that the lock file names, or `null`: nobody, or somebody who has not written the line yet. */
+/** The owner that the lock file names; `null` if there is none, or if its line is not written yet. */
 function ownerOf(ports: Ports, paths: SessionPaths): LockOwner | null {
-  const read = readTrusted(ports, paths.lock, { maxBytes: MAX_OWNER_BYTES });
+  const read = readSafely(ports, paths.lock, { maxBytes: MAX_OWNER_BYTES });
   if (read.status !== "ok") return null;
   let value: unknown;
   try {
-    value = JSON.parse(decoder.decode(read.bytes));
+    value = JSON.parse(decodeUtf8Leniently(read.bytes));
   } catch {
     return null;
   }
@@ -299,7 +301,7 @@ function identityIn(value: JsonObject): ProcessIdentity | null {
   return { pid_namespace: pidNamespace, boot_id: bootId, start_time: startTime };
 }
 
-/** `no_such_session` for a directory that went away under us. */
+/** `no_such_session` for a directory that was removed while we waited. */
 function gone(paths: SessionPaths): RepriseError {
   return new RepriseError("no_such_session", `Cannot lock session "${paths.id}": it was removed meanwhile`, {
     hint: 'List the sessions with "reprise ls"',
@@ -317,3 +319,65 @@ export function locked(paths: SessionPaths, owner: LockOwner | null): RepriseErr
     details: { session: paths.id, owner: owner === null ? null : { ...owner } },
   });
 }
+
+/**
+ * Who is writing to a session now, without changing anything. `owner` is `null` while a new holder has not given its
+ * name yet.
+ *
+ * @throws {RepriseError} `no_such_session`, `session_damaged`.
+ */
+export function sessionOwner(
+  ports: Ports,
+  home: Home,
+  id: SessionId,
+): Promise<{ readonly held: boolean; readonly owner: LockOwner | null }> {
+  const paths = sessionPaths(home.sessions, id);
+  requireSession(ports, paths);
+  return inspectLock(ports, paths);
+}
+
+/**
+ * The number of the process that holds a session's lock, for a signal. The process that has the number now must be the
+ * owner: host, PID namespace, boot and start time are compared. An older version's line has only the host: on Linux the
+ * process must then have the lock file open. Systems without `/proc` know host and number only.
+ *
+ * @throws {RepriseError} `session_locked` if any other process may have that number.
+ */
+export function signalledPid(
+  ports: Ports,
+  { home, id, owner }: { readonly home: Home; readonly id: SessionId; readonly owner: LockOwner | null },
+): number {
+  const { process } = ports;
+  const { lock } = sessionPaths(home.sessions, id);
+  const stopIt = `Find the process that holds "${lock}" (fuser, lsof) and stop it`;
+  const refused = (found: string, hint = stopIt) =>
+    new RepriseError("session_locked", `Cannot interrupt session "${id}": ${found}`, { hint });
+  if (owner === null) throw refused("its owner has not given its name yet", "Try again");
+  const { pid, host, identity } = owner;
+  if (host !== process.host) throw refused(`its owner runs on host ${host}`, INTERRUPT_THERE);
+  // In a container the writer may be process 1; elsewhere that is init, to which no line without identity may lead.
+  const lowest = identity === undefined ? 2 : 1;
+  if (!Number.isSafeInteger(pid) || pid < lowest || pid === process.pid) {
+    throw refused(`process ${pid} is no writer`);
+  }
+  if (identity === undefined) {
+    if (Deno.build.os !== "linux" || process.hasOpen(pid, lock)) return pid;
+    throw refused(`nothing shows that process ${pid} holds its lock`);
+  }
+  const ours = process.identityOf(process.pid);
+  if (ours === null) throw refused(`nothing here shows which process ${pid} is`);
+  if (identity.boot_id !== ours.boot_id) {
+    throw refused("its owner runs on another machine of this name, or ran before the last boot");
+  }
+  if (identity.pid_namespace !== ours.pid_namespace) {
+    throw refused("its owner runs in another PID namespace, such as a container", INTERRUPT_THERE);
+  }
+  const now = process.identityOf(pid);
+  if (now === null) throw refused(`its owner, process ${pid}, has ended, but another process holds the lock`);
+  if (now.start_time !== identity.start_time) {
+    throw refused(`process ${pid} is not its owner: it started at another time`);
+  }
+  return pid;
+}
+
+const INTERRUPT_THERE = "Interrupt it there";

@@ -1,14 +1,17 @@
 /**
- * How bytes become files that a crash cannot tear: temporary file, write, fsync, then a name that nothing else
- * has, then fsync of the directory. Only then may anybody be told.
+ * Turns bytes into files that a crash cannot tear: temporary file, write, fsync, then a name that no other file has, then
+ * fsync of the directory. Only then may the file be acknowledged. Replaced and late files go to `quarantine/`, from which
+ * nothing is ever deleted.
  *
  * @module
  */
 import type { Files, Ports, WritableFile } from "../../domain/ports.ts";
+import { type Turn, turnFileName } from "../../domain/turn.ts";
 import { isTaken, meansNoLinks, systemCode } from "../fs_errors.ts";
-import { DIRECTORY_MODE, FILE_MODE } from "../layout.ts";
+import { DIRECTORY_MODE, FILE_MODE, type SessionPaths } from "../layout.ts";
+import { chunksOf, lookForDirectory } from "../read/safe_open.ts";
 
-/** Thrown in place of the cause when an fsync failed: what the disk holds is unknown, and nothing is retried. */
+/** Thrown instead of the cause if an fsync failed: the content of the disk is unknown, and nothing is retried. */
 export class SyncFailed extends Error {
   override readonly name = "SyncFailed";
 }
@@ -16,8 +19,8 @@ export class SyncFailed extends Error {
 const TEMPORARY_TRIES = 16;
 
 /**
- * Creates a temporary file in `directory` and writes all of `bytes`; with `sync`, durably. Leaves nothing
- * behind when it fails. Returns its path.
+ * Creates a temporary file in `directory` and writes all of `bytes`; with `sync`, durably. Leaves no
+ * file if it fails. Returns its path.
  */
 export function writeTemporary(
   ports: Ports,
@@ -42,12 +45,12 @@ export function writeTemporary(
   return path;
 }
 
-/** Closes a file that is given up already: a second error would hide the first. */
+/** Closes an abandoned file: a second error would hide the first. */
 export function closeQuietly(file: { close(): void }): void {
   try {
     file.close();
   } catch {
-    // What is thrown is what went wrong first.
+    // The first error is the one to report.
   }
 }
 
@@ -121,7 +124,7 @@ export function replaceCache(
   }
 }
 
-/** Makes a directory of ours where there is none. Returns true when it made it. Its name is not durable yet. */
+/** Creates a directory of ours if there is none. Returns true if it made it. Its name is not durable yet. */
 export function ensureDirectory(files: Files, path: string): boolean {
   try {
     files.makeDirectory(path, DIRECTORY_MODE);
@@ -134,12 +137,12 @@ export function ensureDirectory(files: Files, path: string): boolean {
 }
 
 /** Gives back the permission bits that the umask took from a file or directory that we just created. */
-export function fixMode(files: Files, path: string, mode: number): void {
+function fixMode(files: Files, path: string, mode: number): void {
   const found = files.facts(path)?.mode ?? null;
   if (found !== null && (found & 0o777) !== mode) files.setMode(path, mode);
 }
 
-/** Removes a leftover; a failure is left for the next sweep. */
+/** Removes a leftover; if that fails, the next sweep does. */
 export function unlinkQuietly(files: Files, path: string): void {
   try {
     files.unlink(path);
@@ -157,5 +160,132 @@ export function orSyncFailed(sync: () => void): void {
     throw Object.assign(new SyncFailed(`fsync failed: ${found}`, { cause }), {
       code: systemCode(cause) ?? "EIO",
     });
+  }
+}
+
+/** A file that grows by chunks and is durable once it is closed. Its name, which nothing has yet, is not. */
+export class NewFile {
+  readonly #file: ReturnType<Ports["files"]["createExclusive"]>;
+
+  /** Throws the runtime's errors. */
+  constructor(ports: Ports, path: string) {
+    this.#file = ports.files.createExclusive(path, FILE_MODE);
+    try {
+      fixMode(ports.files, path, FILE_MODE);
+    } catch (error) {
+      closeQuietly(this.#file);
+      throw error;
+    }
+  }
+
+  write(bytes: Uint8Array): void {
+    writeAll(this.#file, bytes);
+  }
+
+  /** Makes the written bytes durable. */
+  close(): void {
+    orSyncFailed(() => this.#file.sync());
+    this.#file.close();
+  }
+
+  /** Abandons the file; the creator of its directory removes it. */
+  abandon(): void {
+    closeQuietly(this.#file);
+  }
+}
+
+/** Writes a new file from chunks, durably. Throws the runtime's errors. */
+export function writeChunks(ports: Ports, path: string, chunks: Iterable<Uint8Array>): void {
+  const file = new NewFile(ports, path);
+  try {
+    for (const chunk of chunks) file.write(chunk);
+    file.close();
+  } catch (error) {
+    file.abandon();
+    throw error;
+  }
+}
+
+/** Gives a file a second name, or copies it where the file system has no links. Throws the runtime's errors. */
+export function linkOrCopy(ports: Ports, from: string, to: string): "linked" | "copied" {
+  try {
+    ports.files.link(from, to);
+    return "linked";
+  } catch (error) {
+    if (!meansNoLinks(error)) throw error;
+    writeChunks(ports, to, chunksOf(ports, from));
+    return "copied";
+  }
+}
+
+/** Puts a written turn whose number was taken into `quarantine/`, durably. Returns its path inside the session. */
+export function quarantineTurn(
+  ports: Ports,
+  paths: SessionPaths,
+  late: { readonly turn: Turn; readonly temporary: string },
+): string {
+  openQuarantine(ports, paths);
+  const name = `${turnFileName(late.turn.turn)}.diverged-${late.turn.sum.slice(0, 16)}`;
+  claimName(ports, late.temporary, { path: `${paths.quarantine}/${name}`, directory: paths.quarantine });
+  return `quarantine/${name}`;
+}
+
+/** Creates the directory if there is none, with a durable name. */
+export function openQuarantine(ports: Ports, paths: SessionPaths): void {
+  if (ensureDirectory(ports.files, paths.quarantine)) {
+    orSyncFailed(() => ports.files.syncDirectory(paths.root));
+  }
+}
+
+/** Longest part of a file's own name that its name in quarantine keeps, in UTF-16 units. */
+const MAX_KEPT_NAME = 60;
+
+/** Chooses names in `quarantine/`: `<name>.repair-<n>`, the first n from 1 that is free. */
+export class QuarantineNames {
+  readonly #ports: Ports;
+  readonly #paths: SessionPaths;
+  readonly #taken: Set<string>;
+
+  /** Reads the names that are taken. Throws the runtime's errors. */
+  constructor(ports: Ports, paths: SessionPaths) {
+    this.#ports = ports;
+    this.#paths = paths;
+    const there = lookForDirectory(ports, paths.quarantine).status === "ok";
+    this.#taken = new Set(there ? ports.files.list(paths.quarantine) : []);
+  }
+
+  /**
+   * The full path to keep `path` under; it is taken from here on. One that names the very same file, left by a
+   * repair that was killed, is used again.
+   */
+  choose(path: string): string {
+    const name = path.slice(path.lastIndexOf("/") + 1).slice(0, MAX_KEPT_NAME);
+    for (let number = 1;; number++) {
+      const kept = `${name}.repair-${number}`;
+      const full = `${this.#paths.quarantine}/${kept}`;
+      if (this.#taken.has(kept) && !isSameFile(this.#ports, path, full)) continue;
+      this.#taken.add(kept);
+      return full;
+    }
+  }
+}
+
+function isSameFile({ files }: Ports, a: string, b: string): boolean {
+  const [one, other] = [files.facts(a), files.facts(b)];
+  return one !== null && other !== null && one.inode !== null && one.inode === other.inode &&
+    one.device === other.device;
+}
+
+/**
+ * Gives the file at `path` a second name in `quarantine/`, or moves it there if it can have only one name: a directory,
+ * or a file system without links. Not durable yet.
+ */
+export function keepAs(ports: Ports, path: string, kept: string): void {
+  if (isSameFile(ports, path, kept)) return;
+  try {
+    ports.files.link(path, kept);
+  } catch (error) {
+    if (!meansNoLinks(error)) throw error;
+    ports.files.rename(path, kept);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The one writer of a session: it appends turns and blobs, and whatever it returns is durable.
+ * The one writer of a session: it appends turns and blobs, and everything that it returns is durable.
  *
  * @module
  */
@@ -12,29 +12,26 @@ import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
 import { blobPath, blobsOf, lostBlobsIn, MAX_BLOB_BYTES, publishBlob } from "../blobs.ts";
-import type { ChainEnd, OpenCall } from "../read/validate.ts";
-import { judgeEncoded } from "./candidate_turn.ts";
+import { type HistoryEnd, type OpenCall, parseCandidate } from "../read/validate.ts";
 import { isTaken, orStorageError, storageError } from "../fs_errors.ts";
-import { type History, readHistory, readRecent, requireSession } from "../read/history.ts";
-import { HeldDirectory } from "./held_directory.ts";
+import { type History, noTurns, readHistory, readRecent, requireSession } from "../read/session.ts";
+import { HeldDirectory, makeSessionDirectory, prepareSession, requireUnused } from "./session_directory.ts";
 import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
 import { type LockOptions, SessionLock } from "./lock.ts";
-import { makeSessionDirectory, prepareSession, requireUnused } from "./new_session.ts";
-import { quarantineTurn } from "./quarantine.ts";
 import {
   claimName,
   ensureDirectory,
   orSyncFailed,
+  quarantineTurn,
   replaceCache,
   SyncFailed,
   unlinkQuietly,
   writeTemporary,
 } from "./publish.ts";
-import { noTurns } from "../read/session.ts";
 import { isLeftover, lookForFile } from "../read/safe_open.ts";
 
-/** Which session to write to, and how long to wait for its lock. */
+/** The session to write to, and the wait for its lock. */
 export interface WriterOptions extends Partial<LockOptions> {
   readonly id: SessionId;
 }
@@ -49,12 +46,12 @@ export class SessionWriter {
   readonly #lock: SessionLock;
   /** `turns/` as it was opened, to notice when the session is moved or replaced. */
   readonly #turns: HeldDirectory;
-  /** `blobs/` likewise: turns name what is in it. */
+  /** `blobs/` likewise: turns name its files. */
   readonly #blobsHeld: HeldDirectory;
   #history: History;
   readonly #blobs = new Set<string>();
   #manifest: Manifest | null;
-  /** Why nothing can be written any more. */
+  /** Set once nothing can be written any more. */
   #dead: RepriseError | null = null;
   #closed = false;
 
@@ -80,9 +77,9 @@ export class SessionWriter {
   }
 
   /**
-   * Starts a session. What a killed creation left behind is taken over.
+   * Starts a session. Takes over the leftovers of a killed creation.
    *
-   * @throws {RepriseError} `session_exists` when it has a turn, `session_locked`, `session_damaged`, `storage_*`.
+   * @throws {RepriseError} `session_exists` if it has a turn, `session_locked`, `session_damaged`, `storage_*`.
    */
   static async create(ports: Ports, home: Home, options: WriterOptions): Promise<SessionWriter> {
     const paths = sessionPaths(home.sessions, options.id);
@@ -101,7 +98,7 @@ export class SessionWriter {
   }
 
   /**
-   * Opens a session for its next turns: lock, leftovers, then what the next request needs, checked.
+   * Opens a session for its next turns: lock, leftovers, then the turns that the next request needs, validated.
    *
    * @throws {RepriseError} `no_such_session`, `session_locked`, `session_damaged`, `format_too_new`, `storage_*`.
    */
@@ -148,7 +145,7 @@ export class SessionWriter {
     }
   }
 
-  /** What `ls` will show of the session; `null` before turn 1. */
+  /** The manifest that `ls` will show; `null` before turn 1. */
   get manifest(): Manifest | null {
     return this.#manifest;
   }
@@ -162,9 +159,9 @@ export class SessionWriter {
   }
 
   /**
-   * All turns; reads the older ones when a checkpoint let opening pass them over.
+   * All turns. Reads the older ones if a checkpoint made opening skip them.
    *
-   * @throws {RepriseError} `session_damaged` when one of them is; `storage_*`.
+   * @throws {RepriseError} `session_damaged` if one of them is; `storage_*`.
    */
   allTurns(): readonly Turn[] {
     const { turns } = this.#history;
@@ -173,31 +170,31 @@ export class SessionWriter {
   }
 
   /** Number, seq, sum and run of the newest turn. */
-  get end(): ChainEnd {
-    return this.#history.chain.end;
+  get end(): HistoryEnd {
+    return this.#history.validator.end;
   }
 
   /** Calls of completed responses that no result answers yet, oldest first. */
   openCalls(): OpenCall[] {
-    return this.#history.chain.openCalls();
+    return this.#history.validator.openCalls();
   }
 
   /**
-   * Appends a turn: it is durable when this returns, and it is what a reader will get from the file. After a
+   * Appends a turn. It is durable when this returns, and it is the turn that readers will get from the file. After a
    * failed fsync or a divergence nothing more is written.
    *
-   * @throws {RepriseError} `session_diverged` when another writer took the number (the turn is in `quarantine/`), or when
+   * @throws {RepriseError} `session_diverged` if another writer took the number (the turn is in `quarantine/`), or when
    * the session's directory was moved or replaced (the turn is nowhere); `storage_full`, `storage_denied`, `storage_failed`.
    * @throws {TypeError} when the draft breaks the format.
    */
   append(draft: TurnDraft): Turn {
-    const { chain, turns } = this.#history;
-    const tried = `append turn ${chain.end.turn + 1} to session "${this.id}"`;
+    const { validator, turns } = this.#history;
+    const tried = `append turn ${validator.end.turn + 1} to session "${this.id}"`;
     this.#requireAlive(tried);
     const { bytes, turn } = this.#judged(draft, this.#ports.clock.now(), tried);
     this.#requireBlobs(turn, tried);
     this.#publish(turn, bytes, tried);
-    chain.advance(turn);
+    validator.advance(turn);
     turns.push(turn);
     this.#manifest = advanceManifest(this.#manifest, this.id, turn);
     this.#cacheManifest(this.#manifest);
@@ -208,7 +205,7 @@ export class SessionWriter {
    * The turn that {@linkcode append} would write now, but for its time: for a request that depends on whether the turn
    * is ever written.
    *
-   * @throws {RepriseError} `storage_failed` when it would be too large.
+   * @throws {RepriseError} `storage_failed` if it would be too large.
    * @throws {TypeError} when the draft breaks the format.
    */
   preview(draft: TurnDraft): Turn {
@@ -216,22 +213,22 @@ export class SessionWriter {
   }
 
   #judged(draft: TurnDraft, now: number, tried: string): { readonly bytes: Uint8Array; readonly turn: Turn } {
-    const { chain } = this.#history;
+    const { validator } = this.#history;
     const { bytes } = encodeTurn(draft, {
       session: this.id,
-      turn: chain.end.turn + 1,
-      firstSeq: chain.end.seq + 1,
-      prev: chain.end.sum,
+      turn: validator.end.turn + 1,
+      firstSeq: validator.end.seq + 1,
+      prev: validator.end.sum,
       at: new Date(now).toISOString(),
     });
-    return { bytes, turn: judgeEncoded(chain, bytes, tried) };
+    return { bytes, turn: parseCandidate(validator, bytes, tried) };
   }
 
   /**
-   * Keeps a large content under its sha256: durable when this returns, so that a turn may name it. The same
+   * Stores a large content under its sha256: durable when this returns, so that a turn may name it. The same
    * content twice is one blob.
    *
-   * @throws {RepriseError} `session_damaged` when another content lies under that name; `session_diverged` when the
+   * @throws {RepriseError} `session_damaged` if another content has that name; `session_diverged` if the
    * session's directory was moved or replaced; `storage_*`.
    */
   putBlob(bytes: Uint8Array, options: { readonly lossy?: boolean } = {}): BlobRef {
@@ -297,7 +294,7 @@ export class SessionWriter {
     return this.#dead;
   }
 
-  /** The error to throw; after a failed fsync nobody knows what the disk holds, so nothing more is written. */
+  /** Returns the error to throw. After a failed fsync the content of the disk is unknown, so nothing more is written. */
   #failed(error: unknown, tried: string, path: string): RepriseError {
     if (error instanceof SyncFailed) return this.#dead = storageError(error, tried, path);
     return this.#dead ?? this.#displacement(tried) ?? storageError(error, tried, path);
@@ -320,7 +317,7 @@ export class SessionWriter {
     }
   }
 
-  /** What is not where it was opened. Throws the runtime's errors. */
+  /** Names the directory that was moved or replaced since it was opened. Throws the runtime's errors. */
   #moved(): "directory" | "blobs/" | null {
     if (!this.#turns.isInPlace()) return "directory";
     return this.#blobsHeld.isInPlace() ? null : "blobs/";
@@ -362,7 +359,7 @@ export class SessionWriter {
     }
   }
 
-  /** The turn is durable whatever happens here: a manifest that lags is made anew by the next reader. */
+  /** Replaces the manifest. May fail: the turn is durable, and the next reader rebuilds a lagging manifest. */
   #cacheManifest(manifest: Manifest): void {
     if (this.#history.manifestIsNewer) return;
     const { bytes } = encodeManifest(manifest);

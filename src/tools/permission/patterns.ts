@@ -10,7 +10,7 @@ import { splitWords } from "./shell_words.ts";
 import type { Target } from "./subject.ts";
 
 /** Says what a pattern thinks of a target. */
-export interface Pattern {
+export interface PermissionPattern {
   readonly matches: (target: Target) => boolean;
   /** True when nobody can see whether the pattern means the target. */
   readonly cannotTell: (target: Target) => boolean;
@@ -37,7 +37,7 @@ const STARTERS = new Set(
  *
  * @throws {PatternError} for a glob that is malformed, absolute, or leads out of the workspace.
  */
-export function pathPattern(pattern: string, purpose: Purpose): Pattern {
+export function pathPattern(pattern: string, purpose: Purpose): PermissionPattern {
   const segments = pattern.split("/");
   if (pattern.startsWith("/") || segments.includes("..")) {
     throw new PatternError("its paths are relative to the workspace and do not leave it");
@@ -69,7 +69,7 @@ export function pathPattern(pattern: string, purpose: Purpose): Pattern {
  *
  * @throws {PatternError} for shell operators, for `*` inside a word, and for what would match everything.
  */
-export function commandPattern(pattern: string, purpose: Purpose): Pattern {
+export function commandPattern(pattern: string, purpose: Purpose): PermissionPattern {
   const words = splitWords(pattern, SPECIAL);
   if (words === null) {
     throw new PatternError(

@@ -6,9 +6,9 @@
  */
 import { RepriseError } from "../../domain/errors.ts";
 import { commandPattern, pathPattern, PatternError, type Purpose } from "./patterns.ts";
-import type { Subject, ToolGroup } from "./subject.ts";
+import type { CallSubject, ToolGroup } from "./subject.ts";
 
-export type { Subject, Target, ToolGroup } from "./subject.ts";
+export type { CallSubject, Target, ToolGroup } from "./subject.ts";
 
 /** Why a call may run or not. */
 export type VerdictReason =
@@ -24,7 +24,7 @@ export type VerdictReason =
   | "asked_no";
 
 /** What the rules say about a call. `ask` means that only a person can decide. */
-export interface Verdict {
+export interface PermissionVerdict {
   readonly decision: "allow" | "deny" | "ask";
   readonly reason: VerdictReason;
   /** The rule that decided, as it was written. */
@@ -32,17 +32,17 @@ export interface Verdict {
 }
 
 /** One value of `--allow` or `--deny`. */
-export interface Rule {
+export interface PermissionRule {
   readonly text: string;
-  readonly matches: (subject: Subject) => boolean;
+  readonly matches: (subject: CallSubject) => boolean;
   /** True when the rule is about such calls, but cannot see whether about this one. */
-  readonly cannotTell: (subject: Subject) => boolean;
+  readonly cannotTell: (subject: CallSubject) => boolean;
 }
 
 /** The posture of a run. */
 export interface Policy {
-  readonly allow: readonly Rule[];
-  readonly deny: readonly Rule[];
+  readonly allow: readonly PermissionRule[];
+  readonly deny: readonly PermissionRule[];
   /** Calls that no rule decides are put to a person at the terminal. */
   readonly ask: boolean;
 }
@@ -75,7 +75,7 @@ export function parsePolicy(source: PolicySource): Policy {
  * none twice), then `ask`.
  */
 export function policyText(policy: Policy): readonly string[] {
-  const lines = (word: Purpose, rules: readonly Rule[]) =>
+  const lines = (word: Purpose, rules: readonly PermissionRule[]) =>
     [...new Set(rules.map(({ text }) => `${word} ${text}`))].sort();
   return [
     "read",
@@ -113,7 +113,7 @@ export function policyFromText(lines: readonly string[], tools: ReadonlyMap<stri
 }
 
 /** The verdict of the rules alone; `terminal` says whether a person could be asked. */
-export function judge(policy: Policy, subject: Subject, terminal: boolean): Verdict {
+export function judgePermission(policy: Policy, subject: CallSubject, terminal: boolean): PermissionVerdict {
   const denied = policy.deny.find((rule) => rule.matches(subject));
   if (denied !== undefined) return { decision: "deny", reason: "denied_by_rule", rule: denied.text };
   const doubt = policy.deny.find((rule) => rule.cannotTell(subject));
@@ -138,7 +138,7 @@ function splitValue(value: string): string[] {
   return value.includes(":") ? [value.trim()] : value.split(",").map((name) => name.trim());
 }
 
-function parseRule(text: string, purpose: Purpose, tools: ReadonlyMap<string, ToolGroup>): Rule {
+function parseRule(text: string, purpose: Purpose, tools: ReadonlyMap<string, ToolGroup>): PermissionRule {
   const refuse = (why: string) =>
     new RepriseError("usage", `Cannot use --${purpose} ${JSON.stringify(text)}: ${why}`, {
       hint: `Names: ${[...GROUPS, ...tools.keys()].join(", ")}; patterns: "shell:git status", "write:src/**"`,
@@ -147,7 +147,7 @@ function parseRule(text: string, purpose: Purpose, tools: ReadonlyMap<string, To
   const name = colon < 0 ? text : text.slice(0, colon);
   const group = tools.get(name) ?? (GROUPS.has(name) ? name as ToolGroup : undefined);
   if (group === undefined) throw refuse(`${JSON.stringify(name)} is neither a tool nor a group`);
-  const fits = (subject: Subject) => subject.tool === name || subject.group === name;
+  const fits = (subject: CallSubject) => subject.tool === name || subject.group === name;
   if (colon < 0) return { text, matches: fits, cannotTell: () => false };
   const written = text.slice(colon + 1).trim();
   if (written === "") throw refuse("its pattern is empty");

@@ -24,7 +24,7 @@ export type Target =
   };
 
 /** A call as the policy sees it. */
-export interface Subject {
+export interface CallSubject {
   readonly tool: string;
   readonly group: ToolGroup;
   readonly target: Target;

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { concatBytes } from "../../domain/bytes.ts";
 import { BINARY_PROBE_BYTES } from "../content.ts";
 import type { OpenedFile } from "../sandbox_path.ts";
 
@@ -60,10 +61,10 @@ export async function readWindow(file: OpenedFile, options: WindowOptions): Prom
     const length = await file.read(buffer);
     if (length === 0) break;
     const chunk = buffer.slice(0, length);
-    if (start.length < BINARY_PROBE_BYTES) start = joinBytes([start, chunk]).slice(0, BINARY_PROBE_BYTES);
+    if (start.length < BINARY_PROBE_BYTES) start = concatBytes([start, chunk]).slice(0, BINARY_PROBE_BYTES);
     if (start.includes(0)) break;
     if (line >= end && file.size > MAX_COUNTED_BYTES) {
-      return { kind: "lines", start, bytes: joinBytes(kept), lines: count, total: null };
+      return { kind: "lines", start, bytes: concatBytes(kept), lines: count, total: null };
     }
     let from = line >= first && line < end ? 0 : -1;
     let to = length;
@@ -82,18 +83,8 @@ export async function readWindow(file: OpenedFile, options: WindowOptions): Prom
   return {
     kind: "lines",
     start,
-    bytes: joinBytes(kept),
+    bytes: concatBytes(kept),
     lines: Math.max(0, Math.min(end - 1, total) - first + 1),
     total,
   };
-}
-
-function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { locate, openFile } from "../sandbox_path.ts";
-import { decodeUtf8, isBinary } from "../content.ts";
+import { decodeContent, isBinary } from "../content.ts";
 import { counted } from "../../domain/text.ts";
 import { DEFAULT_LINES, readWindow, type Window } from "./line_window.ts";
 import { cutLine, shownPath, type ToolText } from "../output.ts";
@@ -80,7 +80,7 @@ function textOf(window: Extract<Window, { kind: "lines" }>, first: number): Tool
       `Cannot read from line ${first}: the file has ${counted(total ?? first - 1, "line")}`,
     );
   }
-  const { text, lossy } = decodeUtf8(bytes);
+  const { text, lossy } = decodeContent(bytes);
   const texts = text.split("\n");
   if (texts.length > lines) texts.pop();
   const shown = texts.map((line, index) => `${first + index}\t${cutLine(line, MAX_LINE_CHARS)}`);

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { locate, type Located, type OpenedFile, openFile } from "../sandbox_path.ts";
-import { decodeUtf8, isBinary } from "../content.ts";
+import { decodeContent, isBinary } from "../content.ts";
 import { type Glob, parseGlob } from "../glob.ts";
 import { counted } from "../../domain/text.ts";
 import { lineMatches, type TextMatcher, textMatcher } from "./line_match.ts";
@@ -90,7 +90,7 @@ async function search(start: Located, options: Search): Promise<ToolText> {
     }
     count.files++;
     if (!options.matcher.mayMatch(content)) continue;
-    const { text, lossy } = decodeUtf8(content);
+    const { text, lossy } = decodeContent(content);
     const room = MAX_MATCHES - rows.length;
     const found = lineMatches(text, options.matcher, room + 1);
     if (lossy && found.length > 0) count.lossy++;

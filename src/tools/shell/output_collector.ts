@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { concatBytes, encodeUtf8 } from "../../domain/bytes.ts";
 import { withoutCutEnd, withoutCutStart } from "../utf8_cut.ts";
 
 /** How much of the beginning, and how much of the end is kept, in bytes. */
@@ -10,7 +11,6 @@ export const KEPT_PART_BYTES = 8 * 1024 * 1024;
 /** An unfinished line is held back up to this length, so that two streams mix line by line. */
 const MAX_HELD_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
-const encoder = new TextEncoder();
 
 /** What was kept of an output. */
 export interface Collected {
@@ -48,7 +48,7 @@ export class OutputCollector {
     const held = this.#held.get(stream);
     const end = chunk.lastIndexOf(NEWLINE) + 1;
     if (end === 0 && (held?.length ?? 0) + chunk.length <= MAX_HELD_BYTES) {
-      this.#held.set(stream, concat(held, chunk));
+      this.#held.set(stream, held === undefined ? chunk.slice() : concatBytes([held, chunk]));
       return;
     }
     const cut = end === 0 ? chunk.length : end;
@@ -65,11 +65,11 @@ export class OutputCollector {
     const head = this.#head.subarray(0, this.#headLength);
     const tail = this.#orderedTail();
     const missing = this.#total - head.length - tail.length;
-    if (missing === 0) return { bytes: concat(head, tail), total: this.#total, missing };
+    if (missing === 0) return { bytes: concatBytes([head, tail]), total: this.#total, missing };
     const [start, end] = [withoutCutEnd(head), withoutCutStart(tail)];
     const left = missing + (head.length - start.length) + (tail.length - end.length);
-    const note = encoder.encode(`\n[… ${left} bytes left out here; they are kept nowhere …]\n`);
-    return { bytes: concat(start, note, end), total: this.#total, missing: left };
+    const note = encodeUtf8(`\n[… ${left} bytes left out here; they are kept nowhere …]\n`);
+    return { bytes: concatBytes([start, note, end]), total: this.#total, missing: left };
   }
 
   #keep(bytes: Uint8Array): void {
@@ -107,17 +107,6 @@ export class OutputCollector {
     if (this.#tail === null) return new Uint8Array(0);
     if (this.#tailTotal <= this.#tail.length) return this.#tail.subarray(0, this.#tailTotal);
     const at = this.#tailTotal % this.#tail.length;
-    return concat(this.#tail.subarray(at), this.#tail.subarray(0, at));
+    return concatBytes([this.#tail.subarray(at), this.#tail.subarray(0, at)]);
   }
-}
-
-function concat(...parts: readonly (Uint8Array | undefined)[]): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + (part?.length ?? 0), 0));
-  let at = 0;
-  for (const part of parts) {
-    if (part === undefined) continue;
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { decodeUtf8WithMark } from "../../domain/bytes.ts";
 import { isUtf8 } from "node:buffer";
 import * as z from "zod";
 import { commandEnvironment } from "./command_environment.ts";
@@ -137,16 +138,15 @@ function textOf(
 
 /** Decodes no more than can be shown: a text of all the bytes would be held in memory as long as its pieces. */
 function shownText(bytes: Uint8Array, maxChars: number): { readonly text: string; readonly isCut: boolean } {
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   // No character takes more than three bytes for each of its UTF-16 units.
-  if (bytes.length <= maxChars * 3) return { text: decoder.decode(bytes), isCut: false };
+  if (bytes.length <= maxChars * 3) return { text: decodeUtf8WithMark(bytes), isCut: false };
   const room = Math.max(0, maxChars - ROOM_FOR_OUR_WORDS);
   const headBytes = Math.floor(room * HEAD_SHARE);
   const head = withoutCutEnd(bytes.subarray(0, headBytes));
   const tail = withoutCutStart(bytes.subarray(bytes.length - (room - headBytes)));
   const left = bytes.length - head.length - tail.length;
   const note = `\n[… ${left} bytes left out here; the session keeps them …]\n`;
-  return { text: decoder.decode(head) + note + decoder.decode(tail), isCut: true };
+  return { text: decodeUtf8WithMark(head) + note + decodeUtf8WithMark(tail), isCut: true };
 }
 
 function endText({ end }: CommandResult, seconds: number): string {

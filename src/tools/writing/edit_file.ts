@@ -3,20 +3,20 @@
  *
  * @module
  */
+import { encodeUtf8 } from "../../domain/bytes.ts";
 import * as z from "zod";
-import { decodeUtf8, isBinary } from "../content.ts";
+import { decodeContent, isBinary } from "../content.ts";
 import { nearestLines, occurrencesOf } from "./occurrences.ts";
 import { shownPath } from "../output.ts";
 import { type CurrentFile, replaceFile } from "./replace_file.ts";
 import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
-import { quoted } from "../workspace_path.ts";
+import { quotedPath } from "../workspace_path.ts";
 import { type WriteTarget, writeTarget } from "./write_target.ts";
 
 /** The largest file that is edited. */
 const MAX_EDITED_BYTES = 16 * 1024 * 1024;
 /** How many places of an ambiguous text are named. */
 const MAX_NAMED_PLACES = 10;
-const encoder = new TextEncoder();
 
 /** Replaces the one place where a text stands. */
 export const editFile: Tool = defineTool({
@@ -42,7 +42,7 @@ export const editFile: Tool = defineTool({
   async run({ path, old_text, new_text }, context) {
     const target = writeTarget(path, context);
     confirmJudged(context, target.shown);
-    const refuse = (why: string) => new ToolFailure(`Cannot edit ${quoted(target.shown)}: ${why}`);
+    const refuse = (why: string) => new ToolFailure(`Cannot edit ${quotedPath(target.shown)}: ${why}`);
     if (!target.exists) throw refuse("no such file (create it with write_file)");
     if (old_text === "") throw refuse("old_text is empty");
     if (old_text === new_text) throw refuse("old_text and new_text are the same");
@@ -61,7 +61,7 @@ export const editFile: Tool = defineTool({
         );
       }
       line = place.line;
-      return encoder.encode(
+      return encodeUtf8(
         text.slice(0, place.index) + new_text + text.slice(place.index + old_text.length),
       );
     });
@@ -76,7 +76,7 @@ function textOf(current: CurrentFile | null, refuse: (why: string) => ToolFailur
   }
   const bytes = current.read();
   if (isBinary(bytes)) throw refuse("it is a binary file");
-  const { text, lossy } = decodeUtf8(bytes);
+  const { text, lossy } = decodeContent(bytes);
   if (lossy) throw refuse("it is not UTF-8: an edit would lose bytes");
   return text;
 }

@@ -15,7 +15,7 @@ const MAX_NEAR_CHARS = 200;
 const LIKE_SHARE = 0.5;
 
 /** One place of a text. */
-export interface Place {
+export interface Occurrence {
   /** In UTF-16 units. */
   readonly index: number;
   /** Of its first letter, counted from 1. */
@@ -26,12 +26,12 @@ export interface Place {
 export interface Occurrences {
   /** Overlapping ones included; stops at 100. */
   readonly count: number;
-  readonly places: readonly Place[];
+  readonly places: readonly Occurrence[];
 }
 
 /** Finds `wanted`, which is not empty, and names its first `limit` places. */
 export function occurrencesOf(text: string, wanted: string, limit: number): Occurrences {
-  const places: Place[] = [];
+  const places: Occurrence[] = [];
   let count = 0;
   let line = 1;
   let counted = 0;

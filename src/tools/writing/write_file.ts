@@ -3,13 +3,12 @@
  *
  * @module
  */
+import { encodeUtf8 } from "../../domain/bytes.ts";
 import * as z from "zod";
 import { shownPath } from "../output.ts";
 import { replaceFile } from "./replace_file.ts";
 import { confirmJudged, defineTool, type Tool } from "../tool.ts";
 import { refusal, writeTarget } from "./write_target.ts";
-
-const encoder = new TextEncoder();
 
 /** Creates a file or replaces the whole of one. */
 export const writeFile: Tool = defineTool({
@@ -36,7 +35,7 @@ export const writeFile: Tool = defineTool({
     confirmJudged(context, target.shown);
     // The encoder would put U+FFFD in place of a lone surrogate without a word.
     if (!content.isWellFormed()) throw refusal(target.shown, "the content is not valid Unicode");
-    const bytes = encoder.encode(content);
+    const bytes = encodeUtf8(content);
     let replaced: number | null = null;
     replaceFile(context.root, target, (current) => {
       replaced = current === null ? null : current.size;

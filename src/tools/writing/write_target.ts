@@ -8,7 +8,7 @@ import { factsOf } from "../sandbox_path.ts";
 import { gitDirectoryWith } from "./git_directory.ts";
 import { foldedName, protectedName } from "./protected_names.ts";
 import { type ToolContext, ToolFailure } from "../tool.ts";
-import { isInside, lexicalPath, quoted, segmentsOf, shownIn } from "../workspace_path.ts";
+import { isInside, lexicalPath, quotedPath, segmentsOf, shownIn } from "../workspace_path.ts";
 
 /** A place in the workspace that may be written. */
 export interface WriteTarget {
@@ -59,7 +59,7 @@ export function wayTo(root: string, target: WriteTarget): WriteWay {
 
 /** A write that cannot be done, in the words that all of them share. */
 export function refusal(shown: string, why: string): ToolFailure {
-  return new ToolFailure(`Cannot write ${quoted(shown)}: ${why}`);
+  return new ToolFailure(`Cannot write ${quotedPath(shown)}: ${why}`);
 }
 
 /** The canonical path of a directory that may not exist yet, in part or whole. */
@@ -77,7 +77,7 @@ function resolveDirectory(root: string, directory: string, spelled: string): str
   }
   const facts = factsOf(real);
   if (facts === null || !facts.isDirectory) {
-    throw refusal(spelled, `${quoted(shownIn(root, real))} is not a directory`);
+    throw refusal(spelled, `${quotedPath(shownIn(root, real))} is not a directory`);
   }
   return join(real, ...missing);
 }
@@ -88,10 +88,10 @@ function refuseProtected(
   bounds: { readonly root: string; readonly protectedPaths: readonly string[] },
 ): void {
   const name = protectedName(shownIn(bounds.root, path));
-  if (name !== null) throw refusal(shown, `${quoted(name)} is a protected name that no tool writes`);
+  if (name !== null) throw refusal(shown, `${quotedPath(name)} is a protected name that no tool writes`);
   const git = gitDirectoryWith(bounds.root, path);
   if (git !== null) {
-    const directory = quoted(shownIn(bounds.root, git));
+    const directory = quotedPath(shownIn(bounds.root, git));
     throw refusal(shown, `${directory} would be a git directory, whose configuration names commands to run`);
   }
   const folded = foldedPath(path);

@@ -1,21 +1,17 @@
 /** What a network and a server can do wrong: each with its exit code, and what is kept. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../src/domain/json.ts";
+import { answer, message, rateLimited, reasoning, unfinished } from "../../support/responses_server.ts";
 import {
-  answer,
   endlessLine,
   htmlPage,
   httpError,
   invalidUtf8,
-  message,
   quotaExhausted,
-  rateLimited,
-  reasoning,
   redirect,
-  type ScriptedResponse,
   serverError,
-  unfinished,
-} from "../../support/responses_server.ts";
+} from "../../support/responses_server/faults.ts";
+import type { ScriptedResponse } from "../../support/responses_server/script.ts";
 import { ending, events } from "../../support/reprise.ts";
 import { assertError, type ExpectedError, HELLO, Place, READS_A, together } from "../../cli/harness.ts";
 

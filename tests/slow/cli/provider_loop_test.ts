@@ -2,16 +2,17 @@ import assert from "node:assert/strict";
 import { DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../../scripts/demo/prompts.ts";
 import { copyWorkspace } from "../../../scripts/demo/workspace.ts";
 import type { JsonObject } from "../../../src/domain/json.ts";
-import { says, startMessagesServer, text, thinking, toolUse } from "../../support/messages_server.ts";
+import { says, thinking, toolUse } from "../../support/messages_server/script.ts";
+import { startMessagesServer, text } from "../../support/messages_server.ts";
 import { type Called, ending, events, Sandbox } from "../../support/reprise.ts";
 import {
   answer,
   type DialectName,
-  functionCall,
   message,
   reasoning,
   startResponsesServer,
 } from "../../support/responses_server.ts";
+import { functionCall } from "../../support/responses_server/script.ts";
 import { KEY } from "../../cli/harness.ts";
 
 /** Tokens of one response: all input, and of that from the cache; all output, and of that for thinking. */

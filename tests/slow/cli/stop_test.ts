@@ -1,13 +1,7 @@
 /** Runs that are stopped from outside: by signals, and by nobody reading any more. */
 import assert from "node:assert/strict";
-import {
-  answer,
-  functionCall,
-  message,
-  reasoning,
-  type Script,
-  unfinished,
-} from "../../support/responses_server.ts";
+import { answer, message, reasoning, type Script, unfinished } from "../../support/responses_server.ts";
+import { functionCall } from "../../support/responses_server/script.ts";
 import { type Called, ending, events, type Started } from "../../support/reprise.ts";
 import { HELLO, KEY, Place, READS_A, together } from "../../cli/harness.ts";
 

@@ -1,7 +1,8 @@
 /** Text from models, servers, files and names on a terminal: it is shown there, and obeyed never. */
 import assert from "node:assert/strict";
 import { writeFixture } from "../../support/fixture.ts";
-import { answer, functionCall, message, reasoning, type Script } from "../../support/responses_server.ts";
+import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
+import { functionCall } from "../../support/responses_server/script.ts";
 import { httpError } from "../../support/responses_server/faults.ts";
 import type { Called } from "../../support/reprise.ts";
 import { shellLine } from "../../cli/changes.ts";

@@ -4,7 +4,8 @@ import { sealFixture, unsealed } from "../../../src/fixture/seal.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import { isGroupAlive } from "../../../src/tools/shell/process_group.ts";
 import { events, Sandbox } from "../../support/reprise.ts";
-import { answer, functionCall } from "../../support/responses_server.ts";
+import { answer } from "../../support/responses_server.ts";
+import { functionCall } from "../../support/responses_server/script.ts";
 import { assertError, HELLO, Place, READS_A, together } from "../../cli/harness.ts";
 
 const SESSIONS = new URL("../../sessions/", import.meta.url).pathname;

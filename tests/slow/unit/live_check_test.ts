@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { Sandbox } from "../../support/reprise.ts";
 import {
   answer,
-  functionCall,
   message,
   reasoning,
   type Script,
   startResponsesServer,
 } from "../../support/responses_server.ts";
+import { functionCall } from "../../support/responses_server/script.ts";
 import { reasoningIds, refuse } from "../../support/responses_server/refusing.ts";
 
 const root = new URL("../../../", import.meta.url).pathname;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { asReprError, EXIT_CODES, RepriseError } from "../../../src/domain/errors.ts";
+import { asRepriseError, EXIT_CODES, RepriseError } from "../../../src/domain/errors.ts";
 import {
   accountHash,
   endpointHashes,
@@ -26,8 +26,8 @@ Deno.test("every error has an exit code of the table, and unknown errors are une
   assert.equal(new RepriseError("session_locked", "x").exitCode, 5);
   assert.ok(Object.hasOwn(EXIT_CODES, new RepriseError("timed_out", "x").exitCode));
   const cause = new TypeError("odd");
-  assert.deepEqual(asReprError(cause).toJSON().code, "unexpected");
-  assert.equal(asReprError(cause).cause, cause);
+  assert.deepEqual(asRepriseError(cause).toJSON().code, "unexpected");
+  assert.equal(asRepriseError(cause).cause, cause);
 });
 
 Deno.test("session ids: what the grammar allows, and nothing that could be a path", () => {

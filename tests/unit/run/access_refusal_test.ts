@@ -1,13 +1,8 @@
 /** Refusals in words of access or models, which may be about the reasoning in a request. */
 import assert from "node:assert/strict";
-import {
-  answer,
-  httpError,
-  message,
-  reasoning,
-  type Script,
-  type ScriptedResponse,
-} from "../../support/responses_server.ts";
+import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
+import { httpError } from "../../support/responses_server/faults.ts";
+import type { ScriptedResponse } from "../../support/responses_server/script.ts";
 import { reasoningIds, reasoningOf } from "../../support/responses_server/refusing.ts";
 import { type Ran, type RefusedSession, refusedSession } from "./refusing.ts";
 

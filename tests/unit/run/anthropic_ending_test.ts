@@ -4,16 +4,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import {
-  declined,
-  says,
-  serverTool,
-  stop,
-  text,
-  thinking,
-  toolUse,
-  unfinished,
-} from "../../support/messages_server.ts";
+import { declined, says, serverTool, thinking, toolUse } from "../../support/messages_server/script.ts";
+import { stop, text, unfinished } from "../../support/messages_server.ts";
 import { DONE, promise, sentIn } from "./messages_runs.ts";
 
 promise(

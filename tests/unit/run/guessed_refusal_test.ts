@@ -5,14 +5,13 @@ import { RepriseError } from "../../../src/domain/errors.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import {
   answer,
-  functionCall,
-  httpError,
   message,
   reasoning,
   type RecordedRequest,
   type Script,
-  type ScriptedResponse,
 } from "../../support/responses_server.ts";
+import { functionCall, type ScriptedResponse } from "../../support/responses_server/script.ts";
+import { httpError } from "../../support/responses_server/faults.ts";
 import {
   OTHER_WORDS,
   OTHER_WORDS_UNNAMED,

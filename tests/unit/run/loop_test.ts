@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as z from "zod";
-import { asReprError } from "../../../src/domain/errors.ts";
+import { asRepriseError } from "../../../src/domain/errors.ts";
 import type { RunEvent } from "../../../src/run/events.ts";
 import { executeRun } from "../../../src/run/loop.ts";
 import type { RunStart } from "../../../src/run/setup.ts";
@@ -306,7 +306,7 @@ Deno.test("a disk that fails at any operation of a run: one run.ended, exit 14, 
       events = run.events;
       await executeRun(run.setup, PROMPT);
     } catch (error) {
-      assert.equal(asReprError(error).exitCode, 14, String(error));
+      assert.equal(asRepriseError(error).exitCode, 14, String(error));
     } finally {
       writer?.close();
     }
@@ -317,7 +317,7 @@ Deno.test("a disk that fails at any operation of a run: one run.ended, exit 14, 
     try {
       return await SessionWriter.open(testPorts(), home, { id: ID, waitMs: 0 });
     } catch (error) {
-      assert.equal(asReprError(error).code, "no_such_session");
+      assert.equal(asRepriseError(error).code, "no_such_session");
       return await SessionWriter.create(testPorts(), home, { id: ID });
     }
   }

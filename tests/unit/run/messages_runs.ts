@@ -10,10 +10,10 @@ import type { Tool } from "../../../src/tools/tool.ts";
 import {
   type MessagesServer,
   type MessagesServerOptions,
-  says,
   startMessagesServer,
   text,
 } from "../../support/messages_server.ts";
+import { says } from "../../support/messages_server/script.ts";
 import { type Ran, type SessionRuns, sessionRuns } from "./refusing.ts";
 
 const ECHO: Tool = {

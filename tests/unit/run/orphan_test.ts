@@ -8,7 +8,7 @@ import { ORPHAN_OUTPUT } from "../../../src/fold/history_fold.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { closeKilledRun, unansweredCalls } from "../../../src/run/recover.ts";
 import { executeRun } from "../../../src/run/loop.ts";
-import { cutsOf } from "../../../src/store/lifecycle/fork_cut.ts";
+import { forkPoints } from "../../../src/store/lifecycle/fork.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import type { Home } from "../../../src/store/home.ts";
 import { readSession } from "../../../src/store/read/session.ts";
@@ -99,7 +99,7 @@ Deno.test("the fallback result is recorded once, and between runs it leaves the 
     assert.equal(inputOf(turns), inputOf(before));
     assert.deepEqual(foldHistory(turns, TARGET).repairs, []);
     // A fork may still be cut where it could before.
-    assert.deepEqual(cutsOf(turns).slice(0, -1), cutsOf(before));
+    assert.deepEqual(forkPoints(turns).slice(0, -1), forkPoints(before));
   }));
 
 Deno.test("a killed run is closed with the fallback results of its own calls and of older ones", () =>

@@ -5,14 +5,12 @@ import type { JsonObject } from "../../../src/domain/json.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import {
   answer,
-  functionCall,
   message,
-  rawItem,
   reasoning,
   type RecordedRequest,
   type Script,
-  type ScriptedResponse,
 } from "../../support/responses_server.ts";
+import { functionCall, rawItem, type ScriptedResponse } from "../../support/responses_server/script.ts";
 import { REFUSAL_SHAPES, type RefusalShape, refuse } from "../../support/responses_server/refusing.ts";
 import { refusedSession } from "./refusing.ts";
 

@@ -11,7 +11,7 @@ import { executeRun } from "../../../src/run/loop.ts";
 import { refoldSession } from "../../../src/run/verify.ts";
 import type { RunSetup } from "../../../src/run/setup.ts";
 import { livePorts } from "../../../src/cli/live_ports.ts";
-import { type Finding, fsckSession } from "../../../src/store/check/fsck.ts";
+import { type FsckFinding, fsckSession } from "../../../src/store/check/fsck.ts";
 import type { Home } from "../../../src/store/home.ts";
 import { sessionPaths } from "../../../src/store/layout.ts";
 import { readBlob, readSession } from "../../../src/store/read/session.ts";
@@ -54,7 +54,7 @@ export interface SessionRuns<Server extends Reached> {
   /** What re-folding says of each model turn. */
   verdicts(): string[];
   /** Findings of the checker. */
-  findings(): Promise<readonly Finding[]>;
+  findings(): Promise<readonly FsckFinding[]>;
 }
 
 /** A session whose server speaks Responses. */

@@ -11,7 +11,7 @@ import type { RunSetup } from "../../../src/run/setup.ts";
 import { Stop } from "../../../src/run/stop.ts";
 import type { SessionWriter } from "../../../src/store/write/writer.ts";
 import { parsePolicy } from "../../../src/tools/permission/policy.ts";
-import { createPlayer, type RecordedExchange } from "../../../src/transport/player.ts";
+import { createPlayer, type PlayedAnswer } from "../../../src/transport/player.ts";
 import type { Send } from "../../../src/transport/http.ts";
 import { DIALECTS } from "../../support/responses_server/dialect.ts";
 import { answerEvents } from "../../support/responses_server/events.ts";
@@ -20,9 +20,9 @@ import type { ScriptedResponse } from "../../support/responses_server/script.ts"
 import { encodeEvents } from "../../support/responses_server/writing.ts";
 
 /** The played exchanges of scripted answers. */
-export function exchanges(script: readonly ScriptedResponse[]): RecordedExchange[] {
+export function exchanges(script: readonly ScriptedResponse[]): PlayedAnswer[] {
   const mint = new Mint(DIALECTS.openai, "org-test");
-  return script.map((response): RecordedExchange => {
+  return script.map((response): PlayedAnswer => {
     if (response.kind !== "stream") throw new TypeError("Only streams can be played here");
     const body = { model: "gpt-5.6", stream_options: { include_obfuscation: false } };
     const { events } = answerEvents(response.items, response.options, {

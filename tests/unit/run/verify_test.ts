@@ -7,12 +7,12 @@ import { prefixReport, refoldedBody, refoldSession } from "../../../src/run/veri
 import { Stop } from "../../../src/run/stop.ts";
 import {
   answer,
-  functionCall,
   message,
   reasoning,
   type Script,
   startResponsesServer,
 } from "../../support/responses_server.ts";
+import { functionCall } from "../../support/responses_server/script.ts";
 import { reasoningOf, REFUSAL_SHAPES, refuse } from "../../support/responses_server/refusing.ts";
 import { History, message as messageItem, reasoning as reasoningItem } from "../../support/history.ts";
 import { refusedSession } from "./refusing.ts";

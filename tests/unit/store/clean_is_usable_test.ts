@@ -7,7 +7,7 @@ import { sessionInstructions } from "../../../src/cli/run/session_instructions.t
 import { closeKilledRun, usageOfRun } from "../../../src/run/recover.ts";
 import { exportSession } from "../../../src/store/transfer/export.ts";
 import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
-import { type Finding, type FsckReport, fsckSession } from "../../../src/store/check/fsck.ts";
+import { type FsckFinding, type FsckReport, fsckSession } from "../../../src/store/check/fsck.ts";
 import { systemCode } from "../../../src/store/fs_errors.ts";
 import { type Home, openHome } from "../../../src/store/home.ts";
 import { importSession } from "../../../src/store/transfer/import.ts";
@@ -72,7 +72,7 @@ const VERBS: Readonly<Record<string, (place: Place, clean: boolean) => unknown>>
   },
 };
 
-function errorsIn(findings: readonly Finding[]): Finding[] {
+function errorsIn(findings: readonly FsckFinding[]): FsckFinding[] {
   return findings.filter(({ severity }) => severity === "error");
 }
 

@@ -3,13 +3,11 @@ import { NO_USAGE } from "../../../src/domain/event.ts";
 import { parseSessionId, type SessionId } from "../../../src/domain/ids.ts";
 import type { FoldedEntry } from "../../../src/domain/folded.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
-import { collectGarbage } from "../../../src/store/lifecycle/gc.ts";
-import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
-import { cutsOf } from "../../../src/store/lifecycle/fork_cut.ts";
+import { collectGarbage, removeSession } from "../../../src/store/lifecycle/remove.ts";
+import { forkPoints, forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import type { Home } from "../../../src/store/home.ts";
 import { readSession } from "../../../src/store/read/session.ts";
-import { removeSession } from "../../../src/store/lifecycle/remove.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import { TARGET } from "../../support/history.ts";
 import { appendRun, endDraft, newWriter, testPorts, userDraft, withHome } from "./support.ts";
@@ -46,7 +44,7 @@ async function grow(home: Home, seed: number): Promise<Grown[]> {
   const grown: Grown[] = [{ id: root.id, entries: [], kept: 0 }];
   for (let count = 1; count <= FORKS; count++) {
     const parent = (grown[roll(grown.length)] as Grown).id;
-    const cuts = cutsOf(readSession(testPorts(), home, parent).turns);
+    const cuts = forkPoints(readSession(testPorts(), home, parent).turns);
     const toSeq = cuts[roll(cuts.length)]?.seq;
     const plan = planFork(testPorts(), home, { parent, ...(toSeq === undefined ? {} : { toSeq }) });
     const id = parseSessionId(`fork-${seed}-${count}`);

@@ -5,8 +5,7 @@ import { sha256Hex } from "../../../src/domain/hash.ts";
 import { turnFileName } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
-import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
-import { cutsOf } from "../../../src/store/lifecycle/fork_cut.ts";
+import { forkPoints, forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import { type Home, listSessions } from "../../../src/store/home.ts";
 import { readSession } from "../../../src/store/read/session.ts";
@@ -171,14 +170,14 @@ Deno.test("an open batch is left out when no place is named, and a call that no 
     writer.append(modelDraft([call("call_a")]));
     writer.append({ kind: "tools", run: 1, events: [result("call_a", 2)] });
     writer.append(modelDraft([reasoning("rs_2"), call("call_b")]));
-    assert.deepEqual(cutsOf(writer.turns).map(({ turn }) => turn), [1, 3]);
+    assert.deepEqual(forkPoints(writer.turns).map(({ turn }) => turn), [1, 3]);
     writer.close();
     assert.equal(planFork(testPorts(), home, { parent: ID }).kept.length, 3);
     const cut = { ...modelDraft([call("call_c")]), response: { id: "resp_1", status: "incomplete" } };
     const again = await newWriter(testPorts(), home, CHILD);
     again.append(userDraft("hello"));
     again.append(cut as ReturnType<typeof modelDraft>);
-    assert.deepEqual(cutsOf(again.turns).map(({ turn }) => turn), [1, 2]);
+    assert.deepEqual(forkPoints(again.turns).map(({ turn }) => turn), [1, 2]);
     again.close();
   }));
 

@@ -20,7 +20,7 @@ Deno.test("docs/format.md names every finding that the store can make, and no ot
   const patterns = [
     /\badd\(\s*(?:"(?:error|warning|info)"|severity),\s*"([a-z_]+)"/g,
     /\badd\(\s*"([a-z]+_[a-z_]+)"/g,
-    /\b(?:damaged|refused)\(\s*"([a-z_]+)"/g,
+    /\b(?:unusable|newerThanUs|refused)\(\s*"([a-z_]+)"/g,
     /\bcode: "((?:missing|damaged)_[a-z]+|bad_shape)"/g,
   ];
   for (const { parentPath, name } of readdirSync(source, { recursive: true, withFileTypes: true })) {

@@ -13,7 +13,7 @@ function importsOf(module: URL, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-for (const name of ["home.ts", "read/show.ts", "read/read_bytes.ts"]) {
+for (const name of ["home.ts", "read/show.ts", "read/turn_file.ts"]) {
   Deno.test(`${name} loads no schema library, so that ls and show start quickly`, () => {
     const loaded = importsOf(new URL(`../../../src/store/${name}`, import.meta.url));
     assert.ok(!loaded.has("zod"), [...loaded].join("\n"));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
-import { sessionOwner } from "../../../src/store/write/owner.ts";
+import { sessionOwner } from "../../../src/store/write/lock.ts";
 import { readSession } from "../../../src/store/read/session.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import { ID, newSession, newWriter, testPorts, testProcess, userDraft, withHome } from "./support.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { ProcessIdentity } from "../../../src/domain/ports.ts";
 import type { LockOwner } from "../../../src/store/write/lock.ts";
-import { signalledPid } from "../../../src/store/write/owner.ts";
+import { signalledPid } from "../../../src/store/write/lock.ts";
 import { ID, testPorts, testProcess, withHome } from "./support.ts";
 
 const HERE = { pid_namespace: "pid:[4026532198]", boot_id: "5f4a" };

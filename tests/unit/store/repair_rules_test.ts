@@ -11,7 +11,7 @@ import { fsckSession } from "../../../src/store/check/fsck.ts";
 import type { Home } from "../../../src/store/home.ts";
 import { sessionPaths, turnPath } from "../../../src/store/layout.ts";
 import { readSession } from "../../../src/store/read/session.ts";
-import { foreseeRepair, repairSession } from "../../../src/store/repair/repair.ts";
+import { previewRepair, repairSession } from "../../../src/store/repair/repair.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import {
   appendRun,
@@ -273,12 +273,12 @@ Deno.test("directories that are none of ours are left to the user", () =>
 Deno.test("foreseeing a repair changes nothing, and waits for no writer", () =>
   damaged(async (home) => {
     Deno.writeTextFileSync(pathOf(home, 3), "");
-    const foreseen = await foreseeRepair(testPorts(), home, ID);
+    const foreseen = await previewRepair(testPorts(), home, ID);
     assert.equal(Deno.readTextFileSync(pathOf(home, 3)), "");
     assert.deepEqual(foreseen.actions, (await mend(home)).actions);
     const writer = await SessionWriter.open(testPorts(), home, { id: ID });
     writer.append(userDraft("go on", 2));
-    await assert.rejects(foreseeRepair(testPorts(), home, ID), { code: "session_locked" });
+    await assert.rejects(previewRepair(testPorts(), home, ID), { code: "session_locked" });
     await assert.rejects(mend(home), { code: "session_locked" });
     writer.close();
   }));

@@ -8,7 +8,7 @@ import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { checkRequest } from "../../../src/apis/responses/rules/check.ts";
-import { type Finding, fsckSession } from "../../../src/store/check/fsck.ts";
+import { type FsckFinding, fsckSession } from "../../../src/store/check/fsck.ts";
 import { turnPath } from "../../../src/store/layout.ts";
 import { readSession } from "../../../src/store/read/session.ts";
 import { applyRepair, planRepair, type RepairPlan } from "../../../src/store/repair/repair.ts";
@@ -30,7 +30,7 @@ export function repair({ disk, paths }: MadeSession, options: MemoryDiskOptions 
 }
 
 /** What `fsck` finds that is damage. */
-export async function damageOf({ disk }: MadeSession): Promise<Finding[]> {
+export async function damageOf({ disk }: MadeSession): Promise<FsckFinding[]> {
   const { findings } = await fsckSession(portsOn(disk.files()), HOME, ID);
   return findings.filter(({ code }) => !HARMLESS.has(code));
 }

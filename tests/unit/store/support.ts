@@ -8,9 +8,8 @@ import { parseSessionId, type SessionId } from "../../../src/domain/ids.ts";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import type { Files, Ports, ProcessFacts } from "../../../src/domain/ports.ts";
 import type { Pins, TurnDraft } from "../../../src/domain/turn.ts";
-import { denoFiles } from "../../../src/store/deno_files.ts";
+import { denoFiles, hasOpenFile, processIdentity } from "../../../src/store/deno_files.ts";
 import { type Home, openHome } from "../../../src/store/home.ts";
-import { hasOpenFile, processIdentity } from "../../../src/store/write/process_identity.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 
 const encoder = new TextEncoder();

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { isJsonObject } from "../../../src/domain/json.ts";
-import { hiddenPaths, judge, parsePolicy } from "../../../src/tools/permission/policy.ts";
+import { hiddenPaths, judgePermission, parsePolicy } from "../../../src/tools/permission/policy.ts";
 import { ALL_TOOLS, parseArguments, TOOL_GROUPS } from "../../../src/tools/registry.ts";
 import { type Tool, ToolFailure } from "../../../src/tools/tool.ts";
 import { Workspace } from "./workspace.ts";
@@ -65,7 +65,7 @@ Deno.test("CVE-2025-61260, CVE-2025-59536, CVE-2026-21852: nothing in the worksp
     ".mcp.json": settings,
   });
   for (const [each, args] of callsOn(".")) await each.run(args as never, workspace.context());
-  const verdict = judge(
+  const verdict = judgePermission(
     policyOf(),
     tool("shell").subject(
       { command: "ls", argv: null, timeout_seconds: null },
@@ -138,11 +138,12 @@ Deno.test("CVE-2026-25724: a deny rule cannot be gone around through a link, a d
   for (const path of ["secret/key.txt", "way/key.txt", "./way/../secret/key.txt"]) {
     for (const name of ["read_file", "search_text", "edit_file"]) {
       const subject = tool(name).subject({ path }, workspace.context());
-      assert.equal(judge(policy, subject, false).reason, "denied_by_rule", `${name} ${path}`);
+      assert.equal(judgePermission(policy, subject, false).reason, "denied_by_rule", `${name} ${path}`);
     }
   }
   assert.equal(
-    judge(policy, tool("read_file").subject({ path: "deep/way" }, workspace.context()), false).decision,
+    judgePermission(policy, tool("read_file").subject({ path: "deep/way" }, workspace.context()), false)
+      .decision,
     "deny",
   );
   // A search from above comes past the denied files without opening them.
@@ -231,12 +232,16 @@ Deno.test("CVE-2026-12537: without a person everything that changes something is
     "git status &",
   ];
   for (const command of ["git status", ...unclear]) {
-    assert.equal(judge(policyOf(), subjectOf(command), false).decision, "deny", command);
-    assert.equal(judge(policyOf([], [], true), subjectOf(command), false).reason, "no_terminal", command);
+    assert.equal(judgePermission(policyOf(), subjectOf(command), false).decision, "deny", command);
+    assert.equal(
+      judgePermission(policyOf([], [], true), subjectOf(command), false).reason,
+      "no_terminal",
+      command,
+    );
   }
   for (const command of unclear) {
     assert.equal(
-      judge(policyOf(["shell:git status", "shell:git **"]), subjectOf(command), false).decision,
+      judgePermission(policyOf(["shell:git status", "shell:git **"]), subjectOf(command), false).decision,
       "deny",
       command,
     );
@@ -268,8 +273,8 @@ Deno.test("CVE-2021-3807: no pattern of a rule takes more than linear time", () 
   } as const;
   const argv = Array.from({ length: 400 }, () => long.slice(0, 100));
   const command = { tool: "shell", group: "shell", target: { kind: "command", argv, line: long } } as const;
-  assert.equal(judge(policy, path, false).decision, "deny");
-  assert.equal(judge(policy, command, false).decision, "deny");
+  assert.equal(judgePermission(policy, path, false).decision, "deny");
+  assert.equal(judgePermission(policy, command, false).decision, "deny");
   const took = performance.now() - start;
   assert(took < 500, `${took} ms`);
 });
@@ -317,7 +322,7 @@ Deno.test({
       tool("shell").subject({ command, argv: null, timeout_seconds: null }, workspace.context())
     );
     const verdicts = () =>
-      wanted.map((subject) => [true, false].map((terminal) => judge(policy, subject, terminal)));
+      wanted.map((subject) => [true, false].map((terminal) => judgePermission(policy, subject, terminal)));
     const before = verdicts();
     const read = await tool("read_file").run(
       { path: "README.md", offset: null, limit: null },

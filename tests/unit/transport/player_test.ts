@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { readText } from "../../../src/transport/http.ts";
-import { createPlayer, type RecordedExchange } from "../../../src/transport/player.ts";
+import { createPlayer, type PlayedAnswer } from "../../../src/transport/player.ts";
 import { fakeClock } from "./support.ts";
 
 const REQUEST = { url: "https://api.openai.com/v1/responses", headers: {}, body: "{}" };
 const SIGNAL = new AbortController().signal;
 const encoder = new TextEncoder();
 
-function exchange(...chunks: string[]): RecordedExchange {
+function exchange(...chunks: string[]): PlayedAnswer {
   const headers = { "content-type": "text/event-stream" };
   return { status: 200, headers, chunks: chunks.map((chunk) => encoder.encode(chunk)) };
 }

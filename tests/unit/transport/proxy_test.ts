@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { networkError } from "../../../src/transport/network_error.ts";
+import { networkError } from "../../../src/transport/failure.ts";
 import { loopbackDirect, proxyFor } from "../../../src/transport/proxy.ts";
 
 /** What is asked for, the environment, and the variable and host that are told; as the runtime itself chooses. */

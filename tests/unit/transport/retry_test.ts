@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { ApiFailure } from "../../../src/domain/failure.ts";
-import { mayRetry, retryDelay } from "../../../src/transport/retry.ts";
+import type { ApiFailure } from "../../../src/domain/errors.ts";
+import { mayRetry, retryDelay } from "../../../src/transport/exchange.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12, 0, 0);
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ApiFailure } from "../../../../src/domain/failure.ts";
+import type { ApiFailure } from "../../../../src/domain/errors.ts";
 import type { FoldedEntry } from "../../../../src/domain/folded.ts";
 import { messagesApi } from "../../../../src/apis/messages/api.ts";
 import { entryAt } from "../../../../src/apis/messages/layout.ts";

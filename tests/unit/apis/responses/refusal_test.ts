@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ApiFailure } from "../../../../src/domain/failure.ts";
+import type { ApiFailure } from "../../../../src/domain/errors.ts";
 import type { JsonObject } from "../../../../src/domain/json.ts";
 import { responsesApi } from "../../../../src/apis/responses/api.ts";
 import type { RequestRefusal } from "../../../../src/apis/api.ts";

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { RepriseError } from "../../../../src/domain/errors.ts";
 import { splitWords } from "../../../../src/tools/permission/shell_words.ts";
 import {
+  type CallSubject,
   hiddenPaths,
-  judge,
+  judgePermission,
   parsePolicy,
   type Policy,
   policyFromText,
   policyText,
-  type Subject,
 } from "../../../../src/tools/permission/policy.ts";
 import { ALL_TOOLS, TOOL_GROUPS } from "../../../../src/tools/registry.ts";
 import { Workspace } from "../workspace.ts";
@@ -47,7 +47,7 @@ function postureOf(line: string): Posture {
 }
 
 /** The subject that the tool itself finds for a call of the table. */
-function subjectOf(call: string, workspace: Workspace): Subject {
+function subjectOf(call: string, workspace: Workspace): CallSubject {
   const [, word = "", rest = ""] = /^(\S+) (.*)$/.exec(call) ?? [];
   const name = word === "sh" || word === "argv" ? "shell" : word;
   const tool = ALL_TOOLS.find((candidate) => candidate.name === name);
@@ -89,7 +89,7 @@ Deno.test("the policy decides every row of the table as written there", () => {
   const wrong: string[] = [];
   for (const { posture, call, expected } of rows) {
     const { policy, terminal } = postureOf(posture);
-    const { decision, reason, rule } = judge(policy, subjectOf(call, workspace), terminal);
+    const { decision, reason, rule } = judgePermission(policy, subjectOf(call, workspace), terminal);
     const found = [decision, reason, ...(rule === null ? [] : [rule])].join(" ");
     if (found !== expected) wrong.push(`${posture}\n  ${call}\n  expected ${expected}, got ${found}`);
   }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { decoded } from "../../../src/transport/decode.ts";
+import { decodeAnswer } from "../../../src/transport/content_coding.ts";
 import { readText } from "../../../src/transport/http.ts";
 
 async function gzip(text: string): Promise<Uint8Array<ArrayBuffer>> {
@@ -21,27 +21,27 @@ function bodyOf(bytes: Uint8Array, size = bytes.length) {
 
 Deno.test("a body without an encoding is passed on untouched", () => {
   const { body } = bodyOf(new Uint8Array(3));
-  assert.equal(decoded(body, new Headers()), body);
-  assert.equal(decoded(body, new Headers({ "content-encoding": "identity" })), body);
+  assert.equal(decodeAnswer(body, new Headers()), body);
+  assert.equal(decodeAnswer(body, new Headers({ "content-encoding": "identity" })), body);
 });
 
 Deno.test("gzip is undone in any chunks, and not twice when the runtime has undone it", async () => {
   const headers = new Headers({ "content-encoding": "GZIP" });
   for (const size of [1, 7, 1000]) {
     const { body, released } = bodyOf(await gzip("data: ü\n\n"), size);
-    assert.equal(await readText(decoded(body, headers), 1000), "data: ü\n\n");
+    assert.equal(await readText(decodeAnswer(body, headers), 1000), "data: ü\n\n");
     assert.ok(released());
   }
   const { body } = bodyOf(new TextEncoder().encode("data: plain\n\n"));
-  assert.equal(await readText(decoded(body, headers), 1000), "data: plain\n\n");
-  assert.equal(await readText(decoded(bodyOf(new Uint8Array(0)).body, headers), 1000), "");
+  assert.equal(await readText(decodeAnswer(body, headers), 1000), "data: plain\n\n");
+  assert.equal(await readText(decodeAnswer(bodyOf(new Uint8Array(0)).body, headers), 1000), "");
 });
 
 Deno.test("damaged gzip and encodings that cannot be undone are a bad stream", async () => {
   const { body, released } = bodyOf((await gzip("data: packed\n\n".repeat(50))).subarray(0, -12), 10);
-  const cut = decoded(body, new Headers({ "content-encoding": "gzip" }));
+  const cut = decodeAnswer(body, new Headers({ "content-encoding": "gzip" }));
   await assert.rejects(readText(cut, 1000), { code: "bad_stream" });
   assert.ok(released());
-  const other = decoded(bodyOf(new Uint8Array(9)).body, new Headers({ "content-encoding": "br" }));
+  const other = decodeAnswer(bodyOf(new Uint8Array(9)).body, new Headers({ "content-encoding": "br" }));
   await assert.rejects(readText(other, 1000), { code: "bad_stream", message: /in the encoding "br"$/ });
 });

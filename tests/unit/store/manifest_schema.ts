@@ -1,12 +1,12 @@
 /**
- * What a manifest must hold, as a schema. `manifest_guard.ts` is the hand-written twin that `ls` uses; a
+ * What a manifest must hold, as a schema. `isManifest` is the twin without a schema library that `ls` uses; a
  * property test holds the two equal.
  *
  * @module
  */
 import * as z from "zod";
-import { MANIFEST_FORMAT } from "../../domain/manifest.ts";
-import { checkpointRef, pins, usage } from "./turn_schema.ts";
+import { MANIFEST_FORMAT } from "../../../src/domain/manifest.ts";
+import { checkpointRef, pins, usage } from "../../../src/store/read/turn_schema.ts";
 
 const text = z.string().min(1);
 const ordinal = z.int().min(1);

@@ -1,0 +1,61 @@
+/**
+ * Bytes and their texts. Stateless: a stream that may split a character needs a `TextDecoder` of its own.
+ *
+ * @module
+ */
+
+const encoder = new TextEncoder();
+const strict = new TextDecoder("utf-8", { fatal: true });
+const strictWithMark = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const lenient = new TextDecoder();
+const lenientWithMark = new TextDecoder("utf-8", { ignoreBOM: true });
+const latin1 = new TextDecoder("latin1");
+
+/** Encodes text as UTF-8; a lone surrogate becomes U+FFFD. */
+export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(text);
+}
+
+/**
+ * Decodes UTF-8, without a byte order mark at the start.
+ *
+ * @throws {TypeError} if the bytes are not UTF-8.
+ */
+export function decodeUtf8(bytes: Uint8Array): string {
+  return strict.decode(bytes);
+}
+
+/**
+ * Decodes UTF-8 and keeps a byte order mark, so that encoding the text restores the bytes.
+ *
+ * @throws {TypeError} if the bytes are not UTF-8.
+ */
+export function decodeUtf8Exactly(bytes: Uint8Array): string {
+  return strictWithMark.decode(bytes);
+}
+
+/** Decodes UTF-8 without a byte order mark; bytes that are not UTF-8 become U+FFFD. */
+export function decodeUtf8Leniently(bytes: Uint8Array): string {
+  return lenient.decode(bytes);
+}
+
+/** Decodes UTF-8 like {@linkcode decodeUtf8Leniently}, and keeps a byte order mark. */
+export function decodeUtf8WithMark(bytes: Uint8Array): string {
+  return lenientWithMark.decode(bytes);
+}
+
+/** Decodes one character for each byte (the web's latin1, which is windows-1252): for searches by offset. */
+export function decodeLatin1(bytes: Uint8Array): string {
+  return latin1.decode(bytes);
+}
+
+/** Joins byte arrays into a new one. */
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}

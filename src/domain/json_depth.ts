@@ -1,0 +1,73 @@
+/**
+ * A cap on the nesting of JSON: parsers and walkers recurse, so deeper values would exhaust the stack.
+ *
+ * @module
+ */
+import { decodeUtf8 } from "./bytes.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+
+/** The deepest nesting of arrays and objects that is parsed, compared or shown as JSON. */
+export const MAX_JSON_DEPTH = 512;
+
+const QUOTE = 0x22, BACKSLASH = 0x5c, OPEN_ARRAY = 0x5b, CLOSE_ARRAY = 0x5d, OPEN = 0x7b, CLOSE = 0x7d;
+
+/** True if the JSON in UTF-8 `bytes` nests deeper than {@linkcode MAX_JSON_DEPTH}: a scan, for use before a parser. */
+export function isTooDeep(bytes: Uint8Array): boolean {
+  // Each level needs an opening and a closing byte, so small files cannot be deep.
+  if (bytes.length <= 2 * MAX_JSON_DEPTH) return false;
+  // Searching for one byte is native: most files hold too few openers in all to be deep.
+  const openers = countUpTo(bytes, OPEN, MAX_JSON_DEPTH) + countUpTo(bytes, OPEN_ARRAY, MAX_JSON_DEPTH);
+  if (openers <= MAX_JSON_DEPTH) return false;
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index];
+    if (inString) {
+      if (byte === BACKSLASH) index++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (byte === OPEN || byte === OPEN_ARRAY) {
+      if (++depth > MAX_JSON_DEPTH) return true;
+    } else if (byte === CLOSE || byte === CLOSE_ARRAY) depth--;
+  }
+  return false;
+}
+
+/** Counts `byte`, and stops one past `limit`. */
+function countUpTo(bytes: Uint8Array, byte: number, limit: number): number {
+  let count = 0;
+  for (let at = bytes.indexOf(byte); at !== -1 && count <= limit; at = bytes.indexOf(byte, at + 1)) count++;
+  return count;
+}
+
+/** Returns `json`, or `undefined` if it nests deeper than {@linkcode MAX_JSON_DEPTH}. Walks it level by level. */
+export function unlessTooDeep(json: JsonValue | undefined): JsonValue | undefined {
+  let level = [json].filter(isContainer);
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > MAX_JSON_DEPTH) return undefined;
+    level = level.flatMap((value) => Object.values(value)).filter(isContainer);
+  }
+  return json;
+}
+
+function isContainer(value: JsonValue | undefined): value is JsonObject | readonly JsonValue[] {
+  return typeof value === "object" && value !== null;
+}
+
+/**
+ * Returns the JSON in UTF-8 bytes, and its text without a byte order mark; `undefined` if the bytes are not JSON, or
+ * nest deeper than {@linkcode MAX_JSON_DEPTH}. Any other error is thrown: it says nothing about the bytes.
+ */
+export function parseShallow(
+  bytes: Uint8Array,
+): { readonly text: string; readonly json: JsonValue } | undefined {
+  try {
+    const text = decodeUtf8(bytes);
+    const json = unlessTooDeep(JSON.parse(text));
+    return json === undefined ? undefined : { text, json };
+  } catch (error) {
+    // The decoder throws a TypeError, the parser a SyntaxError.
+    if (error instanceof TypeError || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Reads the manifest without a schema library, for the start of `ls`. It is a cache that may be torn, old or missing: then
+ * `ls` and `show` rebuild it from the turns, unjudged, which is never enough for a request.
+ *
+ * @module
+ */
+import { decodeUtf8Exactly } from "../../domain/bytes.ts";
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import { advanceManifest, type Manifest, MANIFEST_FORMAT } from "../../domain/manifest.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { checkSeal } from "../../domain/seal.ts";
+import type { Turn } from "../../domain/turn.ts";
+import { type SessionPaths, turnPath } from "../layout.ts";
+import { readSafely, type Refused } from "./safe_open.ts";
+import { formatVersion, readEnvelope } from "./turn_file.ts";
+
+/** The largest manifest that is read, in bytes; one of ours has about a thousand. */
+const MAX_MANIFEST_BYTES = 1024 * 1024;
+
+/** Result of reading the manifest. */
+export type ManifestFile =
+  | { readonly status: "ok"; readonly manifest: Manifest }
+  | { readonly status: "missing" }
+  /** Torn, edited, or of another session: rebuilt from the turns. */
+  | { readonly status: "garbled"; readonly message: string }
+  /** Of a later format: ignored and left alone. */
+  | { readonly status: "newer"; readonly message: string }
+  | Refused;
+
+/** Reads a session's manifest: checksum, shape and session id. Throws the runtime's errors. */
+export function readManifest(ports: Ports, paths: SessionPaths): ManifestFile {
+  const read = readSafely(ports, paths.manifest, { maxBytes: MAX_MANIFEST_BYTES });
+  // It is a cache: one that is too large to be read is rebuilt like any other that does not serve.
+  if (read.status === "refused" && read.code === "too_large") return garbled(read.message);
+  if (read.status !== "ok") return read;
+  let value: unknown;
+  try {
+    value = JSON.parse(decodeUtf8Exactly(read.bytes));
+  } catch {
+    return garbled("is not JSON in UTF-8");
+  }
+  if (!isJsonObject(value)) return garbled("is not a JSON object");
+  // Before the checksum: a later format may seal itself in another way.
+  const version = formatVersion(value, "reprise.manifest");
+  if (version !== null && version > 1) {
+    return {
+      status: "newer",
+      message: `has the format "reprise.manifest/${version}", newer than this version`,
+    };
+  }
+  if (checkSeal(read.bytes) === null) return garbled("does not fit its checksum");
+  if (!isManifest(value)) return garbled("does not have the shape of a manifest");
+  if (value.session !== paths.id) {
+    return garbled(`belongs to session ${JSON.stringify(value.session)}, not to this one`);
+  }
+  return { status: "ok", manifest: withoutSum(value) };
+}
+
+/** The checksum belongs to the file, not to the value: encoding it again adds a new one. */
+function withoutSum(value: Manifest & { readonly sum?: unknown }): Manifest {
+  const { sum: _sum, ...manifest } = value;
+  return manifest;
+}
+
+function garbled(message: string): ManifestFile {
+  return { status: "garbled", message };
+}
+
+/** True if `value` has the shape of a manifest of this version. */
+export function isManifest(value: unknown): value is Manifest {
+  return isJsonObject(value) && value.format === MANIFEST_FORMAT &&
+    isText(value.session) && isText(value.family) &&
+    (value.parent === undefined || isText(value.parent)) && typeof value.title === "string" &&
+    isInstant(value.created_at) && isInstant(value.updated_at) &&
+    isJsonObject(value.head) && isHead(value.head) &&
+    isOrdinal(value.run) && isText(value.state) &&
+    isJsonObject(value.pins) && isPins(value.pins) &&
+    isJsonObject(value.usage) && isUsage(value.usage) &&
+    (value.checkpoint === null || isJsonObject(value.checkpoint) && isCheckpoint(value.checkpoint));
+}
+
+function isHead(head: JsonObject): boolean {
+  return isOrdinal(head.turn) && isOrdinal(head.seq) && isSha256(head.sum);
+}
+
+function isPins(pins: JsonObject): boolean {
+  return isJsonObject(pins.fingerprint) && isFingerprint(pins.fingerprint) && isText(pins.model) &&
+    [pins.effort, pins.summary].every((setting) => setting === undefined || typeof setting === "string") &&
+    isSha256(pins.instructions) && isSha256(pins.tools) &&
+    Array.isArray(pins.permissions) && pins.permissions.every(isText) && isText(pins.workspace);
+}
+
+function isFingerprint(fingerprint: JsonObject): boolean {
+  return isText(fingerprint.provider) && isText(fingerprint.endpoint) &&
+    [fingerprint.portless, fingerprint.key].every((hash) => hash === undefined || isText(hash)) &&
+    (fingerprint.account === null || isText(fingerprint.account));
+}
+
+function isUsage(usage: JsonObject): boolean {
+  return isCount(usage.input_tokens) && isCount(usage.cached_tokens) && isCount(usage.output_tokens) &&
+    isCount(usage.reasoning_tokens);
+}
+
+function isCheckpoint({ turn, seq, to_turn, to_seq, opening_turn }: JsonObject): boolean {
+  return [turn, seq, to_turn, to_seq].every(isOrdinal) && (opening_turn === null || isOrdinal(opening_turn));
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isOrdinal(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
+}
+
+function isSha256(value: unknown): boolean {
+  return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+}
+
+function isInstant(value: unknown): boolean {
+  return typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
+}
+
+/** Number of turns that are read for a session without a usable manifest: `ls` stays quick. */
+const MAX_TURNS = 1000;
+
+/** The manifest that the first {@linkcode MAX_TURNS} turns give, or `null` if they do not give one. */
+export function rebuildLoosely(ports: Ports, paths: SessionPaths): Manifest | null {
+  let manifest: Manifest | null = null;
+  for (let number = 1; number <= MAX_TURNS; number++) {
+    const file = readEnvelope(ports, turnPath(paths, number));
+    if (file.status === "missing") break;
+    if (file.status === "damaged" || file.newer || !Array.isArray(file.value.events)) return manifest;
+    if (!file.value.events.every(isJsonObject)) return manifest;
+    const next = advancedOrNull(manifest, paths.id, file.value as unknown as Turn);
+    if (next === null) return manifest;
+    manifest = next;
+  }
+  return manifest;
+}
+
+function advancedOrNull(manifest: Manifest | null, session: string, turn: Turn): Manifest | null {
+  try {
+    const next = advanceManifest(manifest, session, turn);
+    return isManifest(next) ? next : null;
+  } catch (error) {
+    // The turn is sealed but does not have a turn's shape: fsck says where.
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}
