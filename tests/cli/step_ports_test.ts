@@ -121,7 +121,7 @@ Deno.test("a file that an argument names is looked for where the test keeps its 
   using played = await step();
   const { place } = played;
   Deno.writeTextFileSync(`${place.cwd}/system.md`, "Be brief.");
-  const directory = `${SESSIONS}end-completed`;
+  const directory = `${SESSIONS}fork-summarized`;
   const [first] = readSessionFile(denoFiles, directory, checkStepArguments).steps;
   assert.ok(first !== undefined);
   const args = first.args.map((arg) => arg === "Be brief." ? "@system.md" : arg);
@@ -178,7 +178,7 @@ async function leaderIn(directory: string): Promise<number> {
 Deno.test("no variable makes a played run stop, tell its requests or start another clock", async () => {
   await using sandbox = new Sandbox();
   const log = `${sandbox.directory}/log`;
-  const where = ["--fixture", `${SESSIONS}end-completed/1`];
+  const where = ["--fixture", `${SESSIONS}fork-summarized/1`];
   const called = await sandbox.call(["run", "--json", "--new", "-s", "s", ...where, "Hello?"], {
     env: {
       REPRISE_PLAY_STOP: "SIGKILL 1",

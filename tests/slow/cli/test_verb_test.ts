@@ -8,7 +8,7 @@ import { answer, functionCall } from "../../support/responses_server.ts";
 import { assertError, HELLO, Place, READS_A, together } from "../../cli/harness.ts";
 
 const SESSIONS = new URL("../../sessions/", import.meta.url).pathname;
-const WHOLE = `${SESSIONS}end-completed-with-tools`;
+const WHOLE = `${SESSIONS}read`;
 const TURN = "expect/s/turns/000003.json";
 const ASKED = "1/exchanges/0002/request.json";
 
@@ -160,7 +160,7 @@ together("a session test is the same anywhere", {
   "in another directory, home, time zone and locale": async () => {
     await using sandbox = new Sandbox();
     copyBelow(WHOLE, `${sandbox.workspace}/deep/er/kept`);
-    copyBelow(`${SESSIONS}end-completed-in-workspace`, `${sandbox.workspace}/deep/er/run`);
+    copyBelow(`${SESSIONS}calls`, `${sandbox.workspace}/deep/er/run`);
     const env = {
       ...{ TZ: "Pacific/Chatham", LC_ALL: "tr_TR.UTF-8", LANG: "tr_TR.UTF-8", HOME: "/" },
       ...{ OPENAI_API_KEY: "x", REPRISE_REASONING_REPLAY: "0" },
@@ -306,7 +306,7 @@ together("a test run can be ended early", {
       sandbox,
       "a",
       replaceIn("session.json", '"1",\n        "--new"', '"100",\n        "--new"'),
-      `${SESSIONS}end-timed-out`,
+      `${SESSIONS}budgets`,
     );
     const temporary = `${sandbox.directory}/temporary`;
     Deno.mkdirSync(temporary);
