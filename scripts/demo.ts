@@ -5,8 +5,7 @@
  * @module
  */
 import type { RunEvent } from "../src/run/events.ts";
-import { DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "./demo/prompts.ts";
-import { copyWorkspace } from "./demo/workspace.ts";
+import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "./demo/scene.ts";
 import { run } from "./process.ts";
 import { runScript, say } from "./terminal.ts";
 

@@ -7,8 +7,7 @@
  *
  * @module
  */
-import { DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "./demo/prompts.ts";
-import { copyWorkspace } from "./demo/workspace.ts";
+import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "./demo/scene.ts";
 import {
   answer,
   functionCall,

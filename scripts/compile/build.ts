@@ -1,7 +1,11 @@
+/**
+ * Compiles the binary.
+ *
+ * @module
+ */
 import { join } from "node:path";
 import { RepriseError } from "../../src/domain/errors.ts";
 import { type Finished, outputOf, run } from "../process.ts";
-import { PERMISSION_FLAGS } from "./permissions.ts";
 import { COMPILER_VERSION, runtimeFromNpm } from "./runtime_from_npm.ts";
 import { hostTarget, type Target, TARGETS } from "./targets.ts";
 
@@ -145,3 +149,10 @@ function runtimeUnreachable(finished: Finished): RepriseError {
 function toolFailed(what: string, finished: Finished): RepriseError {
   return new RepriseError("unexpected", `Cannot ${what}: exit code ${finished.code}\n${outputOf(finished)}`);
 }
+
+/**
+ * The permissions compiled into the binary, as flags of `deno compile`: all of them. With any fewer, Deno resolves each
+ * path before the kernel gets it, and a directory that is exchanged for a link in between leads a write outside of the
+ * workspace. docs/security.md says what guards each kind of access instead.
+ */
+export const PERMISSION_FLAGS: readonly string[] = ["--allow-all"];

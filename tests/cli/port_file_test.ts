@@ -1,7 +1,7 @@
 /** What `--port-file` replaces and removes: port files of servers, and nothing else. */
 import assert from "node:assert/strict";
 import { livePorts } from "../../src/cli/live_ports.ts";
-import { PortFile } from "../../src/cli/serve/port_file.ts";
+import { PortFile } from "../../src/cli/serve/server_process.ts";
 import { writeFixture } from "../support/fixture.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { assertError, together } from "./harness.ts";

@@ -4,15 +4,15 @@
  *
  * @module
  */
+import { messagesRequest } from "../../src/apis/messages/rules/request.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
-import { makePlace, type TestPlace } from "../../src/cli/test/place.ts";
+import { createScratch, type TestScratch } from "../../src/cli/test/scratch.ts";
 import { playStep } from "../../src/cli/test/step.ts";
 import type { SessionEvent } from "../../src/domain/event.ts";
 import type { ProviderKind } from "../../src/domain/fingerprint.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import type { DropReason, Turn } from "../../src/domain/turn.ts";
 import type { StepKill } from "../../src/fixture/session/session_file.ts";
-import { messagesRequest } from "../../src/apis/messages/rules/request.ts";
 import { type GivenExchange, writeFixture } from "./fixture.ts";
 import { messagesEvents } from "./messages_server/events.ts";
 import { MessagesMint } from "./messages_server/mint.ts";
@@ -65,20 +65,20 @@ export interface PlayedRun {
 /** A session `s` in a home of its own. */
 export class PlayedSession implements AsyncDisposable {
   readonly #directory: string;
-  readonly #place: TestPlace;
+  readonly #scratch: TestScratch;
   readonly #mint = new Mint(DIALECTS.openai, "org-test");
   readonly #messagesMint = new MessagesMint(() => true);
   #runs = 0;
 
-  private constructor(directory: string, place: TestPlace) {
+  private constructor(directory: string, scratch: TestScratch) {
     this.#directory = directory;
-    this.#place = place;
+    this.#scratch = scratch;
   }
 
   /** Creates a home, and a workspace that holds `files`. */
   static async open(files: Readonly<Record<string, string>> = {}): Promise<PlayedSession> {
     const directory = Deno.makeTempDirSync({ prefix: "reprise-test-" });
-    const session = new PlayedSession(directory, await makePlace(livePorts(), directory));
+    const session = new PlayedSession(directory, await createScratch(livePorts(), directory));
     for (const [name, content] of Object.entries(files)) {
       Deno.writeTextFileSync(`${session.workspace}/${name}`, content);
     }
@@ -87,7 +87,7 @@ export class PlayedSession implements AsyncDisposable {
 
   /** The directory of the tools. */
   get workspace(): string {
-    return this.#place.workspace;
+    return this.#scratch.workspace;
   }
 
   /** Plays the next run. The first one begins the session. */
@@ -122,7 +122,7 @@ export class PlayedSession implements AsyncDisposable {
       ...(kill === undefined ? {} : { kill }),
     }, {
       ports: livePorts(),
-      place: this.#place,
+      scratch: this.#scratch,
       fixture,
       clock: createdAt(number),
       signal: new AbortController().signal,
@@ -183,7 +183,7 @@ export class PlayedSession implements AsyncDisposable {
 
   /** The turns of the session, oldest first. */
   turns(): Turn[] {
-    const directory = `${this.#place.home}/sessions/s/turns`;
+    const directory = `${this.#scratch.home}/sessions/s/turns`;
     return [...Deno.readDirSync(directory)].map(({ name }) => name).sort()
       .map((name) => JSON.parse(Deno.readTextFileSync(`${directory}/${name}`)));
   }
@@ -201,7 +201,7 @@ export class PlayedSession implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#place[Symbol.dispose]();
+    this.#scratch[Symbol.dispose]();
     await Deno.remove(this.#directory, { recursive: true });
   }
 }

@@ -27,8 +27,8 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { recordingScrubber } from "./recording_scrubber.ts";
 import { type CalledRun, replayCall } from "./replay_arguments.ts";
 import type { RunTarget } from "./run_plan.ts";
-import { divergenceLines } from "../test/divergence.ts";
-import { playTest } from "../test/play_test.ts";
+import { divergenceLines } from "../test/compare.ts";
+import { playTest } from "../test/runner.ts";
 import { VERSION } from "../version.ts";
 
 /** Where a run is recorded, and the session that it is a run of. */

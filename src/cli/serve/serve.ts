@@ -16,15 +16,13 @@ import { type ServeEvent, startReplayServers } from "../../fixture/serve/server.
 import type { ServeFlags } from "./command.ts";
 import { makeOutput } from "../context.ts";
 import { unsetVariables } from "../environment.ts";
-import { openEventOutput } from "./event_output.ts";
+import { openEventOutput, ordinaryEnd, PortFile } from "./server_process.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { PortFile } from "./port_file.ts";
 import { PROVIDER_ACCESS } from "../run/providers.ts";
 import { unaskedNote } from "./recording_notes.ts";
 import { representing } from "../run/represented.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { type ServeSummary, ServeView } from "./serve_view.ts";
-import { ordinaryEnd } from "./graceful_shutdown.ts";
 import { clientEnvironment, runWrapped, variablesPast } from "./wrapped_command.ts";
 
 /** What clients that are given no token send as their key. */

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../../scripts/demo/prompts.ts";
-import { copyWorkspace } from "../../../scripts/demo/workspace.ts";
+import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../../scripts/demo/scene.ts";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import { says, startMessagesServer, text, thinking, toolUse } from "../../support/messages_server.ts";
 import { type Called, ending, events, Sandbox } from "../../support/reprise.ts";

@@ -77,7 +77,7 @@ const DIVERGENCES: Readonly<Record<string, readonly [(directory: string) => void
   ],
   "where a request goes": [
     replaceIn(ASKED, "/v1/responses", "/v2/responses"),
-    /"request",.*elsewhere.*"expected":"POST \/v2\/responses","received":"POST \/v1\/responses"/,
+    /"request",.*another path.*"expected":"POST \/v2\/responses","received":"POST \/v1\/responses"/,
   ],
   "an exchange too many": [
     (directory) => copyBelow(`${directory}/1/exchanges/0002`, `${directory}/1/exchanges/0003`),
@@ -374,7 +374,7 @@ together("a step is told, and told of, by where it is played", {
     const nowhere = `${sandbox.directory}/nowhere`;
     const called = await sandbox.call(["test", "tests"], { env: { TMPDIR: nowhere } });
     assert.equal(called.code, 14, called.stdout);
-    assert.match(called.stdout, /Cannot make a scratch directory.*nowhere"/);
+    assert.match(called.stdout, /Cannot create a scratch directory.*nowhere"/);
   },
 });
 

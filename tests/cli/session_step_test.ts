@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { livePorts, type ProgramPorts } from "../../src/cli/live_ports.ts";
-import { makePlace } from "../../src/cli/test/place.ts";
-import { playStep } from "../../src/cli/test/step.ts";
-import { StepProcess, type StepSurroundings } from "../../src/cli/test/step_ports.ts";
+import { createScratch } from "../../src/cli/test/scratch.ts";
+import { playStep, type StepContext, StepProcess } from "../../src/cli/test/step.ts";
 import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import { readSessionFile, type StepKill } from "../../src/fixture/session/session_file.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
@@ -19,20 +18,20 @@ const SAVED = { type: "turn.saved", turn: 2 };
 const REQUEST = { url: "https://example.com/v1/responses?a=b", headers: {}, body: "{}" };
 
 /** A step of an empty test, with whatever is given to it. */
-async function step(given: Partial<StepSurroundings> = {}) {
+async function step(given: Partial<StepContext> = {}) {
   const directory = Deno.makeTempDirSync();
-  const place = await makePlace(livePorts(), directory);
+  const scratch = await createScratch(livePorts(), directory);
   return {
-    place,
+    scratch,
     process: new StepProcess(livePorts(), {
-      place,
+      scratch,
       clock: CLOCK,
       stdin: undefined,
       kill: undefined,
       ...given,
     }),
     [Symbol.dispose]() {
-      place[Symbol.dispose]();
+      scratch[Symbol.dispose]();
       Deno.removeSync(directory);
     },
   };
@@ -52,16 +51,18 @@ const answered = () => Promise.resolve({ status: 200 } as HttpResponse);
 
 Deno.test("a killed step has no effect after the line of its turn: no file, no request, no output; and it is waited for", async () => {
   using killed = await step({ kill: kill() });
-  const { process, place } = killed;
+  const { process, scratch } = killed;
   const { signal } = new AbortController();
   let isOver = false;
   const code = await process.run(async (ports) => {
     const send = ports.wrapSend(answered);
     await send(REQUEST, signal);
     print(ports, `${JSON.stringify({ ...SAVED, turn: 1 })}\n${JSON.stringify(SAVED)}`);
-    ports.files.makeDirectory(`${place.root}/before`, 0o700);
+    ports.files.makeDirectory(`${scratch.root}/before`, 0o700);
     print(ports, "\n");
-    assert.throws(() => ports.files.makeDirectory(`${place.root}/after`, 0o700), { name: "GoneError" });
+    assert.throws(() => ports.files.makeDirectory(`${scratch.root}/after`, 0o700), {
+      name: "StepEndedError",
+    });
     await assert.rejects(send(REQUEST, signal));
     print(ports, '{"type":"run.ended"}\n');
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -71,8 +72,8 @@ Deno.test("a killed step has no effect after the line of its turn: no file, no r
   assert.deepEqual([code, isOver], [137, true]);
   assert.deepEqual(process.lines, [{ ...SAVED, turn: 1 }, SAVED]);
   assert.deepEqual(process.requests, [{ method: "POST", path: "/v1/responses?a=b", body: "{}" }]);
-  assert.deepEqual([...Deno.readDirSync(place.root)].map(({ name }) => name).includes("before"), true);
-  assert.throws(() => Deno.statSync(`${place.root}/after`), Deno.errors.NotFound);
+  assert.deepEqual([...Deno.readDirSync(scratch.root)].map(({ name }) => name).includes("before"), true);
+  assert.throws(() => Deno.statSync(`${scratch.root}/after`), Deno.errors.NotFound);
 });
 
 Deno.test("a step that is sent a signal decides about its end; without a listener it ends at once, as a process does", async () => {
@@ -90,23 +91,23 @@ Deno.test("a step that is sent a signal decides about its end; without a listene
   const ended = hanging.process.run(() => new Promise(() => {}));
   hanging.process.signal("SIGTERM");
   assert.equal(await ended, 143);
-  assert.throws(() => hanging.process.ports.files.list(hanging.place.root));
+  assert.throws(() => hanging.process.ports.files.list(hanging.scratch.root));
 });
 
 Deno.test("a step sees nothing of the environment, the directory, the streams and the time of who plays it", async () => {
   const played = await step({ stdin: "from the test" });
   using _step = played;
-  const { place, process: { ports } } = played;
+  const { scratch, process: { ports } } = played;
   const names = ["HOME", "TMPDIR", "NO_COLOR", "OPENAI_API_KEY", "REPRISE_MODEL", "XDG_DATA_HOME"];
   Deno.env.set("OPENAI_API_KEY", "sk-live");
   try {
     const values = names.map((name) => ports.env(name));
-    assert.deepEqual(values, [place.user, place.temporary, "1", undefined, undefined, undefined]);
+    assert.deepEqual(values, [scratch.user, scratch.temporary, "1", undefined, undefined, undefined]);
   } finally {
     Deno.env.delete("OPENAI_API_KEY");
   }
   assert.equal(ports.env("PATH"), Deno.env.get("PATH"));
-  assert.equal(ports.workingDirectory(), place.cwd);
+  assert.equal(ports.workingDirectory(), scratch.cwd);
   assert.equal(await new Response(ports.stdin.readable).text(), "from the test");
   assert.deepEqual([ports.stdin, ports.stdout, ports.stderr].map((each) => each.isTerminal()), [
     false,
@@ -119,8 +120,8 @@ Deno.test("a step sees nothing of the environment, the directory, the streams an
 
 Deno.test("a file that an argument names is looked for where the test keeps its files", async () => {
   using played = await step();
-  const { place } = played;
-  Deno.writeTextFileSync(`${place.cwd}/system.md`, "Be brief.");
+  const { scratch } = played;
+  Deno.writeTextFileSync(`${scratch.cwd}/system.md`, "Be brief.");
   const directory = `${SESSIONS}fork-summarized`;
   const [first] = readSessionFile(denoFiles, directory, checkStepArguments).steps;
   assert.ok(first !== undefined);
@@ -130,7 +131,7 @@ Deno.test("a file that an argument names is looked for where the test keeps its 
   const fixture = `${directory}/1`;
   const end = await playStep({ ...first, args }, {
     ports: livePorts(),
-    place,
+    scratch,
     fixture,
     clock: CLOCK,
     signal,

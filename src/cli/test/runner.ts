@@ -1,56 +1,59 @@
 /**
- * One session test from start to end.
+ * Runs session tests: one from start to end, and several at a time.
  *
  * @module
  */
 import { asReprError, type RepriseError } from "../../domain/errors.ts";
 import type { Files } from "../../domain/ports.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
-import { readCallPlayer } from "../../fixture/session/tools_file.ts";
 import { readSessionFile, type SessionFile } from "../../fixture/session/session_file.ts";
+import { readCallPlayer } from "../../fixture/session/tools_file.ts";
 import { fileError, systemCode } from "../../store/fs_errors.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { checkStepArguments } from "../step_arguments.ts";
-import { compareEnd, compareRequests, compareSessions, compareUse } from "./compare.ts";
-import type { Divergence } from "./divergence.ts";
-import { expectedState, type Rewritten, sessionState } from "./expectation.ts";
-import type { FoundTest } from "./find.ts";
-import { makePlace } from "./place.ts";
-import { requireSealedStart } from "./start.ts";
+import { compareEnd, compareRequests, compareSessions, compareUse, type Divergence } from "./compare.ts";
+import { expectedState, type PlayedStep, type Rewritten, sessionState, updateTest } from "./expectation.ts";
+import { createScratch, requireSealedStart } from "./scratch.ts";
 import { playStep } from "./step.ts";
-import { type PlayedStep, updateTest } from "./update.ts";
 
-/** What became of a test. */
-export interface TestResult {
-  /** Its folder, as it was named. */
+/** A folder with a `session.json`. */
+export interface SessionTest {
+  /** The path as the user gave it, or below a folder that the user gave. */
   readonly name: string;
-  /** Its promise; `null` where the folder could not be read or does not say it. */
+  readonly directory: string;
+}
+
+/** The result of a test. */
+export interface TestResult {
+  /** The name of the test. */
+  readonly name: string;
+  /** Its promise; `null` if the folder could not be read or does not say it. */
   readonly note: string | null;
   readonly divergences: readonly Divergence[];
   /** Why it could not be played; `null` otherwise. */
   readonly error: RepriseError | null;
-  /** What `--update` rewrote, and what it took away: paths below the folder. */
+  /** Files that `--update` rewrote and removed: paths below the folder. */
   readonly updated: readonly string[];
   readonly removed: readonly string[];
   readonly seconds: number;
 }
 
-/** How tests are played. */
-export interface TestPlay {
-  /** Those of the program that plays them. */
+/** The circumstances of a test. */
+export interface TestOptions {
+  /** The ports of the program that plays it. */
   readonly ports: ProgramPorts;
-  /** What is rewritten where the steps end as they should: `expect/` alone needs the recorded requests too. */
+  /** Files to rewrite if the steps end as they should; `expect` also requires the recorded requests. */
   readonly update: "everything" | "expect" | null;
   readonly signal: AbortSignal;
 }
 
-/** Plays a test. Does not throw: what is wrong with the folder is part of the result. */
-export async function playTest({ name, directory }: FoundTest, play: TestPlay): Promise<TestResult> {
+/** Plays a test. Does not throw: an error of the folder is part of the result. */
+export async function playTest({ name, directory }: SessionTest, options: TestOptions): Promise<TestResult> {
   const began = performance.now();
-  const told = { note: null as string | null };
+  let note: string | null = null;
   const result = (rest: Partial<TestResult>): TestResult => ({
     name,
-    ...told,
+    note,
     divergences: [],
     error: null,
     updated: [],
@@ -59,11 +62,11 @@ export async function playTest({ name, directory }: FoundTest, play: TestPlay): 
     ...rest,
   });
   try {
-    const session = readSessionFile(play.ports.files, directory, checkStepArguments);
-    told.note = session.note ?? null;
-    const first = await playSession(directory, session, play);
-    if (play.update !== "everything" || !isRewritten(first)) return result(first);
-    const again = await playSession(directory, session, { ...play, update: null });
+    const session = readSessionFile(options.ports.files, directory, checkStepArguments);
+    note = session.note ?? null;
+    const first = await playSession(directory, session, options);
+    if (options.update !== "everything" || !isRewritten(first)) return result(first);
+    const again = await playSession(directory, session, { ...options, update: null });
     return result({ ...first, divergences: again.divergences.map(asUnsteady) });
   } catch (error) {
     const isSystem = systemCode(error) !== null;
@@ -79,7 +82,7 @@ function isRewritten({ updated, removed }: Rewritten): boolean {
   return updated.length > 0 || removed.length > 0;
 }
 
-/** What differs from what the play before it has written: no later one will pass either. */
+/** A divergence from the files that the play before has just written: no later play passes either. */
 function asUnsteady({ where, ...divergence }: Divergence): Divergence {
   return { ...divergence, where: `${where}, played once more` };
 }
@@ -87,7 +90,7 @@ function asUnsteady({ where, ...divergence }: Divergence): Divergence {
 async function playSession(
   directory: string,
   { steps }: SessionFile,
-  { ports, update, signal }: TestPlay,
+  { ports, update, signal }: TestOptions,
 ): Promise<Played> {
   const { files } = ports;
   const fixtures = steps.map(({ fixture }) =>
@@ -95,8 +98,8 @@ async function playSession(
   );
   requireSealedStart(files, directory);
   const clockOf = (index: number) => steps[index]?.at ?? nearestClock(fixtures, index);
-  // Commands such as "ls -l" tell times of files: those of the test's own are the same in each play.
-  using place = await makePlace(ports, directory, new Date(clockOf(0)));
+  // Commands such as "ls -l" print the times of files: those of the workspace are the same in each play.
+  using scratch = await createScratch(ports, directory, new Date(clockOf(0)));
   const played: PlayedStep[] = [];
   const fixed: Divergence[] = [];
   const open: Divergence[] = [];
@@ -104,7 +107,7 @@ async function playSession(
     const fixture = fixtures[index] ?? null;
     const number = index + 1;
     const clock = clockOf(index);
-    const end = await playStep(step, { ports, place, fixture: fixture?.path ?? null, clock, signal });
+    const end = await playStep(step, { ports, scratch, fixture: fixture?.path ?? null, clock, signal });
     signal.throwIfAborted();
     played.push({ fixture, end });
     fixed.push(...compareEnd(step, end, number));
@@ -112,7 +115,7 @@ async function playSession(
     fixed.push(...compareUse(fixture, end, number));
     open.push(...compareRequests(fixture, end, number));
   }
-  const state = sessionState(place.home);
+  const state = sessionState(scratch.home);
   const rewrites = fixed.length === 0 &&
     (update === "everything" || (update === "expect" && open.length === 0));
   if (rewrites) return { divergences: [], ...updateTest(files, directory, { steps: played, state }) };
@@ -121,14 +124,14 @@ async function playSession(
   return { divergences: [...fixed, ...open], updated: [], removed: [] };
 }
 
-/** The fixture of a step. Its tools are read too, so that what is broken about them is told as such. */
+/** Reads the fixture of a step. Its tools are read too, so that a broken file among them is reported before the play. */
 function readWhole(files: Files, directory: string, name: string): Fixture {
   const fixture = readFixture(files, name === "." ? directory : `${directory}/${name}`);
   readCallPlayer(files, fixture);
   return fixture;
 }
 
-/** The clock of the last fixture before a step, else of the next one; long ago where there is none at all. */
+/** The clock of the last fixture before a step, else of the next one; a fixed one without any fixture. */
 function nearestClock(fixtures: readonly (Fixture | null)[], index: number): string {
   const isOne = (fixture: Fixture | null) => fixture !== null;
   const nearest = fixtures.slice(0, index).findLast(isOne) ?? fixtures.slice(index).find(isOne);
@@ -138,5 +141,38 @@ function nearestClock(fixtures: readonly (Fixture | null)[], index: number): str
 const NO_EXPECTATION: Divergence = {
   kind: "no_expectation",
   where: "expect/",
-  message: "is not there: --update writes it from what the session is now",
+  message: "is missing: --update writes it from the session as it is now",
 };
+
+/**
+ * Plays `tests`, `jobs` at a time, and yields their results in order, each as soon as those before it are yielded. A
+ * consumer that leaves the loop starts no further test; `abandon` is then called, and the running tests are awaited.
+ */
+export async function* inOrder<Test, Result>(
+  tests: readonly Test[],
+  jobs: number,
+  { play, abandon }: { readonly play: (test: Test) => Promise<Result>; readonly abandon: () => void },
+): AsyncGenerator<Result> {
+  const results = tests.map(() => Promise.withResolvers<Result>());
+  let next = 0;
+  const worker = async () => {
+    while (next < tests.length) {
+      const index = next++;
+      const slot = results[index] as PromiseWithResolvers<Result>;
+      await play(tests[index] as Test).then(slot.resolve, slot.reject);
+    }
+  };
+  const workers = Array.from({ length: Math.min(jobs, tests.length) }, worker);
+  let yielded = 0;
+  try {
+    for (const { promise } of results) {
+      const result = await promise;
+      yielded += 1;
+      yield result;
+    }
+  } finally {
+    if (yielded < tests.length || next < tests.length) abandon();
+    next = tests.length;
+    await Promise.all(workers);
+  }
+}
