@@ -68,8 +68,11 @@ const FOREIGN: Readonly<Record<string, readonly [make: (path: string) => void, w
   "a FIFO": [(path) => new Deno.Command("mkfifo", { args: [path] }).outputSync(), /it is no regular file/],
   "a link": [(path) => Deno.symlinkSync("/dev/null", path), /it is no regular file/],
   "a folder": [(path) => Deno.mkdirSync(path), /it is no regular file/],
-  "a user's file": [(path) => Deno.writeTextFileSync(path, "notes\n"), /holds something else than a port/],
-  "digits and more": [(path) => Deno.writeTextFileSync(path, "80\n81\n"), /holds something else than a port/],
+  "a user's file": [(path) => Deno.writeTextFileSync(path, "notes\n"), /holds something other than a port/],
+  "digits and more": [
+    (path) => Deno.writeTextFileSync(path, "80\n81\n"),
+    /holds something other than a port/,
+  ],
 };
 
 together(

@@ -1,5 +1,5 @@
 /**
- * What `record` and `serve` share as processes: the output of events, the port file, and the end by a signal.
+ * The process of `record` and `serve`: output of events, port file, and end by a signal.
  *
  * @module
  */
@@ -13,33 +13,33 @@ import { absolute } from "../settings.ts";
 import { onStopSignals } from "../stop_signals.ts";
 import { Printer } from "../terminal.ts";
 
-/** The flags that decide about it. */
+/** The flags that choose the output of events. */
 export interface EventFlags {
   readonly json?: true | undefined;
-  /** A file for the events, where stdout is the command's. */
+  /** A file for the events; stdout may belong to a wrapped command. */
   readonly events?: string | undefined;
 }
 
 /** Takes the events of a verb one by one. */
 export interface EventOutput extends Disposable {
-  /** True where stdout has them, and stderr need not tell them too. */
+  /** True if stdout has the events, so that stderr need not repeat them. */
   readonly onStdout: boolean;
-  /** One line. */
+  /** Writes one line. */
   write<Event extends { readonly type: string }>(event: Event): void;
 }
 
 /**
- * Opens it: `--events FILE` takes the lines, `-` being stdout; without it `--json` prints them, unless a command is wrapped: its stdout
- * is its own.
+ * Opens the output of events: the file of `--events` (`-` is stdout), else stdout with `--json`, unless a wrapped
+ * command has stdout to itself.
  *
- * @throws {RepriseError} `storage_…` where the file cannot be written.
+ * @throws {RepriseError} `storage_…` if the file cannot be written.
  */
 export function openEventOutput(
   output: Output,
   { json, events }: EventFlags,
   { wraps }: { readonly wraps: boolean },
 ): EventOutput {
-  // The runtime opens no streams by their names: these are open already.
+  // The runtime cannot open these by name.
   const isStderr = events === "/dev/stderr";
   const isStdout = events === "-" || events === "/dev/stdout";
   if (events !== undefined && !isStdout && !isStderr) return fileOutput(events);
@@ -71,33 +71,33 @@ function fileOutput(path: string): EventOutput {
   };
 }
 
-/** The ordinary end of a server. */
-export interface OrdinaryEnd extends Disposable {
-  /** Resolves with 0 once a signal came, or {@linkcode OrdinaryEnd.ask} was called. */
-  readonly came: Promise<0>;
-  ask(): void;
+/** The end of a server by a signal. */
+export interface GracefulShutdown extends Disposable {
+  /** Resolves with 0 after a signal or a call of {@linkcode GracefulShutdown.request}. */
+  readonly requested: Promise<0>;
+  request(): void;
 }
 
 /**
- * Listens for SIGINT, SIGTERM and SIGHUP from now on, which are the ordinary end of a server: so before anybody is told
- * that it is ready. A second signal ends the process at once: what is on disk is whole.
+ * Listens for SIGINT, SIGTERM and SIGHUP, the ordinary end of a server. Call it before the server says that it is ready.
+ * A second signal ends the process at once; files on disk are whole at any time.
  */
-export function ordinaryEnd(): OrdinaryEnd {
+export function gracefulShutdown(): GracefulShutdown {
   const { promise, resolve } = Promise.withResolvers<0>();
-  let asked = false;
+  let signalled = false;
   const ignoreSignals = onStopSignals((_signal, exitCode) => {
-    if (asked) Deno.exit(exitCode);
-    asked = true;
+    if (signalled) Deno.exit(exitCode);
+    signalled = true;
     resolve(0);
   });
   return {
-    came: promise,
-    ask: () => resolve(0),
+    requested: promise,
+    request: () => resolve(0),
     [Symbol.dispose]: ignoreSignals,
   };
 }
 
-/** What a server that was killed leaves there; a script may also have created the file, empty. */
+/** The content that a killed server left; empty if a script created the file. */
 const LEFT_BY_SERVER = /^(\d{1,5}\n)?$/;
 /** `65535` with its line end. */
 const MAX_BYTES = 6;
@@ -115,8 +115,7 @@ export class PortFile {
   }
 
   /**
-   * Writes the file: it is there whole or not at all. Disposing removes it, because nobody listens there any more,
-   * unless another file has its name by then.
+   * Writes the file atomically. Disposing removes it, unless another file has its name by then.
    *
    * @throws {RepriseError} `usage`, as the constructor; `storage_…`.
    */
@@ -140,7 +139,7 @@ export class PortFile {
         try {
           if (isSame(written, files.facts(path))) files.unlink(path);
         } catch {
-          // A server that cannot remove it has done what it was asked to do.
+          // The file outlives the server; the next one replaces it.
         }
       },
     };
@@ -154,7 +153,7 @@ export class PortFile {
       const isOurs = facts.kind === "file" && facts.size <= MAX_BYTES &&
         LEFT_BY_SERVER.test(new TextDecoder().decode(files.read(path)));
       if (isOurs) return;
-      const found = facts.kind === "file" ? "it holds something else than a port" : "it is no regular file";
+      const found = facts.kind === "file" ? "it holds something other than a port" : "it is no regular file";
       throw new RepriseError("usage", `Cannot write the port to ${JSON.stringify(path)}: ${found}`, {
         hint: "Name a new file: it is replaced, and removed when the server ends",
       });
