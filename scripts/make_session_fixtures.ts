@@ -1,6 +1,6 @@
 /**
- * Makes the folders of `tests/sessions` anew: all of them, or those whose names begin with one of the arguments. The
- * sessions are synthetic, yet every request in them was accepted by the tests' servers under the API's own rules.
+ * Creates the folders of `tests/sessions` again: all of them, or those whose names begin with one of the arguments. The
+ * sessions are synthetic, yet the tests' servers accepted every request in them under the API's own rules.
  *
  * After a change to prompts, tools or the request builder, `reprise test tests/sessions --update` is enough.
  *

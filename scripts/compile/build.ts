@@ -9,11 +9,11 @@ import { type Finished, outputOf, run } from "../process.ts";
 import { COMPILER_VERSION, runtimeFromNpm } from "./runtime_from_npm.ts";
 import { hostTarget, type Target, TARGETS } from "./targets.ts";
 
-/** What to build. */
+/** The binary to build. */
 export interface BuildOptions {
   /** The checkout that holds `main.ts`; an absolute path. */
   readonly root: string;
-  /** Where the executable goes; an absolute path. */
+  /** The path of the executable; absolute. */
   readonly out: string;
   /** `null` is the platform we run on. */
   readonly target: Target | null;
@@ -21,7 +21,7 @@ export interface BuildOptions {
   readonly runtimeFromNpm: boolean;
   /** Fail when deno.lock does not cover the imports. */
   readonly frozen: boolean;
-  /** Gets each line about what was done. */
+  /** Reports each step in a line. */
   readonly say: (line: string) => void;
 }
 

@@ -254,7 +254,7 @@ Deno.test("a session.json of another shape is refused: what is wrong, where, and
     assert.match(refusal(JSON.stringify({ format: SESSION_FORMAT, steps: "x" })), /^steps: .*expected array/);
     assert.match(steps(step, { ...step, kil: 1, env: {} }), /^steps\[1\]: .*"kil", "env"$/);
     assert.match(steps({ ...step, fixture, kill: { ...kill, at: 1 } }), /^steps\[0\]\.kill: .*"at"$/);
-    const onlyRun = "steps[0].kill: only a run with a fixture can be stopped behind a turn";
+    const onlyRun = "steps[0].kill: only a run with a fixture can be stopped after a turn";
     assert.equal(steps({ ...step, kill }), onlyRun);
     assert.equal(steps({ ...step, args: ["compact", "a"], fixture, kill }), onlyRun);
   } finally {
