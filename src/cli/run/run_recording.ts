@@ -12,7 +12,7 @@ import { type ExchangeEvent, FixtureWriter, secretLeft } from "../../fixture/rec
 import { leaksIn } from "../../fixture/secrets/scan.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
 import { createRecordingSend } from "../../fixture/session/recording_send.ts";
-import { SESSION_FORMAT, type SessionFile } from "../../fixture/session/session_file.ts";
+import { SESSION_FORMAT, type SessionTestFile } from "../../fixture/session/session_file.ts";
 import { recordedCalls } from "../../fixture/session/tools_file.ts";
 import type { Notice, RunEnded } from "../../run/events.ts";
 import type { RunSetup } from "../../run/setup.ts";
@@ -167,7 +167,7 @@ export class RunRecording {
     const { file: tools, outputs } = recordedCalls(turns);
     const { args, stdin, files } = replayCall(setup, called);
     const step = { args: [...args], ...(stdin === undefined ? {} : { stdin }) };
-    const session: SessionFile = {
+    const session: SessionTestFile = {
       format: SESSION_FORMAT,
       steps: [{ ...step, fixture: ".", exit: ended.exit_code, state: ended.state }],
     };

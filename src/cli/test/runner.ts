@@ -6,7 +6,7 @@
 import { asReprError, type RepriseError } from "../../domain/errors.ts";
 import type { Files } from "../../domain/ports.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
-import { readSessionFile, type SessionFile } from "../../fixture/session/session_file.ts";
+import { readSessionFile, type SessionTestFile } from "../../fixture/session/session_file.ts";
 import { readCallPlayer } from "../../fixture/session/tools_file.ts";
 import { fileError, systemCode } from "../../store/fs_errors.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -89,7 +89,7 @@ function asUnsteady({ where, ...divergence }: Divergence): Divergence {
 
 async function playSession(
   directory: string,
-  { steps }: SessionFile,
+  { steps }: SessionTestFile,
   { ports, update, signal }: TestOptions,
 ): Promise<Played> {
   const { files } = ports;
