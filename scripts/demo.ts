@@ -1,25 +1,24 @@
 /**
- * The idea in under a minute, offline: a recorded repair job in one process, a second question in another,
- * then what is on disk, what went back and why, and whether it is sound.
+ * The idea in under a minute, offline: a recorded repair job in one process, a second question in another, then the
+ * files on disk, the reasoning that goes back, and the check of all files.
  *
  * @module
  */
 import type { RunEvent } from "../src/run/events.ts";
-import { DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "./demo/prompts.ts";
-import { copyWorkspace } from "./demo/workspace.ts";
+import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "./demo/scene.ts";
 import { run } from "./process.ts";
 import { runScript, say } from "./terminal.ts";
 
 const root = new URL("../", import.meta.url).pathname;
 const PROGRAM = [Deno.execPath(), "run", "-A", "--quiet", `${root}main.ts`] as const;
-/** What the fixtures speak of: without the flag `explain` would ask about the base URL in force. */
+/** The base URL of the fixtures: without the flag `explain` would use the base URL in force. */
 const BASE_URL = "https://api.openai.com/v1";
 /** The turn file that is shown: the first answer of the model. */
 const SHOWN_TURN = "turns/000002.json";
-/** Longer lines are cut: a blob is no reading matter. */
+/** Longer lines are cut: blobs are of no use to readers. */
 const SHOWN_LINE = 400;
 
-/** Where the demo happens; gone afterwards. */
+/** The directories of the demo, which are removed at the end. */
 interface Scratch {
   readonly home: string;
   readonly workspace: string;
@@ -31,7 +30,7 @@ interface Part {
   readonly flags: readonly string[];
 }
 
-/** One run in a process of its own, shown as its events come. */
+/** Plays one run in a process of its own and shows its events as they come. */
 async function play({ home, workspace }: Scratch, { fixture, prompt, flags }: Part): Promise<void> {
   const args = ["run", "-s", DEMO_SESSION, ...flags, "--fixture", `fixtures/demo/${fixture}`];
   heading(`reprise ${[...args, ...DEMO_PERMISSIONS].map(quoted).join(" ")} ${JSON.stringify(prompt)}`);

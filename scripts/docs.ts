@@ -14,7 +14,7 @@ import * as z from "zod";
 import { EXIT_CODES } from "../src/domain/errors.ts";
 import { faultTables } from "../src/fixture/faults/plan.ts";
 import { FixtureFile, RequestFile, ResponseFile } from "../src/fixture/format.ts";
-import { SessionFile } from "../src/fixture/session/session_file.ts";
+import { SessionTestFile } from "../src/fixture/session/session_file.ts";
 import { ToolsFile } from "../src/fixture/session/tools_file.ts";
 import { rulesPage } from "./rules_page.ts";
 import { complain, say } from "./terminal.ts";
@@ -108,7 +108,7 @@ function fixtureSchema(): string {
     "request.json": RequestFile,
     "response.json": ResponseFile,
     "tools.json": ToolsFile,
-    "session.json": SessionFile,
+    "session.json": SessionTestFile,
   };
   const schema = {
     $schema: "https://json-schema.org/draft/2020-12/schema",

@@ -1,14 +1,13 @@
 /**
- * Makes `fixtures/demo/first` and `fixtures/demo/second` anew: the program runs twice against the tests' server,
- * which checks each request by the API's rules, and a tap in between keeps what crossed the wire. So the
- * fixtures are synthetic, yet every request in them is one that this version sends.
+ * Creates `fixtures/demo/first` and `fixtures/demo/second` again: the program runs twice against the tests' server,
+ * which checks each request by the API's rules, and a tap in between keeps the traffic. So the fixtures are synthetic,
+ * yet this version sends every request in them.
  *
  * Run it after a change to the default instructions, the tools or the request builder: `deno task fixtures`.
  *
  * @module
  */
-import { DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "./demo/prompts.ts";
-import { copyWorkspace } from "./demo/workspace.ts";
+import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "./demo/scene.ts";
 import { answer, message, reasoning, startResponsesServer } from "../tests/support/responses_server.ts";
 import { functionCall } from "../tests/support/responses_server/script.ts";
 import { sha256Hex } from "../src/domain/hash.ts";
@@ -21,7 +20,7 @@ import { run } from "./process.ts";
 const root = new URL("../", import.meta.url).pathname;
 const MODEL = "gpt-5.6";
 const SNAPSHOT = "gpt-5.6-2026-08-01";
-/** Where the clock of each replayed run starts. */
+/** The start of the clock of each replayed run. */
 const CREATED = ["2026-11-21T20:18:00.000Z", "2026-11-21T20:21:00.000Z"] as const;
 
 const SCRIPT = [
@@ -73,7 +72,7 @@ const SCRIPT = [
   ], { usage: usage(2041, 1792, 96, 48), model: SNAPSHOT }),
 ];
 
-/** A proxy on this machine that keeps each exchange as it passes. */
+/** A proxy on this machine that keeps each exchange. */
 class Tap {
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   readonly #upstream: string;

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** How to start a child process. */
+/** Options of a child process. */
 export interface RunOptions {
   readonly cwd?: string;
   /** Variables set on top of ours; `undefined` unsets one. */
@@ -9,7 +9,7 @@ export interface RunOptions {
   readonly timeout?: number;
 }
 
-/** How a child process ended and all that it wrote, decoded as UTF-8. */
+/** The outcome of a child process and its output, decoded as UTF-8. */
 export interface Finished {
   /** The exit code; 128 + the signal's number for a process that a signal ended. */
   readonly code: number;

@@ -1,15 +1,19 @@
+/**
+ * Compiles the binary.
+ *
+ * @module
+ */
 import { join } from "node:path";
 import { RepriseError } from "../../src/domain/errors.ts";
 import { type Finished, outputOf, run } from "../process.ts";
-import { PERMISSION_FLAGS } from "./permissions.ts";
 import { COMPILER_VERSION, runtimeFromNpm } from "./runtime_from_npm.ts";
 import { hostTarget, type Target, TARGETS } from "./targets.ts";
 
-/** What to build. */
+/** The binary to build. */
 export interface BuildOptions {
   /** The checkout that holds `main.ts`; an absolute path. */
   readonly root: string;
-  /** Where the executable goes; an absolute path. */
+  /** The path of the executable; absolute. */
   readonly out: string;
   /** `null` is the platform we run on. */
   readonly target: Target | null;
@@ -17,7 +21,7 @@ export interface BuildOptions {
   readonly runtimeFromNpm: boolean;
   /** Fail when deno.lock does not cover the imports. */
   readonly frozen: boolean;
-  /** Gets each line about what was done. */
+  /** Reports each step in a line. */
   readonly say: (line: string) => void;
 }
 
@@ -145,3 +149,10 @@ function runtimeUnreachable(finished: Finished): RepriseError {
 function toolFailed(what: string, finished: Finished): RepriseError {
   return new RepriseError("unexpected", `Cannot ${what}: exit code ${finished.code}\n${outputOf(finished)}`);
 }
+
+/**
+ * The permissions compiled into the binary, as flags of `deno compile`: all of them. With any fewer, Deno resolves each
+ * path before the kernel gets it, and a directory that is exchanged for a link in between leads a write outside of the
+ * workspace. docs/security.md says what guards each kind of access instead.
+ */
+export const PERMISSION_FLAGS: readonly string[] = ["--allow-all"];

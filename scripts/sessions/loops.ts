@@ -1,86 +1,89 @@
 /**
- * Loops of calls: with every kind of server, and with a model that calls what it should not.
+ * Loops of calls: with each kind of server, and with a model that makes mistakes.
  *
  * @module
  */
+import type { ProviderKind } from "../../src/domain/fingerprint.ts";
 import { read, shellArgv } from "../../tests/support/calls.ts";
+import { says, text, thinking, toolUse } from "../../tests/support/messages_server/script.ts";
 import { answer, type DialectName, message, reasoning } from "../../tests/support/responses_server.ts";
 import { functionCall } from "../../tests/support/responses_server/script.ts";
-import type { ProviderKind } from "../../src/domain/fingerprint.ts";
-import { HELLO } from "./ends.ts";
-import { goOn, type Scenario, type ScenarioStep } from "./scenario.ts";
+import { COMPLETED, HELLO, START, type Story, type StoryStep } from "./story.ts";
 
 const FILES = { "a.txt": "hello\n", "b.txt": "hello too\n" };
 const LIST = { path: null, pattern: null, depth: null };
-const COMPLETED = { exit: 0, state: "completed" } as const;
-const START = ["run", "--new", "-s", "s", "--instructions", "Be brief."];
+const readArgs = (path: string) => ({ path, offset: null, limit: null });
+const QUESTION = [...START, "What do the files say?"];
+const VERIFY: StoryStep = { args: ["verify", "s"], exit: 0 };
+const LOOKS = answer([
+  reasoning("I list first"),
+  message("Let me look.", { phase: "commentary" }),
+  functionCall("list_files", LIST),
+]);
+const READS_BOTH = answer([reasoning(), read("a.txt"), read("b.txt")]);
+const ANSWERS = answer([
+  reasoning("one", "two"),
+  reasoning(),
+  message("Both say hello.", { phase: "final_answer" }),
+]);
 
-/** Two steps with calls and an answer; then a second run. */
-function loop(
-  name: string,
-  note: string,
-  dialect: DialectName,
-  provider: ProviderKind,
-  ...further: readonly ScenarioStep[]
-): Scenario {
-  return {
-    name,
-    note,
+/** One loop with a server that differs from OpenAI's. */
+function like(name: string, dialect: DialectName, provider: ProviderKind, note: string): Story {
+  const step = { args: QUESTION, provider, dialect, answers: [LOOKS, ANSWERS], ...COMPLETED };
+  return { name: `loop-${name}`, note, workspace: FILES, steps: [step] };
+}
+
+/** The stories. */
+export const LOOPS: readonly Story[] = [
+  {
+    name: "loop",
+    note: "Parallel calls, phases and several reasoning items go back unchanged, in the next run too",
+    workspace: FILES,
+    steps: [
+      { args: QUESTION, answers: [LOOKS, READS_BOTH, ANSWERS], ...COMPLETED },
+      {
+        args: ["run", "-s", "s", "Sure?"],
+        answers: [answer([reasoning(), message("Still hello.", { phase: "final_answer" })])],
+        ...COMPLETED,
+      },
+      VERIFY,
+    ],
+  },
+  {
+    name: "loop-anthropic",
+    note: "Thinking goes back to Anthropic with its signature, before the calls that it led to",
     workspace: FILES,
     steps: [
       {
-        args: [...START, "What do the files say?"],
-        provider,
-        dialect,
-        answers: [
-          answer([
-            reasoning("I list first"),
-            message("Let me look.", { phase: "commentary" }),
-            functionCall("list_files", LIST),
-          ]),
-          answer([reasoning(), read("a.txt"), read("b.txt")]),
-          answer([
-            reasoning("one", "two"),
-            reasoning(),
-            message("Both say hello.", { phase: "final_answer" }),
-          ]),
+        args: QUESTION,
+        says: [
+          says([thinking("I list first"), text("Let me look."), toolUse("list_files", LIST)]),
+          says([toolUse("read_file", readArgs("a.txt")), toolUse("read_file", readArgs("b.txt"))]),
+          says([thinking("Both the same"), text("Both say hello.")]),
         ],
         ...COMPLETED,
       },
       {
-        args: goOn("Sure?"),
-        provider,
-        dialect,
-        answers: [answer([reasoning(), message("Still hello.", { phase: "final_answer" })])],
+        args: ["run", "-s", "s", "Sure?"],
+        says: [says([thinking("Yes"), text("Still hello.")])],
         ...COMPLETED,
       },
-      ...further,
+      VERIFY,
     ],
-  };
-}
-
-/** Them. */
-export const LOOPS: readonly Scenario[] = [
-  loop(
-    "loop",
-    "Parallel calls, phases and several reasoning items go back as they came",
-    "openai",
-    "openai",
-    { args: ["verify", "s"], exit: 0 },
-  ),
-  loop("loop-azure", "The same loop of calls with Azure", "azure", "azure"),
-  loop("loop-openrouter", "The same loop with a server like OpenRouter", "openrouter", "compatible"),
-  loop("loop-copilot", "The same loop with new ids in every event and no blob", "copilot", "compatible"),
-  loop("loop-lmstudio", "The same loop with a server like LM Studio", "lmstudio", "compatible"),
-  loop("loop-xai", "The same loop with a server like xAI's", "xai", "compatible"),
-  loop("loop-deepseek", "The same loop with a server like DeepSeek's", "deepseek", "compatible"),
+  },
+  like("azure", "azure", "azure", "The same loop with Azure"),
+  like("openrouter", "openrouter", "compatible", "The same loop with a server like OpenRouter"),
+  like("copilot", "copilot", "compatible", "The same loop with new ids in every event and no blob"),
+  like("lmstudio", "lmstudio", "compatible", "The same loop with a server like LM Studio"),
+  like("xai", "xai", "compatible", "The same loop with a server like xAI's"),
+  like("deepseek", "deepseek", "compatible", "The same loop with a server like DeepSeek's"),
   {
-    name: "calls-misused",
-    note: "What a model gets wrong becomes the result of its call, and the run goes on",
+    name: "calls",
+    note: "A wrong call gets an error as its result; a large output is cut for the model and kept whole",
     workspace: FILES,
     runsTools: true,
     steps: [{
-      args: [...START, "Try"],
+      args: [...START, "--allow", "shell", "Try"],
       answers: [
         answer([
           functionCall("launch_rockets", {}),
@@ -90,39 +93,10 @@ export const LOOPS: readonly Scenario[] = [
           functionCall("list_files", LIST, { callId: "call_same" }),
           read("../../etc/passwd"),
         ]),
+        answer([reasoning("Counting"), shellArgv("seq", "9000")]),
         HELLO,
       ],
       ...COMPLETED,
     }],
-  },
-  {
-    name: "calls-large-output",
-    note: "A large output goes whole into a blob; the model gets its head and its tail",
-    workspace: FILES,
-    runsTools: true,
-    steps: [{
-      args: [...START, "--allow", "shell", "Count"],
-      answers: [answer([reasoning("Counting"), shellArgv("seq", "9000")]), HELLO],
-      ...COMPLETED,
-    }],
-  },
-  {
-    name: "calls-of-failed",
-    note: "Calls of a failed response are never run, and no later request holds them",
-    workspace: FILES,
-    runsTools: true,
-    steps: [
-      {
-        args: [...START, "What is in a.txt?"],
-        answers: [
-          answer([reasoning("Looking"), read("a.txt")], {
-            end: { kind: "failed", error: { code: "server_error", message: "The server had an error" } },
-          }),
-        ],
-        exit: 10,
-        state: "failed",
-      },
-      { args: goOn(), answers: [HELLO], ...COMPLETED },
-    ],
   },
 ];

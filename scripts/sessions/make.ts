@@ -1,26 +1,26 @@
 /**
- * Makes a session fixture: each step runs against the tests' servers, which check its requests by the API's rules, and
+ * Creates a session test: each step runs against the tests' servers, which check its requests by the API's rules, and
  * is recorded; then it is played, with its faults and kills, and the next step begins from there.
  *
  * @module
  */
-import type { RequestFile, ResponseFile } from "../../src/fixture/format.ts";
-import { readable } from "../../src/fixture/format.ts";
+import { livePorts } from "../../src/cli/live_ports.ts";
+import { copyBelow } from "../../src/cli/test/files.ts";
+import { failureLines, isPassed } from "../../src/cli/test/reporters.ts";
+import { playTest } from "../../src/cli/test/runner.ts";
+import { createScratch, type TestScratch } from "../../src/cli/test/scratch.ts";
+import { playStep } from "../../src/cli/test/step.ts";
+import { readable, type RequestFile, type ResponseFile } from "../../src/fixture/format.ts";
 import { readFixture, readHeader } from "../../src/fixture/read.ts";
 import { sealAs, sealFixture } from "../../src/fixture/seal.ts";
 import { SESSION_FORMAT, type SessionStep } from "../../src/fixture/session/session_file.ts";
-import { livePorts } from "../../src/cli/live_ports.ts";
+import type { ToolsFile } from "../../src/fixture/session/tools_file.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
-import { copyBelow } from "../../src/cli/test/files.ts";
-import { makePlace, type TestPlace } from "../../src/cli/test/place.ts";
-import { playStep } from "../../src/cli/test/step.ts";
-import { playTest } from "../../src/cli/test/play_test.ts";
-import { failureLines, isPassed } from "../../src/cli/test/reporters.ts";
 import { startMessagesServer } from "../../tests/support/messages_server.ts";
 import type { ScriptedAnswer } from "../../tests/support/messages_server/script.ts";
 import { startResponsesServer } from "../../tests/support/responses_server.ts";
 import { run } from "../process.ts";
-import type { GivenAnswer, Scenario, ScenarioStep } from "./scenario.ts";
+import type { GivenAnswer, Story, StoryStep } from "./story.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const KEY = "sk-none";
@@ -40,14 +40,14 @@ const KEY_VARIABLES: Readonly<Record<string, string>> = {
 };
 const NOTE = "Synthetic: written by scripts/make_session_fixtures.ts, not recorded from any provider";
 
-/** What answers a scenario's steps: one server an API and organization, so that blobs of one step are known in the next. */
+/** The servers of a story: one for each API and organization, so that blobs of one step are known in the next. */
 class Servers implements AsyncDisposable {
   readonly #running = new Map<string, { baseUrl: string; stop(): Promise<void> }>();
   #responses: GivenAnswer[] = [];
   #messages: ScriptedAnswer[] = [];
 
-  /** The base URL of the one that answers `step`. */
-  baseUrlFor(step: ScenarioStep): string {
+  /** The base URL of the server that answers `step`. */
+  baseUrlFor(step: StoryStep): string {
     this.#responses = [...step.answers ?? []];
     this.#messages = [...step.says ?? []];
     const provider = providerOf(step);
@@ -62,7 +62,7 @@ class Servers implements AsyncDisposable {
             return typeof answer === "function" ? answer(request) : answer;
           },
           dialect,
-          // No two of them give out one id, as no two real ones do.
+          // No two servers issue the same id, as no two real ones do.
           idsFrom: this.#running.size * 0x1000,
           rules: organization === undefined && (provider === "openai" || provider === "azure")
             ? provider
@@ -70,7 +70,7 @@ class Servers implements AsyncDisposable {
           ...(organization === undefined ? {} : { organization }),
         }));
     this.#running.set(name, server);
-    // What was made at one port of this machine goes to another one too; at another path it does not.
+    // Reasoning from one port of this machine goes to another port too; at another path it does not.
     return step.baseUrl === undefined ? server.baseUrl : `${server.baseUrl}/elsewhere`;
   }
 
@@ -85,21 +85,21 @@ function next<Answer>(answers: Answer[]): Answer {
   return answer;
 }
 
-/** Makes `directory` anew. */
-export async function makeSession(directory: string, scenario: Scenario): Promise<void> {
+/** Creates `directory` again. */
+export async function makeSession(directory: string, story: Story): Promise<void> {
   await Deno.remove(directory, { recursive: true }).catch(() => {});
   Deno.mkdirSync(directory, { recursive: true });
-  if (scenario.runsTools === true) writeFiles(`${directory}/workspace`, scenario.workspace ?? {});
+  if (story.runsTools === true) writeFiles(`${directory}/workspace`, story.workspace ?? {});
   await using servers = new Servers();
   const steps: SessionStep[] = [];
   {
-    using place = await makePlace(livePorts(), directory);
-    for (const [index, step] of scenario.steps.entries()) {
+    using scratch = await createScratch(livePorts(), directory);
+    for (const [index, step] of story.steps.entries()) {
       const number = index + 1;
       const fixture = step.answers === undefined && step.says === undefined ? null : `${directory}/${number}`;
       const recorded = fixture === null
         ? { args: [...step.args] }
-        : await recordStep(scenario, step, { place, fixture, servers });
+        : await recordStep(story, step, { scratch, fixture, servers });
       if (fixture !== null) settleFixture(fixture, step, number);
       const called: SessionStep = {
         ...recorded,
@@ -114,46 +114,46 @@ export async function makeSession(directory: string, scenario: Scenario): Promis
       steps.push(called);
       const clock = called.at ?? "";
       const { signal } = new AbortController();
-      const end = await playStep(called, { ports: livePorts(), place, fixture, clock, signal });
+      const end = await playStep(called, { ports: livePorts(), scratch, fixture, clock, signal });
       if (end.exit !== step.exit || (step.state !== undefined && end.state !== step.state)) {
-        throw new Error(`${scenario.name}, step ${number}: ended ${end.state} ${end.exit}: ${end.said}`);
+        throw new Error(`${story.name}, step ${number}: ended ${end.state} ${end.exit}: ${end.said}`);
       }
     }
   }
   Deno.writeTextFileSync(
     `${directory}/session.json`,
-    readable({ format: SESSION_FORMAT, note: scenario.note, steps }),
+    readable({ format: SESSION_FORMAT, note: story.note, steps }),
   );
-  settleAddresses(directory, scenario);
-  const found = { name: scenario.name, directory };
+  settleHeaders(directory, story);
+  const found = { name: story.name, directory };
   for (const update of ["everything", null] as const) {
     const played = await playTest(found, {
       ports: livePorts(),
       update,
       signal: new AbortController().signal,
     });
-    if (!isPassed(played)) throw new Error(`${scenario.name}: ${failureLines(played).join("\n")}`);
+    if (!isPassed(played)) throw new Error(`${story.name}: ${failureLines(played).join("\n")}`);
   }
 }
 
 interface Recording {
-  readonly place: TestPlace;
+  readonly scratch: TestScratch;
   readonly fixture: string;
   readonly servers: Servers;
 }
 
-/** Runs a step against its server from where the played session stands, in a copy of its home. */
+/** Runs a step against its server in a copy of the home of the played session. */
 async function recordStep(
-  scenario: Scenario,
-  step: ScenarioStep,
-  { place, fixture, servers }: Recording,
+  story: Story,
+  step: StoryStep,
+  { scratch, fixture, servers }: Recording,
 ): Promise<{ readonly args: string[]; readonly stdin?: string }> {
-  const scratch = await Deno.makeTempDir();
+  const directory = await Deno.makeTempDir();
   try {
-    const [home, workspace] = [`${scratch}/home`, `${scratch}/workspace`];
-    copyBelow(place.home, home);
-    writeFiles(workspace, scenario.workspace ?? {});
-    if (scenario.runsTools === true) copyBelow(place.workspace, workspace);
+    const [home, workspace] = [`${directory}/home`, `${directory}/workspace`];
+    copyBelow(scratch.home, home);
+    writeFiles(workspace, story.workspace ?? {});
+    if (story.runsTools === true) copyBelow(scratch.workspace, workspace);
     const provider = providerOf(step);
     const model = step.model ?? (provider === "anthropic" ? "claude-sonnet-4-5" : "gpt-5.6");
     const [verb = "", ...args] = step.args;
@@ -175,20 +175,20 @@ async function recordStep(
       ...["--base-url", servers.baseUrlFor(step), "-w", workspace, "--record", fixture],
       ...args,
     ], {
-      cwd: scratch,
-      env: { [KEY_VARIABLES[provider] as string]: KEY, HOME: scratch, DENO_DIR: denoDirectory() },
+      cwd: directory,
+      env: { [KEY_VARIABLES[provider] as string]: KEY, HOME: directory, DENO_DIR: denoDirectory() },
       timeout: 60_000,
     });
-    if (!stdout.includes('"kind":"recorded"')) throw new Error(`${scenario.name}: ${stdout}${stderr}`);
+    if (!stdout.includes('"kind":"recorded"')) throw new Error(`${story.name}: ${stdout}${stderr}`);
     const { steps: [recorded] } = JSON.parse(Deno.readTextFileSync(`${fixture}/session.json`));
     return { args: recorded.args, ...(recorded.stdin === undefined ? {} : { stdin: recorded.stdin }) };
   } finally {
-    await Deno.remove(scratch, { recursive: true });
+    await Deno.remove(directory, { recursive: true });
   }
 }
 
-/** Times as they are in every recording of it, faults, and nothing of the session around it. */
-function settleFixture(fixture: string, step: ScenarioStep, number: number): void {
+/** Sets times that are the same in each recording and the faults, and removes the recorded session around the fixture. */
+function settleFixture(fixture: string, step: StoryStep, number: number): void {
   for (const name of ["session.json", "start", "expect"]) {
     try {
       Deno.removeSync(`${fixture}/${name}`, { recursive: true });
@@ -199,7 +199,7 @@ function settleFixture(fixture: string, step: ScenarioStep, number: number): voi
   const answered = (step.answers ?? step.says ?? []).length;
   for (const { name } of [...Deno.readDirSync(`${fixture}/exchanges`)]) {
     const exchange = `${fixture}/exchanges/${name}`;
-    // A run that is to be stopped in the middle was recorded beyond that.
+    // A run that is stopped in the middle was recorded beyond that.
     if (Number(name) > answered) {
       Deno.removeSync(exchange, { recursive: true });
       continue;
@@ -218,23 +218,27 @@ function settleFixture(fixture: string, step: ScenarioStep, number: number): voi
   readFixture(denoFiles, fixture);
 }
 
-/** The servers' ports are other ones each time; the folder says where such an API would be. */
-function settleAddresses(directory: string, { steps, runsTools }: Scenario): void {
+/**
+ * Replaces the servers' addresses, whose ports differ each time, by those of the real APIs, and drops `tools.json` from
+ * steps without calls and from stories that run their tools.
+ */
+function settleHeaders(directory: string, { steps, runsTools }: Story): void {
   for (const [index, step] of steps.entries()) {
     if (step.answers === undefined && step.says === undefined) continue;
     const fixture = `${directory}/${index + 1}`;
-    const { tools, ...header } = readHeader(denoFiles, fixture);
-    const base_url = step.baseUrl ?? BASE_URLS[providerOf(step)] as string;
-    if (runsTools === true) Deno.removeSync(`${fixture}/tools.json`);
+    const { tools: _tools, ...header } = readHeader(denoFiles, fixture);
+    const { calls }: ToolsFile = JSON.parse(Deno.readTextFileSync(`${fixture}/tools.json`));
+    const playsCalls = calls.length > 0 && runsTools !== true;
+    if (!playsCalls) Deno.removeSync(`${fixture}/tools.json`);
     sealAs(denoFiles, fixture, {
       ...header,
-      ...(runsTools === true || tools === undefined ? {} : { tools }),
-      base_url,
+      ...playsCalls ? { tools: "recorded" } : {},
+      base_url: step.baseUrl ?? BASE_URLS[providerOf(step)] as string,
     });
   }
 }
 
-function providerOf(step: ScenarioStep): string {
+function providerOf(step: StoryStep): string {
   return step.provider ?? (step.says === undefined ? "openai" : "anthropic");
 }
 

@@ -13,7 +13,7 @@ export type InputStream = Pick<typeof Deno.stdin, "isTerminal" | "read" | "readS
 
 /**
  * Everything that the program takes from its process and that leaves it: one value, so that `test` calls the program with
- * another one and needs nothing else (src/cli/test/step_ports.ts).
+ * another one and needs nothing else (src/cli/test/step.ts).
  */
 export interface ProgramPorts extends Ports {
   readonly stdin: InputStream;

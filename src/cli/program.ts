@@ -73,7 +73,7 @@ export function splitCommand(
   const verb = VERBS.find(({ name }) => name === args[0]);
   const cut = verb?.arguments.includes(WRAPPED_COMMAND) ? args.indexOf("--") : -1;
   if (cut !== -1 && cut === args.length - 1) {
-    throw new RepriseError("usage", `Cannot run a command for ${args[0]}: no command after --`, {
+    throw new RepriseError("usage", "No command after --", {
       hint: "Did a shell variable expand to nothing? Leave -- out to serve or record until SIGTERM",
     });
   }

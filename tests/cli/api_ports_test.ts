@@ -267,7 +267,7 @@ together("under -- CMD each API has its own port", {
     assert.equal(unasked.code, 7, unasked.stderr);
     assert.match(
       unasked.stderr,
-      /error: No exchange was played[^\n]*\nhint: The command asked nothing [^\n]*--allow-unused/,
+      /error: No exchange was played[^\n]*\nhint: The command sent nothing [^\n]*--allow-unused/,
     );
     assert.equal((await run("--allow-unused", "--", "true")).code, 0);
     assert.equal((await run("--", "sh", "-c", "exit 3")).code, 3, "the command's own exit code comes first");

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import head from "../../fixtures/demo/head.json" with { type: "json" };
-import { DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/prompts.ts";
-import { copyWorkspace } from "../../scripts/demo/workspace.ts";
+import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/scene.ts";
 import { ending, PROGRAM, Sandbox } from "../support/reprise.ts";
 
 const root = new URL("../../", import.meta.url).pathname;

@@ -1,4 +1,4 @@
-/** What a run may do, as it is told; `tests/sessions` has a folder for each way to allow and deny. */
+/** Permissions of a run, as it reports them; tests/unit/cli/run/permissions_test.ts has a row for each way to allow and deny. */
 import assert from "node:assert/strict";
 import { ending, events } from "../support/reprise.ts";
 import { assertError, Place, together } from "./harness.ts";

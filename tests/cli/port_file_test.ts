@@ -1,7 +1,7 @@
 /** What `--port-file` replaces and removes: port files of servers, and nothing else. */
 import assert from "node:assert/strict";
 import { livePorts } from "../../src/cli/live_ports.ts";
-import { PortFile } from "../../src/cli/serve/port_file.ts";
+import { PortFile } from "../../src/cli/serve/server_process.ts";
 import { writeFixture } from "../support/fixture.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { assertError, together } from "./harness.ts";
@@ -68,8 +68,11 @@ const FOREIGN: Readonly<Record<string, readonly [make: (path: string) => void, w
   "a FIFO": [(path) => new Deno.Command("mkfifo", { args: [path] }).outputSync(), /it is no regular file/],
   "a link": [(path) => Deno.symlinkSync("/dev/null", path), /it is no regular file/],
   "a folder": [(path) => Deno.mkdirSync(path), /it is no regular file/],
-  "a user's file": [(path) => Deno.writeTextFileSync(path, "notes\n"), /holds something else than a port/],
-  "digits and more": [(path) => Deno.writeTextFileSync(path, "80\n81\n"), /holds something else than a port/],
+  "a user's file": [(path) => Deno.writeTextFileSync(path, "notes\n"), /holds something other than a port/],
+  "digits and more": [
+    (path) => Deno.writeTextFileSync(path, "80\n81\n"),
+    /holds something other than a port/,
+  ],
 };
 
 together(

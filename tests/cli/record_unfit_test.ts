@@ -43,7 +43,7 @@ Deno.test({
       called.stderr,
       /not recorded: request 2, POST \/v1\/responses: a fixture cannot hold its method, status/,
     );
-    assert.match(called.stderr, /error: Cannot keep 1 exchange: no fixture can hold what was answered/);
+    assert.match(called.stderr, /error: Cannot keep 1 exchange: no fixture can hold the answers/);
     const told = Deno.readTextFileSync(events).trimEnd().split("\n").map((line) => JSON.parse(line));
     const { code } = told.find(({ type }) => type === "error");
     const { published, unkept, exit_code } = told.find(({ type }) => type === "record.ended");

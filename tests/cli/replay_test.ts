@@ -143,7 +143,7 @@ together("a session test whose recorded refusal ended the run keeps its outcome"
   "with the retry as a request of its own, or recorded before there was one": async () => {
     await using sandbox = new Sandbox();
     const directory = `${sandbox.workspace}/refused`;
-    copyBelow(new URL("../sessions/refused-whatever-goes", import.meta.url).pathname, directory);
+    copyBelow(new URL("../sessions/refused-for-good", import.meta.url).pathname, directory);
     const whole = await sandbox.call(["test", directory]);
     assert.equal(whole.code, 0, whole.stdout);
     Deno.removeSync(`${directory}/2/exchanges/0002`, { recursive: true });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { livePorts } from "../../src/cli/live_ports.ts";
-import { makePlace } from "../../src/cli/test/place.ts";
+import { createScratch } from "../../src/cli/test/scratch.ts";
 import { playStep } from "../../src/cli/test/step.ts";
 import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
@@ -50,8 +50,8 @@ async function play(fixture: string, sandbox: Sandbox) {
   });
   const { signal } = new AbortController();
   const ports = livePorts();
-  using place = await makePlace(ports, fixture);
-  const end = await playStep(step, { ports, place, fixture, clock: "2000-01-01T00:00:00.000Z", signal });
+  using scratch = await createScratch(ports, fixture);
+  const end = await playStep(step, { ports, scratch, fixture, clock: "2000-01-01T00:00:00.000Z", signal });
   assert.equal(end.exit, called.code, end.said);
   return { called, step, id: String(id), asked: end.requests };
 }

@@ -1,9 +1,9 @@
 /** `start/` of a session test: what the linter says about it, and that no test is played with another one. */
 import assert from "node:assert/strict";
-import { lintStart } from "../../src/cli/fixture/lint_start.ts";
+import { lintStart } from "../../src/cli/fixture/lint.ts";
 import { filesBelow } from "../../src/cli/test/files.ts";
-import { playTest } from "../../src/cli/test/play_test.ts";
-import { requireSealedStart } from "../../src/cli/test/start.ts";
+import { playTest } from "../../src/cli/test/runner.ts";
+import { requireSealedStart } from "../../src/cli/test/scratch.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { sealFixture, writeNewFile } from "../../src/fixture/seal.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";

@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { tallyOfReport } from "../../scripts/gate/junit.ts";
-import { compareEnd, compareSessions, compareUse } from "../../src/cli/test/compare.ts";
+import { compareEnd, compareSessions, compareUse, type Divergence } from "../../src/cli/test/compare.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
-import type { Divergence } from "../../src/cli/test/divergence.ts";
 import { expectedState, writeExpectation } from "../../src/cli/test/expectation.ts";
 import { exists, filesBelow } from "../../src/cli/test/files.ts";
-import { findTests } from "../../src/cli/test/find.ts";
-import type { TestResult } from "../../src/cli/test/play_test.ts";
-import { makePlace } from "../../src/cli/test/place.ts";
-import { inOrder } from "../../src/cli/test/pool.ts";
+import { findTests } from "../../src/cli/test/test.ts";
+import { inOrder, type TestResult } from "../../src/cli/test/runner.ts";
+import { createScratch } from "../../src/cli/test/scratch.ts";
 import { type ReporterName, reporterOf } from "../../src/cli/test/reporters.ts";
 import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import { RepriseError } from "../../src/domain/errors.ts";
@@ -256,7 +254,7 @@ Deno.test("a session.json of another shape is refused: what is wrong, where, and
     assert.match(refusal(JSON.stringify({ format: SESSION_FORMAT, steps: "x" })), /^steps: .*expected array/);
     assert.match(steps(step, { ...step, kil: 1, env: {} }), /^steps\[1\]: .*"kil", "env"$/);
     assert.match(steps({ ...step, fixture, kill: { ...kill, at: 1 } }), /^steps\[0\]\.kill: .*"at"$/);
-    const onlyRun = "steps[0].kill: only a run with a fixture can be stopped behind a turn";
+    const onlyRun = "steps[0].kill: only a run with a fixture can be stopped after a turn";
     assert.equal(steps({ ...step, kill }), onlyRun);
     assert.equal(steps({ ...step, args: ["compact", "a"], fixture, kill }), onlyRun);
   } finally {
@@ -338,17 +336,17 @@ Deno.test("start/ is a session only where its manifest names one in a string, an
       const manifest of ["", "null", "[]", "{}", '{"session":null}', '{"session":true}', '{"session":"A"}']
     ) {
       Deno.writeTextFileSync(`${directory}/start/manifest.json`, manifest);
-      await assert.rejects(makePlace(livePorts(), directory), {
+      await assert.rejects(createScratch(livePorts(), directory), {
         code: "bad_fixture",
         message: /start\/manifest\.json": it does not name a session/,
       });
     }
     Deno.writeTextFileSync(`${directory}/start/manifest.json`, '{"session":"s"}');
-    const place = await makePlace(livePorts(), directory);
-    assert.deepEqual(filesBelow(place.home), ["sessions/s/manifest.json"]);
-    place[Symbol.dispose]();
+    const scratch = await createScratch(livePorts(), directory);
+    assert.deepEqual(filesBelow(scratch.home), ["sessions/s/manifest.json"]);
+    scratch[Symbol.dispose]();
     Deno.symlinkSync("manifest.json", `${directory}/start/owner`);
-    await assert.rejects(makePlace(livePorts(), directory), {
+    await assert.rejects(createScratch(livePorts(), directory), {
       code: "bad_fixture",
       message: /start\/owner": it is a link/,
     });
@@ -360,7 +358,7 @@ Deno.test("start/ is a session only where its manifest names one in a string, an
 Deno.test("a folder that cannot be looked into is a disk's error, and not one of ours", () => {
   const path = Deno.makeTempFileSync();
   try {
-    assertCode(() => filesBelow(path), "storage_failed", /Cannot look into a folder of a session test/);
+    assertCode(() => filesBelow(path), "storage_failed", /Cannot read a folder of a session test/);
     assertCode(() => exists(`${path}/a`), "storage_failed", /Cannot look for a file of a session test/);
   } finally {
     Deno.removeSync(path);

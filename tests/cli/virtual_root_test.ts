@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { rootedBytes, withVirtualRoot } from "../../src/cli/test/virtual_root.ts";
+import { hideRootInBytes, withVirtualRoot } from "../../src/cli/test/step.ts";
 import { finishText, type ToolText } from "../../src/tools/output.ts";
 import { shell } from "../../src/tools/shell/shell.ts";
 import type { Tool } from "../../src/tools/tool.ts";
@@ -51,5 +51,5 @@ Deno.test("the shell counts the bytes of an output whose paths are short", async
 
 Deno.test("bytes that are no UTF-8 stay what they are around a path", () => {
   const bytes = new Uint8Array([0xff, ...utf8(`${ROOT}/x`), 0xc3, 0x00]);
-  assert.deepEqual(rootedBytes(bytes, ROOT), new Uint8Array([0xff, ...utf8("/x"), 0xc3, 0x00]));
+  assert.deepEqual(hideRootInBytes(bytes, ROOT), new Uint8Array([0xff, ...utf8("/x"), 0xc3, 0x00]));
 });

@@ -77,7 +77,7 @@ together(
     const mistaken = await place.run(["serve", out, "--", ...commandOf(name, { mistake: "blob_altered" })]);
     assert.equal(mistaken.code, 7, mistaken.stderr);
     assert.match(mistaken.stdout, /could not be verified|Invalid `signature` in `thinking` block/);
-    assert.match(mistaken.stderr, /1 broke a rule/);
+    assert.match(mistaken.stderr, /1 rejected/);
 
     const changed = await place.run(["serve", out, "--", ...commandOf(name, { prompt: "Subtract" })]);
     assert.equal(changed.code, 7, changed.stderr);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { DEMO_PERMISSIONS } from "../../scripts/demo/prompts.ts";
-import { copyWorkspace } from "../../scripts/demo/workspace.ts";
+import { copyWorkspace, DEMO_PERMISSIONS } from "../../scripts/demo/scene.ts";
 import { judgeOrder } from "./order.ts";
 import { type Call, hasStrace, parseTrace, traceCommand, variantsOf, withDirectory } from "./trace.ts";
 

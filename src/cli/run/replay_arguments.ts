@@ -5,7 +5,7 @@
  * @module
  */
 import { readable } from "../../fixture/format.ts";
-import { canBeArgument } from "../../fixture/session/argument.ts";
+import { canBeArgument } from "../../fixture/session/session_file.ts";
 import type { RunSetup } from "../../run/setup.ts";
 import { RUN_FLAGS, type RunFlags } from "./command.ts";
 import { type Flag, flagArguments } from "../declare.ts";

@@ -13,7 +13,7 @@ import { type ExchangeEvent, FixtureWriter, secretLeft } from "../../fixture/rec
 import { leaksIn } from "../../fixture/secrets/scan.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
 import { createRecordingSend } from "../../fixture/session/recording_send.ts";
-import { SESSION_FORMAT, type SessionFile } from "../../fixture/session/session_file.ts";
+import { SESSION_FORMAT, type SessionTestFile } from "../../fixture/session/session_file.ts";
 import { recordedCalls } from "../../fixture/session/tools_file.ts";
 import type { Notice, RunEnded } from "../../run/events.ts";
 import type { RunSetup } from "../../run/setup.ts";
@@ -28,8 +28,8 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { recordingScrubber } from "./recording_scrubber.ts";
 import { type CalledRun, replayCall } from "./replay_arguments.ts";
 import type { RunTarget } from "./run_plan.ts";
-import { divergenceLines } from "../test/divergence.ts";
-import { playTest } from "../test/play_test.ts";
+import { divergenceLines } from "../test/compare.ts";
+import { playTest } from "../test/runner.ts";
 import { VERSION } from "../version.ts";
 
 /** Where a run is recorded, and the session that it is a run of. */
@@ -168,7 +168,7 @@ export class RunRecording {
     const { file: tools, outputs } = recordedCalls(turns);
     const { args, stdin, files } = replayCall(setup, called);
     const step = { args: [...args], ...(stdin === undefined ? {} : { stdin }) };
-    const session: SessionFile = {
+    const session: SessionTestFile = {
       format: SESSION_FORMAT,
       steps: [{ ...step, fixture: ".", exit: ended.exit_code, state: ended.state }],
     };

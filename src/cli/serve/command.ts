@@ -139,7 +139,7 @@ export const RECORDING_VERBS: readonly Verb[] = [
   }),
 ];
 
-/** A fixture is of one API, and the last of two would be taken without a word. */
+/** Refuses a second `--upstream`: a recording has one, and the parser would take the last in silence. */
 function oneUpstream(url: string, before: string | undefined): string {
   if (before === undefined) return url;
   throw new RepriseError("usage", "Cannot record: --upstream is given twice", {

@@ -1,4 +1,4 @@
-/** The verb `record`: a proxy in front of an API that keeps what passes as a fixture. */
+/** The verb `record`: a proxy in front of an API that keeps the traffic as a fixture. */
 import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
@@ -19,22 +19,26 @@ import { fileError } from "../../store/fs_errors.ts";
 import type { RecordFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import { unsetVariables } from "../environment.ts";
-import { type EventOutput, openEventOutput } from "./event_output.ts";
+import { type EventOutput, gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
-import { PortFile } from "./port_file.ts";
-import { alteredNote, leftAloneNote, tooShortNote, unaskedNote, unledNote } from "./recording_notes.ts";
+import {
+  alteredNote,
+  leftAloneNote,
+  nothingSentNote,
+  tooShortNote,
+  unrecordedApiNote,
+} from "./recording_notes.ts";
 import { OWN_URL_VARIABLE } from "../run/providers.ts";
 import { recordRoutes, type Routes } from "./record_routes.ts";
 import { representing } from "../run/represented.ts";
 import { refusedLine } from "./serve_view.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { absolute } from "../settings.ts";
-import { ordinaryEnd } from "./graceful_shutdown.ts";
 import { VERSION } from "../version.ts";
 import { clientEnvironment, runWrapped, type ServedRoute } from "./wrapped_command.ts";
 
-/** Performs `record`; `command` is what stands behind `--`, empty where nothing does. */
+/** Performs `record`; `command` is the arguments after `--`. */
 export async function recordVerb(
   ports: ProgramPorts,
   command: readonly string[],
@@ -51,15 +55,15 @@ export async function recordVerb(
   using events = openEventOutput(output, flags, { wraps });
   const { values, tooShort } = secretEnvironment(flags.notSecret);
   const writer = openWriter(context, { flags, out, events, wraps, values });
-  using end = wraps ? null : ordinaryEnd();
-  if (end !== null) output.onClosed(() => end.ask());
+  using shutdown = wraps ? null : gracefulShutdown();
+  if (shutdown !== null) output.onClosed(() => shutdown.request());
   const counts = { skipped: 0, turned_away: 0 };
   const recorder = await listening(context, { flags, writer, routes, events, counts });
   let code = 0;
   let thrown: RepriseError | null = null;
   try {
     using _file = portFile?.write(recorder.port) ?? null;
-    const served = ledTo(recorder);
+    const served = servedRoutes(recorder);
     const environment = { ...clientEnvironment(served), ...representing(ports, served) };
     const ready = {
       type: "ready",
@@ -70,21 +74,23 @@ export async function recordVerb(
     if (!wraps && !events.onStdout) {
       output.note(`recording ${routes.upstreams.join(" and ")} at ${recorder.origin} into "${out}"`);
     }
-    const unled = wraps && flags.provider === undefined ? unledNote(served.map(({ route }) => route)) : null;
-    if (unled !== null) output.note(unled);
+    const unrecorded = wraps && flags.provider === undefined
+      ? unrecordedApiNote(served.map(({ route }) => route))
+      : null;
+    if (unrecorded !== null) output.note(unrecorded);
     // It is the upstream of one of the routes, or the user named another one.
     if (wraps) unsetVariables([OWN_URL_VARIABLE]);
-    code = wraps ? await runWrapped(command, environment) : await end?.came ?? 0;
+    code = wraps ? await runWrapped(command, environment) : await shutdown?.requested ?? 0;
   } catch (error) {
     thrown = asRepriseError(error);
   }
   await recorder.stop();
   const summary = await writer.close();
-  const variables = ledTo(recorder).map(({ route }) => route.variable);
+  const variables = servedRoutes(recorder).map(({ route }) => route.variable);
   const nothing = wraps && summary.published === 0
-    ? nothingRecorded(summary.dropped, unaskedNote("recorder", { skipped: counts.skipped, variables }))
+    ? nothingRecorded(summary.dropped, nothingSentNote("recorder", { skipped: counts.skipped, variables }))
     : null;
-  const exitCode = told({ output, events, out }, summary, {
+  const exitCode = reportEnd({ output, events, out }, summary, {
     code,
     thrown,
     nothing,
@@ -100,11 +106,11 @@ export async function recordVerb(
 }
 
 /** The routes of a wrapped command with their servers. */
-function ledTo({ servers }: Recorder): ServedRoute[] {
+function servedRoutes({ servers }: Recorder): ServedRoute[] {
   return servers.flatMap(({ route, origin }) => route === null ? [] : [{ route, origin }]);
 }
 
-interface Opening {
+interface WriterOptions {
   readonly flags: RecordFlags;
   readonly out: string;
   readonly events: EventOutput;
@@ -114,7 +120,7 @@ interface Opening {
 
 function openWriter(
   { ports, output }: Context,
-  { flags, out, events, wraps, values }: Opening,
+  { flags, out, events, wraps, values }: WriterOptions,
 ): FixtureWriter {
   try {
     return FixtureWriter.create(ports.files, out, {
@@ -160,14 +166,14 @@ async function listening(
   }
 }
 
-/** Says what became of the recording, and what the process ends with: the command's own failure comes first. */
-function told(
+/** Reports the end of the recording. @returns the exit code: that of the command first, then of the recording. */
+function reportEnd(
   { output, events, out }: { readonly output: Output; readonly events: EventOutput; readonly out: string },
   { published, dropped, refused, unkept, redactions, altered, leftAlone, failure }: RecordingSummary,
   { code, thrown, nothing, turnedAway }: {
     readonly code: number;
     readonly thrown: RepriseError | null;
-    /** Told where nothing else is. */
+    /** Reported if there is no other error. */
     readonly nothing: RepriseError | null;
     readonly turnedAway: number;
   },
@@ -207,16 +213,16 @@ function told(
   const replaced = total(redactions);
   output.note(
     `recorded ${counted(published, "exchange")} into "${out}"` +
-      (dropped === 0 ? "" : `, left out ${dropped}`) +
-      (replaced === 0 ? "" : `, replaced ${counted(replaced, "secret")}`),
+      (dropped === 0 ? "" : `, ${dropped} left out`) +
+      (replaced === 0 ? "" : `, ${counted(replaced, "secret")} replaced`),
   );
   return output.closed ? output.closedExitCode : exitCode;
 }
 
-/** A command that went well and left no recording has not done what it was to do: nobody should build on that. */
-function nothingRecorded(dropped: number, unasked: string): RepriseError {
-  return new RepriseError("nothing_recorded", "Cannot keep a recording: no exchange is in it", {
-    hint: dropped === 0 ? unasked : "Why each was left out was said when it ended",
+/** The error after a command that succeeded without an exchange: its recording is of no use. */
+function nothingRecorded(dropped: number, nothingSent: string): RepriseError {
+  return new RepriseError("nothing_recorded", "Nothing was recorded: the fixture would hold no exchange", {
+    hint: dropped === 0 ? nothingSent : "The notes above say why each exchange was left out",
   });
 }
 
@@ -225,7 +231,7 @@ function leftOver(refused: number): RepriseError {
     "secret_left",
     `Cannot keep ${refused} of the exchanges: they still held a secret`,
     {
-      hint: "Which ones, and whose value, was said when they ended; nothing of them was kept",
+      hint: "The notes above name them and their secrets; nothing of them was kept",
     },
   );
 }
@@ -233,20 +239,20 @@ function leftOver(refused: number): RepriseError {
 function notKept(unkept: number): RepriseError {
   return new RepriseError(
     "not_kept",
-    `Cannot keep ${counted(unkept, "exchange")}: no fixture can hold what was answered`,
+    `Cannot keep ${counted(unkept, "exchange")}: no fixture can hold the answers`,
     {
-      hint: "Which ones, and why, was said when they ended; every other exchange is in the fixture",
+      hint: "The notes above name them and the reasons; every other exchange is in the fixture",
     },
   );
 }
 
-/** The client asked for answers that the fixture does not hold. */
+/** The error after requests that were turned away: the fixture lacks their answers. */
 function notServed(turnedAway: number): RepriseError {
   const requests = counted(turnedAway, "request");
   return new RepriseError(
     "not_kept",
     `Cannot keep ${requests}: ${turnedAway === 1 ? "it was" : "they were"} turned away`,
-    { hint: "Which ones, and why, was said when they came; every other exchange is in the fixture" },
+    { hint: "The notes above name them and the reasons; every other exchange is in the fixture" },
   );
 }
 
@@ -266,7 +272,7 @@ function preview(
     output.json({ type: "dry_run", upstreams, out, port, command: command.length === 0 ? null : command });
   } else {
     output.text(
-      `Would listen on 127.0.0.1 (${port === 0 ? "any free port" : `port ${port}`}), pass requests on to ` +
+      `Would listen on 127.0.0.1 (${port === 0 ? "any free port" : `port ${port}`}), forward requests to ` +
         `${upstreams.join(" or ")},\nand keep them in "${out}"` +
         (command.length === 0 ? "" : `, while ${JSON.stringify(command[0])} runs`) + ". Nothing was done.\n",
     );
@@ -278,16 +284,17 @@ function exchangeLine({ number, method, path, status, bytes, ms }: ExchangeEvent
   return `exchange ${number}: ${method} ${path} ${status}, ${counted(bytes, "byte")} in ${Math.round(ms)} ms`;
 }
 
-/** Why an exchange was left out, for people. */
-const WHY: Readonly<Record<DiscardReason, string>> = {
+/** Reasons to leave an exchange out, as text for people. */
+const DROP_REASONS: Readonly<Record<DiscardReason, string>> = {
   no_answer: "the upstream could not be reached",
-  closed: "the client hung up (--keep-cut keeps such a one)",
-  cut: "its body broke off (--keep-cut keeps such a one)",
-  no_terminal_event: "the event that ends such a stream did not come (--keep-cut keeps such a one)",
-  encoding: "its content encoding cannot be undone",
+  closed: "the client hung up (--keep-cut keeps the exchange)",
+  cut: "its body broke off (--keep-cut keeps the exchange)",
+  no_terminal_event: "its stream has no terminal event (--keep-cut keeps the exchange)",
+  encoding: "its content encoding cannot be decoded",
   invalid: "a fixture cannot hold its method, status or headers",
   too_large: "its body is larger than a fixture can hold",
-  unreadable: "its headers are not valid HTTP, or its compressed body is damaged or grows without measure",
+  unreadable:
+    "its headers are not valid HTTP, or its compressed body is damaged or too large once decompressed",
   stopped: "it was still running when the recording ended",
   secret_left: "it still held a secret",
   storage: "it could not be written",
@@ -295,6 +302,6 @@ const WHY: Readonly<Record<DiscardReason, string>> = {
 
 function dropLine(event: ExchangeEvent): string {
   const { request, method, path, reason, secrets = [], file } = event;
-  const why = file !== undefined ? secretLeft(file, secrets).message : WHY[reason ?? "storage"];
+  const why = file !== undefined ? secretLeft(file, secrets).message : DROP_REASONS[reason ?? "storage"];
   return `not recorded: request ${request}, ${method} ${path}: ${why}`;
 }

@@ -1,5 +1,5 @@
 /**
- * What a recording tells at its end, beside what it holds: what somebody should know before it is committed or played.
+ * Notes at the end of a recording: facts to know before it is committed or played.
  *
  * @module
  */
@@ -12,18 +12,18 @@ import { SHORTEST_SECRET } from "../../fixture/secrets/secret_values.ts";
 /** How many files a note names of each secret; events name all. */
 const LISTED_FILES = 5;
 
-/** That secrets of these variables were not looked for; `null` where there are none. */
+/** Says that the values of these variables were not looked for; `null` for none. */
 export function tooShortNote(variables: readonly string[]): string | null {
   if (variables.length === 0) return null;
   const [are, them] = variables.length === 1 ? ["is", "it"] : ["are", "them"];
   return `${variables.join(", ")} ${are} too short to look for (under ${SHORTEST_SECRET} characters): ` +
-    `see that no recording holds ${them}`;
+    `check that no recording holds ${them}`;
 }
 
-/** Advice that fits variables, not the headers of requests. */
+/** Advice for variables, which does not fit headers. */
 const NOT_SECRET = ". --not-secret NAME says that the value of a variable is no secret";
 
-/** That these secrets are ordinary words, and where they were left; `null` for none. */
+/** Names secrets that are ordinary words, and the files that still hold them; `null` for none. */
 export function leftAloneNote(leftAlone: readonly LeftAlone[]): string | null {
   if (leftAlone.length === 0) return null;
   const each = leftAlone.map(({ name, files }) => {
@@ -38,7 +38,7 @@ export function leftAloneNote(leftAlone: readonly LeftAlone[]): string | null {
     }`;
 }
 
-/** That so many published exchanges are not as they were sent; `null` for none. */
+/** Says how many published exchanges hold replaced text; `null` for none. */
 export function alteredNote(exchanges: number): string | null {
   if (exchanges === 0) return null;
   const [hold, them] = exchanges === 1
@@ -48,24 +48,21 @@ export function alteredNote(exchanges: number): string | null {
     "or where clients send the replaced text itself";
 }
 
-/**
- * That a wrapped command sent nothing to the recorder or the server that counts; `skipped` requests came that are no
- * exchanges.
- */
-export function unaskedNote(
+/** Says that a wrapped command sent no request that counts; `skipped` connection checks and upgrades came. */
+export function nothingSentNote(
   what: "recorder" | "server",
   { skipped, variables }: { readonly skipped: number; readonly variables: readonly string[] },
 ): string {
   return skipped > 0
     ? `The command sent only connection checks (HEAD) or WebSocket upgrades, ${skipped} in all: they are no exchanges`
-    : `The command asked nothing of the ${what}: clients find it by ${variables.join(" or ")}`;
+    : `The command sent nothing to the ${what}: clients find it by ${variables.join(" or ")}`;
 }
 
-/** That a wrapped command is led to one API only, and the requests to the other one go their own way; `null` for both. */
-export function unledNote(led: readonly Pick<Route, "variable" | "provider">[]): string | null {
+/** Says that requests of a wrapped command to one of the two usual APIs are not recorded; `null` if both are. */
+export function unrecordedApiNote(led: readonly Pick<Route, "variable" | "provider">[]): string | null {
   const [route] = led;
   if (route === undefined || led.length === USUAL_ROUTES.length) return null;
   const other = route.provider === "anthropic" ? "openai" : "anthropic";
-  return `with --upstream, only ${route.variable} leads to the recorder: requests to the other API go where they ` +
-    `always go, and are not recorded (-p ${other} records that API instead)`;
+  return `with --upstream, only ${route.variable} leads to the recorder: requests to the other API go to ` +
+    `their usual server, and are not recorded (-p ${other} records that API instead)`;
 }

@@ -1,4 +1,4 @@
-/** The verb `serve`: plays fixtures back as the API, and checks requests. */
+/** The verb `serve`: plays fixtures back as the API, and checks requests by its rules. */
 import { RepriseError } from "../../domain/errors.ts";
 import { PROVIDER_KINDS } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -16,25 +16,24 @@ import { type ServeEvent, startReplayServers } from "../../fixture/serve/server.
 import type { ServeFlags } from "./command.ts";
 import { makeOutput } from "../context.ts";
 import { unsetVariables } from "../environment.ts";
-import { openEventOutput } from "./event_output.ts";
+import { gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { PortFile } from "./port_file.ts";
 import { PROVIDER_ACCESS } from "../run/providers.ts";
-import { unaskedNote } from "./recording_notes.ts";
+import { nothingSentNote } from "./recording_notes.ts";
 import { representing } from "../run/represented.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { type ServeSummary, ServeView } from "./serve_view.ts";
-import { ordinaryEnd } from "./graceful_shutdown.ts";
-import { clientEnvironment, runWrapped, variablesPast } from "./wrapped_command.ts";
+import { bypassingVariables, clientEnvironment, runWrapped } from "./wrapped_command.ts";
 
-/** What clients that are given no token send as their key. */
+/** The key of clients without `--token`. */
 const DUMMY_KEY = "reprise-plays-this";
 
 /**
  * Performs `serve`, with a command that runs against the server when `command` is not empty.
  *
  * @returns the command's exit code, or 0; 7 instead of 0 after a miss, a broken rule, a request that was turned away,
- * a wrapped command that asked nothing (without `--allow-unused`) or, with `--strict-usage`, an exchange that nobody asked for or a fault that broke nothing.
+ * a wrapped command that sent nothing (without `--allow-unused`) or, with `--strict-usage`, an unused exchange or a fault
+ * without effect.
  */
 export async function serveVerb(
   ports: ProgramPorts,
@@ -58,19 +57,19 @@ export async function serveVerb(
   const wraps = command.length > 0;
   const view = new ServeView(output);
   using events = openEventOutput(output, flags, { wraps });
-  const counts = { asked: 0, skipped: 0, turned_away: 0 };
-  const tell = (event: ServeEvent) => {
+  const counts = { requests: 0, skipped: 0, turned_away: 0 };
+  const report = (event: ServeEvent) => {
     if (event.type === "skipped" || event.type === "turned_away") counts[event.type] += 1;
-    else if (event.type !== "warning") counts.asked += 1;
+    else if (event.type !== "warning") counts.requests += 1;
     events.write(event);
     if (!events.onStdout) view.event(event);
   };
 
   const { port = 0, host, token } = flags;
-  using end = wraps ? null : ordinaryEnd();
+  using shutdown = wraps ? null : gracefulShutdown();
   const { routes, elsewhere } = recordedRoutes(fixtures);
   const servers = startReplayServers(
-    { playbook, pace, faults, clock: ports.clock, port, host, token, onEvent: tell },
+    { playbook, pace, faults, clock: ports.clock, port, host, token, onEvent: report },
     wraps ? routes : [null],
   );
   const server = servers[0] as Loopback;
@@ -87,14 +86,14 @@ export async function serveVerb(
     const ready = { type: "ready", port, origin, address, environment };
     events.write(ready);
     if (!events.onStdout) {
-      // Scripts wait for this line whether they asked for the other events or not.
+      // Scripts wait for this line, with or without the other events.
       if (!wraps) output.json(ready);
       view.ready(address, baseUrls, fixtures);
     }
-    if (wraps) unsetVariables(variablesPast(served));
+    if (wraps) unsetVariables(bypassingVariables(served));
     code = wraps
       ? await runWrapped(command, { ...environment, ...keys(ports, token) })
-      : await end?.came ?? 0;
+      : await shutdown?.requested ?? 0;
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
   }
@@ -105,10 +104,10 @@ export async function serveVerb(
     skipped: counts.skipped,
     unmet_faults: faults?.unmet() ?? [],
   };
-  const unasked = wraps && counts.asked === 0 && flags.allowUnused !== true
-    ? unaskedVerdict({ skipped: counts.skipped, variables: Object.keys(baseUrls) })
+  const unusedCommand = wraps && counts.requests === 0 && flags.allowUnused !== true
+    ? unusedVerdict({ skipped: counts.skipped, variables: Object.keys(baseUrls) })
     : null;
-  const verdict = verdictOf(summary, flags.strictUsage === true) ?? unasked;
+  const verdict = verdictOf(summary, flags.strictUsage === true) ?? unusedCommand;
   const exitCode = code === 0 && verdict !== null ? 7 : code;
   events.write({
     type: "serve.ended",
@@ -118,7 +117,7 @@ export async function serveVerb(
   });
   if (!events.onStdout) {
     view.summary(summary);
-    if (verdict !== null && (verdict !== unasked || code === 0)) {
+    if (verdict !== null && (verdict !== unusedCommand || code === 0)) {
       output.errorLine(verdict.message, verdict.hint);
     }
   }
@@ -137,7 +136,7 @@ function paceOf(text: string): Pace {
   );
 }
 
-/** Each exchange is played once: of a folder that is named twice all would be played twice. */
+/** Refuses a folder that is named twice: its exchanges would be played twice. */
 function requireDistinct(directories: readonly string[], { files }: Ports): void {
   const seen = new Map<string, string>();
   for (const directory of directories) {
@@ -153,27 +152,27 @@ function requireDistinct(directories: readonly string[], { files }: Ports): void
   }
 }
 
-/** A stale recording is what a test is to find, not a mistake in the words of the command. */
+/** Refuses recordings older than `--max-age`. That is a finding of a test (exit code 7), not a mistake in the command. */
 function requireYoung(fixtures: readonly Fixture[], maxAge: number | undefined, { clock }: Ports): void {
   if (maxAge === undefined) return;
   for (const { path, created, header } of fixtures) {
     const days = (clock.now() - created) / DAY_MS;
     if (days <= maxAge) continue;
     const age = recordedOn(header) === null
-      ? "nothing tells when it was recorded"
+      ? "its recording date is unknown"
       : `it was recorded ${days.toFixed(1)} days ago`;
     throw new RepriseError(
       "fixture_too_old",
       `Cannot serve "${path}": ${age}, and --max-age allows ${maxAge}`,
       {
-        hint: "Record it anew, or allow more days",
+        hint: "Record it again, or allow more days",
         details: { path, created: header.created, max_age: maxAge },
       },
     );
   }
 }
 
-/** No real key of the caller's may reach a test server; clients that want one get one, set or not. */
+/** Dummy keys for all key variables that are set, so that no real key reaches the server, and for the usual two. */
 function keys({ env }: Ports, token: string = DUMMY_KEY): Record<string, string> {
   const variables = PROVIDER_KINDS.flatMap((kind) =>
     PROVIDER_ACCESS[kind].keyVariables.map(({ name }) => name)
@@ -182,30 +181,30 @@ function keys({ env }: Ports, token: string = DUMMY_KEY): Record<string, string>
   return Object.fromEntries(["OPENAI_API_KEY", "ANTHROPIC_API_KEY", ...set].map((name) => [name, token]));
 }
 
-/** Why the exit code is 7, and what to do; `null` where all is well. */
+/** Says why the exit code is 7 and what to do; `null` if it is not. */
 function verdictOf(summary: ServeSummary, strictUsage: boolean): Verdict | null {
   const { missed, refused, turned_away, unused, unmet_faults } = summary;
   const wrong = [
     ...(missed > 0 ? [`${missed} missed`] : []),
-    ...(refused > 0 ? [`${refused} broke a rule`] : []),
+    ...(refused > 0 ? [`${refused} rejected`] : []),
     ...(turned_away > 0 ? [`${turned_away} turned away`] : []),
-    ...(strictUsage && unused.length > 0 ? [`${unused.length} not asked for`] : []),
+    ...(strictUsage && unused.length > 0 ? [`${unused.length} unused`] : []),
     ...(strictUsage && unmet_faults.length > 0
-      ? [`${counted(unmet_faults.length, "fault")} broke nothing`]
+      ? [`${counted(unmet_faults.length, "fault")} without effect`]
       : []),
   ];
   if (wrong.length === 0) return null;
   return {
     message: `Not every exchange went as recorded: ${wrong.join(", ")}`,
-    hint: "Each is told on stderr without --quiet, and as data with --json or --events FILE",
+    hint: "stderr names each without --quiet, and the events of --json or --events FILE",
   };
 }
 
-/** A command that went well and asked nothing has not tested what it was to test. */
-function unaskedVerdict(facts: Parameters<typeof unaskedNote>[1]): Verdict {
+/** The verdict on a command that succeeded and sent nothing: it tested nothing. */
+function unusedVerdict(facts: Parameters<typeof nothingSentNote>[1]): Verdict {
   return {
-    message: "No exchange was played: nothing was asked for",
-    hint: `${unaskedNote("server", facts)}. --allow-unused is for commands that may ask nothing`,
+    message: "No exchange was played: the command sent no request",
+    hint: `${nothingSentNote("server", facts)}. --allow-unused is for commands that may send none`,
   };
 }
 
@@ -214,7 +213,7 @@ interface Verdict {
   readonly hint: string;
 }
 
-/** Messages name files as DIR/NAME. */
+/** Without the trailing slash, so that messages name files as DIR/NAME. */
 function withoutSlash(directory: string): string {
   return directory.replace(/(?<=.)\/+$/, "");
 }

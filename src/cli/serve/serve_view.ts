@@ -1,5 +1,5 @@
 /**
- * What `serve` says to people: a line for each request, and a summary.
+ * Output of `serve` for people: a line for each request, and a summary.
  *
  * @module
  */
@@ -13,17 +13,17 @@ import type { Output } from "../output.ts";
 /** The most exchanges that the summary lists. */
 const LISTED_UNUSED = 10;
 
-/** What came of all requests. */
+/** The counts of all requests. */
 export interface ServeSummary extends PlaybookSummary {
-  /** Requests that were none for the fixtures: without the token, from a web page, over a cap. */
+  /** Requests that no fixture may answer: without the token, from a web page, over a cap. */
   readonly turned_away: number;
   /** Connection checks and WebSocket upgrades, which are neither exchanges nor misses. */
   readonly skipped: number;
-  /** Faults that broke no answer: nobody asked that often, or the answers had no place for them. */
+  /** Faults that broke no answer: too few requests came, or the answers had no place for them. */
   readonly unmet_faults: readonly string[];
 }
 
-/** Tells people on stderr. */
+/** Writes to stderr. */
 export class ServeView {
   readonly #output: Output;
 
@@ -31,7 +31,7 @@ export class ServeView {
     this.#output = output;
   }
 
-  /** The server listens at `address`, where clients come to by these variables. */
+  /** Reports that the server listens at `address`, and the variables that lead clients there. */
   ready(
     address: string,
     environment: Readonly<Record<string, string>>,
@@ -43,22 +43,22 @@ export class ServeView {
     this.#line(`serving ${what} at http://${address} (${variables})`);
   }
 
-  /** A request. */
+  /** Reports a request. */
   event(event: ServeEvent): void {
     this.#line(lineOf(event));
   }
 
-  /** What came of all of them. */
+  /** Reports the counts. */
   summary({ served, missed, refused, warned, unused, turned_away, unmet_faults }: ServeSummary): void {
     this.#line(
-      `served ${served}, missed ${missed}, refused by a rule ${refused}, with warnings ${warned}` +
-        (turned_away === 0 ? "" : `, turned away ${turned_away}`),
+      `${served} served, ${missed} missed, ${refused} rejected, ${counted(warned, "warning")}` +
+        (turned_away === 0 ? "" : `, ${turned_away} turned away`),
     );
-    for (const fault of unmet_faults) this.#line(`the fault "${fault}" broke nothing`);
+    for (const fault of unmet_faults) this.#line(`the fault "${fault}" had no effect`);
     if (unused.length === 0) return;
     const listed = unused.slice(0, LISTED_UNUSED).map(({ fixture, number }) => `${number} of ${fixture}`);
     const more = unused.length > LISTED_UNUSED ? `, and ${unused.length - LISTED_UNUSED} more` : "";
-    this.#line(`not asked for: ${counted(unused.length, "exchange")}, ${listed.join(", ")}${more}`);
+    this.#line(`unused: ${counted(unused.length, "exchange")}, ${listed.join(", ")}${more}`);
   }
 
   #line(text: string): void {
@@ -68,7 +68,7 @@ export class ServeView {
 
 const SKIPPED = {
   connection_check: "a connection check, neither an exchange nor a miss",
-  websocket_upgrade: "a WebSocket is refused, clients use HTTP then",
+  websocket_upgrade: "a WebSocket upgrade, after whose refusal clients use HTTP",
 } as const;
 
 /** A request that is no exchange, as a line. */

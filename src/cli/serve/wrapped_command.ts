@@ -10,23 +10,23 @@ import { readVariable } from "../environment.ts";
 import { OWN_URL_VARIABLE, PROVIDER_ACCESS } from "../run/providers.ts";
 import { onStopSignals, signalChild } from "../stop_signals.ts";
 
-/** A route, and the server that its clients come to: `http://127.0.0.1:PORT`. */
+/** A route, and the origin of its server: `http://127.0.0.1:PORT`. */
 export interface ServedRoute {
   readonly route: Route;
   readonly origin: string;
 }
 
 /**
- * The variables that would lead clients of `serve` past it, to the real servers: of every API that has no route, and
- * the one that wins over the routes' own.
+ * The variables that would lead clients of `serve` to real servers: those of every API without a route, and the one
+ * that outranks the variables of the routes.
  */
-export function variablesPast(served: readonly ServedRoute[]): string[] {
-  const led = new Set(served.map(({ route }) => route.variable));
+export function bypassingVariables(served: readonly ServedRoute[]): string[] {
+  const routed = new Set(served.map(({ route }) => route.variable));
   const variables = Object.values(PROVIDER_ACCESS).flatMap(({ urlVariables }) => urlVariables);
-  return [OWN_URL_VARIABLE, ...variables.filter((name) => !led.has(name))];
+  return [OWN_URL_VARIABLE, ...variables.filter((name) => !routed.has(name))];
 }
 
-/** The variables that lead clients to our servers. */
+/** The variables that lead clients to the servers of these routes. */
 export function clientEnvironment(served: readonly ServedRoute[]): Record<string, string> {
   return Object.fromEntries(served.map(({ route, origin }) => [route.variable, `${origin}${route.path}`]));
 }
@@ -43,7 +43,7 @@ export async function runWrapped(
   env: Readonly<Record<string, string>>,
 ): Promise<number> {
   let child: Deno.ChildProcess | null = null;
-  // Before the command starts: whoever hears from it may send a signal at once.
+  // Before the command starts: a caller may send a signal as soon as the command prints.
   const ignoreSignals = onStopSignals((signal) => {
     // A terminal sends Ctrl-C to both of us, and many programs end hard at the second one.
     if (child !== null && (signal !== "SIGINT" || !Deno.stdin.isTerminal())) signalChild(child, signal);
@@ -72,7 +72,7 @@ function started(
     }).spawn();
   } catch (error) {
     throw new RepriseError("usage", `Cannot start the command ${JSON.stringify(name)}: ${whyNot(error)}`, {
-      hint: "Everything after -- is the command and its arguments; no shell takes it apart",
+      hint: "Everything after -- is the command and its arguments; no shell parses it",
       cause: error,
     });
   }

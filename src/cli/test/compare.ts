@@ -1,5 +1,5 @@
 /**
- * Comparing a played session with its folder.
+ * Compares a played session with its folder, and lists the divergences.
  *
  * @module
  */
@@ -7,16 +7,55 @@ import { decodeUtf8Leniently, encodeUtf8 } from "../../domain/bytes.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import { isJsonObject, type JsonValue } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
-import type { Fixture } from "../../fixture/read.ts";
 import { firstDifference } from "../../fixture/match/difference.ts";
 import { jsonOf } from "../../fixture/match/request_json.ts";
+import type { Fixture } from "../../fixture/read.ts";
 import type { SessionStep } from "../../fixture/session/session_file.ts";
-import type { Divergence } from "./divergence.ts";
 import { sameBytes, type SessionState } from "./expectation.ts";
-import type { StepEnd } from "./step.ts";
+import type { StepOutcome } from "./step.ts";
 
-/** What differs about how a step ended: nothing that `--update` could mend. */
-export function compareEnd(step: SessionStep, end: StepEnd, number: number): Divergence[] {
+/** One difference between a played session and its folder. */
+export interface Divergence {
+  /** The kind of difference; stable for programs. */
+  readonly kind:
+    | "exit"
+    | "state"
+    | "hangs"
+    | "kill"
+    | "request"
+    | "unused_exchange"
+    | "no_expectation"
+    | "turn"
+    | "missing_turn"
+    | "further_turn"
+    | "missing_session"
+    | "further_session"
+    | "blobs";
+  /** The location, such as `step 2, request 3` or `session fix, turn 4`. */
+  readonly where: string;
+  /** The difference as text for people, which continues `where`. */
+  readonly message: string;
+  /** A JSON path, if the difference is inside a document. */
+  readonly path?: string;
+  readonly expected?: string;
+  readonly received?: string;
+  /** The error of the step, or the end of its stderr. */
+  readonly said?: string;
+}
+
+/** A divergence as lines of text. */
+export function divergenceLines(divergence: Divergence): string[] {
+  const { where, message, path, expected, received, said } = divergence;
+  return [
+    `${where}: ${message}${path === undefined ? "" : ` at ${path}`}`,
+    ...(expected === undefined ? [] : [`  expected: ${expected}`]),
+    ...(received === undefined ? [] : [`  received: ${received}`]),
+    ...(said === undefined ? [] : said.split("\n").map((line) => `  | ${line}`)),
+  ];
+}
+
+/** Compares the outcome of a step, which `--update` never rewrites. */
+export function compareEnd(step: SessionStep, end: StepOutcome, number: number): Divergence[] {
   const where = `step ${number} (${step.args[0]})`;
   const said = end.said === "" ? {} : { said: end.said };
   if (end.hung) return [{ kind: "hangs", where, message: "did not end in two minutes" }];
@@ -41,29 +80,29 @@ export function compareEnd(step: SessionStep, end: StepEnd, number: number): Div
   return [{ kind: "state", where, message: "ended in another state", ...states, ...said }];
 }
 
-/** Exchanges that a step did not ask for; `--update` cannot mend that either. */
-export function compareUse(fixture: Fixture, end: StepEnd, number: number): Divergence[] {
+/** Finds the exchanges that a step did not use, which `--update` never removes. */
+export function compareUse(fixture: Fixture, end: StepOutcome, number: number): Divergence[] {
   const of = fixture.exchanges.length;
   const used = end.requests.length;
   if (used >= of) return [];
   return [{
     kind: "unused_exchange",
     where: `step ${number}, ${of - used === 1 ? `exchange ${of}` : `exchanges ${used + 1} to ${of}`}`,
-    message: "nothing asked for it",
+    message: "was not used",
     expected: counted(of, "request"),
     received: String(used),
   }];
 }
 
-/** The first request of a step that is not what was recorded. */
-export function compareRequests(fixture: Fixture, end: StepEnd, number: number): Divergence[] {
+/** Finds the first request of a step that differs from the recorded one. */
+export function compareRequests(fixture: Fixture, end: StepOutcome, number: number): Divergence[] {
   for (const { number: exchange, request } of fixture.exchanges) {
     const sent = end.requests[exchange - 1];
     if (sent === undefined || request.bodySha256 === null) continue;
     const where = `step ${number}, request ${exchange}`;
     if (`${sent.method} ${sent.path}` !== `${request.method} ${request.path}`) {
       const [expected, received] = [`${request.method} ${request.path}`, `${sent.method} ${sent.path}`];
-      return [{ kind: "request", where, message: "goes elsewhere", expected, received }];
+      return [{ kind: "request", where, message: "goes to another path", expected, received }];
     }
     const body = encodeUtf8(sent.body);
     if (sha256Hex(body) === request.bodySha256) continue;
@@ -73,7 +112,7 @@ export function compareRequests(fixture: Fixture, end: StepEnd, number: number):
   return [];
 }
 
-/** What differs between the sessions and `expect/`: of each session the first turn, and its blobs. */
+/** Compares the sessions with `expect/`: reports the first turn of each session that differs, else its blobs. */
 export function compareSessions(expected: SessionState, received: SessionState): Divergence[] {
   const sessions = [...new Set([...expected.keys(), ...received.keys()].map(sessionOf))].sort();
   return sessions.flatMap((session): Divergence[] => {
@@ -83,7 +122,7 @@ export function compareSessions(expected: SessionState, received: SessionState):
       return [{ kind: "further_session", where, message: "is not in expect/" }];
     }
     if (of(received).length === 0) {
-      return [{ kind: "missing_session", where, message: "is in expect/, and was not made" }];
+      return [{ kind: "missing_session", where, message: "is in expect/, but was not created" }];
     }
     const turn = firstTurn(session, expected, received);
     return turn !== null ? [turn] : compareBlobs(session, expected, received);
@@ -98,7 +137,7 @@ function firstTurn(session: string, expected: SessionState, received: SessionSta
     const [was, is] = [expected.get(name), received.get(name)];
     if (was === undefined) return { kind: "further_turn", where, message: "is not in expect/" };
     if (is === undefined) {
-      return { kind: "missing_turn", where, message: "is in expect/, and was not written" };
+      return { kind: "missing_turn", where, message: "is in expect/, but was not written" };
     }
     if (sameBytes(was, is)) continue;
     return { kind: "turn", where, message: "differs", ...turnsDiffer(was, is) };
@@ -118,13 +157,13 @@ function compareBlobs(session: string, expected: SessionState, received: Session
   return [{
     kind: "blobs",
     where: `session ${session}, blobs`,
-    message: "other contents are kept",
+    message: "hold other contents",
     expected: missing ?? "nothing more",
     received: further ?? "nothing more",
   }];
 }
 
-/** Sum and link follow from everything else: they are told only where nothing else differs. */
+/** Compares turns. Sum and link follow from all other members: they are reported only if no other one differs. */
 function turnsDiffer(was: Uint8Array, is: Uint8Array) {
   const content = (bytes: Uint8Array): Uint8Array => {
     const json = jsonOf(bytes);
@@ -136,23 +175,31 @@ function turnsDiffer(was: Uint8Array, is: Uint8Array) {
   return documentsDiffer(before, after, { orNull: true }) ?? documentsDiffer(was, is);
 }
 
-interface Place {
+interface DocumentDifference {
   readonly path: string;
   readonly expected: string;
   readonly received: string;
 }
 
-/** The first place where two JSON documents differ; the first byte where they mean the same, or are no JSON. */
-function documentsDiffer(was: Uint8Array, is: Uint8Array): Place;
-function documentsDiffer(was: Uint8Array, is: Uint8Array, how: { readonly orNull: true }): Place | null;
-function documentsDiffer(was: Uint8Array, is: Uint8Array, how?: { readonly orNull: true }): Place | null {
-  const asked = (body: Uint8Array) => ({
+/** Finds the first difference of two JSON documents; the first byte if they mean the same, or are no JSON. */
+function documentsDiffer(was: Uint8Array, is: Uint8Array): DocumentDifference;
+function documentsDiffer(
+  was: Uint8Array,
+  is: Uint8Array,
+  how: { readonly orNull: true },
+): DocumentDifference | null;
+function documentsDiffer(
+  was: Uint8Array,
+  is: Uint8Array,
+  how?: { readonly orNull: true },
+): DocumentDifference | null {
+  const comparable = (body: Uint8Array) => ({
     method: "",
     path: "",
     body,
     json: jsonOf(body) as JsonValue | undefined,
   });
-  const [before, after] = [asked(was), asked(is)];
+  const [before, after] = [comparable(was), comparable(is)];
   const bothJson = before.json !== undefined && after.json !== undefined;
   const found = bothJson ? firstDifference(before, after, { semantic: false, nameOf: () => "" }) : null;
   if (found !== null) return { path: found.path, expected: found.recorded, received: found.received };

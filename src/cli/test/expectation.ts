@@ -1,20 +1,29 @@
 /**
- * `expect/`: the turn files of every session as they should be at the end, byte for byte, and what its blobs are called.
+ * `expect/`: the turn files of every session as they should be at the end, byte for byte, and the names of its blobs.
  *
  * ```
  * expect/SESSION/turns/000001.json
- * expect/SESSION/blobs              one sha256 a line, sorted; none where the session has no blobs
+ * expect/SESSION/blobs              one sha256 a line, sorted; absent if the session has no blobs
  * ```
  *
- * Whatever else lies there is somebody's own: it is neither compared nor touched.
+ * Other files there belong to the user: they are neither compared nor changed.
  *
  * @module
  */
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { Files } from "../../domain/ports.ts";
-import { makeDirectories, replaceFixtureFile } from "../../fixture/seal.ts";
+import {
+  makeDirectories,
+  replaceFixtureFile,
+  requireLineEnds,
+  sealFixture,
+  unsealed,
+} from "../../fixture/seal.ts";
+import { exchangeFolder, readable, readableBody, type RequestFile } from "../../fixture/format.ts";
+import type { Fixture } from "../../fixture/read.ts";
 import { entries, exists, filesBelow } from "./files.ts";
+import type { StepOutcome } from "./step.ts";
 
 /** Files by their path below `expect/`. */
 export type SessionState = ReadonlyMap<string, Uint8Array>;
@@ -22,7 +31,7 @@ export type SessionState = ReadonlyMap<string, Uint8Array>;
 /** A turn file, and the list of blobs. */
 const EXPECTED = /^[^/]+\/(?:turns\/\d{6,}\.json|blobs)$/;
 
-/** The sessions of a home. A blob's line tells its true sum where that is not its name. */
+/** Reads the sessions of a home. The line of a blob whose content has another sum than its name says so. */
 export function sessionState(home: string): SessionState {
   const state = new Map<string, Uint8Array>();
   for (const { name: session } of entries(`${home}/sessions`)) {
@@ -42,7 +51,7 @@ export function sessionState(home: string): SessionState {
   return state;
 }
 
-/** What `expect/` of a test holds; `null` where there is none. */
+/** Reads `expect/` of a test; `null` if there is none. */
 export function expectedState(directory: string): SessionState | null {
   const root = `${directory}/expect`;
   if (!exists(root)) return null;
@@ -52,13 +61,13 @@ export function expectedState(directory: string): SessionState | null {
   );
 }
 
-/** Files that were rewritten, and files that went: their paths below the test's folder, sorted. */
+/** Files that were rewritten and removed: their paths below the test's folder, sorted. */
 export interface Rewritten {
   readonly updated: readonly string[];
   readonly removed: readonly string[];
 }
 
-/** Makes `expect/` what `state` is. */
+/** Writes `state` to `expect/`. */
 export function writeExpectation(files: Files, directory: string, state: SessionState): Rewritten {
   const before = expectedState(directory) ?? new Map<string, Uint8Array>();
   const root = `${directory}/expect`;
@@ -74,7 +83,60 @@ export function writeExpectation(files: Files, directory: string, state: Session
   return { updated: below(updated.map(([name]) => name)), removed: below(removed) };
 }
 
-/** True where both hold the same. */
+/** True if both hold the same bytes. */
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}
+
+/** A step that was played, with its fixture. */
+export interface PlayedStep {
+  readonly fixture: Fixture | null;
+  readonly end: StepOutcome;
+}
+
+/**
+ * Rewrites the requests and `expect/` of a test for `--update`. The outcomes of its steps stay: they are its promise.
+ *
+ * @throws {RepriseError} `bad_fixture`, before anything is written, if a folder could not be sealed afterwards.
+ */
+export function updateTest(
+  files: Files,
+  directory: string,
+  { steps, state }: { readonly steps: readonly PlayedStep[]; readonly state: SessionState },
+): Rewritten {
+  const sealed = new Set(steps.flatMap(({ fixture }) => fixture?.path ?? []));
+  if (exists(`${directory}/fixture.json`)) sealed.add(directory);
+  for (const path of sealed) requireLineEnds(files, path, unsealed(files, path));
+  const requests = steps.flatMap(({ fixture, end }) =>
+    fixture === null ? [] : updateRequests(files, fixture, end).map((name) => below(directory, name))
+  );
+  const expected = writeExpectation(files, directory, state);
+  const updated = [...requests, ...expected.updated];
+  const isChanged = updated.length > 0 || expected.removed.length > 0;
+  for (const path of isChanged ? sealed : []) sealFixture(files, path);
+  return { updated, removed: expected.removed };
+}
+
+function updateRequests(files: Files, { path, exchanges }: Fixture, end: StepOutcome): string[] {
+  return exchanges.flatMap(({ number, request }) => {
+    const sent = end.requests[number - 1];
+    if (sent === undefined) return [];
+    const raw = new TextEncoder().encode(sent.body);
+    const sum = sha256Hex(raw);
+    if (request.bodySha256 === sum && request.path === sent.path && request.method === sent.method) return [];
+    const name = `${path}/${exchangeFolder(number)}/request.json`;
+    const rawName = `${path}/${exchangeFolder(number)}/request.body`;
+    const { body: _body, ...before } = JSON.parse(new TextDecoder().decode(files.read(name))) as RequestFile;
+    const { json, restores } = readableBody(raw);
+    const { method, path: asked } = sent;
+    const after = { ...before, method, path: asked, body_sha256: sum };
+    replaceFixtureFile(files, name, readable(json === undefined ? after : { ...after, body: json }));
+    if (!restores) replaceFixtureFile(files, rawName, raw);
+    else if (files.facts(rawName) !== null) files.unlink(rawName);
+    return [name];
+  });
+}
+
+function below(directory: string, path: string): string {
+  return path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : path;
 }

@@ -1,5 +1,5 @@
 /**
- * Folders of session tests: copying them to where they are played, and comparing what is in them.
+ * Lists and copies the files of session tests.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { notPlain } from "../../fixture/seal.ts";
 import { denoFiles } from "../../store/deno_files.ts";
 import { fileError, orFileError } from "../../store/fs_errors.ts";
 
-/** All plain files below a directory, sorted, by their paths inside it; none where it is not there. */
+/** All plain files below a directory, sorted, by their paths inside it; none if it is missing. */
 export function filesBelow(directory: string, prefix = ""): string[] {
   return entries(`${directory}/${prefix}`).flatMap(({ name, isDirectory, isFile }) => {
     if (isDirectory) return filesBelow(directory, `${prefix}${name}/`);
@@ -15,17 +15,17 @@ export function filesBelow(directory: string, prefix = ""): string[] {
   });
 }
 
-/** The entries of a directory by name; none where it is not there. Throws `storage_*` where it cannot be read. */
+/** The entries of a directory by name; none if it is missing. @throws {RepriseError} `storage_*` if it cannot be read. */
 export function entries(directory: string): Deno.DirEntry[] {
   try {
     return [...Deno.readDirSync(directory)].sort((a, b) => a.name < b.name ? -1 : 1);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return [];
-    throw fileError(error, "look into a folder of a session test", directory);
+    throw fileError(error, "read a folder of a session test", directory);
   }
 }
 
-/** True where something is there. Throws `storage_*` where that cannot be seen. */
+/** True if `path` exists. @throws {RepriseError} `storage_*` if that cannot be found out. */
 export function exists(path: string): boolean {
   try {
     Deno.lstatSync(path);
@@ -37,9 +37,9 @@ export function exists(path: string): boolean {
 }
 
 /**
- * Nothing but plain files and folders may be copied or sealed: what a link means depends on where it stands.
+ * Checks that `path` is and holds only plain files and folders: the target of a link depends on its location.
  *
- * @throws {RepriseError} `bad_fixture` where `path` is or holds anything else.
+ * @throws {RepriseError} `bad_fixture` for anything else.
  */
 export function requirePlain(path: string): void {
   const kind = orFileError("look for a file of a session test", path, () => denoFiles.facts(path)?.kind);
@@ -61,7 +61,7 @@ export function copyBelow(from: string, to: string): void {
   }
 }
 
-/** Says of a directory and everything in it that it was last changed then. */
+/** Sets the time of the last change of a directory and everything in it. */
 export function setModified(directory: string, modified: Date): void {
   for (const { name, isDirectory } of entries(directory)) {
     if (isDirectory) setModified(`${directory}/${name}`, modified);

@@ -1,17 +1,15 @@
 /**
- * How results are told: TAP, JUnit's XML, or JSON Lines.
+ * Formats of results: TAP, JUnit's XML, and JSON Lines.
  *
  * @module
  */
-import { divergenceLines } from "./divergence.ts";
-import type { TestResult } from "./play_test.ts";
+import { divergenceLines } from "./compare.ts";
+import type { TestResult } from "./runner.ts";
 
-/** The names of the reporters. */
-export const REPORTERS = ["tap", "junit", "json"] as const;
-/** One of {@linkcode REPORTERS}. */
-export type ReporterName = (typeof REPORTERS)[number];
+/** The name of a reporter. */
+export type ReporterName = "tap" | "junit" | "json";
 
-/** How all tests together ended. */
+/** The counts of all tests. */
 export interface Summary {
   readonly passed: number;
   readonly failed: number;
@@ -30,12 +28,12 @@ export interface Reporter {
   end(summary: Summary): string;
 }
 
-/** True where nothing is wrong. */
+/** True if the session was played without a divergence. */
 export function isPassed({ divergences, error }: TestResult): boolean {
   return divergences.length === 0 && error === null;
 }
 
-/** What is wrong with a test, as lines; none where nothing is. */
+/** The error and the divergences of a test as lines; none if it passed. */
 export function failureLines({ divergences, error }: TestResult): string[] {
   const broken = error === null
     ? []
@@ -65,7 +63,7 @@ function tapReporter(): Reporter {
   };
 }
 
-/** Characters that mean something in the line of a test point. */
+/** Escapes characters that have a meaning in the line of a test point. */
 function tapText(text: string): string {
   return oneLine(text).replace(/[\\#]/g, "\\$&");
 }

@@ -1,46 +1,81 @@
 /**
- * Scratch directories of session tests, below the temporary directory. Each is locked like a session, so that `gc` can
- * tell those that a killed `test` left.
+ * The scratch directory in which one session test is played, with a home, a workspace and a working directory. It is
+ * below the temporary directory and locked like a session, so that `gc` can tell those that a killed `test` left.
  *
  * @module
  */
-import type { SessionId } from "../../domain/ids.ts";
-import type { Ports } from "../../domain/ports.ts";
+import { parseSessionId, type SessionId } from "../../domain/ids.ts";
+import { parsedObject, stringMember } from "../../domain/json.ts";
+import type { Files, Ports } from "../../domain/ports.ts";
+import { badFixture, readSealed } from "../../fixture/files.ts";
+import { readHeader } from "../../fixture/read.ts";
 import { orFileError, storageError } from "../../store/fs_errors.ts";
 import type { Garbage, GarbageReport, SkippedDirectory } from "../../store/lifecycle/remove.ts";
 import { pathsAt, type SessionPaths } from "../../store/layout.ts";
 import { inspectLock, SessionLock } from "../../store/write/lock.ts";
+import { copyBelow, entries, exists, filesBelow, requirePlain, setModified } from "./files.ts";
 
 const PREFIX = "reprise-session-";
-/** A younger directory may be one whose process takes its lock just now. */
+/** The process of a younger directory may be about to take its lock. */
 const YOUNGEST_MS = 60_000;
-/** A directory without a lock is one of an older version, which may still be playing its test. */
+/** A directory without a lock is from an older version, which may still be playing its test. */
 const YOUNGEST_UNLOCKED_MS = 24 * 60 * 60 * 1000;
 
-/** A new scratch directory, which no other process removes until it is disposed of. */
-export interface Scratch extends Disposable {
+/** The scratch directory of a test, which no other process removes until it is disposed of. */
+export interface TestScratch extends Disposable {
+  /** Holds all others. */
   readonly root: string;
+  readonly home: string;
+  /** A copy of `workspace/`; empty if the test has none. */
+  readonly workspace: string;
+  /** Holds copies of the files beside `session.json`, for relative arguments. */
+  readonly cwd: string;
+  /** `HOME` and `TMPDIR` of commands; empty. */
+  readonly user: string;
+  readonly temporary: string;
 }
 
 /**
- * Creates a scratch directory and locks it.
+ * Creates and locks it for the test in `directory`. Files of the workspace get `modified` as the time of their last change.
  *
- * @throws {RepriseError} `storage_*`.
+ * @throws {RepriseError} `bad_fixture` if `start/` is no session, or it or `workspace/` holds a link; `storage_*`.
  */
-export async function makeScratch(ports: Ports): Promise<Scratch> {
+export async function createScratch(ports: Ports, directory: string, modified?: Date): Promise<TestScratch> {
+  for (const name of ["workspace", "start"]) requirePlain(`${directory}/${name}`);
+  const parent = temporaryDirectory(ports);
   const root = orFileError(
-    "make a scratch directory (TMPDIR names where)",
-    temporaryDirectory(ports),
-    () => Deno.realPathSync(Deno.makeTempDirSync({ dir: temporaryDirectory(ports), prefix: PREFIX })),
+    "create a scratch directory (TMPDIR names where)",
+    parent,
+    () => Deno.realPathSync(Deno.makeTempDirSync({ dir: parent, prefix: PREFIX })),
   );
   const lock = await SessionLock.acquire(ports, pathsOf(root), { waitMs: 0 });
-  return {
+  const scratch: TestScratch = {
     root,
+    home: `${root}/home`,
+    workspace: `${root}/workspace`,
+    cwd: `${root}/cwd`,
+    user: `${root}/user`,
+    temporary: `${root}/tmp`,
     [Symbol.dispose]() {
       Deno.removeSync(root, { recursive: true });
       lock.release();
     },
   };
+  try {
+    copyBelow(`${directory}/workspace`, scratch.workspace);
+    if (modified !== undefined) setModified(scratch.workspace, modified);
+    for (const path of [scratch.cwd, scratch.user, scratch.temporary]) Deno.mkdirSync(path, { mode: 0o700 });
+    for (const { name, isFile } of entries(directory)) {
+      if (isFile) Deno.copyFileSync(`${directory}/${name}`, `${scratch.cwd}/${name}`);
+    }
+    if (exists(`${directory}/start`)) {
+      copyBelow(`${directory}/start`, `${scratch.home}/sessions/${startedSession(directory)}`);
+    }
+    return scratch;
+  } catch (error) {
+    scratch[Symbol.dispose]();
+    throw error;
+  }
 }
 
 /** Removes the scratch directories that killed processes of this user left; with `dryRun` it only finds them. */
@@ -71,7 +106,7 @@ async function isLeftOver(ports: Ports, path: string): Promise<boolean> {
   const facts = ports.files.facts(path);
   if (facts?.kind !== "directory" || facts.owner !== ports.process.user) return false;
   const paths = pathsOf(path);
-  // Real time: that of a played fixture says nothing of files.
+  // Real time: the clock of a played fixture says nothing about files.
   const isLocked = ports.files.facts(paths.lock) !== null;
   const age = Date.now() - (facts.modified ?? Date.now());
   if (age < (isLocked ? YOUNGEST_MS : YOUNGEST_UNLOCKED_MS)) return false;
@@ -83,7 +118,30 @@ function temporaryDirectory(ports: Ports): string {
   return named === "" ? "/tmp" : named.replace(/(?<=.)\/+$/, "");
 }
 
-/** The name is no session's id: it only stands in messages. */
+/** The id is only for messages: no session has it. */
 function pathsOf(root: string): SessionPaths {
   return pathsAt(root, root.slice(root.lastIndexOf("/") + 1) as SessionId);
+}
+
+/** The id of the session in `start/`, which the first step finds. @throws {RepriseError} `bad_fixture` without an id in its manifest. */
+export function startedSession(directory: string): SessionId {
+  const path = `${directory}/start/manifest.json`;
+  try {
+    return parseSessionId(stringMember(parsedObject(Deno.readTextFileSync(path)) ?? {}, "session") ?? "");
+  } catch (cause) {
+    throw badFixture(path, "it does not name a session", { cause });
+  }
+}
+
+/**
+ * Checks `start/` against the sums of the fixture in the same folder; a test that is no fixture itself has none.
+ *
+ * @throws {RepriseError} `bad_fixture` for a file that is missing, not listed, or has another sum.
+ */
+export function requireSealedStart(files: Files, directory: string): void {
+  if (!exists(`${directory}/fixture.json`)) return;
+  const header = readHeader(files, directory);
+  const listed = Object.keys(header.files).filter((name) => name.startsWith("start/"));
+  const found = filesBelow(`${directory}/start`).map((name) => `start/${name}`);
+  for (const name of new Set([...listed, ...found])) readSealed(files, directory, name, header);
 }

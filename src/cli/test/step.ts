@@ -1,60 +1,71 @@
 /**
- * One step of a session test: a call of the program, and what it asked.
+ * One step of a session test: a call of the program in this process, through ports of its own.
  *
  * @module
  */
-import { stringMember } from "../../domain/json.ts";
+import { Buffer } from "node:buffer";
+import { sha256Hex } from "../../domain/hash.ts";
+import { type JsonObject, parsedObject, stringMember } from "../../domain/json.ts";
+import type { Files } from "../../domain/ports.ts";
 import type { SessionStep } from "../../fixture/session/session_file.ts";
-import type { ProgramPorts } from "../live_ports.ts";
+import { finishText, type ToolText } from "../../tools/output.ts";
+import { killRunningGroups } from "../../tools/shell/process_group.ts";
+import { runCommand } from "../../tools/shell/run_command.ts";
+import { shell, shellTool } from "../../tools/shell/shell.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { Send } from "../../transport/http.ts";
+import { isRead } from "../environment.ts";
+import type { InputStream, ProgramPorts } from "../live_ports.ts";
 import { main } from "../main.ts";
-import type { TestPlace } from "./place.ts";
-import { type SentRequest, StepProcess } from "./step_ports.ts";
-import { rootedText } from "./virtual_root.ts";
+import { fixturePorts } from "../run/fixture_ports.ts";
+import { type onStopSignals, STOP_SIGNALS, type StopSignal } from "../stop_signals.ts";
+import type { TextStream } from "../terminal.ts";
+import type { TestScratch } from "./scratch.ts";
 
-/** How a step ended. */
-export interface StepEnd {
+/** The outcome of a step. */
+export interface StepOutcome {
   /** The exit code; after a kill, 128 and the number of the signal. */
   readonly exit: number;
-  /** It did not end by itself in time. */
+  /** True if the step did not end by itself in time. */
   readonly hung: boolean;
-  /** Of the run; `null` where it was none. */
+  /** The terminal state of the run; `null` without a run. */
   readonly state: string | null;
-  /** The turns that it saved. */
+  /** The numbers of the turns that it saved. */
   readonly saved: readonly number[];
   readonly requests: readonly SentRequest[];
-  /** Its error in one line, or the end of its stderr, paths as tools tell them; empty where it said nothing. */
+  /** Its error in one line, else the end of its stderr; paths begin at the virtual root. Empty if both are. */
   readonly said: string;
 }
 
-/** What a step is played with. */
-export interface StepPlay {
-  /** Those of the program that plays it. */
+/** The circumstances of a step. */
+export interface StepOptions {
+  /** The ports of the program that plays it. */
   readonly ports: ProgramPorts;
-  readonly place: TestPlace;
+  readonly scratch: TestScratch;
   /** The folder of its exchanges. */
   readonly fixture: string | null;
-  /** When its clock begins, if it has no fixture. */
+  /** The start of its clock, if it has no fixture. */
   readonly clock: string;
   /** Ends the step. */
   readonly signal: AbortSignal;
 }
 
-/** Longer than any step takes that ends at all, in milliseconds. */
+/** Longer than any step that ends by itself, in milliseconds. */
 const STEP_LIMIT_MS = 120_000;
-/** From SIGTERM to SIGKILL for a step that is ended, in milliseconds: longer than a stopped run waits for its commands. */
+/** From SIGTERM to SIGKILL, in milliseconds: longer than a stopped run waits for its commands. */
 const END_GRACE_MS = 20_000;
 const SAID_CHARACTERS = 2000;
 
 /** Plays a step to its end. */
 export async function playStep(
   { args: [verb = "", ...args], stdin, kill }: SessionStep,
-  { ports, place, fixture, clock, signal }: StepPlay,
-): Promise<StepEnd> {
-  const step = new StepProcess(ports, { place, clock, stdin, kill });
+  { ports, scratch, fixture, clock, signal }: StepOptions,
+): Promise<StepOutcome> {
+  const step = new StepProcess(ports, { scratch, clock, stdin, kill });
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), STEP_LIMIT_MS);
   let lastResort: ReturnType<typeof setTimeout> | undefined;
-  // A run that is asked to end ends the commands of its tools first.
+  // A run that gets SIGTERM ends the commands of its tools first.
   const end = () => {
     step.signal("SIGTERM");
     lastResort = setTimeout(() => step.signal("SIGKILL"), END_GRACE_MS);
@@ -66,8 +77,8 @@ export async function playStep(
     const exit = await step.run((own) =>
       main([
         verb,
-        ...["--json", "--home", place.home],
-        ...(verb === "run" ? ["-w", place.workspace] : []),
+        ...["--json", "--home", scratch.home],
+        ...(verb === "run" ? ["-w", scratch.workspace] : []),
         ...(fixture === null ? [] : ["--fixture", fixture]),
         ...args,
       ], own)
@@ -79,7 +90,7 @@ export async function playStep(
       state: ended === undefined ? null : stringMember(ended, "state") ?? null,
       saved: step.lines.flatMap((line) => line.type === "turn.saved" ? [Number(line.turn)] : []),
       requests: step.requests,
-      said: saidBy(step, place),
+      said: saidBy(step, scratch),
     };
   } finally {
     either.removeEventListener("abort", end);
@@ -88,10 +99,206 @@ export async function playStep(
   }
 }
 
-function saidBy({ lines, stderr }: StepProcess, { root }: TestPlace): string {
+function saidBy({ lines, stderr }: StepProcess, { root }: TestScratch): string {
   const error = lines.findLast(({ type }) => type === "error");
   const text = error === undefined
     ? stderr.trim().slice(-SAID_CHARACTERS)
     : `${stringMember(error, "code")}: ${stringMember(error, "message")}`;
-  return rootedText(text, root);
+  return hideRoot(text, root);
+}
+
+/** A request as the step sent it. */
+export interface SentRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly body: string;
+}
+
+/** The exit code of a process that SIGKILL ended. */
+const KILLED = 137;
+
+/** The circumstances of a step that its ports depend on. */
+export interface StepContext {
+  readonly scratch: TestScratch;
+  /** The start of its clock, if it has no fixture. */
+  readonly clock: string;
+  readonly stdin: SessionStep["stdin"];
+  readonly kill: SessionStep["kill"];
+}
+
+/** A step as a process: its ports, the traffic through them, and signals to it. */
+export class StepProcess {
+  readonly ports: ProgramPorts;
+  readonly requests: SentRequest[] = [];
+  /** The lines of its stdout that are JSON objects. */
+  readonly lines: JsonObject[] = [];
+  #rest = "";
+  stderr = "";
+  /** The exit code of a step that was ended: its ports do nothing any more. */
+  #code: number | null = null;
+  readonly #ended = Promise.withResolvers<number>();
+  readonly #listeners = new Set<Parameters<typeof onStopSignals>[0]>();
+  readonly #context: StepContext;
+
+  constructor(live: ProgramPorts, context: StepContext) {
+    const { scratch, clock, stdin } = context;
+    this.#context = context;
+    const seed = Number.parseInt(sha256Hex(clock).slice(0, 8), 16);
+    const path = live.env("PATH");
+    const variables: Readonly<Record<string, string>> = {
+      ...(path === undefined ? {} : { PATH: path }),
+      HOME: scratch.user,
+      TMPDIR: scratch.temporary,
+      NO_COLOR: "1",
+    };
+    this.ports = {
+      ...fixturePorts(live, { created: Date.parse(clock), seed }),
+      env: (name) => isRead(name) ? variables[name] : undefined,
+      files: this.#whileAlive(withoutSync(live.files)),
+      workingDirectory: () => scratch.cwd,
+      stdin: inputOf(stdin ?? ""),
+      stdout: this.#sink((text) => this.#print(text)),
+      stderr: this.#sink((text) => this.stderr += text),
+      onStopSignals: (act) => {
+        this.#listeners.add(act);
+        return () => this.#listeners.delete(act);
+      },
+      exit: (code) => this.#end(code),
+      wrapSend: (send) => this.#recording(send),
+      wrapTool: (tool) => withVirtualRoot(tool, scratch.root),
+    };
+  }
+
+  /** Calls the program and resolves with the exit code. */
+  async run(program: (ports: ProgramPorts) => Promise<number>): Promise<number> {
+    const code = await Promise.race([program(this.ports), this.#ended.promise]);
+    return this.#code ?? code;
+  }
+
+  /** Sends a signal, which has the effect that it has on a process. */
+  signal(signal: StopSignal | "SIGKILL"): void {
+    if (signal === "SIGKILL") return this.#end(KILLED);
+    const exitCode = STOP_SIGNALS[signal];
+    if (this.#listeners.size === 0) this.#end(exitCode);
+    for (const act of this.#listeners) act(signal, exitCode);
+  }
+
+  /** Cuts the program off and ends its commands; {@linkcode run} resolves at once. */
+  #end(code: number): void {
+    this.#code ??= code;
+    killRunningGroups(this.#context.scratch.root);
+    this.#ended.resolve(code);
+  }
+
+  #print(text: string): void {
+    const lines = (this.#rest + text).split("\n");
+    this.#rest = lines.pop() ?? "";
+    const { kill } = this.#context;
+    for (const line of lines.map(parsedObject)) {
+      if (line === null) continue;
+      this.lines.push(line);
+      if (kill === undefined || line.type !== kill.after || line.turn !== kill.turn) continue;
+      // Not #end: the program unwinds, which closes its lock as the system would, and the next step needs that lock.
+      if (kill.signal === undefined || kill.signal === "SIGKILL") this.#code = KILLED;
+      else this.signal(kill.signal);
+    }
+  }
+
+  #recording(send: Send): Send {
+    return (request, signal) => {
+      if (this.#code !== null) return Promise.reject(new StepEndedError());
+      const { pathname, search } = new URL(request.url);
+      this.requests.push({ method: "POST", path: `${pathname}${search}`, body: request.body });
+      return send(request, signal);
+    };
+  }
+
+  #whileAlive(files: Files): Files {
+    return new Proxy(files, {
+      get: (target, name) => {
+        if (this.#code !== null) throw new StepEndedError();
+        return Reflect.get(target, name);
+      },
+    });
+  }
+
+  #sink(take: (text: string) => void): TextStream {
+    const decoder = new TextDecoder();
+    return {
+      isTerminal: () => false,
+      writeSync: (bytes) => {
+        if (this.#code === null) take(decoder.decode(bytes, { stream: true }));
+        return bytes.length;
+      },
+    };
+  }
+}
+
+/** Thrown by the ports of a step that was ended. */
+class StepEndedError extends Error {
+  override readonly name = "StepEndedError";
+}
+
+/** Files without sync, which takes long: no scratch directory outlives a power cut. */
+function withoutSync(files: Files): Files {
+  return {
+    ...files,
+    createExclusive(path, mode) {
+      const file = files.createExclusive(path, mode);
+      return { write: (bytes) => file.write(bytes), sync: () => {}, close: () => file.close() };
+    },
+    syncDirectory: () => {},
+  };
+}
+
+function inputOf(text: string): InputStream {
+  return {
+    isTerminal: () => false,
+    read: () => Promise.resolve(null),
+    readSync: () => null,
+    readable: new Blob([text]).stream(),
+  };
+}
+
+/** `tool` with `/` for `root` in the paths of its output, so that `pwd` prints `/workspace` on any machine. */
+export function withVirtualRoot(tool: Tool, root: string): Tool {
+  // The shell counts the bytes of an output and cuts it, which must come after the paths are replaced.
+  if (tool.name === shell.name) {
+    return shellTool(async (argv, options) => {
+      const result = await runCommand(argv, options);
+      return { ...result, output: { ...result.output, bytes: hideRootInBytes(result.output.bytes, root) } };
+    });
+  }
+  return {
+    ...tool,
+    async run(args, context) {
+      const { output: text, ...rest } = await tool.run(args, { ...context, maxOutputChars: Infinity });
+      return finishText(hideRootInOutput({ ...rest, text }, root), context.maxOutputChars);
+    },
+  };
+}
+
+function hideRootInOutput(text: ToolText, root: string): ToolText {
+  const { full } = text;
+  return {
+    ...text,
+    text: hideRoot(text.text, root),
+    ...(full === undefined ? {} : { full: { ...full, bytes: hideRootInBytes(full.bytes, root) } }),
+  };
+}
+
+/** Bytes of any encoding with `/` for `root` in paths. */
+export function hideRootInBytes(bytes: Uint8Array, root: string): Uint8Array {
+  // One character a byte: bytes that are not UTF-8 survive.
+  const latin1 = (part: Uint8Array) =>
+    Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString("latin1");
+  const path = latin1(new TextEncoder().encode(root));
+  const text = latin1(bytes);
+  return text.includes(path) ? new Uint8Array(Buffer.from(hideRoot(text, path), "latin1")) : bytes;
+}
+
+/** A text with `/` for `root` in paths. */
+export function hideRoot(text: string, root: string): string {
+  return text.replaceAll(`${root}/`, "/").replaceAll(root, "/");
 }

@@ -1,15 +1,21 @@
-/** The verb `test`: plays recorded sessions again, and compares what they ask and write. */
-import type { ExitCode } from "../../domain/errors.ts";
-import type { TestFlags } from "../serve/command.ts";
+/**
+ * The verb `test`: plays recorded sessions again, and compares what they send and write.
+ *
+ * @module
+ */
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { requireFolder } from "../../fixture/files.ts";
+import { denoFiles } from "../../store/deno_files.ts";
+import { fileError } from "../../store/fs_errors.ts";
 import { makeOutput } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
-import { findTests, type FoundTest } from "./find.ts";
-import { playTest, type TestResult } from "./play_test.ts";
-import { inOrder } from "./pool.ts";
-import { failureLines, isPassed, type Reporter, reporterOf } from "./reporters.ts";
+import type { TestFlags } from "../serve/command.ts";
 import { absolute } from "../settings.ts";
 import { red } from "../terminal.ts";
+import { entries, exists, filesBelow } from "./files.ts";
+import { failureLines, isPassed, type Reporter, reporterOf } from "./reporters.ts";
+import { inOrder, playTest, type SessionTest, type TestResult } from "./runner.ts";
 
 const MAX_JOBS = 8;
 
@@ -50,7 +56,7 @@ interface Playing {
 }
 
 async function playAll(
-  tests: readonly FoundTest[],
+  tests: readonly SessionTest[],
   { ports, flags, output, reporter, isJson, stop }: Playing,
 ): Promise<TestResult[]> {
   const jobs = flags.jobs ?? Math.min(MAX_JOBS, navigator.hardwareConcurrency);
@@ -70,7 +76,7 @@ async function playAll(
     }
     results.push(result);
     print(reporter.result(result, results.length));
-    tell(output, result, flags.reporter === "junit");
+    report(output, result, flags.reporter === "junit");
     if (flags.bail === true && !isPassed(result)) break;
   }
   const failed = results.filter((result) => !isPassed(result)).length;
@@ -82,8 +88,8 @@ async function playAll(
   return results;
 }
 
-/** What stdout does not tell people: what was rewritten, and failures where that is a file for machines. */
-function tell(output: Output, result: TestResult, withFailures: boolean): void {
+/** Reports on stderr what stdout does not: rewritten files, and failures if stdout is XML. */
+function report(output: Output, result: TestResult, withFailures: boolean): void {
   for (const name of result.updated) output.note(`updated ${result.name}/${name}`);
   for (const name of result.removed) output.note(`removed ${result.name}/${name}`);
   if (!withFailures || isPassed(result)) return;
@@ -91,9 +97,63 @@ function tell(output: Output, result: TestResult, withFailures: boolean): void {
   for (const line of failureLines(result)) output.note(`  ${line}`);
 }
 
-/** A folder that cannot be played is a mistake in the call or the folder; everything else is a divergence. */
+/** The exit code of the first folder that could not be played, else 7 for any divergence. */
 function exitCodeOf(results: readonly TestResult[]): ExitCode {
   const broken = results.find(({ error }) => error !== null)?.error;
   if (broken !== null && broken !== undefined) return broken.exitCode;
   return results.every(isPassed) ? 0 : 7;
+}
+
+/**
+ * Finds the session tests at and below these directories, in their order and by name, each once. A test holds no other.
+ *
+ * @throws {RepriseError} `usage` if a directory is and holds no test; `bad_fixture` if it is a file; `storage_*`.
+ */
+export function findTests(directories: readonly string[], absolute: (path: string) => string): SessionTest[] {
+  const found = new Map<string, SessionTest>();
+  for (const name of directories) {
+    requireFolder(denoFiles, name, "session.json");
+    const inside = testsBelow(name.replace(/(?<=.)\/+$/, ""));
+    if (inside.length === 0) {
+      throw new RepriseError(
+        "usage",
+        `Cannot test ${JSON.stringify(name)}: no session.json in it or below`,
+        {
+          hint: hintFor(name),
+        },
+      );
+    }
+    for (const test of inside) {
+      const directory = absolute(test);
+      if (!found.has(directory)) found.set(directory, { name: test, directory });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Follows links to folders, but none that leads up again: `above` are the real paths that led here. */
+function testsBelow(directory: string, above: readonly string[] = []): string[] {
+  if (exists(`${directory}/session.json`)) return [directory];
+  const folders = entries(directory).map(({ name }) => `${directory}/${name}`).filter(isFolder);
+  if (folders.length === 0) return [];
+  const real = Deno.realPathSync(directory);
+  return above.includes(real) ? [] : folders.flatMap((folder) => testsBelow(folder, [...above, real]));
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch (error) {
+    // A link that leads nowhere, or into itself.
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.FilesystemLoop) return false;
+    throw fileError(error, "look for session tests", path);
+  }
+}
+
+/** Says what to do about a folder without tests. */
+function hintFor(directory: string): string {
+  const isFixture = filesBelow(directory).some((name) => /(?:^|\/)fixture\.json$/.test(name));
+  return isFixture
+    ? "Fixtures without a session are played by run --fixture and serve; run --record writes one with its session"
+    : "A session test is what run --record writes: a folder with a session.json";
 }

@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { DEMO_PERMISSIONS } from "../../../scripts/demo/prompts.ts";
-import { copyWorkspace } from "../../../scripts/demo/workspace.ts";
+import { copyWorkspace, DEMO_PERMISSIONS } from "../../../scripts/demo/scene.ts";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 
 const FIXTURES = new URL("../../../fixtures/demo/", import.meta.url).pathname;

@@ -231,7 +231,7 @@ together("the script of docs/ci.md without the wrapper tells what went wrong by 
   "7 where the tests passed and an exchange was not asked for": async () => {
     const [code, output] = await replay(`[ "$OPENAI_BASE_URL" != http://127.0.0.1:1/v1 ]`);
     assert.equal(code, 7, output);
-    assert.match(output, /1 not asked for/);
+    assert.match(output, /1 unused/);
   },
   "the tests' own where they failed": async () => {
     assert.equal((await replay("exit 3"))[0], 3);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../../scripts/demo/prompts.ts";
-import { copyWorkspace } from "../../../scripts/demo/workspace.ts";
+import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../../scripts/demo/scene.ts";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import { says, thinking, toolUse } from "../../support/messages_server/script.ts";
 import { startMessagesServer, text } from "../../support/messages_server.ts";

@@ -138,10 +138,10 @@ together("record keeps what passes", {
     const told = await place.call(["record", "--out", out("told"), ...upstream, ...around(CANARY)], { env });
     assert.equal(told.code, 0, told.stderr);
     assert.deepEqual(told.stderr.trimEnd().split("\n"), [
-      `recorded 1 exchange into "${out("told")}", replaced 1 secret`,
+      `recorded 1 exchange into "${out("told")}", 1 secret replaced`,
       "1 exchange holds replaced text in its request: serve finds it where the same values are in its environment, " +
       "or where clients send the replaced text itself",
-      "DB_PASSWORD is too short to look for (under 8 characters): see that no recording holds it",
+      "DB_PASSWORD is too short to look for (under 8 characters): check that no recording holds it",
     ]);
     // The base URL of the user ends in the version, and that of the command does.
     assert.equal(readFixture(denoFiles, out("told")).exchanges[0]?.request.path, "/v1/responses");
@@ -152,15 +152,15 @@ together("record keeps what passes", {
     const unasked = await place.call(["record", "--out", out("unasked"), "--", "true"]);
     assert.equal(unasked.code, 7, unasked.stderr);
     assert.deepEqual(unasked.stderr.trimEnd().split("\n"), [
-      "error: Cannot keep a recording: no exchange is in it",
-      "hint: The command asked nothing of the recorder: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL",
+      "error: Nothing was recorded: the fixture would hold no exchange",
+      "hint: The command sent nothing to the recorder: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL",
       `recorded 0 exchanges into "${out("unasked")}"`,
     ]);
     const failed = await place.call(["record", "--out", out("failed"), "--", "false"]);
     assert.equal(failed.code, 1, "the command's own exit code comes first");
     const bare = await place.call(["record", "--out", out("bare"), "--"]);
     assert.equal(bare.code, 2);
-    assert.match(bare.stderr, /no command after --/);
+    assert.match(bare.stderr, /No command after --/);
   },
 
   "and says why where it cannot": async () => {

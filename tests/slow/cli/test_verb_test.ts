@@ -9,7 +9,7 @@ import { functionCall } from "../../support/responses_server/script.ts";
 import { assertError, HELLO, Place, READS_A, together } from "../../cli/harness.ts";
 
 const SESSIONS = new URL("../../sessions/", import.meta.url).pathname;
-const WHOLE = `${SESSIONS}end-completed-with-tools`;
+const WHOLE = `${SESSIONS}read`;
 const TURN = "expect/s/turns/000003.json";
 const ASKED = "1/exchanges/0002/request.json";
 
@@ -78,7 +78,7 @@ const DIVERGENCES: Readonly<Record<string, readonly [(directory: string) => void
   ],
   "where a request goes": [
     replaceIn(ASKED, "/v1/responses", "/v2/responses"),
-    /"request",.*elsewhere.*"expected":"POST \/v2\/responses","received":"POST \/v1\/responses"/,
+    /"request",.*another path.*"expected":"POST \/v2\/responses","received":"POST \/v1\/responses"/,
   ],
   "an exchange too many": [
     (directory) => copyBelow(`${directory}/1/exchanges/0002`, `${directory}/1/exchanges/0003`),
@@ -161,7 +161,7 @@ together("a session test is the same anywhere", {
   "in another directory, home, time zone and locale": async () => {
     await using sandbox = new Sandbox();
     copyBelow(WHOLE, `${sandbox.workspace}/deep/er/kept`);
-    copyBelow(`${SESSIONS}end-completed-in-workspace`, `${sandbox.workspace}/deep/er/run`);
+    copyBelow(`${SESSIONS}calls`, `${sandbox.workspace}/deep/er/run`);
     const env = {
       ...{ TZ: "Pacific/Chatham", LC_ALL: "tr_TR.UTF-8", LANG: "tr_TR.UTF-8", HOME: "/" },
       ...{ OPENAI_API_KEY: "x", REPRISE_REASONING_REPLAY: "0" },
@@ -307,7 +307,7 @@ together("a test run can be ended early", {
       sandbox,
       "a",
       replaceIn("session.json", '"1",\n        "--new"', '"100",\n        "--new"'),
-      `${SESSIONS}end-timed-out`,
+      `${SESSIONS}budgets`,
     );
     const temporary = `${sandbox.directory}/temporary`;
     Deno.mkdirSync(temporary);
@@ -375,7 +375,7 @@ together("a step is told, and told of, by where it is played", {
     const nowhere = `${sandbox.directory}/nowhere`;
     const called = await sandbox.call(["test", "tests"], { env: { TMPDIR: nowhere } });
     assert.equal(called.code, 14, called.stdout);
-    assert.match(called.stdout, /Cannot make a scratch directory.*nowhere"/);
+    assert.match(called.stdout, /Cannot create a scratch directory.*nowhere"/);
   },
 });
 

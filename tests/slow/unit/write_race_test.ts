@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { PERMISSION_FLAGS } from "../../../scripts/compile/permissions.ts";
+import { PERMISSION_FLAGS } from "../../../scripts/compile/build.ts";
 import { editFile } from "../../../src/tools/writing/edit_file.ts";
 import { writeFile } from "../../../src/tools/writing/write_file.ts";
 import { whileSwapping } from "../../unit/tools/swapping.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { endOfSectionHeaders } from "../../../scripts/compile/elf.ts";
-import { PERMISSION_FLAGS } from "../../../scripts/compile/permissions.ts";
-import { cutRuntime, verifyTarball } from "../../../scripts/compile/runtime_from_npm.ts";
+import { cutRuntime, endOfSectionHeaders, verifyTarball } from "../../../scripts/compile/runtime_from_npm.ts";
+import { PERMISSION_FLAGS } from "../../../scripts/compile/build.ts";
 import { hostTarget, parseTarget, TARGETS } from "../../../scripts/compile/targets.ts";
 import { RepriseError } from "../../../src/domain/errors.ts";
 

@@ -1,7 +1,7 @@
 /** The strongest race there is for a path: its directory and a link change places in one system call. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { PERMISSION_FLAGS } from "../../../../scripts/compile/permissions.ts";
+import { PERMISSION_FLAGS } from "../../../../scripts/compile/build.ts";
 import { whileSwapping } from "../swapping.ts";
 import { Workspace } from "../workspace.ts";
 

@@ -1,0 +1,166 @@
+/**
+ * The process of `record` and `serve`: output of events, port file, and end by a signal.
+ *
+ * @module
+ */
+import { RepriseError } from "../../domain/errors.ts";
+import type { FileFacts, Files, Ports } from "../../domain/ports.ts";
+import { writeNewFile } from "../../fixture/seal.ts";
+import { fileError, orFileError } from "../../store/fs_errors.ts";
+import { unlinkQuietly } from "../../store/write/publish.ts";
+import type { Output } from "../output.ts";
+import { absolute } from "../settings.ts";
+import { onStopSignals } from "../stop_signals.ts";
+import { Printer } from "../terminal.ts";
+
+/** The flags that choose the output of events. */
+export interface EventFlags {
+  readonly json?: true | undefined;
+  /** A file for the events; stdout may belong to a wrapped command. */
+  readonly events?: string | undefined;
+}
+
+/** Takes the events of a verb one by one. */
+export interface EventOutput extends Disposable {
+  /** True if stdout has the events, so that stderr need not repeat them. */
+  readonly onStdout: boolean;
+  /** Writes one line. */
+  write<Event extends { readonly type: string }>(event: Event): void;
+}
+
+/**
+ * Opens the output of events: the file of `--events` (`-` is stdout), else stdout with `--json`, unless a wrapped
+ * command has stdout to itself.
+ *
+ * @throws {RepriseError} `storage_…` if the file cannot be written.
+ */
+export function openEventOutput(
+  output: Output,
+  { json, events }: EventFlags,
+  { wraps }: { readonly wraps: boolean },
+): EventOutput {
+  // The runtime cannot open these by name.
+  const isStderr = events === "/dev/stderr";
+  const isStdout = events === "-" || events === "/dev/stdout";
+  if (events !== undefined && !isStdout && !isStderr) return fileOutput(events);
+  const onStdout = isStdout || json === true && !wraps;
+  return {
+    onStdout,
+    write: (event) => {
+      if (onStdout) output.json(event);
+      else if (isStderr) output.jsonToStderr(event);
+    },
+    [Symbol.dispose]: () => {},
+  };
+}
+
+function fileOutput(path: string): EventOutput {
+  const attempt = <T>(action: () => T): T => {
+    try {
+      return action();
+    } catch (error) {
+      throw fileError(error, "write the events", path);
+    }
+  };
+  const file = attempt(() => Deno.openSync(path, { write: true, create: true, truncate: true, mode: 0o600 }));
+  const printer = new Printer(file);
+  return {
+    onStdout: false,
+    write: (event) => attempt(() => printer.json(`${JSON.stringify(event)}\n`)),
+    [Symbol.dispose]: () => file.close(),
+  };
+}
+
+/** The end of a server by a signal. */
+export interface GracefulShutdown extends Disposable {
+  /** Resolves with 0 after a signal or a call of {@linkcode GracefulShutdown.request}. */
+  readonly requested: Promise<0>;
+  request(): void;
+}
+
+/**
+ * Listens for SIGINT, SIGTERM and SIGHUP, the ordinary end of a server. Call it before the server says that it is ready.
+ * A second signal ends the process at once; files on disk are whole at any time.
+ */
+export function gracefulShutdown(): GracefulShutdown {
+  const { promise, resolve } = Promise.withResolvers<0>();
+  let signalled = false;
+  const ignoreSignals = onStopSignals((_signal, exitCode) => {
+    if (signalled) Deno.exit(exitCode);
+    signalled = true;
+    resolve(0);
+  });
+  return {
+    requested: promise,
+    request: () => resolve(0),
+    [Symbol.dispose]: ignoreSignals,
+  };
+}
+
+/** The content that a killed server left; empty if a script created the file. */
+const LEFT_BY_SERVER = /^(\d{1,5}\n)?$/;
+/** `65535` with its line end. */
+const MAX_BYTES = 6;
+
+/** A file with the port of a server, in one line. */
+export class PortFile {
+  readonly #files: Files;
+  readonly #path: string;
+
+  /** @throws {RepriseError} `usage` if anything but an empty file or an older port file is at `path`; `storage_…`. */
+  constructor(ports: Ports, path: string) {
+    this.#files = ports.files;
+    this.#path = absolute(ports, path);
+    this.#requireReplaceable();
+  }
+
+  /**
+   * Writes the file atomically. Disposing removes it, unless another file has its name by then.
+   *
+   * @throws {RepriseError} `usage`, as the constructor; `storage_…`.
+   */
+  write(port: number): Disposable {
+    const [files, path] = [this.#files, this.#path];
+    this.#requireReplaceable();
+    const temporary = `${path}.part-${crypto.randomUUID()}`;
+    const written = orFileError("write the port file", path, () => {
+      try {
+        writeNewFile(files, temporary, `${port}\n`);
+        const facts = files.facts(temporary);
+        files.rename(temporary, path);
+        return facts;
+      } catch (error) {
+        unlinkQuietly(files, temporary);
+        throw error;
+      }
+    });
+    return {
+      [Symbol.dispose]() {
+        try {
+          if (isSame(written, files.facts(path))) files.unlink(path);
+        } catch {
+          // The file outlives the server; the next one replaces it.
+        }
+      },
+    };
+  }
+
+  #requireReplaceable(): void {
+    const [files, path] = [this.#files, this.#path];
+    orFileError("write the port file", path, () => {
+      const facts = files.facts(path);
+      if (facts === null) return;
+      const isOurs = facts.kind === "file" && facts.size <= MAX_BYTES &&
+        LEFT_BY_SERVER.test(new TextDecoder().decode(files.read(path)));
+      if (isOurs) return;
+      const found = facts.kind === "file" ? "it holds something other than a port" : "it is no regular file";
+      throw new RepriseError("usage", `Cannot write the port to ${JSON.stringify(path)}: ${found}`, {
+        hint: "Name a new file: it is replaced, and removed when the server ends",
+      });
+    });
+  }
+}
+
+function isSame(written: FileFacts | null, now: FileFacts | null): boolean {
+  return written !== null && now !== null && written.inode === now.inode && written.device === now.device;
+}
