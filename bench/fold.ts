@@ -4,6 +4,7 @@
  * @module
  */
 import { livePorts } from "../src/cli/live_ports.ts";
+import { foldNeedsOf } from "../src/apis/apis.ts";
 import { checkSeal } from "../src/domain/seal.ts";
 import type { Turn } from "../src/domain/turn.ts";
 import { foldHistory } from "../src/fold/fold.ts";
@@ -20,7 +21,12 @@ import { type Report, timeRow } from "./report.ts";
 import { type BenchSession, FINGERPRINT, ID, makeSession, MODEL } from "./session.ts";
 import { type Candidate, interleave, timed } from "./timing.ts";
 
-const TARGET = { fingerprint: FINGERPRINT, model: MODEL, replay: "exact" } as const;
+const TARGET = {
+  fingerprint: FINGERPRINT,
+  needs: foldNeedsOf(FINGERPRINT.provider),
+  model: MODEL,
+  replay: "exact",
+} as const;
 
 /** Measures `readSession` with `foldHistory`. */
 export const foldBench: Bench = async (context) => {

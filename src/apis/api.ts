@@ -6,7 +6,7 @@
 import type { Item, Omission, Usage } from "../domain/event.ts";
 import type { ApiFailure } from "../domain/errors.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
-import type { FoldedEntry } from "../domain/folded.ts";
+import type { FoldedEntry, FoldNeeds } from "../domain/folded.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { FaultWriter, StreamReader } from "./stream.ts";
 
@@ -176,6 +176,8 @@ export interface RunApi extends Api {
    * @throws {RepriseError} `bad_configuration` when the key cannot be a header value.
    */
   headers(key: ApiKey | null): Record<string, string>;
+  /** Demands on a history; {@linkcode foldNeedsOf} of `apis.ts` adds those of a kind of provider. */
+  readonly foldNeeds: FoldNeeds;
   buildRequest(spec: RequestSpec): BuiltRequest;
   newAssembler(): Assembler;
   /** Cause of the refusal of these entries; `null` if a retry without something cannot help. */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { ProviderKind } from "../domain/fingerprint.ts";
+import type { FoldNeeds } from "../domain/folded.ts";
 import type { Api, ApiName, RunApi } from "./api.ts";
 import { chatApi } from "./chat/api.ts";
 import { messagesApi } from "./messages/api.ts";
@@ -27,6 +28,12 @@ export function apiOf(provider: ProviderKind): RunApi {
 /** The API of a name. */
 export function apiNamed(name: ApiName): Api {
   return APIS.find((api) => api.name === name) as Api;
+}
+
+/** Demands on the history of a request to a kind of provider. */
+export function foldNeedsOf(provider: ProviderKind): FoldNeeds {
+  // Servers of open models show the reasoning itself and take it back (protocol §2.2, §12).
+  return { ...apiOf(provider).foldNeeds, takesVisibleReasoning: provider === "compatible" };
 }
 
 /** The API of a request's path, with or without query; `null` for a path of no known API. */

@@ -6,7 +6,7 @@
  */
 import type { SessionEvent } from "../domain/event.ts";
 import type { Turn } from "../domain/turn.ts";
-import { readSteering } from "../fold/overrides.ts";
+import { readOverrides } from "../fold/overrides.ts";
 import { digestOf, type LogDigest } from "./digest.ts";
 import type { CheckpointText, CompactionScope } from "./plan.ts";
 import { payloadText, quoted } from "./reading.ts";
@@ -72,7 +72,7 @@ function replacedLength(turns: readonly Turn[], { cut, previousCheckpoint }: Com
 
 /** What a model wrote into the checkpoint in force cannot be made anew from the log: its start is carried on. */
 function carriedSummary(turns: readonly Turn[], { previousCheckpoint }: CompactionScope): string | null {
-  const { checkpoint } = readSteering(turns, undefined);
+  const { checkpoint } = readOverrides(turns, undefined);
   if (checkpoint === null || checkpoint.seq !== previousCheckpoint || checkpoint.strategy !== "model") {
     return null;
   }

@@ -10,7 +10,7 @@ import { callArgumentsOf, callNameOf } from "../domain/item.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { headOf, tailOf } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
-import { readSteering } from "../fold/overrides.ts";
+import { readOverrides } from "../fold/overrides.ts";
 import type { CompactionScope } from "./plan.ts";
 import { asData, messageOf } from "./reading.ts";
 
@@ -66,7 +66,7 @@ const TEXT_LENGTH = 2000;
 
 /** The request for a summary of the events up to the cut: what the checkpoint before says, and the events since. */
 export function modelContract(turns: readonly Turn[], { cut }: CompactionScope): ModelContract {
-  const before = readSteering(turns, undefined).checkpoint;
+  const before = readOverrides(turns, undefined).checkpoint;
   const from = before?.to_seq ?? 0;
   const lines = turns.flatMap(({ events }) => events)
     .filter(({ seq }) => seq > from && seq <= cut.seq)

@@ -10,9 +10,10 @@ import type { JsonObject } from "../domain/json.ts";
 import { counted } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
 import { knownAccounts } from "../fold/accounts.ts";
-import { type Folded, foldHistory } from "../fold/fold.ts";
+import { foldHistory } from "../fold/fold.ts";
+import type { Folded } from "../fold/history_fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
-import { readSteering, standingNotices } from "../fold/overrides.ts";
+import { readOverrides, standingNotices } from "../fold/overrides.ts";
 import { type Cut, findCut } from "./cut.ts";
 import { payloadText } from "./reading.ts";
 import { type HistorySize, sizeOf, TOKEN_ESTIMATE } from "./size.ts";
@@ -75,7 +76,7 @@ export interface CompactionPlan {
  * @throws {RepriseError} `nothing_to_compact` when all that a new checkpoint could stand for is in the tail already.
  */
 export function scopeOf(turns: readonly Turn[], { tailEvents, target }: PlanRequest): CompactionScope {
-  const { checkpoint } = readSteering(turns, undefined, target);
+  const { checkpoint } = readOverrides(turns, undefined, target);
   const after = checkpoint?.to_seq ?? 0;
   const cut = findCut(turns, { tailEvents, after });
   if (cut === null) {
@@ -93,7 +94,7 @@ export function scopeOf(turns: readonly Turn[], { tailEvents, target }: PlanRequ
   }
   return {
     cut,
-    previousCheckpoint: readSteering(turns, undefined).checkpoint?.seq ?? null,
+    previousCheckpoint: readOverrides(turns, undefined).checkpoint?.seq ?? null,
     openingTurn: openingTurnAt(turns, cut, target.run),
     tailEvents,
   };
@@ -170,7 +171,7 @@ export function planOf(
     );
   }
   const head = turns.at(-1)?.seq[1] ?? 0;
-  const from = 1 + (readSteering(turns, undefined, target).checkpoint?.to_seq ?? 0);
+  const from = 1 + (readOverrides(turns, undefined, target).checkpoint?.to_seq ?? 0);
   return {
     range: {
       from_turn: turns.find(({ seq }) => seq[1] >= from)?.turn ?? 1,

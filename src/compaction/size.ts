@@ -1,6 +1,6 @@
 import { encodeUtf8 } from "../domain/bytes.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
-import type { Folded } from "../fold/fold.ts";
+import type { Folded } from "../fold/history_fold.ts";
 
 /** How much history a request carries. */
 export interface HistorySize {

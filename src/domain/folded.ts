@@ -1,9 +1,29 @@
 /**
- * What the fold hands to a provider: which records go into the next request, in order, in no API yet.
+ * Records of a history that go into the next request, in order and in the shape of no API; and the demands of an API
+ * on them.
  *
  * @module
  */
 import type { Item } from "./event.ts";
+
+/** Demands of a wire API on the history that it is sent. */
+export interface FoldNeeds {
+  /** A history that ends with the model's own words is refused: a short user message asks it to continue. */
+  readonly needsUserLast: boolean;
+  /** Reasoning of one model goes to any other: the server leaves out what that model cannot read. */
+  readonly carriesReasoningAcrossModels: boolean;
+  /** Hosted items go without the reasoning before them. */
+  readonly keepsItemsWithoutReasoning: boolean;
+  /** Reasoning that servers of open models show goes back without an encrypted payload. */
+  readonly takesVisibleReasoning: boolean;
+  /**
+   * Member with the payload that only the server can read, by the type of each such item that the API takes back;
+   * `null` for a type that goes whatever it holds.
+   */
+  readonly payloads: Readonly<Record<string, string | null>>;
+  /** Reason why an item without its payload stays out. */
+  readonly noPayload: "unsigned" | "no_encrypted_content";
+}
 
 /** A provider's item, and which of its members are not sent. */
 interface ItemEntry {

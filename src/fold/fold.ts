@@ -4,11 +4,10 @@
  *
  * @module
  */
-import type { FoldedEntry } from "../domain/folded.ts";
-import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
+import type { DroppedItem, DropReason, Turn } from "../domain/turn.ts";
 import type { FoldTarget } from "./guard.ts";
-import { HistoryFold } from "./history_fold.ts";
-import { readSteering } from "./overrides.ts";
+import { type Folded, HistoryFold } from "./history_fold.ts";
+import { readOverrides } from "./overrides.ts";
 
 /**
  * Newest version of the fold's rules. A request records the oldest version that makes its input, so that most
@@ -17,37 +16,6 @@ import { readSteering } from "./overrides.ts";
  * endpoint refused stays out of later items too.
  */
 export const FOLD_VERSION = 2;
-
-/** One reasoning item of the history and what becomes of it. */
-export interface ReasoningDecision {
-  readonly seq: number;
-  readonly turn: number;
-  readonly id: string | null;
-  /** The turn that minted the item. */
-  readonly origin: ModelTurn;
-  /** `null` when the item is sent. */
-  readonly reason: DropReason | null;
-}
-
-/** A change that the fold made so that the API accepts the request. */
-export interface FoldRepair {
-  readonly seq: number;
-  readonly kind: "orphan_answered" | "call_id_renamed" | "result_without_call" | "duplicate_result";
-  readonly callId: string;
-}
-
-/** The next request's input and the account of everything that was left out or changed. */
-export interface Folded {
-  readonly entries: readonly FoldedEntry[];
-  /** The `seq` behind each entry; 0 for those that stand for no single event. */
-  readonly seqs: readonly number[];
-  readonly reasoning: readonly ReasoningDecision[];
-  /** Everything left out, reasoning included, in `seq` order. */
-  readonly dropped: readonly DroppedItem[];
-  readonly repairs: readonly FoldRepair[];
-  /** The oldest version of the rules, up to {@linkcode FOLD_VERSION}, that folds this history so. */
-  readonly version: number;
-}
 
 /**
  * What a request tells of its reasoning and its drops. What lies before the checkpoint is not in it: opening does not
@@ -67,18 +35,18 @@ export function requestAccount(
 
 /** Folds a history for one target: all turns, or those that the next request needs. */
 export function foldHistory(turns: readonly Turn[], target: FoldTarget): Folded {
-  const steering = readSteering(turns, target.run, target);
+  const overrides = readOverrides(turns, target.run, target);
   const fold = (excluded: ReadonlyMap<number, DropReason>) => {
-    const history = new HistoryFold(turns, target, { ...steering, excluded });
+    const history = new HistoryFold(turns, target, { ...overrides, excluded });
     for (const turn of turns) history.add(turn);
     return history.finish();
   };
-  const whole = fold(steering.excluded);
+  const whole = fold(overrides.excluded);
   const outside = outsideWindow(turns, target, whole);
   // Dropping reasoning changes what may follow it, so the fold is done again with the window's drops in it.
   return outside.length === 0
     ? whole
-    : fold(new Map([...steering.excluded, ...outside.map((seq) => [seq, "outside_window"] as const)]));
+    : fold(new Map([...overrides.excluded, ...outside.map((seq) => [seq, "outside_window"] as const)]));
 }
 
 /** What was refused keeps its place in the window: the retry must not bring older reasoning in its stead. */

@@ -1,4 +1,10 @@
+/**
+ * Reasons why an encrypted item of an earlier response may not go to the next request's endpoint and model.
+ *
+ * @module
+ */
 import type { Item } from "../domain/event.ts";
+import type { FoldNeeds } from "../domain/folded.ts";
 import { type Fingerprint, mayBeSameEndpoint } from "../domain/fingerprint.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { familyOf, modelFacts } from "../domain/models.ts";
@@ -7,10 +13,12 @@ import type { DropReason, ModelTurn } from "../domain/turn.ts";
 /** How strictly reasoning must fit the next request's model. `none` sends no reasoning at all. */
 export type ReplayMode = "exact" | "family" | "none";
 
-/** Where the next request goes, and what of the history may go there. */
+/** Endpoint and model of the next request, and the limits on the history that goes there. */
 export interface FoldTarget {
   /** The account is `null` until a response named it: unknown is no mismatch. */
   readonly fingerprint: Fingerprint;
+  /** Demands of the API that is spoken there. */
+  readonly needs: FoldNeeds;
   readonly model: string;
   readonly replay: ReplayMode;
   /** How many reasoning items from before the last user message are sent at most; all without it. */
@@ -19,10 +27,10 @@ export interface FoldTarget {
   readonly run?: number;
 }
 
-/** What an encrypted item was minted with. */
-export type Minted = Pick<ModelTurn, "fingerprint" | "model">;
+/** Endpoint and model that issued an encrypted item. */
+export type ResponseOrigin = Pick<ModelTurn, "fingerprint" | "model">;
 
-/** Item types whose payload only the minting provider can read. */
+/** Types of items whose payload only the provider that issued them can read. */
 const ENCRYPTED_TYPES: ReadonlySet<string> = new Set([
   "reasoning",
   "compaction",
@@ -35,11 +43,8 @@ export function isEncryptedItem(item: Item): boolean {
   return ENCRYPTED_TYPES.has(item.type);
 }
 
-/**
- * Why nothing minted with `turn`'s response may go to `target`, or `null` when its origin fits. Only known
- * differences count.
- */
-export function originMismatch(turn: Minted, target: FoldTarget): DropReason | null {
+/** Reason why no item of `turn`'s response may go to `target`; `null` if its origin fits. Only known differences count. */
+export function originMismatch(turn: ResponseOrigin, target: FoldTarget): DropReason | null {
   const { fingerprint } = turn;
   if (fingerprint.provider !== target.fingerprint.provider) return "other_provider";
   if (!mayBeSameEndpoint(fingerprint, target.fingerprint)) return "other_endpoint";
@@ -49,55 +54,39 @@ export function originMismatch(turn: Minted, target: FoldTarget): DropReason | n
 }
 
 /** True when the requested model is the one that was asked or that answered for `turn`, or one of its family. */
-export function modelFits(turn: Minted, target: FoldTarget): boolean {
-  const minted = [turn.model.asked, turn.model.answered];
-  if (minted.includes(target.model)) return true;
+export function modelFits(turn: ResponseOrigin, target: FoldTarget): boolean {
+  const models = [turn.model.asked, turn.model.answered];
+  if (models.includes(target.model)) return true;
   if (target.replay !== "family") return false;
   const family = familyOf(target.model);
-  return family !== null && minted.some((model) => model !== null && familyOf(model) === family);
+  return family !== null && models.some((model) => model !== null && familyOf(model) === family);
 }
 
-/** Why an encrypted item of `turn` stays out by its origin or content alone, or `null` when it may go. */
-export function encryptedItemMismatch(item: Item, turn: Minted, target: FoldTarget): DropReason | null {
+/** Reason why an encrypted item of `turn` stays out by its origin or content alone; `null` if it may go. */
+export function encryptedItemMismatch(
+  item: Item,
+  turn: ResponseOrigin,
+  target: FoldTarget,
+): DropReason | null {
   if (target.replay === "none") return "replay_off";
   const origin = originMismatch(turn, target);
   if (origin !== null) return origin;
-  return target.fingerprint.provider === "anthropic"
-    ? thinkingMismatch(item)
-    : reasoningMismatch(item, turn, target);
-}
-
-/** Any Claude model takes any block: the server drops what it cannot read, and stripping would lose it (§11). */
-function thinkingMismatch(item: Item): DropReason | null {
-  switch (item.type) {
-    case "thinking":
-      return isFilled(item.signature) ? null : "unsigned";
-    case "redacted_thinking":
-      return isFilled(item.data) ? null : "unsigned";
-    case "compaction":
-      return null;
-    default:
-      // An item of another api, whatever it carries.
-      return "other_provider";
-  }
-}
-
-function reasoningMismatch(item: Item, turn: Minted, target: FoldTarget): DropReason | null {
-  if (item.type !== "reasoning" && item.type !== "compaction") return "other_provider";
-  if (!modelFits(turn, target)) return "other_model";
-  if (isFilled(item.encrypted_content)) return null;
-  // Servers of open models show the reasoning itself and take it back (protocol §2.2, §12).
-  const shown = target.fingerprint.provider === "compatible" && Array.isArray(item.content) &&
-    item.content.length > 0;
-  return shown ? null : "no_encrypted_content";
+  const { needs } = target;
+  // An item of another API, whatever it carries.
+  if (!Object.hasOwn(needs.payloads, item.type)) return "other_provider";
+  if (!needs.carriesReasoningAcrossModels && !modelFits(turn, target)) return "other_model";
+  const payload = needs.payloads[item.type] ?? null;
+  if (payload === null || isFilled(item[payload])) return null;
+  const isVisible = Array.isArray(item.content) && item.content.length > 0;
+  return needs.takesVisibleReasoning && isVisible ? null : needs.noPayload;
 }
 
 function isFilled(value: JsonValue | undefined): boolean {
   return typeof value === "string" && value !== "";
 }
 
-/** True when what `turn`'s model thought is valid only behind the very prefix that it was made behind (§11). */
-export function isPrefixBound({ model }: Minted): boolean {
+/** True if thinking of this response's model is valid only after the prefix that it was made after (§11). */
+export function isPrefixBound({ model }: ResponseOrigin): boolean {
   return [model.answered, model.asked].some((name) =>
     name !== null && modelFacts(name)?.prefixBound === true
   );

@@ -15,16 +15,46 @@ import type {
 import type { FoldedEntry } from "../domain/folded.ts";
 import { callIdOf } from "../domain/item.ts";
 import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts";
-import type { Folded, FoldRepair, ReasoningDecision } from "./fold.ts";
 import { type FoldTarget, isEncryptedItem } from "./guard.ts";
 import { isItemEvent, planResponse, type ResponsePlan } from "./response_plan.ts";
-import type { Steering } from "./overrides.ts";
+import type { FoldOverrides } from "./overrides.ts";
 
-/** What a call without a recorded result is answered with: nobody knows whether it ran. */
+/** One reasoning item of the history, and whether it is sent. */
+export interface ReasoningDecision {
+  readonly seq: number;
+  readonly turn: number;
+  readonly id: string | null;
+  /** The turn of the response that issued the item. */
+  readonly origin: ModelTurn;
+  /** `null` when the item is sent. */
+  readonly reason: DropReason | null;
+}
+
+/** A change that the fold made so that the API accepts the request. */
+export interface FoldRepair {
+  readonly seq: number;
+  readonly kind: "orphan_answered" | "call_id_renamed" | "result_without_call" | "duplicate_result";
+  readonly callId: string;
+}
+
+/** The next request's input and the account of everything that was left out or changed. */
+export interface Folded {
+  readonly entries: readonly FoldedEntry[];
+  /** The `seq` of the event of each entry; 0 for an entry of no single event. */
+  readonly seqs: readonly number[];
+  readonly reasoning: readonly ReasoningDecision[];
+  /** Everything left out, reasoning included, in `seq` order. */
+  readonly dropped: readonly DroppedItem[];
+  readonly repairs: readonly FoldRepair[];
+  /** The oldest version of the rules, up to `FOLD_VERSION`, that folds this history so. */
+  readonly version: number;
+}
+
+/** Output of a call without a recorded result: whether it ran is not known. */
 export const ORPHAN_OUTPUT =
   "No result was recorded: the process ended while this call was open. The call may or may not have run.";
 
-/** What asks a model to go on where it stopped in the middle of its answer. */
+/** Asks a model to continue an answer that stopped in the middle. */
 export const GO_ON = "Continue from where you stopped.";
 
 /** In UTF-16 units; the API refuses more (protocol §2.1). */
@@ -33,7 +63,7 @@ const MAX_CALL_ID_LENGTH = 64;
 /** Collects entries turn by turn. */
 export class HistoryFold {
   readonly #target: FoldTarget;
-  readonly #steering: Steering;
+  readonly #overrides: FoldOverrides;
   readonly #entries: FoldedEntry[] = [];
   readonly #seqs: number[] = [];
   readonly #reasoning: ReasoningDecision[] = [];
@@ -54,16 +84,16 @@ export class HistoryFold {
   /** True when the newest response was only paused by its server. */
   #paused = false;
 
-  constructor(turns: readonly Turn[], target: FoldTarget, steering: Steering) {
+  constructor(turns: readonly Turn[], target: FoldTarget, overrides: FoldOverrides) {
     this.#target = target;
-    this.#steering = steering;
+    this.#overrides = overrides;
     const results = new Map<number, ToolResultEvent>();
     const answered = new Set<string>();
     for (const turn of turns) {
       for (const event of turn.events) {
         if (event.type === "tool_result" && !results.has(event.call_seq)) results.set(event.call_seq, event);
         // What lies before the checkpoint must not matter: it may not have been read.
-        const passed = event.seq <= (steering.checkpoint?.to_seq ?? 0);
+        const passed = event.seq <= (overrides.checkpoint?.to_seq ?? 0);
         if (event.type !== "provider_item" || passed) continue;
         if (event.item.type.endsWith("_output")) answered.add(callIdOf(event.item));
         if (typeof event.item.tool_use_id === "string") answered.add(event.item.tool_use_id);
@@ -71,12 +101,12 @@ export class HistoryFold {
     }
     this.#resultOf = results;
     this.#plans = this.#plan(turns, answered);
-    this.#dropped.push(...steering.passedOver);
-    if (steering.checkpoint !== null) this.#openAtCheckpoint(turns, steering.checkpoint);
+    this.#dropped.push(...overrides.passedOver);
+    if (overrides.checkpoint !== null) this.#openAtCheckpoint(turns, overrides.checkpoint);
   }
 
   add(turn: Turn): void {
-    const { checkpoint } = this.#steering;
+    const { checkpoint } = this.#overrides;
     if (checkpoint !== null && turn.seq[1] <= checkpoint.to_seq) {
       if (turn.kind === "model") this.#passOver(turn);
       return;
@@ -102,7 +132,7 @@ export class HistoryFold {
       entries: this.#entries,
       seqs: this.#seqs,
       reasoning: this.#reasoning,
-      dropped: this.#steering.passedOver.length === 0
+      dropped: this.#overrides.passedOver.length === 0
         ? this.#dropped
         : this.#dropped.toSorted((a, b) => a.seq - b.seq),
       repairs: this.#repairs,
@@ -112,7 +142,7 @@ export class HistoryFold {
 
   /** The plans of the responses after the checkpoint, made from the newest to the oldest. */
   #plan(turns: readonly Turn[], answeredItems: ReadonlySet<string>): Map<ModelTurn, ResponsePlan> {
-    const { excluded, checkpoint, otherPrefix } = this.#steering;
+    const { excluded, checkpoint, otherPrefix } = this.#overrides;
     const end = turns.findLast(({ kind }) => kind === "model" || kind === "user");
     const shared = {
       target: this.#target,
@@ -181,11 +211,11 @@ export class HistoryFold {
   }
 
   /**
-   * Anthropic takes no history that ends with the assistant's own words (protocol §9), unless it paused itself: a
-   * short user message asks it to go on. It stands at the same place in every later request.
+   * Adds a short user message where the API takes no history that ends with the model's own words (protocol §9), unless
+   * its server paused there. It has the same place in every later request.
    */
   #askToGoOn(): void {
-    if (this.#target.fingerprint.provider !== "anthropic" || this.#paused) return;
+    if (!this.#target.needs.needsUserLast || this.#paused) return;
     const last = this.#entries.at(-1);
     if (last === undefined || last.kind === "user_message" || last.kind === "tool_result") return;
     this.#push({ kind: "user_message", content: [{ type: "input_text", text: GO_ON }] }, 0);
@@ -208,8 +238,8 @@ export class HistoryFold {
     { seq, item }: { readonly seq: number; readonly item: Item },
     more: readonly string[] = [],
   ): { readonly omit?: readonly string[] } {
-    const stripped = this.#steering.stripped.get(seq) ?? [];
-    const refused = [...this.#steering.refusedMembers.get(item.type) ?? []].filter((name) =>
+    const stripped = this.#overrides.stripped.get(seq) ?? [];
+    const refused = [...this.#overrides.refusedMembers.get(item.type) ?? []].filter((name) =>
       Object.hasOwn(item, name) && !stripped.includes(name)
     );
     if (refused.length > 0) this.#version = 2;

@@ -15,7 +15,7 @@ import type { DroppedItem, DropReason, ModelTurn, Turn } from "../domain/turn.ts
 import { encryptedItemMismatch, type FoldTarget, isEncryptedItem } from "./guard.ts";
 
 /** The standing decisions of a history. */
-export interface Steering {
+export interface FoldOverrides {
   /** Events that stay out, by `seq`: items, and calls with their results. */
   readonly excluded: ReadonlyMap<number, DropReason>;
   /** Members that the API refused on an item, by the item's `seq`. */
@@ -34,7 +34,11 @@ export interface Steering {
  * Reads the standing decisions for a request of run `run`; without it, no item is merely left out. Without a target,
  * every checkpoint and every refusal counts.
  */
-export function readSteering(turns: readonly Turn[], run: number | undefined, target?: FoldTarget): Steering {
+export function readOverrides(
+  turns: readonly Turn[],
+  run: number | undefined,
+  target?: FoldTarget,
+): FoldOverrides {
   const excluded = new Map<number, DropReason>();
   const stripped = new Map<number, readonly string[]>();
   const refusals: ReplayNoticeEvent[] = [];
@@ -122,7 +126,7 @@ function checkpointMismatch(
 /** True when `turns` begin at a checkpoint that `target` may not be sent: the fold then needs the older ones too. */
 export function needsOlderTurns(turns: readonly Turn[], target: FoldTarget): boolean {
   return turns.length !== (turns.at(-1)?.turn ?? 0) &&
-    readSteering(turns, undefined, target).passedOver.length > 0;
+    readOverrides(turns, undefined, target).passedOver.length > 0;
 }
 
 interface Standing {

@@ -91,7 +91,7 @@ function dropDependents(turn: ModelTurn, dropped: Map<number, DropReason>, conte
   for (let size = -1; size !== dropped.size;) {
     size = dropped.size;
     dropReasoningWithoutFollower(turn, dropped);
-    if (context.target.fingerprint.provider !== "anthropic") dropItemsWithoutReasoning(turn, dropped);
+    if (!context.target.needs.keepsItemsWithoutReasoning) dropItemsWithoutReasoning(turn, dropped);
     dropHalfPairs(turn, dropped);
   }
 }

@@ -15,7 +15,7 @@ import type {
 import type { ErrorCode, ExitCode } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Drift } from "./drift.ts";
-import type { FoldRepair } from "../fold/fold.ts";
+import type { FoldRepair } from "../fold/history_fold.ts";
 import type { DroppedItem } from "../domain/turn.ts";
 
 /** Something worth telling that is no failure. */

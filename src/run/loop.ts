@@ -4,12 +4,14 @@
  * @module
  */
 import { encodeUtf8 } from "../domain/bytes.ts";
+import { foldNeedsOf } from "../apis/apis.ts";
 import { addUsage, NO_USAGE, type ToolCallEvent, type Usage } from "../domain/event.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import { counted } from "../domain/text.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
-import { type Folded, requestAccount } from "../fold/fold.ts";
+import { requestAccount } from "../fold/fold.ts";
+import type { Folded } from "../fold/history_fold.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import { type AutoCompaction, automaticCheckpoint, checkpointDraft, isOverLimit } from "./checkpoint.ts";
 import { closeKilledRun, fallbackResult, openCalls } from "./recover.ts";
@@ -193,7 +195,14 @@ class Run {
     const fingerprint = fingerprintOf(this.#setup, this.#account);
     const auto: AutoCompaction = {
       limit,
-      target: { fingerprint, model, replay, window, run: this.#number },
+      target: {
+        fingerprint,
+        needs: foldNeedsOf(fingerprint.provider),
+        model,
+        replay,
+        window,
+        run: this.#number,
+      },
     };
     const { manifest } = writer;
     if (manifest === null || !isOverLimit(writer.turns, auto)) return;

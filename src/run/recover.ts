@@ -10,7 +10,7 @@ import { RepriseError } from "../domain/errors.ts";
 import { callIdOf, callNameOf } from "../domain/item.ts";
 import type { Turn } from "../domain/turn.ts";
 import { ORPHAN_OUTPUT } from "../fold/history_fold.ts";
-import { readSteering } from "../fold/overrides.ts";
+import { readOverrides } from "../fold/overrides.ts";
 import type { SessionWriter } from "../store/write/writer.ts";
 import type { Emit } from "./events.ts";
 import { apiOf } from "../apis/apis.ts";
@@ -33,7 +33,7 @@ export function openCalls(turns: readonly Turn[]): ToolCallEvent[] {
  * responses that later turns follow, as in an edited or imported log. What a checkpoint replaces is not sent any more.
  */
 export function unansweredCalls(turns: readonly Turn[]): ToolCallEvent[] {
-  const after = readSteering(turns, undefined).checkpoint?.to_seq ?? 0;
+  const after = readOverrides(turns, undefined).checkpoint?.to_seq ?? 0;
   const unanswered = new Map(openCalls(turns).map((call) => [call.seq, call]));
   const answered = new Set<number>();
   for (const turn of turns.toReversed()) {

@@ -14,7 +14,7 @@ import {
 import type { ApiFailure, RepriseError } from "../domain/errors.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 import type { Turn, TurnDraft } from "../domain/turn.ts";
-import type { Folded } from "../fold/fold.ts";
+import type { Folded } from "../fold/history_fold.ts";
 import { leftOutBefore, standingNotices } from "../fold/overrides.ts";
 import type { RequestRefusal } from "../apis/api.ts";
 import { isContentRefusal } from "../apis/refusal.ts";

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { foldNeedsOf } from "../apis/apis.ts";
 import type { Item, Omission, Usage } from "../domain/event.ts";
 import { NO_USAGE } from "../domain/event.ts";
 import { type ApiFailure, asRepriseError, RepriseError } from "../domain/errors.ts";
@@ -10,7 +11,8 @@ import { fingerprintText } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { RequestRecord, ResponseRecord, TurnDraft } from "../domain/turn.ts";
-import { type Folded, foldHistory, requestAccount } from "../fold/fold.ts";
+import { foldHistory, requestAccount } from "../fold/fold.ts";
+import type { Folded } from "../fold/history_fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { needsOlderTurns } from "../fold/overrides.ts";
 import type { BuiltRequest, FinishedResponse } from "../apis/api.ts";
@@ -69,7 +71,14 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
   const { setup } = context;
   const fingerprint = fingerprintOf(setup, context.account);
   const { replay: mode, window } = setup;
-  const target: FoldTarget = { fingerprint, model: setup.model, replay: mode, window, run: context.run };
+  const target: FoldTarget = {
+    fingerprint,
+    needs: foldNeedsOf(setup.provider),
+    model: setup.model,
+    replay: mode,
+    window,
+    run: context.run,
+  };
   const { writer } = setup;
   const saved = needsOlderTurns(writer.turns, target) ? writer.allTurns() : writer.turns;
   const turns = context.pending === null ? saved : [...saved, writer.preview(context.pending)];

@@ -9,9 +9,10 @@ import type { FoldedEntry } from "../domain/folded.ts";
 import { GrowingSha256, sha256Hex } from "../domain/hash.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import type { ModelTurn, Turn } from "../domain/turn.ts";
-import { FOLD_VERSION, type Folded, foldHistory } from "../fold/fold.ts";
+import { FOLD_VERSION, foldHistory } from "../fold/fold.ts";
+import type { Folded } from "../fold/history_fold.ts";
 import type { ReplayMode } from "../fold/guard.ts";
-import { apiOf } from "../apis/apis.ts";
+import { apiOf, foldNeedsOf } from "../apis/apis.ts";
 import { type Series, seriesOf } from "./verify_series.ts";
 
 /** What re-folding a model turn's request showed. Only `differs` is a fault. */
@@ -177,6 +178,7 @@ function foldFor(turn: ModelTurn, history: readonly Turn[]): Folded {
   const { replay } = turn.request;
   return foldHistory(history, {
     fingerprint: { ...turn.fingerprint, account: replay?.account ?? null },
+    needs: foldNeedsOf(turn.fingerprint.provider),
     model: turn.model.asked,
     replay: (replay?.mode ?? "exact") as ReplayMode,
     window: replay?.window ?? null,

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { foldNeedsOf } from "../../src/apis/apis.ts";
 import type { EventDraft } from "../../src/domain/event.ts";
 import { foldHistory } from "../../src/fold/fold.ts";
 import { executeRun } from "../../src/run/loop.ts";
@@ -81,7 +82,12 @@ async function count(): Promise<number> {
       return writer.end.turn;
     }
     case "fold": {
-      const target = { fingerprint: pinsFor().fingerprint, model: pinsFor().model, replay: "exact" } as const;
+      const target = {
+        fingerprint: pinsFor().fingerprint,
+        needs: foldNeedsOf(pinsFor().fingerprint.provider),
+        model: pinsFor().model,
+        replay: "exact",
+      } as const;
       return foldHistory(readSession(ports, home, ID).turns, target).entries.length;
     }
     case "run":

@@ -8,6 +8,7 @@ import assert from "node:assert/strict";
 import { deterministicText } from "../../src/compaction/deterministic.ts";
 import { planOf, scopeOf } from "../../src/compaction/plan.ts";
 import { latestCheckpoint } from "../../src/compaction/withdraw.ts";
+import { foldNeedsOf } from "../../src/apis/apis.ts";
 import { type ErrorCode, RepriseError } from "../../src/domain/errors.ts";
 import { NO_USAGE } from "../../src/domain/event.ts";
 import { parseSessionId, type SessionId } from "../../src/domain/ids.ts";
@@ -64,7 +65,12 @@ async function orDone(codes: readonly ErrorCode[], again: () => Promise<unknown>
   }
 }
 
-const TARGET = { fingerprint: pinsFor().fingerprint, model: pinsFor().model, replay: "exact" } as const;
+const TARGET = {
+  fingerprint: pinsFor().fingerprint,
+  needs: foldNeedsOf(pinsFor().fingerprint.provider),
+  model: pinsFor().model,
+  replay: "exact",
+} as const;
 
 function writeCheckpoint(writer: SessionWriter): Turn {
   const turns = writer.allTurns();

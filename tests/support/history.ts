@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { foldNeedsOf } from "../../src/apis/apis.ts";
 import type { EventDraft, Item } from "../../src/domain/event.ts";
 import type { Fingerprint } from "../../src/domain/fingerprint.ts";
 import { callIdOf } from "../../src/domain/item.ts";
@@ -13,7 +14,12 @@ import { eventOfItem } from "../../src/run/item_events.ts";
 
 export const FINGERPRINT: Fingerprint = { provider: "openai", endpoint: "1f3a9c02", account: null };
 export const MODEL = "gpt-5.6";
-export const TARGET: FoldTarget = { fingerprint: FINGERPRINT, model: MODEL, replay: "exact" };
+export const TARGET: FoldTarget = {
+  fingerprint: FINGERPRINT,
+  needs: foldNeedsOf(FINGERPRINT.provider),
+  model: MODEL,
+  replay: "exact",
+};
 
 /** What a test may say about a model turn; the rest is ordinary. */
 export interface ResponseFacts {

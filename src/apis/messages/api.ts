@@ -36,6 +36,15 @@ export const messagesApi: RunApi = {
     "content-type": "application/json",
     "accept": "text/event-stream",
   }),
+  foldNeeds: {
+    needsUserLast: true,
+    // Any Claude model takes any block: the server drops blocks that it cannot read (protocol §11).
+    carriesReasoningAcrossModels: true,
+    keepsItemsWithoutReasoning: true,
+    takesVisibleReasoning: false,
+    payloads: { thinking: "signature", redacted_thinking: "data", compaction: null },
+    noPayload: "unsigned",
+  },
   buildRequest,
   bodyOf,
   bodyPieces,

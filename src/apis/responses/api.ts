@@ -45,6 +45,15 @@ export const responsesApi: RunApi = {
     "content-type": "application/json",
     "accept": "text/event-stream",
   }),
+  foldNeeds: {
+    needsUserLast: false,
+    carriesReasoningAcrossModels: false,
+    // A hosted item has an id that makes the server demand the reasoning before it (protocol §2.4).
+    keepsItemsWithoutReasoning: false,
+    takesVisibleReasoning: false,
+    payloads: { reasoning: "encrypted_content", compaction: "encrypted_content" },
+    noPayload: "no_encrypted_content",
+  },
   buildRequest,
   bodyOf,
   bodyPieces,

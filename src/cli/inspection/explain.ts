@@ -5,7 +5,7 @@ import { type Fingerprint, fingerprintText } from "../../domain/fingerprint.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
 import type { DropReason, ModelTurn, Turn } from "../../domain/turn.ts";
-import type { FoldRepair, ReasoningDecision } from "../../fold/fold.ts";
+import type { FoldRepair, ReasoningDecision } from "../../fold/history_fold.ts";
 import { type PrefixReport, prefixReport, refoldedBody } from "../../run/verify.ts";
 import { readSession } from "../../store/read/session.ts";
 import type { ExplainFlags } from "./command.ts";

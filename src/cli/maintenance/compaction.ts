@@ -14,8 +14,8 @@ import type { Turn } from "../../domain/turn.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { foldHistory } from "../../fold/fold.ts";
 import type { FoldTarget } from "../../fold/guard.ts";
-import { readSteering } from "../../fold/overrides.ts";
-import { apiOf } from "../../apis/apis.ts";
+import { readOverrides } from "../../fold/overrides.ts";
+import { apiOf, foldNeedsOf } from "../../apis/apis.ts";
 import type { ApiKey, BuiltRequest } from "../../apis/api.ts";
 import { type Asking, askOnce } from "../../run/ask_once.ts";
 import type { MadeCheckpoint } from "../../run/checkpoint.ts";
@@ -163,7 +163,7 @@ async function textOf(
   const text = answerText(items);
   if (text === "") throw badSummary("the response holds no message");
   const answer = parseAnswer(text);
-  const fromSeq = readSteering(turns, undefined).checkpoint?.to_seq ?? 0;
+  const fromSeq = readOverrides(turns, undefined).checkpoint?.to_seq ?? 0;
   return modelText(answer, scope, {
     verification: verifyAnswer(answer, turns, { toSeq: scope.cut.seq, fromSeq }),
     request: {
@@ -207,10 +207,12 @@ function targetOf(settings: CompactSettings, { manifest, turns }: CompactSource)
   });
   const { state } = manifest;
   const done = state === "completed" || state === "refused";
+  const fingerprint = flags.strategy === "deterministic"
+    ? manifest.pins.fingerprint
+    : fingerprintOf({ ...endpoint, ...identity }, identity.account);
   return {
-    fingerprint: flags.strategy === "deterministic"
-      ? manifest.pins.fingerprint
-      : fingerprintOf({ ...endpoint, ...identity }, identity.account),
+    fingerprint,
+    needs: foldNeedsOf(fingerprint.provider),
     model,
     replay: "exact",
     ...(done ? {} : { run: state === "open" ? manifest.run : manifest.run + 1 }),

@@ -2,7 +2,7 @@ import type { ReplayAction } from "../../domain/event.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { counted } from "../../domain/text.ts";
 import type { Turn } from "../../domain/turn.ts";
-import { readSteering } from "../../fold/overrides.ts";
+import { readOverrides } from "../../fold/overrides.ts";
 import { closeKilledRun } from "../../run/recover.ts";
 import type { Home } from "../../store/home.ts";
 import { readSession } from "../../store/read/session.ts";
@@ -53,7 +53,7 @@ export async function liftQuarantine({ ports, output }: Context, lifting: Liftin
 }
 
 function quarantined(turns: readonly Turn[]): number[] {
-  const { excluded } = readSteering(turns, undefined);
+  const { excluded } = readOverrides(turns, undefined);
   return [...excluded].filter(([, reason]) => reason === "quarantined").map(([seq]) => seq).sort((a, b) =>
     a - b
   );

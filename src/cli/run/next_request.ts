@@ -3,10 +3,11 @@ import type { Item } from "../../domain/event.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn, UserTurn } from "../../domain/turn.ts";
-import { type Folded, foldHistory } from "../../fold/fold.ts";
+import { foldHistory } from "../../fold/fold.ts";
+import type { Folded } from "../../fold/history_fold.ts";
 import type { FoldTarget } from "../../fold/guard.ts";
 import { needsOlderTurns } from "../../fold/overrides.ts";
-import { apiOf } from "../../apis/apis.ts";
+import { apiOf, foldNeedsOf } from "../../apis/apis.ts";
 import type { BuiltRequest } from "../../apis/api.ts";
 import { standingOmissions } from "../../run/refusals.ts";
 import { fingerprintOf } from "../../run/setup.ts";
@@ -63,6 +64,7 @@ export function nextRequest(source: PreviewSource, prompt: readonly Item[] | nul
   const fingerprint = fingerprintOf({ ...endpoint, ...identity }, identity.account);
   const target: FoldTarget = {
     fingerprint,
+    needs: foldNeedsOf(endpoint.provider),
     model,
     replay: replaySetting(ports, flags, source.fixture),
     window: flags.replayWindow ?? null,

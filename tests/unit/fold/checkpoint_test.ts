@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import type { Item } from "../../../src/domain/event.ts";
 import type { FoldedEntry } from "../../../src/domain/folded.ts";
 import type { Pins } from "../../../src/domain/turn.ts";
-import { type Folded, foldHistory } from "../../../src/fold/fold.ts";
+import { foldHistory } from "../../../src/fold/fold.ts";
+import type { Folded } from "../../../src/fold/history_fold.ts";
 import { call, FINGERPRINT, History, message, MODEL, reasoning, TARGET } from "../../support/history.ts";
 
 const PINS: Pins = {

@@ -1,5 +1,6 @@
 /** A recorded session with DeepSeek, whose client sends its own history first: what our fold would send instead. */
 import assert from "node:assert/strict";
+import { foldNeedsOf } from "../../../src/apis/apis.ts";
 import type { EventDraft, Item } from "../../../src/domain/event.ts";
 import { isJsonObject, type JsonObject } from "../../../src/domain/json.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
@@ -12,7 +13,12 @@ import { recordedLoop } from "./recorded_loops.ts";
 const FILE = "pydantic-ai/test_deepseek_responses_replay_own_reasoning_history.yaml";
 const NEEDED = HAS_RECORDINGS ? "" : ` (ignored: ${RECORDINGS} is not there)`;
 const DEEPSEEK = { ...FINGERPRINT, provider: "compatible" } as const;
-const TARGET: FoldTarget = { fingerprint: DEEPSEEK, model: MODEL, replay: "exact" };
+const TARGET: FoldTarget = {
+  fingerprint: DEEPSEEK,
+  needs: foldNeedsOf(DEEPSEEK.provider),
+  model: MODEL,
+  replay: "exact",
+};
 
 /** How the recorded client writes what we write otherwise. Nothing else differs. */
 const DIFFERENCES: Readonly<

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { foldNeedsOf } from "../../../src/apis/apis.ts";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import { checkSeal } from "../../../src/domain/seal.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
@@ -66,7 +67,14 @@ Deno.test("a log without reasoning folds the same whatever is said about replay"
   assert.ok(opening?.kind === "user");
   const { fingerprint, model } = opening.pins;
   const inputs = (["exact", "family", "none"] as const).map((replay) => {
-    const { entries, dropped } = foldHistory(turns, { fingerprint, model, replay, window: 0, run: 3 });
+    const { entries, dropped } = foldHistory(turns, {
+      fingerprint,
+      needs: foldNeedsOf(fingerprint.provider),
+      model,
+      replay,
+      window: 0,
+      run: 3,
+    });
     assert.deepEqual(dropped, []);
     return responsesApi.bodyOf({ model }, entries);
   });

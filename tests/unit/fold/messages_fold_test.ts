@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { foldNeedsOf } from "../../../src/apis/apis.ts";
 import type { Item } from "../../../src/domain/event.ts";
 import type { FoldedEntry } from "../../../src/domain/folded.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
@@ -9,7 +10,12 @@ import { call, History, message, reasoning } from "../../support/history.ts";
 const CLAUDE = { provider: "anthropic", endpoint: "c1a0de00", account: null } as const;
 const MODEL = "claude-sonnet-4-5";
 const BOUND = "claude-opus-5-5";
-const TARGET: FoldTarget = { fingerprint: CLAUDE, model: MODEL, replay: "exact" };
+const TARGET: FoldTarget = {
+  fingerprint: CLAUDE,
+  needs: foldNeedsOf("anthropic"),
+  model: MODEL,
+  replay: "exact",
+};
 
 const thinking = (signature: string): Item => ({ type: "thinking", thinking: "hm", signature });
 const text = (words: string): Item => ({ type: "text", text: words });
@@ -20,8 +26,15 @@ function kinds(entries: readonly FoldedEntry[]): string[] {
   return entries.map(({ kind }) => kind);
 }
 
+const OPENAI = {
+  fingerprint: { provider: "openai", endpoint: "e", account: null },
+  needs: foldNeedsOf("openai"),
+  model: "m",
+} as const;
+
 function reasons(history: History, target: Partial<FoldTarget> = {}): (string | null)[] {
-  return foldHistory(history.turns, { ...TARGET, ...target }).reasoning.map(({ reason }) => reason);
+  const needs = foldNeedsOf((target.fingerprint ?? TARGET.fingerprint).provider);
+  return foldHistory(history.turns, { ...TARGET, ...target, needs }).reasoning.map(({ reason }) => reason);
 }
 
 Deno.test("any Claude model gets the thinking of any other: the server itself drops what it cannot read", () => {
@@ -133,8 +146,7 @@ Deno.test("Anthropic is asked to go on where a history ends with the assistant, 
   assert.deepEqual(later.slice(0, first.length), first);
   assert.equal(later.length, first.length + 2);
 
-  const openai = { fingerprint: { provider: "openai", endpoint: "e", account: null }, model: "m" } as const;
-  assert.equal(foldHistory(history.turns, { ...TARGET, ...openai }).entries.length, first.length + 1);
+  assert.equal(foldHistory(history.turns, { ...TARGET, ...OPENAI }).entries.length, first.length + 1);
 });
 
 Deno.test("a response that its server paused goes back as it is, with nothing after it", () => {
@@ -168,8 +180,7 @@ Deno.test("a server's own call that was never answered stays out once the user h
 Deno.test("calls and results go to every provider, and failed ones say so", () => {
   const history = new History().user("one").model([thinking("s"), toolUse("toolu_1")], claude()).results()
     .model([call("call_2")]).user("two");
-  const openai = { fingerprint: { provider: "openai", endpoint: "e", account: null }, model: "m" } as const;
-  for (const target of [TARGET, { ...TARGET, ...openai }]) {
+  for (const target of [TARGET, { ...TARGET, ...OPENAI }]) {
     const { entries } = foldHistory(history.turns, target);
     const pairs = entries.flatMap((entry) =>
       entry.kind === "tool_call" || entry.kind === "tool_result" ? [[entry.kind, entry.callId]] : []

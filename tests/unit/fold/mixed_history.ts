@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { foldNeedsOf } from "../../../src/apis/apis.ts";
 import type { EventDraft, Item } from "../../../src/domain/event.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../../../src/domain/fingerprint.ts";
 import { callIdOf, callNameOf } from "../../../src/domain/item.ts";
@@ -71,7 +72,13 @@ class Maker {
       endpoint: pick(["gateway", "gateway", "other"]),
       account: pick([null, "acct-a", "acct-b"]),
     };
-    return { fingerprint, model: pick(MODELS[provider]), replay: pick(["exact", "exact", "family", "none"]) };
+    const needs = foldNeedsOf(provider);
+    return {
+      fingerprint,
+      needs,
+      model: pick(MODELS[provider]),
+      replay: pick(["exact", "exact", "family", "none"]),
+    };
   }
 
   #open(): void {

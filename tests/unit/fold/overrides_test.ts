@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import type { Item, ReplayAction, ReplayNoticeEvent } from "../../../src/domain/event.ts";
 import type { DropReason } from "../../../src/domain/turn.ts";
-import { type Folded, foldHistory } from "../../../src/fold/fold.ts";
+import { foldHistory } from "../../../src/fold/fold.ts";
+import type { Folded } from "../../../src/fold/history_fold.ts";
 import { leftOutBefore } from "../../../src/fold/overrides.ts";
 import { call, FINGERPRINT, History, message, reasoning, TARGET } from "../../support/history.ts";
 

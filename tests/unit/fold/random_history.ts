@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { foldNeedsOf } from "../../../src/apis/apis.ts";
 import type { EventDraft, Item, Omission, ReplayAction, SessionEvent } from "../../../src/domain/event.ts";
 import type { Pins, Turn, TurnDraft } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
@@ -74,6 +75,7 @@ class Maker {
     const { pick } = this.#dice;
     return {
       fingerprint: { provider: "openai", endpoint: pick(ENDPOINTS), account: pick(ACCOUNTS) },
+      needs: foldNeedsOf("openai"),
       model: pick(MODELS),
       replay: pick(MODES),
     };

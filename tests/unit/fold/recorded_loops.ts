@@ -9,7 +9,7 @@ import type { EventDraft, Item } from "../../../src/domain/event.ts";
 import { callIdOf } from "../../../src/domain/item.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/domain/json.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
-import { apiOf } from "../../../src/apis/apis.ts";
+import { apiOf, foldNeedsOf } from "../../../src/apis/apis.ts";
 import { readSse } from "../../../src/transport/sse.ts";
 import { RECORDINGS } from "../apis/responses/recorded_streams.ts";
 import { FINGERPRINT, History, TARGET } from "../../support/history.ts";
@@ -65,7 +65,11 @@ export function foldedBeside(steps: readonly RecordedStep[]): Pair[] {
     const known = before === undefined ? 0 : saidIn(before.body).length;
     reply(history, saidIn(body).slice(known));
     const fingerprint = { ...FINGERPRINT, provider };
-    const { entries } = foldHistory(history.turns, { ...TARGET, fingerprint });
+    const { entries } = foldHistory(history.turns, {
+      ...TARGET,
+      fingerprint,
+      needs: foldNeedsOf(provider),
+    });
     const spec = { model: "m", instructions: "", tools: [], entries, cacheKey: "s" };
     const built = JSON.parse(apiOf(provider).buildRequest(spec).body);
     if (items.length > 0) history.model(items, { fingerprint });

@@ -1,5 +1,6 @@
 /** Reasoning and calls of responses that failed, were capped or were cut off, and ids that a server uses again. */
 import assert from "node:assert/strict";
+import { foldNeedsOf } from "../../../src/apis/apis.ts";
 import type { EventDraft, Item, ToolResultStatus } from "../../../src/domain/event.ts";
 import { callIdOf } from "../../../src/domain/item.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
@@ -100,7 +101,12 @@ Deno.test("thinking and a tool_use of a message that was cut off go together", (
   const history = closed(
     new History().user("x").model(items, { status: "cut", fingerprint, asked: "claude-opus-5" }),
   ).user("y");
-  const target: FoldTarget = { ...TARGET, fingerprint, model: "claude-opus-5" };
+  const target: FoldTarget = {
+    ...TARGET,
+    fingerprint,
+    needs: foldNeedsOf("anthropic"),
+    model: "claude-opus-5",
+  };
   const { entries } = foldHistory(history.turns, target);
   assert.deepEqual(JSON.parse(messagesApi.bodyOf({ model: "m" }, entries)).messages, [
     { role: "user", content: [{ type: "text", text: "x" }, { type: "text", text: "y" }] },

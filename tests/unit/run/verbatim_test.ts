@@ -1,6 +1,7 @@
 /** Items of a provider, to the letter: from the stream to the turn file, and from there into the request. */
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
+import { foldNeedsOf } from "../../../src/apis/apis.ts";
 import type { Item } from "../../../src/domain/event.ts";
 import { encodeTurn, type ModelTurn, type Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
@@ -18,6 +19,7 @@ const CLAUDE: FoldTarget = {
   ...TARGET,
   model: "claude-opus-5",
   fingerprint: { ...TARGET.fingerprint, provider: "anthropic" },
+  needs: foldNeedsOf("anthropic"),
 };
 
 /** Turns a stream of events, given as JSON texts, into a turn file and the request that is made from it. */

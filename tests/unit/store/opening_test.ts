@@ -1,6 +1,7 @@
 /** Opening costs the tail: what is read begins at the checkpoint in force, whatever lies before it. */
 import assert from "node:assert/strict";
 import { latestCheckpoint } from "../../../src/compaction/withdraw.ts";
+import { foldNeedsOf } from "../../../src/apis/apis.ts";
 import type { EventDraft } from "../../../src/domain/event.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
@@ -72,6 +73,7 @@ function watched() {
 function body(turns: readonly Turn[], run?: number): string {
   const { entries } = foldHistory(turns, {
     fingerprint: { provider: "openai", endpoint: "1f3a9c02", account: null },
+    needs: foldNeedsOf("openai"),
     model: "gpt-5.6",
     replay: "exact",
     ...(run === undefined ? {} : { run }),

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { foldNeedsOf } from "../../../src/apis/apis.ts";
 import { NO_USAGE } from "../../../src/domain/event.ts";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
@@ -42,6 +43,7 @@ async function damaged(body: (home: Home, turns: readonly Turn[]) => Promise<voi
 function repairsOf(turns: readonly Turn[]) {
   return foldHistory(turns, {
     fingerprint: { provider: "openai", endpoint: "1f3a9c02", account: null },
+    needs: foldNeedsOf("openai"),
     model: "gpt-5.6",
     replay: "exact",
   }).repairs.map(({ seq, kind }) => [seq, kind]);

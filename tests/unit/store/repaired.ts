@@ -4,6 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { foldNeedsOf } from "../../../src/apis/apis.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
@@ -39,6 +40,7 @@ export async function damageOf({ disk }: MadeSession): Promise<FsckFinding[]> {
 export function nextBody(turns: readonly Turn[]): string {
   const { entries } = foldHistory(turns, {
     fingerprint: { provider: "openai", endpoint: "1f3a9c02", account: null },
+    needs: foldNeedsOf("openai"),
     model: "gpt-5.6",
     replay: "exact",
   });
