@@ -8,7 +8,7 @@ import { FIXTURE_VERBS, VERBS } from "../src/cli/commands.ts";
 import { type Flag, variablesOf } from "../src/cli/declare.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
 import { buildProgram } from "../src/cli/program.ts";
-import { PROVIDER_ACCESS } from "../src/cli/run/providers.ts";
+import { PROVIDERS } from "../src/apis/providers.ts";
 import { CONFIG_NAMES } from "../src/cli/settings.ts";
 import * as z from "zod";
 import { EXIT_CODES } from "../src/domain/errors.ts";
@@ -126,7 +126,7 @@ function fixtureSchema(): string {
 /** The variables of each provider, in the order in which they count. */
 function providersTable(): string {
   const list = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
-  const rows = Object.entries(PROVIDER_ACCESS).map(([provider, { urlVariables, defaultUrl, keyVariables }]) =>
+  const rows = Object.entries(PROVIDERS).map(([provider, { urlVariables, defaultUrl, keyVariables }]) =>
     `| \`${provider}\` | ${list(keyVariables.map(({ name }) => name))} | ${list(urlVariables)} | ${
       defaultUrl ?? ""
     } |`

@@ -148,8 +148,6 @@ export interface Recognition {
   documentPath(document: JsonObject): string | null;
   /** Provider whose servers answer like this; `responses` are those of one answer. */
   providerOf(responses: readonly JsonObject[]): ProviderKind;
-  /** Origins of the providers' own servers. */
-  readonly origins: Readonly<Partial<Record<ProviderKind, string>>>;
   /** When a response was created, in milliseconds since the epoch; `null` if it does not say. */
   createdAt(response: JsonObject): number | null;
 }
@@ -158,8 +156,6 @@ export interface Recognition {
 export interface Api {
   /** As `api` of a recorded request names it. */
   readonly name: ApiName;
-  /** Kinds of provider whose servers speak it. */
-  readonly providers: readonly ProviderKind[];
   /** True for the paths of its requests, without query. */
   readonly ownsPath: (pathname: string) => boolean;
   /** `null` if its answers do not tell. */
@@ -170,6 +166,8 @@ export interface Api {
 
 /** A wire API that `run` speaks too. */
 export interface RunApi extends Api {
+  /** Path of the request for a checkpoint that the provider makes (§8.1); `null` if the API has no such request. */
+  readonly compactionPath: string | null;
   /**
    * The headers of a request; `null` sends no key.
    *
@@ -177,7 +175,7 @@ export interface RunApi extends Api {
    */
   headers(key: ApiKey | null): Record<string, string>;
   /** Demands on a history; {@linkcode foldNeedsOf} of `apis.ts` adds those of a kind of provider. */
-  readonly foldNeeds: FoldNeeds;
+  readonly foldNeeds: Omit<FoldNeeds, "takesVisibleReasoning">;
   buildRequest(spec: RequestSpec): BuiltRequest;
   newAssembler(): Assembler;
   /** Cause of the refusal of these entries; `null` if a retry without something cannot help. */

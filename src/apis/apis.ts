@@ -8,6 +8,7 @@ import type { FoldNeeds } from "../domain/folded.ts";
 import type { Api, ApiName, RunApi } from "./api.ts";
 import { chatApi } from "./chat/api.ts";
 import { messagesApi } from "./messages/api.ts";
+import { DEFAULT_PROVIDER, type Provider, PROVIDERS } from "./providers.ts";
 import { responsesApi } from "./responses/api.ts";
 import type { StreamEvent } from "./stream.ts";
 import { isJsonObject, type JsonValue } from "../domain/json.ts";
@@ -20,9 +21,10 @@ export const APIS: readonly Api[] = [...RUN_APIS, chatApi];
 /** The API of a client whose requests do not tell theirs. */
 export const DEFAULT_API: RunApi = responsesApi;
 
-/** The API of a kind of provider. */
+/** The API that runs speak with a kind of provider. */
 export function apiOf(provider: ProviderKind): RunApi {
-  return RUN_APIS.find(({ providers }) => providers.includes(provider)) ?? DEFAULT_API;
+  const { api } = rowOf(provider);
+  return RUN_APIS.find(({ name }) => name === api) ?? DEFAULT_API;
 }
 
 /** The API of a name. */
@@ -32,8 +34,15 @@ export function apiNamed(name: ApiName): Api {
 
 /** Demands on the history of a request to a kind of provider. */
 export function foldNeedsOf(provider: ProviderKind): FoldNeeds {
-  // Servers of open models show the reasoning itself and take it back (protocol §2.2, §12).
-  return { ...apiOf(provider).foldNeeds, takesVisibleReasoning: provider === "compatible" };
+  return {
+    ...apiOf(provider).foldNeeds,
+    takesVisibleReasoning: rowOf(provider).takesVisibleReasoning,
+  };
+}
+
+/** Turns of later versions may name a kind that is not known. */
+function rowOf(provider: ProviderKind): Provider {
+  return PROVIDERS[Object.hasOwn(PROVIDERS, provider) ? provider : DEFAULT_PROVIDER];
 }
 
 /** The API of a request's path, with or without query; `null` for a path of no known API. */

@@ -5,15 +5,14 @@
  * @module
  */
 import process from "node:process";
+import { PROVIDER_VARIABLES } from "../apis/providers.ts";
 
 /** Names of variables; a final `*` is any rest. */
 export const READ_VARIABLES: readonly string[] = [
   // Ours, and the keys and endpoints of the providers.
   "REPRISE_*",
   "LLM_REASONING_REPLAY",
-  "OPENAI_*",
-  "ANTHROPIC_*",
-  "AZURE_*",
+  ...PROVIDER_VARIABLES,
   // The places of sessions and settings.
   "HOME",
   "XDG_*",

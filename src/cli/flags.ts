@@ -4,6 +4,7 @@
  * @module
  */
 import { InvalidArgumentError } from "commander";
+import { DEFAULT_PROVIDER } from "../apis/providers.ts";
 import { PROVIDER_KINDS } from "../domain/fingerprint.ts";
 import { argument, choice, type FlagsOf, list, negated, text, toggle, value } from "./declare.ts";
 
@@ -35,7 +36,7 @@ export const REQUEST_FLAGS = {
       { variable: "REPRISE_PROVIDER" },
       { member: "provider" },
     ],
-    otherwise: "openai",
+    otherwise: DEFAULT_PROVIDER,
   }),
   baseUrl: text("--base-url <url>", "the base URL of the API", {
     sources: [{ variable: "REPRISE_BASE_URL" }, "the provider's own variable", { member: "base_url" }],

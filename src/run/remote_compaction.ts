@@ -1,5 +1,5 @@
 /**
- * `POST /responses/compact`: the provider makes the checkpoint, and alone can read it (protocol §8.1).
+ * Checkpoints that the provider makes, and alone can read: `POST /responses/compact` (protocol §8.1).
  *
  * @module
  */
@@ -9,10 +9,11 @@ import type { CheckpointText } from "../compaction/plan.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { exactly } from "../domain/exact_json.ts";
 import type { Item } from "../domain/event.ts";
-import type { Fingerprint } from "../domain/fingerprint.ts";
+import type { Fingerprint, ProviderKind } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
+import { apiOf } from "../apis/apis.ts";
 import { discard, readText } from "../transport/http.ts";
 import { failureError, withoutSecrets } from "../transport/failure.ts";
 import type { Asking } from "./ask_once.ts";
@@ -27,12 +28,29 @@ const answerSchema = z.looseObject({
   usage: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** The request's path and body: a model and the history, nothing else. */
+/**
+ * The path of the request for a checkpoint.
+ *
+ * @throws {RepriseError} `usage` if the provider's API has no such request.
+ */
+export function remotePath(provider: ProviderKind): string {
+  const { compactionPath } = apiOf(provider);
+  if (compactionPath !== null) return compactionPath;
+  throw new RepriseError("usage", `Cannot compact remotely with ${provider}: it has no such request`, {
+    hint: "Use --strategy model, or deterministic, which needs no model",
+  });
+}
+
+/**
+ * The request's path and body: a model and the history, nothing else.
+ *
+ * @throws {RepriseError} as {@linkcode remotePath}.
+ */
 export function remoteRequest(
-  { api }: Pick<Asking, "api">,
+  provider: ProviderKind,
   { model, entries }: { readonly model: string; readonly entries: readonly FoldedEntry[] },
 ): { readonly path: string; readonly body: string } {
-  return { path: "/responses/compact", body: api.bodyOf({ model }, entries) };
+  return { path: remotePath(provider), body: apiOf(provider).bodyOf({ model }, entries) };
 }
 
 /**

@@ -12,7 +12,6 @@ import type { StreamEvent } from "../stream.ts";
 /** Chat Completions (protocol §15). */
 export const chatApi: Api = {
   name: "chat",
-  providers: [],
   ownsPath: (pathname) => /\/chat\/completions$/.test(pathname),
   recognition: null,
   stream: {

@@ -18,18 +18,17 @@ import { messagesStream } from "./stream.ts";
 /** Anthropic Messages, and every server that speaks it (protocol §9–11). */
 export const messagesApi: RunApi = {
   name: "messages",
-  providers: ["anthropic"],
   ownsPath: (pathname) => /\/messages(?:\/count_tokens)?$/.test(pathname),
   recognition: {
     path: "/v1/messages",
     ownsEvent: (type) => type === "message_start",
     documentPath: ({ type }) => type === "message" || type === "error" ? "/v1/messages" : null,
     providerOf: () => "anthropic",
-    origins: { anthropic: "https://api.anthropic.com" },
     createdAt: () => null,
   },
   stream: messagesStream,
   faults: messagesFaults,
+  compactionPath: null,
   headers: (key) => ({
     ...keyHeaders(key, "x-api-key"),
     "anthropic-version": "2026-10-21",
@@ -41,7 +40,6 @@ export const messagesApi: RunApi = {
     // Any Claude model takes any block: the server drops blocks that it cannot read (protocol §11).
     carriesReasoningAcrossModels: true,
     keepsItemsWithoutReasoning: true,
-    takesVisibleReasoning: false,
     payloads: { thinking: "signature", redacted_thinking: "data", compaction: null },
     noPayload: "unsigned",
   },

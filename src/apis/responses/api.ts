@@ -25,14 +25,12 @@ import { responsesStream } from "./stream.ts";
 /** OpenAI Responses, on Azure too, and every server that speaks it (protocol §1–7, §12). */
 export const responsesApi: RunApi = {
   name: "responses",
-  providers: ["openai", "azure", "compatible"],
   ownsPath: (pathname) => /\/responses(?:\/[^/]+)?$/.test(pathname),
   recognition: {
     path: "/v1/responses",
     ownsEvent: (type) => type.startsWith("response."),
     documentPath,
     providerOf,
-    origins: { openai: "https://api.openai.com" },
     createdAt(response) {
       const seconds = numberMember(response, "created_at");
       return seconds === undefined ? null : Math.round(seconds * 1000);
@@ -40,6 +38,7 @@ export const responsesApi: RunApi = {
   },
   stream: responsesStream,
   faults: responsesFaults,
+  compactionPath: "/responses/compact",
   headers: (key) => ({
     ...keyHeaders(key, "api-key"),
     "content-type": "application/json",
@@ -50,7 +49,6 @@ export const responsesApi: RunApi = {
     carriesReasoningAcrossModels: false,
     // A hosted item has an id that makes the server demand the reasoning before it (protocol §2.4).
     keepsItemsWithoutReasoning: false,
-    takesVisibleReasoning: false,
     payloads: { reasoning: "encrypted_content", compaction: "encrypted_content" },
     noPayload: "no_encrypted_content",
   },

@@ -9,7 +9,7 @@ import type { DoctorFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import { endpointSetting, providerSetting } from "../run/endpoint.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { PROVIDER_ACCESS } from "../run/providers.ts";
+import { PROVIDERS } from "../../apis/providers.ts";
 import { modelSetting, reasoningSettings, replaySetting } from "../run/run_settings.ts";
 import { configPath } from "../settings.ts";
 import { tinyRequest } from "./ping.ts";
@@ -112,10 +112,9 @@ function keyChecks(ports: Ports, providerInForce: () => ProviderKind): Check[] {
     const provider = providerInForce();
     const variable = keyVariable(ports, provider);
     if (variable !== null) return `${variable.name} is set`;
-    const names = PROVIDER_ACCESS[provider].keyVariables.map(({ name }) => name).join(" or ");
-    const without = provider === "compatible"
-      ? "servers of this machine can be asked"
-      : "fixtures can be played";
+    const { keyVariables, keylessOnLoopback } = PROVIDERS[provider];
+    const names = keyVariables.map(({ name }) => name).join(" or ");
+    const without = keylessOnLoopback ? "servers of this machine can be asked" : "fixtures can be played";
     throw new RepriseError("missing_key", `${names} is not set: only ${without}`);
   });
   const all = PROVIDER_KINDS.map((kind) => `${kind} ${keyVariable(ports, kind)?.name ?? "none"}`).join(", ");

@@ -21,7 +21,7 @@ import { type Asking, askOnce } from "../../run/ask_once.ts";
 import type { MadeCheckpoint } from "../../run/checkpoint.ts";
 import { answerText } from "../../run/item_events.ts";
 import { standingOmissions } from "../../run/refusals.ts";
-import { remoteRequest, remoteText } from "../../run/remote_compaction.ts";
+import { remotePath, remoteRequest, remoteText } from "../../run/remote_compaction.ts";
 import { fingerprintOf } from "../../run/setup.ts";
 import type { Send } from "../../transport/http.ts";
 import { createLiveSend } from "../../transport/live.ts";
@@ -67,11 +67,7 @@ export function compactSettings(context: Context, flags: CompactFlags, manifest:
     : readFixture(context.ports.files, absolute(context.ports, flags.fixture));
   const ports = fixture === null ? context.ports : fixturePorts(context.ports, fixture);
   const endpoint = endpointSetting(ports, flags, { config: context.config, fixture, manifest });
-  if (flags.strategy === "remote" && endpoint.provider === "anthropic") {
-    throw new RepriseError("usage", "Cannot compact remotely with anthropic: it has no such request", {
-      hint: "Use --strategy model, or deterministic, which needs no model",
-    });
-  }
+  if (flags.strategy === "remote") remotePath(endpoint.provider);
   const asks = flags.strategy !== "deterministic";
   if (asks) requireNamedEndpoint(endpoint, manifest);
   const sends = asks && flags.dryRun !== true && fixture === null;
@@ -102,7 +98,7 @@ export function compactRequest(settings: CompactSettings, source: CompactSource)
   if (flags.strategy === "deterministic") return { target, scope, contract: null, built: null };
   if (flags.strategy === "remote") {
     const { entries } = foldHistory(turns.filter(({ turn }) => turn <= scope.cut.turn), target);
-    const built = remoteRequest({ api: apiOf(settings.endpoint.provider) }, {
+    const built = remoteRequest(settings.endpoint.provider, {
       model: target.model,
       entries,
     });

@@ -8,11 +8,11 @@ import { isLoopback, type ProviderKind } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { ApiKey } from "../../apis/api.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { type KeyVariable, PROVIDER_ACCESS } from "./providers.ts";
+import { type KeyVariable, PROVIDERS } from "../../apis/providers.ts";
 
 /** The first variable that holds a key for this provider; `null` when none is set. */
 export function keyVariable(ports: Ports, provider: ProviderKind): KeyVariable | null {
-  return PROVIDER_ACCESS[provider].keyVariables.find(({ name }) => valueOf(ports, name) !== "") ?? null;
+  return PROVIDERS[provider].keyVariables.find(({ name }) => valueOf(ports, name) !== "") ?? null;
 }
 
 /** The key that a request of this provider would go out with, unchecked; `null` where none is set. */
@@ -30,7 +30,7 @@ export function keySetting(ports: Ports, endpoint: Endpoint): ApiKey | null {
   const { provider, baseUrl } = endpoint;
   const variable = keyVariable(ports, provider);
   if (variable === null) {
-    if (provider === "compatible" && isLoopback(baseUrl)) return null;
+    if (PROVIDERS[provider].keylessOnLoopback && isLoopback(baseUrl)) return null;
     throw missingKey(endpoint);
   }
   const value = valueOf(ports, variable.name);
@@ -53,10 +53,9 @@ export function keySetting(ports: Ports, endpoint: Endpoint): ApiKey | null {
 }
 
 function missingKey({ provider, baseUrl }: Endpoint): RepriseError {
-  const names = PROVIDER_ACCESS[provider].keyVariables.map(({ name }) => name).join(" or ");
-  const anyValue = provider === "anthropic" || provider === "azure"
-    ? ""
-    : " (servers that need none take any value)";
+  const { keyVariables, takesAnyKey } = PROVIDERS[provider];
+  const names = keyVariables.map(({ name }) => name).join(" or ");
+  const anyValue = takesAnyKey ? " (servers that need none take any value)" : "";
   return new RepriseError("missing_key", `Cannot send a request to ${baseUrl.origin}: no key is set`, {
     hint: `Set ${names}${anyValue}, or play a fixture with --fixture DIR`,
   });

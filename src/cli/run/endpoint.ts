@@ -14,7 +14,7 @@ import {
 } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { REQUEST_FLAGS, type RequestFlags } from "../flags.ts";
-import { PROVIDER_ACCESS } from "./providers.ts";
+import { AZURE_VERSION_VARIABLES, DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { representedUrl } from "./represented.ts";
 import type { SettingSources } from "./run_settings.ts";
 import { declaredSources, firstSetting, type Setting } from "../settings.ts";
@@ -23,7 +23,7 @@ import { declaredSources, firstSetting, type Setting } from "../settings.ts";
 export interface Endpoint extends EndpointHashes {
   readonly provider: ProviderKind;
   readonly providerSource: Setting<string>["source"];
-  /** Normalised, without the query of Azure and without the `/v1` of Anthropic. */
+  /** Normalised, without the query of Azure and without a `/v1` that clients add. */
   readonly baseUrl: URL;
   readonly source: Setting<string>["source"];
   /** The URL of a request by the path that the API gives it, such as `/responses`. */
@@ -49,7 +49,7 @@ export function providerSetting(
     }
     if (fixture !== null) return { value: fixture.provider, source: "fixture" };
     return firstSetting(ports, declaredSources(REQUEST_FLAGS.provider, config)) ??
-      { value: "openai", source: "default" };
+      { value: DEFAULT_PROVIDER, source: "default" };
   })();
   const kind = PROVIDER_KINDS.find((known) => known === found.value);
   if (kind === undefined) {
@@ -83,7 +83,7 @@ export function endpointSetting(ports: Ports, flags: RequestFlags, from: Setting
     : flags.baseUrl === undefined
     ? { value: fixture.baseUrl, source: "fixture" } as const
     : { value: flags.baseUrl, source: "flag" } as const;
-  // What a played fixture is folded for must not depend on the machine.
+  // The target of a played fixture must not depend on the machine.
   const version = fixture === null ? azureVersion(ports) : null;
   const { baseUrl, prefix, query } = readBaseUrl(provider, found.value, version);
   return {
@@ -117,9 +117,9 @@ function liveBaseUrl(
   flags: RequestFlags,
   { provider, config }: { readonly provider: ProviderKind } & Pick<SettingSources, "config">,
 ): Setting<string> {
-  const { urlVariables, defaultUrl, urlHint } = PROVIDER_ACCESS[provider];
+  const { urlVariables, defaultUrl, urlHint } = PROVIDERS[provider];
   const declared = declaredSources(REQUEST_FLAGS.baseUrl, config);
-  const configured = declaredSources(REQUEST_FLAGS.provider, config).config ?? "openai";
+  const configured = declaredSources(REQUEST_FLAGS.provider, config).config ?? DEFAULT_PROVIDER;
   const found = firstSetting(ports, {
     flag: flags.baseUrl,
     env: [...declared.env, ...urlVariables],
@@ -140,11 +140,11 @@ interface ReadUrl {
 }
 
 function readBaseUrl(provider: ProviderKind, text: string, version: string | null): ReadUrl {
-  const { urlHint } = PROVIDER_ACCESS[provider];
-  if (provider === "azure") return readAzureUrl(text, version);
+  const { urlHint, urlForm } = PROVIDERS[provider];
+  if (urlForm === "azure") return readAzureUrl(text, version, urlHint);
   const baseUrl = parseBaseUrl(text, urlHint);
-  if (provider !== "anthropic") return { baseUrl, prefix: textOf(baseUrl), query: "" };
-  // Clients of Anthropic are given a URL without the version, and add it: given or not, it is the same endpoint.
+  if (urlForm === "plain") return { baseUrl, prefix: textOf(baseUrl), query: "" };
+  // With or without the version that clients add, it is the same endpoint.
   baseUrl.pathname = baseUrl.pathname.replace(/\/v1$/, "");
   return { baseUrl, prefix: `${textOf(baseUrl)}/v1`, query: "" };
 }
@@ -153,8 +153,7 @@ function readBaseUrl(provider: ProviderKind, text: string, version: string | nul
  * Azure's two forms (protocol §12): `/openai/v1`, and `/openai` with an `api-version`. The resource alone becomes the
  * one or the other.
  */
-function readAzureUrl(text: string, version: string | null): ReadUrl {
-  const { urlHint } = PROVIDER_ACCESS.azure;
+function readAzureUrl(text: string, version: string | null, urlHint: string): ReadUrl {
   const [address = "", ...rest] = text.split("?");
   const given = rest.length === 0 ? null : /^api-version=([\w.-]+)$/.exec(rest.join("?"))?.[1];
   if (given === undefined) {
@@ -173,8 +172,7 @@ function readAzureUrl(text: string, version: string | null): ReadUrl {
 
 /** The dated API version of the environment; `null` for one such as `v1` or `preview`, which needs no query. */
 function azureVersion(ports: Ports): string | null {
-  const names = ["AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"];
-  const set = firstSetting(ports, { env: names, config: undefined })?.value ?? "";
+  const set = firstSetting(ports, { env: AZURE_VERSION_VARIABLES, config: undefined })?.value ?? "";
   return /^\d{4}-\d{2}-\d{2}(-\w+)?$/.test(set) ? set : null;
 }
 

@@ -2,7 +2,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import { endpointHashes, mayBeSameEndpoint, parseBaseUrl } from "../../domain/fingerprint.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { PROVIDER_ACCESS } from "./providers.ts";
+import { PROVIDERS } from "../../apis/providers.ts";
 
 /**
  * Refuses to send a session's history to another endpoint than its last run asked, where neither a flag nor the
@@ -20,7 +20,7 @@ export function requireNamedEndpoint(
   const { providerSource } = endpoint;
   const namesProvider = providerSource === "flag" || providerSource === "environment";
   if (before.provider !== endpoint.provider && namesProvider) return;
-  const { urlVariables: [variable] } = PROVIDER_ACCESS[endpoint.provider];
+  const { urlVariables: [variable] } = PROVIDERS[endpoint.provider];
   const asked = publicUrl(before.endpoint) ?? "a base URL that it keeps as a hash only";
   throw new RepriseError(
     "endpoint_changed",
@@ -40,6 +40,6 @@ export function requireNamedEndpoint(
 
 /** The public base URL of a provider that has that hash; `null` where none has. */
 function publicUrl(endpoint: string): string | null {
-  const urls = Object.values(PROVIDER_ACCESS).flatMap(({ defaultUrl }) => defaultUrl ?? []);
+  const urls = Object.values(PROVIDERS).flatMap(({ defaultUrl }) => defaultUrl ?? []);
   return urls.find((url) => endpointHashes(parseBaseUrl(url)).endpoint === endpoint) ?? null;
 }

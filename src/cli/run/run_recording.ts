@@ -5,6 +5,7 @@
  * @module
  */
 import { encodeUtf8 } from "../../domain/bytes.ts";
+import { PROVIDERS } from "../../apis/providers.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import { readable } from "../../fixture/format.ts";
@@ -216,7 +217,7 @@ function requireCleanId(id: string, values: readonly KnownValue[]): void {
 /** Why an exchange is not there and is not missed: no connection came about, so that a retry stands for it. */
 const UNPLAYABLE: ReadonlySet<DiscardReason> = new Set(["no_answer"]);
 
-/** The base URL as a client is given it: with the query of Azure, without the version of Anthropic. */
+/** The base URL as a client is given it: with the query of Azure, without a version that clients add. */
 function clientBaseUrl({ provider, baseUrl, urlOf }: Endpoint): string {
-  return provider === "anthropic" ? baseUrl.href.replace(/\/+$/, "") : urlOf("");
+  return PROVIDERS[provider].urlForm === "unversioned" ? baseUrl.href.replace(/\/+$/, "") : urlOf("");
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { RULE_SETS } from "../../apis/providers.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import {
   again,
@@ -66,7 +67,7 @@ const SERVE_FLAGS = {
   rules: choice(
     "--rules <rules>",
     "the API whose rules check requests (default: by provider of the fixture)",
-    ["openai", "azure", "anthropic", "none"],
+    RULE_SETS,
   ),
   match: choice(
     "--match <mode>",

@@ -29,7 +29,7 @@ import {
   tooShortNote,
   unrecordedApiNote,
 } from "./recording_notes.ts";
-import { OWN_URL_VARIABLE } from "../run/providers.ts";
+import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
 import { recordRoutes, type Routes } from "./record_routes.ts";
 import { representing } from "../run/represented.ts";
 import { refusedLine } from "./serve_view.ts";

@@ -9,8 +9,15 @@ import type { ProviderKind } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { RecordRoute } from "../../fixture/record/recorder.ts";
 import { parseUpstream, requirePublicName, type Upstream } from "../../fixture/record/upstream.ts";
-import { USUAL_ROUTES, type UsualRoute } from "../../fixture/loopback/route.ts";
-import { OWN_URL_VARIABLE, PROVIDER_ACCESS } from "../run/providers.ts";
+import { apiOf } from "../../apis/apis.ts";
+import {
+  CLIENT_ROUTES,
+  clientPath,
+  type ClientRoute,
+  DEFAULT_PROVIDER,
+  OWN_URL_VARIABLE,
+  PROVIDERS,
+} from "../../apis/providers.ts";
 
 /** How long a name may take to be looked up, in milliseconds; what takes longer is not held against it. */
 const LOOKUP_MS = 3000;
@@ -25,8 +32,8 @@ export interface Routes {
 /**
  * The routes of `--upstream URL`, or of a wrapped command without it: what `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL`
  * say, else the providers' own servers. With both, only one API is led to the upstream, so that the key of the other
- * vendor does not go there: Anthropic's where `provider` or the host says so, else OpenAI's. The base URLs that a command gets end in the same path as those upstream, so
- * that paths go through and are recorded unchanged.
+ * vendor does not go there: that of `provider`, otherwise of the host, otherwise of the default provider. The base URLs
+ * that a command gets end in the same path as those upstream, so that paths go through and are recorded unchanged.
  *
  * @throws {RepriseError} `usage` where there is neither, and where `REPRISE_BASE_URL` leads a wrapped command elsewhere;
  * `bad_url`, `insecure_url`.
@@ -39,9 +46,10 @@ export async function recordRoutes(
   if (upstream !== undefined) {
     const given = await checked(parseUpstream(upstream, { isLiteral: true }));
     if (!wraps) return { routes: [{ upstream: given, route: null }], upstreams: [textOf(given)] };
-    const { origin, prefix } = withoutVersion(given);
-    const isAnthropic = (provider ?? vendorAt(origin)) === "anthropic";
-    const usual = USUAL_ROUTES.filter((route) => (route.provider === "anthropic") === isAnthropic);
+    const { origin } = given;
+    const prefix = given.prefix.replace(/\/v1$/, "");
+    const api = apiOf(provider ?? vendorAt(origin) ?? DEFAULT_PROVIDER);
+    const usual = CLIENT_ROUTES.filter((route) => apiOf(route.provider) === api);
     return {
       routes: usual.map((one) => routeTo(one, { origin, prefix: `${prefix}${one.path}` })),
       upstreams: [`${origin}${prefix}`],
@@ -52,10 +60,9 @@ export async function recordRoutes(
       hint: "Give --upstream URL, or the command to record: reprise record --out DIR -- CMD",
     });
   }
-  const routes = await Promise.all(USUAL_ROUTES.map(async (usual) => {
-    const base = await baseOf(ports, usual.provider);
-    // Clients of Anthropic add the version themselves.
-    return routeTo(usual, usual.provider === "anthropic" ? withoutVersion(base) : base);
+  const routes = await Promise.all(CLIENT_ROUTES.map(async (usual) => {
+    const { origin, prefix } = await baseOf(ports, usual.provider);
+    return routeTo(usual, { origin, prefix: clientPath(usual.provider, prefix) });
   }));
   const upstreams = routes.map(({ route }) => route.baseUrl);
   requireNoWayPast(ports, upstreams);
@@ -75,21 +82,21 @@ function requireNoWayPast({ env }: Pick<Ports, "env">, upstreams: readonly strin
   });
 }
 
-/** The vendor whose own server is there; `undefined` for any other one. */
+/** The provider whose own server is at `origin`; `undefined` for any other server. */
 function vendorAt(origin: string): ProviderKind | undefined {
-  return USUAL_ROUTES.map(({ provider }) => provider).find((provider) =>
-    URL.parse(PROVIDER_ACCESS[provider].defaultUrl ?? "")?.origin === origin
+  return CLIENT_ROUTES.map(({ provider }) => provider).find((provider) =>
+    URL.parse(PROVIDERS[provider].defaultUrl ?? "")?.origin === origin
   );
 }
 
 /** The route to an API at this base URL. A path is not held to that of the base URL, only to its origin. */
-function routeTo({ variable, provider }: UsualRoute, base: Upstream) {
+function routeTo({ variable, provider }: ClientRoute, base: Upstream) {
   const route = { variable, provider, path: base.prefix, baseUrl: textOf(base) };
   return { upstream: { origin: base.origin, prefix: "" }, route };
 }
 
 async function baseOf(ports: Pick<Ports, "env">, provider: ProviderKind): Promise<Upstream> {
-  const { urlVariables, defaultUrl } = PROVIDER_ACCESS[provider];
+  const { urlVariables, defaultUrl } = PROVIDERS[provider];
   const set = urlVariables.map((name) => ports.env(name)).find((value) =>
     value !== undefined && value !== ""
   );
@@ -114,10 +121,6 @@ async function addressesOf(hostname: string): Promise<string[]> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-function withoutVersion({ origin, prefix }: Upstream): Upstream {
-  return { origin, prefix: prefix.replace(/\/v1$/, "") };
 }
 
 function textOf({ origin, prefix }: Upstream): string {

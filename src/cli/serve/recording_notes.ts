@@ -6,7 +6,8 @@
 import { counted } from "../../domain/text.ts";
 import { isSet } from "../environment.ts";
 import type { LeftAlone } from "../../fixture/record/pending_exchange.ts";
-import { type Route, USUAL_ROUTES } from "../../fixture/loopback/route.ts";
+import { CLIENT_ROUTES } from "../../apis/providers.ts";
+import type { Route } from "../../fixture/loopback/route.ts";
 import { SHORTEST_SECRET } from "../../fixture/secrets/secret_values.ts";
 
 /** How many files a note names of each secret; events name all. */
@@ -61,8 +62,8 @@ export function nothingSentNote(
 /** Says that requests of a wrapped command to one of the two usual APIs are not recorded; `null` if both are. */
 export function unrecordedApiNote(led: readonly Pick<Route, "variable" | "provider">[]): string | null {
   const [route] = led;
-  if (route === undefined || led.length === USUAL_ROUTES.length) return null;
-  const other = route.provider === "anthropic" ? "openai" : "anthropic";
+  const other = CLIENT_ROUTES.find(({ variable }) => led.every((route) => route.variable !== variable));
+  if (route === undefined || other === undefined) return null;
   return `with --upstream, only ${route.variable} leads to the recorder: requests to the other API go to ` +
-    `their usual server, and are not recorded (-p ${other} records that API instead)`;
+    `their usual server, and are not recorded (-p ${other.provider} records that API instead)`;
 }

@@ -18,7 +18,7 @@ import { makeOutput } from "../context.ts";
 import { unsetVariables } from "../environment.ts";
 import { gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { PROVIDER_ACCESS } from "../run/providers.ts";
+import { CLIENT_ROUTES, PROVIDERS } from "../../apis/providers.ts";
 import { nothingSentNote } from "./recording_notes.ts";
 import { representing } from "../run/represented.ts";
 import { secretEnvironment } from "../secret_environment.ts";
@@ -174,11 +174,10 @@ function requireYoung(fixtures: readonly Fixture[], maxAge: number | undefined, 
 
 /** Dummy keys for all key variables that are set, so that no real key reaches the server, and for the usual two. */
 function keys({ env }: Ports, token: string = DUMMY_KEY): Record<string, string> {
-  const variables = PROVIDER_KINDS.flatMap((kind) =>
-    PROVIDER_ACCESS[kind].keyVariables.map(({ name }) => name)
-  );
+  const variables = PROVIDER_KINDS.flatMap((kind) => PROVIDERS[kind].keyVariables.map(({ name }) => name));
   const set = variables.filter((name) => (env(name) ?? "") !== "");
-  return Object.fromEntries(["OPENAI_API_KEY", "ANTHROPIC_API_KEY", ...set].map((name) => [name, token]));
+  const usual = CLIENT_ROUTES.flatMap(({ provider }) => PROVIDERS[provider].keyVariables[0]?.name ?? []);
+  return Object.fromEntries([...usual, ...set].map((name) => [name, token]));
 }
 
 /** Says why the exit code is 7 and what to do; `null` if it is not. */

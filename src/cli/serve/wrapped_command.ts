@@ -7,7 +7,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import type { Route } from "../../fixture/loopback/route.ts";
 import { loopbackDirect } from "../../transport/proxy.ts";
 import { readVariable } from "../environment.ts";
-import { OWN_URL_VARIABLE, PROVIDER_ACCESS } from "../run/providers.ts";
+import { OWN_URL_VARIABLE, PROVIDERS } from "../../apis/providers.ts";
 import { onStopSignals, signalChild } from "../stop_signals.ts";
 
 /** A route, and the origin of its server: `http://127.0.0.1:PORT`. */
@@ -22,7 +22,7 @@ export interface ServedRoute {
  */
 export function bypassingVariables(served: readonly ServedRoute[]): string[] {
   const routed = new Set(served.map(({ route }) => route.variable));
-  const variables = Object.values(PROVIDER_ACCESS).flatMap(({ urlVariables }) => urlVariables);
+  const variables = Object.values(PROVIDERS).flatMap(({ urlVariables }) => urlVariables);
   return [OWN_URL_VARIABLE, ...variables.filter((name) => !routed.has(name))];
 }
 

@@ -1,0 +1,211 @@
+/**
+ * Kinds of provider, one row each: the API that they speak, where they are, the variables that hold their base URL and
+ * key; and how a recording tells them apart. Data only: every start of the program loads this file.
+ *
+ * @module
+ */
+import { PROVIDER_KINDS, type ProviderKind } from "../domain/fingerprint.ts";
+import type { ApiKey, ApiName } from "./api.ts";
+
+/** Holds the base URL of whatever provider, before any variable of the provider's own. */
+export const OWN_URL_VARIABLE = "REPRISE_BASE_URL";
+
+/** The provider of requests and recordings that name none. */
+export const DEFAULT_PROVIDER: ProviderKind = "openai";
+
+/** Sets of rules for requests, by the provider that they are known of. */
+export const RULE_SETS = ["openai", "azure", "anthropic", "none"] as const;
+/** Whose rules requests are checked by. */
+export type RuleSet = (typeof RULE_SETS)[number];
+
+/** A variable that may hold a key, and how that key goes out. */
+export interface KeyVariable {
+  readonly name: string;
+  readonly scheme: ApiKey["scheme"];
+}
+
+/** A kind of provider. */
+export interface Provider {
+  /** The API that runs speak with it. */
+  readonly api: ApiName;
+  /** Variables with its base URL, after {@linkcode OWN_URL_VARIABLE}; the first that is set counts. */
+  readonly urlVariables: readonly string[];
+  /** `null` if only the user can know it. */
+  readonly defaultUrl: string | null;
+  /** Advice on a base URL, for hints. */
+  readonly urlHint: string;
+  /**
+   * Form of its base URLs. `plain`: requests go below it. `azure`: a resource, with `/openai/v1` or a dated version
+   * (protocol §12). `unversioned`: clients add `/v1` themselves, whether it is given or not.
+   */
+  readonly urlForm: "plain" | "azure" | "unversioned";
+  /** Variables with its key; the first that is set counts. */
+  readonly keyVariables: readonly KeyVariable[];
+  /** True if some of its servers check no key, so that any value does. */
+  readonly takesAnyKey: boolean;
+  /** True if a server of this machine is sent a request without a key. */
+  readonly keylessOnLoopback: boolean;
+  /** True if it takes reasoning back that its servers show (protocol §2.2, §12). */
+  readonly takesVisibleReasoning: boolean;
+  /** The rules that requests to it are checked by. */
+  readonly rules: RuleSet;
+  /** Hosts of its own servers, and the name of their owner, if its rules hold nowhere else. */
+  readonly ownHosts?: { readonly owner: string; readonly pattern: RegExp };
+}
+
+/** Every kind of provider. */
+export const PROVIDERS: Readonly<Record<ProviderKind, Provider>> = {
+  openai: {
+    api: "responses",
+    urlVariables: ["OPENAI_BASE_URL"],
+    defaultUrl: "https://api.openai.com/v1",
+    urlHint: "Give a URL such as https://api.openai.com/v1 with --base-url or OPENAI_BASE_URL",
+    urlForm: "plain",
+    keyVariables: [{ name: "OPENAI_API_KEY", scheme: "bearer" }],
+    takesAnyKey: true,
+    keylessOnLoopback: false,
+    takesVisibleReasoning: false,
+    rules: "openai",
+    // Those of its regions included.
+    ownHosts: { owner: "OpenAI", pattern: /^(?:[a-z-]+\.)?api\.openai\.com$/ },
+  },
+  azure: {
+    api: "responses",
+    urlVariables: ["AZURE_OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT"],
+    defaultUrl: null,
+    urlHint:
+      "Give https://RESOURCE.openai.azure.com/openai/v1, or with a dated version https://RESOURCE.openai.azure.com" +
+      "/openai?api-version=VERSION, with --base-url or AZURE_OPENAI_BASE_URL",
+    urlForm: "azure",
+    keyVariables: [
+      { name: "AZURE_OPENAI_API_KEY", scheme: "api_key" },
+      { name: "AZURE_OPENAI_AD_TOKEN", scheme: "bearer" },
+    ],
+    takesAnyKey: false,
+    keylessOnLoopback: false,
+    takesVisibleReasoning: false,
+    rules: "azure",
+  },
+  anthropic: {
+    api: "messages",
+    urlVariables: ["ANTHROPIC_BASE_URL"],
+    defaultUrl: "https://api.anthropic.com",
+    urlHint: "Give a URL such as https://api.anthropic.com with --base-url or ANTHROPIC_BASE_URL",
+    urlForm: "unversioned",
+    keyVariables: [
+      { name: "ANTHROPIC_API_KEY", scheme: "bearer" },
+      { name: "ANTHROPIC_AUTH_TOKEN", scheme: "bearer" },
+    ],
+    takesAnyKey: false,
+    keylessOnLoopback: false,
+    takesVisibleReasoning: false,
+    rules: "anthropic",
+  },
+  compatible: {
+    api: "responses",
+    urlVariables: ["OPENAI_BASE_URL"],
+    defaultUrl: null,
+    urlHint: "Give a URL such as http://localhost:1234/v1 with --base-url or OPENAI_BASE_URL",
+    urlForm: "plain",
+    keyVariables: [{ name: "OPENAI_API_KEY", scheme: "bearer" }],
+    takesAnyKey: true,
+    keylessOnLoopback: true,
+    takesVisibleReasoning: true,
+    rules: "none",
+  },
+};
+
+/** The provider that an API is known by; `null` if no run speaks it. */
+export function usualProviderOf(api: ApiName): ProviderKind | null {
+  return PROVIDER_KINDS.find((kind) => PROVIDERS[kind].api === api) ?? null;
+}
+
+/** Variables that may be read for providers, as patterns: a final `*` is any rest. */
+export const PROVIDER_VARIABLES: readonly string[] = ["OPENAI_*", "ANTHROPIC_*", "AZURE_*"];
+
+/** Variables with the dated API version for base URLs of the form `azure` that name none. */
+export const AZURE_VERSION_VARIABLES: readonly string[] = ["AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"];
+
+/** A variable with a base URL by which the clients of one vendor find its API. */
+export interface ClientRoute {
+  readonly variable: string;
+  /** The provider whose clients read it. */
+  readonly provider: ProviderKind;
+  /** The path of the provider's own base URL. */
+  readonly path: string;
+  /** Part of a request's path that begins after such a base URL. */
+  readonly resource: RegExp;
+}
+
+/** The routes by which `record` and `serve` lead the clients of a wrapped command. */
+export const CLIENT_ROUTES: readonly ClientRoute[] = [
+  {
+    variable: "OPENAI_BASE_URL",
+    provider: "openai",
+    path: "/v1",
+    resource: /\/(?:responses|chat\/completions)(?=[/?]|$)/,
+  },
+  {
+    variable: "ANTHROPIC_BASE_URL",
+    provider: "anthropic",
+    path: "",
+    resource: /\/v1\/messages(?=[/?]|$)/,
+  },
+];
+
+/** A request as far as it shows which provider was asked, and where. */
+export interface SeenRequest {
+  /** With its query. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** `https://HOST`, of the server that got it. */
+  readonly origin: string;
+  /** The route that it came by, which decides instead of path and headers. */
+  readonly route?: { readonly provider: ProviderKind; readonly baseUrl: string | null };
+}
+
+/** Resources of the APIs at which a base URL ends (protocol §1, §8, §9). */
+const RESOURCE = /\/(responses|messages|models|chat\/completions)(\/[^?]*)?$/;
+const AZURE_HOST = /\.(openai\.azure\.com|cognitiveservices\.azure\.com|services\.ai\.azure\.com)$/;
+
+/**
+ * The provider of a recorded request. Azure has hosts and a key header of its own, Anthropic a path and a header
+ * (protocol §9, §12), OpenAI its hosts; any other server is compatible: it may accept what OpenAI refuses.
+ */
+export function providerOf({ path, headers, origin, route }: SeenRequest): ProviderKind {
+  const url = new URL(origin);
+  if (route?.provider === "anthropic") return "anthropic";
+  if (AZURE_HOST.test(url.hostname) || headers["api-key"] !== undefined) return "azure";
+  const isMessages = /\/messages(\/|$)/.test(pathOnly(path)) || headers["anthropic-version"] !== undefined;
+  if (route === undefined && isMessages) return "anthropic";
+  return isOwnServer("openai", url) ? "openai" : "compatible";
+}
+
+/** True for a server of the provider's own; of a provider without a list of hosts, for every server. */
+export function isOwnServer(provider: ProviderKind, { hostname }: URL): boolean {
+  return PROVIDERS[provider].ownHosts?.pattern.test(hostname) ?? true;
+}
+
+/** The base URL of a recorded request as a client is given it: up to the resource. */
+export function baseUrlOf({ path, origin, route }: SeenRequest, provider: ProviderKind): string {
+  if (typeof route?.baseUrl === "string") return route.baseUrl;
+  const pathname = pathOnly(path);
+  const found = RESOURCE.exec(pathname);
+  const base = found === null ? /^.*?\/v1(?=\/|$)/.exec(pathname)?.[0] ?? "" : pathname.slice(0, found.index);
+  return `${origin}${clientPath(provider, base)}`;
+}
+
+/** The path of a base URL as clients of the provider are given it. */
+export function clientPath(provider: ProviderKind, path: string): string {
+  return PROVIDERS[provider].urlForm === "unversioned" ? path.replace(/\/v1$/, "") : path;
+}
+
+/** True for a request that shows its provider by more than a guess. */
+export function isTelling({ path }: Pick<SeenRequest, "path">): boolean {
+  return /\/(responses|messages|chat\/completions)(\/|$)/.test(pathOnly(path));
+}
+
+function pathOnly(path: string): string {
+  return path.split("?", 1)[0] ?? "";
+}
