@@ -4,11 +4,11 @@
  * @module
  */
 import { MESSAGES_RULES } from "../src/apis/messages/rules/rule.ts";
-import { RULES } from "../src/apis/responses/rules/rule.ts";
-import { type Grade, isAnswered, type Rule } from "../src/apis/rule.ts";
+import { RESPONSES_RULES } from "../src/apis/responses/rules/rule.ts";
+import { type ApiRule, isAnswered, type RuleGrade } from "../src/apis/rule.ts";
 
 /** The meaning of each grade, as the page prints it. */
-const GRADES: Readonly<Record<Grade, string>> = {
+const GRADES: Readonly<Record<RuleGrade, string>> = {
   wire: "seen in recorded traffic",
   types: "follows from the types of the official SDKs",
   docs: "stated in official documentation",
@@ -56,7 +56,7 @@ message without its id under \`store: false\`.
 
 ## OpenAI and Azure: Responses
 
-${table(RULES)}
+${table(RESPONSES_RULES)}
 
 ## Anthropic: Messages
 
@@ -64,7 +64,7 @@ ${table(MESSAGES_RULES)}
 `;
 }
 
-function table(rules: readonly Rule[]): string {
+function table(rules: readonly ApiRule[]): string {
   const rows = rules.map((rule) => {
     const { name, summary, section, grade, exactText } = rule;
     const text = exactText ? "exact" : "by meaning";

@@ -8,7 +8,9 @@ import type { ApiFailure } from "../domain/errors.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { FoldedEntry, FoldNeeds } from "../domain/folded.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
-import type { FaultWriter, StreamReader } from "./stream.ts";
+import type { ApiError, FaultWriter, StreamReader } from "./stream.ts";
+import type { CanonicalForm } from "./canonical.ts";
+import type { ApiRules } from "./rule.ts";
 
 /** Names of the wire APIs. */
 export const API_NAMES = ["responses", "messages", "chat"] as const;
@@ -152,6 +154,20 @@ export interface Recognition {
   createdAt(response: JsonObject): number | null;
 }
 
+/** The shape of errors: of a server's body, and the header with the id of a request. */
+export interface ErrorShape {
+  readonly idHeader: string;
+  /** The JSON body; `requestId` goes in where the API repeats it there, `null` leaves it out. */
+  body(error: ApiError, requestId: string | null): JsonObject;
+}
+
+/** Headers that a recording keeps: names in lower case. */
+export interface RecordedHeaders {
+  readonly request: readonly string[];
+  /** Account, version, timing and limits, by which replayed sessions know the owner of an answer's reasoning. */
+  readonly response: RegExp;
+}
+
 /** A wire API: everything that recording and replay know of it. One value for each, in {@linkcode APIS} of `apis.ts`. */
 export interface Api {
   /** As `api` of a recorded request names it. */
@@ -162,6 +178,16 @@ export interface Api {
   readonly recognition: Recognition | null;
   readonly stream: StreamReader;
   readonly faults: FaultWriter;
+  /** Canonical form of its requests, for matching; `null` if only the order of members is known not to count. */
+  readonly canonical: CanonicalForm | null;
+  /** Rules on its requests; `null` if none are known. */
+  readonly rules: ApiRules | null;
+  /** The shape of its errors. */
+  readonly errors: ErrorShape;
+  /** Headers of its own that a recording keeps. */
+  readonly recordedHeaders: RecordedHeaders;
+  /** The header of a key with the scheme `api_key`. */
+  readonly keyHeader: string;
 }
 
 /** A wire API that `run` speaks too. */

@@ -8,7 +8,7 @@ import type { FoldNeeds } from "../domain/folded.ts";
 import type { Api, ApiName, RunApi } from "./api.ts";
 import { chatApi } from "./chat/api.ts";
 import { messagesApi } from "./messages/api.ts";
-import { DEFAULT_PROVIDER, type Provider, PROVIDERS } from "./providers.ts";
+import { CLIENT_ROUTES, type ClientRoute, DEFAULT_PROVIDER, type Provider, PROVIDERS } from "./providers.ts";
 import { responsesApi } from "./responses/api.ts";
 import type { StreamEvent } from "./stream.ts";
 import { isJsonObject, type JsonValue } from "../domain/json.ts";
@@ -62,4 +62,11 @@ export function apiOfEvents(events: readonly Pick<StreamEvent, "type">[]): Api |
 export function apiOfDocument(document: JsonValue | undefined): Api | null {
   if (!isJsonObject(document)) return null;
   return APIS.find(({ recognition }) => typeof recognition?.documentPath(document) === "string") ?? null;
+}
+
+/** The route of the clients that send requests to a path; of a path of no known API, the default provider's. */
+export function clientRouteOf(path: string): ClientRoute {
+  const routeOf = (api: Api) => CLIENT_ROUTES.find(({ provider }) => apiOf(provider) === api);
+  const api = apiOfPath(path);
+  return (api === null ? undefined : routeOf(api)) ?? routeOf(apiOf(DEFAULT_PROVIDER)) as ClientRoute;
 }

@@ -1,9 +1,11 @@
 /**
- * Ids and names in the form that both APIs take.
+ * Ids, names and keys in the form that APIs take.
  *
  * @module
  */
+import { RepriseError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
+import type { ApiKey } from "./api.ts";
 
 const PATTERN = /^[a-zA-Z0-9_-]{1,64}$/;
 
@@ -19,4 +21,22 @@ export function wireCallId(callId: string): string {
 export function wireToolName(name: string): string {
   if (PATTERN.test(name)) return name;
   return name.replace(/[^a-zA-Z0-9_-]/gu, "_").slice(0, 64) || "unknown";
+}
+
+/**
+ * The header that carries a key: `Authorization: Bearer`, or the API's own `header`; none without a key.
+ *
+ * @throws {RepriseError} `bad_configuration` when the key cannot be a header value. The runtime's own error for such a
+ * value quotes it: the key must not get that far.
+ */
+export function keyHeaders(key: ApiKey | null, header: string): Record<string, string> {
+  if (key === null) return {};
+  if (!/^[\x21-\x7e]+$/.test(key.value)) {
+    throw new RepriseError(
+      "bad_configuration",
+      "Cannot use the API key: it is empty or holds a character that a header cannot carry",
+      { hint: "Set the key again, without spaces, quotes or line ends" },
+    );
+  }
+  return key.scheme === "bearer" ? { authorization: `Bearer ${key.value}` } : { [header]: key.value };
 }

@@ -1,64 +1,136 @@
 /**
- * What a rule is, and how sure we are of it: the words that the checkers of all APIs share.
+ * Rules on requests, and how certain each is: what the checkers of all APIs share.
  *
  * @module
  */
+import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
+import type { ApiError, IssuedItems } from "./stream.ts";
+import type { RuleSet } from "./providers.ts";
 
 /**
- * Where the knowledge of a rule comes from: seen on the wire, in the official types, in official
- * documentation, one third party's report, derived by us, or contradicted somewhere (protocol §0).
+ * Sources of a rule, most certain first: seen on the wire, in the official types, in official documentation, one third
+ * party's report, derived by us, or contradicted somewhere (protocol §0).
  */
-export type Grade = "wire" | "types" | "docs" | "third_party" | "derived" | "uncertain";
+export const RULE_GRADES = ["wire", "types", "docs", "third_party", "derived", "uncertain"] as const;
+/** The source of a rule. */
+export type RuleGrade = (typeof RULE_GRADES)[number];
 
-/** The grades that refuse a request when nobody says otherwise. */
-export const REFUSING_GRADES: readonly Grade[] = ["wire", "types"];
+/** The grades that refuse a request by default. */
+export const REFUSING_GRADES: readonly RuleGrade[] = ["wire", "types"];
 
-/** One thing that an API refuses. */
-export interface Rule {
+/** A reason for which an API refuses requests. */
+export interface ApiRule {
   readonly name: string;
   /** What a request must be like. */
   readonly summary: string;
   /** The section of the protocol page. */
   readonly section: string;
-  readonly grade: Grade;
+  readonly grade: RuleGrade;
   /** True when the message was captured or quoted; false when only its meaning is known. */
   readonly exactText: boolean;
 }
 
-/** A rule that a request breaks, as the API would say it: `Name` the names of its rules, `Body` its error body. */
-export interface Refusal<Name extends string, Body> {
+/** A violation of a rule, as the API reports it: `Name` the names of its rules, `Body` its error body. */
+export interface RuleRefusal<Name extends string, Body> {
   /** The HTTP status. */
   readonly status: number;
   readonly body: Body;
   /** The name of the rule. */
   readonly rule: Name;
-  readonly grade: Grade;
+  readonly grade: RuleGrade;
 }
 
-/** What is wrong with a request, in the order of the validators (protocol §13). */
+/** Violations in a request, in the order of the validators (protocol §13). */
 export interface CheckResult<Found> {
   /** The API answers with the first of these. */
   readonly refusals: readonly Found[];
-  /** What might be refused, too little known to insist on. */
+  /** Violations of rules that are too uncertain to refuse. */
   readonly warnings: readonly Found[];
 }
 
+/** A rule that a request violates. */
+export interface RuleViolation {
+  readonly rule: string;
+  readonly grade: RuleGrade;
+  readonly status: number;
+  readonly error: ApiError;
+  /** True if the API's own answer is given; false if only a warning is. */
+  readonly answered: boolean;
+}
+
+/** An answer with the items that it issued. */
+export interface IssuingAnswer extends Omit<IssuedItems, "failed"> {
+  /** False if the API refused or failed: such an answer proves nothing good about its request. */
+  readonly accepted: boolean;
+}
+
+/** Items that an API is known to have issued and accepted, and the rules that are checked by them. */
+export interface KnownGood {
+  /** Adds an exchange: the items of its answer, and its request if that was accepted. */
+  add(request: JsonValue | undefined, answer: IssuingAnswer): void;
+  /** Returns every violation in a request, in the order of the API's validators; names of headers in lower case. */
+  violations(
+    json: JsonValue,
+    headers: Readonly<Record<string, string>>,
+    set: RuleSet,
+  ): readonly RuleViolation[];
+}
+
+/** The rules of an API. */
+export interface ApiRules {
+  /** Every rule, in the order in which they are checked. */
+  readonly rules: readonly ApiRule[];
+  /** The sets of rules of this API; the first one holds for a provider that is known by another API. */
+  readonly sets: readonly [RuleSet, ...RuleSet[]];
+  /** True for the paths of requests that the rules are about, without query. */
+  ownsPath(pathname: string): boolean;
+  /** Headers that the rules read, besides the body. */
+  readonly headers: readonly string[];
+  /** A state without any exchange; `nameOf` returns one name for all copies of a blob. */
+  newKnownGood(nameOf: (blob: string) => string): KnownGood;
+}
+
 /**
- * True when a replay server answers a break of such a rule as the API would: the rule was seen on the wire, follows
- * from the official types, or the very words of the refusal are known from documents or a report. What was derived or
- * is contradicted somewhere is worth a warning only, and so is a rule of which nobody has shown the refusal.
+ * True when a replay server answers a violation of such a rule as the API would: the rule was seen on the wire, follows
+ * from the official types, or the text of the refusal is known from documents or a report. A rule that was derived, is
+ * contradicted somewhere, or whose refusal was never shown is worth a warning only.
  */
-export function isAnswered({ grade, exactText }: Pick<Rule, "grade" | "exactText">): boolean {
+export function isAnswered({ grade, exactText }: Pick<ApiRule, "grade" | "exactText">): boolean {
   return REFUSING_GRADES.includes(grade) || (exactText && (grade === "docs" || grade === "third_party"));
 }
 
-/** Parts what was found into what refuses and what only warns; `refuse` lists the grades that refuse. */
-export function gradedResult<Found extends { readonly grade: Grade }>(
+/** Splits violations into those that refuse and those that only warn; `refuse` lists the grades that refuse. */
+export function gradedResult<Found extends { readonly grade: RuleGrade }>(
   found: readonly Found[],
-  refuse: readonly Grade[] = REFUSING_GRADES,
+  refuse: readonly RuleGrade[] = REFUSING_GRADES,
 ): CheckResult<Found> {
   return {
     refusals: found.filter(({ grade }) => refuse.includes(grade)),
     warnings: found.filter(({ grade }) => !refuse.includes(grade)),
   };
+}
+
+/** The objects of a list; an empty list for any other value. */
+export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+/**
+ * False when a string or a name anywhere in `body` holds half a surrogate pair: such JSON is not valid UTF-8 text.
+ * Without recursion: a body may be nested as deep as its author likes.
+ */
+export function isWellFormedBody(body: JsonValue): boolean {
+  const open: (JsonValue | undefined)[] = [body];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value === "string") {
+      if (!value.isWellFormed()) return false;
+    } else if (typeof value === "object" && value !== null) {
+      for (const [name, member] of Object.entries(value)) {
+        if (!name.isWellFormed()) return false;
+        open.push(member);
+      }
+    }
+  }
+  return true;
 }

@@ -159,6 +159,14 @@ export interface EndingContext {
   readonly requestId: string;
 }
 
+/** An error, before it has the shape of an API. */
+export interface ApiError {
+  readonly type: string;
+  readonly message: string;
+  readonly param: string | null;
+  readonly code: string | null;
+}
+
 /** Writes what an API sends when something is wrong, for answers that are broken on purpose. */
 export interface FaultWriter {
   /** Data of the events that end the stream; `null` if that ending is not known of this API. */
@@ -169,8 +177,8 @@ export interface FaultWriter {
   keepalive(event: JsonObject | undefined): JsonObject | null;
   /** Ids of the response and its items that an event names, and that a server may change from event to event. */
   idsIn(event: JsonObject): readonly string[];
-  /** The JSON body of an answer with this status: 429, 500, 503 or 529. */
-  errorBody(status: number, requestId: string): string;
+  /** The error of an answer with this status: 429, 500, 503 or 529. */
+  errorOf(status: number): ApiError;
 }
 
 const DONE = "[DONE]";

@@ -37,7 +37,7 @@ for (const [name, client] of WAYS) {
       const { fixture } = await record(responsesApi, client, "openai");
       await using replay = new Replay(fixture);
       await assert.rejects(client(replay.origin, { mistake: "output_forgotten" }), MissingToolResultsError);
-      const { served, missed, refused } = replay.playbook.summary;
+      const { served, missed, refused } = replay.replayer.summary;
       assert.deepEqual([served, missed, refused], [1, 0, 0]);
     },
   );

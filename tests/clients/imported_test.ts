@@ -92,7 +92,7 @@ Deno.test({
         for (const exchange of fixture.exchanges) {
           assert.deepEqual(await ask(replay.origin, exchange), recordedAnswer(exchange));
         }
-        const { served, missed, refused, unused } = replay.playbook.summary;
+        const { served, missed, refused, unused } = replay.replayer.summary;
         assert.deepEqual([served, missed, refused, unused], [fixture.exchanges.length, 0, 0, []]);
       });
     }
@@ -156,7 +156,7 @@ Deno.test({
       const recorded = fixture.exchanges.map(recordedAnswer) as JsonObject[];
       assert.deepEqual(steps.map(({ output }) => output), recorded.map(({ output }) => output));
       assert.deepEqual(steps.map(({ usage }) => usage), recorded.map(({ usage }) => usage));
-      const { served, missed, refused, unused } = replay.playbook.summary;
+      const { served, missed, refused, unused } = replay.replayer.summary;
       assert.deepEqual([served, missed, refused, unused], [3, 0, 0, []]);
     });
     const rows = [
@@ -172,7 +172,7 @@ Deno.test({
         await using replay = new Replay(fixture);
         const thrown = await thrownBy(client, replay.origin, { mistake }, openaiError);
         assert.deepEqual([thrown.status, thrown.message], [400, message]);
-        const { served, missed, refused } = replay.playbook.summary;
+        const { served, missed, refused } = replay.replayer.summary;
         assert.deepEqual([served, missed, refused], [1, 0, 1]);
       });
     }

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import type { ProviderKind } from "../../src/domain/fingerprint.ts";
 import type { JsonValue } from "../../src/domain/json.ts";
 import type { Fixture } from "../../src/fixture/read.ts";
-import { createPlaybook, type Playbook } from "../../src/fixture/serve/replayer.ts";
+import { createReplayer, type Replayer } from "../../src/fixture/serve/replayer.ts";
 import { type ServeEvent, startReplayServer } from "../../src/fixture/serve/server.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { Recording } from "../unit/fixture/record/recording.ts";
@@ -62,15 +62,15 @@ export async function record(api: Api, client: Client, provider: ProviderKind): 
 /** A replay server as `serve` runs it, and what it said of each request. */
 export class Replay implements AsyncDisposable {
   readonly events: ServeEvent[] = [];
-  readonly playbook: Playbook;
+  readonly replayer: Replayer;
   readonly origin: string;
   readonly #stop: () => Promise<void>;
 
   constructor(...fixtures: readonly Fixture[]) {
-    this.playbook = createPlaybook(fixtures, { match: "semantic", rules: null });
+    this.replayer = createReplayer(fixtures, { match: "semantic", rules: null });
     const { clock } = livePorts();
     const onEvent = (event: ServeEvent) => void this.events.push(event);
-    const server = startReplayServer({ playbook: this.playbook, pace: Infinity, clock, port: 0, onEvent });
+    const server = startReplayServer({ replayer: this.replayer, pace: Infinity, clock, port: 0, onEvent });
     this.origin = server.origin;
     this.#stop = server.stop;
   }
@@ -88,7 +88,7 @@ export async function assertReplays(
 ): Promise<void> {
   await using replay = new Replay(fixture);
   assert.deepEqual(await client(replay.origin), report);
-  assert.deepEqual(replay.playbook.summary, {
+  assert.deepEqual(replay.replayer.summary, {
     served: fixture.exchanges.length,
     missed: 0,
     refused: 0,
@@ -152,7 +152,7 @@ export async function assertRefused(
   const thrown = await thrownBy(client, replay.origin, { mistake }, read);
   assert.deepEqual(thrown, expected);
   assert.deepEqual(thrown, await thrownBy(client, originOf(upstream), { mistake }, read));
-  const { summary } = replay.playbook;
+  const { summary } = replay.replayer;
   assert.deepEqual([summary.served, summary.refused, summary.missed], [served, 1, 0]);
 }
 
@@ -184,7 +184,7 @@ export async function assertMissed(
   assert(last.nearest.received.includes(received), last.nearest.received);
   const words = `differs at ${path}: recorded ${last.nearest.recorded}, received ${last.nearest.received}`;
   assert(thrown.message.includes(words), thrown.message);
-  const { missed, refused } = replay.playbook.summary;
+  const { missed, refused } = replay.replayer.summary;
   assert.deepEqual([missed, refused], [1, 0], "the client asked again");
 }
 

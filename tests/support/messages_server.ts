@@ -9,7 +9,7 @@ import { modelFacts } from "../../src/domain/models.ts";
 import { checkMessagesRequest } from "../../src/apis/messages/rules/check.ts";
 import { mergedTurns, type MessagesRequest, messagesRequest } from "../../src/apis/messages/rules/request.ts";
 import type { MessagesRefusal } from "../../src/apis/messages/rules/rule.ts";
-import type { Grade } from "../../src/apis/rule.ts";
+import type { RuleGrade } from "../../src/apis/rule.ts";
 import { messagesEvents } from "./messages_server/events.ts";
 import { canonical, MessagesMint, type Minted } from "./messages_server/mint.ts";
 import { apiError, type ScriptedAnswer, unauthorized } from "./messages_server/script.ts";
@@ -34,7 +34,7 @@ export type MessagesScript =
 export interface MessagesServerOptions {
   readonly script: MessagesScript;
   /** Grades that refuse: by default all but what is derived or contradicted. */
-  readonly refuse?: readonly Grade[];
+  readonly refuse?: readonly RuleGrade[];
   /** When given, requests with another key get 401. */
   readonly key?: string;
   /** @default {"wrkspc_test"} */
@@ -51,7 +51,7 @@ export interface MessagesServerOptions {
   readonly allowPrefill?: true;
 }
 
-const STRICT: readonly Grade[] = ["wire", "types", "docs", "third_party"];
+const STRICT: readonly RuleGrade[] = ["wire", "types", "docs", "third_party"];
 
 /** A running server. */
 export interface MessagesServer extends AsyncDisposable {

@@ -5,9 +5,9 @@
  * @module
  */
 import { isJsonObject, type JsonObject } from "../../src/domain/json.ts";
-import { checkRequest } from "../../src/apis/responses/rules/check.ts";
-import type { RequestRefusal } from "../../src/apis/responses/rules/rule.ts";
-import type { Grade } from "../../src/apis/rule.ts";
+import { checkResponsesRequest } from "../../src/apis/responses/rules/check.ts";
+import type { ResponsesRefusal } from "../../src/apis/responses/rules/rule.ts";
+import type { RuleGrade } from "../../src/apis/rule.ts";
 import { type DialectName, DIALECTS } from "./responses_server/dialect.ts";
 import { compacted } from "./responses_server/compaction.ts";
 import { answerEvents } from "./responses_server/events.ts";
@@ -44,7 +44,7 @@ export interface ServerOptions {
    */
   readonly rules?: "openai" | "azure" | "none";
   /** Grades that refuse: by default all but what is derived or contradicted. */
-  readonly refuse?: readonly Grade[];
+  readonly refuse?: readonly RuleGrade[];
   /** When given, requests with another key get 401. */
   readonly key?: string | undefined;
   /** @default {"org-test"} */
@@ -57,7 +57,7 @@ export interface ServerOptions {
   readonly namesAccount?: false;
 }
 
-const STRICT: readonly Grade[] = ["wire", "types", "docs", "third_party"];
+const STRICT: readonly RuleGrade[] = ["wire", "types", "docs", "third_party"];
 
 /** A running server. */
 export interface ResponsesServer extends AsyncDisposable {
@@ -65,8 +65,8 @@ export interface ResponsesServer extends AsyncDisposable {
   readonly baseUrl: string;
   readonly requests: readonly RecordedRequest[];
   /** The rule breaks that were answered, in order. */
-  readonly refusals: readonly RequestRefusal[];
-  readonly warnings: readonly RequestRefusal[];
+  readonly refusals: readonly ResponsesRefusal[];
+  readonly warnings: readonly ResponsesRefusal[];
   /** Encrypted content by item id, as it was sent. */
   readonly blobs: ReadonlyMap<string, HandedOut>;
   /** Ends stalled streams and stops listening. */
@@ -81,8 +81,8 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
   const organization = options.organization ?? "org-test";
   const mint = new Mint(dialect, organization, options.idsFrom);
   const requests: RecordedRequest[] = [];
-  const refusals: RequestRefusal[] = [];
-  const warnings: RequestRefusal[] = [];
+  const refusals: ResponsesRefusal[] = [];
+  const warnings: ResponsesRefusal[] = [];
   let answered = 0;
 
   async function respondTo(request: RecordedRequest): Promise<ScriptedResponse> {
@@ -94,7 +94,7 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
     }
     if (rules !== "none") {
       const reasoningOf = (id: string) => mint.reasoningOf.get(id);
-      const result = checkRequest(request.body, {
+      const result = checkResponsesRequest(request.body, {
         mode: rules,
         decode: mint.judge,
         reasoningOf,

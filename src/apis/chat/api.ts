@@ -6,14 +6,18 @@
  */
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import type { Api } from "../api.ts";
-import { errorBody } from "../responses/faults.ts";
+import { openaiServers } from "../openai.ts";
+import { errorOf } from "../responses/faults.ts";
 import type { StreamEvent } from "../stream.ts";
 
 /** Chat Completions (protocol §15). */
 export const chatApi: Api = {
+  ...openaiServers,
   name: "chat",
   ownsPath: (pathname) => /\/chat\/completions$/.test(pathname),
   recognition: null,
+  canonical: null,
+  rules: null,
   stream: {
     readEvent,
     readDocument: () => null,
@@ -29,7 +33,7 @@ export const chatApi: Api = {
     unknownEvent: null,
     keepalive: () => null,
     idsIn: () => [],
-    errorBody,
+    errorOf,
   },
 };
 

@@ -7,18 +7,22 @@ import { addTokenCounts, NO_USAGE, type Usage } from "../../domain/event.ts";
 import { accountHash } from "../../domain/fingerprint.ts";
 import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
-import { keyHeaders } from "../key.ts";
+import { keyHeaders } from "../names.ts";
 import type { RunApi } from "../api.ts";
 import { MessagesAssembler } from "./assembler.ts";
+import { messagesCanonical } from "./canonical.ts";
 import { messagesFaults } from "./faults.ts";
-import { refusalOf } from "./refusal.ts";
-import { bodyOf, bodyPieces, buildRequest } from "./request.ts";
+import { messagesRefusalOf } from "./refusal.ts";
+import { buildMessagesRequest, messagesBodyOf, messagesBodyPieces } from "./request.ts";
+import { messagesRules } from "./rules/known_good.ts";
 import { messagesStream } from "./stream.ts";
+
+const KEY_HEADER = "x-api-key";
 
 /** Anthropic Messages, and every server that speaks it (protocol §9–11). */
 export const messagesApi: RunApi = {
   name: "messages",
-  ownsPath: (pathname) => /\/messages(?:\/count_tokens)?$/.test(pathname),
+  ownsPath: (pathname) => /\/messages(?:\/count_tokens)?\/?$/.test(pathname),
   recognition: {
     path: "/v1/messages",
     ownsEvent: (type) => type === "message_start",
@@ -29,8 +33,23 @@ export const messagesApi: RunApi = {
   stream: messagesStream,
   faults: messagesFaults,
   compactionPath: null,
+  canonical: messagesCanonical,
+  rules: messagesRules,
+  errors: {
+    idHeader: "request-id",
+    body: ({ type, message }, requestId) => ({
+      type: "error",
+      error: { type, message },
+      ...(requestId === null ? {} : { request_id: requestId }),
+    }),
+  },
+  recordedHeaders: {
+    request: ["anthropic-beta", "anthropic-version"],
+    response: /^anthropic-(?:version|ratelimit-[a-z0-9-]+|[a-z-]+-id)$/,
+  },
+  keyHeader: KEY_HEADER,
   headers: (key) => ({
-    ...keyHeaders(key, "x-api-key"),
+    ...keyHeaders(key, KEY_HEADER),
     "anthropic-version": "2026-10-21",
     "content-type": "application/json",
     "accept": "text/event-stream",
@@ -43,10 +62,10 @@ export const messagesApi: RunApi = {
     payloads: { thinking: "signature", redacted_thinking: "data", compaction: null },
     noPayload: "unsigned",
   },
-  buildRequest,
-  bodyOf,
-  bodyPieces,
-  refusalOf,
+  buildRequest: buildMessagesRequest,
+  bodyOf: messagesBodyOf,
+  bodyPieces: messagesBodyPieces,
+  refusalOf: messagesRefusalOf,
   newAssembler: () => new MessagesAssembler(),
   accountOf: (headers) => accountHash(null, headers.get("anthropic-workspace-id")),
   classify: classifyAnswer,

@@ -14,10 +14,7 @@ export const messagesFaults: FaultWriter = {
   keepalive: () => ({ type: "ping" }),
   // An event names no id but that of the whole message.
   idsIn: () => [],
-  errorBody(status, requestId) {
-    const error = ERRORS[status] ?? OVERLOADED;
-    return JSON.stringify({ type: "error", error, request_id: requestId });
-  },
+  errorOf: (status) => ({ ...ERRORS[status] ?? OVERLOADED, param: null, code: null }),
 };
 
 /** Stop reasons, by the reason of an incomplete response. */

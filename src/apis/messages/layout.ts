@@ -8,22 +8,22 @@ import type { JsonObject } from "../../domain/json.ts";
 import { renderEntry } from "./render.ts";
 
 /** A block and the index of the entry that it came from. */
-export interface PlacedBlock {
+export interface SentBlock {
   readonly entry: number;
   readonly block: JsonObject;
 }
 
 /** One element of `messages`; never without a block. */
-export interface Message {
+export interface SentMessage {
   readonly role: "user" | "assistant";
-  readonly blocks: readonly PlacedBlock[];
+  readonly blocks: readonly SentBlock[];
 }
 
 interface Draft {
-  readonly role: Message["role"];
-  readonly blocks: PlacedBlock[];
+  readonly role: SentMessage["role"];
+  readonly blocks: SentBlock[];
   /** Results of the calls of the message before, which come before everything else. */
-  readonly results: PlacedBlock[];
+  readonly results: SentBlock[];
 }
 
 /**
@@ -31,7 +31,7 @@ interface Draft {
  * the user message directly after the assistant message that made the call, before any other block there, in the order
  * of the calls, wherever it stands among the entries. One without a call stays where it stands.
  */
-export function layoutOf(entries: readonly FoldedEntry[]): readonly Message[] {
+export function layoutOf(entries: readonly FoldedEntry[]): readonly SentMessage[] {
   const calls = new Map<string, number>();
   entries.forEach((entry, index) => {
     if (entry.kind === "tool_call") calls.set(entry.callId, index);
@@ -39,8 +39,8 @@ export function layoutOf(entries: readonly FoldedEntry[]): readonly Message[] {
   const drafts: Draft[] = [];
   /** Where the message of a call stands in `drafts`, by the call's index. */
   const homes = new Map<number, number>();
-  const results: { readonly call: number; readonly placed: PlacedBlock }[] = [];
-  const into = (role: Message["role"]): Draft => {
+  const results: { readonly call: number; readonly placed: SentBlock }[] = [];
+  const into = (role: SentMessage["role"]): Draft => {
     const last = drafts.at(-1);
     if (last?.role === role) return last;
     const draft: Draft = { role, blocks: [], results: [] };
@@ -71,6 +71,6 @@ export function entryAt(entries: readonly FoldedEntry[], message: number, block:
   return layoutOf(entries)[message]?.blocks[block]?.entry ?? null;
 }
 
-function roleOf(entry: FoldedEntry): Message["role"] {
+function roleOf(entry: FoldedEntry): SentMessage["role"] {
   return entry.kind === "user_message" || entry.kind === "tool_result" ? "user" : "assistant";
 }

@@ -10,7 +10,7 @@ import type { RequestRefusal } from "../api.ts";
 import { wireCallId } from "../names.ts";
 import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";
 import { entryAt } from "./layout.ts";
-import { canOmit } from "./render.ts";
+import { canOmitFromBlock } from "./render.ts";
 
 /** `messages.1.content.0`, and what of it the error is about. */
 const PLACE = /\bmessages\.(\d{1,9})\.content\.(\d{1,9})((?:\.\w{1,64})*)/;
@@ -26,7 +26,10 @@ const UNKNOWN =
 const DROP_BLOCK = /\bblock_binding\b|\banthropic-beta\b|\bthinking-binding-controls\b/i;
 
 /** The refusal that `failure` stands for, or `null` when leaving something out of the request cannot help. */
-export function refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]): RequestRefusal | null {
+export function messagesRefusalOf(
+  failure: ApiFailure,
+  entries: readonly FoldedEntry[],
+): RequestRefusal | null {
   const { code, status, message } = failure;
   // Inside a stream an error without a known type may be either: its words decide.
   if (code !== "request_refused" && !(code === "provider_failed" && status === null)) return null;
@@ -41,7 +44,7 @@ export function refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]):
   if (index === null) return guessedRefusal(failure, entries);
   const entry = entries[index];
   const member = UNKNOWN.test(message) ? fieldOf(place?.[3] ?? "", entry) : null;
-  const field = member !== null && entry !== undefined && canOmit(entry, member) ? member : null;
+  const field = member !== null && entry !== undefined && canOmitFromBlock(entry, member) ? member : null;
   return itemRefusal(failure, entries, { index, field });
 }
 

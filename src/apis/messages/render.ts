@@ -24,7 +24,7 @@ export function renderEntry(entry: FoldedEntry): readonly JsonObject[] {
 }
 
 /** True when a block of `entry` is sent with the member `name` and can be sent without it. */
-export function canOmit(entry: FoldedEntry, name: string): boolean {
+export function canOmitFromBlock(entry: FoldedEntry, name: string): boolean {
   const optional = entry.kind === "provider_item"
     ? name !== "type"
     : entry.kind === "assistant_message" && name === "citations";

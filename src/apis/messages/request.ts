@@ -7,7 +7,7 @@ import type { FoldedEntry } from "../../domain/folded.ts";
 import { isJsonObject, type JsonObject, type JsonValue, wellFormedValue } from "../../domain/json.ts";
 import { modelFacts } from "../../domain/models.ts";
 import type { BodyPieces, BuiltRequest, RequestSpec } from "../api.ts";
-import { layoutOf, type Message } from "./layout.ts";
+import { layoutOf, type SentMessage } from "./layout.ts";
 import { encodeBlock, isBlank } from "./render.ts";
 import { type ThinkingWish, thinkingWish } from "./thinking.ts";
 
@@ -25,7 +25,7 @@ const EPHEMERAL = { type: "ephemeral" };
  * every message before it is the same. It takes that no new entry answers a call whose results are followed by other
  * user blocks already: such a late result is put before them.
  */
-export function buildRequest(spec: RequestSpec): BuiltRequest {
+export function buildMessagesRequest(spec: RequestSpec): BuiltRequest {
   const maxTokens = maxTokensOf(spec);
   const wish = thinkingWish(spec, maxTokens);
   const fields = wellFormedValue(fieldsOf(spec, maxTokens, wish)) as JsonObject;
@@ -40,12 +40,12 @@ export function buildRequest(spec: RequestSpec): BuiltRequest {
 }
 
 /** The body with these fields, in their order, and these entries as `messages`. */
-export function bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string {
+export function messagesBodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string {
   return encodeBody(fields, layoutOf(entries));
 }
 
 /** The same body in pieces; `null` if a result stands before blocks of entries that came before it. */
-export function bodyPieces(entries: readonly FoldedEntry[]): BodyPieces | null {
+export function messagesBodyPieces(entries: readonly FoldedEntry[]): BodyPieces | null {
   const pieces = entries.map(() => "");
   let [last, end] = [-1, ""];
   for (const { role, blocks } of layoutOf(entries)) {
@@ -61,7 +61,7 @@ export function bodyPieces(entries: readonly FoldedEntry[]): BodyPieces | null {
   return { opening, pieces, closings };
 }
 
-function encodeBody(fields: JsonObject, messages: readonly Message[]): string {
+function encodeBody(fields: JsonObject, messages: readonly SentMessage[]): string {
   return `${opening(fields)}${messages.map(encodeMessage).join(",")}]}`;
 }
 
@@ -70,7 +70,7 @@ function opening(fields: JsonObject): string {
   return `${JSON.stringify(own).slice(0, -1)},"messages":[`;
 }
 
-function encodeMessage({ role, blocks }: Message): string {
+function encodeMessage({ role, blocks }: SentMessage): string {
   return `{"role":"${role}","content":[${blocks.map(({ block }) => encodeBlock(block)).join(",")}]}`;
 }
 

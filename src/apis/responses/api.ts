@@ -14,18 +14,22 @@ import {
   stringMember,
 } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
-import { keyHeaders } from "../key.ts";
+import { keyHeaders } from "../names.ts";
+import { openaiServers } from "../openai.ts";
 import type { RunApi } from "../api.ts";
 import { ResponsesAssembler } from "./assembler.ts";
+import { responsesCanonical } from "./canonical.ts";
 import { responsesFaults } from "./faults.ts";
-import { refusalOf } from "./refusal.ts";
-import { bodyOf, bodyPieces, buildRequest } from "./request.ts";
+import { responsesRefusalOf } from "./refusal.ts";
+import { buildResponsesRequest, responsesBodyOf, responsesBodyPieces } from "./request.ts";
+import { responsesRules } from "./rules/known_good.ts";
 import { responsesStream } from "./stream.ts";
 
 /** OpenAI Responses, on Azure too, and every server that speaks it (protocol §1–7, §12). */
 export const responsesApi: RunApi = {
+  ...openaiServers,
   name: "responses",
-  ownsPath: (pathname) => /\/responses(?:\/[^/]+)?$/.test(pathname),
+  ownsPath: (pathname) => /\/responses(?:\/[^/]+)?\/?$/.test(pathname),
   recognition: {
     path: "/v1/responses",
     ownsEvent: (type) => type.startsWith("response."),
@@ -39,8 +43,10 @@ export const responsesApi: RunApi = {
   stream: responsesStream,
   faults: responsesFaults,
   compactionPath: "/responses/compact",
+  canonical: responsesCanonical,
+  rules: responsesRules,
   headers: (key) => ({
-    ...keyHeaders(key, "api-key"),
+    ...keyHeaders(key, openaiServers.keyHeader),
     "content-type": "application/json",
     "accept": "text/event-stream",
   }),
@@ -52,10 +58,10 @@ export const responsesApi: RunApi = {
     payloads: { reasoning: "encrypted_content", compaction: "encrypted_content" },
     noPayload: "no_encrypted_content",
   },
-  buildRequest,
-  bodyOf,
-  bodyPieces,
-  refusalOf,
+  buildRequest: buildResponsesRequest,
+  bodyOf: responsesBodyOf,
+  bodyPieces: responsesBodyPieces,
+  refusalOf: responsesRefusalOf,
   newAssembler: () => new ResponsesAssembler(),
   accountOf: (headers) => accountHash(headers.get("openai-organization"), headers.get("openai-project")),
   classify: classifyAnswer,

@@ -5,7 +5,7 @@
  * @module
  */
 import { isJsonObject, type JsonObject, objectMember } from "../../domain/json.ts";
-import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
+import type { ApiError, EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
 import { readEvent } from "./stream.ts";
 
 /** Writes the faults of the Responses API. */
@@ -17,7 +17,7 @@ export const responsesFaults: FaultWriter = {
     return { type: "keepalive", ...(number === undefined ? {} : { sequence_number: number }) };
   },
   idsIn,
-  errorBody,
+  errorOf,
 };
 
 function ending(end: StreamEnding, { kept, all }: EndingContext): readonly JsonObject[] {
@@ -92,8 +92,7 @@ const ERRORS: Readonly<Record<number, typeof OVERLOADED>> = {
   529: OVERLOADED,
 };
 
-/** The body of an error answer; Chat Completions have the same one. */
-export function errorBody(status: number): string {
-  const { type, code, message } = ERRORS[status] ?? OVERLOADED;
-  return JSON.stringify({ error: { message, type, param: null, code } });
+/** The error of an answer; Chat Completions have the same one. */
+export function errorOf(status: number): ApiError {
+  return { ...ERRORS[status] ?? OVERLOADED, param: null };
 }

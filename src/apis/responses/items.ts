@@ -30,7 +30,7 @@ const OPTIONAL_MEMBERS: { readonly [kind in FoldedEntry["kind"]]?: ReadonlySet<s
 };
 
 /** True when `entry` is sent with the member `name` and can be sent without it. */
-export function canOmit(entry: FoldedEntry, name: string): boolean {
+export function canOmitFromItem(entry: FoldedEntry, name: string): boolean {
   const optional = entry.kind === "provider_item"
     ? name !== "type"
     : OPTIONAL_MEMBERS[entry.kind]?.has(name) === true;

@@ -9,7 +9,7 @@ import type { ApiFailure } from "../../domain/errors.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import type { RequestRefusal } from "../api.ts";
 import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";
-import { canOmit } from "./items.ts";
+import { canOmitFromItem } from "./items.ts";
 
 const INDEX_PARAM = /^input\[(\d{1,9})\]/;
 /** A member of an item itself, not one deeper inside: leaving out the whole member would lose more. */
@@ -40,7 +40,10 @@ const UNKNOWN_TEXT = /unknown parameter|extra inputs are not permitted/i;
 const INCLUDE_TEXT = /encrypted content is not supported with this model/i;
 
 /** The refusal that `failure` stands for, or `null` when leaving something out of the request cannot help. */
-export function refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]): RequestRefusal | null {
+export function responsesRefusalOf(
+  failure: ApiFailure,
+  entries: readonly FoldedEntry[],
+): RequestRefusal | null {
   const { code, status, message, param, providerCode } = failure;
   // Inside a stream an error without code and type may be either: its words decide.
   if (code !== "request_refused" && !(code === "provider_failed" && status === null)) return null;
@@ -62,7 +65,7 @@ export function refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]):
   const entry = entries[index];
   const unknown = UNKNOWN_CODES.has(providerCode ?? "") || UNKNOWN_TEXT.test(message);
   const member = unknown ? FIELD_PARAM.exec(named ?? "")?.[1] ?? null : null;
-  const field = member === null || entry === undefined || canOmit(entry, member) ? member : null;
+  const field = member === null || entry === undefined || canOmitFromItem(entry, member) ? member : null;
   return itemRefusal(failure, entries, { index, field });
 }
 

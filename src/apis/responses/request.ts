@@ -15,23 +15,23 @@ import { encodeEntry } from "./items.ts";
  * last, and each of its elements depends on its own entry alone, so that a request whose entries continue
  * those of another has the other's `input` as an exact byte prefix.
  */
-export function buildRequest(spec: RequestSpec): BuiltRequest {
+export function buildResponsesRequest(spec: RequestSpec): BuiltRequest {
   const fields = wellFormedValue(fieldsOf(spec)) as JsonObject;
   return {
     path: "/responses",
-    body: bodyOf(fields, spec.entries),
+    body: responsesBodyOf(fields, spec.entries),
     fields,
     items: sent(spec.entries).length,
   };
 }
 
 /** The body with these fields, in their order, and these entries as `input`. */
-export function bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string {
+export function responsesBodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string {
   return `${opening(fields)}${sent(entries).map(encodeEntry).join(",")}]}`;
 }
 
 /** The same body in pieces. */
-export function bodyPieces(entries: readonly FoldedEntry[]): BodyPieces {
+export function responsesBodyPieces(entries: readonly FoldedEntry[]): BodyPieces {
   let separator = "";
   const pieces = entries.map((entry) => {
     if (isForeign(entry)) return "";

@@ -10,7 +10,7 @@ import type { Loopback } from "../../fixture/loopback/server.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
-import { createPlaybook } from "../../fixture/serve/replayer.ts";
+import { createReplayer } from "../../fixture/serve/replayer.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import { type ServeEvent, startReplayServers } from "../../fixture/serve/server.ts";
 import type { ServeFlags } from "./command.ts";
@@ -49,7 +49,7 @@ export async function serveVerb(
   const fixtures = directories.map((directory) => readFixture(ports.files, withoutSlash(directory)));
   requireYoung(fixtures, flags.maxAge, ports);
   const { values } = secretEnvironment(fixtures.flatMap(({ header }) => header.not_secret ?? []));
-  const playbook = createPlaybook(fixtures, {
+  const replayer = createReplayer(fixtures, {
     match: flags.match ?? "semantic",
     rules: flags.rules ?? null,
     scrubber: createScrubber({ values }),
@@ -69,7 +69,7 @@ export async function serveVerb(
   using shutdown = wraps ? null : gracefulShutdown();
   const { routes, elsewhere } = recordedRoutes(fixtures);
   const servers = startReplayServers(
-    { playbook, pace, faults, clock: ports.clock, port, host, token, onEvent: report },
+    { replayer, pace, faults, clock: ports.clock, port, host, token, onEvent: report },
     wraps ? routes : [null],
   );
   const server = servers[0] as Loopback;
@@ -99,7 +99,7 @@ export async function serveVerb(
   }
 
   const summary: ServeSummary = {
-    ...playbook.summary,
+    ...replayer.summary,
     turned_away: counts.turned_away,
     skipped: counts.skipped,
     unmet_faults: faults?.unmet() ?? [],

@@ -6,7 +6,7 @@
 import { counted } from "../../domain/text.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
-import type { PlaybookSummary } from "../../fixture/serve/replayer.ts";
+import type { ReplaySummary } from "../../fixture/serve/replayer.ts";
 import type { ServeEvent } from "../../fixture/serve/server.ts";
 import type { Output } from "../output.ts";
 
@@ -14,7 +14,7 @@ import type { Output } from "../output.ts";
 const LISTED_UNUSED = 10;
 
 /** The counts of all requests. */
-export interface ServeSummary extends PlaybookSummary {
+export interface ServeSummary extends ReplaySummary {
   /** Requests that no fixture may answer: without the token, from a web page, over a cap. */
   readonly turned_away: number;
   /** Connection checks and WebSocket upgrades, which are neither exchanges nor misses. */

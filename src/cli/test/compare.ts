@@ -8,7 +8,7 @@ import { sha256Hex } from "../../domain/hash.ts";
 import { isJsonObject, type JsonValue } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
 import { firstDifference } from "../../fixture/match/difference.ts";
-import { jsonOf } from "../../fixture/match/request_json.ts";
+import { jsonOf } from "../../fixture/match/request_key.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import type { SessionStep } from "../../fixture/session/session_file.ts";
 import { sameBytes, type SessionState } from "./expectation.ts";

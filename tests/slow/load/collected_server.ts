@@ -6,14 +6,14 @@
  */
 import { livePorts } from "../../../src/cli/live_ports.ts";
 import { readFixture } from "../../../src/fixture/read.ts";
-import { createPlaybook } from "../../../src/fixture/serve/replayer.ts";
+import { createReplayer } from "../../../src/fixture/serve/replayer.ts";
 import { startReplayServer } from "../../../src/fixture/serve/server.ts";
 import { say } from "../../../scripts/terminal.ts";
 
 const [path = "", pace = "1"] = Deno.args;
 const { files, clock } = livePorts();
-const playbook = createPlaybook([readFixture(files, path)], { match: "semantic", rules: null });
-const server = startReplayServer({ playbook, pace: Number(pace), clock, port: 0, onEvent: () => {} });
+const replayer = createReplayer([readFixture(files, path)], { match: "semantic", rules: null });
+const server = startReplayServer({ replayer, pace: Number(pace), clock, port: 0, onEvent: () => {} });
 say(String(server.port));
 for await (const _asked of Deno.stdin.readable) {
   for (let times = 0; times < 3; times++) {

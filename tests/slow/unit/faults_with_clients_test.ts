@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type Fault, FAULT_FORMS, parseFault } from "../../../src/fixture/faults/fault.ts";
 import { parseFaults } from "../../../src/fixture/faults/plan.ts";
-import { createPlaybook } from "../../../src/fixture/serve/replayer.ts";
+import { createReplayer } from "../../../src/fixture/serve/replayer.ts";
 import { type ServeEvent, startReplayServer } from "../../../src/fixture/serve/server.ts";
 import {
   after,
@@ -90,7 +90,7 @@ Deno.test("in a fixture of both APIs each answer breaks as those of its own API 
   const served = async (provider: "openai" | "anthropic", api: Api, fault: string) => {
     const events: ServeEvent[] = [];
     const server = startReplayServer({
-      playbook: createPlaybook([fixture(given, { provider })], { match: "sequence", rules: null }),
+      replayer: createReplayer([fixture(given, { provider })], { match: "sequence", rules: null }),
       faults: parseFaults(fault),
       pace: Infinity,
       clock: realClock,

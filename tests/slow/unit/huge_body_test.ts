@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFixture } from "../../../src/fixture/read.ts";
-import { createPlaybook } from "../../../src/fixture/serve/replayer.ts";
+import { createReplayer } from "../../../src/fixture/serve/replayer.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import { assertReplays } from "../../unit/fixture/record/large_bodies.ts";
 import { answer, place, request, settled } from "../../unit/fixture/record/written.ts";
@@ -18,7 +18,7 @@ Deno.test("a request whose readable form would be too long keeps its raw bytes, 
   const fixture = readFixture(denoFiles, at.out);
   assert.deepEqual(fixture.exchanges[0]?.request.body, body(""));
   assert.deepEqual(fixture.header.models, ["gpt-5.6"]);
-  const playbook = createPlaybook([fixture], { match: "semantic", rules: "none" });
+  const replayer = createReplayer([fixture], { match: "semantic", rules: "none" });
   const asked = {
     number: 1,
     method: "POST",
@@ -27,5 +27,5 @@ Deno.test("a request whose readable form would be too long keeps its raw bytes, 
     route: null,
     body: body('"user":"a",'),
   };
-  assert.equal(playbook.answer(asked).kind, "play");
+  assert.equal(replayer.answer(asked).kind, "play");
 });

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { familyOf } from "../../../src/domain/models.ts";
 import type { BlobJudge } from "../../../src/apis/responses/rules/blobs.ts";
-import { checkRequest } from "../../../src/apis/responses/rules/check.ts";
-import type { Pairing } from "../../../src/apis/responses/rules/pairing.ts";
+import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
+import type { ReasoningPairing } from "../../../src/apis/responses/rules/pairing.ts";
 import type { RandomCase } from "./random_history.ts";
 
 const EVERY_GRADE = ["wire", "types", "docs", "third_party", "derived", "uncertain"] as const;
-const PAIRINGS: readonly Pairing[] = ["positional", "by_id"];
+const PAIRINGS: readonly ReasoningPairing[] = ["positional", "by_id"];
 
 /** Fails unless the API's rules let a case's request through, in both modes of pairing. */
 export function requireAccepted(text: string, { target, reasoningOf, followingOf }: RandomCase): void {
@@ -22,7 +22,7 @@ export function requireAccepted(text: string, { target, reasoningOf, followingOf
       : "other_model";
   };
   for (const pairing of PAIRINGS) {
-    const { refusals } = checkRequest({ ...body, store: false }, {
+    const { refusals } = checkResponsesRequest({ ...body, store: false }, {
       mode: "azure",
       refuse: EVERY_GRADE,
       pairing,

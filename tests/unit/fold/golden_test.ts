@@ -5,7 +5,7 @@ import { checkSeal } from "../../../src/domain/seal.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
-import { checkRequest } from "../../../src/apis/responses/rules/check.ts";
+import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
 import { refoldedBody, refoldSession } from "../../../src/run/verify.ts";
 import { openEnvelope } from "../../../src/store/read/turn_file.ts";
 
@@ -49,7 +49,7 @@ for (const name of ["plain", "reasoning"]) {
   Deno.test(`the golden session "${name}" of turn format 1 folds to the bytes it always folded to`, () => {
     const session = golden(name);
     assert.equal(nextBody(session), session.request);
-    const { refusals } = checkRequest(JSON.parse(session.request), { mode: "azure" });
+    const { refusals } = checkResponsesRequest(JSON.parse(session.request), { mode: "azure" });
     assert.deepEqual(refusals, []);
   });
 

@@ -4,7 +4,7 @@ import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { apiOf } from "../../../src/apis/apis.ts";
 import { checkMessagesRequest } from "../../../src/apis/messages/rules/check.ts";
-import { checkRequest } from "../../../src/apis/responses/rules/check.ts";
+import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
 import { markOf, type MixedCase, mixedCase } from "./mixed_history.ts";
 import { samples } from "../../support/samples.ts";
 
@@ -76,7 +76,7 @@ function requireAccepted(text: string, { turns, target }: MixedCase): void {
     return;
   }
   const mode = provider === "azure" ? "azure" : "openai";
-  const { refusals } = checkRequest(body, { mode, refuse: EVERY_GRADE });
+  const { refusals } = checkResponsesRequest(body, { mode, refuse: EVERY_GRADE });
   // A server may get its own inventions back, and a compatible one the reasoning that it showed instead of a blob.
   const own = ["unknown_item_type", "unknown_parameter"];
   if (provider === "compatible") own.push("reasoning_not_stored");

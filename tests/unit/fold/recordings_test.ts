@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { isJsonObject } from "../../../src/domain/json.ts";
-import { checkRequest } from "../../../src/apis/responses/rules/check.ts";
+import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
 import { HAS_RECORDINGS, RECORDINGS } from "../apis/responses/recorded_streams.ts";
 import { assertDifferences, type Difference, foldedBeside, recordedLoop, without } from "./recorded_loops.ts";
 
@@ -83,7 +83,8 @@ for (const [file, differences] of LOOPS) {
       assertDifferences(pairs, DIFFERENCES, differences);
       for (const [ours] of pairs) {
         assert.deepEqual(
-          checkRequest({ store: false, input: [...ours] }, { mode: "azure", refuse: GRADES }).refusals,
+          checkResponsesRequest({ store: false, input: [...ours] }, { mode: "azure", refuse: GRADES })
+            .refusals,
           [],
         );
       }
@@ -101,10 +102,10 @@ Deno.test({
     const theirs = steps[refused];
     assert.ok(theirs !== undefined);
     const options = { mode: "openai", refuse: GRADES } as const;
-    assert.deepEqual(checkRequest(theirs.body, options).refusals[0]?.body, theirs.answer);
+    assert.deepEqual(checkResponsesRequest(theirs.body, options).refusals[0]?.body, theirs.answer);
     const [ours] = foldedBeside(steps.slice(0, refused + 1)).at(-1) ?? [];
     assert.ok(ours !== undefined);
     assert.deepEqual(ours.map(({ type }) => type), ["message", "reasoning", "message", "message"]);
-    assert.deepEqual(checkRequest({ ...theirs.body, input: [...ours] }, options).refusals, []);
+    assert.deepEqual(checkResponsesRequest({ ...theirs.body, input: [...ours] }, options).refusals, []);
   },
 });

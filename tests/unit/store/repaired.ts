@@ -8,8 +8,8 @@ import { foldNeedsOf } from "../../../src/apis/apis.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
-import { checkRequest } from "../../../src/apis/responses/rules/check.ts";
 import { type FsckFinding, fsckSession } from "../../../src/store/check/fsck.ts";
+import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
 import { turnPath } from "../../../src/store/layout.ts";
 import { readSession } from "../../../src/store/read/session.ts";
 import { applyRepair, planRepair, type RepairPlan } from "../../../src/store/repair/repair.ts";
@@ -60,7 +60,7 @@ export async function assertMended(session: MadeSession, before: MemoryDisk): Pr
   const ports = portsOn(disk.files());
   assert.deepEqual(await damageOf(session), [], "fsck still finds something");
   const { turns } = readSession(ports, HOME, ID);
-  const { refusals } = checkRequest(JSON.parse(nextBody(turns)), { mode: "azure" });
+  const { refusals } = checkResponsesRequest(JSON.parse(nextBody(turns)), { mode: "azure" });
   assert.deepEqual(refusals, [], "the next request would be refused");
   // What was there is there still: in its place, or in quarantine.
   const kept = new Set(

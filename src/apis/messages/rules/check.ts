@@ -5,8 +5,8 @@
  * @module
  */
 import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
-import { type CheckResult, type Grade, gradedResult } from "../../rule.ts";
-import { isWellFormedBody } from "../../well_formed.ts";
+import { type CheckResult, gradedResult, type RuleGrade } from "../../rule.ts";
+import { isWellFormedBody } from "../../rule.ts";
 import {
   cacheBreakpoints,
   maxTokens,
@@ -19,11 +19,11 @@ import {
   versionHeader,
 } from "./config.ts";
 import { blockRoles, blockTypes, emptyContent, firstMessage, roles } from "./content.ts";
-import { missingFields, unknownFields, wrongTypes } from "./fields.ts";
+import { missingMembers, unknownMembers, wrongMemberTypes } from "./fields.ts";
 import { shapedObjects } from "./objects.ts";
 import { serverPairs, toolPairs, toolUseIds } from "./pairing.ts";
 import { messagesRequest } from "./request.ts";
-import { type Finding, type MessagesRefusal, messagesRuleOf } from "./rule.ts";
+import { type MessagesRefusal, messagesRuleOf, type MessagesViolation } from "./rule.ts";
 import { type SignatureJudge, unfitSignatures } from "./signatures.ts";
 
 /** How to check. */
@@ -47,7 +47,7 @@ export interface MessagesCheckOptions {
    *
    * @default {REFUSING_GRADES}
    */
-  readonly refuse?: readonly Grade[];
+  readonly refuse?: readonly RuleGrade[];
 }
 
 /** Checks a Messages request by every rule of {@linkcode ./rule.ts}; names of `headers` in lower case. */
@@ -63,7 +63,7 @@ function findingsIn(
   body: JsonValue,
   headers: Readonly<Record<string, string>>,
   { judge, allowPrefill = false, legacyBinding = false }: MessagesCheckOptions,
-): Finding[] {
+): MessagesViolation[] {
   if (!isJsonObject(body)) {
     return [{ rule: "body_object", message: "Input should be a valid dictionary" }];
   }
@@ -75,9 +75,9 @@ function findingsIn(
       ? []
       : [{ rule: "well_formed", message: "The request body is not valid JSON" } as const]),
     ...versionHeader(request),
-    ...missingFields(objects, request),
-    ...wrongTypes(objects, request),
-    ...unknownFields(objects, request),
+    ...missingMembers(objects, request),
+    ...wrongMemberTypes(objects, request),
+    ...unknownMembers(objects, request),
     ...roles(request),
     ...blockTypes(blocks),
     ...blockRoles(blocks),
@@ -98,7 +98,7 @@ function findingsIn(
   ];
 }
 
-function refusalOf({ rule, message }: Finding): MessagesRefusal {
+function refusalOf({ rule, message }: MessagesViolation): MessagesRefusal {
   return {
     status: 400,
     body: { type: "error", error: { type: "invalid_request_error", message } },

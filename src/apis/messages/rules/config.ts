@@ -6,7 +6,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 import { isCustom } from "./objects.ts";
 import { type MessagesRequest, VERSION_2026_10_21 } from "./request.ts";
-import type { Finding } from "./rule.ts";
+import type { MessagesViolation } from "./rule.ts";
 import { THINKING_SHAPES, TOOL_CHOICE_SHAPES } from "./shapes.ts";
 
 const MIN_BUDGET_TOKENS = 1024;
@@ -19,31 +19,33 @@ export const NAME_PATTERN = /^[a-zA-Z0-9_-]+$/;
 const MAX_TOOL_NAME_CHARS = 128;
 
 /** A request without a version. */
-export function versionHeader({ version }: MessagesRequest): Finding[] {
+export function versionHeader({ version }: MessagesRequest): MessagesViolation[] {
   return version ? [] : [{ rule: "version_header", message: "anthropic-version: header is required" }];
 }
 
 /** What version 2026-10-21 no longer accepts. */
-export function versionChanges({ version, body, messages }: MessagesRequest): Finding[] {
+export function versionChanges({ version, body, messages }: MessagesRequest): MessagesViolation[] {
   if (version !== VERSION_2026_10_21) return [];
-  const refused = (message: string): Finding => ({ rule: "version_2026_10_21", message });
+  const refused = (message: string): MessagesViolation => ({ rule: "version_2026_10_21", message });
   return [
     ...["temperature", "top_p", "top_k"].filter((name) => (body[name] ?? null) !== null)
       .map((name) => refused(`${name}: not supported by version ${VERSION_2026_10_21}`)),
-    ...messages.flatMap(({ blocks }) => blocks).flatMap(({ path, role, type, block }): Finding[] => {
-      if (role === "assistant" && type === "document") {
-        return [refused(`${path}: \`document\` blocks are not permitted in assistant messages`)];
-      }
-      if (role === "user" && type === "text" && (block.citations ?? null) !== null) {
-        return [refused(`${path}.text.citations: not permitted in user messages`)];
-      }
-      return [];
-    }),
+    ...messages.flatMap(({ blocks }) => blocks).flatMap(
+      ({ path, role, type, block }): MessagesViolation[] => {
+        if (role === "assistant" && type === "document") {
+          return [refused(`${path}: \`document\` blocks are not permitted in assistant messages`)];
+        }
+        if (role === "user" && type === "text" && (block.citations ?? null) !== null) {
+          return [refused(`${path}.text.citations: not permitted in user messages`)];
+        }
+        return [];
+      },
+    ),
   ];
 }
 
 /** A limit that is not a number of tokens. */
-export function maxTokens({ body }: MessagesRequest): Finding[] {
+export function maxTokens({ body }: MessagesRequest): MessagesViolation[] {
   const { max_tokens: limit } = body;
   if (limit === undefined || (Number.isInteger(limit) && Number(limit) >= 0)) return [];
   const wanted = typeof limit === "number" && Number.isInteger(limit)
@@ -53,15 +55,15 @@ export function maxTokens({ body }: MessagesRequest): Finding[] {
 }
 
 /** A `thinking` that the API does not know, or whose budget does not fit. */
-export function thinkingConfig({ body }: MessagesRequest): Finding[] {
+export function thinkingConfig({ body }: MessagesRequest): MessagesViolation[] {
   const { thinking: config, max_tokens: limit } = body;
   if (!isJsonObject(config)) return [];
-  const refused = (message: string): Finding => ({ rule: "thinking_config", message });
+  const refused = (message: string): MessagesViolation => ({ rule: "thinking_config", message });
   const { type, budget_tokens: budget, display, block_binding: binding } = config;
   if (typeof type !== "string" || !THINKING_SHAPES.has(type)) {
     return [refused(`thinking: ${unknownTag(type, [...THINKING_SHAPES.keys()])}`)];
   }
-  const findings: Finding[] = [];
+  const findings: MessagesViolation[] = [];
   if (type === "enabled" && budget !== undefined) {
     if (!Number.isInteger(budget) || Number(budget) < MIN_BUDGET_TOKENS) {
       findings.push(
@@ -86,11 +88,11 @@ export function thinkingConfig({ body }: MessagesRequest): Finding[] {
 }
 
 /** Effort and format that the API does not know. */
-export function outputConfig({ body }: MessagesRequest): Finding[] {
+export function outputConfig({ body }: MessagesRequest): MessagesViolation[] {
   const { output_config: config } = body;
   if (!isJsonObject(config)) return [];
   const { effort, format } = config;
-  const findings: Finding[] = [];
+  const findings: MessagesViolation[] = [];
   if ((effort ?? null) !== null && !oneOf(effort, EFFORTS)) {
     findings.push({ rule: "output_config", message: `output_config.effort: ${shouldBe(EFFORTS)}` });
   }
@@ -105,7 +107,7 @@ export function outputConfig({ body }: MessagesRequest): Finding[] {
 }
 
 /** A choice that the API does not know. */
-export function toolChoice({ body }: MessagesRequest): Finding[] {
+export function toolChoice({ body }: MessagesRequest): MessagesViolation[] {
   const { tool_choice: choice } = body;
   if (!isJsonObject(choice)) return [];
   const { type } = choice;
@@ -117,10 +119,10 @@ export function toolChoice({ body }: MessagesRequest): Finding[] {
 }
 
 /** Names of tools that do not fit, or come twice. */
-export function toolNames({ body }: MessagesRequest): Finding[] {
+export function toolNames({ body }: MessagesRequest): MessagesViolation[] {
   const tools = Array.isArray(body.tools) ? body.tools.filter(isJsonObject) : [];
   const names = tools.map(({ name }) => name).filter((name) => typeof name === "string");
-  const unfit = tools.flatMap((tool: JsonObject, index: number): Finding[] => {
+  const unfit = tools.flatMap((tool: JsonObject, index: number): MessagesViolation[] => {
     const { name } = tool;
     if (!isCustom(tool) || typeof name !== "string") return [];
     if (NAME_PATTERN.test(name) && name.length <= MAX_TOOL_NAME_CHARS) return [];
@@ -136,7 +138,7 @@ export function toolNames({ body }: MessagesRequest): Finding[] {
 }
 
 /** More breakpoints of the cache than there may be. */
-export function cacheBreakpoints({ body, messages }: MessagesRequest): Finding[] {
+export function cacheBreakpoints({ body, messages }: MessagesRequest): MessagesViolation[] {
   const marked: readonly (JsonValue | undefined)[] = [
     body,
     ...(Array.isArray(body.tools) ? body.tools : []),
@@ -154,7 +156,7 @@ export function cacheBreakpoints({ body, messages }: MessagesRequest): Finding[]
 }
 
 /** The last message is the assistant's, and nobody says that the API goes on from there. */
-export function prefill({ messages }: MessagesRequest, allowed: boolean): Finding[] {
+export function prefill({ messages }: MessagesRequest, allowed: boolean): MessagesViolation[] {
   if (allowed || messages.at(-1)?.role !== "assistant") return [];
   return [{
     rule: "prefill",

@@ -5,13 +5,13 @@
  */
 import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
 import type { MessagesRequest, PlacedBlock } from "./request.ts";
-import type { Finding } from "./rule.ts";
+import type { MessagesViolation } from "./rule.ts";
 import { roleOfBlock } from "./shapes.ts";
 
 const ROLES = ["user", "assistant", "system"];
 
 /** Messages of nobody. */
-export function roles({ messages }: MessagesRequest): Finding[] {
+export function roles({ messages }: MessagesRequest): MessagesViolation[] {
   return messages.filter(({ role }) => !ROLES.includes(role)).map(({ index }) => ({
     rule: "role",
     message: `messages.${index}.role: Input should be 'user', 'assistant' or 'system'`,
@@ -19,7 +19,7 @@ export function roles({ messages }: MessagesRequest): Finding[] {
 }
 
 /** Blocks that the API does not know. */
-export function blockTypes(blocks: readonly PlacedBlock[]): Finding[] {
+export function blockTypes(blocks: readonly PlacedBlock[]): MessagesViolation[] {
   return blocks.filter(({ type }) => roleOfBlock(type) === undefined).map(({ path, type }) => ({
     rule: "block_type",
     message: type === ""
@@ -29,8 +29,8 @@ export function blockTypes(blocks: readonly PlacedBlock[]): Finding[] {
 }
 
 /** Blocks in a message of another role. */
-export function blockRoles(blocks: readonly PlacedBlock[]): Finding[] {
-  return blocks.flatMap(({ path, type, role }): Finding[] => {
+export function blockRoles(blocks: readonly PlacedBlock[]): MessagesViolation[] {
+  return blocks.flatMap(({ path, type, role }): MessagesViolation[] => {
     const may = roleOfBlock(type);
     const fits = may === undefined || may === "both" || may === role || !ROLES.includes(role);
     // The system speaks in text.
@@ -43,7 +43,7 @@ export function blockRoles(blocks: readonly PlacedBlock[]): Finding[] {
 }
 
 /** A conversation that the user did not begin. */
-export function firstMessage({ body, messages }: MessagesRequest): Finding[] {
+export function firstMessage({ body, messages }: MessagesRequest): MessagesViolation[] {
   if (Array.isArray(body.messages) && body.messages.length === 0) {
     return [{ rule: "first_message", message: "messages: at least one message is required" }];
   }
@@ -52,7 +52,7 @@ export function firstMessage({ body, messages }: MessagesRequest): Finding[] {
 }
 
 /** Messages without a block, and text without a character. */
-export function emptyContent({ body, messages }: MessagesRequest): Finding[] {
+export function emptyContent({ body, messages }: MessagesRequest): MessagesViolation[] {
   const last = messages.length - 1;
   const empty = messages.filter(({ blocks, role }, position) =>
     blocks.length === 0 && !(position === last && role === "assistant")
@@ -66,16 +66,16 @@ export function emptyContent({ body, messages }: MessagesRequest): Finding[] {
   ];
   const isEmptyText = (block: JsonValue) => isJsonObject(block) && block.type === "text" && block.text === "";
   return [
-    ...empty.map((): Finding => ({
+    ...empty.map((): MessagesViolation => ({
       rule: "empty_content",
       message:
         "messages: all messages must have non-empty content except for the optional final assistant message",
     })),
-    ...texts.filter(isEmptyText).map((): Finding => ({
+    ...texts.filter(isEmptyText).map((): MessagesViolation => ({
       rule: "empty_content",
       message: "messages: text content blocks must be non-empty",
     })),
-    ...system.filter(isEmptyText).map((): Finding => ({
+    ...system.filter(isEmptyText).map((): MessagesViolation => ({
       rule: "empty_content",
       message: "system: text content blocks must be non-empty",
     })),

@@ -6,12 +6,18 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 import type { ShapedObject } from "./objects.ts";
 import type { MessagesRequest } from "./request.ts";
-import type { Finding } from "./rule.ts";
+import type { MessagesViolation } from "./rule.ts";
 import { isThinking, STRING_MEMBERS } from "./shapes.ts";
 
 /** Required members that are not there. */
-export function missingFields(objects: readonly ShapedObject[], { body }: MessagesRequest): Finding[] {
-  const missing = (path: string): Finding => ({ rule: "missing_field", message: `${path}: Field required` });
+export function missingMembers(
+  objects: readonly ShapedObject[],
+  { body }: MessagesRequest,
+): MessagesViolation[] {
+  const missing = (path: string): MessagesViolation => ({
+    rule: "missing_field",
+    message: `${path}: Field required`,
+  });
   const messages = Array.isArray(body.messages) ? body.messages : [];
   return [
     ...objects.flatMap(({ path, object, shape }) =>
@@ -27,7 +33,10 @@ export function missingFields(objects: readonly ShapedObject[], { body }: Messag
 }
 
 /** Members that their object does not have. */
-export function unknownFields(objects: readonly ShapedObject[], { body }: MessagesRequest): Finding[] {
+export function unknownMembers(
+  objects: readonly ShapedObject[],
+  { body }: MessagesRequest,
+): MessagesViolation[] {
   const messages = Array.isArray(body.messages) ? body.messages : [];
   return [
     ...objects.flatMap(({ path, object, shape }) => {
@@ -45,7 +54,7 @@ export function unknownFields(objects: readonly ShapedObject[], { body }: Messag
   ];
 }
 
-function extra(path: string, name: string, object: JsonObject): Finding {
+function extra(path: string, name: string, object: JsonObject): MessagesViolation {
   const message = `${member(path, name)}: Extra inputs are not permitted`;
   if (name === "cache_control" && isThinking(String(object.type))) {
     return { rule: "thinking_cache_control", message };
@@ -55,8 +64,11 @@ function extra(path: string, name: string, object: JsonObject): Finding {
 }
 
 /** Members of the wrong type. */
-export function wrongTypes(objects: readonly ShapedObject[], { body }: MessagesRequest): Finding[] {
-  const findings: Finding[] = [];
+export function wrongMemberTypes(
+  objects: readonly ShapedObject[],
+  { body }: MessagesRequest,
+): MessagesViolation[] {
+  const findings: MessagesViolation[] = [];
   const expect = (fits: boolean, path: string, wanted: string) => {
     if (!fits) findings.push({ rule: "field_type", message: `${path}: Input should be ${wanted}` });
   };

@@ -6,14 +6,16 @@
 import { isJsonObject, type JsonObject } from "../../../domain/json.ts";
 import { NAME_PATTERN } from "./config.ts";
 import { mergedTurns, type MessagesRequest, type PlacedBlock, type PlacedMessage } from "./request.ts";
-import type { Finding } from "./rule.ts";
+import type { MessagesViolation } from "./rule.ts";
 import { isServerResult, isServerUse } from "./shapes.ts";
 
 /** Ids of `tool_use` blocks that the API would not have given, or that come twice. */
-export function toolUseIds(blocks: readonly PlacedBlock[]): Finding[] {
+export function toolUseIds(blocks: readonly PlacedBlock[]): MessagesViolation[] {
   const uses = blocks.filter(({ type, block }) => type === "tool_use" && typeof block.id === "string");
   const ids = uses.map(({ block }) => block.id);
-  const unfit = uses.filter(({ block }) => !NAME_PATTERN.test(String(block.id))).map(({ path }): Finding => ({
+  const unfit = uses.filter(({ block }) => !NAME_PATTERN.test(String(block.id))).map((
+    { path },
+  ): MessagesViolation => ({
     rule: "tool_use_id",
     message: `${path}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`,
   }));
@@ -22,7 +24,7 @@ export function toolUseIds(blocks: readonly PlacedBlock[]): Finding[] {
 }
 
 /** Uses and results that are not paired one to one, each use with the turn right after it. */
-export function toolPairs({ messages, body }: MessagesRequest): Finding[] {
+export function toolPairs({ messages, body }: MessagesRequest): MessagesViolation[] {
   const turns = mergedTurns(messages);
   return turns.flatMap((turn, position) => [
     ...(turn.role === "assistant" ? unansweredUses(turn, turns[position + 1]) : []),
@@ -37,7 +39,7 @@ function continuesThread({ thread }: JsonObject): boolean {
   return isJsonObject(thread) && thread.type === "continue";
 }
 
-function unansweredUses(turn: PlacedMessage, next: PlacedMessage | undefined): Finding[] {
+function unansweredUses(turn: PlacedMessage, next: PlacedMessage | undefined): MessagesViolation[] {
   const answers = next?.role === "user" ? next.blocks : [];
   const other = answers.findIndex(({ type }) => type !== "tool_result");
   const inTime = other < 0 ? answers : answers.slice(0, other);
@@ -54,40 +56,43 @@ function unansweredUses(turn: PlacedMessage, next: PlacedMessage | undefined): F
   }];
 }
 
-function unaskedResults(turn: PlacedMessage, before: PlacedMessage | undefined): Finding[] {
+function unaskedResults(turn: PlacedMessage, before: PlacedMessage | undefined): MessagesViolation[] {
   const asked = new Set(
     before?.role === "assistant"
       ? before.blocks.filter(({ type }) => type === "tool_use").map(({ block }) => block.id)
       : [],
   );
   const seen = new Set();
-  return turn.blocks.filter(({ type }) => type === "tool_result").flatMap(({ path, block }): Finding[] => {
-    const { tool_use_id: id } = block;
-    if (!asked.has(id)) {
-      return [{
-        rule: "result_without_tool_use",
-        message: `${path}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each ` +
-          "`tool_result` block must have a corresponding `tool_use` block in the previous message.",
-      }];
-    }
-    if (seen.has(id)) {
-      return [{
-        rule: "duplicate_result",
-        message: `${path}: each tool_use must have a single result. Found multiple \`tool_result\` blocks ` +
-          `with id: ${id}`,
-      }];
-    }
-    seen.add(id);
-    return [];
-  });
+  return turn.blocks.filter(({ type }) => type === "tool_result").flatMap(
+    ({ path, block }): MessagesViolation[] => {
+      const { tool_use_id: id } = block;
+      if (!asked.has(id)) {
+        return [{
+          rule: "result_without_tool_use",
+          message: `${path}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each ` +
+            "`tool_result` block must have a corresponding `tool_use` block in the previous message.",
+        }];
+      }
+      if (seen.has(id)) {
+        return [{
+          rule: "duplicate_result",
+          message:
+            `${path}: each tool_use must have a single result. Found multiple \`tool_result\` blocks ` +
+            `with id: ${id}`,
+        }];
+      }
+      seen.add(id);
+      return [];
+    },
+  );
 }
 
 /** Tools of the server: use and result stand in one turn, and the last turn may still go on. */
-export function serverPairs({ messages }: MessagesRequest): Finding[] {
+export function serverPairs({ messages }: MessagesRequest): MessagesViolation[] {
   const turns = mergedTurns(messages);
   return turns.flatMap(({ blocks }, position) => {
     const open = new Map<unknown, PlacedBlock>();
-    const findings: Finding[] = [];
+    const findings: MessagesViolation[] = [];
     for (const placed of blocks) {
       const { path, type, block } = placed;
       if (isServerUse(type)) open.set(block.id, placed);
@@ -103,7 +108,7 @@ export function serverPairs({ messages }: MessagesRequest): Finding[] {
     if (position === turns.length - 1) return findings;
     return [
       ...findings,
-      ...[...open.values()].map(({ message, block }): Finding => ({
+      ...[...open.values()].map(({ message, block }): MessagesViolation => ({
         rule: "server_use_without_result",
         message:
           `messages.${message}: \`${block.name}\` tool use with id \`${block.id}\` was found without ` +

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Refusal, Rule } from "../../rule.ts";
+import type { ApiRule, RuleRefusal } from "../../rule.ts";
 
 /** An error body as the API sends it (protocol §11). */
 export interface MessagesErrorBody {
@@ -14,10 +14,10 @@ export interface MessagesErrorBody {
 }
 
 /** A rule that a request breaks, as the API would say it. */
-export type MessagesRefusal = Refusal<MessagesRuleName, MessagesErrorBody>;
+export type MessagesRefusal = RuleRefusal<MessagesRuleName, MessagesErrorBody>;
 
 /** What a checker finds: a refusal without its grade, which the table knows. */
-export interface Finding {
+export interface MessagesViolation {
   readonly rule: MessagesRuleName;
   readonly message: string;
 }
@@ -242,13 +242,13 @@ export const MESSAGES_RULES = [
     grade: "types",
     exactText: false,
   },
-] as const satisfies readonly Rule[];
+] as const satisfies readonly ApiRule[];
 
 /** The name of a rule. */
 export type MessagesRuleName = (typeof MESSAGES_RULES)[number]["name"];
 
 /** The rule of that name. */
-export function messagesRuleOf(name: MessagesRuleName): Rule {
+export function messagesRuleOf(name: MessagesRuleName): ApiRule {
   const rule = MESSAGES_RULES.find((candidate) => candidate.name === name);
   if (rule === undefined) throw new TypeError(`No rule is called ${name}`);
   return rule;

@@ -5,7 +5,7 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 import { mergedTurns, type MessagesRequest, type PlacedBlock } from "./request.ts";
-import type { Finding } from "./rule.ts";
+import type { MessagesViolation } from "./rule.ts";
 import { isThinking } from "./shapes.ts";
 
 /** What a thinking block is bound to: everything before it. */
@@ -67,9 +67,9 @@ export function judgedBlocks(request: MessagesRequest, judge: SignatureJudge): J
 }
 
 /** Thinking that was not handed out like this; of another conversation only where that is not dropped. */
-export function unfitSignatures(request: MessagesRequest, judge: SignatureJudge): Finding[] {
+export function unfitSignatures(request: MessagesRequest, judge: SignatureJudge): MessagesViolation[] {
   const dropping = dropsBlocks(request);
-  return judgedBlocks(request, judge).flatMap(({ placed, verdict }): Finding[] => {
+  return judgedBlocks(request, judge).flatMap(({ placed, verdict }): MessagesViolation[] => {
     if (verdict === "ok" || (verdict === "bound" && dropping)) return [];
     const { path, type } = placed;
     const secret = type === "thinking" ? "signature" : "data";

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "../../../domain/json.ts";
 import type { PlacedItem } from "./items.ts";
-import type { Finding } from "./rule.ts";
+import type { ResponsesViolation } from "./rule.ts";
 
 /** One encrypted item of a request. */
 export interface SentBlob {
@@ -27,7 +27,7 @@ export function unreadableBlobs(
   items: readonly PlacedItem[],
   body: JsonObject,
   decode: BlobJudge,
-): Finding[] {
+): ResponsesViolation[] {
   const found = items.flatMap((placed): { id: string; verdict: BlobVerdict }[] => {
     const { type, item } = placed;
     if ((type !== "reasoning" && type !== "compaction") || typeof item.encrypted_content !== "string") {
@@ -54,9 +54,9 @@ export function unreadableBlobs(
 }
 
 /** References to stored items, and reasoning that only its id stands for, where nothing is stored. */
-export function unstoredItems(items: readonly PlacedItem[], body: JsonObject): Finding[] {
+export function unstoredItems(items: readonly PlacedItem[], body: JsonObject): ResponsesViolation[] {
   if (body.store !== false) return [];
-  return items.flatMap(({ type, item }): Finding[] => {
+  return items.flatMap(({ type, item }): ResponsesViolation[] => {
     const referenced = type === "item_reference";
     const bare = type === "reasoning" && (item.encrypted_content ?? null) === null;
     if ((!referenced && !bare) || typeof item.id !== "string") return [];

@@ -4,9 +4,9 @@
  * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
-import { isWellFormedBody } from "../../well_formed.ts";
+import { isWellFormedBody } from "../../rule.ts";
 import type { PlacedItem } from "./items.ts";
-import type { Finding } from "./rule.ts";
+import type { ResponsesViolation } from "./rule.ts";
 
 const INCLUDE_VALUES = [
   "reasoning.encrypted_content",
@@ -23,9 +23,9 @@ const INCLUDE_VALUES = [
 const SAMPLING_FIELDS = ["temperature", "top_p", "top_logprobs"];
 
 /** Values of `include` that the API does not know. */
-export function includeValues(body: JsonObject): Finding[] {
+export function includeValues(body: JsonObject): ResponsesViolation[] {
   if (!Array.isArray(body.include)) return [];
-  return body.include.flatMap((value: JsonValue, index: number): Finding[] => {
+  return body.include.flatMap((value: JsonValue, index: number): ResponsesViolation[] => {
     if (typeof value === "string" && INCLUDE_VALUES.includes(value)) return [];
     return [{
       rule: "include_value",
@@ -39,7 +39,7 @@ export function includeValues(body: JsonObject): Finding[] {
 }
 
 /** Sampling fields in a request that asks for reasoning. */
-export function samplingFields(body: JsonObject): Finding[] {
+export function samplingFields(body: JsonObject): ResponsesViolation[] {
   const effort = isJsonObject(body.reasoning) ? body.reasoning.effort : undefined;
   if (typeof effort !== "string" || effort === "none") return [];
   return SAMPLING_FIELDS.filter((name) => (body[name] ?? null) !== null).map((name) => ({
@@ -52,7 +52,7 @@ export function samplingFields(body: JsonObject): Finding[] {
 }
 
 /** `stream_options` without a stream. */
-export function streamOptions(body: JsonObject): Finding[] {
+export function streamOptions(body: JsonObject): ResponsesViolation[] {
   if ((body.stream_options ?? null) === null || body.stream === true) return [];
   return [{
     rule: "stream_options",
@@ -63,7 +63,7 @@ export function streamOptions(body: JsonObject): Finding[] {
 }
 
 /** A continued response that cannot have been stored. */
-export function unstoredPreviousResponse(body: JsonObject): Finding[] {
+export function unstoredPreviousResponse(body: JsonObject): ResponsesViolation[] {
   const { previous_response_id: id, store } = body;
   if (typeof id !== "string" || store !== false) return [];
   return [{
@@ -75,7 +75,7 @@ export function unstoredPreviousResponse(body: JsonObject): Finding[] {
 }
 
 /** A `compaction_trigger` that is not the last item. */
-export function misplacedTrigger(items: readonly PlacedItem[]): Finding[] {
+export function misplacedTrigger(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.slice(0, -1).filter(({ type }) => type === "compaction_trigger").map(({ index }) => ({
     rule: "compaction_trigger_last",
     message: `Invalid 'input[${index}]': an item of type 'compaction_trigger' must be the last input item.`,
@@ -85,7 +85,7 @@ export function misplacedTrigger(items: readonly PlacedItem[]): Finding[] {
 }
 
 /** A string with half a surrogate pair anywhere in the body: such JSON is not valid UTF-8 text. */
-export function malformedText(value: JsonValue): Finding[] {
+export function malformedText(value: JsonValue): ResponsesViolation[] {
   return isWellFormedBody(value) ? [] : [{
     rule: "well_formed",
     message: "We could not parse the JSON body of your request: it is not valid Unicode.",

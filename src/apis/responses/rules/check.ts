@@ -5,7 +5,7 @@
  * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
-import { type CheckResult, type Grade, gradedResult } from "../../rule.ts";
+import { type CheckResult, gradedResult, type RuleGrade } from "../../rule.ts";
 import { type BlobJudge, unreadableBlobs, unstoredItems } from "./blobs.ts";
 import {
   includeValues,
@@ -15,22 +15,28 @@ import {
   streamOptions,
   unstoredPreviousResponse,
 } from "./body.ts";
-import { missingFields, type Mode, unknownFields, unknownItemTypes, wrongTypes } from "./fields.ts";
+import {
+  missingItemFields,
+  type Mode,
+  unknownItemFields,
+  unknownItemTypes,
+  wrongItemTypes,
+} from "./fields.ts";
 import { callIdLengths, duplicateIds, idLengths, idPrefixes } from "./ids.ts";
 import { type PlacedItem, placedItems } from "./items.ts";
 import {
   type FollowingOf,
   itemsWithoutReasoning,
-  type Pairing,
   type ReasoningOf,
+  type ReasoningPairing,
   reasoningWithoutFollowing,
   reasoningWithoutItsFollowing,
   unpairedCalls,
 } from "./pairing.ts";
-import { type Finding, type RequestRefusal, ruleOf } from "./rule.ts";
+import { type ResponsesRefusal, responsesRuleOf, type ResponsesViolation } from "./rule.ts";
 
 /** How to check. */
-export interface CheckOptions {
+export interface ResponsesCheckOptions {
   /** `azure` also refuses `status` where it is not required. */
   readonly mode: Mode;
   /** Judges encrypted content; without it, none is looked at. */
@@ -44,21 +50,24 @@ export interface CheckOptions {
    *
    * @default {"both"}
    */
-  readonly pairing?: Pairing | undefined;
+  readonly pairing?: ReasoningPairing | undefined;
   /**
    * The grades of knowledge that refuse; rules of other grades only warn.
    *
    * @default {REFUSING_GRADES}
    */
-  readonly refuse?: readonly Grade[];
+  readonly refuse?: readonly RuleGrade[];
 }
 
 /** Checks a request body by every rule of {@linkcode ./rule.ts}. */
-export function checkRequest(body: JsonValue, options: CheckOptions): CheckResult<RequestRefusal> {
+export function checkResponsesRequest(
+  body: JsonValue,
+  options: ResponsesCheckOptions,
+): CheckResult<ResponsesRefusal> {
   return gradedResult(findingsIn(body, options).map(refusalOf), options.refuse);
 }
 
-function findingsIn(body: JsonValue, options: CheckOptions): Finding[] {
+function findingsIn(body: JsonValue, options: ResponsesCheckOptions): ResponsesViolation[] {
   const { mode, decode } = options;
   if (!isJsonObject(body)) {
     return [{
@@ -71,10 +80,10 @@ function findingsIn(body: JsonValue, options: CheckOptions): Finding[] {
   const items = placedItems(body.input);
   return [
     ...malformedText(body),
-    ...wrongTypes(body.input, items),
+    ...wrongItemTypes(body.input, items),
     ...unknownItemTypes(items),
-    ...unknownFields(items, mode),
-    ...missingFields(items),
+    ...unknownItemFields(items, mode),
+    ...missingItemFields(items),
     ...includeValues(body),
     ...samplingFields(body),
     ...streamOptions(body),
@@ -91,7 +100,11 @@ function findingsIn(body: JsonValue, options: CheckOptions): Finding[] {
   ];
 }
 
-function reasoningPairs(items: readonly PlacedItem[], body: JsonObject, options: CheckOptions): Finding[] {
+function reasoningPairs(
+  items: readonly PlacedItem[],
+  body: JsonObject,
+  options: ResponsesCheckOptions,
+): ResponsesViolation[] {
   const { pairing = "both", reasoningOf, followingOf } = options;
   const byId = pairing !== "positional";
   return [
@@ -101,11 +114,11 @@ function reasoningPairs(items: readonly PlacedItem[], body: JsonObject, options:
   ];
 }
 
-function refusalOf({ rule, message, param, code, status, grade }: Finding): RequestRefusal {
+function refusalOf({ rule, message, param, code, status, grade }: ResponsesViolation): ResponsesRefusal {
   return {
     status: status ?? 400,
     body: { error: { message, type: "invalid_request_error", param, code } },
     rule,
-    grade: grade ?? ruleOf(rule).grade,
+    grade: grade ?? responsesRuleOf(rule).grade,
   };
 }

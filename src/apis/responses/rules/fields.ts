@@ -5,7 +5,7 @@
  */
 import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
 import { isKnownItemType, ITEM_SHAPES, type PlacedItem } from "./items.ts";
-import type { Finding } from "./rule.ts";
+import type { ResponsesViolation } from "./rule.ts";
 
 /** Fields that only outputs have; the official client always takes them off before sending (protocol §2.2). */
 const OUTPUT_ONLY = new Set(["created_by", "parsed", "parsed_arguments"]);
@@ -25,7 +25,7 @@ const STRING_FIELDS = [
 export type Mode = "openai" | "azure";
 
 /** Item types that the API does not know. */
-export function unknownItemTypes(items: readonly PlacedItem[]): Finding[] {
+export function unknownItemTypes(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.filter(({ type }) => !isKnownItemType(type)).map(({ index, type }) => ({
     rule: "unknown_item_type",
     message: `Invalid value: '${type}'.`,
@@ -35,11 +35,11 @@ export function unknownItemTypes(items: readonly PlacedItem[]): Finding[] {
 }
 
 /** Fields that an item's input type does not have; on Azure also `status` of an item that can do without. */
-export function unknownFields(items: readonly PlacedItem[], mode: Mode): Finding[] {
+export function unknownItemFields(items: readonly PlacedItem[], mode: Mode): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }) => {
     const shape = ITEM_SHAPES.get(type);
     const known = shape && new Set(["type", ...shape.required, ...shape.optional]);
-    return Object.keys(item).flatMap((name): Finding[] => {
+    return Object.keys(item).flatMap((name): ResponsesViolation[] => {
       const strict = mode === "azure" && name === "status" && shape !== undefined &&
         !shape.required.includes(name);
       if (!strict && !OUTPUT_ONLY.has(name) && (known?.has(name) ?? true)) return [];
@@ -57,11 +57,11 @@ export function unknownFields(items: readonly PlacedItem[], mode: Mode): Finding
 }
 
 /** Required fields that are not there. */
-export function missingFields(items: readonly PlacedItem[]): Finding[] {
+export function missingItemFields(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }) => {
     const missing = (ITEM_SHAPES.get(type)?.required ?? []).filter((name) => !Object.hasOwn(item, name));
     const unpaired = type === "function_call_output" && !Object.hasOwn(item, "call_id") ? ["call_id"] : [];
-    return [...missing, ...unpaired].map((name): Finding => {
+    return [...missing, ...unpaired].map((name): ResponsesViolation => {
       const param = `input[${index}].${name}`;
       return {
         rule: "missing_parameter",
@@ -74,7 +74,7 @@ export function missingFields(items: readonly PlacedItem[]): Finding[] {
   });
 }
 
-function gradeOfMissing(type: string, name: string): Pick<Finding, "grade"> {
+function gradeOfMissing(type: string, name: string): Pick<ResponsesViolation, "grade"> {
   if (type === "function_call" && name === "arguments") return { grade: "wire" };
   // The types require it; two reports say that the server does without (protocol §2.3).
   if (type === "reasoning" && name === "id") return { grade: "uncertain" };
@@ -83,8 +83,11 @@ function gradeOfMissing(type: string, name: string): Pick<Finding, "grade"> {
 }
 
 /** Fields of the wrong type. */
-export function wrongTypes(input: JsonValue | undefined, items: readonly PlacedItem[]): Finding[] {
-  const findings: Finding[] = [];
+export function wrongItemTypes(
+  input: JsonValue | undefined,
+  items: readonly PlacedItem[],
+): ResponsesViolation[] {
+  const findings: ResponsesViolation[] = [];
   const expect = (fits: boolean, param: string, wanted: string, value: JsonValue | undefined) => {
     if (fits) return;
     findings.push({

@@ -4,14 +4,14 @@
  * @module
  */
 import { ITEM_SHAPES, type PlacedItem } from "./items.ts";
-import type { Finding } from "./rule.ts";
+import type { ResponsesViolation } from "./rule.ts";
 
 /** The longest id and call id, in characters. */
 const MAX_ID_CHARS = 64;
 
 /** Call ids that are empty or too long. */
-export function callIdLengths(items: readonly PlacedItem[]): Finding[] {
-  return items.flatMap(({ index, item }): Finding[] => {
+export function callIdLengths(items: readonly PlacedItem[]): ResponsesViolation[] {
+  return items.flatMap(({ index, item }): ResponsesViolation[] => {
     const { call_id: id } = item;
     if (typeof id !== "string" || (id.length > 0 && id.length <= MAX_ID_CHARS)) return [];
     return [{ rule: "call_id_length", ...lengthText(`input[${index}].call_id`, id) }];
@@ -19,8 +19,8 @@ export function callIdLengths(items: readonly PlacedItem[]): Finding[] {
 }
 
 /** Ids that are too long. */
-export function idLengths(items: readonly PlacedItem[]): Finding[] {
-  return items.flatMap(({ index, item }): Finding[] => {
+export function idLengths(items: readonly PlacedItem[]): ResponsesViolation[] {
+  return items.flatMap(({ index, item }): ResponsesViolation[] => {
     const { id } = item;
     if (typeof id !== "string" || id.length <= MAX_ID_CHARS) return [];
     return [{ rule: "id_length", ...lengthText(`input[${index}].id`, id) }];
@@ -44,8 +44,8 @@ function lengthText(param: string, id: string) {
 }
 
 /** Ids that do not begin as ids of their type do. */
-export function idPrefixes(items: readonly PlacedItem[]): Finding[] {
-  return items.flatMap(({ index, type, item }): Finding[] => {
+export function idPrefixes(items: readonly PlacedItem[]): ResponsesViolation[] {
+  return items.flatMap(({ index, type, item }): ResponsesViolation[] => {
     const prefix = ITEM_SHAPES.get(type)?.prefix;
     const { id } = item;
     if (prefix === undefined || typeof id !== "string" || id.startsWith(prefix)) return [];
@@ -60,7 +60,7 @@ export function idPrefixes(items: readonly PlacedItem[]): Finding[] {
 }
 
 /** The first id that comes twice. */
-export function duplicateIds(items: readonly PlacedItem[]): Finding[] {
+export function duplicateIds(items: readonly PlacedItem[]): ResponsesViolation[] {
   const seen = new Set<string>();
   for (const { item } of items) {
     const { id } = item;

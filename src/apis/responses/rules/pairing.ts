@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "../../../domain/json.ts";
 import { canFollowReasoning, type PlacedItem } from "./items.ts";
-import type { Finding } from "./rule.ts";
+import type { ResponsesViolation } from "./rule.ts";
 
 /** The id of the reasoning item that the item with this id was made after; `undefined` when it had none. */
 export type ReasoningOf = (id: string) => string | undefined;
@@ -18,21 +18,21 @@ export type FollowingOf = (reasoningId: string) => string | undefined;
  * `positional`: what the model made next comes right after it. `by_id`: the very item that its response had next,
  * found by id or call id, comes anywhere after it; and an item with an id comes with its reasoning.
  */
-export type Pairing = "positional" | "by_id" | "both";
+export type ReasoningPairing = "positional" | "by_id" | "both";
 
 /** Reasoning items whose response had next an item that does not come after them here. */
 export function reasoningWithoutItsFollowing(
   items: readonly PlacedItem[],
   body: JsonObject,
   followingOf: FollowingOf,
-): Finding[] {
+): ResponsesViolation[] {
   // A search for each reasoning item would cost the square of a long conversation.
   const lastPlace = new Map<unknown, number>();
   items.forEach(({ item }, position) => {
     lastPlace.set(item.id, position);
     lastPlace.set(item.call_id, position);
   });
-  return items.flatMap((placed, position): Finding[] => {
+  return items.flatMap((placed, position): ResponsesViolation[] => {
     if (placed.type !== "reasoning" || typeof placed.item.id !== "string") return [];
     const wanted = followingOf(placed.item.id);
     if (wanted === undefined || (lastPlace.get(wanted) ?? -1) > position) return [];
@@ -41,8 +41,11 @@ export function reasoningWithoutItsFollowing(
 }
 
 /** Reasoning items that nothing of the model follows. */
-export function reasoningWithoutFollowing(items: readonly PlacedItem[], body: JsonObject): Finding[] {
-  return items.flatMap((placed, position): Finding[] => {
+export function reasoningWithoutFollowing(
+  items: readonly PlacedItem[],
+  body: JsonObject,
+): ResponsesViolation[] {
+  return items.flatMap((placed, position): ResponsesViolation[] => {
     if (placed.type !== "reasoning") return [];
     const next = items[position + 1];
     if (next !== undefined && canFollowReasoning(next)) return [];
@@ -54,7 +57,11 @@ export function reasoningWithoutFollowing(items: readonly PlacedItem[], body: Js
  * That a message must have its id was captured where responses are stored, which finds it by that. Under `store: false`
  * a client in wide use sends all its messages without (AIS), so there the sources contradict each other.
  */
-function withoutFollowing(placed: PlacedItem, next: PlacedItem | undefined, { store }: JsonObject): Finding {
+function withoutFollowing(
+  placed: PlacedItem,
+  next: PlacedItem | undefined,
+  { store }: JsonObject,
+): ResponsesViolation {
   const saidWithoutId = next?.type === "message" && next.item.role === "assistant" &&
     typeof next.item.id !== "string";
   return {
@@ -67,9 +74,12 @@ function withoutFollowing(placed: PlacedItem, next: PlacedItem | undefined, { st
 }
 
 /** Items that carry the id that the server gave them, without the reasoning item that goes with it. */
-export function itemsWithoutReasoning(items: readonly PlacedItem[], reasoningOf: ReasoningOf): Finding[] {
+export function itemsWithoutReasoning(
+  items: readonly PlacedItem[],
+  reasoningOf: ReasoningOf,
+): ResponsesViolation[] {
   const sent = new Set(items.filter(({ type }) => type === "reasoning").map(({ item }) => item.id));
-  return items.flatMap(({ type, item }): Finding[] => {
+  return items.flatMap(({ type, item }): ResponsesViolation[] => {
     const required = typeof item.id === "string" && type !== "reasoning" ? reasoningOf(item.id) : undefined;
     if (required === undefined || sent.has(required)) return [];
     return [{
@@ -96,11 +106,11 @@ const WORDS_OF_CALL = new Map([...ANSWERS.values()].map(({ call, words }) => [ca
  * Calls and outputs that are not paired one to one, scanning in order: an output answers one earlier call of
  * its kind with the same `call_id`.
  */
-export function unpairedCalls(items: readonly PlacedItem[], body: JsonObject): Finding[] {
+export function unpairedCalls(items: readonly PlacedItem[], body: JsonObject): ResponsesViolation[] {
   // With stored state the calls may lie in an earlier response.
   const stored = typeof body.previous_response_id === "string" || (body.conversation ?? null) !== null;
   const open: { readonly type: string; readonly id: string }[] = [];
-  const findings: Finding[] = [];
+  const findings: ResponsesViolation[] = [];
   for (const { type, item } of items) {
     const id = item.call_id;
     if (typeof id !== "string") continue;
@@ -120,7 +130,7 @@ export function unpairedCalls(items: readonly PlacedItem[], body: JsonObject): F
       open.push({ type, id });
     }
   }
-  const unanswered = open.map(({ type, id }): Finding => ({
+  const unanswered = open.map(({ type, id }): ResponsesViolation => ({
     rule: "call_without_output",
     message: `No tool output found for ${WORDS_OF_CALL.get(type)} ${id}.`,
     param: "input",

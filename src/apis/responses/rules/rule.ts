@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Grade, Refusal, Rule } from "../../rule.ts";
+import type { ApiRule, RuleGrade, RuleRefusal } from "../../rule.ts";
 
 /** An error body as the API sends it: all four members present (protocol §6.1). */
-export interface ErrorBody {
+export interface ResponsesErrorBody {
   readonly error: {
     readonly message: string;
     readonly type: string;
@@ -16,22 +16,22 @@ export interface ErrorBody {
 }
 
 /** A rule that a request breaks, as the API would say it. */
-export type RequestRefusal = Refusal<RuleName, ErrorBody>;
+export type ResponsesRefusal = RuleRefusal<ResponsesRuleName, ResponsesErrorBody>;
 
 /** What a checker finds: a refusal without its grade, which the table knows. */
-export interface Finding {
-  readonly rule: RuleName;
+export interface ResponsesViolation {
+  readonly rule: ResponsesRuleName;
   readonly message: string;
   readonly param: string | null;
   readonly code: string | null;
   /** @default {400} */
   readonly status?: number;
   /** A grade other than the table's, where a rule is better known for one case than for others. */
-  readonly grade?: Grade;
+  readonly grade?: RuleGrade;
 }
 
 /** The rules, in the order in which they are checked (protocol §13). */
-export const RULES = [
+export const RESPONSES_RULES = [
   {
     name: "well_formed",
     summary: "No string holds a lone surrogate",
@@ -186,14 +186,14 @@ export const RULES = [
     grade: "types",
     exactText: false,
   },
-] as const satisfies readonly Rule[];
+] as const satisfies readonly ApiRule[];
 
 /** The name of a rule. */
-export type RuleName = (typeof RULES)[number]["name"];
+export type ResponsesRuleName = (typeof RESPONSES_RULES)[number]["name"];
 
 /** The rule of that name. */
-export function ruleOf(name: RuleName): Rule {
-  const rule = RULES.find((candidate) => candidate.name === name);
+export function responsesRuleOf(name: ResponsesRuleName): ApiRule {
+  const rule = RESPONSES_RULES.find((candidate) => candidate.name === name);
   if (rule === undefined) throw new TypeError(`No rule is called ${name}`);
   return rule;
 }

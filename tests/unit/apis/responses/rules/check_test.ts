@@ -1,19 +1,22 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { JsonObject, JsonValue } from "../../../../../src/domain/json.ts";
-import { type CheckOptions, checkRequest } from "../../../../../src/apis/responses/rules/check.ts";
-import { type RequestRefusal, RULES } from "../../../../../src/apis/responses/rules/rule.ts";
+import {
+  checkResponsesRequest,
+  type ResponsesCheckOptions,
+} from "../../../../../src/apis/responses/rules/check.ts";
+import { RESPONSES_RULES, type ResponsesRefusal } from "../../../../../src/apis/responses/rules/rule.ts";
 import { REFUSING_GRADES } from "../../../../../src/apis/rule.ts";
 import { call, reply, result, ROWS, stateless, thought, user } from "./refused_requests.ts";
 
 const EVERY_GRADE = ["wire", "types", "docs", "third_party", "derived", "uncertain"] as const;
 
-const strict = (body: JsonValue, options: Partial<CheckOptions> = {}): readonly RequestRefusal[] =>
-  checkRequest(body, { mode: "openai", refuse: EVERY_GRADE, ...options }).refusals;
+const strict = (body: JsonValue, options: Partial<ResponsesCheckOptions> = {}): readonly ResponsesRefusal[] =>
+  checkResponsesRequest(body, { mode: "openai", refuse: EVERY_GRADE, ...options }).refusals;
 
-function only(refusals: readonly RequestRefusal[]): RequestRefusal {
+function only(refusals: readonly ResponsesRefusal[]): ResponsesRefusal {
   assert.equal(refusals.length, 1, JSON.stringify(refusals));
-  return refusals[0] as RequestRefusal;
+  return refusals[0] as ResponsesRefusal;
 }
 
 Deno.test("rules let through what the API was seen to accept", () => {
@@ -58,18 +61,18 @@ Deno.test("rules refuse with the API's status, words, param and code", () => {
 
 Deno.test("rules are each shown by a refused request", () => {
   const shown = new Set<string>(ROWS.map(({ rule }) => rule));
-  assert.deepEqual(RULES.map(({ name }) => name).filter((name) => !shown.has(name)), []);
-  assert.equal(new Set(RULES.map(({ name }) => name)).size, RULES.length);
+  assert.deepEqual(RESPONSES_RULES.map(({ name }) => name).filter((name) => !shown.has(name)), []);
+  assert.equal(new Set(RESPONSES_RULES.map(({ name }) => name)).size, RESPONSES_RULES.length);
 });
 
 Deno.test("rules refuse by default what was seen on the wire or stands in the types, and warn of the rest", () => {
   for (const { body, options } of ROWS) {
-    const { refusals, warnings } = checkRequest(body, { mode: "openai", ...options });
+    const { refusals, warnings } = checkResponsesRequest(body, { mode: "openai", ...options });
     assert(refusals.every(({ grade }) => REFUSING_GRADES.includes(grade)));
     assert(warnings.every(({ grade }) => !REFUSING_GRADES.includes(grade)));
     assert(refusals.length + warnings.length > 0);
   }
-  const { refusals, warnings } = checkRequest(stateless([user, { ...thought, id: "x" }, reply]), {
+  const { refusals, warnings } = checkResponsesRequest(stateless([user, { ...thought, id: "x" }, reply]), {
     mode: "openai",
   });
   assert.deepEqual(refusals, []);
@@ -80,13 +83,16 @@ Deno.test("rules only warn of a message without its id after reasoning where not
   const body = (store: boolean) =>
     stateless([user, thought, { role: "assistant", content: "hi" }], { store });
   for (const options of [{}, { followingOf: () => "msg_1" }]) {
-    const { refusals, warnings } = checkRequest(body(false), { mode: "openai", ...options });
+    const { refusals, warnings } = checkResponsesRequest(body(false), { mode: "openai", ...options });
     assert.deepEqual(refusals, []);
     assert(warnings.length > 0 && warnings.every(({ rule }) => rule === "reasoning_following"));
-    assert.equal(checkRequest(body(true), { mode: "openai", ...options }).refusals[0]?.grade, "wire");
+    assert.equal(
+      checkResponsesRequest(body(true), { mode: "openai", ...options }).refusals[0]?.grade,
+      "wire",
+    );
   }
   // The message of another answer is not what came next, with whatever id.
-  const other = checkRequest(stateless([user, thought, reply]), {
+  const other = checkResponsesRequest(stateless([user, thought, reply]), {
     mode: "openai",
     followingOf: () => "msg_2",
   });
@@ -159,7 +165,7 @@ Deno.test("rules pair calls and outputs one to one, in order, whatever the arran
 Deno.test("rules match reasoning with what follows it by place, by id, or both", () => {
   const message = "Item 'rs_1' of type 'reasoning' was provided without its required following item.";
   const other: JsonObject = { ...reply, id: "msg_2" };
-  const rows: readonly (readonly [string, JsonValue, Partial<CheckOptions>, boolean, boolean])[] = [
+  const rows: readonly (readonly [string, JsonValue, Partial<ResponsesCheckOptions>, boolean, boolean])[] = [
     ["the item itself, in its place", [user, thought, reply], { followingOf: () => "msg_1" }, true, true],
     [
       "a call is known by its call id",
@@ -180,14 +186,14 @@ Deno.test("rules match reasoning with what follows it by place, by id, or both",
     ],
   ];
   for (const [name, input, options, positional, byId] of rows) {
-    const said = (pairing: CheckOptions["pairing"]) =>
+    const said = (pairing: ResponsesCheckOptions["pairing"]) =>
       strict(stateless(input), { ...options, pairing }).map(({ body }) => body.error.message);
     assert.deepEqual(said("positional"), positional ? [] : [message], name);
     assert.deepEqual(said("by_id"), byId ? [] : [message], name);
     assert.equal(said("both").length, Number(!positional) + Number(!byId), name);
   }
   const orphan = stateless([user, { ...call, id: "fc_1" }, result]);
-  const knows: Partial<CheckOptions> = { reasoningOf: () => "rs_1" };
+  const knows: Partial<ResponsesCheckOptions> = { reasoningOf: () => "rs_1" };
   assert.deepEqual(strict(orphan, { ...knows, pairing: "positional" }), []);
   assert.equal(only(strict(orphan, { ...knows, pairing: "by_id" })).rule, "reasoning_required");
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../../../src/domain/json.ts";
-import { checkRequest } from "../../../../../src/apis/responses/rules/check.ts";
+import { checkResponsesRequest } from "../../../../../src/apis/responses/rules/check.ts";
 
 const RECORDINGS = new URL("../../../../../../shared/recordings/", import.meta.url);
 const SOURCES = ["llm", "llm-openai-plugin", "openllmetry", "pydantic-ai"];
@@ -56,7 +56,7 @@ function recordingsExist(): boolean {
 }
 
 function check({ body, azure }: Recorded) {
-  return checkRequest(body, {
+  return checkResponsesRequest(body, {
     mode: azure ? "azure" : "openai",
     refuse: ["wire", "types", "docs", "third_party", "derived"],
   }).refusals;

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../../../../src/domain/json.ts";
-import type { CheckOptions } from "../../../../../src/apis/responses/rules/check.ts";
-import type { RuleName } from "../../../../../src/apis/responses/rules/rule.ts";
+import type { ResponsesCheckOptions } from "../../../../../src/apis/responses/rules/check.ts";
+import type { ResponsesRuleName } from "../../../../../src/apis/responses/rules/rule.ts";
 
 export const user: JsonObject = { role: "user", content: "go" };
 export const thought: JsonObject = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "blob" };
@@ -27,13 +27,13 @@ export const stateless = (input: JsonValue, extra: JsonObject = {}): JsonObject 
 
 /** A request that breaks one rule, and what the API says to it. */
 export interface Row {
-  readonly rule: RuleName;
+  readonly rule: ResponsesRuleName;
   readonly body: JsonValue;
   readonly message: string;
   readonly param: string | null;
   readonly code: string | null;
   readonly status?: number;
-  readonly options?: Partial<CheckOptions>;
+  readonly options?: Partial<ResponsesCheckOptions>;
 }
 
 /** At least one request for each rule. */

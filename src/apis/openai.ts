@@ -1,0 +1,20 @@
+/**
+ * Properties of OpenAI's servers and their kind, which their APIs share.
+ *
+ * @module
+ */
+import type { Api } from "./api.ts";
+
+/** Error bodies with all four members (protocol §6.1), and headers. */
+export const openaiServers: Pick<Api, "errors" | "recordedHeaders" | "keyHeader"> = {
+  errors: {
+    idHeader: "x-request-id",
+    body: ({ message, type, param, code }) => ({ error: { message, type, param, code } }),
+  },
+  recordedHeaders: {
+    request: ["openai-beta"],
+    response: /^openai-(?:organization|project|version|model|processing-ms)$/,
+  },
+  // Of Azure.
+  keyHeader: "api-key",
+};

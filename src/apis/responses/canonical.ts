@@ -1,0 +1,56 @@
+/**
+ * Canonical form of Responses requests.
+ *
+ * @module
+ */
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import { type CanonicalForm, type CanonicalNames, mapMembers, withoutMember } from "../canonical.ts";
+
+/** Caching, accounting, and padding of the stream change no answer. */
+const IGNORED = new Set([
+  ...["prompt_cache_key", "prompt_cache_options", "prompt_cache_retention"],
+  ...["metadata", "client_metadata", "user", "safety_identifier", "stream_options"],
+]);
+
+/** Types whose `id` another item names; the server alone uses the id of any other item (protocol §2.1). */
+const PAIRED_BY_ID = new Set(["mcp_approval_request", "local_shell_call_output"]);
+
+/** Canonical form of Responses requests. */
+export const responsesCanonical: CanonicalForm = {
+  list: "input",
+  ignored: IGNORED,
+  blobMembers: ["encrypted_content", "fingerprint"],
+  member: (_name, value) => value,
+  item: inputItem,
+  path: (path) => path,
+};
+
+function inputItem(item: JsonObject, names: CanonicalNames): JsonObject {
+  return mapMembers(item, (name, value) => {
+    switch (name) {
+      case "id":
+        if (PAIRED_BY_ID.has(String(item.type))) return names.id(value);
+        // A reference is nothing but its id.
+        return isReference(item) ? value : undefined;
+      case "call_id":
+      case "approval_request_id":
+        return names.id(value);
+      case "caller":
+        return isJsonObject(value)
+          ? mapMembers(value, (inner, id) => inner === "caller_id" ? names.id(id) : id)
+          : value;
+      case "encrypted_content":
+      case "fingerprint":
+        return typeof value === "string" ? names.blob(value) : value;
+      case "content":
+      case "output":
+        return withoutMember(value, "prompt_cache_breakpoint");
+      default:
+        return value;
+    }
+  });
+}
+
+function isReference({ type, role }: JsonObject): boolean {
+  return type === "item_reference" || (type ?? role ?? null) === null;
+}
