@@ -11,6 +11,7 @@ import { resolve } from "node:path";
 import { counted } from "../src/domain/text.ts";
 import type { Finding, SourceFile } from "./house/finding.ts";
 import { formatFinding } from "./house/finding.ts";
+import { checkApiNames } from "./house/api_names.ts";
 import { checkCitations } from "./house/citations.ts";
 import { checkEnglish } from "./house/english.ts";
 import { checkImports } from "./house/imports.ts";
@@ -31,6 +32,7 @@ import { runScript, say } from "./terminal.ts";
 export function checkHouse(files: readonly SourceFile[], machine: readonly string[]): Finding[] {
   return [
     ...checkImports(files),
+    ...checkApiNames(files),
     ...checkTerminal(files),
     ...checkPrinting(files),
     ...checkProcess(files),

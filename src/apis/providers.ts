@@ -35,10 +35,10 @@ export interface Provider {
   /** Advice on a base URL, for hints. */
   readonly urlHint: string;
   /**
-   * Form of its base URLs. `plain`: requests go below it. `azure`: a resource, with `/openai/v1` or a dated version
-   * (protocol §12). `unversioned`: clients add `/v1` themselves, whether it is given or not.
+   * Form of its base URLs. `plain`: requests go below it. `resource`: a resource of Azure, with `/openai/v1` or a
+   * dated version (protocol §12). `unversioned`: clients add `/v1` themselves, whether it is given or not.
    */
-  readonly urlForm: "plain" | "azure" | "unversioned";
+  readonly urlForm: "plain" | "resource" | "unversioned";
   /** Variables with its key; the first that is set counts. */
   readonly keyVariables: readonly KeyVariable[];
   /** True if some of its servers check no key, so that any value does. */
@@ -76,7 +76,7 @@ export const PROVIDERS: Readonly<Record<ProviderKind, Provider>> = {
     urlHint:
       "Give https://RESOURCE.openai.azure.com/openai/v1, or with a dated version https://RESOURCE.openai.azure.com" +
       "/openai?api-version=VERSION, with --base-url or AZURE_OPENAI_BASE_URL",
-    urlForm: "azure",
+    urlForm: "resource",
     keyVariables: [
       { name: "AZURE_OPENAI_API_KEY", scheme: "api_key" },
       { name: "AZURE_OPENAI_AD_TOKEN", scheme: "bearer" },
@@ -123,7 +123,7 @@ export function usualProviderOf(api: ApiName): ProviderKind | null {
 /** Variables that may be read for providers, as patterns: a final `*` is any rest. */
 export const PROVIDER_VARIABLES: readonly string[] = ["OPENAI_*", "ANTHROPIC_*", "AZURE_*"];
 
-/** Variables with the dated API version for base URLs of the form `azure` that name none. */
+/** Variables with the dated API version for base URLs of the form `resource` that name none. */
 export const AZURE_VERSION_VARIABLES: readonly string[] = ["AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"];
 
 /** A variable with a base URL by which the clients of one vendor find its API. */

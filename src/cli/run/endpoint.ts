@@ -141,7 +141,7 @@ interface ReadUrl {
 
 function readBaseUrl(provider: ProviderKind, text: string, version: string | null): ReadUrl {
   const { urlHint, urlForm } = PROVIDERS[provider];
-  if (urlForm === "azure") return readAzureUrl(text, version, urlHint);
+  if (urlForm === "resource") return readAzureUrl(text, version, urlHint);
   const baseUrl = parseBaseUrl(text, urlHint);
   if (urlForm === "plain") return { baseUrl, prefix: textOf(baseUrl), query: "" };
   // With or without the version that clients add, it is the same endpoint.

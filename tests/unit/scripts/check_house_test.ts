@@ -310,3 +310,36 @@ Deno.test("a git checkout is read as tracked and new files, ignored ones left ou
   );
   assert.deepEqual(paths, [".gitignore", "src/run/new.ts", "tracked.md"]);
 });
+
+Deno.test("a source outside src/apis that names an API, or compares with a provider, is found", async () => {
+  const anthropic = "anthropic";
+  const findings = await findingsIn({
+    "src/run/a.ts": `export const is = (kind: string) => kind === "${anthropic}";\n`,
+    "src/run/b.ts": `export const is = (api: string) =>\n  api === 'messages' || api === "responses";\n`,
+    "src/cli/c.ts": "export const path = `/responses/compact`;\nexport const own = /\\/messages$/;\n" +
+      'export const is = (provider: string) => provider === "azure";\n',
+    "src/fixture/d.ts":
+      "export const table = { anthropic: 1 };\nexport const isAnthropicPath = table.anthropic;\n",
+    "src/fixture/e.ts":
+      `export const header = "${anthropic}-version";\nexport { messagesApi } from "./x.ts";\n`,
+    "src/apis/f.ts": `export const name = "${anthropic}", path = "/messages";\n`,
+    "src/cli/g.ts":
+      `/** Speaks of "messages". */\nexport const help = "the key of Anthropic, with -p anthropic";\n`,
+    "tests/h.ts": `export const name = "${anthropic}";\n`,
+  });
+  const named = (what: string) =>
+    `Names an API or provider: ${what}: take it from the Api value or a row of src/apis`;
+  assert.deepEqual(findings.filter((line) => line.includes("Names an API or provider")), [
+    `src/cli/c.ts:1: ${named("`/responses/compact`")}`,
+    `src/cli/c.ts:2: ${named("\\/messages")}`,
+    `src/cli/c.ts:3: ${named('=== "azure"')}`,
+    `src/fixture/d.ts:1: ${named("anthropic")}`,
+    `src/fixture/d.ts:2: ${named("isAnthropicPath")}`,
+    `src/fixture/d.ts:2: ${named("anthropic")}`,
+    `src/fixture/e.ts:1: ${named('"anthropic-version"')}`,
+    `src/fixture/e.ts:2: ${named("messagesApi")}`,
+    `src/run/a.ts:1: ${named('"anthropic"')}`,
+    `src/run/b.ts:2: ${named("'messages'")}`,
+    `src/run/b.ts:2: ${named('"responses"')}`,
+  ]);
+});
