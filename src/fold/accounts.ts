@@ -9,7 +9,7 @@ import type { Turn } from "../domain/turn.ts";
 
 /**
  * The account of each provider, endpoint and key, by the newest response that named it. Turns without a key, as older
- * versions and played fixtures write them, tell nothing.
+ * versions and played fixtures write them, do not count.
  */
 export function knownAccounts(turns: readonly Turn[]): KnownAccount[] {
   const known = new Map<string, KnownAccount>();
@@ -49,8 +49,8 @@ export function knownAccount(
 }
 
 /**
- * The same for a played fixture, which has no key: with the key of the endpoint's newest response that had one. So a
- * recorded run is folded as it was when it was recorded.
+ * The account for a played fixture, which has no key: that of the endpoint's newest response with a key. So a recorded
+ * run is folded as when it was recorded.
  */
 export function playedAccount(
   turns: readonly Turn[],

@@ -1,5 +1,5 @@
 /**
- * What another branch of a fork went on to do, in words for the model. The same turns give the same text anywhere.
+ * Summary of another branch of a fork, as text for the model. The same turns give the same text anywhere.
  *
  * @module
  */
@@ -11,13 +11,13 @@ import type { Turn } from "../domain/turn.ts";
 /** In UTF-16 units: of one quoted text, and of one line about a call. */
 const QUOTED = 600;
 const CALL_LINE = 160;
-/** How many lines are kept, from the start and from the end. */
+/** Numbers of lines that are kept, from the start and from the end. */
 const FIRST_LINES = 10;
 const LAST_LINES = 30;
 
 /**
- * The turns of session `session` behind the cut, in order, one line for each thing said or done; `null` when there
- * are none. Long texts and long middles are cut, and say so.
+ * The turns of session `session` after the cut, in order, with one line for each message, call and end; `null` if there
+ * are no turns. Long texts and long middles are cut and marked.
  */
 export function branchSummary(session: string, turns: readonly Turn[]): string | null {
   const [first, last] = [turns[0], turns.at(-1)];

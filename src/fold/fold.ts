@@ -1,6 +1,6 @@
 /**
- * History → the next request's input. Pure: the same turns and target give the same entries, whether the
- * turns come from memory or from disk.
+ * From a history to the next request's input. Pure: the same turns and target give the same entries, whether the turns
+ * come from memory or from disk.
  *
  * @module
  */
@@ -11,24 +11,24 @@ import { readOverrides } from "./overrides.ts";
 
 /**
  * Newest version of the fold's rules. A request records the oldest version that makes its input, so that most
- * sessions compare across versions. Version 2: calls that nobody ran stay out, the newest item keeps a repeated id,
- * a late result stands where its call waits for it, an endpoint without a port may be any port, and a member that an
+ * sessions compare across versions. Version 2: calls that were not run stay out, the newest item keeps a repeated id,
+ * a late result goes to where its call waits for it, an endpoint without a port may be any port, and a member that an
  * endpoint refused stays out of later items too.
  */
 export const FOLD_VERSION = 2;
 
 /**
- * What a request tells of its reasoning and its drops. What lies before the checkpoint is not in it: opening does not
- * read that, and the same request must be told the same way whatever was read.
+ * Counts the reasoning of a request, and lists its drops. Items from before the checkpoint do not count: opening does
+ * not read them, and the account of a request must not depend on what was read.
  */
 export function requestAccount(
   { reasoning, dropped }: Folded,
 ): { readonly sent: number; readonly left: number; readonly dropped: readonly DroppedItem[] } {
-  const behind = reasoning.filter(({ reason }) => reason !== "before_checkpoint");
-  const sent = behind.filter(({ reason }) => reason === null).length;
+  const counted = reasoning.filter(({ reason }) => reason !== "before_checkpoint");
+  const sent = counted.filter(({ reason }) => reason === null).length;
   return {
     sent,
-    left: behind.length - sent,
+    left: counted.length - sent,
     dropped: dropped.filter(({ reason }) => reason !== "before_checkpoint"),
   };
 }
@@ -49,7 +49,7 @@ export function foldHistory(turns: readonly Turn[], target: FoldTarget): Folded 
     : fold(new Map([...overrides.excluded, ...outside.map((seq) => [seq, "outside_window"] as const)]));
 }
 
-/** What was refused keeps its place in the window: the retry must not bring older reasoning in its stead. */
+/** Refused items keep their place in the window: the retry must not send older reasoning instead. */
 const REFUSED: ReadonlySet<DropReason> = new Set(["quarantined", "refused_in_run"]);
 
 /**

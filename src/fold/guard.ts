@@ -10,7 +10,7 @@ import type { JsonValue } from "../domain/json.ts";
 import { familyOf, modelFacts } from "../domain/models.ts";
 import type { DropReason, ModelTurn } from "../domain/turn.ts";
 
-/** How strictly reasoning must fit the next request's model. `none` sends no reasoning at all. */
+/** Strictness with which reasoning must fit the next request's model. `none` sends no reasoning at all. */
 export type ReplayMode = "exact" | "family" | "none";
 
 /** Endpoint and model of the next request, and the limits on the history that goes there. */
@@ -21,7 +21,7 @@ export interface FoldTarget {
   readonly needs: FoldNeeds;
   readonly model: string;
   readonly replay: ReplayMode;
-  /** How many reasoning items from before the last user message are sent at most; all without it. */
+  /** The most reasoning items from before the last user message that are sent; all without it. */
   readonly window?: number | null;
   /** The run that the request belongs to: what was left out in it stays out. */
   readonly run?: number;

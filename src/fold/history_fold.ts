@@ -127,7 +127,7 @@ export class HistoryFold {
 
   finish(): Folded {
     this.#endBatch();
-    this.#askToGoOn();
+    this.#askToContinue();
     return {
       entries: this.#entries,
       seqs: this.#seqs,
@@ -165,7 +165,7 @@ export class HistoryFold {
   #addResponse(turn: ModelTurn): void {
     if (turn.events.some(isItemEvent)) {
       this.#endBatch();
-      this.#askToGoOn();
+      this.#askToContinue();
     }
     const dropped = this.#plans.get(turn)?.dropped ?? new Map<number, DropReason>();
     this.#paused = isPaused(turn);
@@ -214,7 +214,7 @@ export class HistoryFold {
    * Adds a short user message where the API takes no history that ends with the model's own words (protocol §9), unless
    * its server paused there. It has the same place in every later request.
    */
-  #askToGoOn(): void {
+  #askToContinue(): void {
     if (!this.#target.needs.needsUserLast || this.#paused) return;
     const last = this.#entries.at(-1);
     if (last === undefined || last.kind === "user_message" || last.kind === "tool_result") return;
@@ -248,9 +248,9 @@ export class HistoryFold {
   }
 
   /**
-   * The checkpoint as one delimited user message. When it cuts into a run that goes on behind it, that run's user
-   * message stays verbatim, so that the task is still in the user's own words. A provider's own items stand in place
-   * of the summary, and of the user messages among them.
+   * Adds the checkpoint as one delimited user message. If it cuts into a run that continues after it, that run's user
+   * message stays verbatim, so that the task is still in the user's own text. A provider's own items replace the
+   * summary, and the user messages among them replace that message.
    */
   #openAtCheckpoint(turns: readonly Turn[], checkpoint: HistoryCompactionEvent): void {
     if (checkpoint.items !== undefined) {
@@ -269,7 +269,7 @@ export class HistoryFold {
       (kind === "model" || kind === "tools" || kind === "user" ||
         events.some(({ type }) => type === "run_continued"))
     );
-    // With nothing behind the checkpoint yet, the run that asks is the one that it cuts into.
+    // With nothing after the checkpoint yet, it cuts into the run of the request.
     const active = next?.run ?? this.#target.run;
     if (active === undefined) return;
     const opening = turns.findLast((turn) => turn.kind === "user" && turn.run <= active);
@@ -280,14 +280,14 @@ export class HistoryFold {
     }
   }
 
-  /** What another branch did, as one delimited user message. */
+  /** Adds the summary of another branch as one delimited user message. */
   #addBranch({ summary, seq }: BranchSummaryEvent): void {
     this.#endBatch();
     const text = `<branch_summary>\n${summary}\n</branch_summary>`;
     this.#push({ kind: "user_message", content: [{ type: "input_text", text }] }, seq);
   }
 
-  /** A response from before the checkpoint: its reasoning never survives one. */
+  /** Drops the reasoning of a response from before the checkpoint. */
   #passOver(turn: ModelTurn): void {
     for (const event of turn.events) {
       if (event.type !== "reasoning") continue;
@@ -302,8 +302,8 @@ export class HistoryFold {
   }
 
   /**
-   * Outputs are matched by call id one to one: a repeated id gets a suffix, on the wire only. So does one that is
-   * longer than OpenAI takes, as other servers give.
+   * Adds a call. Outputs are matched by call id one to one: a repeated id gets a suffix, on the wire only. So does an id
+   * that is longer than OpenAI takes, as other servers issue.
    */
   #addCall(event: ToolCallEvent): void {
     const original = callIdOf(event.item);
@@ -345,8 +345,8 @@ export class HistoryFold {
   }
 
   /**
-   * Ends a batch: what is still waiting was never answered, or only later, after the model had gone on. Both get their
-   * output here, so that a result which is recorded late changes no request.
+   * Ends a batch: a call that still waits was never answered, or only after the model continued. Both get their output
+   * here, so that a result which is recorded late changes no request.
    */
   #endBatch(): void {
     for (const [seq] of this.#waiting) {
@@ -364,7 +364,7 @@ export class HistoryFold {
   }
 }
 
-/** With a call of the client's among its items, a response waits for results, whatever its server says. */
+/** True if the server only paused. A response with a call of the client's waits for results, whatever it says. */
 function isPaused({ response, events }: ModelTurn): boolean {
   return response.paused === true && events.every(({ type }) => type !== "tool_call");
 }

@@ -1,5 +1,5 @@
 /**
- * What earlier turns say about the fold itself: refusals, quarantine, checkpoints.
+ * Decisions of earlier turns that override the fold: refusals, quarantine, checkpoints.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export interface FoldOverrides {
   readonly checkpoint: HistoryCompactionEvent | null;
   /** Later checkpoints that only their provider can read, and that this target may not be sent. */
   readonly passedOver: readonly DroppedItem[];
-  /** Numbers of the model turns whose request began with another checkpoint, or with none, than the one in force. */
+  /** Numbers of the model turns whose request did not begin with the checkpoint in force. */
   readonly otherPrefix: ReadonlySet<number>;
 }
 
@@ -110,7 +110,7 @@ function refusalCounts({ scope }: { readonly scope?: RefusalScope }, target: Ref
   return scope === undefined || mayBeSameEndpoint(scope, target) && mayBeSameAccount(scope, target);
 }
 
-/** Why a checkpoint made of a provider's own items may not go to `target`; `null` for every other one. */
+/** Reason why a checkpoint of a provider's own items may not go to `target`; `null` for every other checkpoint. */
 function checkpointMismatch(
   { items, origin }: HistoryCompactionEvent,
   target: FoldTarget,
@@ -134,7 +134,7 @@ interface Standing {
   readonly stripped: Map<number, readonly string[]>;
   /** False where the notice is of another endpoint or account: then it neither quarantines nor lifts. */
   readonly counts: boolean;
-  /** Why an item that is merely left out stays out of this run; `null` in any other run. */
+  /** Reason why an item that is merely left out stays out of this run; `null` in any other run. */
   readonly reason: DropReason | null;
 }
 
@@ -200,7 +200,7 @@ function forgetAccepted(since: Map<number, number>, turn: ModelTurn, passed: num
   for (const [seq, run] of since) if (run < turn.run && seq > passed && !dropped.has(seq)) since.delete(seq);
 }
 
-/** What a history says of endpoints, each once: notices, and those that a checkpoint copied from before it. */
+/** Notices about endpoints, each once, with those that a checkpoint copied from before it. */
 export function standingNotices(turns: readonly Turn[]): StandingNotice[] {
   const notices = new Map<string, StandingNotice>();
   const add = ({ endpoint, model, without }: StandingNotice) => {

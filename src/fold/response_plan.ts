@@ -1,6 +1,6 @@
 /**
- * Which items of one response go into a later request. Reasoning needs its follower, hosted items need
- * their reasoning: the decisions of one response depend on each other, and on nothing else but ids seen before.
+ * The items of one response that go into a later request. Reasoning needs its follower, hosted items need their
+ * reasoning: the decisions of one response depend on each other, and otherwise only on ids seen before.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import {
   originMismatch,
 } from "./guard.ts";
 
-/** What a response's events look like to later requests. */
+/** Decisions about a response's events. */
 export interface ResponsePlan {
   /** `seq` of every event that stays out, with its reason. */
   readonly dropped: ReadonlyMap<number, DropReason>;
@@ -32,7 +32,7 @@ export interface ReasoningIds {
   readonly taken: Set<string>;
 }
 
-/** What the plan needs to know beyond the response itself. */
+/** Facts that a plan needs beyond the response itself. */
 export interface PlanContext {
   readonly target: FoldTarget;
   /** Events that stay out whatever their origin: refused, or outside the window. */
@@ -41,7 +41,7 @@ export interface PlanContext {
   readonly ids: ReasoningIds;
   /** The results of the history, by the `seq` of their calls. */
   readonly resultOf: ReadonlyMap<number, ToolResultEvent>;
-  /** True when the request of this response began otherwise than the one that is folded now. */
+  /** True if the request of this response began otherwise than the request that is folded now. */
   readonly prefixChanged: boolean;
   /** Ids of calls among the provider items that have an output item in the history. */
   readonly answeredItems: ReadonlySet<string>;
@@ -81,7 +81,7 @@ export function planResponse(turn: ModelTurn, context: PlanContext): ResponsePla
   return { dropped, version: unrun || repeated || byPort ? 2 : 1 };
 }
 
-/** True for events that go only where they came from. */
+/** True for events that go only to their own endpoint. */
 function isBound({ type }: SessionEvent): boolean {
   return type === "reasoning" || type === "provider_item";
 }
@@ -105,7 +105,7 @@ function reasoningMismatch(
     (prefixChanged && isPrefixBound(turn) ? "prefix_changed" : null);
 }
 
-/** Why an event stays out, whatever else does; {@linkcode reasoningMismatch} judges the origin of reasoning. */
+/** Reason why an event stays out by itself; {@linkcode reasoningMismatch} judges the origin of reasoning. */
 function firstReason(event: SessionEvent, turn: ModelTurn, context: PlanContext): DropReason | null {
   const excluded = context.excluded.get(event.seq);
   if (excluded !== undefined && isItemEvent(event)) return excluded;
@@ -120,8 +120,8 @@ function firstReason(event: SessionEvent, turn: ModelTurn, context: PlanContext)
 }
 
 /**
- * True unless it is known that nobody ran a call. Calls of a response that did not complete are never run: a result
- * that only says so is ours, and the model would be shown a call and an output that never happened.
+ * True unless it is known that a call was not run. Calls of a response that did not complete are never run: a result
+ * that only says so is ours, and would show the model a call and an output that never happened.
  */
 function wasRun({ seq }: ToolCallEvent, { response }: ModelTurn, { resultOf }: PlanContext): boolean {
   if (response.status === "completed") return true;
@@ -130,8 +130,8 @@ function wasRun({ seq }: ToolCallEvent, { response }: ModelTurn, { resultOf }: P
 }
 
 /**
- * The API refuses an id that comes twice. Some servers use one id again and again: the newest item that is sent keeps
- * it, because the turn that is going on needs its reasoning most. The id of an item that was refused is taken too: its
+ * Drops older items with a repeated id, which the API refuses. Some servers repeat ids: the newest item that is sent
+ * keeps the id, because the current turn needs its reasoning most. The id of an item that was refused is taken too: its
  * double would be refused as well. Returns whether any id came twice.
  */
 function dropRepeatedIds(
@@ -153,7 +153,7 @@ function dropRepeatedIds(
 
 /**
  * The API refuses reasoning "without its required following item" (protocol §6.2). Whether it looks at the place or
- * at the id is not known: reasoning goes only with the very item that its response has next.
+ * at the id is not known: reasoning goes only with the exact item that its response has next.
  */
 function dropReasoningWithoutFollower(turn: ModelTurn, dropped: Map<number, DropReason>): void {
   let followed = false;
@@ -166,7 +166,7 @@ function dropReasoningWithoutFollower(turn: ModelTurn, dropped: Map<number, Drop
   }
 }
 
-/** A hosted item carries an id that makes the server demand the reasoning before it (protocol §2.4). */
+/** Drops hosted items after dropped reasoning: their id makes the server demand that reasoning (protocol §2.4). */
 function dropItemsWithoutReasoning(turn: ModelTurn, dropped: Map<number, DropReason>): void {
   let reasoningDropped = false;
   for (const event of turn.events) {
@@ -177,7 +177,7 @@ function dropItemsWithoutReasoning(turn: ModelTurn, dropped: Map<number, DropRea
   }
 }
 
-/** A client-side call and its output that one response brought together go together or not at all (§2.4). */
+/** Drops the half of a pair: a call and its output that one response brought go together or not at all (§2.4). */
 function dropHalfPairs(turn: ModelTurn, dropped: Map<number, DropReason>): void {
   const items = turn.events.filter((event) => event.type === "provider_item");
   const lost = new Set(items.flatMap(({ seq, item }) => dropped.has(seq) ? [item.call_id] : []));
@@ -187,7 +187,7 @@ function dropHalfPairs(turn: ModelTurn, dropped: Map<number, DropReason>): void 
   }
 }
 
-/** What a tool gave back is not what the model made next. */
+/** True for the output of a tool, which the model did not make. */
 function isOutput(event: SessionEvent): boolean {
   return event.type === "provider_item" && event.item.type.endsWith("_output");
 }
