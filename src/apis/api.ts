@@ -1,5 +1,5 @@
 /**
- * What a wire API is to the program: build a request, turn the stream's events into items, judge errors.
+ * A wire API as the program uses it: requests, streams, errors, matching and rules.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export interface ApiKey {
   readonly scheme: "bearer" | "api_key";
 }
 
-/** What one request asks for, before it has the shape of an API. */
+/** A request before it has the shape of an API. */
 export interface RequestSpec {
   readonly model: string;
   /** The system text; left out of the body when empty. */
@@ -33,7 +33,7 @@ export interface RequestSpec {
   readonly entries: readonly FoldedEntry[];
   /** Constant for a family of sessions, at most 64 characters (protocol §7.3). */
   readonly cacheKey: string;
-  /** What this endpoint was found to want left out. @default {nothing} */
+  /** Parts that this endpoint refuses. @default {nothing} */
   readonly without?: ReadonlySet<Omission>;
   readonly effort?: string;
   readonly summary?: string;
@@ -77,7 +77,7 @@ export type RequestRefusal =
   /** Something in the request: the error does not say what. */
   | { readonly kind: "unknown" };
 
-/** How a response ended. */
+/** The end of a response. */
 export interface FinishedResponse {
   readonly id: string | null;
   /** The model that answered, which may be a dated snapshot of the one asked for. */
@@ -94,13 +94,13 @@ export interface FinishedResponse {
   readonly failure?: ApiFailure;
   /** The provider's usage object, verbatim. */
   readonly usage: JsonObject | null;
-  /** What the server says it did to items that were sent, verbatim (protocol §4.3). */
+  /** Changes that the server made to items that were sent, verbatim (protocol §4.3). */
   readonly inputTransformations?: readonly JsonValue[];
   /** Oddities that someone may want to know, one sentence each. */
   readonly notices: readonly string[];
 }
 
-/** What a stream says, in the order in which it says it. */
+/** Updates of a stream, in its order. */
 export type StreamUpdate =
   /** Visible text; only for the screen. `phase` is `commentary` or `final_answer` where the server says so. */
   | {
@@ -118,7 +118,7 @@ export type StreamUpdate =
     readonly item: Item;
     readonly source: "done" | "terminal";
   }
-  /** The server began its answer anew: every item so far is void. */
+  /** The server began its answer again: every item so far is void. */
   | { readonly kind: "reset" }
   /** Exactly once, last. */
   | { readonly kind: "finished"; readonly response: FinishedResponse };

@@ -1,5 +1,5 @@
 /**
- * What a failure means: one code for each kind, from HTTP status, error code, type and words
+ * The meaning of a failure: one code for each kind, from HTTP status, error code, type and text
  * (protocol §3.5, §6.2, §6.3, §11).
  *
  * @module
@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../
 import { excerptOf, oneLine, quoted } from "./message.ts";
 import { errorBodySchema, mismatchOf } from "./wire.ts";
 
-/** What an error says about itself, whatever shape it came in. */
+/** The members of an error, in whatever shape it came. */
 export interface ErrorFacts {
   readonly message: string | null;
   readonly code: string | null;

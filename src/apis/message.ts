@@ -7,7 +7,7 @@ import { headOf } from "../domain/text.ts";
 
 const MESSAGE_LENGTH = 600;
 const EXCERPT_LENGTH = 160;
-/** How much of a body is looked at for an excerpt, so that cleaning it stays cheap. */
+/** Characters of a body that are read for an excerpt, so that cleaning it stays cheap. */
 const LOOK_LENGTH = 4096;
 
 /** A server's sentence without line ends, control characters, keys and final full stop, cut to 600 characters. */

@@ -15,7 +15,7 @@ export const DEFAULT_PROVIDER: ProviderKind = "openai";
 
 /** Sets of rules for requests, by the provider that they are known of. */
 export const RULE_SETS = ["openai", "azure", "anthropic", "none"] as const;
-/** Whose rules requests are checked by. */
+/** A set of rules; `none` checks nothing. */
 export type RuleSet = (typeof RULE_SETS)[number];
 
 /** A variable that may hold a key, and how that key goes out. */

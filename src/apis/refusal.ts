@@ -92,8 +92,8 @@ export function mayBeAboutHistory(failure: ApiFailure): boolean {
 }
 
 /**
- * The refusal that a failure in unknown words stands for: a likely one where it names a sent item or speaks of
- * reasoning, an unknown one where an API refused without doing so, `null` for everything else.
+ * The cause of a failure with unknown text: `likely_reasoning` if it names a sent item or mentions reasoning, `unknown`
+ * if an API refused without doing so, `null` for everything else.
  */
 export function guessedRefusal(
   failure: ApiFailure,
@@ -135,7 +135,7 @@ function namesOtherField({ param, message }: ApiFailure): boolean {
   return named !== undefined && !HISTORY_FIELDS.has(named);
 }
 
-/** The provider's own words, behind the lead that ends in `(HTTP 400, "code"): `. */
+/** The provider's own text, after the lead that ends in `(HTTP 400, "code"): `. */
 function saidIn(message: string): string {
   const lead = message.indexOf("): ");
   return lead < 0 ? message : message.slice(lead + 3);

@@ -1,5 +1,5 @@
 /**
- * Rules on requests, and how certain each is: what the checkers of all APIs share.
+ * Rules on requests with their sources, as the checkers of all APIs share them.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export const REFUSING_GRADES: readonly RuleGrade[] = ["wire", "types"];
 /** A reason for which an API refuses requests. */
 export interface ApiRule {
   readonly name: string;
-  /** What a request must be like. */
+  /** The rule as one sentence about requests. */
   readonly summary: string;
   /** The section of the protocol page. */
   readonly section: string;

@@ -1,5 +1,5 @@
 /**
- * Which entries share a message, and in which order their blocks stand in it (protocol §11).
+ * Messages of a request: the entries that share one, and the order of their blocks (protocol §11).
  *
  * @module
  */
@@ -37,7 +37,7 @@ export function layoutOf(entries: readonly FoldedEntry[]): readonly SentMessage[
     if (entry.kind === "tool_call") calls.set(entry.callId, index);
   });
   const drafts: Draft[] = [];
-  /** Where the message of a call stands in `drafts`, by the call's index. */
+  /** Index in `drafts` of the message of a call, by the call's index. */
   const homes = new Map<number, number>();
   const results: { readonly call: number; readonly placed: SentBlock }[] = [];
   const into = (role: SentMessage["role"]): Draft => {
@@ -66,7 +66,7 @@ export function layoutOf(entries: readonly FoldedEntry[]): readonly SentMessage[
   return drafts.map(({ role, blocks, results }) => ({ role, blocks: [...results, ...blocks] }));
 }
 
-/** The index of the entry behind `messages[message].content[block]`, or `null` when there is no such place. */
+/** The index of the entry of `messages[message].content[block]`, or `null` when there is no such place. */
 export function entryAt(entries: readonly FoldedEntry[], message: number, block: number): number | null {
   return layoutOf(entries)[message]?.blocks[block]?.entry ?? null;
 }

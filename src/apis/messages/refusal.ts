@@ -1,6 +1,6 @@
 /**
- * What a refused request was refused for, where leaving something out can help. Errors of this API carry a type and
- * words only, so that the words decide (protocol §11).
+ * Causes of refused requests that a retry without something can help against. Errors of this API carry a type and text
+ * only, so that the text decides (protocol §11).
  *
  * @module
  */
@@ -25,7 +25,7 @@ const UNKNOWN =
 /** The header goes for this wish alone: whatever is wrong with either, a request without both is the way out. */
 const DROP_BLOCK = /\bblock_binding\b|\banthropic-beta\b|\bthinking-binding-controls\b/i;
 
-/** The refusal that `failure` stands for, or `null` when leaving something out of the request cannot help. */
+/** The cause of a refusal, or `null` if leaving something out of the request cannot help. */
 export function messagesRefusalOf(
   failure: ApiFailure,
   entries: readonly FoldedEntry[],

@@ -74,7 +74,7 @@ function encodeMessage({ role, blocks }: SentMessage): string {
   return `{"role":"${role}","content":[${blocks.map(({ block }) => encodeBlock(block)).join(",")}]}`;
 }
 
-/** What the run pins, in the shape of this API. */
+/** A pinned field in the shape of this API. */
 function ownField([name, value]: [string, JsonValue | undefined]): [string, JsonValue | undefined] {
   if (name === "instructions") {
     return ["system", [{ type: "text", text: value ?? "", cache_control: EPHEMERAL }]];

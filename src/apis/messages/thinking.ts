@@ -1,5 +1,5 @@
 /**
- * How a model is told to think, and how hard (protocol §9, §11).
+ * Members of a request that control thinking and its effort (protocol §9, §11).
  *
  * @module
  */
@@ -27,9 +27,9 @@ export interface ThinkingWish {
 }
 
 /**
- * What to ask for. A model that is not known gets nothing but what the person asked for. A budget leaves room for an
- * answer, or is not sent. `drop_block` is a wish about thinking, so that thinking has to be on for it: where a person
- * turned it off, or a model has none, it does not go along.
+ * The members for a request. A model that is not known gets only what the user asked for. A budget leaves room for an
+ * answer, or is not sent. `drop_block` needs thinking to be on: if the user turned thinking off, or the model has none,
+ * it is not sent.
  */
 export function thinkingWish(spec: RequestSpec, maxTokens: number): ThinkingWish {
   const { effort, summary, without } = spec;

@@ -1,6 +1,6 @@
 /**
- * What a refused request was refused for, where leaving something out can help: by code and by words, because several
- * of these errors carry no code (protocol §6.2).
+ * Causes of refused requests that a retry without something can help against: by code and by text, because several of
+ * these errors carry no code (protocol §6.2).
  *
  * @module
  */
@@ -39,7 +39,7 @@ const UNKNOWN_TEXT = /unknown parameter|extra inputs are not permitted/i;
 /** A model that knows no encrypted content refuses to be asked for it (§6.2). */
 const INCLUDE_TEXT = /encrypted content is not supported with this model/i;
 
-/** The refusal that `failure` stands for, or `null` when leaving something out of the request cannot help. */
+/** The cause of a refusal, or `null` if leaving something out of the request cannot help. */
 export function responsesRefusalOf(
   failure: ApiFailure,
   entries: readonly FoldedEntry[],

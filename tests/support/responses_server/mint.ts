@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { isJsonObject } from "../../../src/domain/json.ts";
-import type { BlobJudge } from "../../../src/apis/responses/rules/blobs.ts";
+import type { BlobJudge } from "../../../src/apis/responses/rules/ids.ts";
 import type { Dialect } from "./dialect.ts";
 
 /** The forms in which one item's encrypted content was sent. */

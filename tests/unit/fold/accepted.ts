@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { familyOf } from "../../../src/domain/models.ts";
-import type { BlobJudge } from "../../../src/apis/responses/rules/blobs.ts";
+import type { BlobJudge } from "../../../src/apis/responses/rules/ids.ts";
 import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
 import type { ReasoningPairing } from "../../../src/apis/responses/rules/pairing.ts";
 import type { RandomCase } from "./random_history.ts";

@@ -1,6 +1,6 @@
 /**
- * The checker: a Messages request in, what the Anthropic API would say against it out. Used by test servers and by
- * tests; a run itself sends what it has and listens to the API.
+ * The checker: finds the refusals that a Messages request would get. Used by replay servers and tests; a run itself sends
+ * its request and listens to the API.
  *
  * @module
  */
@@ -19,14 +19,13 @@ import {
   versionHeader,
 } from "./config.ts";
 import { blockRoles, blockTypes, emptyContent, firstMessage, roles } from "./content.ts";
-import { missingMembers, unknownMembers, wrongMemberTypes } from "./fields.ts";
-import { shapedObjects } from "./objects.ts";
+import { missingMembers, shapedObjects, unknownMembers, wrongMemberTypes } from "./fields.ts";
 import { serverPairs, toolPairs, toolUseIds } from "./pairing.ts";
 import { messagesRequest } from "./request.ts";
 import { type MessagesRefusal, messagesRuleOf, type MessagesViolation } from "./rule.ts";
 import { type SignatureJudge, unfitSignatures } from "./signatures.ts";
 
-/** How to check. */
+/** Options of the checker. */
 export interface MessagesCheckOptions {
   /** Judges thinking blocks; without it, none is looked at. */
   readonly judge?: SignatureJudge;

@@ -4,7 +4,7 @@
  * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
-import { isCustom } from "./objects.ts";
+import { isCustom } from "./fields.ts";
 import { type MessagesRequest, VERSION_2026_10_21 } from "./request.ts";
 import type { MessagesViolation } from "./rule.ts";
 import { THINKING_SHAPES, TOOL_CHOICE_SHAPES } from "./shapes.ts";
@@ -23,7 +23,7 @@ export function versionHeader({ version }: MessagesRequest): MessagesViolation[]
   return version ? [] : [{ rule: "version_header", message: "anthropic-version: header is required" }];
 }
 
-/** What version 2026-10-21 no longer accepts. */
+/** Members that version 2026-10-21 no longer accepts. */
 export function versionChanges({ version, body, messages }: MessagesRequest): MessagesViolation[] {
   if (version !== VERSION_2026_10_21) return [];
   const refused = (message: string): MessagesViolation => ({ rule: "version_2026_10_21", message });
@@ -155,7 +155,7 @@ export function cacheBreakpoints({ body, messages }: MessagesRequest): MessagesV
   }];
 }
 
-/** The last message is the assistant's, and nobody says that the API goes on from there. */
+/** A last message of the assistant's where the API is not known to continue. */
 export function prefill({ messages }: MessagesRequest, allowed: boolean): MessagesViolation[] {
   if (allowed || messages.at(-1)?.role !== "assistant") return [];
   return [{
@@ -165,7 +165,7 @@ export function prefill({ messages }: MessagesRequest, allowed: boolean): Messag
   }];
 }
 
-/** What a union says of a tag that it does not know. */
+/** The message of a union about a tag that it does not know. */
 export function unknownTag(tag: JsonValue | undefined, known: readonly string[]): string {
   if (tag === undefined) return "Unable to extract tag using discriminator 'type'";
   return `Input tag '${tag}' found using 'type' does not match any of the expected tags: ${

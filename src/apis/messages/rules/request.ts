@@ -22,7 +22,7 @@ export interface PlacedBlock {
   readonly block: JsonObject;
 }
 
-/** A message with its blocks; text stands for one text block. */
+/** A message with its blocks; plain text is one text block. */
 export interface PlacedMessage {
   readonly index: number;
   readonly role: string;

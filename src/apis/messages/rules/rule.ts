@@ -16,7 +16,7 @@ export interface MessagesErrorBody {
 /** A rule that a request breaks, as the API would say it. */
 export type MessagesRefusal = RuleRefusal<MessagesRuleName, MessagesErrorBody>;
 
-/** What a checker finds: a refusal without its grade, which the table knows. */
+/** A violation that a checker finds; the table knows its grade. */
 export interface MessagesViolation {
   readonly rule: MessagesRuleName;
   readonly message: string;

@@ -13,7 +13,7 @@ export interface Shape {
 /** Who may say a block. */
 export type BlockRole = "user" | "assistant" | "both";
 
-/** What a block type looks like in a request. */
+/** The shape of a block type in a request. */
 export interface BlockShape extends Shape {
   readonly role: BlockRole;
 }
@@ -63,7 +63,7 @@ export const STRING_MEMBERS: readonly string[] = [
   "tool_use_id",
 ];
 
-/** What is known of a block type; `undefined` where its members are not listed. */
+/** The shape of a block type; `undefined` if its members are not listed. */
 export function blockShape(type: string): BlockShape | undefined {
   return BLOCK_SHAPES.get(type);
 }

@@ -8,7 +8,7 @@ import { mergedTurns, type MessagesRequest, type PlacedBlock } from "./request.t
 import type { MessagesViolation } from "./rule.ts";
 import { isThinking } from "./shapes.ts";
 
-/** What a thinking block is bound to: everything before it. */
+/** Everything before a thinking block, which the block is bound to. */
 export interface BlockPrefix {
   /** The model that the request asks for. */
   readonly model: string | undefined;
@@ -21,13 +21,13 @@ export interface BlockPrefix {
   readonly messages: readonly { readonly role: string; readonly content: readonly JsonObject[] }[];
 }
 
-/** What a judge finds: as it was handed out, not handed out like this, or handed out after something else. */
+/** Verdict on a block: issued exactly so, not issued so, or issued after something else. */
 export type SignatureVerdict = "ok" | "forged" | "bound";
 
-/** Says whether a thinking or redacted block is what the server handed out, and handed out after that prefix. */
+/** Judges whether the server issued a thinking or redacted block, and issued it after that prefix. */
 export type SignatureJudge = (block: JsonObject, prefix: BlockPrefix) => SignatureVerdict;
 
-/** A thinking block and what the judge says of it. */
+/** A thinking block and its verdict. */
 export interface JudgedBlock {
   readonly placed: PlacedBlock;
   readonly verdict: SignatureVerdict;
@@ -66,7 +66,7 @@ export function judgedBlocks(request: MessagesRequest, judge: SignatureJudge): J
   return judged;
 }
 
-/** Thinking that was not handed out like this; of another conversation only where that is not dropped. */
+/** Thinking that was not issued so; of another conversation only if that is not dropped. */
 export function unfitSignatures(request: MessagesRequest, judge: SignatureJudge): MessagesViolation[] {
   const dropping = dropsBlocks(request);
   return judgedBlocks(request, judge).flatMap(({ placed, verdict }): MessagesViolation[] => {
@@ -83,7 +83,7 @@ export function unfitSignatures(request: MessagesRequest, judge: SignatureJudge)
   });
 }
 
-/** What only the server can read: the signature of thinking, the data of redacted thinking. */
+/** The part that only the server can read: the signature of thinking, the data of redacted thinking. */
 function secretOf(block: JsonObject): JsonValue | undefined {
   return block.type === "thinking" ? block.signature : block.data;
 }

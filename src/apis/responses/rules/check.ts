@@ -1,12 +1,11 @@
 /**
- * The checker: a request body in, what the OpenAI API would say against it out. Used by the replay server and
- * by tests; a run itself sends what it has and listens to the API.
+ * The checker: finds the refusals that a request body would get. Used by replay servers and tests; a run itself sends its
+ * request and listens to the API.
  *
  * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 import { type CheckResult, gradedResult, type RuleGrade } from "../../rule.ts";
-import { type BlobJudge, unreadableBlobs, unstoredItems } from "./blobs.ts";
 import {
   includeValues,
   malformedText,
@@ -22,7 +21,15 @@ import {
   unknownItemTypes,
   wrongItemTypes,
 } from "./fields.ts";
-import { callIdLengths, duplicateIds, idLengths, idPrefixes } from "./ids.ts";
+import {
+  type BlobJudge,
+  callIdLengths,
+  duplicateIds,
+  idLengths,
+  idPrefixes,
+  unreadableBlobs,
+  unstoredItems,
+} from "./ids.ts";
 import { type PlacedItem, placedItems } from "./items.ts";
 import {
   type FollowingOf,
@@ -35,7 +42,7 @@ import {
 } from "./pairing.ts";
 import { type ResponsesRefusal, responsesRuleOf, type ResponsesViolation } from "./rule.ts";
 
-/** How to check. */
+/** Options of the checker. */
 export interface ResponsesCheckOptions {
   /** `azure` also refuses `status` where it is not required. */
   readonly mode: Mode;
@@ -46,7 +53,7 @@ export interface ResponsesCheckOptions {
   /** Knows what came next; without it, no following item is looked for by id. Not used if `positional`. */
   readonly followingOf?: FollowingOf;
   /**
-   * How reasoning and what follows it are matched.
+   * Strategy that matches reasoning with the item after it.
    *
    * @default {"both"}
    */

@@ -21,7 +21,7 @@ const STRING_FIELDS = [
   "namespace",
 ] as const;
 
-/** Where a request goes: OpenAI itself tolerates `status` on input, Azure has refused it. */
+/** The server of a request: OpenAI itself tolerates `status` on input, Azure has refused it. */
 export type Mode = "openai" | "azure";
 
 /** Item types that the API does not know. */

@@ -5,11 +5,11 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
 
-/** What an item type looks like on input. */
+/** The shape of an item type on input. */
 export interface ItemShape {
   readonly required: readonly string[];
   readonly optional: readonly string[];
-  /** How ids of this type begin; absent where no rule is known. */
+  /** The start of ids of this type; absent if no rule is known. */
   readonly prefix?: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Rules on what belongs together: reasoning and what follows it, calls and their outputs (protocol §2.4).
+ * Rules on items that belong together: reasoning and its next item, calls and their outputs (protocol §2.4).
  *
  * @module
  */
@@ -14,9 +14,9 @@ export type ReasoningOf = (id: string) => string | undefined;
 export type FollowingOf = (reasoningId: string) => string | undefined;
 
 /**
- * How the API finds what belongs to a reasoning item; which of the two it does is not known (protocol §2.4).
- * `positional`: what the model made next comes right after it. `by_id`: the very item that its response had next,
- * found by id or call id, comes anywhere after it; and an item with an id comes with its reasoning.
+ * Strategies by which the API may find the item of a reasoning item; which one it uses is not known (protocol §2.4).
+ * `positional`: the model's next item comes right after it. `by_id`: the exact item that its response had next, found by
+ * id or call id, comes anywhere after it; and an item with an id comes with its reasoning.
  */
 export type ReasoningPairing = "positional" | "by_id" | "both";
 
@@ -54,8 +54,8 @@ export function reasoningWithoutFollowing(
 }
 
 /**
- * That a message must have its id was captured where responses are stored, which finds it by that. Under `store: false`
- * a client in wide use sends all its messages without (AIS), so there the sources contradict each other.
+ * The violation of a reasoning item. The demand for a message's id was captured where responses are stored. With
+ * `store: false`, a client in wide use sends all its messages without ids, so there the sources contradict each other.
  */
 function withoutFollowing(
   placed: PlacedItem,

@@ -18,7 +18,7 @@ export interface ResponsesErrorBody {
 /** A rule that a request breaks, as the API would say it. */
 export type ResponsesRefusal = RuleRefusal<ResponsesRuleName, ResponsesErrorBody>;
 
-/** What a checker finds: a refusal without its grade, which the table knows. */
+/** A violation that a checker finds; the table knows its grade. */
 export interface ResponsesViolation {
   readonly rule: ResponsesRuleName;
   readonly message: string;
