@@ -6,17 +6,13 @@
  */
 import { PROVIDER_KINDS, type ProviderKind } from "../domain/fingerprint.ts";
 import type { ApiKey, ApiName } from "./api.ts";
+import type { RuleSet } from "./rule.ts";
 
 /** Holds the base URL of whatever provider, before any variable of the provider's own. */
 export const OWN_URL_VARIABLE = "REPRISE_BASE_URL";
 
 /** The provider of requests and recordings that name none. */
 export const DEFAULT_PROVIDER: ProviderKind = "openai";
-
-/** Sets of rules for requests, by the provider that they are known of. */
-export const RULE_SETS = ["openai", "azure", "anthropic", "none"] as const;
-/** A set of rules; `none` checks nothing. */
-export type RuleSet = (typeof RULE_SETS)[number];
 
 /** A variable that may hold a key, and how that key goes out. */
 export interface KeyVariable {

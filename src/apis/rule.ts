@@ -5,7 +5,11 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import type { ApiError, IssuedItems } from "./stream.ts";
-import type { RuleSet } from "./providers.ts";
+
+/** Sets of rules for requests, by the provider that they are known of. */
+export const RULE_SETS = ["openai", "azure", "anthropic", "none"] as const;
+/** A set of rules; `none` checks nothing. */
+export type RuleSet = (typeof RULE_SETS)[number];
 
 /**
  * Sources of a rule, most certain first: seen on the wire, in the official types, in official documentation, one third

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { RULE_SETS } from "../../apis/providers.ts";
+import { RULE_SETS } from "../../apis/rule.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import {
   again,

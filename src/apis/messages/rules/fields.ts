@@ -13,9 +13,9 @@ import {
   CACHE_CONTROL_SHAPE,
   isThinking,
   METADATA_SHAPE,
+  type ObjectShape,
   OUTPUT_CONFIG_SHAPE,
   REQUEST_SHAPE,
-  type Shape,
   STRING_MEMBERS,
   THINKING_SHAPES,
   TOOL_CHOICE_SHAPES,
@@ -27,7 +27,7 @@ export interface ShapedObject {
   /** As errors name it: `messages.1.content.0.thinking`, with the type that decides; empty for the request. */
   readonly path: string;
   readonly object: JsonObject;
-  readonly shape: Shape;
+  readonly shape: ObjectShape;
 }
 
 /** Which server checks. */
@@ -77,7 +77,7 @@ function blockObjects(path: string, block: JsonObject): ShapedObject[] {
   ];
 }
 
-function shaped(path: string, object: JsonObject, shape: Shape): ShapedObject[] {
+function shaped(path: string, object: JsonObject, shape: ObjectShape): ShapedObject[] {
   return [{ path, object, shape }, ...withCacheControl(`${path}.`, object)];
 }
 
@@ -97,14 +97,14 @@ function thinking(config: JsonValue | undefined, binding: boolean): ShapedObject
 function byType(
   path: string,
   value: JsonValue | undefined,
-  shapes: ReadonlyMap<string, Shape>,
+  shapes: ReadonlyMap<string, ObjectShape>,
 ): ShapedObject[] {
   if (!isJsonObject(value) || typeof value.type !== "string") return [];
   const shape = shapes.get(value.type);
   return shape === undefined ? [] : [{ path: `${path}.${value.type}`, object: value, shape }];
 }
 
-function one(path: string, value: JsonValue | undefined, shape: Shape): ShapedObject[] {
+function one(path: string, value: JsonValue | undefined, shape: ObjectShape): ShapedObject[] {
   return isJsonObject(value) ? [{ path, object: value, shape }] : [];
 }
 

@@ -5,7 +5,7 @@
  */
 
 /** Members of one kind of object; `type` is always known. */
-export interface Shape {
+export interface ObjectShape {
   readonly required: readonly string[];
   readonly optional: readonly string[];
 }
@@ -14,7 +14,7 @@ export interface Shape {
 export type BlockRole = "user" | "assistant" | "both";
 
 /** The shape of a block type in a request. */
-export interface BlockShape extends Shape {
+export interface BlockShape extends ObjectShape {
   readonly role: BlockRole;
 }
 
@@ -90,7 +90,7 @@ export function isThinking(type: string): boolean {
 }
 
 /** The fields of a request. */
-export const REQUEST_SHAPE: Shape = {
+export const REQUEST_SHAPE: ObjectShape = {
   required: ["model", "max_tokens", "messages"],
   optional: [
     ...["cache_control", "container", "diagnostics", "inference_geo", "metadata", "output_config"],
@@ -106,7 +106,7 @@ export const BETA_FIELDS: readonly string[] = [
 ];
 
 /** A tool that the client runs. */
-export const TOOL_SHAPE: Shape = {
+export const TOOL_SHAPE: ObjectShape = {
   required: ["name", "input_schema"],
   optional: [
     ...["type", "description", "strict", "cache_control", "allowed_callers", "defer_loading"],
@@ -115,7 +115,7 @@ export const TOOL_SHAPE: Shape = {
 };
 
 /** `thinking` by its type. */
-export const THINKING_SHAPES: ReadonlyMap<string, Shape> = new Map(Object.entries({
+export const THINKING_SHAPES: ReadonlyMap<string, ObjectShape> = new Map(Object.entries({
   adaptive: { required: [], optional: ["display"] },
   enabled: { required: ["budget_tokens"], optional: ["display"] },
   disabled: { required: [], optional: [] },
@@ -123,7 +123,7 @@ export const THINKING_SHAPES: ReadonlyMap<string, Shape> = new Map(Object.entrie
 }));
 
 /** `tool_choice` by its type. */
-export const TOOL_CHOICE_SHAPES: ReadonlyMap<string, Shape> = new Map(Object.entries({
+export const TOOL_CHOICE_SHAPES: ReadonlyMap<string, ObjectShape> = new Map(Object.entries({
   auto: { required: [], optional: ["disable_parallel_tool_use"] },
   any: { required: [], optional: ["disable_parallel_tool_use"] },
   tool: { required: ["name"], optional: ["disable_parallel_tool_use"] },
@@ -131,8 +131,8 @@ export const TOOL_CHOICE_SHAPES: ReadonlyMap<string, Shape> = new Map(Object.ent
 }));
 
 /** `output_config`. */
-export const OUTPUT_CONFIG_SHAPE: Shape = { required: [], optional: ["effort", "format"] };
+export const OUTPUT_CONFIG_SHAPE: ObjectShape = { required: [], optional: ["effort", "format"] };
 /** `metadata`. */
-export const METADATA_SHAPE: Shape = { required: [], optional: ["user_id"] };
+export const METADATA_SHAPE: ObjectShape = { required: [], optional: ["user_id"] };
 /** `cache_control`. */
-export const CACHE_CONTROL_SHAPE: Shape = { required: ["type"], optional: ["ttl"] };
+export const CACHE_CONTROL_SHAPE: ObjectShape = { required: ["type"], optional: ["ttl"] };

@@ -4,7 +4,6 @@
  * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../../domain/json.ts";
-import type { RuleSet } from "../../providers.ts";
 import {
   type ApiRules,
   isAnswered,
@@ -12,6 +11,7 @@ import {
   type KnownGood,
   objectsOf,
   RULE_GRADES,
+  type RuleSet,
   type RuleViolation,
 } from "../../rule.ts";
 import { checkResponsesRequest } from "./check.ts";
