@@ -19,7 +19,7 @@ import {
 } from "../unit/store/support.ts";
 import { writeFixture } from "../support/fixture.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { HELLO, Place, together } from "./harness.ts";
+import { HELLO, Place } from "./harness.ts";
 
 const BLOB = `start/blobs/${sha256Hex(INSTRUCTIONS)}`;
 const MANIFEST = "start/manifest.json";
@@ -168,33 +168,31 @@ Deno.test("a test that is no fixture itself has no sums, and its start/ is taken
   });
 });
 
-together("what is wrong with a session test is told from the command line", {
-  "a start/ with a gap fails the linter, and one with another sum the test": async () => {
-    await using sandbox = new Sandbox();
-    const path = await writeTest(`${sandbox.workspace}/t`);
-    flip(MANIFEST)(path);
-    const tested = await sandbox.call(["test", "--json", "t"], { cwd: sandbox.workspace });
-    assert.equal(tested.code, 2, tested.stdout + tested.stderr);
-    assert.match(tested.stdout, /start\/manifest\.json\\": it does not have the sum in fixture\.json/);
-    flip(MANIFEST)(path);
-    remove(TURN)(path);
-    sealFixture(denoFiles, path);
-    const linted = await sandbox.call(["fixture", "lint", "--json", "t"], { cwd: sandbox.workspace });
-    assert.equal(linted.code, 7, linted.stdout + linted.stderr);
-    assert.match(linted.stdout, /"code":"bad_start","path":"start\/turns\/000003\.json"/);
-  },
+Deno.test("what is wrong with a session test is told from the command line: a start/ with a gap fails the linter, and one with another sum the test", async () => {
+  await using sandbox = new Sandbox();
+  const path = await writeTest(`${sandbox.workspace}/t`);
+  flip(MANIFEST)(path);
+  const tested = await sandbox.call(["test", "--json", "t"], { cwd: sandbox.workspace });
+  assert.equal(tested.code, 2, tested.stdout + tested.stderr);
+  assert.match(tested.stdout, /start\/manifest\.json\\": it does not have the sum in fixture\.json/);
+  flip(MANIFEST)(path);
+  remove(TURN)(path);
+  sealFixture(denoFiles, path);
+  const linted = await sandbox.call(["fixture", "lint", "--json", "t"], { cwd: sandbox.workspace });
+  assert.equal(linted.code, 7, linted.stdout + linted.stderr);
+  assert.match(linted.stdout, /"code":"bad_start","path":"start\/turns\/000003\.json"/);
+});
 
-  "a prompt and instructions with a NUL byte are recorded as a test that passes": async () => {
-    await using place = new Place(() => HELLO);
-    Deno.writeTextFileSync(`${place.sandbox.workspace}/told.txt`, "Be\0brief.");
-    const folder = `${place.sandbox.directory}/kept`;
-    const called = await place.call(
-      ["run", "--json", "--new", "-s", "one", "--instructions", "@told.txt", "--record", folder, "-"],
-      { stdin: "caf\0 nul", cwd: place.sandbox.workspace },
-    );
-    assert.equal(called.code, 0, called.stdout + called.stderr);
-    assert.match(called.stdout, /"kind":"recorded".*"tested":true/);
-    const tested = await place.call(["test", folder]);
-    assert.equal(tested.code, 0, tested.stdout + tested.stderr);
-  },
+Deno.test("what is wrong with a session test is told from the command line: a prompt and instructions with a NUL byte are recorded as a test that passes", async () => {
+  await using place = new Place(() => HELLO);
+  Deno.writeTextFileSync(`${place.sandbox.workspace}/told.txt`, "Be\0brief.");
+  const folder = `${place.sandbox.directory}/kept`;
+  const called = await place.call(
+    ["run", "--json", "--new", "-s", "one", "--instructions", "@told.txt", "--record", folder, "-"],
+    { stdin: "caf\0 nul", cwd: place.sandbox.workspace },
+  );
+  assert.equal(called.code, 0, called.stdout + called.stderr);
+  assert.match(called.stdout, /"kind":"recorded".*"tested":true/);
+  const tested = await place.call(["test", folder]);
+  assert.equal(tested.code, 0, tested.stdout + tested.stderr);
 });

@@ -43,26 +43,21 @@ export function promise(
   body: (session: SessionRuns<MessagesServer>) => Promise<void>,
   { model = BOUND, differing = 0 }: { readonly model?: string; readonly differing?: number } = {},
 ): void {
-  Deno.test({
-    name,
-    sanitizeOps: true,
-    sanitizeResources: true,
-    async fn() {
-      await using server = startMessagesServer(options);
-      const tools = [ECHO];
-      await sessionRuns(server, {
-        api: messagesApi,
-        provider: "anthropic",
-        model,
-        tools,
-        knownTools: tools,
-      }, async (session) => {
-        await body(session);
-        assert.deepEqual(await session.findings(), []);
-        const unlike = session.verdicts().filter((verdict) => verdict !== "same");
-        assert.deepEqual(unlike, Array(differing).fill("differs"), "the requests fold again to their bytes");
-      });
-    },
+  Deno.test(name, async () => {
+    await using server = startMessagesServer(options);
+    const tools = [ECHO];
+    await sessionRuns(server, {
+      api: messagesApi,
+      provider: "anthropic",
+      model,
+      tools,
+      knownTools: tools,
+    }, async (session) => {
+      await body(session);
+      assert.deepEqual(await session.findings(), []);
+      const unlike = session.verdicts().filter((verdict) => verdict !== "same");
+      assert.deepEqual(unlike, Array(differing).fill("differs"), "the requests fold again to their bytes");
+    });
   });
 }
 

@@ -42,34 +42,29 @@ Deno.test("the report of deno test is counted case by case, steps and skips incl
   assert.deepEqual(tallyOfReport(""), { passed: 0, failed: [], skipped: [] });
 });
 
-Deno.test({
-  name: "the report that this Deno writes is counted",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: async () => {
-    await withDirectory(async (root) => {
-      const source = `
+Deno.test("the report that this Deno writes is counted", async () => {
+  await withDirectory(async (root) => {
+    const source = `
         Deno.test("passes", async (t) => { await t.step("a step", () => {}); });
         Deno.test("fails", () => { throw new Error("<skipped/>"); });
         Deno.test({ name: "is skipped", ignore: true, fn() {} });
       `;
-      await Deno.writeTextFile(join(root, "a_test.ts"), source);
-      const finished = await run(
-        Deno.execPath(),
-        ["test", "--no-config", "--no-check", "--junit-path=r.xml", "a_test.ts"],
-        {
-          cwd: root,
-        },
-      );
-      assert.equal(finished.code, 1);
-      const tally = tallyOfReport(await Deno.readTextFile(join(root, "r.xml")));
-      assert.deepEqual(tally, {
-        passed: 2,
-        failed: ["./a_test.ts: fails"],
-        skipped: ["./a_test.ts: is skipped"],
-      });
+    await Deno.writeTextFile(join(root, "a_test.ts"), source);
+    const finished = await run(
+      Deno.execPath(),
+      ["test", "--no-config", "--no-check", "--junit-path=r.xml", "a_test.ts"],
+      {
+        cwd: root,
+      },
+    );
+    assert.equal(finished.code, 1);
+    const tally = tallyOfReport(await Deno.readTextFile(join(root, "r.xml")));
+    assert.deepEqual(tally, {
+      passed: 2,
+      failed: ["./a_test.ts: fails"],
+      skipped: ["./a_test.ts: is skipped"],
     });
-  },
+  });
 });
 
 Deno.test("tallies add up, and where nothing may be skipped a skip is a failure", () => {
@@ -158,24 +153,19 @@ Deno.test("a binary is up to date until a source, the runtime or the binary itse
   });
 });
 
-Deno.test({
-  name: "a child process sees changed and unset variables, and is ended at its timeout",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: async () => {
-    Deno.env.set("REPRISE_GATE_TEST", "ours");
-    try {
-      const script = 'console.log(Deno.env.get("REPRISE_GATE_TEST"), Deno.env.get("OTHER"))';
-      const args = ["eval", "--no-config", script];
-      assert.equal((await run(Deno.execPath(), args)).stdout, "ours undefined\n");
-      const env = { REPRISE_GATE_TEST: undefined, OTHER: "set", NO_COLOR: "1" };
-      assert.equal((await run(Deno.execPath(), args, { env })).stdout, "undefined set\n");
-    } finally {
-      Deno.env.delete("REPRISE_GATE_TEST");
-    }
-    const hung = await run("sleep", ["60"], { timeout: 50 });
-    assert.equal(hung.code, 143);
-  },
+Deno.test("a child process sees changed and unset variables, and is ended at its timeout", async () => {
+  Deno.env.set("REPRISE_GATE_TEST", "ours");
+  try {
+    const script = 'console.log(Deno.env.get("REPRISE_GATE_TEST"), Deno.env.get("OTHER"))';
+    const args = ["eval", "--no-config", script];
+    assert.equal((await run(Deno.execPath(), args)).stdout, "ours undefined\n");
+    const env = { REPRISE_GATE_TEST: undefined, OTHER: "set", NO_COLOR: "1" };
+    assert.equal((await run(Deno.execPath(), args, { env })).stdout, "undefined set\n");
+  } finally {
+    Deno.env.delete("REPRISE_GATE_TEST");
+  }
+  const hung = await run("sleep", ["60"], { timeout: 50 });
+  assert.equal(hung.code, 143);
 });
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
