@@ -1,6 +1,6 @@
 /** The verbs around clients that are programs of their own. */
 import assert from "node:assert/strict";
-import { type Called, PROGRAM, Sandbox } from "../support/reprise.ts";
+import { type Called, denoCache, PROGRAM, Sandbox } from "../support/reprise.ts";
 import { messagesApi } from "./messages_script.ts";
 import { responsesApi } from "./script.ts";
 import type { Api, Change } from "./support.ts";
@@ -34,12 +34,10 @@ function commandOf(name: string, change: Change = {}): string[] {
 /** A sandbox whose programs find the packages. */
 class Place extends Sandbox {
   run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Called> {
-    return this.call(args, { env: { ...PACKAGES, ...env } });
+    return this.call(args, { env: { ...denoCache(), ...env } });
   }
 }
 
-const cache = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`;
-const PACKAGES = { DENO_DIR: Deno.env.get("DENO_DIR") ?? `${cache}/deno`, DENO_NO_UPDATE_CHECK: "1" };
 
 /** Records a client as a command, in front of an API that its environment names. */
 async function recorded(
@@ -92,7 +90,7 @@ Deno.test("record --upstream and serve that stand by themselves, with a client t
     const verb = place.start([...args, "--json"]);
     await verb.printed('"ready"');
     const { port } = JSON.parse(verb.stdout.split("\n")[0] as string);
-    const env = { ...PACKAGES, OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_API_KEY: "key-1" };
+    const env = { ...denoCache(), OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_API_KEY: "key-1" };
     const [command = "", ...words] = commandOf("openai");
     const options = { args: words, env: { ...place.environment(), ...env }, clearEnv: true };
     const { code, stdout, stderr } = await new Deno.Command(command, options).output();

@@ -95,9 +95,7 @@ export class Sandbox implements AsyncDisposable {
       HOME: this.directory,
       REPRISE_HOME: this.home,
       PATH: "/usr/bin:/bin",
-      ...(binary === undefined || binary === ""
-        ? { DENO_DIR: denoDirectory(), DENO_NO_UPDATE_CHECK: "1" }
-        : {}),
+      ...(binary === undefined || binary === "" ? denoCache() : {}),
     };
   }
 
@@ -172,7 +170,8 @@ export function ending(called: Called): RunEnded {
   return last;
 }
 
-function denoDirectory(): string {
+/** The variables with which a Deno whose environment is otherwise empty finds its cache. */
+export function denoCache(): Record<string, string> {
   const cache = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`;
-  return Deno.env.get("DENO_DIR") ?? `${cache}/deno`;
+  return { DENO_DIR: Deno.env.get("DENO_DIR") ?? `${cache}/deno`, DENO_NO_UPDATE_CHECK: "1" };
 }
