@@ -228,7 +228,8 @@ Deno.test("interrupt --dry-run and wrong ids stop nobody: an owner that is on an
   for (
     const [change, says] of [
       [{ host: "elsewhere" }, /runs on host elsewhere/],
-      [{ pid: 1 }, /process 1 is no writer/],
+      [{ pid: 1 }, /process 1 is not its owner: it started at another time/],
+      [{ pid: 1, identity: undefined }, /process 1 is no writer/],
       [{ pid: -1 }, /process -1 is no writer/],
     ] as const
   ) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Sandbox } from "../../support/reprise.ts";
+import { denoCache, Sandbox } from "../../support/reprise.ts";
 import {
   answer,
   message,
@@ -41,6 +41,7 @@ async function check(script: Script, env: Record<string, string> = {}, rules?: "
     // What the shell has switched off must not decide.
     env: {
       ...sandbox.environment(),
+      ...denoCache(),
       OPENAI_API_KEY: KEY,
       OPENAI_BASE_URL: server.baseUrl,
       REPRISE_REASONING_REPLAY: "0",
