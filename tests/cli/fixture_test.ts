@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import head from "../../fixtures/demo/head.json" with { type: "json" };
 import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/scene.ts";
-import { ending, PROGRAM, Sandbox } from "../support/reprise.ts";
+import { denoCache, ending, Sandbox, SOURCES } from "../support/reprise.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const FIRST = `${root}fixtures/demo/first`;
@@ -62,34 +62,22 @@ Deno.test("the same fixture gives byte-identical files in another directory, hom
   }
 });
 
-// A compiled binary's permissions are fixed: this is a matter of the sources.
-if (PROGRAM.length > 1) {
-  Deno.test("a played fixture needs no network: it runs with the network denied", async () => {
-    await using sandbox = new Sandbox();
-    const denied = PROGRAM.flatMap((word) =>
-      word === "-A"
-        ? [
-          "--allow-read",
-          "--allow-write",
-          "--allow-env",
-          "--allow-sys",
-          "--allow-run",
-          "--deny-net",
-          "--no-prompt",
-        ]
-        : [word]
-    );
-    const [command, ...before] = denied;
-    const { code, stderr } = await new Deno.Command(command as string, {
-      args: [...before, "run", "--fixture", FIRST, "--json", "Go"],
-      cwd: sandbox.workspace,
-      clearEnv: true,
-      env: sandbox.environment(),
-      stdin: "null",
-    }).output();
-    assert.equal(code, 0, new TextDecoder().decode(stderr));
-  });
-}
+// A compiled binary's permissions are fixed: this is a matter of the sources, whatever program is under test.
+Deno.test("a played fixture needs no network: it runs with the network denied", async () => {
+  await using sandbox = new Sandbox();
+  const allowed = ["read", "write", "env", "sys", "run"].map((name) => `--allow-${name}`);
+  const [command = "", ...before] = SOURCES.flatMap((word) =>
+    word === "-A" ? [...allowed, "--deny-net", "--no-prompt"] : [word]
+  );
+  const { code, stderr } = await new Deno.Command(command, {
+    args: [...before, "run", "--fixture", FIRST, "--json", "Go"],
+    cwd: sandbox.workspace,
+    clearEnv: true,
+    env: { ...sandbox.environment(), ...denoCache() },
+    stdin: "null",
+  }).output();
+  assert.equal(code, 0, new TextDecoder().decode(stderr));
+});
 
 Deno.test("a folder that is no fixture is refused before anything is written", async () => {
   await using sandbox = new Sandbox();

@@ -10,10 +10,10 @@ import type { RunEnded, RunEvent } from "../../src/run/events.ts";
 const root = new URL("../../", import.meta.url).pathname;
 const binary = Deno.env.get("REPRISE_BIN");
 
-/** The command line in front of the program's own arguments. */
-export const PROGRAM: readonly string[] = binary === undefined || binary === ""
-  ? [Deno.execPath(), "run", "-A", "--quiet", `${root}main.ts`]
-  : [binary];
+/** The sources as a command line, in front of the program's own arguments. */
+export const SOURCES: readonly string[] = [Deno.execPath(), "run", "-A", "--quiet", `${root}main.ts`];
+/** The program under test: the binary where one is named, or else the sources. */
+export const PROGRAM: readonly string[] = binary === undefined || binary === "" ? SOURCES : [binary];
 
 /** How a call ended. */
 export interface Called {
@@ -95,7 +95,7 @@ export class Sandbox implements AsyncDisposable {
       HOME: this.directory,
       REPRISE_HOME: this.home,
       PATH: "/usr/bin:/bin",
-      ...(binary === undefined || binary === "" ? denoCache() : {}),
+      ...(PROGRAM === SOURCES ? denoCache() : {}),
     };
   }
 
