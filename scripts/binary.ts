@@ -14,19 +14,43 @@ import { runScript, say } from "./terminal.ts";
 const INPUTS = ["main.ts", "deno.json", "deno.lock", "src", "scripts/compile", "scripts/process.ts"];
 
 async function main(root: string): Promise<number> {
-  const out = join(root, "dist", Deno.build.os === "windows" ? "reprise.exe" : "reprise");
-  const stamp = join(root, "dist", "reprise.stamp");
-  Deno.mkdirSync(join(root, "dist"), { recursive: true });
+  const dist = join(root, "dist");
+  Deno.mkdirSync(dist, { recursive: true });
   // Suites that run side by side need the same binary: one builds it, the others wait.
-  using lock = Deno.openSync(join(root, "dist", "reprise.lock"), { create: true, write: true });
+  using lock = Deno.openSync(join(dist, "reprise.lock"), { create: true, write: true });
   await lock.lock(true);
+  const out = join(dist, Deno.build.os === "windows" ? "reprise.exe" : "reprise");
+  await buildIfStale({ root, out, stamp: join(dist, "reprise.stamp"), inputsOf: root, say });
+  return 0;
+}
+
+/** What to build, and where it is noted what it was built from. */
+export interface StampedBuild {
+  /** The directory of the `main.ts` to build. */
+  readonly root: string;
+  readonly out: string;
+  readonly stamp: string;
+  /** The checkout whose files are the inputs. */
+  readonly inputsOf: string;
+  /** A further input. */
+  readonly salt?: string;
+  readonly say: (line: string) => void;
+}
+
+/**
+ * Builds a binary for this machine unless its stamp says that it is up to date.
+ *
+ * @throws {RepriseError} as {@linkcode build} does.
+ */
+export async function buildIfStale(
+  { root, out, stamp, inputsOf, salt = "", say }: StampedBuild,
+): Promise<void> {
   const configured = Deno.env.get("DENORT_BIN") ?? "";
   const runtimeFromNpm = configured === "" && hostTarget() === "linux-x64";
-  const inputs = hashOfInputs(root, runtimeFromNpm ? "npm" : `official ${configured}`);
-  if (isUpToDate(stamp, inputs, out)) return 0;
+  const inputs = hashOfInputs(inputsOf, `${runtimeFromNpm ? "npm" : `official ${configured}`} ${salt}`);
+  if (isUpToDate(stamp, inputs, out)) return;
   await build({ root, out, target: null, runtimeFromNpm, say });
   writeStamp(stamp, inputs, out);
-  return 0;
 }
 
 /** One hash of all that the binary is made from: the sources, our Deno and `runtime`, a name for the runtime. */

@@ -38,7 +38,6 @@ class Place extends Sandbox {
   }
 }
 
-
 /** Records a client as a command, in front of an API that its environment names. */
 async function recorded(
   place: Place,

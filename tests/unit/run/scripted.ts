@@ -17,7 +17,7 @@ import { DIALECTS } from "../../support/responses_server/dialect.ts";
 import { answerEvents } from "../../support/responses_server/events.ts";
 import { Mint } from "../../support/responses_server/mint.ts";
 import type { ScriptedResponse } from "../../support/responses_server/script.ts";
-import { encodeEvents } from "../../support/responses_server/writing.ts";
+import { encodeEvents } from "../../support/responses_server/events.ts";
 
 /** The played exchanges of scripted answers. */
 export function exchanges(script: readonly ScriptedResponse[]): PlayedAnswer[] {
