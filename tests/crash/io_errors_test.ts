@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import * as z from "zod";
 import { type ErrorCode, RepriseError } from "../../src/domain/errors.ts";
 import type { Turn } from "../../src/domain/turn.ts";
 import { executeRun } from "../../src/run/loop.ts";
@@ -8,26 +7,20 @@ import { turnPath } from "../../src/store/layout.ts";
 import { readSession } from "../../src/store/read/session.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
 import { finishText } from "../../src/tools/output.ts";
-import type { Tool } from "../../src/tools/tool.ts";
 import { wrongAfter } from "./aftermath.ts";
 import { scaled } from "./scale.ts";
 import { type Scenario, SCENARIOS } from "./scenarios.ts";
 import { homeOf, ID, pathsOf, type Place } from "./sessions.ts";
 import { withDirectory } from "./trace.ts";
 import { answer, functionCall, message, reasoning } from "../support/responses_server/script.ts";
-import { scripted } from "../unit/run/scripted.ts";
+import { readTool, scripted } from "../unit/run/scripted.ts";
 import { type Operation, spyFiles, systemError } from "../unit/store/spy_files.ts";
 import { portsOn } from "../unit/store/support.ts";
 
-const LARGE: Tool = {
-  name: "large",
-  description: "Says a lot",
-  parameters: { type: "object", properties: {}, required: [], additionalProperties: true },
-  shape: z.looseObject({}) as unknown as Tool["shape"],
-  group: "read",
-  subject: () => ({ tool: "large", group: "read", target: { kind: "none" } }),
-  run: (args) => Promise.resolve(finishText({ status: "ok", text: `${args.word} `.repeat(500) }, 800)),
-};
+const LARGE = readTool(
+  "large",
+  (args) => Promise.resolve(finishText({ status: "ok", text: `${args.word} `.repeat(500) }, 800)),
+);
 
 const CALLS = [
   answer([reasoning(), functionCall("large", { word: "a" }), functionCall("large", { word: "b" })]),

@@ -1,8 +1,6 @@
 /** Refusals in words that are not known: one retry without reasoning, and a notice only where that helped. */
 import assert from "node:assert/strict";
-import * as z from "zod";
 import { RepriseError } from "../../../src/domain/errors.ts";
-import type { Tool } from "../../../src/tools/tool.ts";
 import {
   answer,
   message,
@@ -21,19 +19,11 @@ import {
   UNKNOWN_WORDS,
 } from "../../support/responses_server/refusing.ts";
 import { type Ran, type RefusedSession, refusedSession } from "./refusing.ts";
+import { ECHO } from "./scripted.ts";
 
 const TWO = answer([reasoning("one"), reasoning("two"), message("Done.")]);
 const DONE = answer([message("Done.")]);
 
-const ECHO: Tool = {
-  name: "echo",
-  description: "echo",
-  parameters: { type: "object", properties: {}, required: [], additionalProperties: true },
-  shape: z.looseObject({}) as unknown as Tool["shape"],
-  group: "read",
-  subject: () => ({ tool: "echo", group: "read", target: { kind: "none" } }),
-  run: (args) => Promise.resolve({ status: "ok", output: String(args.text) }),
-};
 const TOOLS = { tools: [ECHO], knownTools: [ECHO] };
 
 /** Number of reasoning items in each request of a run. */

@@ -1,8 +1,6 @@
 /** Refusals that are not about reasoning: an unknown member, a call without its output. */
 import assert from "node:assert/strict";
-import * as z from "zod";
 import type { JsonObject } from "../../../src/domain/json.ts";
-import type { Tool } from "../../../src/tools/tool.ts";
 import {
   answer,
   message,
@@ -13,16 +11,7 @@ import {
 import { functionCall, rawItem, type ScriptedResponse } from "../../support/responses_server/script.ts";
 import { REFUSAL_SHAPES, type RefusalShape, refuse } from "../../support/responses_server/refusing.ts";
 import { refusedSession } from "./refusing.ts";
-
-const ECHO: Tool = {
-  name: "echo",
-  description: "echo",
-  parameters: { type: "object", properties: {}, required: [], additionalProperties: true },
-  shape: z.looseObject({}) as unknown as Tool["shape"],
-  group: "read",
-  subject: () => ({ tool: "echo", group: "read", target: { kind: "none" } }),
-  run: (args) => Promise.resolve({ status: "ok", output: String(args.text) }),
-};
+import { ECHO } from "./scripted.ts";
 
 /** A hosted tool's item with a member that another server of its kind does not know. */
 const SEARCHED = answer([
