@@ -2,23 +2,11 @@ import assert from "node:assert/strict";
 import head from "../../fixtures/demo/head.json" with { type: "json" };
 import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/scene.ts";
 import { denoCache, ending, Sandbox, SOURCES } from "../support/reprise.ts";
+import { textsBelow } from "../support/files.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const FIRST = `${root}fixtures/demo/first`;
 const SECOND = `${root}fixtures/demo/second`;
-
-/** Every file of a session but the lock, by name, as text. */
-function filesOf(sandbox: Sandbox, session: string): Map<string, string> {
-  const files = new Map<string, string>();
-  const walk = (directory: string, prefix: string) => {
-    for (const { name, isDirectory } of Deno.readDirSync(directory)) {
-      if (isDirectory) walk(`${directory}/${name}`, `${prefix}${name}/`);
-      else if (name !== "lock") files.set(`${prefix}${name}`, Deno.readTextFileSync(`${directory}/${name}`));
-    }
-  };
-  walk(`${sandbox.home}/sessions/${session}`, "");
-  return files;
-}
 
 async function playBoth(
   sandbox: Sandbox,
@@ -33,7 +21,7 @@ async function playBoth(
     const called = await sandbox.call(args, { env, cwd });
     assert.equal(called.code, 0, called.stdout + called.stderr);
   }
-  return filesOf(sandbox, "demo");
+  return textsBelow(`${sandbox.home}/sessions/demo`, "lock");
 }
 
 Deno.test("the same fixture gives byte-identical files in another directory, home, time zone, locale and environment", async () => {

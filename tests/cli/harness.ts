@@ -4,9 +4,9 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { filesBelow } from "../../src/cli/test/files.ts";
 import { seal } from "../../src/domain/seal.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
+import { bytesBelow } from "../support/files.ts";
 import { type Called, type CallOptions, events, Sandbox, type Started } from "../support/reprise.ts";
 import {
   answer,
@@ -103,8 +103,7 @@ export function begun(script: Script, make: (place: Place) => Promise<void>): ()
   const fill = async () => {
     await using place = new Place(script);
     await make(place);
-    const { home } = place.sandbox;
-    return new Map(filesBelow(home).map((name) => [name, Deno.readFileSync(`${home}/${name}`)]));
+    return bytesBelow(place.sandbox.home);
   };
   return async () => {
     made ??= fill();

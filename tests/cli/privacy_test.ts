@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { answer, message } from "../support/responses_server.ts";
 import { httpError } from "../support/responses_server/faults.ts";
 import { assertError, HELLO, KEY, MODEL, Place, readsThenAnswers } from "./harness.ts";
+import { textsBelow } from "../support/files.ts";
 
 const BINARY = Deno.env.get("REPRISE_BIN") || undefined;
 
@@ -13,12 +14,6 @@ function modes(directory: string): (readonly [string, string])[] {
     const mode = ((Deno.statSync(path).mode ?? 0) & 0o777).toString(8);
     return [[path, mode] as const, ...entry.isDirectory ? modes(path) : []];
   });
-}
-
-/** The content of every file below `directory`. */
-function contents(directory: string): Map<string, string> {
-  const paths = modes(directory).map(([path]) => path).filter((path) => Deno.statSync(path).isFile);
-  return new Map(paths.map((path) => [path, Deno.readTextFileSync(path)]));
 }
 
 function privateUnder(umask: string) {
@@ -154,7 +149,7 @@ Deno.test("the key goes to its server and nowhere else: a run that fails to conn
 });
 
 function assertNowhere(place: Place, outputs: readonly string[], key = KEY): void {
-  const files = contents(place.sandbox.home);
+  const files = textsBelow(place.sandbox.home);
   assert.ok(files.size > 0);
   const holding = [...files].filter(([, text]) => text.includes(key)).map(([path]) => path);
   assert.deepEqual(holding, []);

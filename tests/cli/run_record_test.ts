@@ -16,6 +16,7 @@ import { answer, rateLimited, reasoning, type Script } from "../support/response
 import { functionCall } from "../support/responses_server/script.ts";
 import { httpError } from "../support/responses_server/faults.ts";
 import { assertError, HELLO, KEY, Place, READS_A } from "./harness.ts";
+import { bytesBelow } from "../support/files.ts";
 
 /** A secret of the environment, without any letter that JSON escapes. */
 const CANARY = "canary-5be2c1d90f7a43e8";
@@ -23,25 +24,12 @@ const CANARY = "canary-5be2c1d90f7a43e8";
 const TIMES = ["at", "prev", "sum"];
 const WORDS = "Look around";
 
-/** Every file below a directory but locks, by its path. */
-function filesOf(directory: string): Map<string, Uint8Array> {
-  const files = new Map<string, Uint8Array>();
-  const walk = (path: string, prefix: string) => {
-    for (const { name, isDirectory } of Deno.readDirSync(path)) {
-      if (isDirectory) walk(`${path}/${name}`, `${prefix}${name}/`);
-      else if (name !== "lock") files.set(`${prefix}${name}`, Deno.readFileSync(`${path}/${name}`));
-    }
-  };
-  walk(directory, "");
-  return files;
-}
-
 /** Plays the one step of `fixture` twice: as a process in `sandbox`, and as a step of a test, for what it asks. */
 async function play(fixture: string, sandbox: Sandbox) {
   const step = readSessionFile(denoFiles, fixture, checkStepArguments).steps[0] as SessionStep;
   const [verb = "", ...args] = step.args;
   const id = args[args.indexOf("-s") + 1];
-  if (filesOf(fixture).has("start/manifest.json")) {
+  if (bytesBelow(fixture, "lock").has("start/manifest.json")) {
     await copyTo(`${fixture}/start`, `${sandbox.home}/sessions/${id}`);
   }
   const called = await sandbox.call([verb, "--json", "--fixture", fixture, ...args], {
@@ -57,7 +45,7 @@ async function play(fixture: string, sandbox: Sandbox) {
 }
 
 async function copyTo(from: string, to: string): Promise<void> {
-  for (const [name, bytes] of filesOf(from)) {
+  for (const [name, bytes] of bytesBelow(from, "lock")) {
     const path = `${to}/${name}`;
     await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true, mode: 0o700 });
     await Deno.writeFile(path, bytes, { mode: 0o600 });
@@ -128,7 +116,7 @@ Deno.test("a recorded run is a fixture that plays anywhere, without the tools, t
   const { file, ...big } = JSON.parse(Deno.readTextFileSync(`${first}/tools.json`)).calls[2].full;
   assert.deepEqual([file, big], ["tools/0001", {}]);
   assert.match(Deno.readTextFileSync(`${first}/${file}`), /^1\n2\n[^]*\n20000$/m);
-  for (const [name, bytes] of filesOf(first)) {
+  for (const [name, bytes] of bytesBelow(first, "lock")) {
     const shown = new TextDecoder().decode(bytes);
     assert.ok(!shown.includes(place.sandbox.directory), `${name} holds a path of the machine`);
   }
@@ -181,7 +169,7 @@ Deno.test("a recorded run is a fixture that plays anywhere, without the tools, t
   assert.equal(ending(played.called).text, "Alpha.");
   assert.deepEqual(played.asked.map(({ body }) => sha256Hex(body)), sentSums(one));
   const timeless = (folder: string) =>
-    [...filesOf(folder)].filter(([name]) => !/^(fixture\.json|expect\/.*)$/.test(name)).map(
+    [...bytesBelow(folder, "lock")].filter(([name]) => !/^(fixture\.json|expect\/.*)$/.test(name)).map(
       ([name, bytes]) => {
         const shown = new TextDecoder().decode(bytes).replace(/"at_ms": [\d.]+/, "");
         return [name, shown.replace(/"chunks": \[[^]*?\n {2}\]/, "")];
@@ -200,7 +188,7 @@ Deno.test("a recorded run is a fixture that plays anywhere, without the tools, t
   );
   assert.equal(called.code, 0, called.stdout + called.stderr);
   const values = [{ name: "canary", value: CANARY }, { name: "key", value: KEY }];
-  for (const [name, bytes] of filesOf(folder)) assert.deepEqual(leaksIn(bytes, values), [], name);
+  for (const [name, bytes] of bytesBelow(folder, "lock")) assert.deepEqual(leaksIn(bytes, values), [], name);
   assert.ok(JSON.parse(Deno.readTextFileSync(`${folder}/fixture.json`)).redactions !== undefined);
   await using there = new Sandbox();
   const played = await play(folder, there);
@@ -215,7 +203,7 @@ Deno.test("a recorded run is a fixture that plays anywhere, without the tools, t
   assertError(again, { code: "secret_left", exit: 7, says: /start\/.*OPENAI_CANARY_TOKEN/ });
   assert.equal(ending(again).state, "completed");
   assert.equal(place.sandbox.turns("one").at(-1).events.at(-1).exit_code, 0);
-  assert.deepEqual([...filesOf(later).keys()], [], "nothing that could be taken for a fixture");
+  assert.deepEqual([...bytesBelow(later, "lock").keys()], [], "nothing that could be taken for a fixture");
 });
 
 Deno.test("a recorded run is a fixture that plays anywhere, without the tools, the workspace and the network: a secret that names a new session is replaced first, in whatever letters; one in a given name is refused", async () => {
@@ -227,7 +215,7 @@ Deno.test("a recorded run is a fixture that plays anywhere, without the tools, t
   assert.equal(called.code, 0, called.stdout + called.stderr);
   const told = events(called).find((event) => event.type === "notice" && event.kind === "recorded");
   assert.deepEqual([told?.tested, Number(told?.secrets) > 0], [true, true]);
-  for (const [name, bytes] of filesOf(folder)) {
+  for (const [name, bytes] of bytesBelow(folder, "lock")) {
     assert.ok(!`${name} ${new TextDecoder().decode(bytes)}`.toLowerCase().includes("canary5be2"), name);
   }
   const other = `${place.sandbox.directory}/other`;

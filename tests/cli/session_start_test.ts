@@ -1,7 +1,6 @@
 /** `start/` of a session test: what the linter says about it, and that no test is played with another one. */
 import assert from "node:assert/strict";
 import { lintStart } from "../../src/cli/fixture/lint.ts";
-import { filesBelow } from "../../src/cli/test/files.ts";
 import { playTest } from "../../src/cli/test/runner.ts";
 import { requireSealedStart } from "../../src/cli/test/scratch.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
@@ -20,6 +19,7 @@ import {
 import { writeFixture } from "../support/fixture.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { HELLO, Place } from "./harness.ts";
+import { bytesBelow } from "../support/files.ts";
 
 const BLOB = `start/blobs/${sha256Hex(INSTRUCTIONS)}`;
 const MANIFEST = "start/manifest.json";
@@ -30,8 +30,8 @@ async function writeTest(path: string): Promise<string> {
   await withHome(async (home) => {
     await newSession(testPorts(), home);
     const session = `${home.sessions}/${ID}`;
-    for (const name of filesBelow(session).filter((name) => name !== "lock")) {
-      writeNewFile(denoFiles, `${path}/start/${name}`, Deno.readFileSync(`${session}/${name}`));
+    for (const [name, bytes] of bytesBelow(session, "lock")) {
+      writeNewFile(denoFiles, `${path}/start/${name}`, bytes);
       Deno.chmodSync(`${path}/start/${name}`, 0o644);
     }
   });

@@ -8,6 +8,7 @@ import { readFixture } from "../../../src/fixture/read.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import type { Called, Started } from "../../support/reprise.ts";
 import { HELLO, KEY, MODEL, Place } from "../../cli/harness.ts";
+import { textsBelow } from "../../support/files.ts";
 
 /** A secret of the shell that no list of variables names. */
 const CANARY = "canary-4f1d0c7ea9-of-the-shell";
@@ -41,15 +42,13 @@ async function recorder(
   return [started, `http://127.0.0.1:${lines(started.stdout)[0].port}`];
 }
 
-function contents(path: string): string {
-  return [...Deno.readDirSync(path)].map(({ name, isDirectory }) =>
-    isDirectory ? contents(`${path}/${name}`) : Deno.readTextFileSync(`${path}/${name}`)
-  ).join("\n");
-}
-
 function assertClean(out: string, { stdout, stderr }: Pick<Called, "stdout" | "stderr">): void {
   for (const secret of [KEY, CANARY, btoa(CANARY).slice(0, -4)]) {
-    assert.equal(`${contents(out)}${stdout}${stderr}`.includes(secret), false, secret);
+    assert.equal(
+      `${[...textsBelow(out).values()].join("\n")}${stdout}${stderr}`.includes(secret),
+      false,
+      secret,
+    );
   }
 }
 

@@ -7,6 +7,7 @@ import { events, Sandbox } from "../../support/reprise.ts";
 import { answer } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
 import { assertError, HELLO, Place, READS_A } from "../../cli/harness.ts";
+import { textsBelow } from "../../support/files.ts";
 
 const SESSIONS = new URL("../../sessions/", import.meta.url).pathname;
 const WHOLE = `${SESSIONS}read`;
@@ -255,19 +256,19 @@ Deno.test("--update makes the folder what the session is, and never touches what
   const directory = `${sandbox.directory}/kept`;
   await playsCommand(directory, "pwd");
   Deno.symlinkSync("file", `${directory}/workspace/deep/link`);
-  const before = contents(directory);
+  const before = textsBelow(directory);
   for (const args of [["test"], ["test", "--update"], ["fixture", "seal"]]) {
     const called = await sandbox.call([...args, directory]);
     assert.equal(called.code, 2, args.join(" ") + called.stdout + called.stderr);
     assert.match(called.stdout + called.stderr, /workspace\/deep\/link": it is a link[^]*hint: Put a copy/);
   }
-  assert.deepEqual(contents(directory), before);
+  assert.deepEqual(textsBelow(directory), before);
   // In a place that no play looks into, it is found before the first file is rewritten.
   Deno.renameSync(`${directory}/workspace/deep/link`, `${directory}/link`);
   const called = await sandbox.call(["test", "--update", directory]);
   assert.equal(called.code, 2, called.stdout);
   assert.match(called.stdout, /kept\/link": it is a link/);
-  assert.deepEqual(contents(directory), before);
+  assert.deepEqual(textsBelow(directory), before);
 });
 
 Deno.test("--update makes the folder what the session is, and never touches what it promises: a session that ends otherwise stays a failure, and nothing is rewritten", async () => {
@@ -367,11 +368,6 @@ Deno.test("a step is told, and told of, by where it is played: what the disk ref
   assert.equal(called.code, 14, called.stdout);
   assert.match(called.stdout, /Cannot create a scratch directory.*nowhere"/);
 });
-
-/** Every file of a folder, and what is in it. */
-function contents(directory: string): Map<string, string> {
-  return new Map(filesBelow(directory).map((name) => [name, Deno.readTextFileSync(`${directory}/${name}`)]));
-}
 
 /** True once the run of the step has begun, which then waits for the rest of an answer. */
 function hangs(temporary: string): boolean {

@@ -11,6 +11,7 @@ import { scaled } from "../../crash/scale.ts";
 import { WITHOUT_BINARY, withServer } from "./listening.ts";
 import { Sandbox } from "../../support/reprise.ts";
 import { Dice } from "../../unit/fold/dice.ts";
+import { bytesBelow } from "../../support/files.ts";
 
 /** A secret by where it comes from. */
 interface Canary {
@@ -72,15 +73,6 @@ function insideOfBase64(value: string, before: number): string {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value, "utf8")]);
   const whole = bytes.length - bytes.length % 3;
   return bytes.subarray(0, whole).toString("base64").slice(before === 0 ? 0 : 4);
-}
-
-/** The content of every file below `directory`, by its path. */
-function* filesBelow(directory: string): Generator<readonly [path: string, bytes: Uint8Array]> {
-  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
-    const path = `${directory}/${name}`;
-    if (isDirectory) yield* filesBelow(path);
-    else yield [path, Deno.readFileSync(path)];
-  }
 }
 
 const FLOWS = scaled(40, 200);
@@ -242,7 +234,7 @@ async function recordFlows(batch: number): Promise<void> {
     );
     assert.equal(called.code, 0, called.stderr.slice(-2000));
     assert.equal([...Deno.readDirSync(`${out}/exchanges`)].length, flows.length, "every flow was published");
-    assertNone(canaries, [...filesBelow(out), ...outputs(called)], `batch ${batch}`);
+    assertNone(canaries, [...bytesBelow(out), ...outputs(called)], `batch ${batch}`);
   } finally {
     // Not shutdown(), which waits for answers that a failing test may never end.
     stop.abort();
@@ -264,7 +256,7 @@ async function recordRun(number: number): Promise<void> {
   const called = await place.call(["run", "--record", out, `Look at a.txt: ${said()}`], { env });
   assert.equal(called.code, 0, called.stderr.slice(-2000));
   const key = { name: "OPENAI_API_KEY", value: String(place.env.OPENAI_API_KEY) };
-  const files = [...filesBelow(out)];
+  const files = [...bytesBelow(out)];
   assert.ok(files.some(([path]) => path.endsWith("tools.json")), "the results of the tools are kept");
   assertNone([...environment, key], [...files, ...outputs(called)], `run ${number}`);
 }
