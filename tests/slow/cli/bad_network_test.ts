@@ -118,52 +118,49 @@ Deno.test("an answer other than 200 has the exit code of its kind: 401 is exit 8
   assert.ok(!called.stdout.includes("sk-wrong"));
 });
 
-Deno.test(
-  "an answer other than 200 has the exit code of its kind: 403 is exit 8",
-  ends(httpError(403, { message: "Country not supported." }), {
+for (
+  const [name, response, expected] of [
+    ["403 is exit 8", httpError(403, { message: "Country not supported." }), {
     code: "unauthorized",
     exit: 8,
     says: /403/,
-  }),
-);
-
-Deno.test(
-  "an answer other than 200 has the exit code of its kind: 404 is exit 13",
-  ends(httpError(404, { message: "No such model.", code: "model_not_found" }), {
+    }],
+    ["404 is exit 13", httpError(404, { message: "No such model.", code: "model_not_found" }), {
     code: "request_refused",
     exit: 13,
     says: /No such model/,
-  }),
-);
-
-Deno.test(
-  "an answer other than 200 has the exit code of its kind: a spent quota is exit 9 after one request",
-  ends(quotaExhausted(), {
+    }],
+    ["a spent quota is exit 9 after one request", quotaExhausted(), {
     code: "quota_exhausted",
     exit: 9,
     says: /quota/,
-  }),
-);
-
-Deno.test(
-  "an answer other than 200 has the exit code of its kind: 429 without an end is exit 9 after three requests",
-  ends(rateLimited({ retryAfter: "0" }), {
+    }],
+    ["429 without an end is exit 9 after three requests", rateLimited({ retryAfter: "0" }), {
     code: "rate_limited",
     exit: 9,
     says: /429/,
     requests: 3,
-  }),
-);
-
-Deno.test(
-  "an answer other than 200 has the exit code of its kind: 500 without an end is exit 10 after three requests",
-  ends(serverError(), {
+    }],
+    ["500 without an end is exit 10 after three requests", serverError(), {
     code: "provider_failed",
     exit: 10,
     says: /500/,
     requests: 3,
-  }),
-);
+    }],
+    [
+      "400 for the context window is exit 11",
+      httpError(400, { message: "Your input exceeds the context window.", code: "context_length_exceeded" }),
+      { code: "context_overflow", exit: 11 },
+    ],
+    [
+      "any other 400 is exit 13 with the API's words",
+      httpError(400, { message: "Unsupported parameter: 'x'.", code: "unsupported_parameter" }),
+      { code: "request_refused", exit: 13, says: /Unsupported parameter/ },
+    ],
+  ] as const
+) {
+  Deno.test(`an answer other than 200 has the exit code of its kind: ${name}`, ends(response, expected));
+}
 
 Deno.test("an answer other than 200 has the exit code of its kind: 429, then 500, then an answer completes and tells both retries", async () => {
   await using place = new Place([rateLimited({ retryAfter: "0" }), serverError(), HELLO]);
@@ -178,99 +175,59 @@ Deno.test("an answer other than 200 has the exit code of its kind: 429, then 500
   assert.equal(new Set(place.server.requests.map(({ text }) => text)).size, 1, "the same bytes each time");
 });
 
-Deno.test(
-  "an answer other than 200 has the exit code of its kind: 400 for the context window is exit 11",
-  ends(
-    httpError(400, { message: "Your input exceeds the context window.", code: "context_length_exceeded" }),
-    { code: "context_overflow", exit: 11 },
-  ),
-);
-
-Deno.test(
-  "an answer other than 200 has the exit code of its kind: any other 400 is exit 13 with the API's words",
-  ends(
-    httpError(400, { message: "Unsupported parameter: 'x'.", code: "unsupported_parameter" }),
-    { code: "request_refused", exit: 13, says: /Unsupported parameter/ },
-  ),
-);
-
 const OVERLOADED = { code: "server_is_overloaded", message: "Overloaded, try later" };
 const TOO_LONG = { code: "context_length_exceeded", message: "Too long" };
 
-Deno.test(
-  "a stream that goes wrong has the exit code of its kind: response.failed alone is exit 10",
-  ends(answer([], { end: { kind: "failed", error: OVERLOADED } }), {
+for (
+  const [name, response, expected] of [
+    ["response.failed alone is exit 10", answer([], { end: { kind: "failed", error: OVERLOADED } }), {
     code: "provider_failed",
     exit: 10,
     says: /Overloaded/,
-  }),
-);
-
-Deno.test(
-  "a stream that goes wrong has the exit code of its kind: an error event with response.failed behind it is exit 10",
-  ends(
+    }],
+    [
+      "an error event with response.failed behind it is exit 10",
     answer([], { end: { kind: "error_then_failed", error: OVERLOADED } }),
     { code: "provider_failed", exit: 10, says: /Overloaded/ },
-  ),
-);
-
-Deno.test(
-  "a stream that goes wrong has the exit code of its kind: a flat error event with nothing behind it is exit 10",
-  ends(
+    ],
+    [
+      "a flat error event with nothing behind it is exit 10",
     answer([], { end: { kind: "error", error: OVERLOADED } }),
     { code: "provider_failed", exit: 10, says: /Overloaded/ },
-  ),
-);
-
-Deno.test(
-  "a stream that goes wrong has the exit code of its kind: a quota that is spent in the stream is exit 9",
-  ends(
+    ],
+    [
+      "a quota that is spent in the stream is exit 9",
     answer([], { end: { kind: "failed", error: { code: "insufficient_quota", message: "No credit" } } }),
     { code: "quota_exhausted", exit: 9 },
-  ),
-);
-
-Deno.test(
-  "a stream that goes wrong has the exit code of its kind: a context overflow in the stream is exit 11",
-  ends(
+    ],
+    [
+      "a context overflow in the stream is exit 11",
     answer([], { end: { kind: "failed", error: TOO_LONG } }),
     { code: "context_overflow", exit: 11 },
-  ),
-);
-
-Deno.test(
-  "a stream that goes wrong has the exit code of its kind: bytes that are not UTF-8 are exit 10",
-  ends(invalidUtf8(), {
+    ],
+    ["bytes that are not UTF-8 are exit 10", invalidUtf8(), {
     code: "bad_stream",
     exit: 10,
     says: /UTF-8/,
-  }),
-);
-
-Deno.test(
-  "a stream that goes wrong has the exit code of its kind: a line over the cap is exit 10",
-  ends(endlessLine(OVER_THE_CAP), {
+    }],
+    ["a line over the cap is exit 10", endlessLine(OVER_THE_CAP), {
     code: "bad_stream",
     exit: 10,
     says: /67108864|64 MiB/,
-  }),
-);
-
-Deno.test(
-  "a stream that goes wrong has the exit code of its kind: a response cut by max_output_tokens is exit 6 and says why",
-  ends(
+    }],
+    [
+      "a response cut by max_output_tokens is exit 6 and says why",
     answer([message("Half")], { end: { kind: "incomplete", reason: "max_output_tokens" } }),
     { code: "incomplete", exit: 6, says: /max_output_tokens/ },
-  ),
-);
-
-Deno.test(
-  "a stream that goes wrong has the exit code of its kind: a refusal is exit 6",
-  ends(answer([message("I will not.", { refusal: true })]), {
+    ],
+    ["a refusal is exit 6", answer([message("I will not.", { refusal: true })]), {
     code: "refused",
     exit: 6,
-  }),
-);
+    }],
+  ] as const
+) {
+  Deno.test(`a stream that goes wrong has the exit code of its kind: ${name}`, ends(response, expected));
+}
 
 Deno.test("a stream that goes wrong has the exit code of its kind: silence longer than the idle timeout is exit 10", async () => {
   await using place = new Place([answer([message("Hello.")], { end: { kind: "stall" } })]);

@@ -18,7 +18,6 @@ import {
 } from "../../cli/changes.ts";
 
 const EXIT_OF = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-const AND_GO_ON = [[], ["And now?"]] as const;
 /** A command that is stopped is gone within its grace of two seconds; a busy machine gets more. */
 const STOPPED_WITHIN_MS = 8000;
 
@@ -78,35 +77,19 @@ function stopped(signal: keyof typeof EXIT_OF, kind: "plain" | "stubborn", promp
   };
 }
 
-Deno.test(
-  "a signal while a command runs ends the run, and all that the command started: SIGINT, a command that listens",
-  stopped("SIGINT", "plain", AND_GO_ON[0]),
-);
-
-Deno.test(
-  "a signal while a command runs ends the run, and all that the command started: SIGTERM, a command that listens",
-  stopped("SIGTERM", "plain", AND_GO_ON[1]),
-);
-
-Deno.test(
-  "a signal while a command runs ends the run, and all that the command started: SIGHUP, a command that listens",
-  stopped("SIGHUP", "plain", AND_GO_ON[0]),
-);
-
-Deno.test(
-  "a signal while a command runs ends the run, and all that the command started: SIGINT, a command that ignores signals and forks",
-  stopped("SIGINT", "stubborn", AND_GO_ON[1]),
-);
-
-Deno.test(
-  "a signal while a command runs ends the run, and all that the command started: SIGTERM, a command that ignores signals and forks",
-  stopped("SIGTERM", "stubborn", AND_GO_ON[0]),
-);
-
-Deno.test(
-  "a signal while a command runs ends the run, and all that the command started: SIGHUP, a command that ignores signals and forks",
-  stopped("SIGHUP", "stubborn", AND_GO_ON[1]),
-);
+for (
+  const [signal, kind, prompt] of [
+    ["SIGINT", "plain", []],
+    ["SIGTERM", "plain", ["And now?"]],
+    ["SIGHUP", "plain", []],
+    ["SIGINT", "stubborn", ["And now?"]],
+    ["SIGTERM", "stubborn", []],
+    ["SIGHUP", "stubborn", ["And now?"]],
+  ] as const
+) {
+  const name = `${signal} while a command runs ends the run, and all that the ${kind} command started`;
+  Deno.test(name, stopped(signal, kind, prompt));
+}
 
 Deno.test("so do the total timeout and a reader that goes away: --timeout is exit 124", async () => {
   const word = mark();
