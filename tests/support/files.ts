@@ -5,7 +5,9 @@ export function bytesBelow(directory: string, except?: string): Map<string, Uint
     const entries = [...Deno.readDirSync(`${directory}/${prefix}`)].sort((a, b) => a.name < b.name ? -1 : 1);
     for (const { name, isDirectory, isFile } of entries) {
       if (isDirectory) visit(`${prefix}${name}/`);
-      else if (isFile && name !== except) files.set(prefix + name, Deno.readFileSync(`${directory}/${prefix}${name}`));
+      else if (isFile && name !== except) {
+        files.set(prefix + name, Deno.readFileSync(`${directory}/${prefix}${name}`));
+      }
     }
   };
   visit("");

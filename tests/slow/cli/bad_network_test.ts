@@ -121,31 +121,31 @@ Deno.test("an answer other than 200 has the exit code of its kind: 401 is exit 8
 for (
   const [name, response, expected] of [
     ["403 is exit 8", httpError(403, { message: "Country not supported." }), {
-    code: "unauthorized",
-    exit: 8,
-    says: /403/,
+      code: "unauthorized",
+      exit: 8,
+      says: /403/,
     }],
     ["404 is exit 13", httpError(404, { message: "No such model.", code: "model_not_found" }), {
-    code: "request_refused",
-    exit: 13,
-    says: /No such model/,
+      code: "request_refused",
+      exit: 13,
+      says: /No such model/,
     }],
     ["a spent quota is exit 9 after one request", quotaExhausted(), {
-    code: "quota_exhausted",
-    exit: 9,
-    says: /quota/,
+      code: "quota_exhausted",
+      exit: 9,
+      says: /quota/,
     }],
     ["429 without an end is exit 9 after three requests", rateLimited({ retryAfter: "0" }), {
-    code: "rate_limited",
-    exit: 9,
-    says: /429/,
-    requests: 3,
+      code: "rate_limited",
+      exit: 9,
+      says: /429/,
+      requests: 3,
     }],
     ["500 without an end is exit 10 after three requests", serverError(), {
-    code: "provider_failed",
-    exit: 10,
-    says: /500/,
-    requests: 3,
+      code: "provider_failed",
+      exit: 10,
+      says: /500/,
+      requests: 3,
     }],
     [
       "400 for the context window is exit 11",
@@ -181,48 +181,48 @@ const TOO_LONG = { code: "context_length_exceeded", message: "Too long" };
 for (
   const [name, response, expected] of [
     ["response.failed alone is exit 10", answer([], { end: { kind: "failed", error: OVERLOADED } }), {
-    code: "provider_failed",
-    exit: 10,
-    says: /Overloaded/,
+      code: "provider_failed",
+      exit: 10,
+      says: /Overloaded/,
     }],
     [
       "an error event with response.failed behind it is exit 10",
-    answer([], { end: { kind: "error_then_failed", error: OVERLOADED } }),
-    { code: "provider_failed", exit: 10, says: /Overloaded/ },
+      answer([], { end: { kind: "error_then_failed", error: OVERLOADED } }),
+      { code: "provider_failed", exit: 10, says: /Overloaded/ },
     ],
     [
       "a flat error event with nothing behind it is exit 10",
-    answer([], { end: { kind: "error", error: OVERLOADED } }),
-    { code: "provider_failed", exit: 10, says: /Overloaded/ },
+      answer([], { end: { kind: "error", error: OVERLOADED } }),
+      { code: "provider_failed", exit: 10, says: /Overloaded/ },
     ],
     [
       "a quota that is spent in the stream is exit 9",
-    answer([], { end: { kind: "failed", error: { code: "insufficient_quota", message: "No credit" } } }),
-    { code: "quota_exhausted", exit: 9 },
+      answer([], { end: { kind: "failed", error: { code: "insufficient_quota", message: "No credit" } } }),
+      { code: "quota_exhausted", exit: 9 },
     ],
     [
       "a context overflow in the stream is exit 11",
-    answer([], { end: { kind: "failed", error: TOO_LONG } }),
-    { code: "context_overflow", exit: 11 },
+      answer([], { end: { kind: "failed", error: TOO_LONG } }),
+      { code: "context_overflow", exit: 11 },
     ],
     ["bytes that are not UTF-8 are exit 10", invalidUtf8(), {
-    code: "bad_stream",
-    exit: 10,
-    says: /UTF-8/,
+      code: "bad_stream",
+      exit: 10,
+      says: /UTF-8/,
     }],
     ["a line over the cap is exit 10", endlessLine(OVER_THE_CAP), {
-    code: "bad_stream",
-    exit: 10,
-    says: /67108864|64 MiB/,
+      code: "bad_stream",
+      exit: 10,
+      says: /67108864|64 MiB/,
     }],
     [
       "a response cut by max_output_tokens is exit 6 and says why",
-    answer([message("Half")], { end: { kind: "incomplete", reason: "max_output_tokens" } }),
-    { code: "incomplete", exit: 6, says: /max_output_tokens/ },
+      answer([message("Half")], { end: { kind: "incomplete", reason: "max_output_tokens" } }),
+      { code: "incomplete", exit: 6, says: /max_output_tokens/ },
     ],
     ["a refusal is exit 6", answer([message("I will not.", { refusal: true })]), {
-    code: "refused",
-    exit: 6,
+      code: "refused",
+      exit: 6,
     }],
   ] as const
 ) {
