@@ -5,10 +5,8 @@
  * @module
  */
 import { join } from "node:path";
-import { build } from "../scripts/compile/build.ts";
-import { hostTarget } from "../scripts/compile/targets.ts";
+import { buildIfStale } from "../scripts/binary.ts";
 import { sha256Hex } from "../src/domain/hash.ts";
-import { hashOfInputs, isUpToDate, writeStamp } from "../scripts/gate/stamp.ts";
 import type { BenchContext } from "./bench.ts";
 
 /** Where the executables are. */
@@ -45,15 +43,14 @@ async function makeBinary(
   const own = join(context.workDirectory, `bin-${name}`);
   if (exists(own)) return own;
   const out = join(context.cacheDirectory, Deno.build.os === "windows" ? `${name}.exe` : name);
-  const stamp = `${out}.stamp`;
-  const configured = Deno.env.get("DENORT_BIN") ?? "";
-  const runtimeFromNpm = configured === "" && hostTarget() === "linux-x64";
-  const runtime = runtimeFromNpm ? "npm" : `official ${configured}`;
-  const inputs = hashOfInputs(context.root, `${runtime} ${sha256Hex(source)}`);
-  if (!isUpToDate(stamp, inputs, out)) {
-    await build({ root, out, target: null, runtimeFromNpm, frozen: false, say: context.say });
-    writeStamp(stamp, inputs, out);
-  }
+  await buildIfStale({
+    root,
+    out,
+    stamp: `${out}.stamp`,
+    inputsOf: context.root,
+    salt: sha256Hex(source),
+    say: context.say,
+  });
   // Other calls may compile anew meanwhile: under a name of its own the measured file stays what it is.
   Deno.linkSync(out, own);
   return own;

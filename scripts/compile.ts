@@ -28,7 +28,6 @@ async function main(args: readonly string[]): Promise<number> {
     out: flags.out === undefined ? join(ROOT, "dist", defaultName(target)) : resolve(flags.out),
     target,
     runtimeFromNpm: flags["runtime-from-npm"] ?? false,
-    frozen: Deno.env.get("REPRISE_CI") === "1",
     say,
   });
   return 0;

@@ -19,8 +19,6 @@ export interface BuildOptions {
   readonly target: Target | null;
   /** Take the runtime from npm, with the Deno that it belongs to; Linux x64 only. */
   readonly runtimeFromNpm: boolean;
-  /** Fail when deno.lock does not cover the imports. */
-  readonly frozen: boolean;
   /** Reports each step in a line. */
   readonly say: (line: string) => void;
 }
@@ -70,7 +68,6 @@ export async function build(options: BuildOptions): Promise<void> {
 async function bundle(options: BuildOptions, chunks: string): Promise<void> {
   const bundled = await run(Deno.execPath(), [
     "bundle",
-    ...(options.frozen ? ["--frozen"] : []),
     "--minify",
     "--code-splitting",
     "--outdir",

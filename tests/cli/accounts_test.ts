@@ -11,7 +11,7 @@ import {
 } from "../support/responses_server.ts";
 import { reasoningIds } from "../support/responses_server/refusing.ts";
 import { type Called, events } from "../support/reprise.ts";
-import { KEY, Place, together } from "./harness.ts";
+import { KEY, Place } from "./harness.ts";
 
 /** Two keys, each of an organization of its own, and one that was never used. */
 const [A, B, NEW] = [`${KEY}-a`, `${KEY}-b`, `${KEY}-new`];
@@ -62,118 +62,118 @@ async function begun(): Promise<TwoAccounts> {
 
 const KEYS = [A, B, A];
 
-together("the first request of a run holds no reasoning of accounts that its key is known not to be of", {
-  "and sends what is its own again": async () => {
-    await using place = await begun();
-    assert.deepEqual(place.sentBy(2, KEYS), [A], "B's reasoning stays out of A's second run");
-    ok(await place.run(B));
-    assert.deepEqual(place.sentBy(3, KEYS), [B]);
-    const turn = place.sandbox.turns("s").findLast(({ kind }) => kind === "model") as ModelTurn;
-    assert.deepEqual(turn.request.guard.dropped.map(({ reason }) => reason), [
-      "other_account",
-      "other_account",
-    ]);
-    assert.equal(turn.request.replay?.account, accountHash("org-b", "proj_test"));
-    assert.equal(turn.fingerprint.key, keyHash("s", B));
-    const verified = JSON.parse(ok(await place.call(["verify", "s", "--json"])).stdout);
-    assert.ok(!JSON.stringify(verified).includes("differs"), JSON.stringify(verified));
-  },
-  "while the account of a key that was never used is unknown": async () => {
-    await using place = await begun();
-    ok(await place.run(NEW));
-    assert.deepEqual(place.sentBy(3, KEYS), [A, B, A]);
-  },
-  "also where a checkpoint hides the response that named it": async () => {
-    await using place = await begun();
-    ok(await place.call(["compact", "s", "--tail-events", "0"]));
-    ok(await place.run(B, []));
-    const first = place.server.requests.length;
-    ok(await place.run(A));
-    assert.deepEqual(reasoningIds(place.server.requests[first] as RecordedRequest), []);
-  },
-  "and --dry-run and input make the same request": async () => {
-    await using place = await begun();
-    const env = { OPENAI_API_KEY: B };
-    const preview = ok(await place.call(["run", "--dry-run", "--json", "-s", "s", "Go"], { env }));
-    const shown = ok(await place.call(["input", "s", "--prompt", "Go"], { env }));
-    ok(await place.run(B));
-    const sent = place.server.requests.at(-1) as RecordedRequest;
-    assert.deepEqual(JSON.parse(shown.stdout), sent.body);
-    assert.equal(JSON.parse(preview.stdout).reasoning_sent, 1);
-  },
+Deno.test("the first request of a run holds no reasoning of accounts that its key is known not to be of: and sends what is its own again", async () => {
+  await using place = await begun();
+  assert.deepEqual(place.sentBy(2, KEYS), [A], "B's reasoning stays out of A's second run");
+  ok(await place.run(B));
+  assert.deepEqual(place.sentBy(3, KEYS), [B]);
+  const turn = place.sandbox.turns("s").findLast(({ kind }) => kind === "model") as ModelTurn;
+  assert.deepEqual(turn.request.guard.dropped.map(({ reason }) => reason), [
+    "other_account",
+    "other_account",
+  ]);
+  assert.equal(turn.request.replay?.account, accountHash("org-b", "proj_test"));
+  assert.equal(turn.fingerprint.key, keyHash("s", B));
+  const verified = JSON.parse(ok(await place.call(["verify", "s", "--json"])).stdout);
+  assert.ok(!JSON.stringify(verified).includes("differs"), JSON.stringify(verified));
 });
 
-together("explain says what is known about accounts, and what is not", {
-  "with a key that was used": async () => {
-    await using place = await begun();
-    const called = ok(await place.call(["explain", "s", "--json"], { env: { OPENAI_API_KEY: A } }));
-    const { next, reasoning } = JSON.parse(called.stdout);
-    assert.equal(next.account, accountHash("org-a", "proj_test"));
-    assert.match(next.account_why, /a response of this endpoint named it/);
-    assert.deepEqual(
-      reasoning.map(({ why, reason, unknown }: Record<string, unknown>) => reason ?? [why, unknown]),
-      [
-        ["provider, endpoint, account and model fit", []],
-        "other_account",
-        ["provider, endpoint, account and model fit", []],
-      ],
+Deno.test("the first request of a run holds no reasoning of accounts that its key is known not to be of: while the account of a key that was never used is unknown", async () => {
+  await using place = await begun();
+  ok(await place.run(NEW));
+  assert.deepEqual(place.sentBy(3, KEYS), [A, B, A]);
+});
+
+Deno.test("the first request of a run holds no reasoning of accounts that its key is known not to be of: also where a checkpoint hides the response that named it", async () => {
+  await using place = await begun();
+  ok(await place.call(["compact", "s", "--tail-events", "0"]));
+  ok(await place.run(B, []));
+  const first = place.server.requests.length;
+  ok(await place.run(A));
+  assert.deepEqual(reasoningIds(place.server.requests[first] as RecordedRequest), []);
+});
+
+Deno.test("the first request of a run holds no reasoning of accounts that its key is known not to be of: and --dry-run and input make the same request", async () => {
+  await using place = await begun();
+  const env = { OPENAI_API_KEY: B };
+  const preview = ok(await place.call(["run", "--dry-run", "--json", "-s", "s", "Go"], { env }));
+  const shown = ok(await place.call(["input", "s", "--prompt", "Go"], { env }));
+  ok(await place.run(B));
+  const sent = place.server.requests.at(-1) as RecordedRequest;
+  assert.deepEqual(JSON.parse(shown.stdout), sent.body);
+  assert.equal(JSON.parse(preview.stdout).reasoning_sent, 1);
+});
+
+Deno.test("explain says what is known about accounts, and what is not: with a key that was used", async () => {
+  await using place = await begun();
+  const called = ok(await place.call(["explain", "s", "--json"], { env: { OPENAI_API_KEY: A } }));
+  const { next, reasoning } = JSON.parse(called.stdout);
+  assert.equal(next.account, accountHash("org-a", "proj_test"));
+  assert.match(next.account_why, /a response of this endpoint named it/);
+  assert.deepEqual(
+    reasoning.map(({ why, reason, unknown }: Record<string, unknown>) => reason ?? [why, unknown]),
+    [
+      ["provider, endpoint, account and model fit", []],
+      "other_account",
+      ["provider, endpoint, account and model fit", []],
+    ],
+  );
+});
+
+Deno.test("explain says what is known about accounts, and what is not: with a key that was not, and without one", async () => {
+  await using place = await begun();
+  for (const [key, why] of [[NEW, /has named it for the key/], ["", /no key is set/]] as const) {
+    const env = { OPENAI_API_KEY: key };
+    const { next, reasoning } = JSON.parse(
+      ok(await place.call(["explain", "s", "--json"], { env })).stdout,
     );
-  },
-  "with a key that was not, and without one": async () => {
-    await using place = await begun();
-    for (const [key, why] of [[NEW, /has named it for the key/], ["", /no key is set/]] as const) {
-      const env = { OPENAI_API_KEY: key };
-      const { next, reasoning } = JSON.parse(
-        ok(await place.call(["explain", "s", "--json"], { env })).stdout,
+    assert.equal(next.account, null);
+    assert.match(next.account_why, why);
+    for (const item of reasoning) {
+      assert.deepEqual(item.unknown, ["account"]);
+      assert.match(
+        item.why,
+        /^provider, endpoint and model fit; unknown: the account of the next request$/,
       );
-      assert.equal(next.account, null);
-      assert.match(next.account_why, why);
-      for (const item of reasoning) {
-        assert.deepEqual(item.unknown, ["account"]);
-        assert.match(
-          item.why,
-          /^provider, endpoint and model fit; unknown: the account of the next request$/,
-        );
-      }
-      const told = ok(await place.call(["explain", "s"], { env })).stdout;
-      assert.match(told, /Its account is unknown: /);
-      assert.doesNotMatch(told, /account and model fit/);
     }
-  },
+    const told = ok(await place.call(["explain", "s"], { env })).stdout;
+    assert.match(told, /Its account is unknown: /);
+    assert.doesNotMatch(told, /account and model fit/);
+  }
 });
 
-together("the hash of a key stays on this machine", {
-  "no turn of a played fixture has one": async () => {
-    await using place = new TwoAccounts();
-    const fixture = `${place.sandbox.directory}/fixture`;
-    const recorded = ok(await place.run(A, ["--new", "--record", fixture]));
-    const notice = events(recorded).find((event) => event.type === "notice" && event.kind === "recorded");
-    assert.deepEqual(notice !== undefined && "tested" in notice && notice.tested, true, recorded.stdout);
-    ok(await place.call(["run", "--json", "--new", "-s", "played", "--fixture", fixture, "Go"]));
-    const turns = place.sandbox.turns("played") as ModelTurn[];
-    assert.ok(turns.some(({ kind }) => kind === "model"));
-    for (const { fingerprint } of turns) assert.ok(fingerprint === undefined || !("key" in fingerprint));
-  },
-  "a run of one of several accounts is recorded so that it plays the same": async () => {
-    await using place = await begun();
-    const fixture = `${place.sandbox.directory}/fixture`;
-    const recorded = ok(await place.run(A, ["--record", fixture]));
-    const notice = events(recorded).find((event) => event.type === "notice" && event.kind === "recorded");
-    assert.deepEqual(notice !== undefined && "tested" in notice && notice.tested, true, recorded.stdout);
-  },
-  "export --redact removes it, and the session still verifies": async () => {
-    await using place = await begun();
-    const file = `${place.sandbox.directory}/s.jsonl`;
-    ok(await place.call(["export", "s", file, "--redact"]));
-    const hashes = [A, B].map((key) => keyHash("s", key));
-    const text = Deno.readTextFileSync(file);
-    for (const hash of hashes) assert.ok(!text.includes(hash));
-    ok(await place.call(["export", "s", `${file}.whole`]));
-    assert.ok(Deno.readTextFileSync(`${file}.whole`).includes(hashes[0] as string));
-    ok(await place.call(["rm", "s", "--yes"]));
-    ok(await place.call(["import", file]));
-    const verified = ok(await place.call(["verify", "s", "--json"])).stdout;
-    assert.ok(verified.includes("same") && !verified.includes("differs"), verified);
-    assert.equal((await place.call(["fsck", "s"])).code, 0);
-  },
+Deno.test("the hash of a key stays on this machine: no turn of a played fixture has one", async () => {
+  await using place = new TwoAccounts();
+  const fixture = `${place.sandbox.directory}/fixture`;
+  const recorded = ok(await place.run(A, ["--new", "--record", fixture]));
+  const notice = events(recorded).find((event) => event.type === "notice" && event.kind === "recorded");
+  assert.deepEqual(notice !== undefined && "tested" in notice && notice.tested, true, recorded.stdout);
+  ok(await place.call(["run", "--json", "--new", "-s", "played", "--fixture", fixture, "Go"]));
+  const turns = place.sandbox.turns("played") as ModelTurn[];
+  assert.ok(turns.some(({ kind }) => kind === "model"));
+  for (const { fingerprint } of turns) assert.ok(fingerprint === undefined || !("key" in fingerprint));
+});
+
+Deno.test("the hash of a key stays on this machine: a run of one of several accounts is recorded so that it plays the same", async () => {
+  await using place = await begun();
+  const fixture = `${place.sandbox.directory}/fixture`;
+  const recorded = ok(await place.run(A, ["--record", fixture]));
+  const notice = events(recorded).find((event) => event.type === "notice" && event.kind === "recorded");
+  assert.deepEqual(notice !== undefined && "tested" in notice && notice.tested, true, recorded.stdout);
+});
+
+Deno.test("the hash of a key stays on this machine: export --redact removes it, and the session still verifies", async () => {
+  await using place = await begun();
+  const file = `${place.sandbox.directory}/s.jsonl`;
+  ok(await place.call(["export", "s", file, "--redact"]));
+  const hashes = [A, B].map((key) => keyHash("s", key));
+  const text = Deno.readTextFileSync(file);
+  for (const hash of hashes) assert.ok(!text.includes(hash));
+  ok(await place.call(["export", "s", `${file}.whole`]));
+  assert.ok(Deno.readTextFileSync(`${file}.whole`).includes(hashes[0] as string));
+  ok(await place.call(["rm", "s", "--yes"]));
+  ok(await place.call(["import", file]));
+  const verified = ok(await place.call(["verify", "s", "--json"])).stdout;
+  assert.ok(verified.includes("same") && !verified.includes("differs"), verified);
+  assert.equal((await place.call(["fsck", "s"])).code, 0);
 });

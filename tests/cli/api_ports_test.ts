@@ -5,7 +5,6 @@ import { denoFiles } from "../../src/store/deno_files.ts";
 import { writeFixture } from "../support/fixture.ts";
 import { type Called, Sandbox } from "../support/reprise.ts";
 import { type AnyApi, startAnyApi } from "./any_api.ts";
-import { together } from "./harness.ts";
 
 const KEYS = { OPENAI_API_KEY: "key-of-openai-0123456789", ANTHROPIC_API_KEY: "key-of-anthropic-0123456789" };
 
@@ -77,202 +76,194 @@ function sent({ arrived }: AnyApi): string[] {
   );
 }
 
-together("under -- CMD each API has its own port", {
-  "record delivers each key to its own vendor, whatever path is asked, and records paths as they are":
-    async () => {
-      await using place = new Place();
-      const called = await place.around(
-        ["record", "--out", place.out],
-        MODELS,
-        RESPONSES,
-        OPENAI_MODELS,
-        MESSAGES,
-      );
-      assert.equal(called.code, 0, called.stderr);
-      assert.deepEqual(sent(place.anthropic), [
-        `/v1/models ${KEYS.ANTHROPIC_API_KEY}`,
-        `/v1/messages ${KEYS.ANTHROPIC_API_KEY}`,
-      ]);
-      assert.deepEqual(sent(place.openai), [
-        `/v1/responses Bearer ${KEYS.OPENAI_API_KEY}`,
-        `/v1/models Bearer ${KEYS.OPENAI_API_KEY}`,
-      ]);
-      const { header, exchanges } = readFixture(denoFiles, place.out);
-      assert.deepEqual(exchanges.map(({ request: { path, variable } }) => [path, variable]), [
-        ["/v1/models", "ANTHROPIC_BASE_URL"],
-        ["/v1/responses", "OPENAI_BASE_URL"],
-        ["/v1/models", "OPENAI_BASE_URL"],
-        ["/v1/messages", "ANTHROPIC_BASE_URL"],
-      ]);
-      assert.deepEqual(header.base_urls, {
-        ANTHROPIC_BASE_URL: place.anthropic.origin,
-        OPENAI_BASE_URL: `${place.openai.origin}/v1`,
-      });
-      const { environment } = place.events[0];
-      assert.notEqual(
-        new URL(environment.OPENAI_BASE_URL).port,
-        new URL(environment.ANTHROPIC_BASE_URL).port,
-      );
+Deno.test("under -- CMD each API has its own port: record delivers each key to its own vendor, whatever path is asked, and records paths as they are", async () => {
+  await using place = new Place();
+  const called = await place.around(
+    ["record", "--out", place.out],
+    MODELS,
+    RESPONSES,
+    OPENAI_MODELS,
+    MESSAGES,
+  );
+  assert.equal(called.code, 0, called.stderr);
+  assert.deepEqual(sent(place.anthropic), [
+    `/v1/models ${KEYS.ANTHROPIC_API_KEY}`,
+    `/v1/messages ${KEYS.ANTHROPIC_API_KEY}`,
+  ]);
+  assert.deepEqual(sent(place.openai), [
+    `/v1/responses Bearer ${KEYS.OPENAI_API_KEY}`,
+    `/v1/models Bearer ${KEYS.OPENAI_API_KEY}`,
+  ]);
+  const { header, exchanges } = readFixture(denoFiles, place.out);
+  assert.deepEqual(exchanges.map(({ request: { path, variable } }) => [path, variable]), [
+    ["/v1/models", "ANTHROPIC_BASE_URL"],
+    ["/v1/responses", "OPENAI_BASE_URL"],
+    ["/v1/models", "OPENAI_BASE_URL"],
+    ["/v1/messages", "ANTHROPIC_BASE_URL"],
+  ]);
+  assert.deepEqual(header.base_urls, {
+    ANTHROPIC_BASE_URL: place.anthropic.origin,
+    OPENAI_BASE_URL: `${place.openai.origin}/v1`,
+  });
+  const { environment } = place.events[0];
+  assert.notEqual(
+    new URL(environment.OPENAI_BASE_URL).port,
+    new URL(environment.ANTHROPIC_BASE_URL).port,
+  );
 
-      // The same path on both ports: each gets what its own vendor said, in whatever order they are asked.
-      const body = (number: number) => `${place.out}/exchanges/000${number}/body`;
-      Deno.writeTextFileSync(body(1), "of anthropic");
-      Deno.writeTextFileSync(body(3), "of openai");
-      const sealed = await place.call(["fixture", "seal", place.out]);
-      assert.equal(sealed.code, 0, sealed.stderr);
-      const played = await place.around(["serve", place.out], OPENAI_MODELS, MODELS);
-      assert.deepEqual([played.code, played.stdout], [0, "200 of openai\n200 of anthropic\n"], played.stderr);
-    },
+  // The same path on both ports: each gets what its own vendor said, in whatever order they are asked.
+  const body = (number: number) => `${place.out}/exchanges/000${number}/body`;
+  Deno.writeTextFileSync(body(1), "of anthropic");
+  Deno.writeTextFileSync(body(3), "of openai");
+  const sealed = await place.call(["fixture", "seal", place.out]);
+  assert.equal(sealed.code, 0, sealed.stderr);
+  const played = await place.around(["serve", place.out], OPENAI_MODELS, MODELS);
+  assert.deepEqual([played.code, played.stdout], [0, "200 of openai\n200 of anthropic\n"], played.stderr);
+});
 
-  "record --upstream with a command sends one vendor's key there, and says which API it does not record":
-    async () => {
-      await using place = new Place();
-      const gateway = startAnyApi();
-      await using _stopped = gateway;
-      const args = ["record", "--upstream", gateway.origin, "--out", place.out];
-      const called = await place.around(args, RESPONSES, MESSAGES);
-      assert.equal(called.code, 0, called.stderr);
-      assert.deepEqual(sent(gateway), [`/v1/responses Bearer ${KEYS.OPENAI_API_KEY}`]);
-      assert.deepEqual(sent(place.anthropic), [`/v1/messages ${KEYS.ANTHROPIC_API_KEY}`]);
-      assert.match(called.stderr, /only OPENAI_BASE_URL leads to the recorder[^\n]*-p anthropic/);
-      const { environment } = place.events[0];
-      assert.equal(environment.ANTHROPIC_BASE_URL, undefined);
+Deno.test("under -- CMD each API has its own port: record --upstream with a command sends one vendor's key there, and says which API it does not record", async () => {
+  await using place = new Place();
+  const gateway = startAnyApi();
+  await using _stopped = gateway;
+  const args = ["record", "--upstream", gateway.origin, "--out", place.out];
+  const called = await place.around(args, RESPONSES, MESSAGES);
+  assert.equal(called.code, 0, called.stderr);
+  assert.deepEqual(sent(gateway), [`/v1/responses Bearer ${KEYS.OPENAI_API_KEY}`]);
+  assert.deepEqual(sent(place.anthropic), [`/v1/messages ${KEYS.ANTHROPIC_API_KEY}`]);
+  assert.match(called.stderr, /only OPENAI_BASE_URL leads to the recorder[^\n]*-p anthropic/);
+  const { environment } = place.events[0];
+  assert.equal(environment.ANTHROPIC_BASE_URL, undefined);
 
-      const other = ["record", "-p", "anthropic", "--upstream", gateway.origin, "--out", `${place.out}-2`];
-      const second = await place.around(other, MESSAGES);
-      assert.equal(second.code, 0, second.stderr);
-      assert.deepEqual(sent(gateway).slice(1), [`/v1/messages ${KEYS.ANTHROPIC_API_KEY}`]);
-      assert.doesNotMatch(second.stderr, /leads to the recorder/);
-    },
+  const other = ["record", "-p", "anthropic", "--upstream", gateway.origin, "--out", `${place.out}-2`];
+  const second = await place.around(other, MESSAGES);
+  assert.equal(second.code, 0, second.stderr);
+  assert.deepEqual(sent(gateway).slice(1), [`/v1/messages ${KEYS.ANTHROPIC_API_KEY}`]);
+  assert.doesNotMatch(second.stderr, /leads to the recorder/);
+});
 
-  "HEAD of the base URL is passed on by record and answered by serve, and neither an exchange nor a miss":
-    async () => {
-      await using place = new Place();
-      const recorded = await place.around(["record", "--out", place.out], CHECK, MESSAGES, CHECK);
-      assert.equal(recorded.code, 0, recorded.stderr);
-      assert.equal(place.anthropic.arrived.length, 3, "the vendor is asked, as without us");
-      assert.deepEqual(place.events.map(({ type, reason }) => reason ?? type).sort(), [
-        "connection_check",
-        "connection_check",
-        "exchange",
-        "ready",
-        "record.ended",
-      ]);
-      assert.equal(readFixture(denoFiles, place.out).exchanges.length, 1);
+Deno.test("under -- CMD each API has its own port: HEAD of the base URL is passed on by record and answered by serve, and neither an exchange nor a miss", async () => {
+  await using place = new Place();
+  const recorded = await place.around(["record", "--out", place.out], CHECK, MESSAGES, CHECK);
+  assert.equal(recorded.code, 0, recorded.stderr);
+  assert.equal(place.anthropic.arrived.length, 3, "the vendor is asked, as without us");
+  assert.deepEqual(place.events.map(({ type, reason }) => reason ?? type).sort(), [
+    "connection_check",
+    "connection_check",
+    "exchange",
+    "ready",
+    "record.ended",
+  ]);
+  assert.equal(readFixture(denoFiles, place.out).exchanges.length, 1);
 
-      const served = await place.around(["serve", place.out, "--strict-usage"], CHECK, MESSAGES);
-      assert.equal(served.code, 0, served.stderr);
-      assert.match(served.stdout, /^200 \n200 event: message_start/);
-      assert.match(served.stderr, /HEAD \/: 200, a connection check, neither an exchange nor a miss\n/);
-      const ended = place.events.at(-1);
-      assert.deepEqual([ended.served, ended.missed, ended.skipped], [1, 0, 1]);
-    },
+  const served = await place.around(["serve", place.out, "--strict-usage"], CHECK, MESSAGES);
+  assert.equal(served.code, 0, served.stderr);
+  assert.match(served.stdout, /^200 \n200 event: message_start/);
+  assert.match(served.stderr, /HEAD \/: 200, a connection check, neither an exchange nor a miss\n/);
+  const ended = place.events.at(-1);
+  assert.deepEqual([ended.served, ended.missed, ended.skipped], [1, 0, 1]);
+});
 
-  "a fixture that was recorded before, on one port, is served on both": async () => {
-    await using place = new Place();
-    const given = (path: string, body: string) => ({ request: { path, body: {} }, body });
-    const old = writeFixture(`${place.directory}/old`, [
-      given("/v1/messages", "data: a\n\n"),
-      given("/v1/responses", "data: b\n\n"),
-      { request: { method: "HEAD", path: "/", body_sha256: null }, response: { status: 404 }, body: "" },
-    ]);
-    const called = await place.around(["serve", old, "--strict-usage"], RESPONSES, CHECK, MESSAGES);
-    assert.deepEqual(
-      [called.code, called.stdout],
-      [0, "200 data: b\n\n\n404 \n200 data: a\n\n\n"],
-      called.stderr,
-    );
-  },
+Deno.test("under -- CMD each API has its own port: a fixture that was recorded before, on one port, is served on both", async () => {
+  await using place = new Place();
+  const given = (path: string, body: string) => ({ request: { path, body: {} }, body });
+  const old = writeFixture(`${place.directory}/old`, [
+    given("/v1/messages", "data: a\n\n"),
+    given("/v1/responses", "data: b\n\n"),
+    { request: { method: "HEAD", path: "/", body_sha256: null }, response: { status: 404 }, body: "" },
+  ]);
+  const called = await place.around(["serve", old, "--strict-usage"], RESPONSES, CHECK, MESSAGES);
+  assert.deepEqual(
+    [called.code, called.stdout],
+    [0, "200 data: b\n\n\n404 \n200 data: a\n\n\n"],
+    called.stderr,
+  );
+});
 
-  "a miss on Anthropic's port has Anthropic's shape, on OpenAI's port OpenAI's, whatever the path":
-    async () => {
-      await using place = new Place();
-      const old = writeFixture(`${place.directory}/old`, [{ request: { body: {} }, body: "data: b\n\n" }]);
-      const called = await place.around(["serve", old], MODELS, OPENAI_MODELS);
-      assert.equal(called.code, 7, called.stderr);
-      assert.match(
-        called.stdout,
-        /^422 \{"type":"error","error":\{"type":"fixture_miss"[^\n]*\n422 \{"error":\{"message":/,
-      );
-    },
+Deno.test("under -- CMD each API has its own port: a miss on Anthropic's port has Anthropic's shape, on OpenAI's port OpenAI's, whatever the path", async () => {
+  await using place = new Place();
+  const old = writeFixture(`${place.directory}/old`, [{ request: { body: {} }, body: "data: b\n\n" }]);
+  const called = await place.around(["serve", old], MODELS, OPENAI_MODELS);
+  assert.equal(called.code, 7, called.stderr);
+  assert.match(
+    called.stdout,
+    /^422 \{"type":"error","error":\{"type":"fixture_miss"[^\n]*\n422 \{"error":\{"message":/,
+  );
+});
 
-  "no variable of reprise or Azure leads a command around serve, and record refuses one that leads around it":
-    async () => {
-      await using place = new Place();
-      const fixture = writeFixture(`${place.directory}/old`, [{
-        request: { body: {} },
-        body: "data: b\n\n",
-      }]);
-      const url = `${place.openai.origin}/v1`;
-      const env = {
-        REPRISE_BASE_URL: url,
-        AZURE_OPENAI_BASE_URL: url,
-        AZURE_OPENAI_ENDPOINT: place.openai.origin,
-      };
-      const around = (...args: string[]) => {
-        const print = Object.keys(env).map((name) => `$\{${name}-unset}`).join(" ");
-        return place.call([...args, "--", "sh", "-c", `echo ${print}`], { env });
-      };
-      const served = await around("serve", fixture, "--allow-unused");
-      assert.deepEqual([served.code, served.stdout], [0, "unset unset unset\n"], served.stderr);
-      const recorded = await around("record", "--out", place.out);
-      assert.deepEqual([recorded.code, recorded.stdout], [2, ""], recorded.stderr);
-      assert.match(recorded.stderr, /REPRISE_BASE_URL leads past the recorder\nhint: [^\n]*--upstream/);
-      const given = await around("record", "--out", place.out, "--upstream", url);
-      assert.match(given.stdout, /^unset http/);
-    },
+Deno.test("under -- CMD each API has its own port: no variable of reprise or Azure leads a command around serve, and record refuses one that leads around it", async () => {
+  await using place = new Place();
+  const fixture = writeFixture(`${place.directory}/old`, [{
+    request: { body: {} },
+    body: "data: b\n\n",
+  }]);
+  const url = `${place.openai.origin}/v1`;
+  const env = {
+    REPRISE_BASE_URL: url,
+    AZURE_OPENAI_BASE_URL: url,
+    AZURE_OPENAI_ENDPOINT: place.openai.origin,
+  };
+  const around = (...args: string[]) => {
+    const print = Object.keys(env).map((name) => `$\{${name}-unset}`).join(" ");
+    return place.call([...args, "--", "sh", "-c", `echo ${print}`], { env });
+  };
+  const served = await around("serve", fixture, "--allow-unused");
+  assert.deepEqual([served.code, served.stdout], [0, "unset unset unset\n"], served.stderr);
+  const recorded = await around("record", "--out", place.out);
+  assert.deepEqual([recorded.code, recorded.stdout], [2, ""], recorded.stderr);
+  assert.match(recorded.stderr, /REPRISE_BASE_URL leads past the recorder\nhint: [^\n]*--upstream/);
+  const given = await around("record", "--out", place.out, "--upstream", url);
+  assert.match(given.stdout, /^unset http/);
+});
 
-  "a miss names what its own port has, and the variable of the port that has the path": async () => {
-    await using place = new Place();
-    const recorded = await place.around(["record", "--out", place.out], OPENAI_MODELS, RESPONSES, MESSAGES);
-    assert.equal(recorded.code, 0, recorded.stderr);
-    const astray = { url: "$ANTHROPIC_BASE_URL/v1/responses", method: "POST", body: "{}" };
-    const called = await place.around(["serve", place.out], astray, MODELS);
-    assert.equal(called.code, 7, called.stderr);
-    const messages = place.events.filter(({ type }) => type === "miss").map(({ message }) => message);
-    assert.match(
-      messages[0],
-      /: nothing is recorded for that method and path at ANTHROPIC_BASE_URL, only POST \/v1\/messages \(1\); it was recorded at OPENAI_BASE_URL\. /,
-    );
-    assert.match(messages[1], /at ANTHROPIC_BASE_URL, only [^;]*; it was recorded at OPENAI_BASE_URL\. /);
+Deno.test("under -- CMD each API has its own port: a miss names what its own port has, and the variable of the port that has the path", async () => {
+  await using place = new Place();
+  const recorded = await place.around(["record", "--out", place.out], OPENAI_MODELS, RESPONSES, MESSAGES);
+  assert.equal(recorded.code, 0, recorded.stderr);
+  const astray = { url: "$ANTHROPIC_BASE_URL/v1/responses", method: "POST", body: "{}" };
+  const called = await place.around(["serve", place.out], astray, MODELS);
+  assert.equal(called.code, 7, called.stderr);
+  const messages = place.events.filter(({ type }) => type === "miss").map(({ message }) => message);
+  assert.match(
+    messages[0],
+    /: nothing is recorded for that method and path at ANTHROPIC_BASE_URL, only POST \/v1\/messages \(1\); it was recorded at OPENAI_BASE_URL\. /,
+  );
+  assert.match(messages[1], /at ANTHROPIC_BASE_URL, only [^;]*; it was recorded at OPENAI_BASE_URL\. /);
 
-    const alone = await place.around(["record", "--out", `${place.out}-2`], RESPONSES);
-    assert.equal(alone.code, 0, alone.stderr);
-    assert.equal((await place.around(["serve", `${place.out}-2`], MESSAGES)).code, 7);
-    assert.match(
-      place.events.find(({ type }) => type === "miss").message,
-      /\/v1\/messages\): nothing is recorded at ANTHROPIC_BASE_URL\. /,
-    );
-  },
+  const alone = await place.around(["record", "--out", `${place.out}-2`], RESPONSES);
+  assert.equal(alone.code, 0, alone.stderr);
+  assert.equal((await place.around(["serve", `${place.out}-2`], MESSAGES)).code, 7);
+  assert.match(
+    place.events.find(({ type }) => type === "miss").message,
+    /\/v1\/messages\): nothing is recorded at ANTHROPIC_BASE_URL\. /,
+  );
+});
 
-  "a command that only checked the connection is told that, and not which variables lead to the port":
-    async () => {
-      await using place = new Place();
-      const hint = /\nhint: The command sent only connection checks \(HEAD\) or WebSocket upgrades, 2 in all/;
-      const recorded = await place.around(["record", "--out", place.out], CHECK, CHECK);
-      assert.deepEqual([recorded.code, hint.test(recorded.stderr)], [7, true], recorded.stderr);
-      const fixture = writeFixture(`${place.directory}/old`, [{
-        request: { body: {} },
-        body: "data: b\n\n",
-      }]);
-      const served = await place.around(["serve", fixture], CHECK, CHECK);
-      assert.deepEqual([served.code, hint.test(served.stderr)], [7, true], served.stderr);
-    },
+Deno.test("under -- CMD each API has its own port: a command that only checked the connection is told that, and not which variables lead to the port", async () => {
+  await using place = new Place();
+  const hint = /\nhint: The command sent only connection checks \(HEAD\) or WebSocket upgrades, 2 in all/;
+  const recorded = await place.around(["record", "--out", place.out], CHECK, CHECK);
+  assert.deepEqual([recorded.code, hint.test(recorded.stderr)], [7, true], recorded.stderr);
+  const fixture = writeFixture(`${place.directory}/old`, [{
+    request: { body: {} },
+    body: "data: b\n\n",
+  }]);
+  const served = await place.around(["serve", fixture], CHECK, CHECK);
+  assert.deepEqual([served.code, hint.test(served.stderr)], [7, true], served.stderr);
+});
 
-  "a command that asked nothing of serve ends with 7, unless --allow-unused": async () => {
-    await using place = new Place();
-    const fixture = writeFixture(`${place.directory}/old`, [{ request: { body: {} }, body: "data: b\n\n" }]);
-    const run = (...args: string[]) => place.call(["serve", fixture, ...args]);
-    const unasked = await run("--", "true");
-    assert.equal(unasked.code, 7, unasked.stderr);
-    assert.match(
-      unasked.stderr,
-      /error: No exchange was played[^\n]*\nhint: The command sent nothing [^\n]*--allow-unused/,
-    );
-    assert.equal((await run("--allow-unused", "--", "true")).code, 0);
-    assert.equal((await run("--", "sh", "-c", "exit 3")).code, 3, "the command's own exit code comes first");
-    assert.equal((await run("--allow-unused", "--strict-usage", "--", "true")).code, 2);
-    // A connection check asks for nothing that was recorded.
-    assert.equal((await place.around(["serve", fixture], CHECK)).code, 7);
-  },
+Deno.test("under -- CMD each API has its own port: a command that asked nothing of serve ends with 7, unless --allow-unused", async () => {
+  await using place = new Place();
+  const fixture = writeFixture(`${place.directory}/old`, [{ request: { body: {} }, body: "data: b\n\n" }]);
+  const run = (...args: string[]) => place.call(["serve", fixture, ...args]);
+  const unasked = await run("--", "true");
+  assert.equal(unasked.code, 7, unasked.stderr);
+  assert.match(
+    unasked.stderr,
+    /error: No exchange was played[^\n]*\nhint: The command sent nothing [^\n]*--allow-unused/,
+  );
+  assert.equal((await run("--allow-unused", "--", "true")).code, 0);
+  assert.equal((await run("--", "sh", "-c", "exit 3")).code, 3, "the command's own exit code comes first");
+  assert.equal((await run("--allow-unused", "--strict-usage", "--", "true")).code, 2);
+  // A connection check asks for nothing that was recorded.
+  assert.equal((await place.around(["serve", fixture], CHECK)).code, 7);
 });

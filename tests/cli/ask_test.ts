@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { ScriptedItem } from "../support/responses_server/script.ts";
 import { type Called, ending, type Started } from "../support/reprise.ts";
-import { Place, together, until } from "./harness.ts";
+import { Place, until } from "./harness.ts";
 import {
   assertAnswered,
   calling,
@@ -111,107 +111,134 @@ function one(answer: string, decision: "yes" | "no" | "always") {
   });
 }
 
-together("at a terminal a clear yes allows one call, and everything else denies it", {
-  "y": one("y\n", "yes"),
-  "Yes": one(" Yes \n", "yes"),
-  "n": one("n\n", "no"),
-  "no answer but a line end": one("\n", "no"),
-  "something else that starts with y": one("yolo\n", "no"),
-  "a yes behind something else": one("no\x15hm y\n", "no"), // control-u erases the line so far
-  "the end of the input": one("\x04", "no"),
-  "always": one("a\n", "always"),
-  "what was typed before a question is there is no answer to it": async () => {
-    await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), shellLine("touch z")));
-    const terminal = new Terminal(place);
-    await terminal.type("y\n\x04y\ny\n");
-    // The first answer comes with two more, for questions that are not there yet.
-    const called = await terminal.answer("y\ny\na\n", "n\n", "n\n");
-    assert.equal(questions(called), 3);
-    assert.deepEqual(statuses(place), ["ok", "denied", "denied"]);
-    assert.deepEqual(names(place), ["a.txt", "x"]);
-  },
-  "reading is not asked about, nor what a rule decides": async () => {
-    await using place = new Place(
-      calling(read("a.txt"), shellArgv("true"), shellArgv("touch", "x"), edit("a.txt", "alpha", "A")),
-    );
-    const rules = ["--allow", "shell:true", "--deny", "shell:touch **"];
-    const called = await new Terminal(place, [...ASKING, ...rules]).answer("y\n");
-    assert.equal(questions(called), 1);
-    assert.deepEqual(decisions(place), [
-      "shell: allowed, allowed_by_rule (shell:true)",
-      "shell: denied, denied_by_rule (shell:touch **)",
-      "edit_file: allowed, asked_yes",
-    ]);
-  },
-  "always is for the same call of this run, for no other and in no other run": async () => {
-    await using place = new Place(
-      calling(shellLine("touch x"), shellLine("touch x"), shellLine("touch y")),
-    );
-    await new Terminal(place).answer("a\n", "n\n");
-    assert.deepEqual(decisions(place), [
-      "shell: allowed, asked_always",
-      "shell: allowed, asked_always",
-      "shell: denied, asked_no",
-    ]);
-    const next = await new Terminal(place, ["run", "-s", "s", "--ask", "Again"]).answer("n\n", "n\n", "n\n");
-    assert.equal(questions(next), 3);
-    assert.deepEqual(names(place), ["a.txt", "x"]);
-  },
+Deno.test("at a terminal a clear yes allows one call, and everything else denies it: y", one("y\n", "yes"));
+
+Deno.test(
+  "at a terminal a clear yes allows one call, and everything else denies it: Yes",
+  one(" Yes \n", "yes"),
+);
+
+Deno.test("at a terminal a clear yes allows one call, and everything else denies it: n", one("n\n", "no"));
+
+Deno.test(
+  "at a terminal a clear yes allows one call, and everything else denies it: no answer but a line end",
+  one("\n", "no"),
+);
+
+Deno.test(
+  "at a terminal a clear yes allows one call, and everything else denies it: something else that starts with y",
+  one("yolo\n", "no"),
+);
+
+Deno.test(
+  "at a terminal a clear yes allows one call, and everything else denies it: a yes behind something else",
+  one("no\x15hm y\n", "no"),
+);
+
+// control-u erases the line so far
+Deno.test(
+  "at a terminal a clear yes allows one call, and everything else denies it: the end of the input",
+  one("\x04", "no"),
+);
+
+Deno.test(
+  "at a terminal a clear yes allows one call, and everything else denies it: always",
+  one("a\n", "always"),
+);
+
+Deno.test("at a terminal a clear yes allows one call, and everything else denies it: what was typed before a question is there is no answer to it", async () => {
+  await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), shellLine("touch z")));
+  const terminal = new Terminal(place);
+  await terminal.type("y\n\x04y\ny\n");
+  // The first answer comes with two more, for questions that are not there yet.
+  const called = await terminal.answer("y\ny\na\n", "n\n", "n\n");
+  assert.equal(questions(called), 3);
+  assert.deepEqual(statuses(place), ["ok", "denied", "denied"]);
+  assert.deepEqual(names(place), ["a.txt", "x"]);
 });
 
-together("the question shows exactly what would run, with nothing in it that a terminal obeys", {
-  "a command line with escapes, carriage returns, bidi controls and line ends": async () => {
-    const line = "rm -rf x \x1b[2K\r# harmless \u202e\u200b\nsecond line";
-    await using place = new Place(calling(shellLine(line)));
-    const called = await new Terminal(place).answer("n\n");
-    const shown = called.stdout.replaceAll("\r\n", "\n");
-    const question = "\nThe model wants to run shell:\n" +
-      "  │ rm -rf x ␛[2K␍# harmless \\u{202e}\\u{200b}\n  │ second line\n" + QUESTION;
-    assert.ok(shown.includes(question), shown);
-    // deno-lint-ignore no-control-regex
-    assert.doesNotMatch(shown, /[\x1b\r\u202e\u200b]/);
-  },
-  "an argv as a shell would have to be told": async () => {
-    await using place = new Place(calling(shellArgv("touch", "two words", "it's", "$HOME", "")));
-    const called = await new Terminal(place).answer("n\n");
-    assert.ok(
-      called.stdout.includes(`  │ touch 'two words' 'it'\\''s' '$HOME' ''\r\n`),
-      called.stdout,
-    );
-  },
-  "an edit with its path and both texts": async () => {
-    await using place = new Place(calling(edit("a.txt", "alpha", "A\x07\nB")));
-    const called = await new Terminal(place).answer("n\n");
-    const shown = called.stdout.replaceAll("\r\n", "\n");
-    assert.match(shown, /The model wants to run edit_file:\n {2}│ a\.txt\n {2}│ \{.*"alpha".*\\u0007\\nB/);
-  },
+Deno.test("at a terminal a clear yes allows one call, and everything else denies it: reading is not asked about, nor what a rule decides", async () => {
+  await using place = new Place(
+    calling(read("a.txt"), shellArgv("true"), shellArgv("touch", "x"), edit("a.txt", "alpha", "A")),
+  );
+  const rules = ["--allow", "shell:true", "--deny", "shell:touch **"];
+  const called = await new Terminal(place, [...ASKING, ...rules]).answer("y\n");
+  assert.equal(questions(called), 1);
+  assert.deepEqual(decisions(place), [
+    "shell: allowed, allowed_by_rule (shell:true)",
+    "shell: denied, denied_by_rule (shell:touch **)",
+    "edit_file: allowed, asked_yes",
+  ]);
 });
 
-together("a stop at the question ends the run as interrupted, with every call answered", {
-  "control-c": async () => {
-    await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
-    // A stop is no denial, whatever would follow from one.
-    const called = await new Terminal(place, ["run", "--ask", "--fail-on-denied", "--new", "-s", "s", "Go"])
-      .answer("\x03");
-    assertStoppedAtQuestion(place, called, 130);
-  },
-  "SIGTERM": async () => {
-    await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
-    const terminal = new Terminal(place);
-    await terminal.asked(1);
-    const { pid } = JSON.parse(Deno.readTextFileSync(`${place.path("s")}/lock`));
-    Deno.kill(pid, "SIGTERM");
-    assertStoppedAtQuestion(place, await terminal.ended(), 143);
-  },
-  "the terminal's window is closed": async () => {
-    await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
-    const terminal = new Terminal(place);
-    await terminal.asked(1);
-    await terminal.vanish();
-    await until(() => eventsOf(place, "run_ended").length === 1, "the end of the run");
-    // The end of the input may be seen just before the signal: a no, after which the reading call may run.
-    assertClosed(place, 129);
-  },
+Deno.test("at a terminal a clear yes allows one call, and everything else denies it: always is for the same call of this run, for no other and in no other run", async () => {
+  await using place = new Place(
+    calling(shellLine("touch x"), shellLine("touch x"), shellLine("touch y")),
+  );
+  await new Terminal(place).answer("a\n", "n\n");
+  assert.deepEqual(decisions(place), [
+    "shell: allowed, asked_always",
+    "shell: allowed, asked_always",
+    "shell: denied, asked_no",
+  ]);
+  const next = await new Terminal(place, ["run", "-s", "s", "--ask", "Again"]).answer("n\n", "n\n", "n\n");
+  assert.equal(questions(next), 3);
+  assert.deepEqual(names(place), ["a.txt", "x"]);
+});
+
+Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: a command line with escapes, carriage returns, bidi controls and line ends", async () => {
+  const line = "rm -rf x \x1b[2K\r# harmless \u202e\u200b\nsecond line";
+  await using place = new Place(calling(shellLine(line)));
+  const called = await new Terminal(place).answer("n\n");
+  const shown = called.stdout.replaceAll("\r\n", "\n");
+  const question = "\nThe model wants to run shell:\n" +
+    "  │ rm -rf x ␛[2K␍# harmless \\u{202e}\\u{200b}\n  │ second line\n" + QUESTION;
+  assert.ok(shown.includes(question), shown);
+  // deno-lint-ignore no-control-regex
+  assert.doesNotMatch(shown, /[\x1b\r\u202e\u200b]/);
+});
+
+Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an argv as a shell would have to be told", async () => {
+  await using place = new Place(calling(shellArgv("touch", "two words", "it's", "$HOME", "")));
+  const called = await new Terminal(place).answer("n\n");
+  assert.ok(
+    called.stdout.includes(`  │ touch 'two words' 'it'\\''s' '$HOME' ''\r\n`),
+    called.stdout,
+  );
+});
+
+Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an edit with its path and both texts", async () => {
+  await using place = new Place(calling(edit("a.txt", "alpha", "A\x07\nB")));
+  const called = await new Terminal(place).answer("n\n");
+  const shown = called.stdout.replaceAll("\r\n", "\n");
+  assert.match(shown, /The model wants to run edit_file:\n {2}│ a\.txt\n {2}│ \{.*"alpha".*\\u0007\\nB/);
+});
+
+Deno.test("a stop at the question ends the run as interrupted, with every call answered: control-c", async () => {
+  await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
+  // A stop is no denial, whatever would follow from one.
+  const called = await new Terminal(place, ["run", "--ask", "--fail-on-denied", "--new", "-s", "s", "Go"])
+    .answer("\x03");
+  assertStoppedAtQuestion(place, called, 130);
+});
+
+Deno.test("a stop at the question ends the run as interrupted, with every call answered: SIGTERM", async () => {
+  await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
+  const terminal = new Terminal(place);
+  await terminal.asked(1);
+  const { pid } = JSON.parse(Deno.readTextFileSync(`${place.path("s")}/lock`));
+  Deno.kill(pid, "SIGTERM");
+  assertStoppedAtQuestion(place, await terminal.ended(), 143);
+});
+
+Deno.test("a stop at the question ends the run as interrupted, with every call answered: the terminal's window is closed", async () => {
+  await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
+  const terminal = new Terminal(place);
+  await terminal.asked(1);
+  await terminal.vanish();
+  await until(() => eventsOf(place, "run_ended").length === 1, "the end of the run");
+  // The end of the input may be seen just before the signal: a no, after which the reading call may run.
+  assertClosed(place, 129);
 });
 
 function assertStoppedAtQuestion(place: Place, called: Called, code: number): void {
@@ -229,34 +256,34 @@ function assertClosed(place: Place, code: number): void {
   assert.deepEqual(names(place), ["a.txt"]);
 }
 
-together("where nobody can be asked, --ask is a denial, and no question is printed", {
-  "without a terminal, whatever stdin holds": async () => {
-    for (const stdin of [undefined, "y\ny\n"]) {
-      await using place = new Place(calling(shellLine("touch x"), edit("a.txt", "alpha", "A")));
-      const called = await place.call([...NEW_RUN, "--ask", "Go"], stdin === undefined ? {} : { stdin });
-      assert.equal(called.code, 0, called.stdout);
-      assert.equal(called.stderr, "");
-      assert.ok(!called.stdout.includes("Allow?"));
-      assert.deepEqual(decisions(place), ["shell: denied, no_terminal", "edit_file: denied, no_terminal"]);
-      assert.equal(ending(called).denials, 2);
-      assert.deepEqual(names(place), ["a.txt"]);
-    }
-  },
-  "with a terminal for stdin or for stderr alone": async () => {
-    for (const redirected of ["</dev/null", "2>/dev/null"]) {
-      await using place = new Place(calling(shellLine("touch x")));
-      const terminal = new Terminal(place, ASKING, redirected);
-      // Ends for a question that nobody sees, so that it fails the test instead of waiting for ever.
-      await terminal.type("\x04".repeat(20));
-      const called = await terminal.ended();
-      assert.equal(called.code, 0, called.stdout);
-      assert.ok(!called.stdout.includes("Allow?"), called.stdout);
-      assert.deepEqual(decisions(place), ["shell: denied, no_terminal"]);
-    }
-  },
-  "with --fail-on-denied it is exit 3": async () => {
+Deno.test("where nobody can be asked, --ask is a denial, and no question is printed: without a terminal, whatever stdin holds", async () => {
+  for (const stdin of [undefined, "y\ny\n"]) {
+    await using place = new Place(calling(shellLine("touch x"), edit("a.txt", "alpha", "A")));
+    const called = await place.call([...NEW_RUN, "--ask", "Go"], stdin === undefined ? {} : { stdin });
+    assert.equal(called.code, 0, called.stdout);
+    assert.equal(called.stderr, "");
+    assert.ok(!called.stdout.includes("Allow?"));
+    assert.deepEqual(decisions(place), ["shell: denied, no_terminal", "edit_file: denied, no_terminal"]);
+    assert.equal(ending(called).denials, 2);
+    assert.deepEqual(names(place), ["a.txt"]);
+  }
+});
+
+Deno.test("where nobody can be asked, --ask is a denial, and no question is printed: with a terminal for stdin or for stderr alone", async () => {
+  for (const redirected of ["</dev/null", "2>/dev/null"]) {
     await using place = new Place(calling(shellLine("touch x")));
-    const called = await place.call([...NEW_RUN, "--ask", "--fail-on-denied", "Go"]);
-    assert.equal(called.code, 3, called.stdout);
-  },
+    const terminal = new Terminal(place, ASKING, redirected);
+    // Ends for a question that nobody sees, so that it fails the test instead of waiting for ever.
+    await terminal.type("\x04".repeat(20));
+    const called = await terminal.ended();
+    assert.equal(called.code, 0, called.stdout);
+    assert.ok(!called.stdout.includes("Allow?"), called.stdout);
+    assert.deepEqual(decisions(place), ["shell: denied, no_terminal"]);
+  }
+});
+
+Deno.test("where nobody can be asked, --ask is a denial, and no question is printed: with --fail-on-denied it is exit 3", async () => {
+  await using place = new Place(calling(shellLine("touch x")));
+  const called = await place.call([...NEW_RUN, "--ask", "--fail-on-denied", "Go"]);
+  assert.equal(called.code, 3, called.stdout);
 });

@@ -9,7 +9,6 @@ import {
   Place,
   readsThenAnswers,
   reseal,
-  together,
   withoutOverride,
   works,
 } from "./harness.ts";
@@ -42,118 +41,123 @@ function fileLimit(blocks: number): readonly string[] {
   return shell(`${help}ulimit -f ${blocks}`);
 }
 
-together("a home that cannot be used is exit 14, and is named", {
-  "a file in its place": async () => {
-    await using place = new Place([]);
-    Deno.writeTextFileSync(place.sandbox.home, "mine");
-    for (const args of [RUN, ["ls", "--json"], ["doctor", "--json"]]) {
-      const called = await place.call(args);
-      assert.equal(called.code, 14, called.stdout + called.stderr);
-      assert.ok(called.stdout.includes("not a directory"), called.stdout);
-    }
-    assert.equal(Deno.readTextFileSync(place.sandbox.home), "mine");
-    assert.equal(place.server.requests.length, 0);
-  },
-  "a file as one of its parents": async () => {
-    await using place = new Place([]);
-    const called = await place.call([...RUN, "--home", `${place.sandbox.workspace}/a.txt/home`]);
-    assertError(called, { code: "storage_failed", exit: 14, says: /a\.txt/ });
-  },
-  "a symbolic link": async () => {
-    await using place = new Place([]);
-    Deno.mkdirSync(`${place.sandbox.directory}/real`);
-    Deno.symlinkSync(`${place.sandbox.directory}/real`, place.sandbox.home);
-    const called = await place.call(RUN);
-    assertError(called, { code: "storage_denied", exit: 14, says: /symbolic link/, hint: /--home/ });
-    assert.deepEqual([...Deno.readDirSync(`${place.sandbox.directory}/real`)], []);
-  },
-  "a link in place of the sessions": async () => {
-    await using place = new Place([]);
-    Deno.mkdirSync(place.sandbox.home, { mode: 0o700 });
-    Deno.symlinkSync("/tmp", `${place.sandbox.home}/sessions`);
-    assertError(await place.call(RUN), { code: "storage_denied", exit: 14, says: /symbolic link/ });
-  },
-  "one on a read-only file system": async () => {
-    await using place = new Place([]);
-    const through = await mounted(place, "ro");
-    const home = through === null ? "/proc/reprise-home" : place.sandbox.home;
-    const called = await place.call([...RUN, "--home", home], { through: through ?? [] });
-    const code = through === null ? "storage_failed" : "storage_denied";
-    const error = assertError(called, { code, exit: 14, hint: through === null ? /--home|fsck/ : /--home/ });
-    assert.ok(String(error.message).includes(home), String(error.message));
-    if (through !== null) assert.match(String(error.message), /read-only/);
-  },
-  "one that its modes close": async () => {
-    const through = await withoutOverride();
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    const { home } = place.sandbox;
-    const rows = [[`${home}/sessions`, 0o000], [`${home}/sessions/s/turns`, 0o500], [home, 0o000]] as const;
-    for (const [path, mode] of through === null ? [] : rows) {
-      Deno.chmodSync(path, mode);
-      const called = await place.call(["run", "--json", "-s", "s", "Hi"], { through: through ?? [] });
-      Deno.chmodSync(path, 0o700);
-      assertError(called, { code: "storage_denied", exit: 14, says: /permission denied/i });
-    }
-    assert.equal((await place.call(["fsck", "s"])).code, 0);
-    assert.equal((await place.call(["run", "--json", "-s", "s", "Hi"])).code, 0);
-  },
+Deno.test("a home that cannot be used is exit 14, and is named: a file in its place", async () => {
+  await using place = new Place([]);
+  Deno.writeTextFileSync(place.sandbox.home, "mine");
+  for (const args of [RUN, ["ls", "--json"], ["doctor", "--json"]]) {
+    const called = await place.call(args);
+    assert.equal(called.code, 14, called.stdout + called.stderr);
+    assert.ok(called.stdout.includes("not a directory"), called.stdout);
+  }
+  assert.equal(Deno.readTextFileSync(place.sandbox.home), "mine");
+  assert.equal(place.server.requests.length, 0);
 });
 
-together("a disk that takes no more is exit 14, and what was saved stays sound", {
-  "a limit on file sizes, before the first turn": async () => {
-    await using place = new Place([HELLO]);
-    const called = await place.call(RUN, { through: fileLimit(0) });
-    const error = assertError(called, {
-      code: "storage_failed",
-      exit: 14,
-      says: /larger than this process/,
-      hint: /ulimit -f/,
-    });
-    assert.match(String(error.message), /sessions\/s/);
-    assert.equal(place.server.requests.length, 0, "nothing is sent before the user's turn is saved");
-  },
-  "a limit on file sizes, when the answer comes": async () => {
-    await using place = new Place([answer([reasoning("Hm"), message("x".repeat(200_000))]), HELLO]);
-    const called = await place.call(RUN, { through: fileLimit(64) });
-    assertError(called, { code: "storage_failed", exit: 14, says: /turn 2/, hint: /ulimit -f/ });
-    assert.equal(ending(called).state, "failed");
-    const checked = await place.call(["fsck", "s", "--json"]);
-    assert.equal(checked.code, 0, checked.stdout);
-    const next = await place.call(["run", "--json", "-c"]);
-    assert.equal(next.code, 0, next.stdout);
-    assert.deepEqual(place.server.refusals, []);
-  },
-  "a file system without space": async () => {
-    await using place = new Place([answer([message("x".repeat(200_000))])]);
-    const through = await mounted(place, "size=160k") ?? fileLimit(64);
-    const full = await place.call(RUN, { through });
-    const error = assertError(full, {
-      code: full.stdout.includes("storage_full") ? "storage_full" : "storage_failed",
-      exit: 14,
-    });
-    if (error.code === "storage_full") assert.match(String(error.hint), /space/);
-    assert.equal(ending(full).state, "failed");
-  },
-  "a stdout whose disk is full": async () => {
-    await using place = new Place(readsThenAnswers);
-    for (const args of [["ls", "--json"], ["doctor"], ["nonsense", "--json"], RUN]) {
-      const called = await place.call(args, { through: ["sh", "-c", 'exec "$@" >/dev/full', "sh"] });
-      assert.equal(called.code, 14, `${args[0]}: ${called.stderr}`);
-      assert.match(called.stderr, /^error: Cannot write the output: the disk or the quota is full/);
-      assert.ok(!called.stderr.includes("    at "), "no stack trace");
-    }
-    assert.equal((await place.call(["fsck", "--all"])).code, 0);
-  },
-  "an answer file that cannot be written, told before run.ended": async () => {
-    await using place = new Place([HELLO]);
-    const path = `${place.sandbox.workspace}/answer.txt`;
-    Deno.symlinkSync("gone/answer.txt", path);
-    const called = await place.call([...RUN, "-o", path]);
-    assertError(called, { code: "storage_failed", exit: 14, says: /answer\.txt/ });
-    assert.equal(ending(called).state, "completed");
-    assert.equal(ending(called).text, "Hello.");
-  },
+Deno.test("a home that cannot be used is exit 14, and is named: a file as one of its parents", async () => {
+  await using place = new Place([]);
+  const called = await place.call([...RUN, "--home", `${place.sandbox.workspace}/a.txt/home`]);
+  assertError(called, { code: "storage_failed", exit: 14, says: /a\.txt/ });
+});
+
+Deno.test("a home that cannot be used is exit 14, and is named: a symbolic link", async () => {
+  await using place = new Place([]);
+  Deno.mkdirSync(`${place.sandbox.directory}/real`);
+  Deno.symlinkSync(`${place.sandbox.directory}/real`, place.sandbox.home);
+  const called = await place.call(RUN);
+  assertError(called, { code: "storage_denied", exit: 14, says: /symbolic link/, hint: /--home/ });
+  assert.deepEqual([...Deno.readDirSync(`${place.sandbox.directory}/real`)], []);
+});
+
+Deno.test("a home that cannot be used is exit 14, and is named: a link in place of the sessions", async () => {
+  await using place = new Place([]);
+  Deno.mkdirSync(place.sandbox.home, { mode: 0o700 });
+  Deno.symlinkSync("/tmp", `${place.sandbox.home}/sessions`);
+  assertError(await place.call(RUN), { code: "storage_denied", exit: 14, says: /symbolic link/ });
+});
+
+Deno.test("a home that cannot be used is exit 14, and is named: one on a read-only file system", async () => {
+  await using place = new Place([]);
+  const through = await mounted(place, "ro");
+  const home = through === null ? "/proc/reprise-home" : place.sandbox.home;
+  const called = await place.call([...RUN, "--home", home], { through: through ?? [] });
+  const code = through === null ? "storage_failed" : "storage_denied";
+  const error = assertError(called, { code, exit: 14, hint: through === null ? /--home|fsck/ : /--home/ });
+  assert.ok(String(error.message).includes(home), String(error.message));
+  if (through !== null) assert.match(String(error.message), /read-only/);
+});
+
+Deno.test("a home that cannot be used is exit 14, and is named: one that its modes close", async () => {
+  const through = await withoutOverride();
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  const { home } = place.sandbox;
+  const rows = [[`${home}/sessions`, 0o000], [`${home}/sessions/s/turns`, 0o500], [home, 0o000]] as const;
+  for (const [path, mode] of through === null ? [] : rows) {
+    Deno.chmodSync(path, mode);
+    const called = await place.call(["run", "--json", "-s", "s", "Hi"], { through: through ?? [] });
+    Deno.chmodSync(path, 0o700);
+    assertError(called, { code: "storage_denied", exit: 14, says: /permission denied/i });
+  }
+  assert.equal((await place.call(["fsck", "s"])).code, 0);
+  assert.equal((await place.call(["run", "--json", "-s", "s", "Hi"])).code, 0);
+});
+
+Deno.test("a disk that takes no more is exit 14, and what was saved stays sound: a limit on file sizes, before the first turn", async () => {
+  await using place = new Place([HELLO]);
+  const called = await place.call(RUN, { through: fileLimit(0) });
+  const error = assertError(called, {
+    code: "storage_failed",
+    exit: 14,
+    says: /larger than this process/,
+    hint: /ulimit -f/,
+  });
+  assert.match(String(error.message), /sessions\/s/);
+  assert.equal(place.server.requests.length, 0, "nothing is sent before the user's turn is saved");
+});
+
+Deno.test("a disk that takes no more is exit 14, and what was saved stays sound: a limit on file sizes, when the answer comes", async () => {
+  await using place = new Place([answer([reasoning("Hm"), message("x".repeat(200_000))]), HELLO]);
+  const called = await place.call(RUN, { through: fileLimit(64) });
+  assertError(called, { code: "storage_failed", exit: 14, says: /turn 2/, hint: /ulimit -f/ });
+  assert.equal(ending(called).state, "failed");
+  const checked = await place.call(["fsck", "s", "--json"]);
+  assert.equal(checked.code, 0, checked.stdout);
+  const next = await place.call(["run", "--json", "-c"]);
+  assert.equal(next.code, 0, next.stdout);
+  assert.deepEqual(place.server.refusals, []);
+});
+
+Deno.test("a disk that takes no more is exit 14, and what was saved stays sound: a file system without space", async () => {
+  await using place = new Place([answer([message("x".repeat(200_000))])]);
+  const through = await mounted(place, "size=160k") ?? fileLimit(64);
+  const full = await place.call(RUN, { through });
+  const error = assertError(full, {
+    code: full.stdout.includes("storage_full") ? "storage_full" : "storage_failed",
+    exit: 14,
+  });
+  if (error.code === "storage_full") assert.match(String(error.hint), /space/);
+  assert.equal(ending(full).state, "failed");
+});
+
+Deno.test("a disk that takes no more is exit 14, and what was saved stays sound: a stdout whose disk is full", async () => {
+  await using place = new Place(readsThenAnswers);
+  for (const args of [["ls", "--json"], ["doctor"], ["nonsense", "--json"], RUN]) {
+    const called = await place.call(args, { through: ["sh", "-c", 'exec "$@" >/dev/full', "sh"] });
+    assert.equal(called.code, 14, `${args[0]}: ${called.stderr}`);
+    assert.match(called.stderr, /^error: Cannot write the output: the disk or the quota is full/);
+    assert.ok(!called.stderr.includes("    at "), "no stack trace");
+  }
+  assert.equal((await place.call(["fsck", "--all"])).code, 0);
+});
+
+Deno.test("a disk that takes no more is exit 14, and what was saved stays sound: an answer file that cannot be written, told before run.ended", async () => {
+  await using place = new Place([HELLO]);
+  const path = `${place.sandbox.workspace}/answer.txt`;
+  Deno.symlinkSync("gone/answer.txt", path);
+  const called = await place.call([...RUN, "-o", path]);
+  assertError(called, { code: "storage_failed", exit: 14, says: /answer\.txt/ });
+  assert.equal(ending(called).state, "completed");
+  assert.equal(ending(called).text, "Hello.");
 });
 
 /** Runs the program with a file that is none; what waits for it is ended after ten seconds. */
@@ -169,32 +173,31 @@ async function assertRefused(
   assert.deepEqual(place.server.requests, []);
 }
 
-together("a FIFO or a device in place of a file is exit 2 at once, before anything is sent or written", {
-  "@FILE, a schema and -o": async () => {
-    await using place = new Place([HELLO]);
-    const fifo = `${place.sandbox.workspace}/fifo`;
-    assert.ok(await works(["mkfifo", fifo]));
-    Deno.symlinkSync(fifo, `${place.sandbox.workspace}/link`);
-    const kinds = [[fifo, "FIFO"], ["link", "FIFO"], ["/dev/zero", "device"], [
-      "/dev/null",
-      "device",
-    ]] as const;
-    for (const [path, kind] of kinds) {
-      const says = new RegExp(`${path}".*: it is a ${kind}, not a regular file$`);
-      await assertRefused(place, ["run", "--instructions", `@${path}`, "Hi"], says);
-      await assertRefused(place, ["run", "--output-schema", path, "Hi"], says);
-      await assertRefused(place, ["run", "-o", path, "Hi"], says);
-    }
-    assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
-  },
-  "config.json": async () => {
-    await using place = new Place([HELLO]);
-    const directory = `${place.sandbox.directory}/.config/reprise`;
-    Deno.mkdirSync(directory, { recursive: true });
-    assert.ok(await works(["mkfifo", `${directory}/config.json`]));
-    await assertRefused(place, ["run", "Hi"], /config\.json": it is a FIFO/, "bad_configuration");
-    await assertRefused(place, ["ls"], /config\.json": it is a FIFO/, "bad_configuration");
-  },
+Deno.test("a FIFO or a device in place of a file is exit 2 at once, before anything is sent or written: @FILE, a schema and -o", async () => {
+  await using place = new Place([HELLO]);
+  const fifo = `${place.sandbox.workspace}/fifo`;
+  assert.ok(await works(["mkfifo", fifo]));
+  Deno.symlinkSync(fifo, `${place.sandbox.workspace}/link`);
+  const kinds = [[fifo, "FIFO"], ["link", "FIFO"], ["/dev/zero", "device"], [
+    "/dev/null",
+    "device",
+  ]] as const;
+  for (const [path, kind] of kinds) {
+    const says = new RegExp(`${path}".*: it is a ${kind}, not a regular file$`);
+    await assertRefused(place, ["run", "--instructions", `@${path}`, "Hi"], says);
+    await assertRefused(place, ["run", "--output-schema", path, "Hi"], says);
+    await assertRefused(place, ["run", "-o", path, "Hi"], says);
+  }
+  assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
+});
+
+Deno.test("a FIFO or a device in place of a file is exit 2 at once, before anything is sent or written: config.json", async () => {
+  await using place = new Place([HELLO]);
+  const directory = `${place.sandbox.directory}/.config/reprise`;
+  Deno.mkdirSync(directory, { recursive: true });
+  assert.ok(await works(["mkfifo", `${directory}/config.json`]));
+  await assertRefused(place, ["run", "Hi"], /config\.json": it is a FIFO/, "bad_configuration");
+  await assertRefused(place, ["ls"], /config\.json": it is a FIFO/, "bad_configuration");
 });
 
 /** A place with the session "s" of two runs in five turns each. */
@@ -242,98 +245,117 @@ function contents(place: Place): Record<string, string> {
   );
 }
 
-together("a session that was damaged is exit 12, and nothing of it is changed or sent", {
-  "a turn edited by hand": refused((place) => {
+Deno.test(
+  "a session that was damaged is exit 12, and nothing of it is changed or sent: a turn edited by hand",
+  refused((place) => {
     const path = place.turnPath("s", 3);
     Deno.writeTextFileSync(path, Deno.readTextFileSync(path).replace("alpha", "omega"));
     return "turns/000003.json";
   }),
-  "a turn edited by hand and sealed again": refused((place) => {
+);
+
+Deno.test(
+  "a session that was damaged is exit 12, and nothing of it is changed or sent: a turn edited by hand and sealed again",
+  refused((place) => {
     reseal(place.turnPath("s", 3), (text) => text.replace("alpha", "omega"));
     return "turns/000004.json";
   }, { shown: 0 }),
-  "the newest turn cut short": refused((place) => {
+);
+
+Deno.test(
+  "a session that was damaged is exit 12, and nothing of it is changed or sent: the newest turn cut short",
+  refused((place) => {
     const path = place.turnPath("s", 10);
     Deno.truncateSync(path, Deno.statSync(path).size - 1);
     return "turns/000010.json";
   }),
-  "an empty turn": refused((place) => {
+);
+
+Deno.test(
+  "a session that was damaged is exit 12, and nothing of it is changed or sent: an empty turn",
+  refused((place) => {
     Deno.truncateSync(place.turnPath("s", 10), 0);
     return "turns/000010.json";
   }),
-  "a missing turn in the middle": refused((place) => {
+);
+
+Deno.test(
+  "a session that was damaged is exit 12, and nothing of it is changed or sent: a missing turn in the middle",
+  refused((place) => {
     Deno.removeSync(place.turnPath("s", 4));
     return "000004.json";
   }),
-  "a missing head turn": refused((place) => {
+);
+
+Deno.test(
+  "a session that was damaged is exit 12, and nothing of it is changed or sent: a missing head turn",
+  refused((place) => {
     Deno.removeSync(place.turnPath("s", 10));
     return "names turn 10 as the newest";
   }, { shown: 0 }),
-});
+);
 
-together("run -c never goes to an older session because the newest one is damaged: exit 12 names that one", {
-  "whatever is left of its files": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    await place.session("newest");
-    const requests = place.server.requests.length;
-    const older = contents(place);
-    const first = place.turnPath("newest", 1);
-    const manifest = `${place.path("newest")}/manifest.json`;
-    const whole = Deno.readFileSync(first);
-    for (const [size, lose] of [[20, Deno.removeSync], [whole.length - 1, Deno.truncateSync]] as const) {
-      Deno.writeFileSync(first, whole.subarray(0, size));
-      lose(manifest);
-      for (
-        const args of [["-c", "And now?"], ["-s", "@last", "And now?"], ["-c"], [
-          "-c",
-          "--dry-run",
-          "And now?",
-        ]]
-      ) {
-        const called = await place.call(["run", "--json", ...args]);
-        assertError(called, {
-          code: "session_damaged",
-          exit: 12,
-          says: /"newest".*turns\/000001\.json/,
-          hint: /fsck newest/,
-        });
-      }
-      Deno.writeFileSync(manifest, new Uint8Array(9));
+Deno.test("run -c never goes to an older session because the newest one is damaged: exit 12 names that one: whatever is left of its files", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  await place.session("newest");
+  const requests = place.server.requests.length;
+  const older = contents(place);
+  const first = place.turnPath("newest", 1);
+  const manifest = `${place.path("newest")}/manifest.json`;
+  const whole = Deno.readFileSync(first);
+  for (const [size, lose] of [[20, Deno.removeSync], [whole.length - 1, Deno.truncateSync]] as const) {
+    Deno.writeFileSync(first, whole.subarray(0, size));
+    lose(manifest);
+    for (
+      const args of [["-c", "And now?"], ["-s", "@last", "And now?"], ["-c"], [
+        "-c",
+        "--dry-run",
+        "And now?",
+      ]]
+    ) {
+      const called = await place.call(["run", "--json", ...args]);
+      assertError(called, {
+        code: "session_damaged",
+        exit: 12,
+        says: /"newest".*turns\/000001\.json/,
+        hint: /fsck newest/,
+      });
     }
-    assert.equal(place.server.requests.length, requests);
-    assert.deepEqual(contents(place), older);
-    assert.equal(
-      (await place.call(["run", "--json", "-s", "s", "And now?"])).code,
-      0,
-      "the older one by its name",
-    );
-  },
+    Deno.writeFileSync(manifest, new Uint8Array(9));
+  }
+  assert.equal(place.server.requests.length, requests);
+  assert.deepEqual(contents(place), older);
+  assert.equal(
+    (await place.call(["run", "--json", "-s", "s", "And now?"])).code,
+    0,
+    "the older one by its name",
+  );
 });
 
-together("what a newer version wrote is left alone", {
-  "its manifest is ignored, and stays as it is": async () => {
-    await using place = await twoRuns();
-    const path = `${place.path("s")}/manifest.json`;
-    reseal(path, (text) => text.replace("reprise.manifest/1", "reprise.manifest/2"));
-    const before = Deno.readTextFileSync(path);
-    assert.equal((await place.call(["run", "--json", "-s", "s", "Hi"])).code, 0);
-    assert.equal((await place.call(["ls"])).code, 0);
-    assert.equal(Deno.readTextFileSync(path), before);
-    assert.equal(place.sandbox.turnNames("s").length, 15);
-  },
-  "a turn of its format refuses run with exit 2, and show prints it": async () => {
-    await using place = await twoRuns();
-    reseal(place.turnPath("s", 10), (text) => text.replace("reprise.turn/1", "reprise.turn/2"));
-    await refusesNewer(place);
-  },
-  "an event kind of its own refuses run with exit 2, and show prints it": async () => {
-    await using place = await twoRuns();
-    reseal(place.turnPath("s", 10), (text) => text.replace('"run_ended"', '"run_dreamt"'));
-    await refusesNewer(place);
-    const shown = await place.call(["show", "s", "--events"]);
-    assert.match(shown.stdout, /run_dreamt/);
-  },
+Deno.test("what a newer version wrote is left alone: its manifest is ignored, and stays as it is", async () => {
+  await using place = await twoRuns();
+  const path = `${place.path("s")}/manifest.json`;
+  reseal(path, (text) => text.replace("reprise.manifest/1", "reprise.manifest/2"));
+  const before = Deno.readTextFileSync(path);
+  assert.equal((await place.call(["run", "--json", "-s", "s", "Hi"])).code, 0);
+  assert.equal((await place.call(["ls"])).code, 0);
+  assert.equal(Deno.readTextFileSync(path), before);
+  assert.equal(place.sandbox.turnNames("s").length, 15);
+});
+
+Deno.test("what a newer version wrote is left alone: a turn of its format refuses run with exit 2, and show prints it", async () => {
+  await using place = await twoRuns();
+  reseal(place.turnPath("s", 10), (text) => text.replace("reprise.turn/1", "reprise.turn/2"));
+  await refusesNewer(place);
+});
+
+Deno.test("what a newer version wrote is left alone: an event kind of its own refuses run with exit 2, and show prints it", async () => {
+  await using place = await twoRuns();
+  reseal(place.turnPath("s", 10), (text) => text.replace('"run_ended"', '"run_dreamt"'));
+  await refusesNewer(place);
+  const shown = await place.call(["show", "s", "--events"]);
+  assert.match(shown.stdout, /run_dreamt/);
 });
 
 async function refusesNewer(place: Place): Promise<void> {

@@ -5,7 +5,7 @@ import { answer, message, reasoning, type RecordedRequest } from "../support/res
 import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
 import { ending, events } from "../support/reprise.ts";
 import { writeFixture } from "../support/fixture.ts";
-import { assertError, Place, together } from "./harness.ts";
+import { assertError, Place } from "./harness.ts";
 
 const LONG = "The file says a good deal more than this line does. ".repeat(30);
 
@@ -78,131 +78,139 @@ const REMOTE = JSON.stringify({
   usage: { input_tokens: 156, output_tokens: 190, total_tokens: 346 },
 });
 
-together("compact and uncompact", {
-  "what would not shrink is refused, a plan is printed, and nothing changes; then it is carried out and undone":
-    () =>
-      inSession(async (place) => {
-        const [before, whole] = [files(place), await input(place)];
-        const refused = { code: "nothing_to_compact", exit: 2, hint: /--tail-events/ };
-        assertError(await place.call(["compact", "s", "--json"]), refused);
-        assertError(await place.call(["compact", "s", "--json", "--dry-run"]), refused);
-        const plan = await json(place, ["compact", "s", "--tail-events", "0", "--dry-run"]);
-        assert.deepEqual(files(place), before);
-        assert.equal(plan.type, "dry_run");
-        for (
-          const name of ["range", "tail", "cut", "before", "after", "dropped", "token_estimate", "summary"]
-        ) {
-          assert.ok(plan[name] !== undefined, name);
-        }
-        const done = await json(place, ["compact", "s", "--tail-events", "0"]);
-        assert.equal(done.type, "compacted");
-        for (const name of ["range", "cut", "after", "summary"]) assert.deepEqual(done[name], plan[name]);
-        assert.deepEqual(files(place).slice(0, 5), before.slice(0, 5), "old turns are never touched");
-        const turn = place.sandbox.turns("s").at(-1);
-        assert.equal(turn.kind, "compaction");
-        assert.equal(turn.events[0].strategy, "deterministic");
-        assert.match(await input(place), /<session_checkpoint>\\nThis checkpoint stands for turns 1 to 5/);
-        const undone = await json(place, ["uncompact", "s"]);
-        assert.equal(undone.in_force, null);
-        assert.equal(await input(place), whole);
-        assertError(await place.call(["uncompact", "s", "--json"]), { code: "nothing_to_withdraw", exit: 2 });
-        for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
-      }),
-  "the contract is printed without a key and a request; the model's summary is checked against the log": () =>
-    inSession(async (place) => {
-      const asked = place.server.requests.length;
-      const args = ["compact", "s", "--strategy", "model", "--tail-events", "0", "--dry-run", "--json"];
-      const called = await place.call(args, { env: { OPENAI_API_KEY: "" } });
-      assert.equal(called.code, 0, called.stdout);
-      const { contract } = JSON.parse(called.stdout);
-      assert.deepEqual(Object.keys(contract), ["name", "instructions", "output_schema", "input"]);
-      assert.match(contract.input[0].text, /^<session_events>/);
-      assert.equal(place.server.requests.length, asked);
-      const done = await json(place, ["compact", "s", "--strategy", "model", "--tail-events", "0"]);
-      assert.deepEqual(done.verification, {
-        paths: { named: 2, in_calls: 1, in_text: 0, missing: ["made/up.txt"] },
-        tool_calls: { claimed: 1, counted: 1, match: true },
-      });
-      const [event] = place.sandbox.turns("s").at(-1).events;
-      assert.deepEqual(event.verification, done.verification);
-      assert.deepEqual(event.request.model.asked, "gpt-5.6");
-      assert.match(await input(place), /a\.txt was read\..*made\/up\.txt/);
-      const sent = place.server.requests.at(-1)?.body as JsonObject;
-      assert.equal(sent.store, false);
-      assert.equal((sent.text as { format: JsonObject }).format.name, "session_checkpoint");
-      assert.equal(sent.tools, undefined);
-    }),
-  "the provider's checkpoint is kept verbatim, sent to where it came from, and to nobody else": () =>
-    inSession(async (place) => {
-      const whole = await input(place);
-      const folder = fixture(place, REMOTE);
-      const args = ["compact", "s", "--strategy", "remote", "--tail-events", "0", "--fixture", folder];
-      await json(place, args);
-      const [event] = place.sandbox.turns("s").at(-1).events;
-      assert.deepEqual(event.items, JSON.parse(REMOTE).output);
-      const sent = JSON.parse(await input(place)).input;
-      assert.deepEqual(sent[1], COMPACTION);
-      assert.deepEqual(sent.map(({ type }: JsonObject) => type), ["message", "compaction", "message"]);
-      const other = async (flag: readonly string[]) =>
-        JSON.parse((await place.call(["input", "s", "--prompt", "Next", ...flag])).stdout).input;
-      const elsewhere = await other(["--base-url", "https://other.example/v1"]);
-      assert.ok(!JSON.stringify(elsewhere).includes("opaque"));
-      assert.equal(elsewhere.length, 5, "the whole history but its reasoning");
-      assert.ok(!JSON.stringify(await other(["-m", "gpt-5.5"])).includes("opaque"));
-      const explained = await json(place, ["explain", "s", "-m", "gpt-5.5"]);
-      const dropped = explained.dropped as readonly JsonObject[];
-      assert.deepEqual(dropped.map(({ seq, reason }) => [seq, reason]), [[event.seq, "other_model"]]);
-      const run = await place.call(["run", "--json", "-s", "s", "-m", "gpt-5.5", "Go on"]);
-      assert.equal(run.code, 0, run.stdout);
-      await json(place, ["uncompact", "s", "--dry-run"]);
-      assert.equal((await place.call(["verify", "s"])).code, 0);
-      assert.ok(whole.length > 0);
-    }),
-  "a remote answer without a compaction item, or an error, leaves the session as it was": () =>
-    inSession(async (place) => {
-      const before = files(place);
-      const args = ["compact", "s", "--json", "--strategy", "remote", "--tail-events", "0", "--fixture"];
-      const bad = { code: "bad_summary", exit: 6 };
-      assertError(await place.call([...args, fixture(place, '{"output":[{"type":"message"}]}')]), bad);
-      assertError(await place.call([...args, fixture(place, "<html>")]), bad);
-      const error =
-        '{"error":{"message":"No such model","type":"invalid_request_error","code":null,"param":null}}';
-      assertError(await place.call([...args, fixture(place, error, { status: 400 })]), {
-        code: "request_refused",
-        exit: 13,
-      });
-      assert.deepEqual(files(place), before);
-    }),
-  "--auto-compact tells what it did, and the run completes": () =>
-    inSession(async (place) => {
-      Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, LONG.repeat(20));
-      // The first run's answer is long enough for a checkpoint of it to be worth its while.
-      const args = ["run", "--json", "-s", "s", "--auto-compact", "1", "Look again"];
-      const called = await place.call(args);
-      assert.equal(ending(called).state, "completed", called.stdout);
-      const told = events(called).filter((event) => event.type === "notice" && event.kind === "compacted");
-      assert.ok(told.length >= 1, called.stdout);
-      assert.ok(place.sandbox.turns("s").some(({ kind }) => kind === "compaction"));
-      for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
-    }),
-});
+Deno.test("compact and uncompact: what would not shrink is refused, a plan is printed, and nothing changes; then it is carried out and undone", () =>
+  inSession(async (place) => {
+    const [before, whole] = [files(place), await input(place)];
+    const refused = { code: "nothing_to_compact", exit: 2, hint: /--tail-events/ };
+    assertError(await place.call(["compact", "s", "--json"]), refused);
+    assertError(await place.call(["compact", "s", "--json", "--dry-run"]), refused);
+    const plan = await json(place, ["compact", "s", "--tail-events", "0", "--dry-run"]);
+    assert.deepEqual(files(place), before);
+    assert.equal(plan.type, "dry_run");
+    for (
+      const name of ["range", "tail", "cut", "before", "after", "dropped", "token_estimate", "summary"]
+    ) {
+      assert.ok(plan[name] !== undefined, name);
+    }
+    const done = await json(place, ["compact", "s", "--tail-events", "0"]);
+    assert.equal(done.type, "compacted");
+    for (const name of ["range", "cut", "after", "summary"]) assert.deepEqual(done[name], plan[name]);
+    assert.deepEqual(files(place).slice(0, 5), before.slice(0, 5), "old turns are never touched");
+    const turn = place.sandbox.turns("s").at(-1);
+    assert.equal(turn.kind, "compaction");
+    assert.equal(turn.events[0].strategy, "deterministic");
+    assert.match(await input(place), /<session_checkpoint>\\nThis checkpoint stands for turns 1 to 5/);
+    const undone = await json(place, ["uncompact", "s"]);
+    assert.equal(undone.in_force, null);
+    assert.equal(await input(place), whole);
+    assertError(await place.call(["uncompact", "s", "--json"]), { code: "nothing_to_withdraw", exit: 2 });
+    for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
+  }));
 
-together("an answer of the model that cannot be used leaves the session untouched", {
-  "no JSON": () => untouched(answer([message("Here is your summary: all fine.")]), "bad_summary", 6),
-  "another shape": () => untouched(answer([message('{"summary":"x"}')]), "bad_summary", 6),
-  "no message": () => untouched(answer([reasoning("Hm")]), "bad_summary", 6),
-  "a refusal": () => untouched(answer([message("I cannot", { refusal: true })]), "refused", 6),
-  "cut off": () =>
-    untouched(
-      answer([message(JSON.stringify(SUMMARY))], {
-        end: { kind: "incomplete", reason: "max_output_tokens" },
-      }),
-      "incomplete",
-      6,
-    ),
-  "a broken stream": () =>
-    untouched(answer([message(JSON.stringify(SUMMARY))], { end: { kind: "cut" } }), "stream_cut", 10),
-});
+Deno.test("compact and uncompact: the contract is printed without a key and a request; the model's summary is checked against the log", () =>
+  inSession(async (place) => {
+    const asked = place.server.requests.length;
+    const args = ["compact", "s", "--strategy", "model", "--tail-events", "0", "--dry-run", "--json"];
+    const called = await place.call(args, { env: { OPENAI_API_KEY: "" } });
+    assert.equal(called.code, 0, called.stdout);
+    const { contract } = JSON.parse(called.stdout);
+    assert.deepEqual(Object.keys(contract), ["name", "instructions", "output_schema", "input"]);
+    assert.match(contract.input[0].text, /^<session_events>/);
+    assert.equal(place.server.requests.length, asked);
+    const done = await json(place, ["compact", "s", "--strategy", "model", "--tail-events", "0"]);
+    assert.deepEqual(done.verification, {
+      paths: { named: 2, in_calls: 1, in_text: 0, missing: ["made/up.txt"] },
+      tool_calls: { claimed: 1, counted: 1, match: true },
+    });
+    const [event] = place.sandbox.turns("s").at(-1).events;
+    assert.deepEqual(event.verification, done.verification);
+    assert.deepEqual(event.request.model.asked, "gpt-5.6");
+    assert.match(await input(place), /a\.txt was read\..*made\/up\.txt/);
+    const sent = place.server.requests.at(-1)?.body as JsonObject;
+    assert.equal(sent.store, false);
+    assert.equal((sent.text as { format: JsonObject }).format.name, "session_checkpoint");
+    assert.equal(sent.tools, undefined);
+  }));
+
+Deno.test("compact and uncompact: the provider's checkpoint is kept verbatim, sent to where it came from, and to nobody else", () =>
+  inSession(async (place) => {
+    const whole = await input(place);
+    const folder = fixture(place, REMOTE);
+    const args = ["compact", "s", "--strategy", "remote", "--tail-events", "0", "--fixture", folder];
+    await json(place, args);
+    const [event] = place.sandbox.turns("s").at(-1).events;
+    assert.deepEqual(event.items, JSON.parse(REMOTE).output);
+    const sent = JSON.parse(await input(place)).input;
+    assert.deepEqual(sent[1], COMPACTION);
+    assert.deepEqual(sent.map(({ type }: JsonObject) => type), ["message", "compaction", "message"]);
+    const other = async (flag: readonly string[]) =>
+      JSON.parse((await place.call(["input", "s", "--prompt", "Next", ...flag])).stdout).input;
+    const elsewhere = await other(["--base-url", "https://other.example/v1"]);
+    assert.ok(!JSON.stringify(elsewhere).includes("opaque"));
+    assert.equal(elsewhere.length, 5, "the whole history but its reasoning");
+    assert.ok(!JSON.stringify(await other(["-m", "gpt-5.5"])).includes("opaque"));
+    const explained = await json(place, ["explain", "s", "-m", "gpt-5.5"]);
+    const dropped = explained.dropped as readonly JsonObject[];
+    assert.deepEqual(dropped.map(({ seq, reason }) => [seq, reason]), [[event.seq, "other_model"]]);
+    const run = await place.call(["run", "--json", "-s", "s", "-m", "gpt-5.5", "Go on"]);
+    assert.equal(run.code, 0, run.stdout);
+    await json(place, ["uncompact", "s", "--dry-run"]);
+    assert.equal((await place.call(["verify", "s"])).code, 0);
+    assert.ok(whole.length > 0);
+  }));
+
+Deno.test("compact and uncompact: a remote answer without a compaction item, or an error, leaves the session as it was", () =>
+  inSession(async (place) => {
+    const before = files(place);
+    const args = ["compact", "s", "--json", "--strategy", "remote", "--tail-events", "0", "--fixture"];
+    const bad = { code: "bad_summary", exit: 6 };
+    assertError(await place.call([...args, fixture(place, '{"output":[{"type":"message"}]}')]), bad);
+    assertError(await place.call([...args, fixture(place, "<html>")]), bad);
+    const error =
+      '{"error":{"message":"No such model","type":"invalid_request_error","code":null,"param":null}}';
+    assertError(await place.call([...args, fixture(place, error, { status: 400 })]), {
+      code: "request_refused",
+      exit: 13,
+    });
+    assert.deepEqual(files(place), before);
+  }));
+
+Deno.test("compact and uncompact: --auto-compact tells what it did, and the run completes", () =>
+  inSession(async (place) => {
+    Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, LONG.repeat(20));
+    // The first run's answer is long enough for a checkpoint of it to be worth its while.
+    const args = ["run", "--json", "-s", "s", "--auto-compact", "1", "Look again"];
+    const called = await place.call(args);
+    assert.equal(ending(called).state, "completed", called.stdout);
+    const told = events(called).filter((event) => event.type === "notice" && event.kind === "compacted");
+    assert.ok(told.length >= 1, called.stdout);
+    assert.ok(place.sandbox.turns("s").some(({ kind }) => kind === "compaction"));
+    for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
+  }));
+
+Deno.test("an answer of the model that cannot be used leaves the session untouched: no JSON", () =>
+  untouched(answer([message("Here is your summary: all fine.")]), "bad_summary", 6));
+
+Deno.test("an answer of the model that cannot be used leaves the session untouched: another shape", () =>
+  untouched(answer([message('{"summary":"x"}')]), "bad_summary", 6));
+
+Deno.test("an answer of the model that cannot be used leaves the session untouched: no message", () =>
+  untouched(answer([reasoning("Hm")]), "bad_summary", 6));
+
+Deno.test("an answer of the model that cannot be used leaves the session untouched: a refusal", () =>
+  untouched(answer([message("I cannot", { refusal: true })]), "refused", 6));
+
+Deno.test("an answer of the model that cannot be used leaves the session untouched: cut off", () =>
+  untouched(
+    answer([message(JSON.stringify(SUMMARY))], {
+      end: { kind: "incomplete", reason: "max_output_tokens" },
+    }),
+    "incomplete",
+    6,
+  ));
+
+Deno.test("an answer of the model that cannot be used leaves the session untouched: a broken stream", () =>
+  untouched(answer([message(JSON.stringify(SUMMARY))], { end: { kind: "cut" } }), "stream_cut", 10));
 
 async function untouched(reply: ReturnType<typeof answer>, code: string, exit: number): Promise<void> {
   const runs = script("");
@@ -216,23 +224,21 @@ async function untouched(reply: ReturnType<typeof answer>, code: string, exit: n
   assert.deepEqual(files(place), before);
 }
 
-together("a history that does not fit the window", {
-  "ends with exit 11 and names the command": async () => {
-    const overflow = {
-      kind: "http",
-      status: 400,
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({
-        error: {
-          message: "Your input exceeds the context window of this model.",
-          type: "invalid_request_error",
-          code: "context_length_exceeded",
-          param: "input",
-        },
-      }),
-    } as const;
-    await using place = new Place([overflow]);
-    const called = await place.call(["run", "--json", "--new", "-s", "s", "Look"]);
-    assertError(called, { code: "context_overflow", exit: 11, hint: /reprise compact s$/ });
-  },
+Deno.test("a history that does not fit the window: ends with exit 11 and names the command", async () => {
+  const overflow = {
+    kind: "http",
+    status: 400,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      error: {
+        message: "Your input exceeds the context window of this model.",
+        type: "invalid_request_error",
+        code: "context_length_exceeded",
+        param: "input",
+      },
+    }),
+  } as const;
+  await using place = new Place([overflow]);
+  const called = await place.call(["run", "--json", "--new", "-s", "s", "Look"]);
+  assertError(called, { code: "context_overflow", exit: 11, hint: /reprise compact s$/ });
 });

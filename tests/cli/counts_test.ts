@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { answer, message, reasoning } from "../support/responses_server.ts";
 import { functionCall } from "../support/responses_server/script.ts";
 import { events } from "../support/reprise.ts";
-import { HELLO, Place, READS_A, together } from "./harness.ts";
+import { HELLO, Place, READS_A } from "./harness.ts";
 
 /** `1 turns`, `1 open calls`, and fewer than none of anything. */
 const WRONG =
@@ -21,67 +21,67 @@ function readsFor(input: number) {
   return answer([functionCall("read_file", { path: "a.txt", offset: null, limit: null })], { usage });
 }
 
-together("a budget that is used up is told in numbers that fit", {
-  "one request": async () => {
-    await using place = new Place(() => READS_A);
-    const called = await place.call(["run", "--json", "--new", "--max-steps", "1", "Look"]);
-    assert.deepEqual([called.code, errorOf(called)], [
-      4,
-      "Budget exhausted: 1 request was sent (--max-steps)",
-    ]);
-  },
-  "two requests": async () => {
-    await using place = new Place(() => READS_A);
-    const called = await place.call(["run", "--json", "--new", "--max-steps", "2", "Look"]);
-    assert.equal(errorOf(called), "Budget exhausted: 2 requests were sent (--max-steps)");
-  },
-  "more tokens than there were": async () => {
-    await using place = new Place(() => readsFor(200));
-    const called = await place.call(["run", "--json", "--new", "--max-tokens", "200", "Look"]);
-    assert.equal(
-      errorOf(called),
-      "Budget exhausted: 240 tokens were used, 40 more than 200 (--max-tokens)",
-    );
-  },
-  "fewer tokens than one request needs": async () => {
-    await using place = new Place(() => readsFor(200));
-    const called = await place.call(["run", "--json", "--new", "--max-tokens", "14", "Look"]);
-    assert.equal(
-      errorOf(called),
-      "The budget of 14 tokens is too small: a response needs at least 16 (--max-tokens)",
-    );
-  },
-  "a single token": async () => {
-    await using place = new Place(() => readsFor(159));
-    const called = await place.call(["run", "--json", "--new", "--max-tokens", "200", "Look"]);
-    assert.equal(errorOf(called), "Budget exhausted: 1 of 200 tokens is left (--max-tokens)");
-  },
+Deno.test("a budget that is used up is told in numbers that fit: one request", async () => {
+  await using place = new Place(() => READS_A);
+  const called = await place.call(["run", "--json", "--new", "--max-steps", "1", "Look"]);
+  assert.deepEqual([called.code, errorOf(called)], [
+    4,
+    "Budget exhausted: 1 request was sent (--max-steps)",
+  ]);
 });
 
-together("no verb counts one thing in the plural", {
-  "of a session with one request, one item, one finding and one repair": async () => {
-    await using place = new Place([answer([reasoning("Hm."), message("Done.")]), HELLO]);
-    await place.session("s");
-    const exported = `${place.sandbox.directory}/s.jsonl`;
-    const said = async (...args: readonly string[]) => {
-      const { stdout, stderr } = await place.call(args);
-      assert.doesNotMatch(stdout + stderr, WRONG, args.join(" "));
-      return stdout + stderr;
-    };
-    assert.match(await said("verify", "s"), /^s: 1 request$/m);
-    await said("explain", "s");
-    await said("show", "s");
-    await said("ls");
-    assert.match(await said("doctor"), /1 session\b/);
-    await said("export", "s", "-o", exported);
-    await said("import", exported, "--dry-run");
-    await said("run", "--dry-run", "-m", "m", "Hi");
-    await said("prune", "--older-than", "0d", "--dry-run");
-    await said("compact", "s", "--dry-run", "--keep-events", "1");
-    Deno.removeSync(place.turnPath("s", 3));
-    await Deno.remove(`${place.path("s")}/manifest.json`);
-    await said("fsck", "s");
-    await said("repair", "s", "--dry-run");
-    await said("repair", "s");
-  },
+Deno.test("a budget that is used up is told in numbers that fit: two requests", async () => {
+  await using place = new Place(() => READS_A);
+  const called = await place.call(["run", "--json", "--new", "--max-steps", "2", "Look"]);
+  assert.equal(errorOf(called), "Budget exhausted: 2 requests were sent (--max-steps)");
+});
+
+Deno.test("a budget that is used up is told in numbers that fit: more tokens than there were", async () => {
+  await using place = new Place(() => readsFor(200));
+  const called = await place.call(["run", "--json", "--new", "--max-tokens", "200", "Look"]);
+  assert.equal(
+    errorOf(called),
+    "Budget exhausted: 240 tokens were used, 40 more than 200 (--max-tokens)",
+  );
+});
+
+Deno.test("a budget that is used up is told in numbers that fit: fewer tokens than one request needs", async () => {
+  await using place = new Place(() => readsFor(200));
+  const called = await place.call(["run", "--json", "--new", "--max-tokens", "14", "Look"]);
+  assert.equal(
+    errorOf(called),
+    "The budget of 14 tokens is too small: a response needs at least 16 (--max-tokens)",
+  );
+});
+
+Deno.test("a budget that is used up is told in numbers that fit: a single token", async () => {
+  await using place = new Place(() => readsFor(159));
+  const called = await place.call(["run", "--json", "--new", "--max-tokens", "200", "Look"]);
+  assert.equal(errorOf(called), "Budget exhausted: 1 of 200 tokens is left (--max-tokens)");
+});
+
+Deno.test("no verb counts one thing in the plural: of a session with one request, one item, one finding and one repair", async () => {
+  await using place = new Place([answer([reasoning("Hm."), message("Done.")]), HELLO]);
+  await place.session("s");
+  const exported = `${place.sandbox.directory}/s.jsonl`;
+  const said = async (...args: readonly string[]) => {
+    const { stdout, stderr } = await place.call(args);
+    assert.doesNotMatch(stdout + stderr, WRONG, args.join(" "));
+    return stdout + stderr;
+  };
+  assert.match(await said("verify", "s"), /^s: 1 request$/m);
+  await said("explain", "s");
+  await said("show", "s");
+  await said("ls");
+  assert.match(await said("doctor"), /1 session\b/);
+  await said("export", "s", "-o", exported);
+  await said("import", exported, "--dry-run");
+  await said("run", "--dry-run", "-m", "m", "Hi");
+  await said("prune", "--older-than", "0d", "--dry-run");
+  await said("compact", "s", "--dry-run", "--keep-events", "1");
+  Deno.removeSync(place.turnPath("s", 3));
+  await Deno.remove(`${place.path("s")}/manifest.json`);
+  await said("fsck", "s");
+  await said("repair", "s", "--dry-run");
+  await said("repair", "s");
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { answer, message, reasoning } from "../support/responses_server.ts";
 import { httpError } from "../support/responses_server/faults.ts";
 import type { Called } from "../support/reprise.ts";
-import { HELLO, KEY, Place, together } from "./harness.ts";
+import { HELLO, KEY, Place } from "./harness.ts";
 
 interface Report {
   readonly ok: boolean;
@@ -22,61 +22,65 @@ function live(called: Called): { level: string; detail: string; report: Report }
 
 const LIVE = ["doctor", "--live", "--json"];
 
-together("doctor --live sends one tiny request and says how it went", {
-  "answered": async () => {
-    await using place = new Place([answer([reasoning(), message("ready")])]);
-    const { level, detail, report } = live(await place.call(LIVE));
-    assert.deepEqual([level, report.ok], ["ok", true]);
-    assert.match(
-      detail,
-      /^gpt-5\.6 answered \(completed\) in \d+\.\d s, 1 reasoning item, account named$/,
-    );
-    assert.deepEqual(place.server.refusals, []);
-    assert.equal(place.server.requests.length, 1);
-    assert.ok((place.server.requests[0]?.text.length ?? 1e9) < 500);
-    assert.throws(
-      () => Deno.statSync(`${place.sandbox.home}/sessions`),
-      Deno.errors.NotFound,
-      "nothing is kept",
-    );
-  },
-  "answered only in part, which is enough to know": async () => {
-    await using place = new Place([
-      answer([reasoning()], { end: { kind: "incomplete", reason: "max_output_tokens" } }),
-    ]);
-    assert.equal(live(await place.call(LIVE)).level, "ok");
-  },
-  "the key is refused": async () => {
-    await using place = new Place([HELLO]);
-    const { level, detail, report } = live(await place.call(LIVE, { env: { OPENAI_API_KEY: "sk-other" } }));
-    assert.deepEqual([level, report.exit_code], ["failed", 8]);
-    assert.match(detail, /refused the key/);
-  },
-  "the model is not known": async () => {
-    const text = { message: "The model 'gpt-5.6' does not exist.", code: "model_not_found" };
-    await using place = new Place([httpError(404, text)]);
-    const { level, report } = live(await place.call(LIVE));
-    assert.deepEqual([level, report.exit_code], ["failed", 13]);
-  },
-  "no key is set": async () => {
-    await using place = new Place([]);
-    const { level, detail, report } = live(await place.call(LIVE, { env: { OPENAI_API_KEY: "" } }));
-    assert.deepEqual([level, report.exit_code], ["failed", 2]);
-    assert.match(detail, /no key is set \(Set OPENAI_API_KEY/);
-    assert.equal(place.server.requests.length, 0);
-  },
-  "the stream fails": async () => {
-    const error = { code: "server_error", message: "Broken" };
-    await using place = new Place([answer([], { end: { kind: "failed", error } })]);
-    const { level, report } = live(await place.call(LIVE));
-    assert.deepEqual([level, report.exit_code], ["failed", 10]);
-  },
-  "people get a line, and nothing is sent without --live": async () => {
-    await using place = new Place([HELLO]);
-    const called = await place.call(["doctor", "--live"]);
-    assert.equal(called.code, 0);
-    assert.match(called.stdout, /^ok {7}live: gpt-5\.6 answered/m);
-    assert.ok(!(await place.call(["doctor"])).stdout.includes("live"));
-    assert.equal(place.server.requests.length, 1);
-  },
+Deno.test("doctor --live sends one tiny request and says how it went: answered", async () => {
+  await using place = new Place([answer([reasoning(), message("ready")])]);
+  const { level, detail, report } = live(await place.call(LIVE));
+  assert.deepEqual([level, report.ok], ["ok", true]);
+  assert.match(
+    detail,
+    /^gpt-5\.6 answered \(completed\) in \d+\.\d s, 1 reasoning item, account named$/,
+  );
+  assert.deepEqual(place.server.refusals, []);
+  assert.equal(place.server.requests.length, 1);
+  assert.ok((place.server.requests[0]?.text.length ?? 1e9) < 500);
+  assert.throws(
+    () => Deno.statSync(`${place.sandbox.home}/sessions`),
+    Deno.errors.NotFound,
+    "nothing is kept",
+  );
+});
+
+Deno.test("doctor --live sends one tiny request and says how it went: answered only in part, which is enough to know", async () => {
+  await using place = new Place([
+    answer([reasoning()], { end: { kind: "incomplete", reason: "max_output_tokens" } }),
+  ]);
+  assert.equal(live(await place.call(LIVE)).level, "ok");
+});
+
+Deno.test("doctor --live sends one tiny request and says how it went: the key is refused", async () => {
+  await using place = new Place([HELLO]);
+  const { level, detail, report } = live(await place.call(LIVE, { env: { OPENAI_API_KEY: "sk-other" } }));
+  assert.deepEqual([level, report.exit_code], ["failed", 8]);
+  assert.match(detail, /refused the key/);
+});
+
+Deno.test("doctor --live sends one tiny request and says how it went: the model is not known", async () => {
+  const text = { message: "The model 'gpt-5.6' does not exist.", code: "model_not_found" };
+  await using place = new Place([httpError(404, text)]);
+  const { level, report } = live(await place.call(LIVE));
+  assert.deepEqual([level, report.exit_code], ["failed", 13]);
+});
+
+Deno.test("doctor --live sends one tiny request and says how it went: no key is set", async () => {
+  await using place = new Place([]);
+  const { level, detail, report } = live(await place.call(LIVE, { env: { OPENAI_API_KEY: "" } }));
+  assert.deepEqual([level, report.exit_code], ["failed", 2]);
+  assert.match(detail, /no key is set \(Set OPENAI_API_KEY/);
+  assert.equal(place.server.requests.length, 0);
+});
+
+Deno.test("doctor --live sends one tiny request and says how it went: the stream fails", async () => {
+  const error = { code: "server_error", message: "Broken" };
+  await using place = new Place([answer([], { end: { kind: "failed", error } })]);
+  const { level, report } = live(await place.call(LIVE));
+  assert.deepEqual([level, report.exit_code], ["failed", 10]);
+});
+
+Deno.test("doctor --live sends one tiny request and says how it went: people get a line, and nothing is sent without --live", async () => {
+  await using place = new Place([HELLO]);
+  const called = await place.call(["doctor", "--live"]);
+  assert.equal(called.code, 0);
+  assert.match(called.stdout, /^ok {7}live: gpt-5\.6 answered/m);
+  assert.ok(!(await place.call(["doctor"])).stdout.includes("live"));
+  assert.equal(place.server.requests.length, 1);
 });

@@ -11,7 +11,7 @@ import {
 } from "../support/responses_server.ts";
 import { httpError } from "../support/responses_server/faults.ts";
 import { type Called, ending } from "../support/reprise.ts";
-import { assertError, HELLO, KEY, MODEL, Place, together } from "./harness.ts";
+import { assertError, HELLO, KEY, MODEL, Place } from "./harness.ts";
 
 const RUN = ["run", "--json", "--new", "-s", "s"];
 
@@ -63,89 +63,90 @@ function assertRefused(place: Flagged, called: Called, now: string): void {
   assert.equal(place.sandbox.turnNames("s").length, 3);
 }
 
-together("the command that continues a session names the endpoint that flags named", {
-  "resume repeats --base-url and -p, quoted for a shell": async () => {
-    await using place = new Flagged();
-    const url = `${place.server.baseUrl}/it's`;
-    const called = await place.call([...RUN, "-p", "openai", "--base-url", url, "Hi"]);
-    assert.equal(
-      ending(called).resume,
-      `reprise run -s s -p openai --base-url '${place.server.baseUrl}/it'\\''s' "…"`,
-    );
-  },
-  "and is accepted as it stands": async () => {
-    await using place = new Flagged();
-    const first = ending(await place.call([...RUN, "--base-url", place.server.baseUrl, "Hi"]));
-    assert.equal(first.resume, `reprise run -s s --base-url ${place.server.baseUrl} "…"`);
-    const words = first.resume.replace(/^reprise /, "").replace(/ "…"$/, "").split(" ");
-    const next = await place.call([...words, "…", "--json"]);
-    assert.equal(next.code, 0, next.stdout);
-    assert.equal(ending(next).resume, first.resume);
-  },
-  "as does the hint after a refusal": async () => {
-    let run = 1;
-    await using place = new Flagged(() =>
-      run === 1 ? answer([reasoning("one"), message("Hello.")]) : httpError(400, { message: "Bad" })
-    );
-    assert.equal((await place.call([...RUN, "--base-url", place.server.baseUrl, "Hi"])).code, 0);
-    run = 2;
-    const args = ["run", "--json", "-c", "--base-url", place.server.baseUrl, "Go"];
-    const command = `reprise run -s s --base-url ${place.server.baseUrl} --no-reasoning-replay`;
-    const { hint } = assertError(await place.call(args), {
-      code: "request_refused",
-      exit: 13,
-      hint: /--no-reasoning-replay/,
-    });
-    assert.ok(String(hint).endsWith(command), String(hint));
-  },
+Deno.test("the command that continues a session names the endpoint that flags named: resume repeats --base-url and -p, quoted for a shell", async () => {
+  await using place = new Flagged();
+  const url = `${place.server.baseUrl}/it's`;
+  const called = await place.call([...RUN, "-p", "openai", "--base-url", url, "Hi"]);
+  assert.equal(
+    ending(called).resume,
+    `reprise run -s s -p openai --base-url '${place.server.baseUrl}/it'\\''s' "…"`,
+  );
 });
 
-together("run -c ends with 2 where it would ask another endpoint that neither flag nor environment names", {
-  "the provider's own server, by default": async () => {
-    await using place = await Flagged.begun();
-    const args = ["--json", "-w", place.sandbox.workspace];
-    for (
-      const more of [["-c"], ["-s", "s"], ["-c", "--dry-run"], ["-c", "--accept-drift"], [
-        "-c",
-        "-p",
-        "openai",
-      ]]
-    ) {
-      assertRefused(place, await place.call(["run", ...args, ...more, "Go"]), "https://api.openai.com/v1");
-    }
-    const compact = await place.call(["compact", "s", "--json", "--strategy", "model", "--tail-events", "0"]);
-    assertRefused(place, compact, "https://api.openai.com/v1");
-  },
-  "or that of the configuration": async () => {
-    await using place = await Flagged.begun();
-    place.configure({ base_url: place.other.baseUrl });
-    assertRefused(place, await place.call(["run", "--json", "-c", "Go"]), place.other.baseUrl);
-  },
-  "but goes where a flag or a variable says, and where it went before": async () => {
-    await using place = await Flagged.begun();
-    const run = (args: readonly string[], env: Record<string, string> = {}) =>
-      place.call(["run", "--json", "-c", ...args, "Go"], { env });
-    assert.equal((await run(["--base-url", place.other.baseUrl])).code, 0);
-    assert.equal((await run([], { OPENAI_BASE_URL: place.server.baseUrl })).code, 0);
-    assert.equal((await run([], { REPRISE_BASE_URL: place.other.baseUrl })).code, 0);
-    place.configure({ base_url: place.other.baseUrl });
-    assert.equal((await run([])).code, 0, "the configuration's is that of the last run");
-    assert.equal(place.other.requests.length, 3);
-  },
-  "and where a flag names another provider": async () => {
-    await using place = await Flagged.begun();
-    const called = await place.call([
-      "run",
-      "--dry-run",
-      "--json",
+Deno.test("the command that continues a session names the endpoint that flags named: and is accepted as it stands", async () => {
+  await using place = new Flagged();
+  const first = ending(await place.call([...RUN, "--base-url", place.server.baseUrl, "Hi"]));
+  assert.equal(first.resume, `reprise run -s s --base-url ${place.server.baseUrl} "…"`);
+  const words = first.resume.replace(/^reprise /, "").replace(/ "…"$/, "").split(" ");
+  const next = await place.call([...words, "…", "--json"]);
+  assert.equal(next.code, 0, next.stdout);
+  assert.equal(ending(next).resume, first.resume);
+});
+
+Deno.test("the command that continues a session names the endpoint that flags named: as does the hint after a refusal", async () => {
+  let run = 1;
+  await using place = new Flagged(() =>
+    run === 1 ? answer([reasoning("one"), message("Hello.")]) : httpError(400, { message: "Bad" })
+  );
+  assert.equal((await place.call([...RUN, "--base-url", place.server.baseUrl, "Hi"])).code, 0);
+  run = 2;
+  const args = ["run", "--json", "-c", "--base-url", place.server.baseUrl, "Go"];
+  const command = `reprise run -s s --base-url ${place.server.baseUrl} --no-reasoning-replay`;
+  const { hint } = assertError(await place.call(args), {
+    code: "request_refused",
+    exit: 13,
+    hint: /--no-reasoning-replay/,
+  });
+  assert.ok(String(hint).endsWith(command), String(hint));
+});
+
+Deno.test("run -c ends with 2 where it would ask another endpoint that neither flag nor environment names: the provider's own server, by default", async () => {
+  await using place = await Flagged.begun();
+  const args = ["--json", "-w", place.sandbox.workspace];
+  for (
+    const more of [["-c"], ["-s", "s"], ["-c", "--dry-run"], ["-c", "--accept-drift"], [
       "-c",
       "-p",
-      "anthropic",
-      "-m",
-      "claude-5",
-      "Go",
-    ]);
-    assert.equal(called.code, 0, called.stdout);
-    assert.match(JSON.parse(called.stdout).url, /^https:\/\/api\.anthropic\.com\//);
-  },
+      "openai",
+    ]]
+  ) {
+    assertRefused(place, await place.call(["run", ...args, ...more, "Go"]), "https://api.openai.com/v1");
+  }
+  const compact = await place.call(["compact", "s", "--json", "--strategy", "model", "--tail-events", "0"]);
+  assertRefused(place, compact, "https://api.openai.com/v1");
+});
+
+Deno.test("run -c ends with 2 where it would ask another endpoint that neither flag nor environment names: or that of the configuration", async () => {
+  await using place = await Flagged.begun();
+  place.configure({ base_url: place.other.baseUrl });
+  assertRefused(place, await place.call(["run", "--json", "-c", "Go"]), place.other.baseUrl);
+});
+
+Deno.test("run -c ends with 2 where it would ask another endpoint that neither flag nor environment names: but goes where a flag or a variable says, and where it went before", async () => {
+  await using place = await Flagged.begun();
+  const run = (args: readonly string[], env: Record<string, string> = {}) =>
+    place.call(["run", "--json", "-c", ...args, "Go"], { env });
+  assert.equal((await run(["--base-url", place.other.baseUrl])).code, 0);
+  assert.equal((await run([], { OPENAI_BASE_URL: place.server.baseUrl })).code, 0);
+  assert.equal((await run([], { REPRISE_BASE_URL: place.other.baseUrl })).code, 0);
+  place.configure({ base_url: place.other.baseUrl });
+  assert.equal((await run([])).code, 0, "the configuration's is that of the last run");
+  assert.equal(place.other.requests.length, 3);
+});
+
+Deno.test("run -c ends with 2 where it would ask another endpoint that neither flag nor environment names: and where a flag names another provider", async () => {
+  await using place = await Flagged.begun();
+  const called = await place.call([
+    "run",
+    "--dry-run",
+    "--json",
+    "-c",
+    "-p",
+    "anthropic",
+    "-m",
+    "claude-5",
+    "Go",
+  ]);
+  assert.equal(called.code, 0, called.stdout);
+  assert.match(JSON.parse(called.stdout).url, /^https:\/\/api\.anthropic\.com\//);
 });

@@ -1,24 +1,12 @@
 import assert from "node:assert/strict";
 import head from "../../fixtures/demo/head.json" with { type: "json" };
 import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/scene.ts";
-import { ending, PROGRAM, Sandbox } from "../support/reprise.ts";
+import { denoCache, ending, Sandbox, SOURCES } from "../support/reprise.ts";
+import { textsBelow } from "../support/files.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const FIRST = `${root}fixtures/demo/first`;
 const SECOND = `${root}fixtures/demo/second`;
-
-/** Every file of a session but the lock, by name, as text. */
-function filesOf(sandbox: Sandbox, session: string): Map<string, string> {
-  const files = new Map<string, string>();
-  const walk = (directory: string, prefix: string) => {
-    for (const { name, isDirectory } of Deno.readDirSync(directory)) {
-      if (isDirectory) walk(`${directory}/${name}`, `${prefix}${name}/`);
-      else if (name !== "lock") files.set(`${prefix}${name}`, Deno.readTextFileSync(`${directory}/${name}`));
-    }
-  };
-  walk(`${sandbox.home}/sessions/${session}`, "");
-  return files;
-}
 
 async function playBoth(
   sandbox: Sandbox,
@@ -33,103 +21,70 @@ async function playBoth(
     const called = await sandbox.call(args, { env, cwd });
     assert.equal(called.code, 0, called.stdout + called.stderr);
   }
-  return filesOf(sandbox, "demo");
+  return textsBelow(`${sandbox.home}/sessions/demo`, "lock");
 }
 
-Deno.test({
-  name:
-    "the same fixture gives byte-identical files in another directory, home, time zone, locale and environment",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  async fn() {
-    await using here = new Sandbox();
-    await using there = new Sandbox();
-    const one = await playBoth(here, {}, here.workspace);
-    const other = await playBoth(there, {
-      TZ: "Pacific/Chatham",
-      LANG: "tr_TR.UTF-8",
-      LC_ALL: "tr_TR.UTF-8",
-      // None of these may reach a played run.
-      OPENAI_BASE_URL: "http://127.0.0.1:9/v1",
-      OPENAI_API_KEY: "sk-not-used",
-      REPRISE_MODEL: "another-model",
-      REPRISE_EFFORT: "high",
-      REPRISE_REASONING_REPLAY: "0",
-    }, there.directory);
-    assert.deepEqual([...other.keys()].sort(), [...one.keys()].sort());
-    for (const [name, text] of one) assert.equal(other.get(name), text, name);
-    // The same on every runtime and platform: this sum covers every byte of all turns.
-    assert.deepEqual(JSON.parse(one.get("manifest.json") ?? "").head, head);
-    assert.ok(one.size >= 16, `${one.size} files`);
-    for (const text of one.values()) {
-      assert.ok(!text.includes(here.directory), "a path of this machine is in a file");
-      assert.ok(!text.includes(root), "a path of this machine is in a file");
-    }
-  },
+Deno.test("the same fixture gives byte-identical files in another directory, home, time zone, locale and environment", async () => {
+  await using here = new Sandbox();
+  await using there = new Sandbox();
+  const one = await playBoth(here, {}, here.workspace);
+  const other = await playBoth(there, {
+    TZ: "Pacific/Chatham",
+    LANG: "tr_TR.UTF-8",
+    LC_ALL: "tr_TR.UTF-8",
+    // None of these may reach a played run.
+    OPENAI_BASE_URL: "http://127.0.0.1:9/v1",
+    OPENAI_API_KEY: "sk-not-used",
+    REPRISE_MODEL: "another-model",
+    REPRISE_EFFORT: "high",
+    REPRISE_REASONING_REPLAY: "0",
+  }, there.directory);
+  assert.deepEqual([...other.keys()].sort(), [...one.keys()].sort());
+  for (const [name, text] of one) assert.equal(other.get(name), text, name);
+  // The same on every runtime and platform: this sum covers every byte of all turns.
+  assert.deepEqual(JSON.parse(one.get("manifest.json") ?? "").head, head);
+  assert.ok(one.size >= 16, `${one.size} files`);
+  for (const text of one.values()) {
+    assert.ok(!text.includes(here.directory), "a path of this machine is in a file");
+    assert.ok(!text.includes(root), "a path of this machine is in a file");
+  }
 });
 
-// A compiled binary's permissions are fixed: this is a matter of the sources.
-if (PROGRAM.length > 1) {
-  Deno.test({
-    name: "a played fixture needs no network: it runs with the network denied",
-    sanitizeOps: true,
-    sanitizeResources: true,
-    async fn() {
-      await using sandbox = new Sandbox();
-      const denied = PROGRAM.flatMap((word) =>
-        word === "-A"
-          ? [
-            "--allow-read",
-            "--allow-write",
-            "--allow-env",
-            "--allow-sys",
-            "--allow-run",
-            "--deny-net",
-            "--no-prompt",
-          ]
-          : [word]
-      );
-      const [command, ...before] = denied;
-      const { code, stderr } = await new Deno.Command(command as string, {
-        args: [...before, "run", "--fixture", FIRST, "--json", "Go"],
-        cwd: sandbox.workspace,
-        clearEnv: true,
-        env: sandbox.environment(),
-        stdin: "null",
-      }).output();
-      assert.equal(code, 0, new TextDecoder().decode(stderr));
-    },
-  });
-}
-
-Deno.test({
-  name: "a folder that is no fixture is refused before anything is written",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  async fn() {
-    await using sandbox = new Sandbox();
-    const called = await sandbox.call(["run", "--json", "--fixture", sandbox.workspace, "Go"]);
-    assert.equal(called.code, 2);
-    const error = JSON.parse(called.stdout);
-    assert.equal(error.code, "bad_fixture");
-    assert.match(error.message, /fixture\.json": nothing is there/);
-    assert.throws(() => Deno.statSync(sandbox.home), Deno.errors.NotFound);
-  },
+// A compiled binary's permissions are fixed: this is a matter of the sources, whatever program is under test.
+Deno.test("a played fixture needs no network: it runs with the network denied", async () => {
+  await using sandbox = new Sandbox();
+  const allowed = ["read", "write", "env", "sys", "run"].map((name) => `--allow-${name}`);
+  const [command = "", ...before] = SOURCES.flatMap((word) =>
+    word === "-A" ? [...allowed, "--deny-net", "--no-prompt"] : [word]
+  );
+  const { code, stderr } = await new Deno.Command(command, {
+    args: [...before, "run", "--fixture", FIRST, "--json", "Go"],
+    cwd: sandbox.workspace,
+    clearEnv: true,
+    env: { ...sandbox.environment(), ...denoCache() },
+    stdin: "null",
+  }).output();
+  assert.equal(code, 0, new TextDecoder().decode(stderr));
 });
 
-Deno.test({
-  name: "a seeded session id that exists gets -2, then -3",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  async fn() {
-    await using sandbox = new Sandbox();
-    const ids: string[] = [];
-    for (let run = 0; run < 3; run++) {
-      const called = await sandbox.call(["run", "--json", "--fixture", FIRST, "Why, though?"]);
-      ids.push(ending(called).session);
-    }
-    const [first] = ids;
-    assert.match(String(first), /^why-though-[a-z0-9]{4}$/);
-    assert.deepEqual(ids, [first, `${first}-2`, `${first}-3`]);
-  },
+Deno.test("a folder that is no fixture is refused before anything is written", async () => {
+  await using sandbox = new Sandbox();
+  const called = await sandbox.call(["run", "--json", "--fixture", sandbox.workspace, "Go"]);
+  assert.equal(called.code, 2);
+  const error = JSON.parse(called.stdout);
+  assert.equal(error.code, "bad_fixture");
+  assert.match(error.message, /fixture\.json": nothing is there/);
+  assert.throws(() => Deno.statSync(sandbox.home), Deno.errors.NotFound);
+});
+
+Deno.test("a seeded session id that exists gets -2, then -3", async () => {
+  await using sandbox = new Sandbox();
+  const ids: string[] = [];
+  for (let run = 0; run < 3; run++) {
+    const called = await sandbox.call(["run", "--json", "--fixture", FIRST, "Why, though?"]);
+    ids.push(ending(called).session);
+  }
+  const [first] = ids;
+  assert.match(String(first), /^why-though-[a-z0-9]{4}$/);
+  assert.deepEqual(ids, [first, `${first}-2`, `${first}-3`]);
 });

@@ -1,6 +1,6 @@
 /** fork: a new session from the start of another, and ls --tree. */
 import assert from "node:assert/strict";
-import { assertError, Place, readsThenAnswers, together } from "./harness.ts";
+import { assertError, Place, readsThenAnswers } from "./harness.ts";
 
 interface ForkReport {
   readonly session: string;
@@ -26,82 +26,78 @@ async function ok(place: Place, args: readonly string[]): Promise<string> {
   return called.stdout;
 }
 
-together("fork begins a new session from the start of another", {
-  "--to-seq inside a turn or between a call and its result is exit 2, and names the nearest": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    const [user, model, tools] = place.sandbox.turns("s").map(({ seq }) => seq);
-    const inside = await place.call(["fork", "s", "--to-seq", String(model[0]), "--json"]);
-    assertError(inside, {
-      code: "usage",
-      exit: 2,
-      says: /inside turn 2/,
-      hint: new RegExp(`--to-seq ${user[1]}$`),
-    });
-    const parted = await place.call(["fork", "s", "--to-seq", String(model[1]), "--json"]);
-    assertError(parted, {
-      code: "usage",
-      exit: 2,
-      says: /part the call/,
-      hint: new RegExp(`--to-seq ${tools[1]}$`),
-    });
-    assertError(await place.call(["fork", "none", "--json"]), { code: "no_such_session", exit: 2 });
-    const bad = await place.call(["fork", "s", "--to-seq", "x", "--json"]);
-    assertError(bad, { code: "usage", exit: 2 });
-    assert.deepEqual([...Deno.readDirSync(`${place.sandbox.home}/sessions`)].map(({ name }) => name), ["s"]);
-  },
-  "--dry-run says where, and changes nothing; then it is told what was done; for people stdout is the new id":
-    async () => {
-      await using place = new Place(readsThenAnswers);
-      await place.session("s");
-      const report = JSON.parse(await ok(place, ["fork", "s", "--dry-run", "--json"]));
-      assert.deepEqual(report, {
-        type: "dry_run",
-        parent: "s",
-        to_seq: place.sandbox.turns("s")[4].seq[1],
-        to_turn: 5,
-        closed_run: null,
-        notices: 0,
-        summary: null,
-      });
-      assert.equal([...Deno.readDirSync(`${place.sandbox.home}/sessions`)].length, 1);
-      const told = await fork(place, ["s"]);
-      assert.match(told.session, /^s-[0-9a-z]{4}$/);
-      assert.equal(told.path, place.path(told.session));
-      assert.deepEqual([told.parent, told.to_turn, told.turn], ["s", 5, 6]);
-      assert.deepEqual([told.closed_run, told.notices, told.summary], [null, 0, null]);
-      const user = place.sandbox.turns("s")[0].seq[1];
-      const summarized = await fork(place, ["s", "--to-seq", String(user), "--summarize"]);
-      assert.equal(summarized.closed_run, 1);
-      assert.match(summarized.summary ?? "", /call: read_file .*: ok/);
-      const called = await place.call(["fork", "s"]);
-      assert.match(called.stdout, /^s-[0-9a-z]{4}\n$/);
-      assert.match(called.stderr, /forked from s behind turn 5/);
-      assert.match(await ok(place, ["show", called.stdout.trim()]), /forked from s behind seq/);
-    },
+Deno.test("fork begins a new session from the start of another: --to-seq inside a turn or between a call and its result is exit 2, and names the nearest", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  const [user, model, tools] = place.sandbox.turns("s").map(({ seq }) => seq);
+  const inside = await place.call(["fork", "s", "--to-seq", String(model[0]), "--json"]);
+  assertError(inside, {
+    code: "usage",
+    exit: 2,
+    says: /inside turn 2/,
+    hint: new RegExp(`--to-seq ${user[1]}$`),
+  });
+  const parted = await place.call(["fork", "s", "--to-seq", String(model[1]), "--json"]);
+  assertError(parted, {
+    code: "usage",
+    exit: 2,
+    says: /part the call/,
+    hint: new RegExp(`--to-seq ${tools[1]}$`),
+  });
+  assertError(await place.call(["fork", "none", "--json"]), { code: "no_such_session", exit: 2 });
+  const bad = await place.call(["fork", "s", "--to-seq", "x", "--json"]);
+  assertError(bad, { code: "usage", exit: 2 });
+  assert.deepEqual([...Deno.readDirSync(`${place.sandbox.home}/sessions`)].map(({ name }) => name), ["s"]);
 });
 
-together("ls --tree shows forks under the sessions that they were forked from", {
-  "also when the parent is gone, and then says so": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    const child = (await fork(place, ["s"])).session;
-    const grandchild = (await fork(place, [child])).session;
-    const tree = await ok(place, ["ls", "--tree"]);
-    assert.match(tree, new RegExp(`^s  .*\\n  ${child}  .*\\n    ${grandchild} .*\\n$`));
-    const [root] = JSON.parse(await ok(place, ["ls", "--tree", "--json"])).sessions;
-    assert.deepEqual([root.id, root.forks[0].id, root.forks[0].parent, root.forks[0].forks[0].id], [
-      "s",
-      child,
-      "s",
-      grandchild,
-    ]);
-    await ok(place, ["rm", child, "--yes"]);
-    assert.match(await ok(place, ["ls", "--tree"]), new RegExp(`forked from ${child}, which is gone`));
-    const { sessions } = JSON.parse(await ok(place, ["ls", "--tree", "--json"]));
-    assert.deepEqual(sessions.map(({ id }: { id: string }) => id).sort(), ["s", grandchild].sort());
-    assert.equal(sessions.find(({ id }: { id: string }) => id === grandchild).parent_gone, true);
-    await ok(place, ["run", "--json", "-s", grandchild, "Go on"]);
-    await ok(place, ["fsck", "--all"]);
-  },
+Deno.test("fork begins a new session from the start of another: --dry-run says where, and changes nothing; then it is told what was done; for people stdout is the new id", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  const report = JSON.parse(await ok(place, ["fork", "s", "--dry-run", "--json"]));
+  assert.deepEqual(report, {
+    type: "dry_run",
+    parent: "s",
+    to_seq: place.sandbox.turns("s")[4].seq[1],
+    to_turn: 5,
+    closed_run: null,
+    notices: 0,
+    summary: null,
+  });
+  assert.equal([...Deno.readDirSync(`${place.sandbox.home}/sessions`)].length, 1);
+  const told = await fork(place, ["s"]);
+  assert.match(told.session, /^s-[0-9a-z]{4}$/);
+  assert.equal(told.path, place.path(told.session));
+  assert.deepEqual([told.parent, told.to_turn, told.turn], ["s", 5, 6]);
+  assert.deepEqual([told.closed_run, told.notices, told.summary], [null, 0, null]);
+  const user = place.sandbox.turns("s")[0].seq[1];
+  const summarized = await fork(place, ["s", "--to-seq", String(user), "--summarize"]);
+  assert.equal(summarized.closed_run, 1);
+  assert.match(summarized.summary ?? "", /call: read_file .*: ok/);
+  const called = await place.call(["fork", "s"]);
+  assert.match(called.stdout, /^s-[0-9a-z]{4}\n$/);
+  assert.match(called.stderr, /forked from s behind turn 5/);
+  assert.match(await ok(place, ["show", called.stdout.trim()]), /forked from s behind seq/);
+});
+
+Deno.test("ls --tree shows forks under the sessions that they were forked from: also when the parent is gone, and then says so", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  const child = (await fork(place, ["s"])).session;
+  const grandchild = (await fork(place, [child])).session;
+  const tree = await ok(place, ["ls", "--tree"]);
+  assert.match(tree, new RegExp(`^s  .*\\n  ${child}  .*\\n    ${grandchild} .*\\n$`));
+  const [root] = JSON.parse(await ok(place, ["ls", "--tree", "--json"])).sessions;
+  assert.deepEqual([root.id, root.forks[0].id, root.forks[0].parent, root.forks[0].forks[0].id], [
+    "s",
+    child,
+    "s",
+    grandchild,
+  ]);
+  await ok(place, ["rm", child, "--yes"]);
+  assert.match(await ok(place, ["ls", "--tree"]), new RegExp(`forked from ${child}, which is gone`));
+  const { sessions } = JSON.parse(await ok(place, ["ls", "--tree", "--json"]));
+  assert.deepEqual(sessions.map(({ id }: { id: string }) => id).sort(), ["s", grandchild].sort());
+  assert.equal(sessions.find(({ id }: { id: string }) => id === grandchild).parent_gone, true);
+  await ok(place, ["run", "--json", "-s", grandchild, "Go on"]);
+  await ok(place, ["fsck", "--all"]);
 });

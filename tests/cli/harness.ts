@@ -1,13 +1,12 @@
 /**
- * What the command line tests share: a home with a server behind it, cases that run side by side, and one way to
- * look at an error.
+ * What the command line tests share: a home with a server for its calls, and one way to check an error.
  *
  * @module
  */
 import assert from "node:assert/strict";
-import { filesBelow } from "../../src/cli/test/files.ts";
 import { seal } from "../../src/domain/seal.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
+import { bytesBelow } from "../support/files.ts";
 import { type Called, type CallOptions, events, Sandbox, type Started } from "../support/reprise.ts";
 import {
   answer,
@@ -24,8 +23,6 @@ import { functionCall } from "../support/responses_server/script.ts";
 export const KEY = "sk-test-4f1d0c7ea9-never-printed";
 /** The model of every call. */
 export const MODEL = "gpt-5.6";
-/** How many cases of one test run at the same time. */
-const PARALLEL_CASES = 4;
 
 /** A sandbox, a server, and the environment that leads from one to the other. */
 export class Place implements AsyncDisposable {
@@ -106,8 +103,7 @@ export function begun(script: Script, make: (place: Place) => Promise<void>): ()
   const fill = async () => {
     await using place = new Place(script);
     await make(place);
-    const { home } = place.sandbox;
-    return new Map(filesBelow(home).map((name) => [name, Deno.readFileSync(`${home}/${name}`)]));
+    return bytesBelow(place.sandbox.home);
   };
   return async () => {
     made ??= fill();
@@ -120,39 +116,6 @@ export function begun(script: Script, make: (place: Place) => Promise<void>): ()
     }
     return place;
   };
-}
-
-/** Cases by what each of them shows. */
-export type Cases = Readonly<Record<string, () => Promise<void>>>;
-
-/** One test whose cases run side by side; it fails with the name of every case that failed. */
-export function together(promise: string, cases: Cases): void {
-  Deno.test({
-    name: promise,
-    sanitizeOps: true,
-    sanitizeResources: true,
-    fn: async () => {
-      const queue = Object.entries(cases);
-      const failures: string[] = [];
-      const worker = async () => {
-        for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-          const [name, run] = next;
-          try {
-            await run();
-          } catch (error) {
-            failures.push(`${name}: ${told(error)}`);
-          }
-        }
-      };
-      await Promise.all(Array.from({ length: PARALLEL_CASES }, worker));
-      if (failures.length > 0) throw new Error(failures.join("\n\n"));
-    },
-  });
-}
-
-function told(error: unknown): string {
-  if (error instanceof SuppressedError) return `${told(error.suppressed)}\nthen: ${told(error.error)}`;
-  return error instanceof Error ? error.stack ?? error.message : String(error);
 }
 
 /** What an error must be. */
@@ -220,6 +183,19 @@ export function reseal(path: string, edit: (text: string) => string): void {
   const edited = edit(open);
   assert.notEqual(edited, open, `the edit found nothing to change in ${path}`);
   Deno.writeFileSync(path, seal(edited).bytes);
+}
+
+/** An owner line of this host that names `pid`. */
+export function ownerLine(pid: number, more: object = {}): string {
+  return `${JSON.stringify({ pid, host: Deno.hostname(), since: "2026-11-21T20:18:00.000Z", ...more })}\n`;
+}
+
+/** Holds a session's lock in this process. Without an owner line, each reader on Deno 2.6 would wait for seconds. */
+export function holdLock(path: string, line: string = ownerLine(Deno.pid)): Disposable {
+  Deno.writeTextFileSync(path, line, { mode: 0o600 });
+  const file = Deno.openSync(path, { read: true, write: true });
+  file.lockSync(true);
+  return file;
 }
 
 /** Waits until `condition` holds; fails after ten seconds. */

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import deno from "../../deno.json" with { type: "json" };
 import { answer, message, rateLimited, unauthorized } from "../support/responses_server.ts";
 import { ending, events, Sandbox } from "../support/reprise.ts";
-import { assertError, HELLO, MODEL, Place, readsThenAnswers, together } from "./harness.ts";
+import { assertError, HELLO, MODEL, Place, readsThenAnswers } from "./harness.ts";
 
 /** The members that scripts rely on, in order. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
@@ -36,159 +36,160 @@ function shape(types: readonly string[]): string[] {
   return types.filter((type, index) => !(type.endsWith(".delta") && types[index - 1] === type));
 }
 
-together("run --json is JSON Lines, and nothing else reaches stdout", {
-  "the events of a run with a tool come in their order, each with its members": async () => {
-    await using place = new Place(readsThenAnswers);
-    const called = await place.call(["run", "--json", "Look at a.txt"]);
-    assert.equal(called.code, 0);
+Deno.test("run --json is JSON Lines, and nothing else reaches stdout: the events of a run with a tool come in their order, each with its members", async () => {
+  await using place = new Place(readsThenAnswers);
+  const called = await place.call(["run", "--json", "Look at a.txt"]);
+  assert.equal(called.code, 0);
+  assert.equal(called.stderr, "");
+  const lines = events(called);
+  assert.equal(called.stdout, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  assert.deepEqual(shape(lines.map(({ type }) => type)), [
+    ...["session", "run.started", "turn.saved"],
+    ...["request", "reasoning.delta", "item", "item", "turn.saved", "usage"],
+    ...["tool.started", "tool.finished", "turn.saved"],
+    ...["request", "reasoning.delta", "item", "text.delta", "item", "turn.saved", "usage"],
+    ...["turn.saved", "run.ended"],
+  ]);
+  for (const line of lines) {
+    assert.deepEqual(Object.keys(line), ["type", ...MEMBERS[line.type] ?? []], line.type);
+  }
+});
+
+Deno.test("run --json is JSON Lines, and nothing else reaches stdout: what they say is what is on disk", async () => {
+  await using place = new Place(readsThenAnswers);
+  const called = await place.call(["run", "--json", "--new", "-s", "s", "Look at a.txt"]);
+  const lines = events(called);
+  const saved = lines.flatMap((line) => line.type === "turn.saved" ? [line] : []);
+  assert.deepEqual(
+    saved.map(({ turn, kind, seq, sum }) => ({ turn, kind, seq, sum })),
+    place.sandbox.turns("s").map(({ turn, kind, seq, sum }) => ({ turn, kind, seq, sum })),
+  );
+  const session = lines[0];
+  assert.deepEqual(session, { type: "session", id: "s", path: place.path("s"), new: true });
+  const items = lines.flatMap((line) => line.type === "item" ? [line.item] : []);
+  const kept = place.sandbox.turns("s").flatMap((turn) => turn.events)
+    .flatMap((event) => event.item === undefined ? [] : [event.item]);
+  assert.deepEqual(items, kept);
+  assert.deepEqual(ending(called), {
+    type: "run.ended",
+    state: "completed",
+    exit_code: 0,
+    session: "s",
+    run: 1,
+    turns: [1, 5],
+    text: "Hello.",
+    denials: 0,
+    usage: { input_tokens: 240, cached_tokens: 0, output_tokens: 80, reasoning_tokens: 32 },
+    cost_usd: null,
+    resume: 'reprise run -s s "…"',
+  });
+  const request = lines.find((line) => line.type === "request");
+  assert.match(String(request?.fingerprint), new RegExp(`^openai:${MODEL}:[0-9a-f]{8}$`));
+});
+
+Deno.test("run --json is JSON Lines, and nothing else reaches stdout: what resume says goes on, after a failed run and after a completed one", async () => {
+  await using place = new Place([answer([message("Half")], { end: { kind: "cut" } }), HELLO, HELLO]);
+  const failed = ending(await place.call(["run", "--json", "--new", "-s", "s", "Hi"]));
+  assert.equal(failed.resume, "reprise run -s s");
+  const next = ending(await place.call([...failed.resume.split(" ").slice(1), "--json"]));
+  assert.equal(next.state, "completed");
+  const words = next.resume.replace(/^reprise /, "").replace(/ "…"$/, "").split(" ");
+  assert.equal((await place.call([...words, "…", "--json"])).code, 0);
+});
+
+Deno.test("run --json is JSON Lines, and nothing else reaches stdout: a retry is a notice, and an error comes just before run.ended", async () => {
+  await using place = new Place([rateLimited({ retryAfter: "0" }), unauthorized()]);
+  const called = await place.call(["run", "--json", "Hi"]);
+  assert.deepEqual(events(called).map(({ type }) => type), [
+    ...["session", "run.started", "turn.saved", "request", "notice", "turn.saved", "error", "run.ended"],
+  ]);
+  const error = assertError(called, { code: "unauthorized", exit: 8 });
+  assert.deepEqual(Object.keys(error), ["type", "code", "exit_code", "message", "hint", "details"]);
+});
+
+Deno.test("every other verb prints one JSON document with --json: each of them", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  const rows: readonly (readonly [readonly string[], readonly string[]])[] = [
+    [["ls"], ["sessions"]],
+    [["show", "s"], ["session", "path", "manifest", "turns"]],
+    [["show", "s", "--turns"], ["session", "turns"]],
+    [["show", "s", "--events"], ["session", "events"]],
+    [["explain", "s"], ["session", "next", "reasoning", "dropped", "repairs", "refusals"]],
+    [["verify", "s"], ["ok", "exit_code", "sessions"]],
+    [["verify", "--all"], ["ok", "exit_code", "sessions"]],
+    [["repair", "s", "--lift-quarantine"], ["session", "lifted", "dry_run"]],
+    [["interrupt", "s"], ["session", "interrupted", "closed_run", "answered_calls"]],
+    [["interrupt", "s", "--dry-run"], ["type", "session", "pid", "plan"]],
+    [["fsck", "s"], ["ok", "exit_code", "sessions"]],
+    [["fsck", "--all"], ["ok", "exit_code", "sessions"]],
+    [["doctor"], ["ok", "exit_code", "checks"]],
+    [["run", "-s", "s", "Hi", "--dry-run"], ["type", "session", "new", "run", "continues", "url"]],
+    [["input", "s"], ["model", "store", "stream", "include"]],
+  ];
+  for (const [args, members] of rows) {
+    const called = await place.call([...args, "--json"]);
+    assert.equal(called.code, 0, `${args.join(" ")}: ${called.stdout}${called.stderr}`);
+    assert.equal(called.stderr, "", args.join(" "));
+    assert.match(called.stdout, /^[^\n]+\n$/, "one line");
+    assert.deepEqual(Object.keys(JSON.parse(called.stdout)).slice(0, members.length), members);
+  }
+});
+
+Deno.test("every other verb prints one JSON document with --json: an error is that one document", async () => {
+  await using place = new Place([]);
+  for (const verb of ["show", "explain", "fsck", "input"]) {
+    const called = await place.call([verb, "nowhere", "--json"]);
+    assert.match(called.stdout, /^\{"type":"error"[^\n]+\n$/);
     assert.equal(called.stderr, "");
-    const lines = events(called);
-    assert.equal(called.stdout, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-    assert.deepEqual(shape(lines.map(({ type }) => type)), [
-      ...["session", "run.started", "turn.saved"],
-      ...["request", "reasoning.delta", "item", "item", "turn.saved", "usage"],
-      ...["tool.started", "tool.finished", "turn.saved"],
-      ...["request", "reasoning.delta", "item", "text.delta", "item", "turn.saved", "usage"],
-      ...["turn.saved", "run.ended"],
-    ]);
-    for (const line of lines) {
-      assert.deepEqual(Object.keys(line), ["type", ...MEMBERS[line.type] ?? []], line.type);
-    }
-  },
-  "what they say is what is on disk": async () => {
-    await using place = new Place(readsThenAnswers);
-    const called = await place.call(["run", "--json", "--new", "-s", "s", "Look at a.txt"]);
-    const lines = events(called);
-    const saved = lines.flatMap((line) => line.type === "turn.saved" ? [line] : []);
-    assert.deepEqual(
-      saved.map(({ turn, kind, seq, sum }) => ({ turn, kind, seq, sum })),
-      place.sandbox.turns("s").map(({ turn, kind, seq, sum }) => ({ turn, kind, seq, sum })),
-    );
-    const session = lines[0];
-    assert.deepEqual(session, { type: "session", id: "s", path: place.path("s"), new: true });
-    const items = lines.flatMap((line) => line.type === "item" ? [line.item] : []);
-    const kept = place.sandbox.turns("s").flatMap((turn) => turn.events)
-      .flatMap((event) => event.item === undefined ? [] : [event.item]);
-    assert.deepEqual(items, kept);
-    assert.deepEqual(ending(called), {
-      type: "run.ended",
-      state: "completed",
-      exit_code: 0,
-      session: "s",
-      run: 1,
-      turns: [1, 5],
-      text: "Hello.",
-      denials: 0,
-      usage: { input_tokens: 240, cached_tokens: 0, output_tokens: 80, reasoning_tokens: 32 },
-      cost_usd: null,
-      resume: 'reprise run -s s "…"',
+  }
+});
+
+Deno.test("for people, stdout is the answer and stderr the rest: a run in a pipe prints the answer alone", async () => {
+  await using place = new Place(readsThenAnswers);
+  const called = await place.call(["run", "Look at a.txt"]);
+  assert.deepEqual(called, { code: 0, stdout: "Hello.\n", stderr: "" });
+});
+
+Deno.test("for people, stdout is the answer and stderr the rest: text of a model in a pipe is not altered", async () => {
+  const text = "\x1b[31mred\x1b[0m \x07 \u202e back\r\n";
+  await using place = new Place([answer([message(text)])]);
+  assert.equal((await place.call(["run", "Hi"])).stdout, `${text}\n`);
+});
+
+Deno.test("for people, stdout is the answer and stderr the rest: notices go to stderr, and --quiet drops them but no error", async () => {
+  await using place = new Place(() => rateLimited({ retryAfter: "0" }));
+  const told = await place.call(["run", "Hi"]);
+  assert.match(told.stderr, /^notice: trying again .*\nnotice: .*\nerror: .*429.*\n/);
+  const quiet = await place.call(["run", "--quiet", "Hi"]);
+  assert.match(quiet.stderr, /^error: [^\n]*429[^\n]*\n/);
+  assert.deepEqual([told.code, told.stdout, quiet.code, quiet.stdout], [9, "", 9, ""]);
+});
+
+Deno.test("for people, stdout is the answer and stderr the rest: there is no colour in a pipe, and none on a terminal with NO_COLOR or --no-color", async () => {
+  await using place = new Place([]);
+  const piped = await place.call(["show", "nowhere"]);
+  assert.ok(piped.stderr.startsWith("error: "));
+  const terminal = ["script", "-qefc", 'exec "$CALLED"', "/dev/null"];
+  const called = `${place.sandbox.workspace}/called`;
+  for (
+    const [env, flags, coloured] of [
+      [{}, "", true],
+      [{ NO_COLOR: "1" }, "", false],
+      [{ NO_COLOR: "" }, "", true],
+      [{}, "--no-color", false],
+    ] as const
+  ) {
+    // `script` takes one line for a shell, so the command goes through a file.
+    const write = `printf '#!/bin/sh\\nexec' >called; printf " '%s'" "$@" >>called; chmod +x called; `;
+    const through = ["sh", "-c", `${write}exec ${terminal.map((word) => `'${word}'`).join(" ")}`, "sh"];
+    const shown = await place.call(["show", "nowhere", ...flags === "" ? [] : [flags]], {
+      through,
+      env: { ...env, CALLED: called, SHELL: "/bin/sh" },
     });
-    const request = lines.find((line) => line.type === "request");
-    assert.match(String(request?.fingerprint), new RegExp(`^openai:${MODEL}:[0-9a-f]{8}$`));
-  },
-  "what resume says goes on, after a failed run and after a completed one": async () => {
-    await using place = new Place([answer([message("Half")], { end: { kind: "cut" } }), HELLO, HELLO]);
-    const failed = ending(await place.call(["run", "--json", "--new", "-s", "s", "Hi"]));
-    assert.equal(failed.resume, "reprise run -s s");
-    const next = ending(await place.call([...failed.resume.split(" ").slice(1), "--json"]));
-    assert.equal(next.state, "completed");
-    const words = next.resume.replace(/^reprise /, "").replace(/ "…"$/, "").split(" ");
-    assert.equal((await place.call([...words, "…", "--json"])).code, 0);
-  },
-  "a retry is a notice, and an error comes just before run.ended": async () => {
-    await using place = new Place([rateLimited({ retryAfter: "0" }), unauthorized()]);
-    const called = await place.call(["run", "--json", "Hi"]);
-    assert.deepEqual(events(called).map(({ type }) => type), [
-      ...["session", "run.started", "turn.saved", "request", "notice", "turn.saved", "error", "run.ended"],
-    ]);
-    const error = assertError(called, { code: "unauthorized", exit: 8 });
-    assert.deepEqual(Object.keys(error), ["type", "code", "exit_code", "message", "hint", "details"]);
-  },
-});
-
-together("every other verb prints one JSON document with --json", {
-  "each of them": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    const rows: readonly (readonly [readonly string[], readonly string[]])[] = [
-      [["ls"], ["sessions"]],
-      [["show", "s"], ["session", "path", "manifest", "turns"]],
-      [["show", "s", "--turns"], ["session", "turns"]],
-      [["show", "s", "--events"], ["session", "events"]],
-      [["explain", "s"], ["session", "next", "reasoning", "dropped", "repairs", "refusals"]],
-      [["verify", "s"], ["ok", "exit_code", "sessions"]],
-      [["verify", "--all"], ["ok", "exit_code", "sessions"]],
-      [["repair", "s", "--lift-quarantine"], ["session", "lifted", "dry_run"]],
-      [["interrupt", "s"], ["session", "interrupted", "closed_run", "answered_calls"]],
-      [["interrupt", "s", "--dry-run"], ["type", "session", "pid", "plan"]],
-      [["fsck", "s"], ["ok", "exit_code", "sessions"]],
-      [["fsck", "--all"], ["ok", "exit_code", "sessions"]],
-      [["doctor"], ["ok", "exit_code", "checks"]],
-      [["run", "-s", "s", "Hi", "--dry-run"], ["type", "session", "new", "run", "continues", "url"]],
-      [["input", "s"], ["model", "store", "stream", "include"]],
-    ];
-    for (const [args, members] of rows) {
-      const called = await place.call([...args, "--json"]);
-      assert.equal(called.code, 0, `${args.join(" ")}: ${called.stdout}${called.stderr}`);
-      assert.equal(called.stderr, "", args.join(" "));
-      assert.match(called.stdout, /^[^\n]+\n$/, "one line");
-      assert.deepEqual(Object.keys(JSON.parse(called.stdout)).slice(0, members.length), members);
-    }
-  },
-  "an error is that one document": async () => {
-    await using place = new Place([]);
-    for (const verb of ["show", "explain", "fsck", "input"]) {
-      const called = await place.call([verb, "nowhere", "--json"]);
-      assert.match(called.stdout, /^\{"type":"error"[^\n]+\n$/);
-      assert.equal(called.stderr, "");
-    }
-  },
-});
-
-together("for people, stdout is the answer and stderr the rest", {
-  "a run in a pipe prints the answer alone": async () => {
-    await using place = new Place(readsThenAnswers);
-    const called = await place.call(["run", "Look at a.txt"]);
-    assert.deepEqual(called, { code: 0, stdout: "Hello.\n", stderr: "" });
-  },
-  "text of a model in a pipe is not altered": async () => {
-    const text = "\x1b[31mred\x1b[0m \x07 \u202e back\r\n";
-    await using place = new Place([answer([message(text)])]);
-    assert.equal((await place.call(["run", "Hi"])).stdout, `${text}\n`);
-  },
-  "notices go to stderr, and --quiet drops them but no error": async () => {
-    await using place = new Place(() => rateLimited({ retryAfter: "0" }));
-    const told = await place.call(["run", "Hi"]);
-    assert.match(told.stderr, /^notice: trying again .*\nnotice: .*\nerror: .*429.*\n/);
-    const quiet = await place.call(["run", "--quiet", "Hi"]);
-    assert.match(quiet.stderr, /^error: [^\n]*429[^\n]*\n/);
-    assert.deepEqual([told.code, told.stdout, quiet.code, quiet.stdout], [9, "", 9, ""]);
-  },
-  "there is no colour in a pipe, and none on a terminal with NO_COLOR or --no-color": async () => {
-    await using place = new Place([]);
-    const piped = await place.call(["show", "nowhere"]);
-    assert.ok(piped.stderr.startsWith("error: "));
-    const terminal = ["script", "-qefc", 'exec "$CALLED"', "/dev/null"];
-    const called = `${place.sandbox.workspace}/called`;
-    for (
-      const [env, flags, coloured] of [
-        [{}, "", true],
-        [{ NO_COLOR: "1" }, "", false],
-        [{ NO_COLOR: "" }, "", true],
-        [{}, "--no-color", false],
-      ] as const
-    ) {
-      // `script` takes one line for a shell, so the command goes through a file.
-      const write = `printf '#!/bin/sh\\nexec' >called; printf " '%s'" "$@" >>called; chmod +x called; `;
-      const through = ["sh", "-c", `${write}exec ${terminal.map((word) => `'${word}'`).join(" ")}`, "sh"];
-      const shown = await place.call(["show", "nowhere", ...flags === "" ? [] : [flags]], {
-        through,
-        env: { ...env, CALLED: called, SHELL: "/bin/sh" },
-      });
-      assert.match(shown.stdout, /Cannot find session/, shown.stderr);
-      assert.equal(shown.stdout.includes("\x1b["), coloured, JSON.stringify([env, flags]));
-    }
-  },
+    assert.match(shown.stdout, /Cannot find session/, shown.stderr);
+    assert.equal(shown.stdout.includes("\x1b["), coloured, JSON.stringify([env, flags]));
+  }
 });
 
 /** What cli.md promises to scripts. */
@@ -216,53 +217,56 @@ const EXIT_CODES = `
 
 const VERBS = ["run", "interrupt", "ls", "show", "input", "explain", "fsck", "doctor"];
 
-together("help says what there is", {
-  "reprise --help lists every verb and every exit code": async () => {
-    await using sandbox = new Sandbox();
-    const { code, stdout, stderr } = await sandbox.call(["--help"]);
-    assert.deepEqual([code, stderr], [0, ""]);
-    for (const verb of VERBS) assert.match(stdout, new RegExp(`^  ${verb}\\b`, "m"));
-    const listed = stdout.slice(stdout.indexOf("Exit codes:")).match(/^ +\d+ .*$/gm) ?? [];
-    const words = (line: string) => line.trim().replace(/ +/, " ");
-    assert.deepEqual(listed.map(words), EXIT_CODES.trim().split("\n").map(words));
-  },
-  "--help of each verb gives an example of it, and help VERB is the same": async () => {
-    await using sandbox = new Sandbox();
-    await Promise.all(VERBS.map(async (verb) => {
-      const { code, stdout } = await sandbox.call([verb, "--help"]);
-      assert.equal(code, 0);
-      assert.match(stdout, new RegExp(`^Example:\n  reprise ${verb}\\b`, "m"));
-      assert.match(stdout, /--json/);
-      assert.deepEqual(await sandbox.call(["help", verb]), { code: 0, stdout, stderr: "" });
-    }));
-  },
-  "a mistyped verb or flag is exit 2 with a suggestion": async () => {
-    await using sandbox = new Sandbox();
-    for (
-      const [args, hint] of [[["shwo"], /show/], [["lss"], /ls/], [
-        ["run", "--modle", "x"],
-        /--model/,
-      ]] as const
-    ) {
-      assertError(await sandbox.call([...args, "--json"]), { code: "usage", exit: 2, hint });
-      const told = await sandbox.call(args);
-      assert.match(told.stderr, /^error: .*\nhint: .*Did you mean/);
-    }
-  },
-  "no verb at all prints help and is exit 2": async () => {
-    await using sandbox = new Sandbox();
-    const { code, stdout, stderr } = await sandbox.call([]);
-    assert.equal(code, 2);
-    assert.match(stdout + stderr, /Usage: reprise/);
-  },
-  "help for a verb that is not there is exit 2": async () => {
-    await using sandbox = new Sandbox();
-    assert.equal((await sandbox.call(["help", "nonsense"])).code, 2);
-  },
-  "--version prints the version alone": async () => {
-    await using sandbox = new Sandbox();
-    for (const flag of ["--version", "-V"]) {
-      assert.deepEqual(await sandbox.call([flag]), { code: 0, stdout: `${deno.version}\n`, stderr: "" });
-    }
-  },
+Deno.test("help says what there is: reprise --help lists every verb and every exit code", async () => {
+  await using sandbox = new Sandbox();
+  const { code, stdout, stderr } = await sandbox.call(["--help"]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  for (const verb of VERBS) assert.match(stdout, new RegExp(`^  ${verb}\\b`, "m"));
+  const listed = stdout.slice(stdout.indexOf("Exit codes:")).match(/^ +\d+ .*$/gm) ?? [];
+  const words = (line: string) => line.trim().replace(/ +/, " ");
+  assert.deepEqual(listed.map(words), EXIT_CODES.trim().split("\n").map(words));
+});
+
+Deno.test("help says what there is: --help of each verb gives an example of it, and help VERB is the same", async () => {
+  await using sandbox = new Sandbox();
+  await Promise.all(VERBS.map(async (verb) => {
+    const { code, stdout } = await sandbox.call([verb, "--help"]);
+    assert.equal(code, 0);
+    assert.match(stdout, new RegExp(`^Example:\n  reprise ${verb}\\b`, "m"));
+    assert.match(stdout, /--json/);
+    assert.deepEqual(await sandbox.call(["help", verb]), { code: 0, stdout, stderr: "" });
+  }));
+});
+
+Deno.test("help says what there is: a mistyped verb or flag is exit 2 with a suggestion", async () => {
+  await using sandbox = new Sandbox();
+  for (
+    const [args, hint] of [[["shwo"], /show/], [["lss"], /ls/], [
+      ["run", "--modle", "x"],
+      /--model/,
+    ]] as const
+  ) {
+    assertError(await sandbox.call([...args, "--json"]), { code: "usage", exit: 2, hint });
+    const told = await sandbox.call(args);
+    assert.match(told.stderr, /^error: .*\nhint: .*Did you mean/);
+  }
+});
+
+Deno.test("help says what there is: no verb at all prints help and is exit 2", async () => {
+  await using sandbox = new Sandbox();
+  const { code, stdout, stderr } = await sandbox.call([]);
+  assert.equal(code, 2);
+  assert.match(stdout + stderr, /Usage: reprise/);
+});
+
+Deno.test("help says what there is: help for a verb that is not there is exit 2", async () => {
+  await using sandbox = new Sandbox();
+  assert.equal((await sandbox.call(["help", "nonsense"])).code, 2);
+});
+
+Deno.test("help says what there is: --version prints the version alone", async () => {
+  await using sandbox = new Sandbox();
+  for (const flag of ["--version", "-V"]) {
+    assert.deepEqual(await sandbox.call([flag]), { code: 0, stdout: `${deno.version}\n`, stderr: "" });
+  }
 });

@@ -5,7 +5,7 @@ import type { ModelTurn } from "../../src/domain/turn.ts";
 import { type ResponsesServer, startResponsesServer } from "../support/responses_server.ts";
 import { reasoningIds } from "../support/responses_server/refusing.ts";
 import { type Called, events, PROGRAM } from "../support/reprise.ts";
-import { HELLO, KEY, Place, reseal, together } from "./harness.ts";
+import { HELLO, KEY, Place, reseal } from "./harness.ts";
 
 function ok(called: Called): Called {
   assert.equal(called.code, 0, `${called.stdout}${called.stderr}`);
@@ -30,33 +30,32 @@ function newestOf({ requests }: ResponsesServer): string[] {
 const otherServer = () =>
   startResponsesServer({ script: () => HELLO, key: KEY, rules: "none", idsFrom: 500 });
 
-together("two servers at two loopback ports are two endpoints", {
-  "reasoning of the one never goes to the other": async () => {
-    await using place = new Place(() => HELLO);
-    await using other = otherServer();
-    await place.session("s");
-    const called = ok(await place.call(["run", "--json", "-s", "s", "--base-url", other.baseUrl, "Go"]));
-    assert.deepEqual(newestOf(other), []);
-    const drift = events(called).find((event) => event.type === "run.started")?.drift ?? [];
-    assert.deepEqual(drift.map(({ pin }) => pin), ["endpoint"]);
-    assert.deepEqual(endpointsOf(place, "s"), [endpoint(place.server.baseUrl), endpoint(other.baseUrl)]);
-    ok(await place.call(["run", "--json", "-s", "s", "Go"]));
-    assert.equal(newestOf(place.server).length, 1, "back there, its own goes again");
-  },
-  "an older turn without the port is no mismatch, and its requests still verify": async () => {
-    await using place = new Place(() => HELLO);
-    await place.session("s");
-    const url = parseBaseUrl(place.server.baseUrl);
-    withoutPort(place, "s", portlessEndpoint(url) as string);
-    const called = ok(await place.call(["run", "--json", "-s", "s", "Go"]));
-    assert.equal(newestOf(place.server).length, 1);
-    assert.deepEqual(events(called).find((event) => event.type === "run.started")?.drift, []);
-    const explained = JSON.parse(ok(await place.call(["explain", "s", "--json"])).stdout);
-    const [older, newer] = explained.reasoning;
-    assert.match(older.why, /^provider, account and model fit; unknown: the loopback port/);
-    assert.match(newer.why, /^provider, endpoint, account and model fit$/);
-    assert.doesNotMatch(ok(await place.call(["verify", "s"])).stdout, /differs/);
-  },
+Deno.test("two servers at two loopback ports are two endpoints: reasoning of the one never goes to the other", async () => {
+  await using place = new Place(() => HELLO);
+  await using other = otherServer();
+  await place.session("s");
+  const called = ok(await place.call(["run", "--json", "-s", "s", "--base-url", other.baseUrl, "Go"]));
+  assert.deepEqual(newestOf(other), []);
+  const drift = events(called).find((event) => event.type === "run.started")?.drift ?? [];
+  assert.deepEqual(drift.map(({ pin }) => pin), ["endpoint"]);
+  assert.deepEqual(endpointsOf(place, "s"), [endpoint(place.server.baseUrl), endpoint(other.baseUrl)]);
+  ok(await place.call(["run", "--json", "-s", "s", "Go"]));
+  assert.equal(newestOf(place.server).length, 1, "back there, its own goes again");
+});
+
+Deno.test("two servers at two loopback ports are two endpoints: an older turn without the port is no mismatch, and its requests still verify", async () => {
+  await using place = new Place(() => HELLO);
+  await place.session("s");
+  const url = parseBaseUrl(place.server.baseUrl);
+  withoutPort(place, "s", portlessEndpoint(url) as string);
+  const called = ok(await place.call(["run", "--json", "-s", "s", "Go"]));
+  assert.equal(newestOf(place.server).length, 1);
+  assert.deepEqual(events(called).find((event) => event.type === "run.started")?.drift, []);
+  const explained = JSON.parse(ok(await place.call(["explain", "s", "--json"])).stdout);
+  const [older, newer] = explained.reasoning;
+  assert.match(older.why, /^provider, account and model fit; unknown: the loopback port/);
+  assert.match(newer.why, /^provider, endpoint, account and model fit$/);
+  assert.doesNotMatch(ok(await place.call(["verify", "s"])).stdout, /differs/);
 });
 
 /** Rewrites a session as a version before this one wrote it, which left out loopback ports. */
@@ -75,73 +74,71 @@ function withoutPort(place: Place, session: string, portless: string): void {
   Deno.removeSync(`${place.path(session)}/manifest.json`);
 }
 
-together("what serve and record start meets the endpoint that they represent, whatever their port", {
-  "record -- CMD: its upstream; serve -- CMD: where the fixture was recorded": async () => {
-    await using place = new Place(() => HELLO);
-    const upstream = endpoint(place.server.baseUrl);
-    const run = (session: string) => [...PROGRAM, "run", "--json", "--new", "-s", session, "Look at a.txt"];
-    const fixture = `${place.sandbox.directory}/fixture`;
-    ok(await place.call(["record", "--out", fixture, "--", ...run("s")]));
-    assert.deepEqual(endpointsOf(place, "s"), [upstream]);
+Deno.test("what serve and record start meets the endpoint that they represent, whatever their port: record -- CMD: its upstream; serve -- CMD: where the fixture was recorded", async () => {
+  await using place = new Place(() => HELLO);
+  const upstream = endpoint(place.server.baseUrl);
+  const run = (session: string) => [...PROGRAM, "run", "--json", "--new", "-s", session, "Look at a.txt"];
+  const fixture = `${place.sandbox.directory}/fixture`;
+  ok(await place.call(["record", "--out", fixture, "--", ...run("s")]));
+  assert.deepEqual(endpointsOf(place, "s"), [upstream]);
+  await Deno.remove(place.path("s"), { recursive: true });
+  for (let time = 1; time <= 2; time++) {
+    ok(await place.call(["serve", fixture, "--", ...run("s")]));
+    assert.deepEqual(endpointsOf(place, "s"), [upstream], `play ${time}`);
     await Deno.remove(place.path("s"), { recursive: true });
-    for (let time = 1; time <= 2; time++) {
-      ok(await place.call(["serve", fixture, "--", ...run("s")]));
-      assert.deepEqual(endpointsOf(place, "s"), [upstream], `play ${time}`);
-      await Deno.remove(place.path("s"), { recursive: true });
-    }
-    // Reasoning that came through the recorder is the upstream's own.
-    const again = `${place.sandbox.directory}/again`;
-    ok(await place.call(["record", "--out", again, "--", ...run("t")]));
-    ok(await place.call(["run", "--json", "-s", "t", "Go"]));
-    assert.equal(newestOf(place.server).length, 1);
-  },
-  "a recorder in front of a replay server represents what that one does": async () => {
-    await using place = new Place(() => HELLO);
-    const run = (session: string) => [...PROGRAM, "run", "--json", "--new", "-s", session, "Look at a.txt"];
-    const [fixture, again] = ["fixture", "again"].map((name) => `${place.sandbox.directory}/${name}`);
-    ok(await place.call(["record", "--out", fixture as string, "--", ...run("s")]));
-    await Deno.remove(place.path("s"), { recursive: true });
-    const chain = ["serve", fixture, "--", ...PROGRAM, "record", "--out", again, "--", ...run("s")];
-    ok(await place.call(chain as string[]));
-    assert.deepEqual(endpointsOf(place, "s"), [endpoint(place.server.baseUrl)]);
-  },
+  }
+  // Reasoning that came through the recorder is the upstream's own.
+  const again = `${place.sandbox.directory}/again`;
+  ok(await place.call(["record", "--out", again, "--", ...run("t")]));
+  ok(await place.call(["run", "--json", "-s", "t", "Go"]));
+  assert.equal(newestOf(place.server).length, 1);
 });
 
-together("REPRISE_REPRESENTS decides fingerprints only, and only of the loopback URL that it names", {
-  "neither another port nor another path nor another host": async () => {
-    await using place = new Place(() => HELLO);
-    const { port } = new URL(place.server.baseUrl);
-    const names = (url: string) => ({
-      env: { REPRISE_REPRESENTS: JSON.stringify({ [url]: "https://api.openai.com/v1" }) },
+Deno.test("what serve and record start meets the endpoint that they represent, whatever their port: a recorder in front of a replay server represents what that one does", async () => {
+  await using place = new Place(() => HELLO);
+  const run = (session: string) => [...PROGRAM, "run", "--json", "--new", "-s", session, "Look at a.txt"];
+  const [fixture, again] = ["fixture", "again"].map((name) => `${place.sandbox.directory}/${name}`);
+  ok(await place.call(["record", "--out", fixture as string, "--", ...run("s")]));
+  await Deno.remove(place.path("s"), { recursive: true });
+  const chain = ["serve", fixture, "--", ...PROGRAM, "record", "--out", again, "--", ...run("s")];
+  ok(await place.call(chain as string[]));
+  assert.deepEqual(endpointsOf(place, "s"), [endpoint(place.server.baseUrl)]);
+});
+
+Deno.test("REPRISE_REPRESENTS decides fingerprints only, and only of the loopback URL that it names: neither another port nor another path nor another host", async () => {
+  await using place = new Place(() => HELLO);
+  const { port } = new URL(place.server.baseUrl);
+  const names = (url: string) => ({
+    env: { REPRISE_REPRESENTS: JSON.stringify({ [url]: "https://api.openai.com/v1" }) },
+  });
+  const planned = async (args: readonly string[], options: { env: Record<string, string> }) =>
+    JSON.parse(ok(await place.call(["run", "--dry-run", "--json", ...args, "Go"], options)).stdout);
+  const own = endpoint(place.server.baseUrl);
+  const openai = endpoint("https://api.openai.com/v1");
+  const named = await planned([], names(place.server.baseUrl));
+  assert.equal(named.fingerprint.split(":")[2], openai);
+  assert.equal(named.url, `${place.server.baseUrl}/responses`, "the request goes where it would go");
+  for (
+    const url of [
+      `http://127.0.0.1:${Number(port) - 1}/v1`,
+      `http://127.0.0.1:${port}/v2`,
+      "http://127.0.0.1/v1",
+    ]
+  ) {
+    assert.equal((await planned([], names(url))).fingerprint.split(":")[2], own, url);
+  }
+  const remote = "https://gateway.example/v1";
+  const elsewhere = await planned(["--base-url", remote], names(remote));
+  assert.equal(elsewhere.fingerprint.split(":")[2], endpoint(remote));
+});
+
+Deno.test("REPRISE_REPRESENTS decides fingerprints only, and only of the loopback URL that it names: and what is not such an object is refused", async () => {
+  await using place = new Place(() => HELLO);
+  for (const value of ["https://api.openai.com/v1", "[]", '{"x":"y"}', '{"http://127.0.0.1:1/v1":1}']) {
+    const called = await place.call(["run", "--dry-run", "--json", "Go"], {
+      env: { REPRISE_REPRESENTS: value },
     });
-    const planned = async (args: readonly string[], options: { env: Record<string, string> }) =>
-      JSON.parse(ok(await place.call(["run", "--dry-run", "--json", ...args, "Go"], options)).stdout);
-    const own = endpoint(place.server.baseUrl);
-    const openai = endpoint("https://api.openai.com/v1");
-    const named = await planned([], names(place.server.baseUrl));
-    assert.equal(named.fingerprint.split(":")[2], openai);
-    assert.equal(named.url, `${place.server.baseUrl}/responses`, "the request goes where it would go");
-    for (
-      const url of [
-        `http://127.0.0.1:${Number(port) - 1}/v1`,
-        `http://127.0.0.1:${port}/v2`,
-        "http://127.0.0.1/v1",
-      ]
-    ) {
-      assert.equal((await planned([], names(url))).fingerprint.split(":")[2], own, url);
-    }
-    const remote = "https://gateway.example/v1";
-    const elsewhere = await planned(["--base-url", remote], names(remote));
-    assert.equal(elsewhere.fingerprint.split(":")[2], endpoint(remote));
-  },
-  "and what is not such an object is refused": async () => {
-    await using place = new Place(() => HELLO);
-    for (const value of ["https://api.openai.com/v1", "[]", '{"x":"y"}', '{"http://127.0.0.1:1/v1":1}']) {
-      const called = await place.call(["run", "--dry-run", "--json", "Go"], {
-        env: { REPRISE_REPRESENTS: value },
-      });
-      assert.equal(called.code, 2, called.stdout);
-      assert.match(called.stdout, /bad_configuration.*REPRISE_REPRESENTS/);
-    }
-  },
+    assert.equal(called.code, 2, called.stdout);
+    assert.match(called.stdout, /bad_configuration.*REPRISE_REPRESENTS/);
+  }
 });

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import type { Called } from "../support/reprise.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { writeFixture } from "../support/fixture.ts";
-import { type Cases, together } from "./harness.ts";
 
 /** A port that nothing listens on at the moment. */
 function freePort(): number {
@@ -61,39 +60,33 @@ function argumentsOf(verb: "record" | "serve", { directory }: Sandbox): string[]
 
 const VERBS = ["record", "serve"] as const;
 
-const ADDRESSES: Cases = Object.fromEntries(
-  VERBS.flatMap((verb) =>
-    ["tcp:0.0.0.0:PORT", "duplicate,tcp:0.0.0.0:PORT", "unix:FILE", "tcp:nonsense"].map((address) => [
-      `${verb} with ${address}`,
-      async () => {
-        await using sandbox = new Sandbox();
-        const value = address.replace("PORT", String(freePort())).replace(
-          "FILE",
-          `${sandbox.directory}/socket`,
-        );
-        const port = freePort();
-        const started = sandbox.start([...argumentsOf(verb, sandbox), "--json", "--port", String(port)], {
-          env: { DENO_SERVE_ADDRESS: value },
-        });
-        try {
-          await started.printed('"ready"');
-          const ready = JSON.parse(started.stdout.split("\n")[0] as string);
-          assert.deepEqual(listenedOn(started.process.pid), [`127.0.0.1:${port}`]);
-          assert.equal(ready.address, `127.0.0.1:${port}`, "what is printed is what is bound");
-          assert.equal(ready.origin, `http://127.0.0.1:${port}`);
-        } finally {
-          started.process.kill("SIGTERM");
-          assert.equal((await started.ended()).stderr.includes("unexpected"), false);
-        }
-      },
-    ])
-  ),
-);
-
-together(
-  "record and serve listen on the one loopback port that they print, whatever DENO_SERVE_ADDRESS says",
-  ADDRESSES,
-);
+for (const verb of VERBS) {
+  for (const address of ["tcp:0.0.0.0:PORT", "duplicate,tcp:0.0.0.0:PORT", "unix:FILE", "tcp:nonsense"]) {
+    const name =
+      `${verb} listens on the one loopback port that it prints, whatever DENO_SERVE_ADDRESS says: ${address}`;
+    Deno.test(name, async () => {
+      await using sandbox = new Sandbox();
+      const value = address.replace("PORT", String(freePort())).replace(
+        "FILE",
+        `${sandbox.directory}/socket`,
+      );
+      const port = freePort();
+      const started = sandbox.start([...argumentsOf(verb, sandbox), "--json", "--port", String(port)], {
+        env: { DENO_SERVE_ADDRESS: value },
+      });
+      try {
+        await started.printed('"ready"');
+        const ready = JSON.parse(started.stdout.split("\n")[0] as string);
+        assert.deepEqual(listenedOn(started.process.pid), [`127.0.0.1:${port}`]);
+        assert.equal(ready.address, `127.0.0.1:${port}`, "what is printed is what is bound");
+        assert.equal(ready.origin, `http://127.0.0.1:${port}`);
+      } finally {
+        started.process.kill("SIGTERM");
+        assert.equal((await started.ended()).stderr.includes("unexpected"), false);
+      }
+    });
+  }
+}
 
 const LIMITED = ["/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh"];
 const CONNECTIONS = 1200;
@@ -145,23 +138,22 @@ async function crowded(verb: "record" | "serve", ordinary: readonly number[]): P
   return called;
 }
 
-together("more connections than ulimit -n allows get their answer or 503, and the server goes on", {
-  serve: async () => {
-    const called = await crowded("serve", [200, 422]);
-    assert.equal(called.code, 7, called.stderr);
-  },
-  record: async () => {
-    const called = await crowded("record", [502]);
-    assert.equal(called.code, 7, called.stderr);
-    const told = called.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
-    const { turned_away, exit_code } = told.at(-1);
-    assert.deepEqual([exit_code, told.filter(({ type }) => type === "turned_away").length], [7, turned_away]);
-    const { code, message } = told.find(({ type }) => type === "error");
-    assert.deepEqual([code, message], [
-      "not_kept",
-      `Cannot keep ${turned_away} requests: they were turned away`,
-    ]);
-  },
+Deno.test("more connections than ulimit -n allows get their answer or 503, and the server goes on: serve", async () => {
+  const called = await crowded("serve", [200, 422]);
+  assert.equal(called.code, 7, called.stderr);
+});
+
+Deno.test("more connections than ulimit -n allows get their answer or 503, and the server goes on: record", async () => {
+  const called = await crowded("record", [502]);
+  assert.equal(called.code, 7, called.stderr);
+  const told = called.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const { turned_away, exit_code } = told.at(-1);
+  assert.deepEqual([exit_code, told.filter(({ type }) => type === "turned_away").length], [7, turned_away]);
+  const { code, message } = told.find(({ type }) => type === "error");
+  assert.deepEqual([code, message], [
+    "not_kept",
+    `Cannot keep ${turned_away} requests: they were turned away`,
+  ]);
 });
 
 Deno.test("a request that record refuses makes it end with 7, and what the command ended with comes first", async () => {

@@ -12,7 +12,7 @@ import {
   testPorts,
   userDraft,
 } from "../unit/store/support.ts";
-import { Place, readsThenAnswers, together } from "./harness.ts";
+import { Place, readsThenAnswers } from "./harness.ts";
 
 /** A place with a closed session whose first response holds a call that nothing answers. */
 async function edited(): Promise<Place> {
@@ -42,51 +42,51 @@ function newestEvents(place: Place): { type: string; call_seq?: number; status?:
 
 const RECORDED = [["tool_result", 3, "orphaned"]];
 
-together("a call without a result, with later turns behind it, is answered on disk", {
-  "by repair, which says so first": async () => {
-    await using place = await edited();
-    const before = await nextBody(place);
-    const foretold = await place.call(["repair", ID, "--dry-run"]);
-    assert.equal(foretold.stdout, `${ID}: 1 repair would be made\n  answer 1 open call\n`);
-    const repaired = await place.call(["repair", ID, "--json"]);
-    assert.equal(repaired.code, 0, repaired.stderr);
-    const { answered_calls, closed_run } = JSON.parse(repaired.stdout);
-    assert.deepEqual([answered_calls, closed_run], [[3], null]);
-    assert.deepEqual(
-      newestEvents(place).map(({ type, call_seq, status }) => [type, call_seq, status]),
-      RECORDED,
-    );
-    assert.equal(await nextBody(place), before);
-    assert.equal((await place.call(["repair", ID])).stdout, `${ID}: nothing to repair\n`);
-    const { findings } = JSON.parse((await place.call(["fsck", ID, "--json"])).stdout).sessions[0];
-    assert.deepEqual(findings, []);
-  },
-  "by interrupt": async () => {
-    await using place = await edited();
-    const before = await nextBody(place);
-    const foretold = await place.call(["interrupt", ID, "--dry-run"]);
-    assert.equal(foretold.stdout, "Would record a result for 1 open call. Nothing was done.\n");
-    const { code, stdout, stderr } = await place.call(["interrupt", ID]);
-    assert.deepEqual(
-      [code, stdout],
-      [0, `${ID}: nothing is running; a result was recorded for 1 open call\n`],
-      stderr,
-    );
-    assert.deepEqual(
-      newestEvents(place).map(({ type, call_seq, status }) => [type, call_seq, status]),
-      RECORDED,
-    );
-    assert.equal(await nextBody(place), before);
-    assert.equal((await place.call(["interrupt", ID])).stdout, `${ID}: nothing is running\n`);
-  },
-  "by interrupt, which names the calls with --json": async () => {
-    await using place = await edited();
-    const { stdout } = await place.call(["interrupt", ID, "--json"]);
-    assert.deepEqual(JSON.parse(stdout), {
-      session: ID,
-      interrupted: null,
-      closed_run: null,
-      answered_calls: [3],
-    });
-  },
+Deno.test("a call without a result, with later turns behind it, is answered on disk: by repair, which says so first", async () => {
+  await using place = await edited();
+  const before = await nextBody(place);
+  const foretold = await place.call(["repair", ID, "--dry-run"]);
+  assert.equal(foretold.stdout, `${ID}: 1 repair would be made\n  answer 1 open call\n`);
+  const repaired = await place.call(["repair", ID, "--json"]);
+  assert.equal(repaired.code, 0, repaired.stderr);
+  const { answered_calls, closed_run } = JSON.parse(repaired.stdout);
+  assert.deepEqual([answered_calls, closed_run], [[3], null]);
+  assert.deepEqual(
+    newestEvents(place).map(({ type, call_seq, status }) => [type, call_seq, status]),
+    RECORDED,
+  );
+  assert.equal(await nextBody(place), before);
+  assert.equal((await place.call(["repair", ID])).stdout, `${ID}: nothing to repair\n`);
+  const { findings } = JSON.parse((await place.call(["fsck", ID, "--json"])).stdout).sessions[0];
+  assert.deepEqual(findings, []);
+});
+
+Deno.test("a call without a result, with later turns behind it, is answered on disk: by interrupt", async () => {
+  await using place = await edited();
+  const before = await nextBody(place);
+  const foretold = await place.call(["interrupt", ID, "--dry-run"]);
+  assert.equal(foretold.stdout, "Would record a result for 1 open call. Nothing was done.\n");
+  const { code, stdout, stderr } = await place.call(["interrupt", ID]);
+  assert.deepEqual(
+    [code, stdout],
+    [0, `${ID}: nothing is running; a result was recorded for 1 open call\n`],
+    stderr,
+  );
+  assert.deepEqual(
+    newestEvents(place).map(({ type, call_seq, status }) => [type, call_seq, status]),
+    RECORDED,
+  );
+  assert.equal(await nextBody(place), before);
+  assert.equal((await place.call(["interrupt", ID])).stdout, `${ID}: nothing is running\n`);
+});
+
+Deno.test("a call without a result, with later turns behind it, is answered on disk: by interrupt, which names the calls with --json", async () => {
+  await using place = await edited();
+  const { stdout } = await place.call(["interrupt", ID, "--json"]);
+  assert.deepEqual(JSON.parse(stdout), {
+    session: ID,
+    interrupted: null,
+    closed_run: null,
+    answered_calls: [3],
+  });
 });

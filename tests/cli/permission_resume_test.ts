@@ -1,53 +1,53 @@
 /** What a session keeps of a posture: denials. Nothing that is on disk allows anything. */
 import assert from "node:assert/strict";
 import { ending } from "../support/reprise.ts";
-import { Place, reseal, together } from "./harness.ts";
+import { Place, reseal } from "./harness.ts";
 import { calling, decisions, EVERYTHING, names, NEW_RUN, offered } from "./changes.ts";
 
 const READING = ["read_file", "list_files", "search_text"];
 
-together("what a run may do ends with it: a session's files never widen anything", {
-  "pins that were edited and sealed again to allow everything allow nothing": async () => {
-    await using place = new Place(calling(...EVERYTHING));
-    await place.call([...NEW_RUN, "Go"]);
-    widenPins(place);
-    assert.deepEqual(place.sandbox.turns("s")[0].pins.permissions, [
-      "read",
-      "allow shell",
-      "allow write",
-      "ask",
-    ]);
-    const sound = await place.call(["fsck", "s", "--json"]);
-    assert.equal(sound.code, 0, `the edited session is sound, so that its pins are read: ${sound.stdout}`);
-    const next = await place.call(["run", "--json", "-s", "s", "Again"]);
-    assert.equal(next.code, 0, next.stdout);
-    assert.equal(ending(next).denials, 3);
-    assert.deepEqual(
-      decisions(place).slice(3).map((text) => text.split(", ")[1]),
-      Array(3).fill("not_allowed"),
-    );
-    assert.deepEqual(names(place), ["a.txt"]);
-    assert.deepEqual(offered(place, place.server.requests.length), READING);
-  },
-  "pins that nobody can read are a refusal, not a guess": async () => {
-    await using place = new Place(calling(...EVERYTHING));
-    await place.call([...NEW_RUN, "Go"]);
-    widenPins(place, '"permissions":["read","allow-all"]');
-    const next = await place.call(["run", "--json", "-s", "s", "--allow", "write", "Again"]);
-    assert.equal(next.code, 2, next.stdout);
-    assert.deepEqual(names(place), ["a.txt"]);
-  },
-  "neither configuration nor environment nor the workspace can allow anything": async () => {
-    await using place = new Place(calling(...EVERYTHING));
-    const { workspace } = place.sandbox;
-    const config = JSON.stringify({ allow: ["shell", "write"], permissions: ["allow shell"] });
-    for (const name of [".reprise.json", "config.json"]) {
-      Deno.writeTextFileSync(`${workspace}/${name}`, config);
-    }
-    const env = { REPRISE_ALLOW: "shell,write", REPRISE_PERMISSIONS: "shell", CI: "1" };
-    const called = await place.call([...NEW_RUN, "Go"], { env });
-    assert.equal(ending(called).denials, 3);
-  },
+Deno.test("what a run may do ends with it: a session's files never widen anything: pins that were edited and sealed again to allow everything allow nothing", async () => {
+  await using place = new Place(calling(...EVERYTHING));
+  await place.call([...NEW_RUN, "Go"]);
+  widenPins(place);
+  assert.deepEqual(place.sandbox.turns("s")[0].pins.permissions, [
+    "read",
+    "allow shell",
+    "allow write",
+    "ask",
+  ]);
+  const sound = await place.call(["fsck", "s", "--json"]);
+  assert.equal(sound.code, 0, `the edited session is sound, so that its pins are read: ${sound.stdout}`);
+  const next = await place.call(["run", "--json", "-s", "s", "Again"]);
+  assert.equal(next.code, 0, next.stdout);
+  assert.equal(ending(next).denials, 3);
+  assert.deepEqual(
+    decisions(place).slice(3).map((text) => text.split(", ")[1]),
+    Array(3).fill("not_allowed"),
+  );
+  assert.deepEqual(names(place), ["a.txt"]);
+  assert.deepEqual(offered(place, place.server.requests.length), READING);
+});
+
+Deno.test("what a run may do ends with it: a session's files never widen anything: pins that nobody can read are a refusal, not a guess", async () => {
+  await using place = new Place(calling(...EVERYTHING));
+  await place.call([...NEW_RUN, "Go"]);
+  widenPins(place, '"permissions":["read","allow-all"]');
+  const next = await place.call(["run", "--json", "-s", "s", "--allow", "write", "Again"]);
+  assert.equal(next.code, 2, next.stdout);
+  assert.deepEqual(names(place), ["a.txt"]);
+});
+
+Deno.test("what a run may do ends with it: a session's files never widen anything: neither configuration nor environment nor the workspace can allow anything", async () => {
+  await using place = new Place(calling(...EVERYTHING));
+  const { workspace } = place.sandbox;
+  const config = JSON.stringify({ allow: ["shell", "write"], permissions: ["allow shell"] });
+  for (const name of [".reprise.json", "config.json"]) {
+    Deno.writeTextFileSync(`${workspace}/${name}`, config);
+  }
+  const env = { REPRISE_ALLOW: "shell,write", REPRISE_PERMISSIONS: "shell", CI: "1" };
+  const called = await place.call([...NEW_RUN, "Go"], { env });
+  assert.equal(ending(called).denials, 3);
 });
 
 /** Puts other permissions into every pin of session `s`, with every sum and link of the chain made to fit. */

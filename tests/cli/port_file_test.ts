@@ -4,7 +4,7 @@ import { livePorts } from "../../src/cli/live_ports.ts";
 import { PortFile } from "../../src/cli/serve/server_process.ts";
 import { writeFixture } from "../support/fixture.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { assertError, together } from "./harness.ts";
+import { assertError } from "./harness.ts";
 
 const PORTS = livePorts();
 
@@ -75,9 +75,8 @@ const FOREIGN: Readonly<Record<string, readonly [make: (path: string) => void, w
   ],
 };
 
-together(
-  "record and serve refuse a --port-file that is no port file, before they do anything",
-  Object.fromEntries(
+for (
+  const [name, fn] of Object.entries(Object.fromEntries(
     Object.entries(FOREIGN).flatMap(([what, [make, why]]) =>
       (["record", "serve"] as const).map((verb) => [`${verb}: ${what}`, async () => {
         await using sandbox = new Sandbox();
@@ -103,5 +102,10 @@ together(
         assert.throws(() => Deno.statSync(`${directory}/out`), Deno.errors.NotFound);
       }])
     ),
-  ),
-);
+  ))
+) {
+  Deno.test(
+    `record and serve refuse a --port-file that is no port file, before they do anything: ${name}`,
+    fn,
+  );
+}

@@ -46,71 +46,55 @@ async function recorded(flags: readonly string[]) {
   return { exchange, header, leftAlone: told.left_alone, stderr: called.stderr };
 }
 
-Deno.test({
-  name:
-    "record replaces a word in URLs and key-like members only, says where it left it, and serve finds the request",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: async () => {
-    const { exchange, header, leftAlone, stderr } = await recorded([]);
-    assert.equal(exchange?.request.path, "/v1/responses?tenant=REDACTED");
-    assert.deepEqual(exchange?.request.json, {
-      input: INPUT,
-      tools: [{ password: "REDACTED" }],
-      stream: true,
-    });
-    assert.equal(new TextDecoder().decode(exchange?.response.body), STREAM);
-    assert.equal(header.not_secret, undefined);
-    const files = ["exchanges/0001/request.json", "exchanges/0001/body"];
-    assert.deepEqual(leftAlone, [{ name: "POSTGRES_PASSWORD", files }]);
-    assert.match(stderr, /POSTGRES_PASSWORD in exchanges\/0001\/request\.json, exchanges\/0001\/body/);
-  },
+Deno.test("record replaces a word in URLs and key-like members only, says where it left it, and serve finds the request", async () => {
+  const { exchange, header, leftAlone, stderr } = await recorded([]);
+  assert.equal(exchange?.request.path, "/v1/responses?tenant=REDACTED");
+  assert.deepEqual(exchange?.request.json, {
+    input: INPUT,
+    tools: [{ password: "REDACTED" }],
+    stream: true,
+  });
+  assert.equal(new TextDecoder().decode(exchange?.response.body), STREAM);
+  assert.equal(header.not_secret, undefined);
+  const files = ["exchanges/0001/request.json", "exchanges/0001/body"];
+  assert.deepEqual(leftAlone, [{ name: "POSTGRES_PASSWORD", files }]);
+  assert.match(stderr, /POSTGRES_PASSWORD in exchanges\/0001\/request\.json, exchanges\/0001\/body/);
 });
 
-Deno.test({
-  name: "record --not-secret keeps a variable's value everywhere, and the fixture tells serve and lint",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: async () => {
-    const { exchange, header, leftAlone, stderr } = await recorded(["--not-secret", "POSTGRES_PASSWORD"]);
-    assert.equal(exchange?.request.path, "/v1/responses?tenant=postgres");
-    assert.deepEqual(exchange?.request.json, {
-      input: INPUT,
-      tools: [{ password: "postgres" }],
-      stream: true,
-    });
-    assert.deepEqual([header.not_secret, leftAlone], [["POSTGRES_PASSWORD"], []]);
-    assert.doesNotMatch(stderr, /POSTGRES_PASSWORD/);
-  },
+Deno.test("record --not-secret keeps a variable's value everywhere, and the fixture tells serve and lint", async () => {
+  const { exchange, header, leftAlone, stderr } = await recorded(["--not-secret", "POSTGRES_PASSWORD"]);
+  assert.equal(exchange?.request.path, "/v1/responses?tenant=postgres");
+  assert.deepEqual(exchange?.request.json, {
+    input: INPUT,
+    tools: [{ password: "postgres" }],
+    stream: true,
+  });
+  assert.deepEqual([header.not_secret, leftAlone], [["POSTGRES_PASSWORD"], []]);
+  assert.doesNotMatch(stderr, /POSTGRES_PASSWORD/);
 });
 
-Deno.test({
-  name: "run --record says where it left a word, and takes --not-secret",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: async () => {
-    await using place = new Place(() => HELLO);
-    const run = async (name: string, ...flags: string[]) => {
-      const out = `${place.sandbox.directory}/${name}`;
-      const args = ["run", "--json", "--record", out, ...flags, INPUT];
-      const called = await place.call(args, { env: ENV });
-      assert.equal(called.code, 0, called.stderr);
-      const notice = events(called).find((event) => event.type === "notice" && event.kind === "recorded");
-      return { notice, header: readFixture(denoFiles, out).header };
-    };
-    const left = await run("left");
-    assert.equal(left.notice?.tested, true, JSON.stringify(left.notice));
-    const [{ name, files }] = left.notice?.left_alone as [{ name: string; files: string[] }];
-    assert.equal(name, "POSTGRES_PASSWORD");
-    for (const file of ["exchanges/0001/request.json", "session.json"]) {
-      assert(files.includes(file), files.join());
-    }
-    const kept = await run("kept", "--not-secret", "POSTGRES_PASSWORD");
-    assert.deepEqual([kept.header.not_secret, kept.notice?.left_alone], [["POSTGRES_PASSWORD"], undefined]);
-    const alone = await place.call(["run", "--not-secret", "A", "hi"]);
-    assert.equal(alone.code, 2, alone.stderr);
-    assert.match(alone.stderr, /--not-secret without --record/);
-  },
+Deno.test("run --record says where it left a word, and takes --not-secret", async () => {
+  await using place = new Place(() => HELLO);
+  const run = async (name: string, ...flags: string[]) => {
+    const out = `${place.sandbox.directory}/${name}`;
+    const args = ["run", "--json", "--record", out, ...flags, INPUT];
+    const called = await place.call(args, { env: ENV });
+    assert.equal(called.code, 0, called.stderr);
+    const notice = events(called).find((event) => event.type === "notice" && event.kind === "recorded");
+    return { notice, header: readFixture(denoFiles, out).header };
+  };
+  const left = await run("left");
+  assert.equal(left.notice?.tested, true, JSON.stringify(left.notice));
+  const [{ name, files }] = left.notice?.left_alone as [{ name: string; files: string[] }];
+  assert.equal(name, "POSTGRES_PASSWORD");
+  for (const file of ["exchanges/0001/request.json", "session.json"]) {
+    assert(files.includes(file), files.join());
+  }
+  const kept = await run("kept", "--not-secret", "POSTGRES_PASSWORD");
+  assert.deepEqual([kept.header.not_secret, kept.notice?.left_alone], [["POSTGRES_PASSWORD"], undefined]);
+  const alone = await place.call(["run", "--not-secret", "A", "hi"]);
+  assert.equal(alone.code, 2, alone.stderr);
+  assert.match(alone.stderr, /--not-secret without --record/);
 });
 
 Deno.test("a note advises --not-secret for variables only: a key header has no such name", () => {

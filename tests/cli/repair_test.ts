@@ -1,7 +1,7 @@
 /** `repair` as a user meets it: exit codes, both outputs, and a session that goes on afterwards. */
 import assert from "node:assert/strict";
 import { answer } from "../support/responses_server.ts";
-import { assertError, HELLO, Place, READS_A, readsThenAnswers, together } from "./harness.ts";
+import { assertError, HELLO, Place, READS_A, readsThenAnswers } from "./harness.ts";
 
 /** Names and contents of a session's files, but for the lock. */
 function listing(place: Place): Record<string, string> {
@@ -17,106 +17,105 @@ function listing(place: Place): Record<string, string> {
   return found;
 }
 
-together("repair mends a damaged session, which then goes on", {
-  "a torn turn: foretold, mended once, and told what is left of it": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    Deno.truncateSync(place.turnPath("s", 2), 200);
-    assert.equal((await place.call(["fsck", "s"])).code, 12);
-    const refused = await place.call(["run", "--json", "-s", "s", "go on"]);
-    assertError(refused, { code: "session_damaged", exit: 12, hint: /reprise repair s/ });
+Deno.test("repair mends a damaged session, which then goes on: a torn turn: foretold, mended once, and told what is left of it", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  Deno.truncateSync(place.turnPath("s", 2), 200);
+  assert.equal((await place.call(["fsck", "s"])).code, 12);
+  const refused = await place.call(["run", "--json", "-s", "s", "go on"]);
+  assertError(refused, { code: "session_damaged", exit: 12, hint: /reprise repair s/ });
 
-    const before = listing(place);
-    const foretold = await place.call(["repair", "s", "--dry-run", "--json"]);
-    assert.equal(foretold.code, 0, foretold.stderr);
-    assert.deepEqual(listing(place), before);
-    const mended = await place.call(["repair", "s", "--json"]);
-    assert.equal(mended.code, 0, mended.stderr);
-    const { actions, ...rest } = JSON.parse(mended.stdout);
-    assert.deepEqual(JSON.parse(foretold.stdout).actions, actions);
-    assert.deepEqual(rest, {
-      session: "s",
-      dry_run: false,
-      closed_run: null,
-      answered_calls: [],
-      lost_blobs: [],
-      lost: [],
-      left: [],
-    });
-    assert.deepEqual(actions, [{
-      action: "replace",
-      path: "turns/000002.json",
-      reason: "bad_sum",
-      message: "does not end with its checksum: it was cut short or overwritten",
-      kept: "quarantine/000002.json.repair-1",
-      turn: 2,
-      seq: actions[0].seq,
-    }]);
+  const before = listing(place);
+  const foretold = await place.call(["repair", "s", "--dry-run", "--json"]);
+  assert.equal(foretold.code, 0, foretold.stderr);
+  assert.deepEqual(listing(place), before);
+  const mended = await place.call(["repair", "s", "--json"]);
+  assert.equal(mended.code, 0, mended.stderr);
+  const { actions, ...rest } = JSON.parse(mended.stdout);
+  assert.deepEqual(JSON.parse(foretold.stdout).actions, actions);
+  assert.deepEqual(rest, {
+    session: "s",
+    dry_run: false,
+    closed_run: null,
+    answered_calls: [],
+    lost_blobs: [],
+    lost: [],
+    left: [],
+  });
+  assert.deepEqual(actions, [{
+    action: "replace",
+    path: "turns/000002.json",
+    reason: "bad_sum",
+    message: "does not end with its checksum: it was cut short or overwritten",
+    kept: "quarantine/000002.json.repair-1",
+    turn: 2,
+    seq: actions[0].seq,
+  }]);
 
-    const after = listing(place);
-    const again = await place.call(["repair", "s"]);
-    assert.equal(again.stdout, "s: nothing to repair\n");
-    assert.deepEqual(listing(place), after);
-    assert.equal((await place.call(["fsck", "s"])).code, 0);
-    const run = await place.call(["run", "--json", "-s", "s", "go on"]);
-    assert.equal(run.code, 0, run.stdout);
-    assert.match(run.stdout, /"kind":"result_without_call"/);
-    const verified = await place.call(["verify", "s", "--json"]);
-    assert.equal(verified.code, 0, verified.stdout);
-    const verdicts = JSON.parse(verified.stdout).sessions[0].requests.map((one: { verdict: string }) =>
-      one.verdict
-    );
-    assert.deepEqual(
-      verdicts,
-      ["repaired", "same", "same"],
-      "what was made with a lost turn is told from what was altered",
-    );
-  },
-  "a run whose opening is lost, of a session whose manifest is lost too": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    Deno.writeTextFileSync(place.turnPath("s", 1), "");
-    Deno.removeSync(`${place.path("s")}/manifest.json`);
-    const mended = await place.call(["repair", "s"]);
-    assert.equal(mended.code, 0, mended.stderr);
-    assert.equal(
-      mended.stdout,
-      "s: 2 repairs made\n  replace turns/000001.json: is empty; kept as quarantine/000001.json.repair-1\n" +
-        "  rebuild manifest.json: is missing\n",
-    );
-    const run = await place.call(["run", "--json", "-s", "s", "go on"]);
-    assert.equal(run.code, 0, run.stdout);
-  },
-  "a newest turn that is lost: the run is closed, and its number is never used again": async () => {
-    await using place = new Place(({ input }) => input.length === 1 ? READS_A : HELLO);
-    await place.session("s");
-    const turns = place.sandbox.turnNames("s").length;
-    Deno.removeSync(place.turnPath("s", turns));
-    const mended = await place.call(["repair", "s", "--json"]);
-    assert.equal(mended.code, 0, mended.stderr);
-    const { closed_run, actions } = JSON.parse(mended.stdout);
-    assert.deepEqual([closed_run, actions[0].reason, actions[0].turn], [1, "missing_turn", turns]);
-    assert.equal(place.sandbox.turnNames("s").length, turns + 1);
-    const run = await place.call(["run", "--json", "-s", "s"]);
-    assert.equal(run.code, 0, run.stdout);
-  },
+  const after = listing(place);
+  const again = await place.call(["repair", "s"]);
+  assert.equal(again.stdout, "s: nothing to repair\n");
+  assert.deepEqual(listing(place), after);
+  assert.equal((await place.call(["fsck", "s"])).code, 0);
+  const run = await place.call(["run", "--json", "-s", "s", "go on"]);
+  assert.equal(run.code, 0, run.stdout);
+  assert.match(run.stdout, /"kind":"result_without_call"/);
+  const verified = await place.call(["verify", "s", "--json"]);
+  assert.equal(verified.code, 0, verified.stdout);
+  const verdicts = JSON.parse(verified.stdout).sessions[0].requests.map((one: { verdict: string }) =>
+    one.verdict
+  );
+  assert.deepEqual(
+    verdicts,
+    ["repaired", "same", "same"],
+    "what was made with a lost turn is told from what was altered",
+  );
 });
 
-together("repair refuses, with what to do next", {
-  "a session that another process writes to": async () => {
-    await using place = new Place(() => answer([], { end: { kind: "stall" } }));
-    const writer = place.start(["run", "--json", "--new", "-s", "s", "hi"]);
-    await writer.printed("turn.saved");
-    for (const more of [[], ["--dry-run"]]) {
-      assertError(await place.call(["repair", "s", "--json", ...more]), {
-        code: "session_locked",
-        exit: 5,
-        hint: /interrupt/,
-      });
-    }
-  },
-  "a session that is not there": async () => {
-    await using place = new Place(readsThenAnswers);
-    assertError(await place.call(["repair", "none", "--json"]), { code: "no_such_session", exit: 2 });
-  },
+Deno.test("repair mends a damaged session, which then goes on: a run whose opening is lost, of a session whose manifest is lost too", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  Deno.writeTextFileSync(place.turnPath("s", 1), "");
+  Deno.removeSync(`${place.path("s")}/manifest.json`);
+  const mended = await place.call(["repair", "s"]);
+  assert.equal(mended.code, 0, mended.stderr);
+  assert.equal(
+    mended.stdout,
+    "s: 2 repairs made\n  replace turns/000001.json: is empty; kept as quarantine/000001.json.repair-1\n" +
+      "  rebuild manifest.json: is missing\n",
+  );
+  const run = await place.call(["run", "--json", "-s", "s", "go on"]);
+  assert.equal(run.code, 0, run.stdout);
+});
+
+Deno.test("repair mends a damaged session, which then goes on: a newest turn that is lost: the run is closed, and its number is never used again", async () => {
+  await using place = new Place(({ input }) => input.length === 1 ? READS_A : HELLO);
+  await place.session("s");
+  const turns = place.sandbox.turnNames("s").length;
+  Deno.removeSync(place.turnPath("s", turns));
+  const mended = await place.call(["repair", "s", "--json"]);
+  assert.equal(mended.code, 0, mended.stderr);
+  const { closed_run, actions } = JSON.parse(mended.stdout);
+  assert.deepEqual([closed_run, actions[0].reason, actions[0].turn], [1, "missing_turn", turns]);
+  assert.equal(place.sandbox.turnNames("s").length, turns + 1);
+  const run = await place.call(["run", "--json", "-s", "s"]);
+  assert.equal(run.code, 0, run.stdout);
+});
+
+Deno.test("repair refuses, with what to do next: a session that another process writes to", async () => {
+  await using place = new Place(() => answer([], { end: { kind: "stall" } }));
+  const writer = place.start(["run", "--json", "--new", "-s", "s", "hi"]);
+  await writer.printed("turn.saved");
+  for (const more of [[], ["--dry-run"]]) {
+    assertError(await place.call(["repair", "s", "--json", ...more]), {
+      code: "session_locked",
+      exit: 5,
+      hint: /interrupt/,
+    });
+  }
+});
+
+Deno.test("repair refuses, with what to do next: a session that is not there", async () => {
+  await using place = new Place(readsThenAnswers);
+  assertError(await place.call(["repair", "none", "--json"]), { code: "no_such_session", exit: 2 });
 });

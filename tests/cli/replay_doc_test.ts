@@ -4,7 +4,7 @@ import { isJsonObject, type JsonValue } from "../../src/domain/json.ts";
 import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
 import { functionCall } from "../support/responses_server/script.ts";
 import { reasoningIds, refuse } from "../support/responses_server/refusing.ts";
-import { Place, together, works } from "./harness.ts";
+import { Place, works } from "./harness.ts";
 
 const TEXT = Deno.readTextFileSync(new URL("../../docs/replay.md", import.meta.url));
 const JQ_LINES = TEXT.split("\n").filter((line) => line.startsWith("jq "));
@@ -39,55 +39,53 @@ function at(value: JsonValue | undefined, path: readonly string[]): boolean {
   return isJsonObject(value) && Object.hasOwn(value, name) && at(value[name], rest);
 }
 
-together("the jq lines of docs/replay.md show something of every session with a refusal", {
-  "as programs, where jq is installed": async () => {
-    if (!await works(["jq", "--version"])) return;
-    await using place = await storied();
-    for (const line of JQ_LINES) {
-      const { code, stdout, stderr } = await new Deno.Command("sh", {
-        args: ["-c", line],
-        cwd: place.path("s"),
-      }).output();
-      const decoder = new TextDecoder();
-      assert.equal(code, 0, `${line}\n${decoder.decode(stderr)}`);
-      const rows = decoder.decode(stdout).trimEnd().split("\n");
-      assert.ok(rows.length > 0 && rows.every((row) => row !== "" && !/\t\t|\tnull|^null/.test(row)), line);
-    }
-  },
-  "as paths into the turns": async () => {
-    await using place = await storied();
-    assert.equal(JQ_LINES.length, 5);
-    const turns = place.sandbox.turns("s");
-    for (const line of JQ_LINES) {
-      for (const [path] of line.matchAll(/(?<=[\s([|])(?:\.[a-z_]+)+/g)) {
-        assert.ok(holds(turns, path.split(".").slice(1)), `${path} of: ${line}`);
-      }
-    }
-  },
+Deno.test("the jq lines of docs/replay.md show something of every session with a refusal: as programs, where jq is installed", async () => {
+  if (!await works(["jq", "--version"])) return;
+  await using place = await storied();
+  for (const line of JQ_LINES) {
+    const { code, stdout, stderr } = await new Deno.Command("sh", {
+      args: ["-c", line],
+      cwd: place.path("s"),
+    }).output();
+    const decoder = new TextDecoder();
+    assert.equal(code, 0, `${line}\n${decoder.decode(stderr)}`);
+    const rows = decoder.decode(stdout).trimEnd().split("\n");
+    assert.ok(rows.length > 0 && rows.every((row) => row !== "" && !/\t\t|\tnull|^null/.test(row)), line);
+  }
 });
 
-together("docs/replay.md knows every reason and every switch", {
-  "the reasons that items are left out for": () => {
-    const source = Deno.readTextFileSync(new URL("../../src/domain/turn.ts", import.meta.url));
-    const union = source.slice(
-      source.indexOf("export type DropReason"),
-      source.indexOf("export interface DroppedItem"),
-    );
-    const reasons = [...union.matchAll(/\| "([a-z_]+)"/g)].map(([, reason]) => reason);
-    assert.ok(reasons.length >= 15);
-    for (const reason of reasons) assert.ok(TEXT.includes(`\`${reason}\``), `${reason} is missing`);
-    return Promise.resolve();
-  },
-  "the flags and variables": async () => {
-    await using place = new Place([]);
-    const help = (await place.call(["run", "--help"])).stdout +
-      (await place.call(["repair", "--help"])).stdout;
-    for (
-      const [flag] of TEXT.matchAll(
-        /--(?:no-reasoning-replay|replay(?:-window)?|accept-drift|lift-quarantine|verbose)/g,
-      )
-    ) {
-      assert.ok(help.includes(flag), flag);
+Deno.test("the jq lines of docs/replay.md show something of every session with a refusal: as paths into the turns", async () => {
+  await using place = await storied();
+  assert.equal(JQ_LINES.length, 5);
+  const turns = place.sandbox.turns("s");
+  for (const line of JQ_LINES) {
+    for (const [path] of line.matchAll(/(?<=[\s([|])(?:\.[a-z_]+)+/g)) {
+      assert.ok(holds(turns, path.split(".").slice(1)), `${path} of: ${line}`);
     }
-  },
+  }
+});
+
+Deno.test("docs/replay.md knows every reason and every switch: the reasons that items are left out for", () => {
+  const source = Deno.readTextFileSync(new URL("../../src/domain/turn.ts", import.meta.url));
+  const union = source.slice(
+    source.indexOf("export type DropReason"),
+    source.indexOf("export interface DroppedItem"),
+  );
+  const reasons = [...union.matchAll(/\| "([a-z_]+)"/g)].map(([, reason]) => reason);
+  assert.ok(reasons.length >= 15);
+  for (const reason of reasons) assert.ok(TEXT.includes(`\`${reason}\``), `${reason} is missing`);
+  return Promise.resolve();
+});
+
+Deno.test("docs/replay.md knows every reason and every switch: the flags and variables", async () => {
+  await using place = new Place([]);
+  const help = (await place.call(["run", "--help"])).stdout +
+    (await place.call(["repair", "--help"])).stdout;
+  for (
+    const [flag] of TEXT.matchAll(
+      /--(?:no-reasoning-replay|replay(?:-window)?|accept-drift|lift-quarantine|verbose)/g,
+    )
+  ) {
+    assert.ok(help.includes(flag), flag);
+  }
 });

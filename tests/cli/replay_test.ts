@@ -8,7 +8,7 @@ import { answer, message, reasoning, type Script } from "../support/responses_se
 import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
 import { OTHER_WORDS, reasoningIds, refuse, UNKNOWN_WORDS } from "../support/responses_server/refusing.ts";
 import { ending, events, Sandbox } from "../support/reprise.ts";
-import { assertError, Place, together, until } from "./harness.ts";
+import { assertError, Place, until } from "./harness.ts";
 
 const TWO = answer([reasoning("one"), reasoning("two"), message("Done.")]);
 
@@ -53,104 +53,98 @@ async function assertSound(place: Place): Promise<void> {
   assert.equal(verified.code, 0, verified.stdout);
 }
 
-together("a refused item is left out once, and told at once and afterwards", {
-  "by run, explain and the files": async () => {
-    await using place = new Place(refusesFirst(), { rules: "none" });
-    await run(place, "One");
-    const second = await run(place, "Two");
-    assert.deepEqual(second.sent, [2, 0]);
-    const notice = second.all.find((event) => event.type === "notice" && event.kind === "replay_stripped");
-    const requests = second.all.filter((event) => event.type === "request");
-    assert.deepEqual(requests.map(({ again }) => again), [undefined, true]);
-    const order = second.all.filter((event) =>
-      event === notice || event.type === "request" || event.type === "turn.saved"
-    ).map((event) => event.type);
-    assert.deepEqual(order.slice(0, 5), ["turn.saved", "request", "turn.saved", "notice", "request"]);
-    const story = await explain(place);
-    assert.deepEqual(
-      story.refusals.map(({ run, reason }: { run: number; reason: string }) => [run, reason]),
-      [[2, "reasoning_refused"]],
-    );
-    assert.match(story.refusals[0].error, /could not be verified/);
-    const first = story.reasoning[0];
-    assert.deepEqual([first.sent, first.reason], [false, "quarantined"]);
-    assert.match(first.why, /--lift-quarantine/);
-    const text = (await place.call(["explain", "s"])).stdout;
-    assert.match(text, /run 2 {2}reasoning_refused \(seq 2 quarantined, seq 3 left_out\): The API refused/);
-    await assertSound(place);
-  },
+Deno.test("a refused item is left out once, and told at once and afterwards: by run, explain and the files", async () => {
+  await using place = new Place(refusesFirst(), { rules: "none" });
+  await run(place, "One");
+  const second = await run(place, "Two");
+  assert.deepEqual(second.sent, [2, 0]);
+  const notice = second.all.find((event) => event.type === "notice" && event.kind === "replay_stripped");
+  const requests = second.all.filter((event) => event.type === "request");
+  assert.deepEqual(requests.map(({ again }) => again), [undefined, true]);
+  const order = second.all.filter((event) =>
+    event === notice || event.type === "request" || event.type === "turn.saved"
+  ).map((event) => event.type);
+  assert.deepEqual(order.slice(0, 5), ["turn.saved", "request", "turn.saved", "notice", "request"]);
+  const story = await explain(place);
+  assert.deepEqual(
+    story.refusals.map(({ run, reason }: { run: number; reason: string }) => [run, reason]),
+    [[2, "reasoning_refused"]],
+  );
+  assert.match(story.refusals[0].error, /could not be verified/);
+  const first = story.reasoning[0];
+  assert.deepEqual([first.sent, first.reason], [false, "quarantined"]);
+  assert.match(first.why, /--lift-quarantine/);
+  const text = (await place.call(["explain", "s"])).stdout;
+  assert.match(text, /run 2 {2}reasoning_refused \(seq 2 quarantined, seq 3 left_out\): The API refused/);
+  await assertSound(place);
 });
 
-together("a session that was refused in unknown words answers, and meets the refusal no more", {
-  ...Object.fromEntries(
-    Object.entries(OTHER_WORDS).map(([name, refusal]) => [`named: ${name}`, async () => {
-      await using place = new Place(refusesFirst(refusal), { rules: "none" });
-      await run(place, "One");
-      assert.deepEqual((await run(place, "Two")).sent, [2, 0]);
-      assert.deepEqual((await run(place, "Three")).sent, [3]);
-      const story = await explain(place);
-      assert.deepEqual([story.reasoning[0].reason, story.refusals.length], ["quarantined", 1]);
-      await assertSound(place);
-    }]),
-  ),
-  "not named: tried once more in the next run, and kept out from then on": async () => {
-    const script = refusesFirst(UNKNOWN_WORDS["bad request"] as () => ScriptedResponse);
-    await using place = new Place(script, { rules: "none" });
+for (const [name, refusal] of Object.entries(OTHER_WORDS)) {
+  Deno.test(`a session that was refused in unknown words answers, and meets the refusal no more: named: ${name}`, async () => {
+    await using place = new Place(refusesFirst(refusal), { rules: "none" });
     await run(place, "One");
     assert.deepEqual((await run(place, "Two")).sent, [2, 0]);
-    assert.deepEqual((await run(place, "Three")).sent, [4, 0]);
-    assert.deepEqual((await run(place, "Four")).sent, [4]);
+    assert.deepEqual((await run(place, "Three")).sent, [3]);
+    const story = await explain(place);
+    assert.deepEqual([story.reasoning[0].reason, story.refusals.length], ["quarantined", 1]);
     await assertSound(place);
-  },
-  "and people are told what happened and how to look": async () => {
-    const script = refusesFirst(OTHER_WORDS["expired"] as (id: string) => ScriptedResponse);
-    await using place = new Place(script, { rules: "none" });
-    await run(place, "One");
-    const told = await place.call(["run", "-s", "s", "Two"]);
-    assert.equal(told.code, 0, told.stderr);
-    assert.match(told.stderr, /sent again without .*expired.*"reprise explain s"/);
-  },
+  });
+}
+
+Deno.test("a session that was refused in unknown words answers, and meets the refusal no more: not named: tried once more in the next run, and kept out from then on", async () => {
+  const script = refusesFirst(UNKNOWN_WORDS["bad request"] as () => ScriptedResponse);
+  await using place = new Place(script, { rules: "none" });
+  await run(place, "One");
+  assert.deepEqual((await run(place, "Two")).sent, [2, 0]);
+  assert.deepEqual((await run(place, "Three")).sent, [4, 0]);
+  assert.deepEqual((await run(place, "Four")).sent, [4]);
+  await assertSound(place);
 });
 
-together("where no retry helps, the hint names the flag that does", {
-  "and the flag ends the refusals": async () => {
-    let refuses = false;
-    const script: Script = (request) =>
-      refuses && (reasoningIds(request).length > 0 || request.number === 3)
-        ? refuse({ message: "Bad Request" }, "http")
-        : TWO;
-    await using place = new Place(script, { rules: "none" });
-    await run(place, "One");
-    refuses = true;
-    const failed = await place.call(["run", "--json", "-s", "s", "Two"]);
-    assertError(failed, {
-      code: "request_refused",
-      exit: 13,
-      hint: /reprise run -s s --no-reasoning-replay/,
-    });
-    assert.equal(
-      place.sandbox.turns("s").flatMap(({ events }) => events).filter(({ type }) => type === "replay_notice")
-        .length,
-      0,
-    );
-    const helped = await place.call(["run", "--json", "-s", "s", "--no-reasoning-replay"]);
-    assert.equal(ending(helped).state, "completed");
-    await assertSound(place);
-  },
+Deno.test("a session that was refused in unknown words answers, and meets the refusal no more: and people are told what happened and how to look", async () => {
+  const script = refusesFirst(OTHER_WORDS["expired"] as (id: string) => ScriptedResponse);
+  await using place = new Place(script, { rules: "none" });
+  await run(place, "One");
+  const told = await place.call(["run", "-s", "s", "Two"]);
+  assert.equal(told.code, 0, told.stderr);
+  assert.match(told.stderr, /sent again without .*expired.*"reprise explain s"/);
 });
 
-together("a session test whose recorded refusal ended the run keeps its outcome", {
-  "with the retry as a request of its own, or recorded before there was one": async () => {
-    await using sandbox = new Sandbox();
-    const directory = `${sandbox.workspace}/refused`;
-    copyBelow(new URL("../sessions/refused-for-good", import.meta.url).pathname, directory);
-    const whole = await sandbox.call(["test", directory]);
-    assert.equal(whole.code, 0, whole.stdout);
-    Deno.removeSync(`${directory}/2/exchanges/0002`, { recursive: true });
-    sealFixture(denoFiles, `${directory}/2`);
-    const older = await sandbox.call(["test", directory]);
-    assert.equal(older.code, 0, older.stdout);
-  },
+Deno.test("where no retry helps, the hint names the flag that does: and the flag ends the refusals", async () => {
+  let refuses = false;
+  const script: Script = (request) =>
+    refuses && (reasoningIds(request).length > 0 || request.number === 3)
+      ? refuse({ message: "Bad Request" }, "http")
+      : TWO;
+  await using place = new Place(script, { rules: "none" });
+  await run(place, "One");
+  refuses = true;
+  const failed = await place.call(["run", "--json", "-s", "s", "Two"]);
+  assertError(failed, {
+    code: "request_refused",
+    exit: 13,
+    hint: /reprise run -s s --no-reasoning-replay/,
+  });
+  assert.equal(
+    place.sandbox.turns("s").flatMap(({ events }) => events).filter(({ type }) => type === "replay_notice")
+      .length,
+    0,
+  );
+  const helped = await place.call(["run", "--json", "-s", "s", "--no-reasoning-replay"]);
+  assert.equal(ending(helped).state, "completed");
+  await assertSound(place);
+});
+
+Deno.test("a session test whose recorded refusal ended the run keeps its outcome: with the retry as a request of its own, or recorded before there was one", async () => {
+  await using sandbox = new Sandbox();
+  const directory = `${sandbox.workspace}/refused`;
+  copyBelow(new URL("../sessions/refused-for-good", import.meta.url).pathname, directory);
+  const whole = await sandbox.call(["test", directory]);
+  assert.equal(whole.code, 0, whole.stdout);
+  Deno.removeSync(`${directory}/2/exchanges/0002`, { recursive: true });
+  sealFixture(denoFiles, `${directory}/2`);
+  const older = await sandbox.call(["test", directory]);
+  assert.equal(older.code, 0, older.stdout);
 });
 
 /** A session with a quarantined item. */
@@ -159,48 +153,47 @@ async function quarantined(place: Place): Promise<void> {
   await run(place, "Two");
 }
 
-together("repair --lift-quarantine sends a refused item again", {
-  "once it is lifted, and never before": async () => {
-    await using place = new Place(refusesFirst(), { rules: "none" });
-    await quarantined(place);
-    const before = place.sandbox.turnNames("s");
-    const foretold = await place.call(["repair", "s", "--lift-quarantine", "--dry-run", "--json"]);
-    assert.deepEqual(JSON.parse(foretold.stdout), { session: "s", lifted: [2], dry_run: true });
-    assert.deepEqual(place.sandbox.turnNames("s"), before);
-    const lifted = await place.call(["repair", "s", "--lift-quarantine", "--json"]);
-    assert.equal(lifted.code, 0, lifted.stderr);
-    assert.deepEqual(JSON.parse(lifted.stdout), { session: "s", lifted: [2], dry_run: false });
-    const again = await place.call(["repair", "s", "--lift-quarantine"]);
-    assert.equal(again.stdout, "s: 0 quarantined items lifted\n");
-    await assertSound(place);
-    const missing = await place.call(["repair", "none", "--lift-quarantine", "--json"]);
-    assertError(missing, { code: "no_such_session", exit: 2 });
-  },
-  "not while another process writes; after a kill it closes that run first": async () => {
-    let stalls = false;
-    const refusing = refusesFirst();
-    const stalling = answer([functionCall("read_file", { path: "a.txt", offset: null, limit: null })], {
-      end: { kind: "stall" },
-    });
-    await using place = new Place((request) => stalls ? stalling : refusing(request), { rules: "none" });
-    await quarantined(place);
-    stalls = true;
-    const requests = place.server.requests.length;
-    const started = place.start(["run", "--json", "-s", "s", "Three"]);
-    await until(() => place.server.requests.length > requests, "the request");
-    const locked = await place.call(["repair", "s", "--lift-quarantine", "--json"]);
-    assertError(locked, { code: "session_locked", exit: 5 });
-    const foretold = await place.call(["repair", "s", "--lift-quarantine", "--dry-run", "--json"]);
-    assert.deepEqual(JSON.parse(foretold.stdout).lifted, [2]);
-    started.process.kill("SIGKILL");
-    await started.ended();
-    assert.equal((await place.call(["repair", "s", "--lift-quarantine"])).code, 0);
-    const last = place.sandbox.turns("s").slice(-2).map(({ events }) => events.at(-1));
-    assert.deepEqual(last.map(({ type }) => type), ["run_ended", "replay_notice"]);
-    assert.deepEqual([last[0].state, last[1].reason], ["interrupted", "quarantine_lifted"]);
-    await assertSound(place);
-    stalls = false;
-    assert.equal((await place.call(["run", "--json", "-s", "s"])).code, 0, "the killed run can still go on");
-    await assertSound(place);
-  },
+Deno.test("repair --lift-quarantine sends a refused item again: once it is lifted, and never before", async () => {
+  await using place = new Place(refusesFirst(), { rules: "none" });
+  await quarantined(place);
+  const before = place.sandbox.turnNames("s");
+  const foretold = await place.call(["repair", "s", "--lift-quarantine", "--dry-run", "--json"]);
+  assert.deepEqual(JSON.parse(foretold.stdout), { session: "s", lifted: [2], dry_run: true });
+  assert.deepEqual(place.sandbox.turnNames("s"), before);
+  const lifted = await place.call(["repair", "s", "--lift-quarantine", "--json"]);
+  assert.equal(lifted.code, 0, lifted.stderr);
+  assert.deepEqual(JSON.parse(lifted.stdout), { session: "s", lifted: [2], dry_run: false });
+  const again = await place.call(["repair", "s", "--lift-quarantine"]);
+  assert.equal(again.stdout, "s: 0 quarantined items lifted\n");
+  await assertSound(place);
+  const missing = await place.call(["repair", "none", "--lift-quarantine", "--json"]);
+  assertError(missing, { code: "no_such_session", exit: 2 });
+});
+
+Deno.test("repair --lift-quarantine sends a refused item again: not while another process writes; after a kill it closes that run first", async () => {
+  let stalls = false;
+  const refusing = refusesFirst();
+  const stalling = answer([functionCall("read_file", { path: "a.txt", offset: null, limit: null })], {
+    end: { kind: "stall" },
+  });
+  await using place = new Place((request) => stalls ? stalling : refusing(request), { rules: "none" });
+  await quarantined(place);
+  stalls = true;
+  const requests = place.server.requests.length;
+  const started = place.start(["run", "--json", "-s", "s", "Three"]);
+  await until(() => place.server.requests.length > requests, "the request");
+  const locked = await place.call(["repair", "s", "--lift-quarantine", "--json"]);
+  assertError(locked, { code: "session_locked", exit: 5 });
+  const foretold = await place.call(["repair", "s", "--lift-quarantine", "--dry-run", "--json"]);
+  assert.deepEqual(JSON.parse(foretold.stdout).lifted, [2]);
+  started.process.kill("SIGKILL");
+  await started.ended();
+  assert.equal((await place.call(["repair", "s", "--lift-quarantine"])).code, 0);
+  const last = place.sandbox.turns("s").slice(-2).map(({ events }) => events.at(-1));
+  assert.deepEqual(last.map(({ type }) => type), ["run_ended", "replay_notice"]);
+  assert.deepEqual([last[0].state, last[1].reason], ["interrupted", "quarantine_lifted"]);
+  await assertSound(place);
+  stalls = false;
+  assert.equal((await place.call(["run", "--json", "-s", "s"])).code, 0, "the killed run can still go on");
+  await assertSound(place);
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { answer, message, reasoning } from "../support/responses_server.ts";
 import { events, Sandbox } from "../support/reprise.ts";
-import { assertError, HELLO, Place, READS_A, readsThenAnswers, together } from "./harness.ts";
+import { assertError, HELLO, Place, READS_A, readsThenAnswers } from "./harness.ts";
 
 const RUN = ["run", "--json", "--new", "-s", "s", "Hi"];
 
@@ -16,199 +16,198 @@ function reasoningSent(place: Place, number: number): number {
   return place.server.requests[number - 1]?.input.filter(({ type }) => type === "reasoning").length ?? 0;
 }
 
-together("input is the body that the next run sends, byte for byte", {
-  "with a prompt": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    const foretold = await place.call(["input", "s", "--prompt", "And now?"]);
-    assert.equal((await place.call(["run", "--json", "-s", "s", "And now?"])).code, 0);
-    assert.equal(foretold.stdout, `${place.server.requests[2]?.text}\n`);
-  },
-  "without one, for an unfinished run with a killed call in it": async () => {
-    await using place = new Place([
-      answer([reasoning("Hm"), ...READS_A.kind === "stream" ? READS_A.items : []], { end: { kind: "cut" } }),
-      HELLO,
-    ]);
-    assert.equal((await place.call(RUN)).code, 10);
-    const foretold = await place.call(["input", "s", "--json"]);
-    assert.equal((await place.call(["run", "--json", "-s", "s"])).code, 0);
-    assert.equal(foretold.stdout, `${place.server.requests[1]?.text}\n`);
-    assert.deepEqual(place.server.refusals, []);
-  },
-  "with every flag that shapes it": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    const flags = [
-      "-m",
-      "gpt-5.6-mini",
-      "--effort",
-      "high",
-      "--summary",
-      "auto",
-      "--instructions",
-      "Be brief.",
-      "--ask",
-      "--allow",
-      "write",
-      "--deny",
-      "edit_file",
-    ];
-    const foretold = await place.call(["input", "s", "--prompt", "And now?", ...flags]);
-    assert.equal((await place.call(["run", "--json", "-s", "s", "And now?", ...flags])).code, 0);
-    assert.equal(foretold.stdout, `${place.server.requests[2]?.text}\n`);
-  },
+Deno.test("input is the body that the next run sends, byte for byte: with a prompt", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  const foretold = await place.call(["input", "s", "--prompt", "And now?"]);
+  assert.equal((await place.call(["run", "--json", "-s", "s", "And now?"])).code, 0);
+  assert.equal(foretold.stdout, `${place.server.requests[2]?.text}\n`);
 });
 
-together("the request is shaped by flags, then what the session has, then the environment", {
-  "effort and summary": async () => {
-    await using place = new Place(() => HELLO);
-    const env = { REPRISE_EFFORT: "low", REPRISE_SUMMARY: "detailed" };
-    assert.equal((await place.call(RUN, { env })).code, 0);
-    assert.deepEqual(body(place, 1).reasoning, { effort: "low", summary: "detailed" });
-    const flags = ["--effort", "high", "--summary", "auto"];
-    assert.equal((await place.call(["run", "--json", "-c", "Hi", ...flags], { env })).code, 0);
-    assert.deepEqual(body(place, 2).reasoning, { effort: "high", summary: "auto" });
-    assert.equal((await place.call(["run", "--json", "-c", "Hi"])).code, 0);
-    assert.deepEqual(body(place, 3).reasoning, { effort: "high", summary: "auto" });
-  },
-  "the model of a session stays, whatever the environment says": async () => {
-    await using place = new Place(() => HELLO);
-    assert.equal((await place.call([...RUN, "-m", "gpt-5.6-mini"])).code, 0);
-    assert.equal((await place.call(["run", "--json", "-c", "Hi"])).code, 0);
-    assert.deepEqual([body(place, 1).model, body(place, 2).model], ["gpt-5.6-mini", "gpt-5.6-mini"]);
-  },
-  "instructions come from a text or a file, and a session keeps them": async () => {
-    await using place = new Place(() => HELLO);
-    Deno.writeTextFileSync(`${place.sandbox.workspace}/rules.md`, "Answer in rhymes.\n");
-    const instructed = async (args: readonly string[]) => {
-      const called = await place.call(["run", "--json", ...args, "Hi"]);
-      assert.equal(called.code, 0, called.stdout);
-      const started = events(called).find((event) => event.type === "run.started");
-      return [body(place, place.server.requests.length).instructions, started?.drift.map(({ pin }) => pin)];
-    };
-    const rhymes = "Answer in rhymes.\n";
-    assert.deepEqual(await instructed(["--new", "-s", "s", "--instructions", "@rules.md"]), [rhymes, []]);
-    Deno.removeSync(`${place.sandbox.workspace}/rules.md`);
-    assert.deepEqual(await instructed(["-s", "s"]), [rhymes, []]);
-    assert.deepEqual(await instructed(["-s", "s", "--instructions", "Be brief."]), [
-      "Be brief.",
-      ["instructions"],
-    ]);
-    assert.deepEqual(await instructed(["-s", "s"]), ["Be brief.", []]);
-  },
-  "the help of --output-schema says who enforces it": async () => {
-    await using sandbox = new Sandbox();
-    for (const verb of ["run", "input"]) {
-      const { stdout } = await sandbox.call([verb, "--help"]);
-      assert.match(
-        stdout.replace(/\s+/g, " "),
-        /--output-schema <file> [^-]*the API alone enforces it/,
-        verb,
-      );
-    }
-  },
-  "--output-schema names the shape of the answer": async () => {
-    await using place = new Place(() => HELLO);
-    const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
-    Deno.writeTextFileSync(`${place.sandbox.workspace}/plain.json`, JSON.stringify(schema));
-    const named = { name: "verdict", schema, strict: true };
-    Deno.writeTextFileSync(`${place.sandbox.workspace}/named.json`, JSON.stringify(named));
-    for (const file of ["plain.json", "named.json"]) {
-      assert.equal((await place.call(["run", "--json", "--output-schema", file, "Hi"])).code, 0);
-    }
-    const text = { format: { type: "json_schema", name: "answer", schema, strict: true } };
-    assert.deepEqual(body(place, 1).text, text);
-    assert.deepEqual(body(place, 2).text, { format: { ...text.format, name: "verdict" } });
-  },
-  "-o is the answer alone, written only when the run completes": async () => {
-    await using place = new Place([HELLO, answer([message("Half")], { end: { kind: "cut" } })]);
-    const path = `${place.sandbox.workspace}/answer.txt`;
-    assert.equal((await place.call([...RUN, "-o", "answer.txt"])).code, 0);
-    assert.equal(Deno.readTextFileSync(path), "Hello.");
-    assert.equal((await place.call(["run", "--json", "-c", "Hi", "-o", "answer.txt"])).code, 10);
-    assert.equal(Deno.readTextFileSync(path), "Hello.");
-  },
+Deno.test("input is the body that the next run sends, byte for byte: without one, for an unfinished run with a killed call in it", async () => {
+  await using place = new Place([
+    answer([reasoning("Hm"), ...READS_A.kind === "stream" ? READS_A.items : []], { end: { kind: "cut" } }),
+    HELLO,
+  ]);
+  assert.equal((await place.call(RUN)).code, 10);
+  const foretold = await place.call(["input", "s", "--json"]);
+  assert.equal((await place.call(["run", "--json", "-s", "s"])).code, 0);
+  assert.equal(foretold.stdout, `${place.server.requests[1]?.text}\n`);
+  assert.deepEqual(place.server.refusals, []);
 });
 
-together("a budget ends a run with exit 4", {
-  "--max-tokens too small for any request sends none": async () => {
-    await using place = new Place([]);
-    assertError(await place.call([...RUN, "--max-tokens", "15"]), { code: "over_budget", exit: 4 });
-    assert.equal(place.server.requests.length, 0);
-  },
+Deno.test("input is the body that the next run sends, byte for byte: with every flag that shapes it", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  const flags = [
+    "-m",
+    "gpt-5.6-mini",
+    "--effort",
+    "high",
+    "--summary",
+    "auto",
+    "--instructions",
+    "Be brief.",
+    "--ask",
+    "--allow",
+    "write",
+    "--deny",
+    "edit_file",
+  ];
+  const foretold = await place.call(["input", "s", "--prompt", "And now?", ...flags]);
+  assert.equal((await place.call(["run", "--json", "-s", "s", "And now?", ...flags])).code, 0);
+  assert.equal(foretold.stdout, `${place.server.requests[2]?.text}\n`);
 });
 
-together("reasoning goes back where it fits, and explain says why not where it does not", {
-  "another model, another base URL, and where replay is off": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    const explained = async (...flags: readonly string[]) => {
-      const { next, reasoning: items } = JSON.parse(
-        (await place.call(["explain", "s", "--json", ...flags])).stdout,
-      );
-      return [next.fingerprint, ...items.map(({ sent, reason }: JsonObject) => sent || reason)];
-    };
-    const [fingerprint, ...sent] = await explained();
-    assert.match(fingerprint, /^openai:gpt-5\.6:/);
-    assert.deepEqual(sent, [true, true]);
-    for (
-      const [flags, reason] of [
-        [["-m", "gpt-5.6-mini"], "other_model"],
-        [["--base-url", `${place.server.baseUrl}/other`], "other_endpoint"],
-        [["--no-reasoning-replay"], "replay_off"],
-      ] as const
-    ) assert.deepEqual((await explained(...flags)).slice(1), [reason, reason]);
+Deno.test("the request is shaped by flags, then what the session has, then the environment: effort and summary", async () => {
+  await using place = new Place(() => HELLO);
+  const env = { REPRISE_EFFORT: "low", REPRISE_SUMMARY: "detailed" };
+  assert.equal((await place.call(RUN, { env })).code, 0);
+  assert.deepEqual(body(place, 1).reasoning, { effort: "low", summary: "detailed" });
+  const flags = ["--effort", "high", "--summary", "auto"];
+  assert.equal((await place.call(["run", "--json", "-c", "Hi", ...flags], { env })).code, 0);
+  assert.deepEqual(body(place, 2).reasoning, { effort: "high", summary: "auto" });
+  assert.equal((await place.call(["run", "--json", "-c", "Hi"])).code, 0);
+  assert.deepEqual(body(place, 3).reasoning, { effort: "high", summary: "auto" });
+});
 
-    const called = await place.call(["run", "--json", "-s", "s", "-m", "gpt-5.6-mini", "And now?"]);
+Deno.test("the request is shaped by flags, then what the session has, then the environment: the model of a session stays, whatever the environment says", async () => {
+  await using place = new Place(() => HELLO);
+  assert.equal((await place.call([...RUN, "-m", "gpt-5.6-mini"])).code, 0);
+  assert.equal((await place.call(["run", "--json", "-c", "Hi"])).code, 0);
+  assert.deepEqual([body(place, 1).model, body(place, 2).model], ["gpt-5.6-mini", "gpt-5.6-mini"]);
+});
+
+Deno.test("the request is shaped by flags, then what the session has, then the environment: instructions come from a text or a file, and a session keeps them", async () => {
+  await using place = new Place(() => HELLO);
+  Deno.writeTextFileSync(`${place.sandbox.workspace}/rules.md`, "Answer in rhymes.\n");
+  const instructed = async (args: readonly string[]) => {
+    const called = await place.call(["run", "--json", ...args, "Hi"]);
     assert.equal(called.code, 0, called.stdout);
-    assert.equal(reasoningSent(place, 3), 0);
-    const notice = events(called).find((event) => event.type === "notice" && event.kind === "replay_dropped");
-    assert.deepEqual((notice as unknown as { items: JsonObject[] }).items.map((item) => item.reason), [
-      "other_model",
-      "other_model",
-    ]);
+    const started = events(called).find((event) => event.type === "run.started");
+    return [body(place, place.server.requests.length).instructions, started?.drift.map(({ pin }) => pin)];
+  };
+  const rhymes = "Answer in rhymes.\n";
+  assert.deepEqual(await instructed(["--new", "-s", "s", "--instructions", "@rules.md"]), [rhymes, []]);
+  Deno.removeSync(`${place.sandbox.workspace}/rules.md`);
+  assert.deepEqual(await instructed(["-s", "s"]), [rhymes, []]);
+  assert.deepEqual(await instructed(["-s", "s", "--instructions", "Be brief."]), [
+    "Be brief.",
+    ["instructions"],
+  ]);
+  assert.deepEqual(await instructed(["-s", "s"]), ["Be brief.", []]);
+});
+
+Deno.test("the request is shaped by flags, then what the session has, then the environment: the help of --output-schema says who enforces it", async () => {
+  await using sandbox = new Sandbox();
+  for (const verb of ["run", "input"]) {
+    const { stdout } = await sandbox.call([verb, "--help"]);
     assert.match(
-      (await place.call(["explain", "s", "-m", "gpt-5.6"])).stdout,
-      /Reasoning: 2 sent, 2 left out/,
+      stdout.replace(/\s+/g, " "),
+      /--output-schema <file> [^-]*the API alone enforces it/,
+      verb,
     );
-    assert.deepEqual(place.server.refusals, []);
-  },
+  }
 });
 
-together("--dry-run says what would happen, and changes and sends nothing", {
-  "for a new session": async () => {
-    await using place = new Place([]);
-    const called = await place.call(["run", "--dry-run", "--json", "Hi"]);
-    assert.equal(called.code, 0, called.stdout);
-    const said = JSON.parse(called.stdout);
-    assert.deepEqual([said.new, said.run, said.continues, said.items], [true, 1, false, 1]);
-    assert.equal(said.url, `${place.server.baseUrl}/responses`);
-    assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
-    assert.equal(place.server.requests.length, 0);
-  },
-  "for the next run of a session, with the sum of the very bytes": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    const before = place.sandbox.turnNames("s");
-    const called = await place.call(["run", "--dry-run", "--json", "-s", "s", "And now?"]);
-    const said = JSON.parse(called.stdout);
-    assert.deepEqual([said.session, said.new, said.run, said.reasoning_sent], ["s", false, 2, 2]);
-    assert.deepEqual(place.sandbox.turnNames("s"), before);
-    assert.equal(place.server.requests.length, 2);
-    await place.call(["run", "--json", "-s", "s", "And now?"]);
-    const sent = place.sandbox.turns("s").filter(({ kind }) => kind === "model")[2];
-    assert.equal(said.body_sha256, sent.request.body_sha256);
-  },
-  "it needs no key, and refuses what a run would refuse": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    const env = { OPENAI_API_KEY: "" };
-    assert.equal((await place.call(["run", "--dry-run", "Hi"], { env })).code, 0);
-    const done = await place.call(["run", "--dry-run", "--json", "-s", "s"], { env });
-    assertError(done, { code: "nothing_to_continue", exit: 2 });
-    const taken = await place.call(["run", "--dry-run", "--json", "--new", "-s", "s", "Hi"], { env });
-    assertError(taken, { code: "session_exists", exit: 2 });
-    const bad = await place.call(["run", "--dry-run", "--json", "--new", "-s", "../s", "Hi"], { env });
-    assertError(bad, { code: "bad_session_id", exit: 2 });
-  },
+Deno.test("the request is shaped by flags, then what the session has, then the environment: --output-schema names the shape of the answer", async () => {
+  await using place = new Place(() => HELLO);
+  const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
+  Deno.writeTextFileSync(`${place.sandbox.workspace}/plain.json`, JSON.stringify(schema));
+  const named = { name: "verdict", schema, strict: true };
+  Deno.writeTextFileSync(`${place.sandbox.workspace}/named.json`, JSON.stringify(named));
+  for (const file of ["plain.json", "named.json"]) {
+    assert.equal((await place.call(["run", "--json", "--output-schema", file, "Hi"])).code, 0);
+  }
+  const text = { format: { type: "json_schema", name: "answer", schema, strict: true } };
+  assert.deepEqual(body(place, 1).text, text);
+  assert.deepEqual(body(place, 2).text, { format: { ...text.format, name: "verdict" } });
+});
+
+Deno.test("the request is shaped by flags, then what the session has, then the environment: -o is the answer alone, written only when the run completes", async () => {
+  await using place = new Place([HELLO, answer([message("Half")], { end: { kind: "cut" } })]);
+  const path = `${place.sandbox.workspace}/answer.txt`;
+  assert.equal((await place.call([...RUN, "-o", "answer.txt"])).code, 0);
+  assert.equal(Deno.readTextFileSync(path), "Hello.");
+  assert.equal((await place.call(["run", "--json", "-c", "Hi", "-o", "answer.txt"])).code, 10);
+  assert.equal(Deno.readTextFileSync(path), "Hello.");
+});
+
+Deno.test("a budget ends a run with exit 4: --max-tokens too small for any request sends none", async () => {
+  await using place = new Place([]);
+  assertError(await place.call([...RUN, "--max-tokens", "15"]), { code: "over_budget", exit: 4 });
+  assert.equal(place.server.requests.length, 0);
+});
+
+Deno.test("reasoning goes back where it fits, and explain says why not where it does not: another model, another base URL, and where replay is off", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  const explained = async (...flags: readonly string[]) => {
+    const { next, reasoning: items } = JSON.parse(
+      (await place.call(["explain", "s", "--json", ...flags])).stdout,
+    );
+    return [next.fingerprint, ...items.map(({ sent, reason }: JsonObject) => sent || reason)];
+  };
+  const [fingerprint, ...sent] = await explained();
+  assert.match(fingerprint, /^openai:gpt-5\.6:/);
+  assert.deepEqual(sent, [true, true]);
+  for (
+    const [flags, reason] of [
+      [["-m", "gpt-5.6-mini"], "other_model"],
+      [["--base-url", `${place.server.baseUrl}/other`], "other_endpoint"],
+      [["--no-reasoning-replay"], "replay_off"],
+    ] as const
+  ) assert.deepEqual((await explained(...flags)).slice(1), [reason, reason]);
+
+  const called = await place.call(["run", "--json", "-s", "s", "-m", "gpt-5.6-mini", "And now?"]);
+  assert.equal(called.code, 0, called.stdout);
+  assert.equal(reasoningSent(place, 3), 0);
+  const notice = events(called).find((event) => event.type === "notice" && event.kind === "replay_dropped");
+  assert.deepEqual((notice as unknown as { items: JsonObject[] }).items.map((item) => item.reason), [
+    "other_model",
+    "other_model",
+  ]);
+  assert.match(
+    (await place.call(["explain", "s", "-m", "gpt-5.6"])).stdout,
+    /Reasoning: 2 sent, 2 left out/,
+  );
+  assert.deepEqual(place.server.refusals, []);
+});
+
+Deno.test("--dry-run says what would happen, and changes and sends nothing: for a new session", async () => {
+  await using place = new Place([]);
+  const called = await place.call(["run", "--dry-run", "--json", "Hi"]);
+  assert.equal(called.code, 0, called.stdout);
+  const said = JSON.parse(called.stdout);
+  assert.deepEqual([said.new, said.run, said.continues, said.items], [true, 1, false, 1]);
+  assert.equal(said.url, `${place.server.baseUrl}/responses`);
+  assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
+  assert.equal(place.server.requests.length, 0);
+});
+
+Deno.test("--dry-run says what would happen, and changes and sends nothing: for the next run of a session, with the sum of the very bytes", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  const before = place.sandbox.turnNames("s");
+  const called = await place.call(["run", "--dry-run", "--json", "-s", "s", "And now?"]);
+  const said = JSON.parse(called.stdout);
+  assert.deepEqual([said.session, said.new, said.run, said.reasoning_sent], ["s", false, 2, 2]);
+  assert.deepEqual(place.sandbox.turnNames("s"), before);
+  assert.equal(place.server.requests.length, 2);
+  await place.call(["run", "--json", "-s", "s", "And now?"]);
+  const sent = place.sandbox.turns("s").filter(({ kind }) => kind === "model")[2];
+  assert.equal(said.body_sha256, sent.request.body_sha256);
+});
+
+Deno.test("--dry-run says what would happen, and changes and sends nothing: it needs no key, and refuses what a run would refuse", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  const env = { OPENAI_API_KEY: "" };
+  assert.equal((await place.call(["run", "--dry-run", "Hi"], { env })).code, 0);
+  const done = await place.call(["run", "--dry-run", "--json", "-s", "s"], { env });
+  assertError(done, { code: "nothing_to_continue", exit: 2 });
+  const taken = await place.call(["run", "--dry-run", "--json", "--new", "-s", "s", "Hi"], { env });
+  assertError(taken, { code: "session_exists", exit: 2 });
+  const bad = await place.call(["run", "--dry-run", "--json", "--new", "-s", "../s", "Hi"], { env });
+  assertError(bad, { code: "bad_session_id", exit: 2 });
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type Called, PROGRAM, Sandbox } from "../support/reprise.ts";
 import { CERTIFICATE, CERTIFICATE_KEY } from "../support/tls.ts";
 import { shortAnswer } from "./any_api.ts";
-import { type Cases, KEY, MODEL, together } from "./harness.ts";
+import { KEY, MODEL } from "./harness.ts";
 
 /** An API with a certificate that no client trusts, and a collector of traces. */
 class Place extends Sandbox {
@@ -70,29 +70,30 @@ const IGNORED: Readonly<Record<string, (place: Place) => Record<string, string>>
   }),
 };
 
-together("a server with a certificate that nobody trusts gets no key, whatever these variables say", {
-  ...Object.fromEntries(
-    Object.entries(IGNORED).map(([name, env]) => [name, async () => {
-      await using place = new Place();
-      const called = await place.run(env(place));
-      assert.deepEqual([called.code, place.asked], [10, 0], called.stdout);
-      assert.match(called.stdout, /its TLS certificate is not trusted/);
-    }]),
-  ),
-  "DENO_CERT makes it trusted: then, and only then, it is asked": async () => {
+for (const [name, env] of Object.entries(IGNORED)) {
+  Deno.test(`a server with a certificate that nobody trusts gets no key, whatever these variables say: ${name}`, async () => {
     await using place = new Place();
-    const called = await place.run({ DENO_CERT: place.certificate });
-    assert.deepEqual([called.code, place.asked], [0, 1], called.stdout);
-  },
-  "SSL_CERT_FILE with the system's store too": async () => {
-    await using place = new Place();
-    const called = await place.run({ DENO_TLS_CA_STORE: "system", SSL_CERT_FILE: place.certificate });
-    assert.deepEqual([called.code, place.asked], [0, 1], called.stdout);
-  },
+    const called = await place.run(env(place));
+    assert.deepEqual([called.code, place.asked], [10, 0], called.stdout);
+    assert.match(called.stdout, /its TLS certificate is not trusted/);
+  });
+}
+
+Deno.test("a server with a certificate that nobody trusts gets no key, whatever these variables say: DENO_CERT makes it trusted: then, and only then, it is asked", async () => {
+  await using place = new Place();
+  const called = await place.run({ DENO_CERT: place.certificate });
+  assert.deepEqual([called.code, place.asked], [0, 1], called.stdout);
 });
 
-const OF_THE_BINARY: Cases = {
-  "no code is run by NODE_OPTIONS or DENO_AUTO_SERVE": async () => {
+Deno.test("a server with a certificate that nobody trusts gets no key, whatever these variables say: SSL_CERT_FILE with the system's store too", async () => {
+  await using place = new Place();
+  const called = await place.run({ DENO_TLS_CA_STORE: "system", SSL_CERT_FILE: place.certificate });
+  assert.deepEqual([called.code, place.asked], [0, 1], called.stdout);
+});
+
+// From the sources these are the runtime's, before any of ours runs.
+if (PROGRAM.length === 1) {
+  Deno.test("the binary takes no orders from the runtime's variables: no code is run by NODE_OPTIONS or DENO_AUTO_SERVE", async () => {
     await using place = new Place();
     const planted = `${place.directory}/planted.cjs`;
     const ran = `${place.directory}/ran`;
@@ -101,28 +102,26 @@ const OF_THE_BINARY: Cases = {
     await place.run({ NODE_OPTIONS: options, DENO_AUTO_SERVE: "1", DENO_CERT: place.certificate });
     assert.equal(place.asked, 1);
     assert.throws(() => Deno.statSync(ran), Deno.errors.NotFound);
-  },
-  "no trace, log or coverage leaves by OTEL_*, DENO_COVERAGE_DIR, NODE_V8_COVERAGE or DENO_AUDIT_PERMISSIONS":
-    async () => {
-      await using place = new Place();
-      const files = ["coverage", "coverage2", "audit"].map((name) => `${place.directory}/${name}`);
-      const [DENO_COVERAGE_DIR = "", NODE_V8_COVERAGE = "", DENO_AUDIT_PERMISSIONS = ""] = files;
-      await place.run({
-        DENO_CERT: place.certificate,
-        OTEL_DENO: "true",
-        OTEL_EXPORTER_OTLP_ENDPOINT: place.collector,
-        ...{ DENO_COVERAGE_DIR, NODE_V8_COVERAGE, DENO_AUDIT_PERMISSIONS },
-      });
-      assert.deepEqual([place.asked, place.collected], [1, []]);
-      for (const file of files) assert.throws(() => Deno.statSync(file), Deno.errors.NotFound);
-    },
-  "the runtime's own log, as loud as it gets, holds no key": async () => {
+  });
+
+  Deno.test("the binary takes no orders from the runtime's variables: no trace, log or coverage leaves by OTEL_*, DENO_COVERAGE_DIR, NODE_V8_COVERAGE or DENO_AUDIT_PERMISSIONS", async () => {
+    await using place = new Place();
+    const files = ["coverage", "coverage2", "audit"].map((name) => `${place.directory}/${name}`);
+    const [DENO_COVERAGE_DIR = "", NODE_V8_COVERAGE = "", DENO_AUDIT_PERMISSIONS = ""] = files;
+    await place.run({
+      DENO_CERT: place.certificate,
+      OTEL_DENO: "true",
+      OTEL_EXPORTER_OTLP_ENDPOINT: place.collector,
+      ...{ DENO_COVERAGE_DIR, NODE_V8_COVERAGE, DENO_AUDIT_PERMISSIONS },
+    });
+    assert.deepEqual([place.asked, place.collected], [1, []]);
+    for (const file of files) assert.throws(() => Deno.statSync(file), Deno.errors.NotFound);
+  });
+
+  Deno.test("the binary takes no orders from the runtime's variables: the runtime's own log, as loud as it gets, holds no key", async () => {
     await using place = new Place();
     const called = await place.run({ DENO_LOG: "trace", RUST_LOG: "trace", DENO_CERT: place.certificate });
     assert.deepEqual([called.code, place.asked], [0, 1], called.stdout);
     assert.equal(`${called.stdout}${called.stderr}`.includes(KEY), false);
-  },
-};
-
-// From the sources these are the runtime's, before any of ours runs.
-if (PROGRAM.length === 1) together("the binary takes no orders from the runtime's variables", OF_THE_BINARY);
+  });
+}

@@ -1,7 +1,6 @@
 /** `start/` of a session test: what the linter says about it, and that no test is played with another one. */
 import assert from "node:assert/strict";
 import { lintStart } from "../../src/cli/fixture/lint.ts";
-import { filesBelow } from "../../src/cli/test/files.ts";
 import { playTest } from "../../src/cli/test/runner.ts";
 import { requireSealedStart } from "../../src/cli/test/scratch.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
@@ -19,7 +18,8 @@ import {
 } from "../unit/store/support.ts";
 import { writeFixture } from "../support/fixture.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { HELLO, Place, together } from "./harness.ts";
+import { HELLO, Place } from "./harness.ts";
+import { bytesBelow } from "../support/files.ts";
 
 const BLOB = `start/blobs/${sha256Hex(INSTRUCTIONS)}`;
 const MANIFEST = "start/manifest.json";
@@ -30,8 +30,8 @@ async function writeTest(path: string): Promise<string> {
   await withHome(async (home) => {
     await newSession(testPorts(), home);
     const session = `${home.sessions}/${ID}`;
-    for (const name of filesBelow(session).filter((name) => name !== "lock")) {
-      writeNewFile(denoFiles, `${path}/start/${name}`, Deno.readFileSync(`${session}/${name}`));
+    for (const [name, bytes] of bytesBelow(session, "lock")) {
+      writeNewFile(denoFiles, `${path}/start/${name}`, bytes);
       Deno.chmodSync(`${path}/start/${name}`, 0o644);
     }
   });
@@ -168,33 +168,31 @@ Deno.test("a test that is no fixture itself has no sums, and its start/ is taken
   });
 });
 
-together("what is wrong with a session test is told from the command line", {
-  "a start/ with a gap fails the linter, and one with another sum the test": async () => {
-    await using sandbox = new Sandbox();
-    const path = await writeTest(`${sandbox.workspace}/t`);
-    flip(MANIFEST)(path);
-    const tested = await sandbox.call(["test", "--json", "t"], { cwd: sandbox.workspace });
-    assert.equal(tested.code, 2, tested.stdout + tested.stderr);
-    assert.match(tested.stdout, /start\/manifest\.json\\": it does not have the sum in fixture\.json/);
-    flip(MANIFEST)(path);
-    remove(TURN)(path);
-    sealFixture(denoFiles, path);
-    const linted = await sandbox.call(["fixture", "lint", "--json", "t"], { cwd: sandbox.workspace });
-    assert.equal(linted.code, 7, linted.stdout + linted.stderr);
-    assert.match(linted.stdout, /"code":"bad_start","path":"start\/turns\/000003\.json"/);
-  },
+Deno.test("what is wrong with a session test is told from the command line: a start/ with a gap fails the linter, and one with another sum the test", async () => {
+  await using sandbox = new Sandbox();
+  const path = await writeTest(`${sandbox.workspace}/t`);
+  flip(MANIFEST)(path);
+  const tested = await sandbox.call(["test", "--json", "t"], { cwd: sandbox.workspace });
+  assert.equal(tested.code, 2, tested.stdout + tested.stderr);
+  assert.match(tested.stdout, /start\/manifest\.json\\": it does not have the sum in fixture\.json/);
+  flip(MANIFEST)(path);
+  remove(TURN)(path);
+  sealFixture(denoFiles, path);
+  const linted = await sandbox.call(["fixture", "lint", "--json", "t"], { cwd: sandbox.workspace });
+  assert.equal(linted.code, 7, linted.stdout + linted.stderr);
+  assert.match(linted.stdout, /"code":"bad_start","path":"start\/turns\/000003\.json"/);
+});
 
-  "a prompt and instructions with a NUL byte are recorded as a test that passes": async () => {
-    await using place = new Place(() => HELLO);
-    Deno.writeTextFileSync(`${place.sandbox.workspace}/told.txt`, "Be\0brief.");
-    const folder = `${place.sandbox.directory}/kept`;
-    const called = await place.call(
-      ["run", "--json", "--new", "-s", "one", "--instructions", "@told.txt", "--record", folder, "-"],
-      { stdin: "caf\0 nul", cwd: place.sandbox.workspace },
-    );
-    assert.equal(called.code, 0, called.stdout + called.stderr);
-    assert.match(called.stdout, /"kind":"recorded".*"tested":true/);
-    const tested = await place.call(["test", folder]);
-    assert.equal(tested.code, 0, tested.stdout + tested.stderr);
-  },
+Deno.test("what is wrong with a session test is told from the command line: a prompt and instructions with a NUL byte are recorded as a test that passes", async () => {
+  await using place = new Place(() => HELLO);
+  Deno.writeTextFileSync(`${place.sandbox.workspace}/told.txt`, "Be\0brief.");
+  const folder = `${place.sandbox.directory}/kept`;
+  const called = await place.call(
+    ["run", "--json", "--new", "-s", "one", "--instructions", "@told.txt", "--record", folder, "-"],
+    { stdin: "caf\0 nul", cwd: place.sandbox.workspace },
+  );
+  assert.equal(called.code, 0, called.stdout + called.stderr);
+  assert.match(called.stdout, /"kind":"recorded".*"tested":true/);
+  const tested = await place.call(["test", folder]);
+  assert.equal(tested.code, 0, tested.stdout + tested.stderr);
 });

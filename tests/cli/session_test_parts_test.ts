@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parse } from "yaml";
-import { tallyOfReport } from "../../scripts/gate/junit.ts";
+import { tallyOfReport } from "../../scripts/gate/tally.ts";
 import { compareEnd, compareSessions, compareUse, type Divergence } from "../../src/cli/test/compare.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { expectedState, writeExpectation } from "../../src/cli/test/expectation.ts";

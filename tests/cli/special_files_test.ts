@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFixture } from "../support/fixture.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { assertError, together } from "./harness.ts";
+import { assertError } from "./harness.ts";
 
 function fifo(path: string): string {
   assert.ok(new Deno.Command("mkfifo", { args: [path] }).outputSync().success);
@@ -11,34 +11,36 @@ function fifo(path: string): string {
 
 const SPECIAL = /it is a FIFO, a socket or a device/;
 
-together("a FIFO or device is named as that, and never opened", {
-  "record --out": async () => {
-    await using sandbox = new Sandbox();
-    const out = fifo(`${sandbox.directory}/out`);
-    const called = await sandbox.call(["record", "--upstream", "http://127.0.0.1:9", "--out", out, "--json"]);
-    assertError(called, { code: "usage", exit: 2, says: SPECIAL });
-  },
-  "a FIFO inside a fixture": async () => {
-    await using sandbox = new Sandbox();
-    const fixture = writeFixture(`${sandbox.directory}/chat`, [{ body: "{}" }]);
-    Deno.removeSync(`${fixture}/exchanges/0001/request.json`);
-    fifo(`${fixture}/exchanges/0001/request.json`);
-    const called = await sandbox.call(["fixture", "show", fixture, "--json"]);
-    assertError(called, { code: "bad_fixture", exit: 2, says: SPECIAL });
-  },
-  "import FIFO": async () => {
-    await using sandbox = new Sandbox();
-    const called = await sandbox.call(["import", fifo(`${sandbox.directory}/s.jsonl`), "--json"]);
-    assertError(called, { code: "usage", exit: 2, says: /s.jsonl": it is a FIFO, not a file/ });
-  },
-  "import of a device": async () => {
-    await using sandbox = new Sandbox();
-    const called = await sandbox.call(["import", "/dev/zero", "--json"]);
-    assertError(called, { code: "usage", exit: 2, says: /it is a device, not a file/ });
-  },
-  "import of a name that nothing has": async () => {
-    await using sandbox = new Sandbox();
-    const called = await sandbox.call(["import", `${sandbox.directory}/none`, "--json"]);
-    assertError(called, { code: "usage", exit: 2, says: /no such file/ });
-  },
+Deno.test("a FIFO or device is named as that, and never opened: record --out", async () => {
+  await using sandbox = new Sandbox();
+  const out = fifo(`${sandbox.directory}/out`);
+  const called = await sandbox.call(["record", "--upstream", "http://127.0.0.1:9", "--out", out, "--json"]);
+  assertError(called, { code: "usage", exit: 2, says: SPECIAL });
+});
+
+Deno.test("a FIFO or device is named as that, and never opened: a FIFO inside a fixture", async () => {
+  await using sandbox = new Sandbox();
+  const fixture = writeFixture(`${sandbox.directory}/chat`, [{ body: "{}" }]);
+  Deno.removeSync(`${fixture}/exchanges/0001/request.json`);
+  fifo(`${fixture}/exchanges/0001/request.json`);
+  const called = await sandbox.call(["fixture", "show", fixture, "--json"]);
+  assertError(called, { code: "bad_fixture", exit: 2, says: SPECIAL });
+});
+
+Deno.test("a FIFO or device is named as that, and never opened: import FIFO", async () => {
+  await using sandbox = new Sandbox();
+  const called = await sandbox.call(["import", fifo(`${sandbox.directory}/s.jsonl`), "--json"]);
+  assertError(called, { code: "usage", exit: 2, says: /s.jsonl": it is a FIFO, not a file/ });
+});
+
+Deno.test("a FIFO or device is named as that, and never opened: import of a device", async () => {
+  await using sandbox = new Sandbox();
+  const called = await sandbox.call(["import", "/dev/zero", "--json"]);
+  assertError(called, { code: "usage", exit: 2, says: /it is a device, not a file/ });
+});
+
+Deno.test("a FIFO or device is named as that, and never opened: import of a name that nothing has", async () => {
+  await using sandbox = new Sandbox();
+  const called = await sandbox.call(["import", `${sandbox.directory}/none`, "--json"]);
+  assertError(called, { code: "usage", exit: 2, says: /no such file/ });
 });

@@ -2,16 +2,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_INSTRUCTIONS } from "../../src/cli/run/default_instructions.ts";
 import { events } from "../support/reprise.ts";
-import {
-  assertError,
-  type Cases,
-  HELLO,
-  Place,
-  READS_A,
-  readsThenAnswers,
-  together,
-  until,
-} from "./harness.ts";
+import { assertError, HELLO, holdLock, Place, READS_A, readsThenAnswers, until } from "./harness.ts";
 
 /** Turn files and manifest of a session, by name. */
 function filesOf(directory: string): Record<string, string> {
@@ -22,37 +13,35 @@ function filesOf(directory: string): Record<string, string> {
   );
 }
 
-together("a session that is replaced during a run stays apart from it", {
-  "the run ends as diverged (exit 5), and the session that took the name is unchanged": async () => {
-    let requests = 0;
-    await using place = new Place(({ input }) => {
-      // The answer to the first request of the run is under way: its turn would be the next number of either.
-      if (++requests === 3) {
-        Deno.renameSync(place.path("s"), `${place.sandbox.home}/moved`);
-        Deno.renameSync(place.path("other"), place.path("s"));
-      }
-      return input.at(-1)?.type === "message" ? READS_A : HELLO;
-    });
-    await place.session("s");
-    const exported = `${place.sandbox.home}/s.jsonl`;
-    assert.equal((await place.call(["export", "s", exported])).code, 0);
-    Deno.renameSync(place.path("s"), `${place.sandbox.home}/first`);
-    assert.equal((await place.call(["import", exported])).code, 0);
-    Deno.renameSync(place.path("s"), place.path("other"));
-    Deno.renameSync(`${place.sandbox.home}/first`, place.path("s"));
-    const before = filesOf(place.path("other"));
-    const run = await place.call(["run", "--json", "-s", "s", "go on"]);
-    const error = assertError(run, {
-      code: "session_diverged",
-      exit: 5,
-      says: /moved or replaced/,
-      hint: /show s/,
-    });
-    assert.equal(error.code, "session_diverged");
-    assert.equal((events(run) as { type: string; state?: string }[]).at(-1)?.state, "diverged");
-    assert.deepEqual(filesOf(place.path("s")), before);
-    assert.equal((await place.call(["fsck", "s"])).code, 0);
-  },
+Deno.test("a session that is replaced during a run stays apart from it: the run ends as diverged (exit 5), and the session that took the name is unchanged", async () => {
+  let requests = 0;
+  await using place = new Place(({ input }) => {
+    // The answer to the first request of the run is under way: its turn would be the next number of either.
+    if (++requests === 3) {
+      Deno.renameSync(place.path("s"), `${place.sandbox.home}/moved`);
+      Deno.renameSync(place.path("other"), place.path("s"));
+    }
+    return input.at(-1)?.type === "message" ? READS_A : HELLO;
+  });
+  await place.session("s");
+  const exported = `${place.sandbox.home}/s.jsonl`;
+  assert.equal((await place.call(["export", "s", exported])).code, 0);
+  Deno.renameSync(place.path("s"), `${place.sandbox.home}/first`);
+  assert.equal((await place.call(["import", exported])).code, 0);
+  Deno.renameSync(place.path("s"), place.path("other"));
+  Deno.renameSync(`${place.sandbox.home}/first`, place.path("s"));
+  const before = filesOf(place.path("other"));
+  const run = await place.call(["run", "--json", "-s", "s", "go on"]);
+  const error = assertError(run, {
+    code: "session_diverged",
+    exit: 5,
+    says: /moved or replaced/,
+    hint: /show s/,
+  });
+  assert.equal(error.code, "session_diverged");
+  assert.equal((events(run) as { type: string; state?: string }[]).at(-1)?.state, "diverged");
+  assert.deepEqual(filesOf(place.path("s")), before);
+  assert.equal((await place.call(["fsck", "s"])).code, 0);
 });
 
 /** The blob that a turn of session `s` names with a member, and the turn's number. */
@@ -88,8 +77,8 @@ const VERBS: readonly (readonly string[])[] = [
   ["fsck", "s"],
 ];
 
-const lostCases: Cases = Object.fromEntries(
-  Object.entries(LOST).map(([what, { name, says }]) => [what, async () => {
+for (const [what, { name, says }] of Object.entries(LOST)) {
+  Deno.test(`after repair of a lost blob, every verb takes the session, and the loss is named: ${what}`, async () => {
     await using place = new Place(readsThenAnswers);
     Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, "alpha beta gamma\n".repeat(20_000));
     const first = await place.call([
@@ -129,54 +118,51 @@ const lostCases: Cases = Object.fromEntries(
     }
     assert.match(repaired.stdout, says);
     assert.ok(repaired.stdout.includes(sha256));
-  }]),
-);
-together("after repair of a lost blob, every verb takes the session, and the loss is named", lostCases);
+  });
+}
 
-together("lost instructions are replaced", {
-  "by those of a new session, which run, input and explain say, until a run pins others": async () => {
-    await using place = new Place(readsThenAnswers);
-    const first = await place.call([
-      "run",
-      "--json",
-      "--new",
-      "-s",
-      "s",
-      "--instructions",
-      "Be brief.",
-      "Look",
-    ]);
-    assert.equal(first.code, 0, first.stdout);
-    const { instructions } = place.sandbox.turns("s")[0].pins;
-    Deno.removeSync(`${place.path("s")}/blobs/${instructions}`);
-    const refused = await place.call(["run", "-s", "s", "--json", "go on"]);
-    assertError(refused, { code: "session_damaged", exit: 12, hint: /repair s/ });
-    const { lost, lost_blobs } = JSON.parse((await place.call(["repair", "s", "--json"])).stdout);
-    assert.deepEqual(lost_blobs, [instructions]);
-    assert.deepEqual(lost, [{
-      sha256: instructions,
-      turn: 1,
-      by: "pins.instructions",
-      instead: "a run without --instructions starts with the default ones",
-    }]);
-    const verified = JSON.parse((await place.call(["verify", "s", "--json"])).stdout);
-    assert.deepEqual(
-      verified.sessions[0].requests.map(({ verdict }: { verdict: string }) => verdict),
-      ["repaired", "repaired"],
-    );
-    const input = await place.call(["input", "s", "--prompt", "go on"]);
-    assert.equal(JSON.parse(input.stdout).instructions, DEFAULT_INSTRUCTIONS);
-    assert.match(input.stderr, /the instructions of session "s" are lost; the default ones replace them/);
-    const run = await place.call(["run", "-s", "s", "--json", "go on"]);
-    assert.equal(run.code, 0, run.stdout);
-    const notices = (events(run) as { type: string; kind?: string }[]).filter(({ kind }) =>
-      kind === "instructions_lost"
-    );
-    assert.equal(notices.length, 1);
-    const next = await place.call(["run", "-s", "s", "--json", "and on"]);
-    assert.equal(next.code, 0, next.stdout);
-    assert.doesNotMatch(next.stdout, /instructions_lost/);
-  },
+Deno.test("lost instructions are replaced: by those of a new session, which run, input and explain say, until a run pins others", async () => {
+  await using place = new Place(readsThenAnswers);
+  const first = await place.call([
+    "run",
+    "--json",
+    "--new",
+    "-s",
+    "s",
+    "--instructions",
+    "Be brief.",
+    "Look",
+  ]);
+  assert.equal(first.code, 0, first.stdout);
+  const { instructions } = place.sandbox.turns("s")[0].pins;
+  Deno.removeSync(`${place.path("s")}/blobs/${instructions}`);
+  const refused = await place.call(["run", "-s", "s", "--json", "go on"]);
+  assertError(refused, { code: "session_damaged", exit: 12, hint: /repair s/ });
+  const { lost, lost_blobs } = JSON.parse((await place.call(["repair", "s", "--json"])).stdout);
+  assert.deepEqual(lost_blobs, [instructions]);
+  assert.deepEqual(lost, [{
+    sha256: instructions,
+    turn: 1,
+    by: "pins.instructions",
+    instead: "a run without --instructions starts with the default ones",
+  }]);
+  const verified = JSON.parse((await place.call(["verify", "s", "--json"])).stdout);
+  assert.deepEqual(
+    verified.sessions[0].requests.map(({ verdict }: { verdict: string }) => verdict),
+    ["repaired", "repaired"],
+  );
+  const input = await place.call(["input", "s", "--prompt", "go on"]);
+  assert.equal(JSON.parse(input.stdout).instructions, DEFAULT_INSTRUCTIONS);
+  assert.match(input.stderr, /the instructions of session "s" are lost; the default ones replace them/);
+  const run = await place.call(["run", "-s", "s", "--json", "go on"]);
+  assert.equal(run.code, 0, run.stdout);
+  const notices = (events(run) as { type: string; kind?: string }[]).filter(({ kind }) =>
+    kind === "instructions_lost"
+  );
+  assert.equal(notices.length, 1);
+  const next = await place.call(["run", "-s", "s", "--json", "and on"]);
+  assert.equal(next.code, 0, next.stdout);
+  assert.doesNotMatch(next.stdout, /instructions_lost/);
 });
 
 /** The paths that a process has open. */
@@ -196,34 +182,28 @@ function openPaths(pid: number): string[] {
 }
 
 if (Deno.build.os === "linux") {
-  together("fsck --all continues when a session is removed meanwhile", {
-    "the others are checked, and it is named as gone": async () => {
-      await using place = new Place(readsThenAnswers);
-      await place.session("s");
-      // The last in the list, as all without a manifest.
-      Deno.mkdirSync(place.path("z"), { mode: 0o700 });
-      // Each of them is looked at for a moment, because its lock is held.
-      const locks: Deno.FsFile[] = [];
-      for (let copy = 0; copy < 15; copy++) {
-        const id = `held-${copy}`;
-        Deno.mkdirSync(place.path(id), { mode: 0o700 });
-        const lock = Deno.openSync(`${place.path(id)}/lock`, { write: true, createNew: true, mode: 0o600 });
-        lock.lockSync(true);
-        locks.push(lock);
-      }
-      const started = place.start(["fsck", "--all", "--json"]);
-      await until(
-        () => openPaths(started.process.pid).some((path) => path.includes("/sessions/held-")),
-        "fsck",
-      );
-      Deno.removeSync(place.path("z"), { recursive: true });
-      const called = await started.ended();
-      for (const lock of locks) lock.close();
-      assert.equal(called.code, 0, called.stdout + called.stderr);
-      const { ok, sessions, skipped } = JSON.parse(called.stdout);
-      assert.deepEqual([ok, sessions.length], [true, 16]);
-      assert.deepEqual(skipped.map(({ id }: { id: string }) => id), ["z"]);
-      assertError(await place.call(["fsck", "z", "--json"]), { code: "no_such_session", exit: 2 });
-    },
+  Deno.test("fsck --all continues when a session is removed meanwhile: the others are checked, and it is named as gone", async () => {
+    await using place = new Place(readsThenAnswers);
+    await place.session("s");
+    // The last in the list, as all without a manifest.
+    Deno.mkdirSync(place.path("z"), { mode: 0o700 });
+    // Each of them is looked at for a moment, because its lock is held.
+    using locks = new DisposableStack();
+    for (let copy = 0; copy < 15; copy++) {
+      Deno.mkdirSync(place.path(`held-${copy}`), { mode: 0o700 });
+      locks.use(holdLock(`${place.path(`held-${copy}`)}/lock`));
+    }
+    const started = place.start(["fsck", "--all", "--json"]);
+    await until(
+      () => openPaths(started.process.pid).some((path) => path.includes("/sessions/held-")),
+      "fsck",
+    );
+    Deno.removeSync(place.path("z"), { recursive: true });
+    const called = await started.ended();
+    assert.equal(called.code, 0, called.stdout + called.stderr);
+    const { ok, sessions, skipped } = JSON.parse(called.stdout);
+    assert.deepEqual([ok, sessions.length], [true, 16]);
+    assert.deepEqual(skipped.map(({ id }: { id: string }) => id), ["z"]);
+    assertError(await place.call(["fsck", "z", "--json"]), { code: "no_such_session", exit: 2 });
   });
 }

@@ -9,7 +9,6 @@ import {
   MODEL,
   Place,
   readsThenAnswers,
-  together,
   withoutOverride,
 } from "./harness.ts";
 
@@ -23,252 +22,253 @@ async function listed(place: Place, args: readonly string[] = [], through: reado
 /** A place with the session "s". */
 const one = begun(readsThenAnswers, (place) => place.session("s"));
 
-together("ls lists sessions, newest first", {
-  "a home that is not there yet is an empty list, and is not made": async () => {
-    await using place = new Place([]);
-    assert.deepEqual(await listed(place), []);
-    assert.match((await place.call(["ls"])).stderr, /no sessions/);
-    assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
-  },
-  "each with what its manifest says": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("older", "First   words\nof it");
-    await place.session("newer");
-    const [first, second] = await listed(place);
-    assert.deepEqual([first?.id, second?.id], ["newer", "older"]);
-    const { created_at, updated_at, ...rest } = second ?? {};
-    assert.ok(Date.parse(String(updated_at)) >= Date.parse(String(created_at)));
-    assert.deepEqual(rest, {
-      id: "older",
-      path: place.path("older"),
-      title: "First words of it",
-      turns: 5,
-      runs: 1,
-      state: "completed",
-      model: MODEL,
-      provider: "openai",
-      workspace: place.sandbox.workspace,
-      usage: { input_tokens: 240, cached_tokens: 0, output_tokens: 80, reasoning_tokens: 32 },
-    });
-    assert.deepEqual((await listed(place, ["--limit", "1"])).map(({ id }) => id), ["newer"]);
-    const { stdout } = await place.call(["ls"]);
-    assert.match(stdout, /^newer .*completed.*\nolder .*First words of it\n$/);
-    await place.call(["run", "--json", "-s", "older", "Again"]);
-    assert.deepEqual((await listed(place)).map(({ id }) => id), ["older", "newer"]);
-  },
-  "--since takes an age, a date and a time": async () => {
-    await using place = await one();
-    const year = new Date().getUTCFullYear();
-    for (
-      const since of ["1m", "12h", "7d", "2w", "2020-01-01", new Date(Date.now() - 60_000).toISOString()]
-    ) {
-      assert.equal((await listed(place, ["--since", since])).length, 1, since);
-    }
-    for (const since of ["0m", `${year + 1}-01-01`]) {
-      assert.equal((await listed(place, ["--since", since])).length, 0, since);
-    }
-  },
-  "damaged sessions stand beside good ones, each with its problem": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("good");
-    for (const id of ["torn", "headless", "foreign"]) await place.session(id);
-    const through = await withoutOverride();
-    const closed = `${place.sandbox.home}/sessions/closed`;
-    Deno.mkdirSync(closed, { mode: through === null ? 0o700 : 0 });
-    Deno.truncateSync(`${place.path("torn")}/manifest.json`, 20);
-    Deno.removeSync(`${place.path("headless")}/manifest.json`);
-    Deno.removeSync(`${place.path("foreign")}/manifest.json`);
-    Deno.symlinkSync("/etc/passwd", `${place.path("foreign")}/manifest.json`);
-    Deno.mkdirSync(`${place.sandbox.home}/sessions/empty`);
-    Deno.writeTextFileSync(`${place.sandbox.home}/sessions/file`, "");
-    Deno.writeTextFileSync(`${place.sandbox.home}/sessions/Not A Session`, "");
-    const sessions = new Map(
-      (await listed(place, [], through ?? [])).map((session) => [session.id, session]),
-    );
-    Deno.chmodSync(closed, 0o700);
-    const bad = ["closed", "empty", "file", "foreign", "headless", "torn"];
-    assert.deepEqual([...sessions.keys()].toSorted(), ["good", ...bad].toSorted());
-    assert.equal(sessions.get("good")?.problem, undefined);
-    for (const id of bad) {
-      assert.equal(typeof sessions.get(id)?.problem, "string", id);
-    }
-    assert.equal(sessions.get("torn")?.turns, 5, "made from the turns");
-    const { code, stdout } = await place.call(["ls"]);
+Deno.test("ls lists sessions, newest first: a home that is not there yet is an empty list, and is not made", async () => {
+  await using place = new Place([]);
+  assert.deepEqual(await listed(place), []);
+  assert.match((await place.call(["ls"])).stderr, /no sessions/);
+  assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
+});
+
+Deno.test("ls lists sessions, newest first: each with what its manifest says", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("older", "First   words\nof it");
+  await place.session("newer");
+  const [first, second] = await listed(place);
+  assert.deepEqual([first?.id, second?.id], ["newer", "older"]);
+  const { created_at, updated_at, ...rest } = second ?? {};
+  assert.ok(Date.parse(String(updated_at)) >= Date.parse(String(created_at)));
+  assert.deepEqual(rest, {
+    id: "older",
+    path: place.path("older"),
+    title: "First words of it",
+    turns: 5,
+    runs: 1,
+    state: "completed",
+    model: MODEL,
+    provider: "openai",
+    workspace: place.sandbox.workspace,
+    usage: { input_tokens: 240, cached_tokens: 0, output_tokens: 80, reasoning_tokens: 32 },
+  });
+  assert.deepEqual((await listed(place, ["--limit", "1"])).map(({ id }) => id), ["newer"]);
+  const { stdout } = await place.call(["ls"]);
+  assert.match(stdout, /^newer .*completed.*\nolder .*First words of it\n$/);
+  await place.call(["run", "--json", "-s", "older", "Again"]);
+  assert.deepEqual((await listed(place)).map(({ id }) => id), ["older", "newer"]);
+});
+
+Deno.test("ls lists sessions, newest first: --since takes an age, a date and a time", async () => {
+  await using place = await one();
+  const year = new Date().getUTCFullYear();
+  for (
+    const since of ["1m", "12h", "7d", "2w", "2020-01-01", new Date(Date.now() - 60_000).toISOString()]
+  ) {
+    assert.equal((await listed(place, ["--since", since])).length, 1, since);
+  }
+  for (const since of ["0m", `${year + 1}-01-01`]) {
+    assert.equal((await listed(place, ["--since", since])).length, 0, since);
+  }
+});
+
+Deno.test("ls lists sessions, newest first: damaged sessions stand beside good ones, each with its problem", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("good");
+  for (const id of ["torn", "headless", "foreign"]) await place.session(id);
+  const through = await withoutOverride();
+  const closed = `${place.sandbox.home}/sessions/closed`;
+  Deno.mkdirSync(closed, { mode: through === null ? 0o700 : 0 });
+  Deno.truncateSync(`${place.path("torn")}/manifest.json`, 20);
+  Deno.removeSync(`${place.path("headless")}/manifest.json`);
+  Deno.removeSync(`${place.path("foreign")}/manifest.json`);
+  Deno.symlinkSync("/etc/passwd", `${place.path("foreign")}/manifest.json`);
+  Deno.mkdirSync(`${place.sandbox.home}/sessions/empty`);
+  Deno.writeTextFileSync(`${place.sandbox.home}/sessions/file`, "");
+  Deno.writeTextFileSync(`${place.sandbox.home}/sessions/Not A Session`, "");
+  const sessions = new Map(
+    (await listed(place, [], through ?? [])).map((session) => [session.id, session]),
+  );
+  Deno.chmodSync(closed, 0o700);
+  const bad = ["closed", "empty", "file", "foreign", "headless", "torn"];
+  assert.deepEqual([...sessions.keys()].toSorted(), ["good", ...bad].toSorted());
+  assert.equal(sessions.get("good")?.problem, undefined);
+  for (const id of bad) {
+    assert.equal(typeof sessions.get(id)?.problem, "string", id);
+  }
+  assert.equal(sessions.get("torn")?.turns, 5, "made from the turns");
+  const { code, stdout } = await place.call(["ls"]);
+  assert.equal(code, 0);
+  assert.equal(stdout.split("\n").length, 8);
+});
+
+Deno.test("show prints what is on disk: the transcript has each turn with what was said, called and found", async () => {
+  await using place = await one();
+  const { code, stdout, stderr } = await place.call(["show", "s"]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  const expected = [
+    "── 1 · run 1 · user",
+    "Look at a.txt",
+    "reasoning rs_",
+    "→ read_file",
+    "alpha",
+    "Hello.",
+  ];
+  const places = expected.map((text) => stdout.indexOf(text));
+  assert.ok(places.every((at, index) => at > (places[index - 1] ?? -1)), `${places} in ${stdout}`);
+});
+
+Deno.test("show prints what is on disk: --turns and --events print a line each", async () => {
+  await using place = await one();
+  const turns = await place.call(["show", "s", "--turns"]);
+  assert.deepEqual(turns.stdout.trimEnd().split("\n").map((line) => line.split(/\s+/)[3]), [
+    ...["user", "model", "tools", "model", "harness"],
+  ]);
+  const shown = await place.call(["show", "s", "--events"]);
+  const numbers = shown.stdout.trimEnd().split("\n").map((line) => Number(line.trim().split(/\s+/)[0]));
+  assert.deepEqual(numbers, numbers.map((_, index) => index + 1));
+  assert.equal(numbers.length, place.sandbox.turns("s").at(-1).seq[1]);
+  const json = JSON.parse((await place.call(["show", "s", "--events", "--json"])).stdout);
+  assert.deepEqual(json.events, place.sandbox.turns("s").flatMap((turn) => turn.events));
+});
+
+Deno.test("show prints what is on disk: --raw N is the file of turn N, byte for byte", async () => {
+  await using place = new Place([answer([message("é€😀 \u202e \x1b[31m")])]);
+  await place.session("s");
+  for (const turn of [1, 2, 3]) {
+    const { code, stdout } = await place.call(["show", "s", "--raw", String(turn)]);
     assert.equal(code, 0);
-    assert.equal(stdout.split("\n").length, 8);
-  },
+    assert.equal(stdout, Deno.readTextFileSync(place.turnPath("s", turn)));
+  }
+  const missing = await place.call(["show", "s", "--raw", "4", "--json"]);
+  assert.equal(missing.code, 2, missing.stdout);
 });
 
-together("show prints what is on disk", {
-  "the transcript has each turn with what was said, called and found": async () => {
-    await using place = await one();
-    const { code, stdout, stderr } = await place.call(["show", "s"]);
-    assert.deepEqual([code, stderr], [0, ""]);
-    const expected = [
-      "── 1 · run 1 · user",
-      "Look at a.txt",
-      "reasoning rs_",
-      "→ read_file",
-      "alpha",
-      "Hello.",
-    ];
-    const places = expected.map((text) => stdout.indexOf(text));
-    assert.ok(places.every((at, index) => at > (places[index - 1] ?? -1)), `${places} in ${stdout}`);
-  },
-  "--turns and --events print a line each": async () => {
-    await using place = await one();
-    const turns = await place.call(["show", "s", "--turns"]);
-    assert.deepEqual(turns.stdout.trimEnd().split("\n").map((line) => line.split(/\s+/)[3]), [
-      ...["user", "model", "tools", "model", "harness"],
-    ]);
-    const shown = await place.call(["show", "s", "--events"]);
-    const numbers = shown.stdout.trimEnd().split("\n").map((line) => Number(line.trim().split(/\s+/)[0]));
-    assert.deepEqual(numbers, numbers.map((_, index) => index + 1));
-    assert.equal(numbers.length, place.sandbox.turns("s").at(-1).seq[1]);
-    const json = JSON.parse((await place.call(["show", "s", "--events", "--json"])).stdout);
-    assert.deepEqual(json.events, place.sandbox.turns("s").flatMap((turn) => turn.events));
-  },
-  "--raw N is the file of turn N, byte for byte": async () => {
-    await using place = new Place([answer([message("é€😀 \u202e \x1b[31m")])]);
-    await place.session("s");
-    for (const turn of [1, 2, 3]) {
-      const { code, stdout } = await place.call(["show", "s", "--raw", String(turn)]);
-      assert.equal(code, 0);
-      assert.equal(stdout, Deno.readTextFileSync(place.turnPath("s", turn)));
-    }
-    const missing = await place.call(["show", "s", "--raw", "4", "--json"]);
-    assert.equal(missing.code, 2, missing.stdout);
-  },
-  "a session in use can be shown": async () => {
-    await using place = new Place([answer([message("Hello.")], { end: { kind: "stall" } })]);
-    const run = place.start(["run", "--json", "--new", "-s", "s", "Hi"]);
-    await run.printed('"type":"item"');
-    assert.equal((await place.call(["show", "s"])).code, 0);
-    const checked = JSON.parse((await place.call(["fsck", "s", "--json"])).stdout);
-    assert.deepEqual([checked.ok, checked.sessions[0].in_use], [true, true]);
-    run.process.kill("SIGTERM");
-    await run.ended();
-  },
+Deno.test("show prints what is on disk: a session in use can be shown", async () => {
+  await using place = new Place([answer([message("Hello.")], { end: { kind: "stall" } })]);
+  const run = place.start(["run", "--json", "--new", "-s", "s", "Hi"]);
+  await run.printed('"type":"item"');
+  assert.equal((await place.call(["show", "s"])).code, 0);
+  const checked = JSON.parse((await place.call(["fsck", "s", "--json"])).stdout);
+  assert.deepEqual([checked.ok, checked.sessions[0].in_use], [true, true]);
+  run.process.kill("SIGTERM");
+  await run.ended();
 });
 
-together("a session is named by its id, by the start of it, or as the latest of its workspace", {
-  "an unambiguous prefix serves, an ambiguous one is exit 2 and lists what it fits": async () => {
-    await using place = new Place(readsThenAnswers);
-    for (const id of ["fix-ci", "fix-docs", "fix"]) await place.session(id);
-    assert.equal(JSON.parse((await place.call(["show", "fix-c", "--json"])).stdout).session, "fix-ci");
-    assert.equal(
-      JSON.parse((await place.call(["show", "fix", "--json"])).stdout).session,
-      "fix",
-      "exact wins",
+Deno.test("a session is named by its id, by the start of it, or as the latest of its workspace: an unambiguous prefix serves, an ambiguous one is exit 2 and lists what it fits", async () => {
+  await using place = new Place(readsThenAnswers);
+  for (const id of ["fix-ci", "fix-docs", "fix"]) await place.session(id);
+  assert.equal(JSON.parse((await place.call(["show", "fix-c", "--json"])).stdout).session, "fix-ci");
+  assert.equal(
+    JSON.parse((await place.call(["show", "fix", "--json"])).stdout).session,
+    "fix",
+    "exact wins",
+  );
+  const error = assertError(await place.call(["run", "--json", "-s", "fix-", "Hi"]), {
+    code: "ambiguous_session",
+    exit: 2,
+    says: /"fix-ci", "fix-docs"/,
+  });
+  assert.deepEqual(error.details, { candidates: ["fix-ci", "fix-docs"] });
+});
+
+Deno.test("a session is named by its id, by the start of it, or as the latest of its workspace: @last is the latest of the working directory, whatever ran elsewhere since", async () => {
+  await using place = new Place(readsThenAnswers);
+  const other = `${place.sandbox.directory}/other`;
+  Deno.mkdirSync(other);
+  await place.session("here");
+  const there = await place.call(["run", "--json", "--new", "-s", "there", "Hi"], { cwd: other });
+  assert.equal(there.code, 0, there.stdout);
+  const last = async (cwd: string) =>
+    JSON.parse((await place.call(["show", "@last", "--json"], { cwd })).stdout).session;
+  assert.equal(await last(place.sandbox.workspace), "here");
+  assert.equal(await last(other), "there");
+  const link = `${place.sandbox.directory}/link`;
+  Deno.symlinkSync(place.sandbox.workspace, link);
+  assert.equal(await last(link), "here", "the same directory by another name");
+  const elsewhere = await place.call(["run", "--json", "-c", "Hi"], { cwd: place.sandbox.directory });
+  assertError(elsewhere, { code: "no_such_session", exit: 2 });
+  const flagged = await place.call(["run", "--json", "-c", "-w", other, "Hi"]);
+  assert.equal(JSON.parse(flagged.stdout.split("\n")[0] ?? "").id, "there");
+});
+
+Deno.test("fsck reads only, and only errors fail it: a clean home is exit 0 and says so", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("a");
+  await place.session("b");
+  const { code, stdout } = await place.call(["fsck", "--all"]);
+  assert.deepEqual([code, stdout.split("\n").toSorted()], [0, ["", "a: 5 turns, ok", "b: 5 turns, ok"]]);
+});
+
+Deno.test("fsck reads only, and only errors fail it: one damaged session among good ones is exit 12 and is named with its file", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("good");
+  await place.session("bad");
+  const path = place.turnPath("bad", 2);
+  const bytes = Deno.readFileSync(path);
+  bytes[100] = (bytes[100] ?? 0) ^ 1;
+  Deno.writeFileSync(path, bytes);
+  const { code, stdout } = await place.call(["fsck", "--all"]);
+  assert.equal(code, 12);
+  assert.match(stdout, /^good: 5 turns, ok$/m);
+  assert.match(stdout, /^bad: [^\n]*\n {2}error: turns\/000002\.json: .*checksum/m);
+});
+
+Deno.test("fsck reads only, and only errors fail it: wrong modes are a warning", async () => {
+  await using place = await one();
+  Deno.chmodSync(place.turnPath("s", 1), 0o644);
+  const { code, stdout } = await place.call(["fsck", "s"]);
+  assert.equal(code, 0);
+  assert.match(stdout, /warning: turns\/000001\.json/);
+  assert.equal((Deno.statSync(place.turnPath("s", 1)).mode ?? 0) & 0o777, 0o644, "nothing is changed");
+});
+
+Deno.test("doctor shows where each setting comes from, and never the key: from flag, environment, configuration and default", async () => {
+  await using place = new Place([]);
+  Deno.mkdirSync(`${place.sandbox.directory}/.config/reprise`, { recursive: true });
+  const config = JSON.stringify({
+    model: "m-config",
+    effort: "low",
+    base_url: "https://config.example/v1",
+  });
+  Deno.writeTextFileSync(`${place.sandbox.directory}/.config/reprise/config.json`, config);
+  const details = async (args: readonly string[], env: Record<string, string>) => {
+    const called = await place.call(["doctor", "--json", ...args], { env });
+    assert.equal(called.code, 0, called.stdout);
+    const { checks } = JSON.parse(called.stdout);
+    return Object.fromEntries(
+      checks.map(({ name, detail }: { name: string; detail: string }) => [name, detail]),
     );
-    const error = assertError(await place.call(["run", "--json", "-s", "fix-", "Hi"]), {
-      code: "ambiguous_session",
-      exit: 2,
-      says: /"fix-ci", "fix-docs"/,
-    });
-    assert.deepEqual(error.details, { candidates: ["fix-ci", "fix-docs"] });
-  },
-  "@last is the latest of the working directory, whatever ran elsewhere since": async () => {
-    await using place = new Place(readsThenAnswers);
-    const other = `${place.sandbox.directory}/other`;
-    Deno.mkdirSync(other);
-    await place.session("here");
-    const there = await place.call(["run", "--json", "--new", "-s", "there", "Hi"], { cwd: other });
-    assert.equal(there.code, 0, there.stdout);
-    const last = async (cwd: string) =>
-      JSON.parse((await place.call(["show", "@last", "--json"], { cwd })).stdout).session;
-    assert.equal(await last(place.sandbox.workspace), "here");
-    assert.equal(await last(other), "there");
-    const link = `${place.sandbox.directory}/link`;
-    Deno.symlinkSync(place.sandbox.workspace, link);
-    assert.equal(await last(link), "here", "the same directory by another name");
-    const elsewhere = await place.call(["run", "--json", "-c", "Hi"], { cwd: place.sandbox.directory });
-    assertError(elsewhere, { code: "no_such_session", exit: 2 });
-    const flagged = await place.call(["run", "--json", "-c", "-w", other, "Hi"]);
-    assert.equal(JSON.parse(flagged.stdout.split("\n")[0] ?? "").id, "there");
-  },
+  };
+  const unset = { OPENAI_BASE_URL: "", REPRISE_MODEL: "" };
+  const config_ = await details([], unset);
+  assert.match(config_.model, /^m-config \(config\)$/);
+  assert.match(config_.endpoint, /https:\/\/config\.example\/v1 \(config\)/);
+  assert.match(config_.reasoning, /effort low/);
+  const environment = await details([], {});
+  assert.equal(environment.model, `${MODEL} (environment)`);
+  assert.match(environment.endpoint, /127\.0\.0\.1:\d+\/v1 \(environment\)/);
+  const flags = await details(["-m", "m-flag", "--base-url", "https://flag.example/v1"], {});
+  assert.equal(flags.model, "m-flag (flag)");
+  assert.match(flags.endpoint, /https:\/\/flag\.example\/v1 \(flag\)/);
+  assert.equal(place.server.requests.length, 0);
 });
 
-together("fsck reads only, and only errors fail it", {
-  "a clean home is exit 0 and says so": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("a");
-    await place.session("b");
-    const { code, stdout } = await place.call(["fsck", "--all"]);
-    assert.deepEqual([code, stdout.split("\n").toSorted()], [0, ["", "a: 5 turns, ok", "b: 5 turns, ok"]]);
-  },
-  "one damaged session among good ones is exit 12 and is named with its file": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("good");
-    await place.session("bad");
-    const path = place.turnPath("bad", 2);
-    const bytes = Deno.readFileSync(path);
-    bytes[100] = (bytes[100] ?? 0) ^ 1;
-    Deno.writeFileSync(path, bytes);
-    const { code, stdout } = await place.call(["fsck", "--all"]);
-    assert.equal(code, 12);
-    assert.match(stdout, /^good: 5 turns, ok$/m);
-    assert.match(stdout, /^bad: [^\n]*\n {2}error: turns\/000002\.json: .*checksum/m);
-  },
-  "wrong modes are a warning": async () => {
-    await using place = await one();
-    Deno.chmodSync(place.turnPath("s", 1), 0o644);
-    const { code, stdout } = await place.call(["fsck", "s"]);
+Deno.test("doctor shows where each setting comes from, and never the key: the key is said to be there, and is not shown", async () => {
+  await using place = new Place([HELLO]);
+  for (const args of [["doctor"], ["doctor", "--json"], ["doctor", "--json", "--debug"]]) {
+    const { code, stdout, stderr } = await place.call(args);
     assert.equal(code, 0);
-    assert.match(stdout, /warning: turns\/000001\.json/);
-    assert.equal((Deno.statSync(place.turnPath("s", 1)).mode ?? 0) & 0o777, 0o644, "nothing is changed");
-  },
+    assert.match(stdout, /OPENAI_API_KEY is set/);
+    assert.ok(!`${stdout}${stderr}`.includes(KEY.slice(0, 10)));
+  }
+  const without = await place.call(["doctor"], { env: { OPENAI_API_KEY: "" } });
+  assert.match(without.stdout, /missing +key: OPENAI_API_KEY is not set/);
 });
 
-together("doctor shows where each setting comes from, and never the key", {
-  "from flag, environment, configuration and default": async () => {
-    await using place = new Place([]);
-    Deno.mkdirSync(`${place.sandbox.directory}/.config/reprise`, { recursive: true });
-    const config = JSON.stringify({
-      model: "m-config",
-      effort: "low",
-      base_url: "https://config.example/v1",
-    });
-    Deno.writeTextFileSync(`${place.sandbox.directory}/.config/reprise/config.json`, config);
-    const details = async (args: readonly string[], env: Record<string, string>) => {
-      const called = await place.call(["doctor", "--json", ...args], { env });
-      assert.equal(called.code, 0, called.stdout);
-      const { checks } = JSON.parse(called.stdout);
-      return Object.fromEntries(
-        checks.map(({ name, detail }: { name: string; detail: string }) => [name, detail]),
-      );
-    };
-    const unset = { OPENAI_BASE_URL: "", REPRISE_MODEL: "" };
-    const config_ = await details([], unset);
-    assert.match(config_.model, /^m-config \(config\)$/);
-    assert.match(config_.endpoint, /https:\/\/config\.example\/v1 \(config\)/);
-    assert.match(config_.reasoning, /effort low/);
-    const environment = await details([], {});
-    assert.equal(environment.model, `${MODEL} (environment)`);
-    assert.match(environment.endpoint, /127\.0\.0\.1:\d+\/v1 \(environment\)/);
-    const flags = await details(["-m", "m-flag", "--base-url", "https://flag.example/v1"], {});
-    assert.equal(flags.model, "m-flag (flag)");
-    assert.match(flags.endpoint, /https:\/\/flag\.example\/v1 \(flag\)/);
-    assert.equal(place.server.requests.length, 0);
-  },
-  "the key is said to be there, and is not shown": async () => {
-    await using place = new Place([HELLO]);
-    for (const args of [["doctor"], ["doctor", "--json"], ["doctor", "--json", "--debug"]]) {
-      const { code, stdout, stderr } = await place.call(args);
-      assert.equal(code, 0);
-      assert.match(stdout, /OPENAI_API_KEY is set/);
-      assert.ok(!`${stdout}${stderr}`.includes(KEY.slice(0, 10)));
-    }
-    const without = await place.call(["doctor"], { env: { OPENAI_API_KEY: "" } });
-    assert.match(without.stdout, /missing +key: OPENAI_API_KEY is not set/);
-  },
-  "a setting that cannot be used is its exit code": async () => {
-    await using place = new Place([]);
-    const called = await place.call(["doctor", "--json", "--base-url", "nonsense"]);
-    assert.equal(called.code, 2);
-    const { ok, exit_code, checks } = JSON.parse(called.stdout);
-    assert.deepEqual([ok, exit_code], [false, 2]);
-    const failed = checks.filter(({ level }: { level: string }) => level === "failed");
-    assert.deepEqual(failed.map(({ name }: { name: string }) => name), ["endpoint"]);
-  },
+Deno.test("doctor shows where each setting comes from, and never the key: a setting that cannot be used is its exit code", async () => {
+  await using place = new Place([]);
+  const called = await place.call(["doctor", "--json", "--base-url", "nonsense"]);
+  assert.equal(called.code, 2);
+  const { ok, exit_code, checks } = JSON.parse(called.stdout);
+  assert.deepEqual([ok, exit_code], [false, 2]);
+  const failed = checks.filter(({ level }: { level: string }) => level === "failed");
+  assert.deepEqual(failed.map(({ name }: { name: string }) => name), ["endpoint"]);
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
 import { functionCall } from "../support/responses_server/script.ts";
 import { reasoningIds, refuse } from "../support/responses_server/refusing.ts";
-import { assertError, begun, HELLO, Place, READS_A, readsThenAnswers, reseal, together } from "./harness.ts";
+import { assertError, begun, HELLO, Place, READS_A, readsThenAnswers, reseal } from "./harness.ts";
 
 interface Verified {
   readonly ok: boolean;
@@ -68,102 +68,99 @@ const everyKind: Script = (request) => {
   return READS_A;
 };
 
-together("verify says same for what was sent, whatever kind of run it was", {
-  "windows, families, refusals, cuts, denials, continuations, budgets, other endpoints": async () => {
-    await using place = new Place(everyKind, { rules: "none" });
-    const run = async (args: readonly string[], code = 0) => {
-      const called = await place.call(["run", "--json", "-s", "s", ...args]);
-      assert.equal(called.code, code, called.stdout);
-    };
-    await run(["--new", "Go"]);
-    await run(["--replay-window", "1", "Go"]);
-    await run(["refuse"]);
-    await run(["cut"], 10);
-    await run([]);
-    await run(["write"]);
-    await run(["-m", "gpt-5.6-mini", "--replay", "family", "--effort", "high", "--summary", "auto", "Go"]);
-    await run(["--no-reasoning-replay", "--instructions", "Be loud.", "--max-tokens", "5000", "Go"]);
-    await run(["--base-url", `${place.server.baseUrl}/other`, "--max-steps", "1", "Go"], 4);
-    const report = await verify(place, ["s"]);
-    assert.ok(verdicts(report).length > 12);
-    assert.deepEqual(new Set(verdicts(report)), new Set(["same"]));
-    for (const { recorded, refolded } of report.sessions[0]?.requests ?? []) assert.equal(refolded, recorded);
-    const text = (await place.call(["verify", "s"])).stdout;
-    assert.match(text, /^s: \d+ requests\n {2}turn 2: same\n/);
-  },
+Deno.test("verify says same for what was sent, whatever kind of run it was: windows, families, refusals, cuts, denials, continuations, budgets, other endpoints", async () => {
+  await using place = new Place(everyKind, { rules: "none" });
+  const run = async (args: readonly string[], code = 0) => {
+    const called = await place.call(["run", "--json", "-s", "s", ...args]);
+    assert.equal(called.code, code, called.stdout);
+  };
+  await run(["--new", "Go"]);
+  await run(["--replay-window", "1", "Go"]);
+  await run(["refuse"]);
+  await run(["cut"], 10);
+  await run([]);
+  await run(["write"]);
+  await run(["-m", "gpt-5.6-mini", "--replay", "family", "--effort", "high", "--summary", "auto", "Go"]);
+  await run(["--no-reasoning-replay", "--instructions", "Be loud.", "--max-tokens", "5000", "Go"]);
+  await run(["--base-url", `${place.server.baseUrl}/other`, "--max-steps", "1", "Go"], 4);
+  const report = await verify(place, ["s"]);
+  assert.ok(verdicts(report).length > 12);
+  assert.deepEqual(new Set(verdicts(report)), new Set(["same"]));
+  for (const { recorded, refolded } of report.sessions[0]?.requests ?? []) assert.equal(refolded, recorded);
+  const text = (await place.call(["verify", "s"])).stdout;
+  assert.match(text, /^s: \d+ requests\n {2}turn 2: same\n/);
 });
 
-together("verify says differs, and ends with 7, for a history that was edited and sealed again", {
-  "a field of the request": async () => {
-    await using place = await one();
-    rewrite(place, modelTurn(place, 2), (text) => text.replace('"store":false', '"store":true'));
-    assert.equal((await place.call(["fsck", "s"])).code, 0, "the seals fit");
-    const report = await verify(place, ["s"]);
-    assert.deepEqual([verdicts(report), report.exit_code], [["same", "differs"], 7]);
-  },
-  "words of an earlier turn: every request after it differs": async () => {
-    await using place = await one();
-    rewrite(place, 1, (text) => text.replace("Look at a.txt", "Look at b.txt"));
-    assert.deepEqual(verdicts(await verify(place, ["s"])), ["differs", "differs"]);
-  },
-  "one letter of a blob: the requests that carried it differ": async () => {
-    await using place = await one();
-    const flip = (_: string, head: string, letter: string) => `${head}${letter === "x" ? "y" : "x"}`;
-    rewrite(place, 2, (text) => text.replace(/("encrypted_content":"gAAAA.{20})(.)/, flip));
-    assert.deepEqual(verdicts(await verify(place, ["s"])), ["same", "differs"]);
-  },
-  "a guard decision that was taken another way": async () => {
-    await using place = await one();
-    rewrite(place, modelTurn(place, 2), (text) => text.replace('"mode":"exact"', '"mode":"none"'));
-    assert.deepEqual(verdicts(await verify(place, ["s"])), ["same", "differs"]);
-  },
+Deno.test("verify says differs, and ends with 7, for a history that was edited and sealed again: a field of the request", async () => {
+  await using place = await one();
+  rewrite(place, modelTurn(place, 2), (text) => text.replace('"store":false', '"store":true'));
+  assert.equal((await place.call(["fsck", "s"])).code, 0, "the seals fit");
+  const report = await verify(place, ["s"]);
+  assert.deepEqual([verdicts(report), report.exit_code], [["same", "differs"], 7]);
 });
 
-together("verify judges no more than it can", {
-  "another fold's requests do not fail it": async () => {
-    await using place = await one();
-    rewrite(place, modelTurn(place, 1), (text) => text.replace('"fold":1', '"fold":99'));
-    const report = await verify(place, ["s"]);
-    assert.deepEqual([verdicts(report), report.exit_code], [["other_fold_version", "same"], 0]);
-  },
-  "--all takes every session; one or all, not both": async () => {
-    await using place = await one();
-    await place.session("t");
-    assert.deepEqual((await verify(place, ["--all"])).sessions.map(({ id }) => id).sort(), ["s", "t"]);
-    rewrite(place, 1, (text) => text.replace("Look at a.txt", "Look at b.txt"));
-    const report = await verify(place, ["--all"]);
-    assert.deepEqual(report.sessions.map(({ requests }) => requests[0]?.verdict).sort(), ["differs", "same"]);
-    assertError(await place.call(["verify", "--json"]), { code: "usage", exit: 2, hint: /--all/ });
-    assertError(await place.call(["verify", "s", "--all", "--json"]), { code: "usage", exit: 2 });
-  },
-  "damage is damage, not a verdict": async () => {
-    await using place = await one();
-    Deno.writeTextFileSync(place.turnPath("s", 2), "{}");
-    assertError(await place.call(["verify", "s", "--json"]), { code: "session_damaged", exit: 12 });
-  },
+Deno.test("verify says differs, and ends with 7, for a history that was edited and sealed again: words of an earlier turn: every request after it differs", async () => {
+  await using place = await one();
+  rewrite(place, 1, (text) => text.replace("Look at a.txt", "Look at b.txt"));
+  assert.deepEqual(verdicts(await verify(place, ["s"])), ["differs", "differs"]);
 });
 
-together("explain says whether the next request goes on where the last one ended", {
-  "it does while nothing changes; with a change it does not, and says where": async () => {
-    await using place = new Place(readsThenAnswers);
-    await place.session("s");
-    assert.deepEqual(JSON.parse((await place.call(["explain", "s", "--json"])).stdout).prefix, {
-      extends: true,
-    });
-    assert.match((await place.call(["explain", "s"])).stdout, /^It extends the last request/);
-    for (
-      const [flags, item] of [[["-m", "gpt-5.6-mini"], null], [["--no-reasoning-replay"], 1]] as const
-    ) {
-      const { prefix } = JSON.parse((await place.call(["explain", "s", "--json", ...flags])).stdout);
-      const next = new TextEncoder().encode((await place.call(["input", "s", ...flags])).stdout);
-      const last = new TextEncoder().encode(place.server.requests.at(-1)?.text);
-      const byte = last.findIndex((value, index) => value !== next[index]);
-      assert.deepEqual(prefix, { extends: false, item, byte });
-      const where = item === null ? "before its input" : `at item ${item}`;
-      assert.match(
-        (await place.call(["explain", "s", ...flags])).stdout,
-        new RegExp(`^It does not extend the last request: they first differ ${where}, at byte ${byte}\\.\n`),
-      );
-    }
-  },
+Deno.test("verify says differs, and ends with 7, for a history that was edited and sealed again: one letter of a blob: the requests that carried it differ", async () => {
+  await using place = await one();
+  const flip = (_: string, head: string, letter: string) => `${head}${letter === "x" ? "y" : "x"}`;
+  rewrite(place, 2, (text) => text.replace(/("encrypted_content":"gAAAA.{20})(.)/, flip));
+  assert.deepEqual(verdicts(await verify(place, ["s"])), ["same", "differs"]);
+});
+
+Deno.test("verify says differs, and ends with 7, for a history that was edited and sealed again: a guard decision that was taken another way", async () => {
+  await using place = await one();
+  rewrite(place, modelTurn(place, 2), (text) => text.replace('"mode":"exact"', '"mode":"none"'));
+  assert.deepEqual(verdicts(await verify(place, ["s"])), ["same", "differs"]);
+});
+
+Deno.test("verify judges no more than it can: another fold's requests do not fail it", async () => {
+  await using place = await one();
+  rewrite(place, modelTurn(place, 1), (text) => text.replace('"fold":1', '"fold":99'));
+  const report = await verify(place, ["s"]);
+  assert.deepEqual([verdicts(report), report.exit_code], [["other_fold_version", "same"], 0]);
+});
+
+Deno.test("verify judges no more than it can: --all takes every session; one or all, not both", async () => {
+  await using place = await one();
+  await place.session("t");
+  assert.deepEqual((await verify(place, ["--all"])).sessions.map(({ id }) => id).sort(), ["s", "t"]);
+  rewrite(place, 1, (text) => text.replace("Look at a.txt", "Look at b.txt"));
+  const report = await verify(place, ["--all"]);
+  assert.deepEqual(report.sessions.map(({ requests }) => requests[0]?.verdict).sort(), ["differs", "same"]);
+  assertError(await place.call(["verify", "--json"]), { code: "usage", exit: 2, hint: /--all/ });
+  assertError(await place.call(["verify", "s", "--all", "--json"]), { code: "usage", exit: 2 });
+});
+
+Deno.test("verify judges no more than it can: damage is damage, not a verdict", async () => {
+  await using place = await one();
+  Deno.writeTextFileSync(place.turnPath("s", 2), "{}");
+  assertError(await place.call(["verify", "s", "--json"]), { code: "session_damaged", exit: 12 });
+});
+
+Deno.test("explain says whether the next request goes on where the last one ended: it does while nothing changes; with a change it does not, and says where", async () => {
+  await using place = new Place(readsThenAnswers);
+  await place.session("s");
+  assert.deepEqual(JSON.parse((await place.call(["explain", "s", "--json"])).stdout).prefix, {
+    extends: true,
+  });
+  assert.match((await place.call(["explain", "s"])).stdout, /^It extends the last request/);
+  for (
+    const [flags, item] of [[["-m", "gpt-5.6-mini"], null], [["--no-reasoning-replay"], 1]] as const
+  ) {
+    const { prefix } = JSON.parse((await place.call(["explain", "s", "--json", ...flags])).stdout);
+    const next = new TextEncoder().encode((await place.call(["input", "s", ...flags])).stdout);
+    const last = new TextEncoder().encode(place.server.requests.at(-1)?.text);
+    const byte = last.findIndex((value, index) => value !== next[index]);
+    assert.deepEqual(prefix, { extends: false, item, byte });
+    const where = item === null ? "before its input" : `at item ${item}`;
+    assert.match(
+      (await place.call(["explain", "s", ...flags])).stdout,
+      new RegExp(`^It does not extend the last request: they first differ ${where}, at byte ${byte}\\.\n`),
+    );
+  }
 });

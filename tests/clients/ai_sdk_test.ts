@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { MissingToolResultsError } from "ai";
 import { aiError, generated, streamed } from "./ai_sdk.ts";
 import { ADD, INSTRUCTIONS, PROMPT, refusals, responsesApi } from "./script.ts";
-import { type Client, clientTest, conversationTests, record, Replay } from "./support.ts";
+import { type Client, conversationTests, record, Replay } from "./support.ts";
 
 const WAYS: readonly (readonly [name: string, client: Client])[] = [
   ["streamText", streamed],
@@ -31,7 +31,7 @@ for (const [name, client] of WAYS) {
     ],
   });
 
-  clientTest(
+  Deno.test(
     `ai with @ai-sdk/openai, ${name}: a forgotten output it finds itself, and asks for nothing`,
     async () => {
       const { fixture } = await record(responsesApi, client, "openai");

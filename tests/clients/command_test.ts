@@ -1,7 +1,6 @@
 /** The verbs around clients that are programs of their own. */
 import assert from "node:assert/strict";
-import { type Called, PROGRAM, Sandbox } from "../support/reprise.ts";
-import { together } from "../cli/harness.ts";
+import { type Called, denoCache, PROGRAM, Sandbox } from "../support/reprise.ts";
 import { messagesApi } from "./messages_script.ts";
 import { responsesApi } from "./script.ts";
 import type { Api, Change } from "./support.ts";
@@ -35,12 +34,9 @@ function commandOf(name: string, change: Change = {}): string[] {
 /** A sandbox whose programs find the packages. */
 class Place extends Sandbox {
   run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Called> {
-    return this.call(args, { env: { ...PACKAGES, ...env } });
+    return this.call(args, { env: { ...denoCache(), ...env } });
   }
 }
-
-const cache = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`;
-const PACKAGES = { DENO_DIR: Deno.env.get("DENO_DIR") ?? `${cache}/deno`, DENO_NO_UPDATE_CHECK: "1" };
 
 /** Records a client as a command, in front of an API that its environment names. */
 async function recorded(
@@ -59,12 +55,10 @@ async function recorded(
   return called.stdout;
 }
 
-together(
-  `record -- CMD and serve -- CMD around clients that are programs (${
-    PROGRAM.length === 1 ? "binary" : "source"
-  })`,
-  Object.fromEntries(CLIENTS.map((row): [string, () => Promise<void>] => [row[0], async () => {
-    const [name, , , path] = row;
+const FORM = PROGRAM.length === 1 ? "binary" : "source";
+for (const row of CLIENTS) {
+  const [name, , , path] = row;
+  Deno.test(`record -- CMD and serve -- CMD around clients that are programs (${FORM}): ${name}`, async () => {
     await using place = new Place();
     const out = `${place.directory}/fixture`;
     const report = await recorded(place, row, out);
@@ -84,48 +78,43 @@ together(
     assert(changed.stdout.includes(`differs at ${path}: recorded `), changed.stdout);
     assert(changed.stderr.includes(`differs at ${path}: recorded `), changed.stderr);
     assert.match(changed.stderr, /: 1 missed$/m);
-  }])),
-);
+  });
+}
 
-Deno.test({
-  name: "record --upstream and serve that stand by themselves, with a client told where they are",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: async () => {
-    await using place = new Place();
-    await using upstream = responsesApi();
-    const out = `${place.directory}/fixture`;
-    const asked = async (args: readonly string[]): Promise<[client: Called, verb: Called]> => {
-      const verb = place.start([...args, "--json"]);
-      await verb.printed('"ready"');
-      const { port } = JSON.parse(verb.stdout.split("\n")[0] as string);
-      const env = { ...PACKAGES, OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_API_KEY: "key-1" };
-      const [command = "", ...words] = commandOf("openai");
-      const options = { args: words, env: { ...place.environment(), ...env }, clearEnv: true };
-      const { code, stdout, stderr } = await new Deno.Command(command, options).output();
-      const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-      verb.process.kill("SIGTERM");
-      return [{ code, stdout: text(stdout), stderr: text(stderr) }, await verb.ended()];
-    };
-    const [first, record] = await asked([
-      "record",
-      "--upstream",
-      new URL(upstream.baseUrl).origin,
-      "--out",
-      out,
-    ]);
-    assert.deepEqual([first.code, record.code], [0, 0], first.stderr + record.stderr);
-    const [second, serve] = await asked(["serve", "--strict-usage", out]);
-    assert.deepEqual([second.code, serve.code], [0, 0], second.stderr + serve.stdout);
-    assert.equal(second.stdout, first.stdout);
-    assert.match(first.stdout, /The sum is 10/);
-    const ended = JSON.parse(serve.stdout.trimEnd().split("\n").at(-1) as string);
-    assert.deepEqual([ended.type, ended.served, ended.missed, ended.refused, ended.unused], [
-      "serve.ended",
-      3,
-      0,
-      0,
-      [],
-    ]);
-  },
+Deno.test("record --upstream and serve that stand by themselves, with a client told where they are", async () => {
+  await using place = new Place();
+  await using upstream = responsesApi();
+  const out = `${place.directory}/fixture`;
+  const asked = async (args: readonly string[]): Promise<[client: Called, verb: Called]> => {
+    const verb = place.start([...args, "--json"]);
+    await verb.printed('"ready"');
+    const { port } = JSON.parse(verb.stdout.split("\n")[0] as string);
+    const env = { ...denoCache(), OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_API_KEY: "key-1" };
+    const [command = "", ...words] = commandOf("openai");
+    const options = { args: words, env: { ...place.environment(), ...env }, clearEnv: true };
+    const { code, stdout, stderr } = await new Deno.Command(command, options).output();
+    const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+    verb.process.kill("SIGTERM");
+    return [{ code, stdout: text(stdout), stderr: text(stderr) }, await verb.ended()];
+  };
+  const [first, record] = await asked([
+    "record",
+    "--upstream",
+    new URL(upstream.baseUrl).origin,
+    "--out",
+    out,
+  ]);
+  assert.deepEqual([first.code, record.code], [0, 0], first.stderr + record.stderr);
+  const [second, serve] = await asked(["serve", "--strict-usage", out]);
+  assert.deepEqual([second.code, serve.code], [0, 0], second.stderr + serve.stdout);
+  assert.equal(second.stdout, first.stdout);
+  assert.match(first.stdout, /The sum is 10/);
+  const ended = JSON.parse(serve.stdout.trimEnd().split("\n").at(-1) as string);
+  assert.deepEqual([ended.type, ended.served, ended.missed, ended.refused, ended.unused], [
+    "serve.ended",
+    3,
+    0,
+    0,
+    [],
+  ]);
 });

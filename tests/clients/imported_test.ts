@@ -77,13 +77,10 @@ function recordedAnswer({ response }: FixtureExchange): JsonValue {
   return rest;
 }
 
-Deno.test({
-  name:
-    `every imported conversation replays to the official clients: the same items, texts, usage and errors${NEEDED}`,
-  ignore: !HAS_RECORDINGS,
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: async (t) => {
+Deno.test(
+  `every imported conversation replays to the official clients: the same items, texts, usage and errors${NEEDED}`,
+  { ignore: !HAS_RECORDINGS },
+  async (t) => {
     const fixtures = await conversations();
     assert(fixtures.length >= 15, `${fixtures.length} conversations`);
     for (const fixture of fixtures) {
@@ -97,7 +94,7 @@ Deno.test({
       });
     }
   },
-});
+);
 
 const ROUND_TRIPS = "llm/test_responses_round_trips_encrypted_reasoning.yaml";
 
@@ -138,12 +135,10 @@ function loopOf(fixture: Fixture): Client {
   };
 }
 
-Deno.test({
-  name: `a recorded loop with encrypted reasoning goes the same way when a client holds it again${NEEDED}`,
-  ignore: !HAS_RECORDINGS,
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: async (t) => {
+Deno.test(
+  `a recorded loop with encrypted reasoning goes the same way when a client holds it again${NEEDED}`,
+  { ignore: !HAS_RECORDINGS },
+  async (t) => {
     const [fixture] = written(await planned(ROUND_TRIPS, Deno.readFileSync(`${RECORDINGS}/${ROUND_TRIPS}`)));
     assert(fixture !== undefined);
     const client = loopOf(fixture);
@@ -182,4 +177,4 @@ Deno.test({
       await assertMissed(recorded, { prompt: "Pick none" }, { client, read: openaiError, ...expected });
     });
   },
-});
+);

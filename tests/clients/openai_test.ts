@@ -6,7 +6,6 @@ import {
   assertRefused,
   assertReplays,
   type Client,
-  clientTest,
   conversationTests,
   record,
 } from "./support.ts";
@@ -30,7 +29,7 @@ for (const [name, client] of LOOPS) {
   });
 }
 
-clientTest("openai: a conversation that responses.compact shortened replays as it was recorded", async () => {
+Deno.test("openai: a conversation that responses.compact shortened replays as it was recorded", async () => {
   const recorded = await record(responsesApi, compacting, "openai");
   assert.deepEqual(recorded.fixture.exchanges.map(({ request }) => request.path), [
     "/v1/responses",
@@ -47,7 +46,7 @@ clientTest("openai: a conversation that responses.compact shortened replays as i
   });
 });
 
-clientTest("openai: an altered compaction item gets the API's own error", async () => {
+Deno.test("openai: an altered compaction item gets the API's own error", async () => {
   const recorded = await record(responsesApi, compacting, "openai");
   const { compaction } = idsOf(recorded.fixture);
   const expected = {

@@ -198,11 +198,6 @@ export function altered(blob: string): string {
   return `${blob.slice(0, at)}${blob[at] === "A" ? "B" : "A"}${blob.slice(at + 1)}`;
 }
 
-/** A test that leaves no operation and no connection behind. */
-export function clientTest(name: string, fn: (t: Deno.TestContext) => Promise<void>): void {
-  Deno.test({ name, sanitizeOps: true, sanitizeResources: true, fn });
-}
-
 /** What is asserted of every client with a conversation in several steps. */
 export interface Conversation {
   /** The package, and how it is used. */
@@ -231,14 +226,14 @@ export function conversationTests(conversation: Conversation): void {
   let made: Promise<Recorded> | undefined;
   const recording = () => made ??= record(api, client, provider);
 
-  clientTest(`${name}: what was recorded replays with the same items, text and usage`, async () => {
+  Deno.test(`${name}: what was recorded replays with the same items, text and usage`, async () => {
     const recorded = await recording();
     assert.equal(recorded.fixture.exchanges.length, requests);
     await assertReplays(recorded, client, warned);
   });
 
   if (refusals !== undefined) {
-    clientTest(`${name}: a mistake with the history gets the API's own error, at once`, async (t) => {
+    Deno.test(`${name}: a mistake with the history gets the API's own error, at once`, async (t) => {
       const recorded = await recording();
       for (const [mistake, expected] of refusals(recorded.fixture)) {
         await t.step(mistake, () => assertRefused(recorded, mistake, { api, client, read, expected }));
@@ -246,7 +241,7 @@ export function conversationTests(conversation: Conversation): void {
     });
   }
 
-  clientTest(`${name}: a changed request gets the miss that says where it differs, at once`, async (t) => {
+  Deno.test(`${name}: a changed request gets the miss that says where it differs, at once`, async (t) => {
     const recorded = await recording();
     for (const [change, path, was, is] of misses) {
       await t.step(

@@ -1,13 +1,69 @@
 import assert from "node:assert/strict";
-import { RepriseError } from "../../src/domain/errors.ts";
+import { type ErrorCode, RepriseError } from "../../src/domain/errors.ts";
+import type { Turn } from "../../src/domain/turn.ts";
+import { executeRun } from "../../src/run/loop.ts";
+import { denoFiles } from "../../src/store/deno_files.ts";
+import { turnPath } from "../../src/store/layout.ts";
+import { readSession } from "../../src/store/read/session.ts";
+import { SessionWriter } from "../../src/store/write/writer.ts";
+import { finishText } from "../../src/tools/output.ts";
+import { wrongAfter } from "./aftermath.ts";
+import { scaled } from "./scale.ts";
+import { type Scenario, SCENARIOS } from "./scenarios.ts";
+import { homeOf, ID, pathsOf, type Place } from "./sessions.ts";
+import { withDirectory } from "./trace.ts";
+import { answer, functionCall, message, reasoning } from "../support/responses_server/script.ts";
+import { readTool, scripted } from "../unit/run/scripted.ts";
 import { type Operation, spyFiles, systemError } from "../unit/store/spy_files.ts";
 import { portsOn } from "../unit/store/support.ts";
-import { wrongAfter } from "./aftermath.ts";
-import { type Scenario, SCENARIOS } from "./scenarios.ts";
-import type { Place } from "./sessions.ts";
-import { scaled } from "./scale.ts";
-import { withDirectory } from "./trace.ts";
-import { WHOLE_RUN } from "./whole_run.ts";
+
+const LARGE = readTool(
+  "large",
+  (args) => Promise.resolve(finishText({ status: "ok", text: `${args.word} `.repeat(500) }, 800)),
+);
+
+const CALLS = [
+  answer([reasoning(), functionCall("large", { word: "a" }), functionCall("large", { word: "b" })]),
+  answer([reasoning(), functionCall("large", { word: "c" })]),
+  answer([reasoning(), message("Done.")]),
+];
+
+async function run(place: Place, writer: SessionWriter, script: typeof CALLS): Promise<void> {
+  const { setup, events } = scripted(place.ports, writer, { script, tools: [LARGE], autoCompact: 1 });
+  try {
+    const ended = await executeRun(setup, { kind: "prompt", content: [{ type: "input_text", text: "Go" }] });
+    if (ended.exit_code === 0) return;
+    const told = events.find((event) => event.type === "error");
+    assert.ok(told?.type === "error", "a run that failed says why");
+    assert.equal(told.exit_code, ended.exit_code);
+    throw new RepriseError(told.code as ErrorCode, String(told.message));
+  } finally {
+    for (const event of events) {
+      if (event.type === "turn.saved") place.acknowledge(event as unknown as Turn);
+    }
+    writer.close();
+  }
+}
+
+/** Opens the session, or starts it where it has no turn. */
+function openOrCreate(place: Place): Promise<SessionWriter> {
+  const begun = denoFiles.facts(turnPath(pathsOf(place), 1)) !== null;
+  return SessionWriter[begun ? "open" : "create"](place.ports, homeOf(place), { id: ID });
+}
+
+/** A run of a new session to its answer; the second try is another run. */
+const WHOLE_RUN: Scenario = {
+  name: "whole run",
+  prepare: () => Promise.resolve(),
+  act: async (place) => run(place, await openOrCreate(place), CALLS),
+  after: (place) => {
+    const { turns } = readSession(place.ports, homeOf(place), ID);
+    const kinds = turns.map(({ kind }) => kind).filter((kind) => kind !== "compaction").join(" ");
+    assert.equal(kinds, "user model tools model tools model harness");
+    return Promise.resolve();
+  },
+  again: async (place) => run(place, await openOrCreate(place), CALLS.slice(-1)),
+};
 
 /** The errors of a disk, and the code that each must be told as. */
 const CODE_OF = {
@@ -112,17 +168,12 @@ async function failEach(root: string, scenario: Scenario) {
 let total = 0;
 
 for (const scenario of [...SCENARIOS, WHOLE_RUN]) {
-  Deno.test({
-    name: `whatever file operation fails of "${scenario.name}", the error says so, and the next try succeeds`,
-    sanitizeOps: true,
-    sanitizeResources: true,
-    fn: () =>
-      withDirectory(async (root) => {
-        const { points, wrong } = await failEach(root, scenario);
-        total += points;
-        assert.deepEqual(wrong, []);
-      }),
-  });
+  Deno.test(`whatever file operation fails of "${scenario.name}", the error says so, and the next try succeeds`, () =>
+    withDirectory(async (root) => {
+      const { points, wrong } = await failEach(root, scenario);
+      total += points;
+      assert.deepEqual(wrong, []);
+    }));
 }
 
 Deno.test("operations failed at 2,000 points and more", () => assert.ok(total >= 2000, `${total} points`));

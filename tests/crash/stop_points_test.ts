@@ -81,12 +81,10 @@ function scriptFor(all: readonly Point[], stopped: ReadonlySet<string>): Script 
   };
 }
 
-Deno.test({
-  name: "a run with commands that is stopped at any of 200 points is closed and whole, and leaves no process",
-  ignore,
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: async () => {
+Deno.test(
+  "a run with commands that is stopped at any of 200 points is closed and whole, and leaves no process",
+  { ignore },
+  async () => {
     const all = points();
     const stopped = new Set<string>();
     await using place = new Place(scriptFor(all, stopped));
@@ -116,7 +114,7 @@ Deno.test({
     assert.ok(before.length >= POINTS / 20, `stopped before a command: ${before.length}`);
     assert.ok(inCommand.some(({ isStubborn }) => isStubborn), "one that ignores the signal was among them");
   },
-});
+);
 
 /** Stops one run at its point, checks what is left of it, and goes on with it. Returns the state that it ended in. */
 async function stopAt(place: Place, point: Point, stopped: Set<string>): Promise<string> {

@@ -13,7 +13,7 @@ import type { RuleGrade } from "../../src/apis/rule.ts";
 import { messagesEvents } from "./messages_server/events.ts";
 import { canonical, MessagesMint, type Minted } from "./messages_server/mint.ts";
 import { apiError, type ScriptedAnswer, unauthorized } from "./messages_server/script.ts";
-import { encodeMessagesEvents } from "./messages_server/writing.ts";
+import { encodeMessagesEvents } from "./messages_server/events.ts";
 import { type ArrivedRequest, arrivedRequest, bodyOf, listen, streamBody } from "./serving.ts";
 
 export * from "./messages_server/script.ts";

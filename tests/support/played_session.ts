@@ -14,15 +14,13 @@ import type { JsonObject } from "../../src/domain/json.ts";
 import type { DropReason, Turn } from "../../src/domain/turn.ts";
 import type { StepKill } from "../../src/fixture/session/session_file.ts";
 import { type GivenExchange, writeFixture } from "./fixture.ts";
-import { messagesEvents } from "./messages_server/events.ts";
+import { encodeMessagesEvents, messagesEvents } from "./messages_server/events.ts";
 import { MessagesMint } from "./messages_server/mint.ts";
 import type { ScriptedAnswer } from "./messages_server/script.ts";
-import { encodeMessagesEvents } from "./messages_server/writing.ts";
 import { DIALECTS } from "./responses_server/dialect.ts";
-import { answerEvents } from "./responses_server/events.ts";
+import { answerEvents, encodeEvents } from "./responses_server/events.ts";
 import { Mint } from "./responses_server/mint.ts";
 import type { ScriptedResponse } from "./responses_server/script.ts";
-import { encodeEvents } from "./responses_server/writing.ts";
 
 /** One run of the session `s`. */
 export interface GivenRun {

@@ -10,10 +10,10 @@ import type { RunEnded, RunEvent } from "../../src/run/events.ts";
 const root = new URL("../../", import.meta.url).pathname;
 const binary = Deno.env.get("REPRISE_BIN");
 
-/** The command line in front of the program's own arguments. */
-export const PROGRAM: readonly string[] = binary === undefined || binary === ""
-  ? [Deno.execPath(), "run", "-A", "--quiet", `${root}main.ts`]
-  : [binary];
+/** The sources as a command line, in front of the program's own arguments. */
+export const SOURCES: readonly string[] = [Deno.execPath(), "run", "-A", "--quiet", `${root}main.ts`];
+/** The program under test: the binary where one is named, or else the sources. */
+export const PROGRAM: readonly string[] = binary === undefined || binary === "" ? SOURCES : [binary];
 
 /** How a call ended. */
 export interface Called {
@@ -95,9 +95,7 @@ export class Sandbox implements AsyncDisposable {
       HOME: this.directory,
       REPRISE_HOME: this.home,
       PATH: "/usr/bin:/bin",
-      ...(binary === undefined || binary === ""
-        ? { DENO_DIR: denoDirectory(), DENO_NO_UPDATE_CHECK: "1" }
-        : {}),
+      ...(PROGRAM === SOURCES ? denoCache() : {}),
     };
   }
 
@@ -172,7 +170,8 @@ export function ending(called: Called): RunEnded {
   return last;
 }
 
-function denoDirectory(): string {
+/** The variables with which a Deno whose environment is otherwise empty finds its cache. */
+export function denoCache(): Record<string, string> {
   const cache = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`;
-  return Deno.env.get("DENO_DIR") ?? `${cache}/deno`;
+  return { DENO_DIR: Deno.env.get("DENO_DIR") ?? `${cache}/deno`, DENO_NO_UPDATE_CHECK: "1" };
 }

@@ -13,7 +13,7 @@ import { parse } from "yaml";
 import { PROGRAM, Sandbox } from "../../support/reprise.ts";
 import { answer, message, reasoning, startResponsesServer } from "../../support/responses_server.ts";
 import { writeFixture } from "../../support/fixture.ts";
-import { KEY, together, works } from "../../cli/harness.ts";
+import { KEY, works } from "../../cli/harness.ts";
 
 const TEXT = Deno.readTextFileSync(new URL("../../../docs/ci.md", import.meta.url));
 
@@ -227,23 +227,23 @@ async function replay(pytest: string, damage?: (fixture: string) => void): Promi
   return [code, output];
 }
 
-together("the script of docs/ci.md without the wrapper tells what went wrong by its exit code", {
-  "7 where the tests passed and an exchange was not asked for": async () => {
-    const [code, output] = await replay(`[ "$OPENAI_BASE_URL" != http://127.0.0.1:1/v1 ]`);
-    assert.equal(code, 7, output);
-    assert.match(output, /1 unused/);
-  },
-  "the tests' own where they failed": async () => {
-    assert.equal((await replay("exit 3"))[0], 3);
-  },
-  "the server's where it cannot start": async () => {
-    const [code, output] = await replay(
-      "exit 0",
-      (fixture) => Deno.writeTextFileSync(`${fixture}/exchanges/0001/body`, "changed"),
-    );
-    assert.equal(code, 2, output);
-    assert.match(output, /does not have the sum/);
-  },
+Deno.test("the script of docs/ci.md without the wrapper tells what went wrong by its exit code: 7 where the tests passed and an exchange was not asked for", async () => {
+  const [code, output] = await replay(`[ "$OPENAI_BASE_URL" != http://127.0.0.1:1/v1 ]`);
+  assert.equal(code, 7, output);
+  assert.match(output, /1 unused/);
+});
+
+Deno.test("the script of docs/ci.md without the wrapper tells what went wrong by its exit code: the tests' own where they failed", async () => {
+  assert.equal((await replay("exit 3"))[0], 3);
+});
+
+Deno.test("the script of docs/ci.md without the wrapper tells what went wrong by its exit code: the server's where it cannot start", async () => {
+  const [code, output] = await replay(
+    "exit 0",
+    (fixture) => Deno.writeTextFileSync(`${fixture}/exchanges/0001/body`, "changed"),
+  );
+  assert.equal(code, 2, output);
+  assert.match(output, /does not have the sum/);
 });
 
 Deno.test("docs/ci.md names no flag that neither record nor serve has", async () => {

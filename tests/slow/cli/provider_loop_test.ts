@@ -194,40 +194,35 @@ function story(called: Called): unknown[] {
   });
 }
 
-Deno.test({
-  name: "the demo's job, three tool steps and a second run, tells the same story with every kind of provider",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  async fn(t) {
-    const stories: unknown[] = [];
-    for (const [kind, serve] of Object.entries(KINDS)) {
-      await t.step(kind, async () => {
-        await using sandbox = new Sandbox();
-        await using served = serve();
-        const workspace = `${sandbox.directory}/shop`;
-        await copyWorkspace(workspace);
-        const options = { env: served.env, cwd: workspace };
-        const given = [...served.args, ...DEMO_PERMISSIONS];
-        const first = await sandbox.call(
-          ["run", "--json", "--new", "-s", "demo", ...given, DEMO_PROMPTS[0]],
-          options,
-        );
-        const second = await sandbox.call(["run", "--json", "-c", ...given, DEMO_PROMPTS[1]], options);
-        assert.equal(first.code, 0, first.stdout + first.stderr);
-        assert.equal(second.code, 0, second.stdout + second.stderr);
-        assert.deepEqual(served.refusals, [], "its rules refuse nothing");
-        assert.equal(served.requests.length, 5);
-        assert.deepEqual([ending(first).usage, ending(second).usage], TOTALS);
-        assert.match(Deno.readTextFileSync(`${workspace}/src/total.sh`), /total \* \$2/, "the edit is real");
-        stories.push([story(first), story(second)]);
-        assert.deepEqual(stories.at(-1), stories[0]);
+Deno.test("the demo's job, three tool steps and a second run, tells the same story with every kind of provider", async (t) => {
+  const stories: unknown[] = [];
+  for (const [kind, serve] of Object.entries(KINDS)) {
+    await t.step(kind, async () => {
+      await using sandbox = new Sandbox();
+      await using served = serve();
+      const workspace = `${sandbox.directory}/shop`;
+      await copyWorkspace(workspace);
+      const options = { env: served.env, cwd: workspace };
+      const given = [...served.args, ...DEMO_PERMISSIONS];
+      const first = await sandbox.call(
+        ["run", "--json", "--new", "-s", "demo", ...given, DEMO_PROMPTS[0]],
+        options,
+      );
+      const second = await sandbox.call(["run", "--json", "-c", ...given, DEMO_PROMPTS[1]], options);
+      assert.equal(first.code, 0, first.stdout + first.stderr);
+      assert.equal(second.code, 0, second.stdout + second.stderr);
+      assert.deepEqual(served.refusals, [], "its rules refuse nothing");
+      assert.equal(served.requests.length, 5);
+      assert.deepEqual([ending(first).usage, ending(second).usage], TOTALS);
+      assert.match(Deno.readTextFileSync(`${workspace}/src/total.sh`), /total \* \$2/, "the edit is real");
+      stories.push([story(first), story(second)]);
+      assert.deepEqual(stories.at(-1), stories[0]);
 
-        const verified = await sandbox.call(["verify", "demo", "--json"], options);
-        assert.equal(verified.code, 0, verified.stdout);
-        const checked = await sandbox.call(["fsck", "demo"], options);
-        assert.equal(checked.code, 0, checked.stdout);
-      });
-    }
-    assert.equal(stories.length, Object.keys(KINDS).length);
-  },
+      const verified = await sandbox.call(["verify", "demo", "--json"], options);
+      assert.equal(verified.code, 0, verified.stdout);
+      const checked = await sandbox.call(["fsck", "demo"], options);
+      assert.equal(checked.code, 0, checked.stdout);
+    });
+  }
+  assert.equal(stories.length, Object.keys(KINDS).length);
 });

@@ -7,7 +7,8 @@ import assert from "node:assert/strict";
 import { readFixture } from "../../../src/fixture/read.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import type { Called, Started } from "../../support/reprise.ts";
-import { HELLO, KEY, MODEL, Place, together } from "../../cli/harness.ts";
+import { HELLO, KEY, MODEL, Place } from "../../cli/harness.ts";
+import { textsBelow } from "../../support/files.ts";
 
 /** A secret of the shell that no list of variables names. */
 const CANARY = "canary-4f1d0c7ea9-of-the-shell";
@@ -41,15 +42,13 @@ async function recorder(
   return [started, `http://127.0.0.1:${lines(started.stdout)[0].port}`];
 }
 
-function contents(path: string): string {
-  return [...Deno.readDirSync(path)].map(({ name, isDirectory }) =>
-    isDirectory ? contents(`${path}/${name}`) : Deno.readTextFileSync(`${path}/${name}`)
-  ).join("\n");
-}
-
 function assertClean(out: string, { stdout, stderr }: Pick<Called, "stdout" | "stderr">): void {
   for (const secret of [KEY, CANARY, btoa(CANARY).slice(0, -4)]) {
-    assert.equal(`${contents(out)}${stdout}${stderr}`.includes(secret), false, secret);
+    assert.equal(
+      `${[...textsBelow(out).values()].join("\n")}${stdout}${stderr}`.includes(secret),
+      false,
+      secret,
+    );
   }
 }
 
@@ -66,144 +65,142 @@ function client(code: number, input = "hi"): string[] {
   return [Deno.execPath(), "eval", "--quiet", script];
 }
 
-together("record keeps what passes", {
-  "in front of an API until it is asked to end": async () => {
-    await using place = new Place(() => HELLO);
-    const out = `${place.sandbox.directory}/fixture`;
-    const portFile = `${place.sandbox.directory}/port`;
-    const [started, origin] = await recorder(place, out, ["--port-file", portFile]);
-    assert.equal(Deno.readTextFileSync(portFile), `${new URL(origin).port}\n`);
-    const answers = [await ask(origin, CANARY), await ask(origin, "again")];
-    await started.printed('"type":"exchange"', 2);
-    // What is published is whole at any time.
-    assert.equal(readFixture(denoFiles, out).exchanges.length, 2);
-    started.process.kill("SIGTERM");
-    const called = await started.ended();
-    assert.equal(called.code, 0, called.stderr);
-    const [ready, first, second, ended, ...more] = lines(called.stdout);
-    assert.deepEqual([ready.type, first.state, second.state, ended.type, more], [
-      "ready",
-      "published",
-      "published",
-      "record.ended",
-      [],
-    ]);
-    assert.deepEqual([first.number, second.number, ended.published, ended.exit_code], [1, 2, 2, 0]);
-    const { exchanges, header } = readFixture(denoFiles, out);
-    assert.deepEqual(exchanges.map(({ response }) => new TextDecoder().decode(response.body)), answers);
-    assert.deepEqual([header.provider, header.models, header.base_url], [
-      "compatible",
-      [MODEL],
-      place.server.baseUrl,
-    ]);
-    assertClean(out, called);
-    assert.equal(place.server.requests[0]?.text.includes(CANARY), true);
-    assert.equal(called.stderr.includes("abort"), false, called.stderr);
-  },
+Deno.test("record keeps what passes: in front of an API until it is asked to end", async () => {
+  await using place = new Place(() => HELLO);
+  const out = `${place.sandbox.directory}/fixture`;
+  const portFile = `${place.sandbox.directory}/port`;
+  const [started, origin] = await recorder(place, out, ["--port-file", portFile]);
+  assert.equal(Deno.readTextFileSync(portFile), `${new URL(origin).port}\n`);
+  const answers = [await ask(origin, CANARY), await ask(origin, "again")];
+  await started.printed('"type":"exchange"', 2);
+  // What is published is whole at any time.
+  assert.equal(readFixture(denoFiles, out).exchanges.length, 2);
+  started.process.kill("SIGTERM");
+  const called = await started.ended();
+  assert.equal(called.code, 0, called.stderr);
+  const [ready, first, second, ended, ...more] = lines(called.stdout);
+  assert.deepEqual([ready.type, first.state, second.state, ended.type, more], [
+    "ready",
+    "published",
+    "published",
+    "record.ended",
+    [],
+  ]);
+  assert.deepEqual([first.number, second.number, ended.published, ended.exit_code], [1, 2, 2, 0]);
+  const { exchanges, header } = readFixture(denoFiles, out);
+  assert.deepEqual(exchanges.map(({ response }) => new TextDecoder().decode(response.body)), answers);
+  assert.deepEqual([header.provider, header.models, header.base_url], [
+    "compatible",
+    [MODEL],
+    place.server.baseUrl,
+  ]);
+  assertClean(out, called);
+  assert.equal(place.server.requests[0]?.text.includes(CANARY), true);
+  assert.equal(called.stderr.includes("abort"), false, called.stderr);
+});
 
-  "and leaves a fixture of what it published when it is killed": async () => {
-    await using place = new Place(() => HELLO);
-    const out = `${place.sandbox.directory}/fixture`;
-    const [started, origin] = await recorder(place, out);
-    await ask(origin, "hi");
-    await started.printed('"type":"exchange"');
-    started.process.kill("SIGKILL");
-    await started.ended();
-    assert.equal(readFixture(denoFiles, out).exchanges.length, 1);
-  },
+Deno.test("record keeps what passes: and leaves a fixture of what it published when it is killed", async () => {
+  await using place = new Place(() => HELLO);
+  const out = `${place.sandbox.directory}/fixture`;
+  const [started, origin] = await recorder(place, out);
+  await ask(origin, "hi");
+  await started.printed('"type":"exchange"');
+  started.process.kill("SIGKILL");
+  await started.ended();
+  assert.equal(readFixture(denoFiles, out).exchanges.length, 1);
+});
 
-  "around a command, whose stdout, key and exit code are its own": async () => {
-    await using place = new Place(() => HELLO);
-    const { directory } = place.sandbox;
-    const args = ["record", "--out", `${directory}/fixture`, "--events", `${directory}/events`, "--"];
-    const called = await place.call([...args, ...client(3)]);
-    assert.equal(called.stdout, "the command got 200 true\n");
-    assert.equal(called.code, 3, called.stderr);
-    const events = lines(Deno.readTextFileSync(`${directory}/events`));
-    assert.deepEqual(events.map(({ type }) => type), ["ready", "exchange", "record.ended"]);
-    assert.equal(events[2].exit_code, 3);
-    const { header, exchanges: [exchange] } = readFixture(denoFiles, `${directory}/fixture`);
-    assert.equal(header.base_url, place.server.baseUrl);
-    assert.equal(exchange?.request.path, "/v1/responses");
-    assertClean(`${directory}/fixture`, called);
-  },
+Deno.test("record keeps what passes: around a command, whose stdout, key and exit code are its own", async () => {
+  await using place = new Place(() => HELLO);
+  const { directory } = place.sandbox;
+  const args = ["record", "--out", `${directory}/fixture`, "--events", `${directory}/events`, "--"];
+  const called = await place.call([...args, ...client(3)]);
+  assert.equal(called.stdout, "the command got 200 true\n");
+  assert.equal(called.code, 3, called.stderr);
+  const events = lines(Deno.readTextFileSync(`${directory}/events`));
+  assert.deepEqual(events.map(({ type }) => type), ["ready", "exchange", "record.ended"]);
+  assert.equal(events[2].exit_code, 3);
+  const { header, exchanges: [exchange] } = readFixture(denoFiles, `${directory}/fixture`);
+  assert.equal(header.base_url, place.server.baseUrl);
+  assert.equal(exchange?.request.path, "/v1/responses");
+  assertClean(`${directory}/fixture`, called);
+});
 
-  "and tells at its end what somebody should know, each thing once": async () => {
-    await using place = new Place(() => HELLO);
-    const out = (name: string) => `${place.sandbox.directory}/${name}`;
-    const env = { MY_TOOL_TOKEN: CANARY, DB_PASSWORD: "hunter2" };
-    const upstream = ["--upstream", place.server.baseUrl, "-p", "openai"];
-    const around = (input: string) => ["--", ...client(0, input)];
+Deno.test("record keeps what passes: and tells at its end what somebody should know, each thing once", async () => {
+  await using place = new Place(() => HELLO);
+  const out = (name: string) => `${place.sandbox.directory}/${name}`;
+  const env = { MY_TOOL_TOKEN: CANARY, DB_PASSWORD: "hunter2" };
+  const upstream = ["--upstream", place.server.baseUrl, "-p", "openai"];
+  const around = (input: string) => ["--", ...client(0, input)];
 
-    const told = await place.call(["record", "--out", out("told"), ...upstream, ...around(CANARY)], { env });
-    assert.equal(told.code, 0, told.stderr);
-    assert.deepEqual(told.stderr.trimEnd().split("\n"), [
-      `recorded 1 exchange into "${out("told")}", 1 secret replaced`,
-      "1 exchange holds replaced text in its request: serve finds it where the same values are in its environment, " +
-      "or where clients send the replaced text itself",
-      "DB_PASSWORD is too short to look for (under 8 characters): check that no recording holds it",
-    ]);
-    // The base URL of the user ends in the version, and that of the command does.
-    assert.equal(readFixture(denoFiles, out("told")).exchanges[0]?.request.path, "/v1/responses");
+  const told = await place.call(["record", "--out", out("told"), ...upstream, ...around(CANARY)], { env });
+  assert.equal(told.code, 0, told.stderr);
+  assert.deepEqual(told.stderr.trimEnd().split("\n"), [
+    `recorded 1 exchange into "${out("told")}", 1 secret replaced`,
+    "1 exchange holds replaced text in its request: serve finds it where the same values are in its environment, " +
+    "or where clients send the replaced text itself",
+    "DB_PASSWORD is too short to look for (under 8 characters): check that no recording holds it",
+  ]);
+  // The base URL of the user ends in the version, and that of the command does.
+  assert.equal(readFixture(denoFiles, out("told")).exchanges[0]?.request.path, "/v1/responses");
 
-    const plain = await place.call(["record", "--out", out("plain"), ...upstream, ...around("hi")]);
-    assert.equal(plain.stderr, `recorded 1 exchange into "${out("plain")}"\n`);
+  const plain = await place.call(["record", "--out", out("plain"), ...upstream, ...around("hi")]);
+  assert.equal(plain.stderr, `recorded 1 exchange into "${out("plain")}"\n`);
 
-    const unasked = await place.call(["record", "--out", out("unasked"), "--", "true"]);
-    assert.equal(unasked.code, 7, unasked.stderr);
-    assert.deepEqual(unasked.stderr.trimEnd().split("\n"), [
-      "error: Nothing was recorded: the fixture would hold no exchange",
-      "hint: The command sent nothing to the recorder: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL",
-      `recorded 0 exchanges into "${out("unasked")}"`,
-    ]);
-    const failed = await place.call(["record", "--out", out("failed"), "--", "false"]);
-    assert.equal(failed.code, 1, "the command's own exit code comes first");
-    const bare = await place.call(["record", "--out", out("bare"), "--"]);
-    assert.equal(bare.code, 2);
-    assert.match(bare.stderr, /No command after --/);
-  },
+  const unasked = await place.call(["record", "--out", out("unasked"), "--", "true"]);
+  assert.equal(unasked.code, 7, unasked.stderr);
+  assert.deepEqual(unasked.stderr.trimEnd().split("\n"), [
+    "error: Nothing was recorded: the fixture would hold no exchange",
+    "hint: The command sent nothing to the recorder: clients find it by OPENAI_BASE_URL or ANTHROPIC_BASE_URL",
+    `recorded 0 exchanges into "${out("unasked")}"`,
+  ]);
+  const failed = await place.call(["record", "--out", out("failed"), "--", "false"]);
+  assert.equal(failed.code, 1, "the command's own exit code comes first");
+  const bare = await place.call(["record", "--out", out("bare"), "--"]);
+  assert.equal(bare.code, 2);
+  assert.match(bare.stderr, /No command after --/);
+});
 
-  "and says why where it cannot": async () => {
-    await using place = new Place(() => HELLO);
-    const { directory } = place.sandbox;
-    Deno.mkdirSync(`${directory}/full`);
-    Deno.writeTextFileSync(`${directory}/full/a`, "");
-    const rows: readonly [readonly string[], RegExp][] = [
-      [["--out", `${directory}/new`], /no upstream is given/],
-      [["--out", `${directory}/full`, "--upstream", "http://127.0.0.1:1"], /something is in it already/],
+Deno.test("record keeps what passes: and says why where it cannot", async () => {
+  await using place = new Place(() => HELLO);
+  const { directory } = place.sandbox;
+  Deno.mkdirSync(`${directory}/full`);
+  Deno.writeTextFileSync(`${directory}/full/a`, "");
+  const rows: readonly [readonly string[], RegExp][] = [
+    [["--out", `${directory}/new`], /no upstream is given/],
+    [["--out", `${directory}/full`, "--upstream", "http://127.0.0.1:1"], /something is in it already/],
+    [
+      ["--out", `${directory}/new`, "--upstream", `https://u:${CANARY}@example.com`],
+      /carries a user name or password/,
+    ],
+    [
       [
-        ["--out", `${directory}/new`, "--upstream", `https://u:${CANARY}@example.com`],
-        /carries a user name or password/,
+        "--out",
+        `${directory}/new`,
+        "--upstream",
+        "http://127.0.0.1:1",
+        "--upstream",
+        `https://u:${CANARY}@b.test`,
       ],
-      [
-        [
-          "--out",
-          `${directory}/new`,
-          "--upstream",
-          "http://127.0.0.1:1",
-          "--upstream",
-          `https://u:${CANARY}@b.test`,
-        ],
-        /--upstream is given twice/,
-      ],
-    ];
-    for (const [flags, message] of rows) {
-      const called = await place.call(["record", ...flags]);
-      assert.equal(called.code, 2, called.stderr);
-      assert.match(called.stderr, message);
-      assert.equal(called.stderr.includes(CANARY), false);
-    }
-    const dry = await place.call([
-      "record",
-      "--dry-run",
-      "--json",
-      "--out",
-      `${directory}/new`,
-      "--",
-      "true",
-    ]);
-    assert.equal(dry.code, 0, dry.stderr);
-    assert.equal(lines(dry.stdout)[0].type, "dry_run");
-    assert.deepEqual([...Deno.readDirSync(directory)].map(({ name }) => name).includes("new"), false);
-  },
+      /--upstream is given twice/,
+    ],
+  ];
+  for (const [flags, message] of rows) {
+    const called = await place.call(["record", ...flags]);
+    assert.equal(called.code, 2, called.stderr);
+    assert.match(called.stderr, message);
+    assert.equal(called.stderr.includes(CANARY), false);
+  }
+  const dry = await place.call([
+    "record",
+    "--dry-run",
+    "--json",
+    "--out",
+    `${directory}/new`,
+    "--",
+    "true",
+  ]);
+  assert.equal(dry.code, 0, dry.stderr);
+  assert.equal(lines(dry.stdout)[0].type, "dry_run");
+  assert.deepEqual([...Deno.readDirSync(directory)].map(({ name }) => name).includes("new"), false);
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { answer, reasoning, type Script } from "../../support/responses_server.ts";
 import type { ScriptedItem } from "../../support/responses_server/script.ts";
 import { type Called, ending, events } from "../../support/reprise.ts";
-import { HELLO, Place, together, until } from "../../cli/harness.ts";
+import { HELLO, Place, until } from "../../cli/harness.ts";
 import {
   assertAnswered,
   eventsOf,
@@ -18,7 +18,6 @@ import {
 } from "../../cli/changes.ts";
 
 const EXIT_OF = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-const AND_GO_ON = [[], ["And now?"]] as const;
 /** A command that is stopped is gone within its grace of two seconds; a busy machine gets more. */
 const STOPPED_WITHIN_MS = 8000;
 
@@ -78,36 +77,40 @@ function stopped(signal: keyof typeof EXIT_OF, kind: "plain" | "stubborn", promp
   };
 }
 
-together("a signal while a command runs ends the run, and all that the command started", {
-  "SIGINT, a command that listens": stopped("SIGINT", "plain", AND_GO_ON[0]),
-  "SIGTERM, a command that listens": stopped("SIGTERM", "plain", AND_GO_ON[1]),
-  "SIGHUP, a command that listens": stopped("SIGHUP", "plain", AND_GO_ON[0]),
-  "SIGINT, a command that ignores signals and forks": stopped("SIGINT", "stubborn", AND_GO_ON[1]),
-  "SIGTERM, a command that ignores signals and forks": stopped("SIGTERM", "stubborn", AND_GO_ON[0]),
-  "SIGHUP, a command that ignores signals and forks": stopped("SIGHUP", "stubborn", AND_GO_ON[1]),
+for (
+  const [signal, kind, prompt] of [
+    ["SIGINT", "plain", []],
+    ["SIGTERM", "plain", ["And now?"]],
+    ["SIGHUP", "plain", []],
+    ["SIGINT", "stubborn", ["And now?"]],
+    ["SIGTERM", "stubborn", []],
+    ["SIGHUP", "stubborn", ["And now?"]],
+  ] as const
+) {
+  const name = `${signal} while a command runs ends the run, and all that the ${kind} command started`;
+  Deno.test(name, stopped(signal, kind, prompt));
+}
+
+Deno.test("so do the total timeout and a reader that goes away: --timeout is exit 124", async () => {
+  const word = mark();
+  await using place = new Place(reads(shellLine(stubborn(word))));
+  const called = await place.call([...NEW_RUN, "--allow", "shell", "--timeout", "3", "Go"]);
+  await assertStopped(place, called, { code: 124, state: "timed_out", word });
+  await assertGoesOn(place, []);
 });
 
-together("so do the total timeout and a reader that goes away", {
-  "--timeout is exit 124": async () => {
-    const word = mark();
-    await using place = new Place(reads(shellLine(stubborn(word))));
-    const called = await place.call([...NEW_RUN, "--allow", "shell", "--timeout", "3", "Go"]);
-    await assertStopped(place, called, { code: 124, state: "timed_out", word });
-    await assertGoesOn(place, []);
-  },
-  "a closed output is exit 141: the command that runs ends by itself, no other starts": async () => {
-    await using place = new Place(reads(shellLine("sleep 0.5; touch ended")));
-    const line = `{ "$@"; echo $? >code; } | sed '/tool.started.*shell/q' >/dev/null`;
-    const args = [...NEW_RUN, "--allow", "shell", "Go"];
-    const called = await place.call(args, { through: ["sh", "-c", line, "sh"] });
-    assert.equal(called.stderr, "");
-    assert.equal(Deno.readTextFileSync(`${place.sandbox.workspace}/code`), "141\n");
-    assert.deepEqual(statuses(place), ["ok", "ok", "not_run"]);
-    assert.ok(Deno.statSync(`${place.sandbox.workspace}/ended`).isFile);
-    assert.equal(place.server.requests.length, 1, "no further request is paid");
-    await assertSound(place);
-    await assertGoesOn(place, []);
-  },
+Deno.test("so do the total timeout and a reader that goes away: a closed output is exit 141: the command that runs ends by itself, no other starts", async () => {
+  await using place = new Place(reads(shellLine("sleep 0.5; touch ended")));
+  const line = `{ "$@"; echo $? >code; } | sed '/tool.started.*shell/q' >/dev/null`;
+  const args = [...NEW_RUN, "--allow", "shell", "Go"];
+  const called = await place.call(args, { through: ["sh", "-c", line, "sh"] });
+  assert.equal(called.stderr, "");
+  assert.equal(Deno.readTextFileSync(`${place.sandbox.workspace}/code`), "141\n");
+  assert.deepEqual(statuses(place), ["ok", "ok", "not_run"]);
+  assert.ok(Deno.statSync(`${place.sandbox.workspace}/ended`).isFile);
+  assert.equal(place.server.requests.length, 1, "no further request is paid");
+  await assertSound(place);
+  await assertGoesOn(place, []);
 });
 
 function endedAtOnce(first: keyof typeof EXIT_OF, second: keyof typeof EXIT_OF) {
@@ -134,7 +137,12 @@ function endedAtOnce(first: keyof typeof EXIT_OF, second: keyof typeof EXIT_OF) 
   };
 }
 
-together("a second signal ends the process at once: the files are sound, and no process is left", {
-  "SIGINT twice": endedAtOnce("SIGINT", "SIGINT"),
-  "SIGTERM behind SIGINT": endedAtOnce("SIGINT", "SIGTERM"),
-});
+Deno.test(
+  "a second signal ends the process at once: the files are sound, and no process is left: SIGINT twice",
+  endedAtOnce("SIGINT", "SIGINT"),
+);
+
+Deno.test(
+  "a second signal ends the process at once: the files are sound, and no process is left: SIGTERM behind SIGINT",
+  endedAtOnce("SIGINT", "SIGTERM"),
+);

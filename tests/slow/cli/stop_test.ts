@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { answer, message, reasoning, type Script, unfinished } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
 import { type Called, ending, events, type Started } from "../../support/reprise.ts";
-import { HELLO, KEY, Place, READS_A, together } from "../../cli/harness.ts";
+import { HELLO, KEY, Place, READS_A } from "../../cli/harness.ts";
 
 const EXIT_OF = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 type StopSignal = keyof typeof EXIT_OF;
@@ -108,55 +108,89 @@ function stoppedWhileToolsRun(signal: StopSignal, prompt: readonly string[]) {
   };
 }
 
-together("a signal ends a run as interrupted, with every call answered, and the next run goes on", {
-  "SIGINT in a stream": stoppedInStream("SIGINT", []),
-  "SIGTERM in a stream": stoppedInStream("SIGTERM", ["And now?"]),
-  "SIGHUP in a stream": stoppedInStream("SIGHUP", []),
-  "SIGINT behind calls that were not run": stoppedBehindCalls("SIGINT", ["And now?"]),
-  "SIGTERM behind calls that were not run": stoppedBehindCalls("SIGTERM", []),
-  "SIGHUP behind calls that were not run": stoppedBehindCalls("SIGHUP", ["And now?"]),
-  "SIGINT while tools run": stoppedWhileToolsRun("SIGINT", []),
-  "SIGTERM while tools run": stoppedWhileToolsRun("SIGTERM", ["And now?"]),
-  "SIGHUP while tools run": stoppedWhileToolsRun("SIGHUP", []),
-  "SIGINT while a retry is waited for": async () => {
-    await using place = new Place([
-      { kind: "http", status: 503, headers: { "retry-after": "50" }, body: "{}" },
-      HELLO,
-    ]);
-    const run = place.start(NEW);
-    await run.printed('"kind":"retry"');
-    run.process.kill("SIGINT");
-    assertStopped(await run.ended(), place, "SIGINT");
-    await assertGoesOn(place, []);
-  },
-  "a second signal ends the process at once, and the files are sound": async () => {
-    await using place = new Place([READS_A, STALLS_BEHIND_CALLS, HELLO]);
-    const run = place.start(NEW);
-    await run.printed('"type":"function_call"', 3);
-    run.process.kill("SIGSTOP");
-    run.process.kill("SIGINT");
-    run.process.kill("SIGTERM");
-    run.process.kill("SIGCONT");
-    const called = await run.ended();
-    assert.ok([130, 143].includes(called.code), `${called.code} ${called.stderr}`);
-    await assertGoesOn(place, []);
-  },
+Deno.test(
+  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGINT in a stream",
+  stoppedInStream("SIGINT", []),
+);
+
+Deno.test(
+  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGTERM in a stream",
+  stoppedInStream("SIGTERM", ["And now?"]),
+);
+
+Deno.test(
+  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGHUP in a stream",
+  stoppedInStream("SIGHUP", []),
+);
+
+Deno.test(
+  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGINT behind calls that were not run",
+  stoppedBehindCalls("SIGINT", ["And now?"]),
+);
+
+Deno.test(
+  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGTERM behind calls that were not run",
+  stoppedBehindCalls("SIGTERM", []),
+);
+
+Deno.test(
+  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGHUP behind calls that were not run",
+  stoppedBehindCalls("SIGHUP", ["And now?"]),
+);
+
+Deno.test(
+  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGINT while tools run",
+  stoppedWhileToolsRun("SIGINT", []),
+);
+
+Deno.test(
+  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGTERM while tools run",
+  stoppedWhileToolsRun("SIGTERM", ["And now?"]),
+);
+
+Deno.test(
+  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGHUP while tools run",
+  stoppedWhileToolsRun("SIGHUP", []),
+);
+
+Deno.test("a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGINT while a retry is waited for", async () => {
+  await using place = new Place([
+    { kind: "http", status: 503, headers: { "retry-after": "50" }, body: "{}" },
+    HELLO,
+  ]);
+  const run = place.start(NEW);
+  await run.printed('"kind":"retry"');
+  run.process.kill("SIGINT");
+  assertStopped(await run.ended(), place, "SIGINT");
+  await assertGoesOn(place, []);
 });
 
-together("a reader that goes away ends the work", {
-  "a closed stdout is exit 141, and no further request is sent": async () => {
-    await using place = new Place(() => READS_A);
-    assert.equal(await headOf(place, NEW), 141);
-    assert.ok(place.server.requests.length <= 1, `${place.server.requests.length} requests were sent`);
-    const checked = await place.call(["fsck", "s", "--json"]);
-    assert.equal(checked.code, 0, checked.stdout);
-    assertAnswered(place);
-  },
-  "a verb that prints more than its reader takes is exit 141, without a word": async () => {
-    await using place = new Place([answer([message("x".repeat(300_000))])]);
-    await place.session("s");
-    assert.equal(await headOf(place, ["show", "s", "--json"]), 141);
-  },
+Deno.test("a signal ends a run as interrupted, with every call answered, and the next run goes on: a second signal ends the process at once, and the files are sound", async () => {
+  await using place = new Place([READS_A, STALLS_BEHIND_CALLS, HELLO]);
+  const run = place.start(NEW);
+  await run.printed('"type":"function_call"', 3);
+  run.process.kill("SIGSTOP");
+  run.process.kill("SIGINT");
+  run.process.kill("SIGTERM");
+  run.process.kill("SIGCONT");
+  const called = await run.ended();
+  assert.ok([130, 143].includes(called.code), `${called.code} ${called.stderr}`);
+  await assertGoesOn(place, []);
+});
+
+Deno.test("a reader that goes away ends the work: a closed stdout is exit 141, and no further request is sent", async () => {
+  await using place = new Place(() => READS_A);
+  assert.equal(await headOf(place, NEW), 141);
+  assert.ok(place.server.requests.length <= 1, `${place.server.requests.length} requests were sent`);
+  const checked = await place.call(["fsck", "s", "--json"]);
+  assert.equal(checked.code, 0, checked.stdout);
+  assertAnswered(place);
+});
+
+Deno.test("a reader that goes away ends the work: a verb that prints more than its reader takes is exit 141, without a word", async () => {
+  await using place = new Place([answer([message("x".repeat(300_000))])]);
+  await place.session("s");
+  assert.equal(await headOf(place, ["show", "s", "--json"]), 141);
 });
 
 /** The exit code of a call whose stdout is closed after its first bytes; nothing may come on stderr. */
@@ -180,60 +214,55 @@ function delays(count: number, mostMs: number): number[] {
   return Array.from({ length: count }, () => (state = (state * 48_271) % 2_147_483_647) % mostMs);
 }
 
-Deno.test({
-  name: "a run killed at any of twenty points leaves sound files, and the next run closes it and completes",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: async () => {
-    await using place = new Place(slowly);
-    makeSlow(place, 4);
-    const lines = ["turn.saved", "tool.started"].flatMap((type) =>
-      [1, 2, 3, 4, 5].map((times) => ({ type, times }))
-    );
-    const points = [
-      ...lines.map((line, index) => ({ id: `line-${index}`, line, delay: 0 })),
-      ...delays(10, 400).map((delay, index) => ({ id: `time-${index}`, line: undefined, delay })),
-    ];
-    await inFours(points, async ({ id, line, delay }) => {
-      const run = place.start(["run", "--json", "--new", "-s", id, "Look around"]);
-      if (line === undefined) {
-        await run.printed("turn.saved");
-        await new Promise((resolve) => setTimeout(resolve, delay));
-      } else await run.printed(`"type":"${line.type}"`, line.times);
-      kill(run);
-      await run.ended();
-    });
-    const killed = await place.call(["fsck", "--all", "--json"]);
-    assert.equal(killed.code, 0, killed.stdout);
-    const states = points.map(({ id }) => stateOf(place, id));
-    assert.ok(states.filter((state) => state === "open").length >= 10, `killed in a run: ${states}`);
-    let orphaned = 0;
+Deno.test("a run killed at any of twenty points leaves sound files, and the next run closes it and completes", async () => {
+  await using place = new Place(slowly);
+  makeSlow(place, 4);
+  const lines = ["turn.saved", "tool.started"].flatMap((type) =>
+    [1, 2, 3, 4, 5].map((times) => ({ type, times }))
+  );
+  const points = [
+    ...lines.map((line, index) => ({ id: `line-${index}`, line, delay: 0 })),
+    ...delays(10, 400).map((delay, index) => ({ id: `time-${index}`, line: undefined, delay })),
+  ];
+  await inFours(points, async ({ id, line, delay }) => {
+    const run = place.start(["run", "--json", "--new", "-s", id, "Look around"]);
+    if (line === undefined) {
+      await run.printed("turn.saved");
+      await new Promise((resolve) => setTimeout(resolve, delay));
+    } else await run.printed(`"type":"${line.type}"`, line.times);
+    kill(run);
+    await run.ended();
+  });
+  const killed = await place.call(["fsck", "--all", "--json"]);
+  assert.equal(killed.code, 0, killed.stdout);
+  const states = points.map(({ id }) => stateOf(place, id));
+  assert.ok(states.filter((state) => state === "open").length >= 10, `killed in a run: ${states}`);
+  let orphaned = 0;
 
-    await inFours(points, async ({ id }) => {
-      const index = points.findIndex((point) => point.id === id);
-      const open = states[index] === "open";
-      const prompt = index % 2 === 0 && open ? [] : ["And now?"];
-      const next = await place.call(["run", "--json", "-s", id, ...prompt]);
-      assert.equal(next.code, 0, `${id}: ${next.stdout}${next.stderr}`);
-      const closed = events(next).filter((event) => event.type === "notice" && event.kind === "run_closed");
-      assert.equal(closed.length, open ? 1 : 0, id);
-      if (next.stdout.includes('"kind":"orphan_repaired"')) orphaned++;
-      assertAnswered(place, id);
-      // deno-lint-ignore no-explicit-any
-      const ends = place.sandbox.turns(id).flatMap((turn): any[] => turn.events)
-        .filter(({ type }) => type === "run_ended").map(({ state }) => state);
-      assert.deepEqual(ends, [open ? "interrupted" : "completed", "completed"], id);
-    });
-    assert.ok(orphaned >= 3, `killed while calls were open: ${orphaned}`);
-    const after = await place.call(["fsck", "--all", "--json"]);
-    assert.equal(after.code, 0, after.stdout);
-    assert.deepEqual(
-      JSON.parse(after.stdout).sessions.flatMap((session: { findings: unknown[] }) => session.findings),
-      [],
-    );
-    assert.deepEqual(place.server.refusals, []);
-    assert.ok(!after.stdout.includes(KEY));
-  },
+  await inFours(points, async ({ id }) => {
+    const index = points.findIndex((point) => point.id === id);
+    const open = states[index] === "open";
+    const prompt = index % 2 === 0 && open ? [] : ["And now?"];
+    const next = await place.call(["run", "--json", "-s", id, ...prompt]);
+    assert.equal(next.code, 0, `${id}: ${next.stdout}${next.stderr}`);
+    const closed = events(next).filter((event) => event.type === "notice" && event.kind === "run_closed");
+    assert.equal(closed.length, open ? 1 : 0, id);
+    if (next.stdout.includes('"kind":"orphan_repaired"')) orphaned++;
+    assertAnswered(place, id);
+    // deno-lint-ignore no-explicit-any
+    const ends = place.sandbox.turns(id).flatMap((turn): any[] => turn.events)
+      .filter(({ type }) => type === "run_ended").map(({ state }) => state);
+    assert.deepEqual(ends, [open ? "interrupted" : "completed", "completed"], id);
+  });
+  assert.ok(orphaned >= 3, `killed while calls were open: ${orphaned}`);
+  const after = await place.call(["fsck", "--all", "--json"]);
+  assert.equal(after.code, 0, after.stdout);
+  assert.deepEqual(
+    JSON.parse(after.stdout).sessions.flatMap((session: { findings: unknown[] }) => session.findings),
+    [],
+  );
+  assert.deepEqual(place.server.refusals, []);
+  assert.ok(!after.stdout.includes(KEY));
 });
 
 /** A run that was quicker than its kill is one more point: the one behind its end. */

@@ -6,7 +6,7 @@ import { functionCall } from "../../support/responses_server/script.ts";
 import { httpError } from "../../support/responses_server/faults.ts";
 import type { Called } from "../../support/reprise.ts";
 import { shellLine } from "../../cli/changes.ts";
-import { Place, together } from "../../cli/harness.ts";
+import { Place } from "../../cli/harness.ts";
 
 /** Found wherever a field is shown. */
 const MARK = "field";
@@ -63,16 +63,8 @@ async function evilSession(): Promise<Place> {
   return place;
 }
 
-/** One case for each way to look at that session. */
-function looks(...calls: readonly (readonly string[])[]) {
-  return Object.fromEntries(calls.map((args) => [args.join(" "), async () => {
-    await using place = await evilSession();
-    await assertShown(place, args);
-  }]));
-}
-
-together("what a session holds is shown on a terminal, and steers it in no verb", {
-  ...looks(
+for (
+  const args of [
     ["ls"],
     ["ls", "--json"],
     ["ls", "--tree"],
@@ -90,60 +82,69 @@ together("what a session holds is shown on a terminal, and steers it in no verb"
     ["run", "-s", "s", "--verbose", EVIL],
     ["run", "-s", "s", "--json", EVIL],
     ["run", "-s", "s", "--dry-run", EVIL],
-  ),
-  "a turn file as bytes is unaltered in a pipe": async () => {
+  ]
+) {
+  Deno.test(`what a session holds is shown on a terminal, and steers it in no verb: ${args.join(" ")}`, async () => {
     await using place = await evilSession();
-    for (const args of [["show", "s", "--raw", "1"], ["input", "s"], ["export", "s"]]) {
-      const { stdout } = await place.call(args);
-      assert.ok(stdout.includes("\u009b31m\u202etxt.exe\u200b"), stdout);
-    }
-    const raw = await place.call(["show", "s", "--raw", "1"]);
-    assert.equal(raw.stdout, Deno.readTextFileSync(place.turnPath("s", 1)));
-  },
-  "JSON on a terminal is still JSON, with the same values": async () => {
-    await using place = await evilSession();
-    const { stdout } = await screenOf(place, ["ls", "--json"]);
-    assert.equal(JSON.parse(stdout).sessions[0].model, EVIL);
-  },
-  "an imported session, with its pins": async () => {
-    await using place = await evilSession();
-    const file = `${place.sandbox.directory}/export.jsonl`;
-    await place.call(["export", "s", file]);
-    await using other = new Place(EVIL_MODEL);
-    await other.call(["import", file]);
-    for (const args of [["ls"], ["show", "s"], ["doctor", "--model", EVIL]]) await assertShown(other, args);
-    await assertShown(other, ["run", "-s", "s", "Go on"]);
-  },
+    await assertShown(place, args);
+  });
+}
+
+Deno.test("what a session holds is shown on a terminal, and steers it in no verb: a turn file as bytes is unaltered in a pipe", async () => {
+  await using place = await evilSession();
+  for (const args of [["show", "s", "--raw", "1"], ["input", "s"], ["export", "s"]]) {
+    const { stdout } = await place.call(args);
+    assert.ok(stdout.includes("\u009b31m\u202etxt.exe\u200b"), stdout);
+  }
+  const raw = await place.call(["show", "s", "--raw", "1"]);
+  assert.equal(raw.stdout, Deno.readTextFileSync(place.turnPath("s", 1)));
 });
 
-together("what a server answers is shown on a terminal, and steers it in no way", {
-  "the answer, as it streams, with colour": async () => {
-    await using place = new Place(EVIL_MODEL);
-    const { stdout } = await screenOf(place, ["run", "-m", EVIL, EVIL], { NO_COLOR: "" });
-    assert.ok(stdout.includes("\x1b[2m"), "our own styles are there");
-    // deno-lint-ignore no-control-regex
-    const unstyled = stdout.replaceAll(/\x1b\[(?:0|2|31)m/g, "");
-    assert.ok(unstyled.includes(MARK));
-    assert.doesNotMatch(unstyled, OBEYED);
-  },
-  "the message of an error": async () => {
-    await using place = new Place(() => httpError(400, { message: EVIL, code: EVIL }));
-    await assertShown(place, ["run", "Go"]);
-    await assertShown(place, ["run", "--json", "Go"]);
-    await assertShown(place, ["doctor", "--live"]);
-  },
-  "the message of a stream that failed": async () => {
-    const end = { kind: "failed", error: { code: "server_error", message: EVIL } } as const;
-    await using place = new Place(() => answer([message("Half.")], { end }));
-    await assertShown(place, ["run", "Go"]);
-  },
-  "a question about a call": async () => {
-    await using place = new Place(({ input }) =>
-      input.at(-1)?.type === "message" ? answer([shellLine(`echo ${EVIL}`)]) : answer([message("Done.")])
-    );
-    // Nothing is typed: the question stays there until the time is over.
-    await assertShown(place, ["run", "--ask", "--timeout", "3", "Go"]);
-  },
+Deno.test("what a session holds is shown on a terminal, and steers it in no verb: JSON on a terminal is still JSON, with the same values", async () => {
+  await using place = await evilSession();
+  const { stdout } = await screenOf(place, ["ls", "--json"]);
+  assert.equal(JSON.parse(stdout).sessions[0].model, EVIL);
+});
+
+Deno.test("what a session holds is shown on a terminal, and steers it in no verb: an imported session, with its pins", async () => {
+  await using place = await evilSession();
+  const file = `${place.sandbox.directory}/export.jsonl`;
+  await place.call(["export", "s", file]);
+  await using other = new Place(EVIL_MODEL);
+  await other.call(["import", file]);
+  for (const args of [["ls"], ["show", "s"], ["doctor", "--model", EVIL]]) await assertShown(other, args);
+  await assertShown(other, ["run", "-s", "s", "Go on"]);
+});
+
+Deno.test("what a server answers is shown on a terminal, and steers it in no way: the answer, as it streams, with colour", async () => {
+  await using place = new Place(EVIL_MODEL);
+  const { stdout } = await screenOf(place, ["run", "-m", EVIL, EVIL], { NO_COLOR: "" });
+  assert.ok(stdout.includes("\x1b[2m"), "our own styles are there");
+  // deno-lint-ignore no-control-regex
+  const unstyled = stdout.replaceAll(/\x1b\[(?:0|2|31)m/g, "");
+  assert.ok(unstyled.includes(MARK));
+  assert.doesNotMatch(unstyled, OBEYED);
+});
+
+Deno.test("what a server answers is shown on a terminal, and steers it in no way: the message of an error", async () => {
+  await using place = new Place(() => httpError(400, { message: EVIL, code: EVIL }));
+  await assertShown(place, ["run", "Go"]);
+  await assertShown(place, ["run", "--json", "Go"]);
+  await assertShown(place, ["doctor", "--live"]);
+});
+
+Deno.test("what a server answers is shown on a terminal, and steers it in no way: the message of a stream that failed", async () => {
+  const end = { kind: "failed", error: { code: "server_error", message: EVIL } } as const;
+  await using place = new Place(() => answer([message("Half.")], { end }));
+  await assertShown(place, ["run", "Go"]);
+});
+
+Deno.test("what a server answers is shown on a terminal, and steers it in no way: a question about a call", async () => {
+  await using place = new Place(({ input }) =>
+    input.at(-1)?.type === "message" ? answer([shellLine(`echo ${EVIL}`)]) : answer([message("Done.")])
+  );
+  // Nothing is typed: the question stays there until the time is over.
+  await assertShown(place, ["run", "--ask", "--timeout", "3", "Go"]);
 });
 
 /** A fixture whose header and answers hold evil. */
@@ -154,91 +155,91 @@ function evilFixture(place: Place, name = "fixture"): string {
   }], { models: [EVIL], note: EVIL });
 }
 
-/** One case for each way to look at that fixture. */
-function fixtureLooks(...calls: readonly (readonly string[])[]) {
-  return Object.fromEntries(calls.map((args) => [args.join(" "), async () => {
-    await using place = new Place(EVIL_MODEL);
-    const fixture = evilFixture(place);
-    await assertShown(place, args.map((word) => word === "DIR" ? fixture : word));
-  }]));
-}
-
-together("what a fixture holds is shown on a terminal, and steers it in no verb", {
-  ...fixtureLooks(
+for (
+  const args of [
     ["fixture", "ls", "DIR"],
     ["fixture", "ls", "DIR", "--json"],
     ["fixture", "show", "DIR"],
     ["fixture", "show", "DIR", "--json"],
     ["run", "--fixture", "DIR", "Go"],
-  ),
-  "a fixture's own name": async () => {
+  ]
+) {
+  Deno.test(`what a fixture holds is shown on a terminal, and steers it in no verb: ${args.join(" ")}`, async () => {
     await using place = new Place(EVIL_MODEL);
-    const fixture = evilFixture(place, EVIL_NAME);
-    for (const verb of ["ls", "show", "lint", "seal", "redact"]) {
-      await assertShown(place, ["fixture", verb, fixture]);
-    }
-    await assertShown(place, ["test", fixture]);
-    await assertShown(place, ["test", fixture, "--reporter", "json"]);
-    await assertShown(place, ["fixture", "diff", fixture, fixture]);
-  },
-  "the events and notes of serve": async () => {
-    await using place = new Place(EVIL_MODEL);
-    const fixture = evilFixture(place, EVIL_NAME);
-    for (const events of [[], ["--events", "/dev/stderr"], ["--events", "/dev/tty"], ["--json"]]) {
-      const ask = "curl -s -d '{}' $OPENAI_BASE_URL/responses >/dev/null";
-      await assertShown(place, ["serve", fixture, "--match", "exact", ...events, "--", "sh", "-c", ask]);
-    }
-  },
+    const fixture = evilFixture(place);
+    await assertShown(place, args.map((word) => word === "DIR" ? fixture : word));
+  });
+}
+
+Deno.test("what a fixture holds is shown on a terminal, and steers it in no verb: a fixture's own name", async () => {
+  await using place = new Place(EVIL_MODEL);
+  const fixture = evilFixture(place, EVIL_NAME);
+  for (const verb of ["ls", "show", "lint", "seal", "redact"]) {
+    await assertShown(place, ["fixture", verb, fixture]);
+  }
+  await assertShown(place, ["test", fixture]);
+  await assertShown(place, ["test", fixture, "--reporter", "json"]);
+  await assertShown(place, ["fixture", "diff", fixture, fixture]);
 });
 
-together("names of files and words of the call are shown on a terminal, and steer it in no message", {
-  "a file in a session's directory, for fsck and gc": async () => {
-    await using place = await evilSession();
-    Deno.writeTextFileSync(`${place.path("s")}/turns/${EVIL_NAME}`, "x");
-    await assertShown(place, ["fsck", "s"]);
-    Deno.removeSync(`${place.path("s")}/turns/${EVIL_NAME}`);
-    for (const name of ["blobs", "quarantine"]) {
-      Deno.mkdirSync(`${place.path("s")}/${name}`, { mode: 0o700, recursive: true });
-    }
-    Deno.symlinkSync("/dev/null", `${place.path("s")}/quarantine/${EVIL_NAME}`);
-    for (const json of [[], ["--json"]]) await assertShown(place, ["gc", ...json]);
-  },
-  "the home, in what gc and ls say of it": async () => {
-    await using place = new Place(EVIL_MODEL);
-    const home = `${place.sandbox.directory}/${EVIL_NAME}`;
-    await assertShown(place, ["ls", "--home", home]);
-    Deno.writeTextFileSync(home, "no directory");
-    for (const verb of ["ls", "gc"]) await assertShown(place, [verb, "--home", home]);
-  },
-  "the words of a wrong call, and a hint": async () => {
-    await using place = new Place(EVIL_MODEL);
-    for (const args of [[EVIL], ["help", EVIL]]) await assertShown(place, args);
-    for (
-      const args of [
-        ["show", EVIL],
-        ["ls", "--since", EVIL],
-        ["ls", "--limit", EVIL],
-        ["import", EVIL_NAME],
-        ["run", "-p", EVIL, "Go"],
-        ["run", "--allow", EVIL, "Go"],
-        ["run", "--fixture", EVIL, "Go"],
-        ["run", "--base-url", EVIL, "Go"],
-        ["serve", EVIL],
-        ["record", "--upstream", "http://127.0.0.1:1", "--out", "x", "--", EVIL],
-        ["fixture", "lint", EVIL],
-        ["ls", "--debug", "--since", EVIL],
-      ]
-    ) {
-      await assertShown(place, args);
-      const end = args.includes("--") ? args.indexOf("--") : args.length;
-      await assertShown(place, args.toSpliced(end, 0, "--json"));
-    }
-  },
-  "the name of a setting in the configuration": async () => {
-    await using place = new Place(EVIL_MODEL);
-    const directory = `${place.sandbox.directory}/.config/reprise`;
-    Deno.mkdirSync(directory, { recursive: true });
-    Deno.writeTextFileSync(`${directory}/config.json`, JSON.stringify({ [EVIL]: EVIL }));
-    await assertShown(place, ["ls"]);
-  },
+Deno.test("what a fixture holds is shown on a terminal, and steers it in no verb: the events and notes of serve", async () => {
+  await using place = new Place(EVIL_MODEL);
+  const fixture = evilFixture(place, EVIL_NAME);
+  for (const events of [[], ["--events", "/dev/stderr"], ["--events", "/dev/tty"], ["--json"]]) {
+    const ask = "curl -s -d '{}' $OPENAI_BASE_URL/responses >/dev/null";
+    await assertShown(place, ["serve", fixture, "--match", "exact", ...events, "--", "sh", "-c", ask]);
+  }
+});
+
+Deno.test("names of files and words of the call are shown on a terminal, and steer it in no message: a file in a session's directory, for fsck and gc", async () => {
+  await using place = await evilSession();
+  Deno.writeTextFileSync(`${place.path("s")}/turns/${EVIL_NAME}`, "x");
+  await assertShown(place, ["fsck", "s"]);
+  Deno.removeSync(`${place.path("s")}/turns/${EVIL_NAME}`);
+  for (const name of ["blobs", "quarantine"]) {
+    Deno.mkdirSync(`${place.path("s")}/${name}`, { mode: 0o700, recursive: true });
+  }
+  Deno.symlinkSync("/dev/null", `${place.path("s")}/quarantine/${EVIL_NAME}`);
+  for (const json of [[], ["--json"]]) await assertShown(place, ["gc", ...json]);
+});
+
+Deno.test("names of files and words of the call are shown on a terminal, and steer it in no message: the home, in what gc and ls say of it", async () => {
+  await using place = new Place(EVIL_MODEL);
+  const home = `${place.sandbox.directory}/${EVIL_NAME}`;
+  await assertShown(place, ["ls", "--home", home]);
+  Deno.writeTextFileSync(home, "no directory");
+  for (const verb of ["ls", "gc"]) await assertShown(place, [verb, "--home", home]);
+});
+
+Deno.test("names of files and words of the call are shown on a terminal, and steer it in no message: the words of a wrong call, and a hint", async () => {
+  await using place = new Place(EVIL_MODEL);
+  for (const args of [[EVIL], ["help", EVIL]]) await assertShown(place, args);
+  for (
+    const args of [
+      ["show", EVIL],
+      ["ls", "--since", EVIL],
+      ["ls", "--limit", EVIL],
+      ["import", EVIL_NAME],
+      ["run", "-p", EVIL, "Go"],
+      ["run", "--allow", EVIL, "Go"],
+      ["run", "--fixture", EVIL, "Go"],
+      ["run", "--base-url", EVIL, "Go"],
+      ["serve", EVIL],
+      ["record", "--upstream", "http://127.0.0.1:1", "--out", "x", "--", EVIL],
+      ["fixture", "lint", EVIL],
+      ["ls", "--debug", "--since", EVIL],
+    ]
+  ) {
+    await assertShown(place, args);
+    const end = args.includes("--") ? args.indexOf("--") : args.length;
+    await assertShown(place, args.toSpliced(end, 0, "--json"));
+  }
+});
+
+Deno.test("names of files and words of the call are shown on a terminal, and steer it in no message: the name of a setting in the configuration", async () => {
+  await using place = new Place(EVIL_MODEL);
+  const directory = `${place.sandbox.directory}/.config/reprise`;
+  Deno.mkdirSync(directory, { recursive: true });
+  Deno.writeTextFileSync(`${directory}/config.json`, JSON.stringify({ [EVIL]: EVIL }));
+  await assertShown(place, ["ls"]);
 });

@@ -6,7 +6,8 @@ import { isGroupAlive } from "../../../src/tools/shell/process_group.ts";
 import { events, Sandbox } from "../../support/reprise.ts";
 import { answer } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
-import { assertError, HELLO, Place, READS_A, together } from "../../cli/harness.ts";
+import { assertError, HELLO, Place, READS_A } from "../../cli/harness.ts";
+import { textsBelow } from "../../support/files.ts";
 
 const SESSIONS = new URL("../../sessions/", import.meta.url).pathname;
 const WHOLE = `${SESSIONS}read`;
@@ -122,267 +123,251 @@ const DIVERGENCES: Readonly<Record<string, readonly [(directory: string) => void
   ],
 };
 
-together("a session that leaves its record fails, and what differs is said in a line", {
-  "each divergence is told, in the order of the folders, and none hides another": async () => {
-    await using sandbox = new Sandbox();
-    const names = Object.keys(DIVERGENCES);
-    for (const [index, name] of names.entries()) {
-      edited(sandbox, `${String.fromCharCode(97 + index)}`, DIVERGENCES[name]?.[0] ?? (() => {}));
-    }
-    const called = await sandbox.call(["test", "--json", "--jobs", "3", "tests/"]);
-    assert.equal(called.code, 7, called.stdout + called.stderr);
-    const lines: Line[] = events(called);
-    assert.deepEqual(lines[0], { type: "test.started", tests: names.length });
-    assert.deepEqual(lines.at(-1), { type: "test.ended", passed: 0, failed: names.length, skipped: [] });
-    for (const [index, name] of names.entries()) {
-      const line = lines[index + 1];
-      assert.equal(line.dir, `tests/${String.fromCharCode(97 + index)}`);
-      assert.match(JSON.stringify(line.divergences), DIVERGENCES[name]?.[1] ?? /never/, name);
-    }
-  },
-
-  "a folder that cannot be read is a failure of its own, exit 2; the others are still played": async () => {
-    await using sandbox = new Sandbox();
-    const broken = edited(sandbox, "a", () => {});
-    Deno.writeTextFileSync(`${broken}/1/tools.json`, "{}");
-    edited(sandbox, "b", replaceIn("session.json", '"fixture": "1"', '"fixture": "../a/1"'));
-    edited(sandbox, "c", () => {});
-    const called = await sandbox.call(["test", "tests"]);
-    assert.equal(called.code, 2, called.stdout);
-    assert.match(called.stdout, /^not ok 1 - tests\/a: [^]*tools\.json[^]*fixture seal/m);
-    assert.match(called.stdout, /^not ok 2 - tests\/b[^]*leads out of the folder/m);
-    assert.match(called.stdout, /^ok 3 - tests\/c/m);
-    const none = await sandbox.call(["test", "--json", "tests/a/1"]);
-    assertError(none, { code: "usage", exit: 2, says: /no session\.json/ });
-  },
+Deno.test("a session that leaves its record fails, and what differs is said in a line: each divergence is told, in the order of the folders, and none hides another", async () => {
+  await using sandbox = new Sandbox();
+  const names = Object.keys(DIVERGENCES);
+  for (const [index, name] of names.entries()) {
+    edited(sandbox, `${String.fromCharCode(97 + index)}`, DIVERGENCES[name]?.[0] ?? (() => {}));
+  }
+  const called = await sandbox.call(["test", "--json", "--jobs", "3", "tests/"]);
+  assert.equal(called.code, 7, called.stdout + called.stderr);
+  const lines: Line[] = events(called);
+  assert.deepEqual(lines[0], { type: "test.started", tests: names.length });
+  assert.deepEqual(lines.at(-1), { type: "test.ended", passed: 0, failed: names.length, skipped: [] });
+  for (const [index, name] of names.entries()) {
+    const line = lines[index + 1];
+    assert.equal(line.dir, `tests/${String.fromCharCode(97 + index)}`);
+    assert.match(JSON.stringify(line.divergences), DIVERGENCES[name]?.[1] ?? /never/, name);
+  }
 });
 
-together("a session test is the same anywhere", {
-  "in another directory, home, time zone and locale": async () => {
-    await using sandbox = new Sandbox();
-    copyBelow(WHOLE, `${sandbox.workspace}/deep/er/kept`);
-    copyBelow(`${SESSIONS}calls`, `${sandbox.workspace}/deep/er/run`);
-    const env = {
-      ...{ TZ: "Pacific/Chatham", LC_ALL: "tr_TR.UTF-8", LANG: "tr_TR.UTF-8", HOME: "/" },
-      ...{ OPENAI_API_KEY: "x", REPRISE_REASONING_REPLAY: "0" },
-    };
-    const called = await sandbox.call(["test", "deep"], { env });
-    assert.equal(called.code, 0, called.stdout + called.stderr);
-    assert.match(
-      called.stdout,
-      /^TAP version 14\n1\.\.2\nok 1 - deep\/er\/kept: .*\nok 2 - deep\/er\/run: .*\n$/,
-    );
-    assert.equal(called.stderr.trim(), "2 passed, 0 failed");
-  },
-
-  "what run --record has written passes as it is": async () => {
-    await using place = new Place(({ input }) => input.at(-1)?.type === "message" ? READS_A : HELLO);
-    const folder = `${place.sandbox.directory}/kept`;
-    const live = await place.call(["run", "--json", "--new", "-s", "one", "--record", folder, "Look"]);
-    assert.equal(live.code, 0, live.stdout + live.stderr);
-    const called = await place.sandbox.call(["test", "--reporter", "json", folder]);
-    assert.equal(called.code, 0, called.stdout + called.stderr);
-    assert.deepEqual(unsealed(denoFiles, folder), { added: [], changed: [], removed: [] });
-    assert.ok(Deno.readTextFileSync(`${folder}/expect/one/turns/000003.json`).includes("alpha"));
-  },
+Deno.test("a session that leaves its record fails, and what differs is said in a line: a folder that cannot be read is a failure of its own, exit 2; the others are still played", async () => {
+  await using sandbox = new Sandbox();
+  const broken = edited(sandbox, "a", () => {});
+  Deno.writeTextFileSync(`${broken}/1/tools.json`, "{}");
+  edited(sandbox, "b", replaceIn("session.json", '"fixture": "1"', '"fixture": "../a/1"'));
+  edited(sandbox, "c", () => {});
+  const called = await sandbox.call(["test", "tests"]);
+  assert.equal(called.code, 2, called.stdout);
+  assert.match(called.stdout, /^not ok 1 - tests\/a: [^]*tools\.json[^]*fixture seal/m);
+  assert.match(called.stdout, /^not ok 2 - tests\/b[^]*leads out of the folder/m);
+  assert.match(called.stdout, /^ok 3 - tests\/c/m);
+  const none = await sandbox.call(["test", "--json", "tests/a/1"]);
+  assertError(none, { code: "usage", exit: 2, says: /no session\.json/ });
 });
 
-together("--update makes the folder what the session is, and never touches what it promises", {
-  "a request and a turn are rewritten and named; then the test passes": async () => {
-    await using sandbox = new Sandbox();
-    const directory = edited(sandbox, "a", (path) => {
-      otherWords(path);
-      replaceIn(TURN, "alpha", "alphabet")(path);
-    });
-    const called = await sandbox.call(["test", "--update", "tests"]);
-    assert.equal(called.code, 0, called.stdout + called.stderr);
-    const told = called.stderr.split("\n").filter((line) => line.startsWith("updated")).sort();
-    assert.deepEqual(told, [`updated tests/a/${ASKED}`, `updated tests/a/${TURN}`]);
-    const read = (name: string) => [WHOLE, directory].map((path) => Deno.readTextFileSync(`${path}/${name}`));
-    const [was, is] = read(TURN);
-    assert.equal(is, was);
-    const [asked, asks] = read(ASKED).map((text) => JSON.parse(text));
-    assert.deepEqual(asks, asked);
-    const again = await sandbox.call(["test", "tests"]);
-    assert.equal(again.code, 0, again.stdout + again.stderr);
-  },
-
-  "what goes is named as such, and files of the user stay": async () => {
-    await using sandbox = new Sandbox();
-    const directory = edited(sandbox, "a", (path) => {
-      copyBelow(`${path}/expect/s`, `${path}/expect/old`);
-      Deno.writeTextFileSync(`${path}/expect/NOTES.md`, "mine");
-    });
-    const called = await sandbox.call(["test", "--update", "tests"]);
-    assert.equal(called.code, 0, called.stdout + called.stderr);
-    const told = called.stderr.split("\n").filter((line) => /^(?:updated|removed) /.test(line));
-    const gone = filesBelow(`${directory}/expect/s`).map((name) => `removed tests/a/expect/old/${name}`);
-    assert.deepEqual(told, gone);
-    assert.equal(Deno.readTextFileSync(`${directory}/expect/NOTES.md`), "mine");
-  },
-
-  "commands tell paths as if the scratch directory were the root; what changes from play to play never passes":
-    async () => {
-      await using sandbox = new Sandbox();
-      const steady = `${sandbox.directory}/kept/steady`;
-      const unsteady = `${sandbox.directory}/kept/unsteady`;
-      await playsCommand(steady, "pwd; echo $HOME");
-      await playsCommand(unsteady, "mktemp -u; true");
-      const updated = await sandbox.call(["test", "--json", "--update", steady, unsteady]);
-      assert.equal(updated.code, 7, updated.stdout);
-      const [, first, second]: Line[] = events(updated);
-      assert.deepEqual([first.passed, first.divergences], [true, []]);
-      const turn = Deno.readTextFileSync(`${steady}/expect/one/turns/000004.json`);
-      assert.ok(turn.includes("; 17 bytes of output follow]\\n/workspace\\n/user\\n"), turn);
-      assert.ok(second.updated.length > 0);
-      const [request] = second.divergences;
-      assert.equal(request.where, "step 1, request 2, played once more");
-      assert.match(request.expected + request.received, /\/tmp\/[^]*\/tmp\//);
-      const temporary = `${sandbox.directory}/elsewhere`;
-      Deno.mkdirSync(temporary);
-      const again = await sandbox.call(["test", steady], { env: { TMPDIR: temporary } });
-      assert.equal(again.code, 0, again.stdout + again.stderr);
-    },
-
-  "files and folders of workspace/ were last changed when the session began, in each play": async () => {
-    await using sandbox = new Sandbox();
-    const directory = `${sandbox.directory}/kept`;
-    await playsCommand(directory, "for at in . deep deep/file; do date -r $at +%s; done");
-    const called = await sandbox.call(["test", "--json", "--update", directory]);
-    assert.equal(called.code, 0, called.stdout);
-    const { created } = JSON.parse(Deno.readTextFileSync(`${directory}/fixture.json`));
-    const second = Math.floor(Date.parse(created) / 1000);
-    const turn = Deno.readTextFileSync(`${directory}/expect/one/turns/000004.json`);
-    assert.ok(turn.includes(`follow]\\n${`${second}\\n`.repeat(3)}`), turn);
-  },
-
-  "a link is refused by test, --update and seal alike, and nothing is written": async () => {
-    await using sandbox = new Sandbox();
-    const directory = `${sandbox.directory}/kept`;
-    await playsCommand(directory, "pwd");
-    Deno.symlinkSync("file", `${directory}/workspace/deep/link`);
-    const before = contents(directory);
-    for (const args of [["test"], ["test", "--update"], ["fixture", "seal"]]) {
-      const called = await sandbox.call([...args, directory]);
-      assert.equal(called.code, 2, args.join(" ") + called.stdout + called.stderr);
-      assert.match(called.stdout + called.stderr, /workspace\/deep\/link": it is a link[^]*hint: Put a copy/);
-    }
-    assert.deepEqual(contents(directory), before);
-    // In a place that no play looks into, it is found before the first file is rewritten.
-    Deno.renameSync(`${directory}/workspace/deep/link`, `${directory}/link`);
-    const called = await sandbox.call(["test", "--update", directory]);
-    assert.equal(called.code, 2, called.stdout);
-    assert.match(called.stdout, /kept\/link": it is a link/);
-    assert.deepEqual(contents(directory), before);
-  },
-
-  "a session that ends otherwise stays a failure, and nothing is rewritten": async () => {
-    await using sandbox = new Sandbox();
-    const directory = edited(sandbox, "a", (path) => {
-      replaceIn("session.json", '"exit": 0', '"exit": 6')(path);
-      Deno.removeSync(`${path}/expect`, { recursive: true });
-    });
-    const called = await sandbox.call(["test", "--update", "tests"]);
-    assert.equal(called.code, 7, called.stdout);
-    assert.throws(() => Deno.statSync(`${directory}/expect`), Deno.errors.NotFound);
-  },
+Deno.test("a session test is the same anywhere: in another directory, home, time zone and locale", async () => {
+  await using sandbox = new Sandbox();
+  copyBelow(WHOLE, `${sandbox.workspace}/deep/er/kept`);
+  copyBelow(`${SESSIONS}calls`, `${sandbox.workspace}/deep/er/run`);
+  const env = {
+    ...{ TZ: "Pacific/Chatham", LC_ALL: "tr_TR.UTF-8", LANG: "tr_TR.UTF-8", HOME: "/" },
+    ...{ OPENAI_API_KEY: "x", REPRISE_REASONING_REPLAY: "0" },
+  };
+  const called = await sandbox.call(["test", "deep"], { env });
+  assert.equal(called.code, 0, called.stdout + called.stderr);
+  assert.match(
+    called.stdout,
+    /^TAP version 14\n1\.\.2\nok 1 - deep\/er\/kept: .*\nok 2 - deep\/er\/run: .*\n$/,
+  );
+  assert.equal(called.stderr.trim(), "2 passed, 0 failed");
 });
 
-together("a test run can be ended early", {
-  "--bail ends with the first failure in order, and names what was not played": async () => {
-    await using sandbox = new Sandbox();
-    for (const name of ["a", "b", "c", "d"]) {
-      edited(sandbox, name, name === "b" ? replaceIn("session.json", '"exit": 0', '"exit": 6') : () => {});
-    }
-    const called = await sandbox.call(["test", "--json", "--bail", "tests"]);
-    assert.equal(called.code, 7, called.stdout);
-    const lines: Line[] = events(called);
-    assert.deepEqual(lines.map(({ dir }) => dir), [undefined, "tests/a", "tests/b", undefined]);
-    assert.deepEqual(lines.at(-1).skipped, ["tests/c", "tests/d"]);
-  },
+Deno.test("a session test is the same anywhere: what run --record has written passes as it is", async () => {
+  await using place = new Place(({ input }) => input.at(-1)?.type === "message" ? READS_A : HELLO);
+  const folder = `${place.sandbox.directory}/kept`;
+  const live = await place.call(["run", "--json", "--new", "-s", "one", "--record", folder, "Look"]);
+  assert.equal(live.code, 0, live.stdout + live.stderr);
+  const called = await place.sandbox.call(["test", "--reporter", "json", folder]);
+  assert.equal(called.code, 0, called.stdout + called.stderr);
+  assert.deepEqual(unsealed(denoFiles, folder), { added: [], changed: [], removed: [] });
+  assert.ok(Deno.readTextFileSync(`${folder}/expect/one/turns/000003.json`).includes("alpha"));
+});
 
-  "Ctrl-C ends the steps that are running, says so, and leaves nothing behind": async () => {
-    await using sandbox = new Sandbox();
-    edited(
-      sandbox,
-      "a",
-      replaceIn("session.json", '"1",\n        "--new"', '"100",\n        "--new"'),
-      `${SESSIONS}budgets`,
-    );
-    const temporary = `${sandbox.directory}/temporary`;
-    Deno.mkdirSync(temporary);
-    const started = sandbox.start(["test", "tests"], { env: { TMPDIR: temporary } });
-    await started.printed("1..1");
-    for (let tries = 0; !hangs(temporary); tries++) {
-      assert.ok(tries < 1000, started.stdout);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    started.process.kill("SIGINT");
-    const ended = await started.ended();
-    assert.equal(ended.code, 130);
-    assert.match(ended.stdout, /^Bail out! stopped by SIGINT$/m);
-    assert.match(ended.stderr, /0 passed, 0 failed, 1 not played: stopped by SIGINT/);
+Deno.test("--update makes the folder what the session is, and never touches what it promises: a request and a turn are rewritten and named; then the test passes", async () => {
+  await using sandbox = new Sandbox();
+  const directory = edited(sandbox, "a", (path) => {
+    otherWords(path);
+    replaceIn(TURN, "alpha", "alphabet")(path);
+  });
+  const called = await sandbox.call(["test", "--update", "tests"]);
+  assert.equal(called.code, 0, called.stdout + called.stderr);
+  const told = called.stderr.split("\n").filter((line) => line.startsWith("updated")).sort();
+  assert.deepEqual(told, [`updated tests/a/${ASKED}`, `updated tests/a/${TURN}`]);
+  const read = (name: string) => [WHOLE, directory].map((path) => Deno.readTextFileSync(`${path}/${name}`));
+  const [was, is] = read(TURN);
+  assert.equal(is, was);
+  const [asked, asks] = read(ASKED).map((text) => JSON.parse(text));
+  assert.deepEqual(asks, asked);
+  const again = await sandbox.call(["test", "tests"]);
+  assert.equal(again.code, 0, again.stdout + again.stderr);
+});
+
+Deno.test("--update makes the folder what the session is, and never touches what it promises: what goes is named as such, and files of the user stay", async () => {
+  await using sandbox = new Sandbox();
+  const directory = edited(sandbox, "a", (path) => {
+    copyBelow(`${path}/expect/s`, `${path}/expect/old`);
+    Deno.writeTextFileSync(`${path}/expect/NOTES.md`, "mine");
+  });
+  const called = await sandbox.call(["test", "--update", "tests"]);
+  assert.equal(called.code, 0, called.stdout + called.stderr);
+  const told = called.stderr.split("\n").filter((line) => /^(?:updated|removed) /.test(line));
+  const gone = filesBelow(`${directory}/expect/s`).map((name) => `removed tests/a/expect/old/${name}`);
+  assert.deepEqual(told, gone);
+  assert.equal(Deno.readTextFileSync(`${directory}/expect/NOTES.md`), "mine");
+});
+
+Deno.test("--update makes the folder what the session is, and never touches what it promises: commands tell paths as if the scratch directory were the root; what changes from play to play never passes", async () => {
+  await using sandbox = new Sandbox();
+  const steady = `${sandbox.directory}/kept/steady`;
+  const unsteady = `${sandbox.directory}/kept/unsteady`;
+  await playsCommand(steady, "pwd; echo $HOME");
+  await playsCommand(unsteady, "mktemp -u; true");
+  const updated = await sandbox.call(["test", "--json", "--update", steady, unsteady]);
+  assert.equal(updated.code, 7, updated.stdout);
+  const [, first, second]: Line[] = events(updated);
+  assert.deepEqual([first.passed, first.divergences], [true, []]);
+  const turn = Deno.readTextFileSync(`${steady}/expect/one/turns/000004.json`);
+  assert.ok(turn.includes("; 17 bytes of output follow]\\n/workspace\\n/user\\n"), turn);
+  assert.ok(second.updated.length > 0);
+  const [request] = second.divergences;
+  assert.equal(request.where, "step 1, request 2, played once more");
+  assert.match(request.expected + request.received, /\/tmp\/[^]*\/tmp\//);
+  const temporary = `${sandbox.directory}/elsewhere`;
+  Deno.mkdirSync(temporary);
+  const again = await sandbox.call(["test", steady], { env: { TMPDIR: temporary } });
+  assert.equal(again.code, 0, again.stdout + again.stderr);
+});
+
+Deno.test("--update makes the folder what the session is, and never touches what it promises: files and folders of workspace/ were last changed when the session began, in each play", async () => {
+  await using sandbox = new Sandbox();
+  const directory = `${sandbox.directory}/kept`;
+  await playsCommand(directory, "for at in . deep deep/file; do date -r $at +%s; done");
+  const called = await sandbox.call(["test", "--json", "--update", directory]);
+  assert.equal(called.code, 0, called.stdout);
+  const { created } = JSON.parse(Deno.readTextFileSync(`${directory}/fixture.json`));
+  const second = Math.floor(Date.parse(created) / 1000);
+  const turn = Deno.readTextFileSync(`${directory}/expect/one/turns/000004.json`);
+  assert.ok(turn.includes(`follow]\\n${`${second}\\n`.repeat(3)}`), turn);
+});
+
+Deno.test("--update makes the folder what the session is, and never touches what it promises: a link is refused by test, --update and seal alike, and nothing is written", async () => {
+  await using sandbox = new Sandbox();
+  const directory = `${sandbox.directory}/kept`;
+  await playsCommand(directory, "pwd");
+  Deno.symlinkSync("file", `${directory}/workspace/deep/link`);
+  const before = textsBelow(directory);
+  for (const args of [["test"], ["test", "--update"], ["fixture", "seal"]]) {
+    const called = await sandbox.call([...args, directory]);
+    assert.equal(called.code, 2, args.join(" ") + called.stdout + called.stderr);
+    assert.match(called.stdout + called.stderr, /workspace\/deep\/link": it is a link[^]*hint: Put a copy/);
+  }
+  assert.deepEqual(textsBelow(directory), before);
+  // In a place that no play looks into, it is found before the first file is rewritten.
+  Deno.renameSync(`${directory}/workspace/deep/link`, `${directory}/link`);
+  const called = await sandbox.call(["test", "--update", directory]);
+  assert.equal(called.code, 2, called.stdout);
+  assert.match(called.stdout, /kept\/link": it is a link/);
+  assert.deepEqual(textsBelow(directory), before);
+});
+
+Deno.test("--update makes the folder what the session is, and never touches what it promises: a session that ends otherwise stays a failure, and nothing is rewritten", async () => {
+  await using sandbox = new Sandbox();
+  const directory = edited(sandbox, "a", (path) => {
+    replaceIn("session.json", '"exit": 0', '"exit": 6')(path);
+    Deno.removeSync(`${path}/expect`, { recursive: true });
+  });
+  const called = await sandbox.call(["test", "--update", "tests"]);
+  assert.equal(called.code, 7, called.stdout);
+  assert.throws(() => Deno.statSync(`${directory}/expect`), Deno.errors.NotFound);
+});
+
+Deno.test("a test run can be ended early: --bail ends with the first failure in order, and names what was not played", async () => {
+  await using sandbox = new Sandbox();
+  for (const name of ["a", "b", "c", "d"]) {
+    edited(sandbox, name, name === "b" ? replaceIn("session.json", '"exit": 0', '"exit": 6') : () => {});
+  }
+  const called = await sandbox.call(["test", "--json", "--bail", "tests"]);
+  assert.equal(called.code, 7, called.stdout);
+  const lines: Line[] = events(called);
+  assert.deepEqual(lines.map(({ dir }) => dir), [undefined, "tests/a", "tests/b", undefined]);
+  assert.deepEqual(lines.at(-1).skipped, ["tests/c", "tests/d"]);
+});
+
+Deno.test("a test run can be ended early: Ctrl-C ends the steps that are running, says so, and leaves nothing behind", async () => {
+  await using sandbox = new Sandbox();
+  edited(
+    sandbox,
+    "a",
+    replaceIn("session.json", '"1",\n        "--new"', '"100",\n        "--new"'),
+    `${SESSIONS}budgets`,
+  );
+  const temporary = `${sandbox.directory}/temporary`;
+  Deno.mkdirSync(temporary);
+  const started = sandbox.start(["test", "tests"], { env: { TMPDIR: temporary } });
+  await started.printed("1..1");
+  for (let tries = 0; !hangs(temporary); tries++) {
+    assert.ok(tries < 1000, started.stdout);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  started.process.kill("SIGINT");
+  const ended = await started.ended();
+  assert.equal(ended.code, 130);
+  assert.match(ended.stdout, /^Bail out! stopped by SIGINT$/m);
+  assert.match(ended.stderr, /0 passed, 0 failed, 1 not played: stopped by SIGINT/);
+  assert.deepEqual([...Deno.readDirSync(temporary)], []);
+});
+
+Deno.test("a test run can be ended early: a command that is running ends with the test, even one that wants to stay", async () => {
+  await using sandbox = new Sandbox();
+  const directory = `${sandbox.directory}/kept`;
+  await playsCommand(directory, "trap : TERM; echo $$ >pid; while :; do sleep 0.1; done");
+  const temporary = `${sandbox.directory}/temporary`;
+  Deno.mkdirSync(temporary);
+  const started = sandbox.start(["test", directory], { env: { TMPDIR: temporary } });
+  await started.printed("1..1");
+  let leader = 0;
+  for (let tries = 0; leader === 0; tries++) {
+    assert.ok(tries < 1000, started.stdout);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const [scratch] = [...Deno.readDirSync(temporary)];
+    leader = Number(textOf(`${temporary}/${scratch?.name}/workspace/pid`));
+  }
+  assert.ok(leader > 1);
+  try {
+    assert.ok(isGroupAlive(leader));
+    started.process.kill("SIGTERM");
+    assert.equal((await started.ended()).code, 143);
+    assert.ok(!isGroupAlive(leader), "the command still runs");
     assert.deepEqual([...Deno.readDirSync(temporary)], []);
-  },
-
-  "a command that is running ends with the test, even one that wants to stay": async () => {
-    await using sandbox = new Sandbox();
-    const directory = `${sandbox.directory}/kept`;
-    await playsCommand(directory, "trap : TERM; echo $$ >pid; while :; do sleep 0.1; done");
-    const temporary = `${sandbox.directory}/temporary`;
-    Deno.mkdirSync(temporary);
-    const started = sandbox.start(["test", directory], { env: { TMPDIR: temporary } });
-    await started.printed("1..1");
-    let leader = 0;
-    for (let tries = 0; leader === 0; tries++) {
-      assert.ok(tries < 1000, started.stdout);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      const [scratch] = [...Deno.readDirSync(temporary)];
-      leader = Number(textOf(`${temporary}/${scratch?.name}/workspace/pid`));
-    }
-    assert.ok(leader > 1);
-    try {
-      assert.ok(isGroupAlive(leader));
-      started.process.kill("SIGTERM");
-      assert.equal((await started.ended()).code, 143);
-      assert.ok(!isGroupAlive(leader), "the command still runs");
-      assert.deepEqual([...Deno.readDirSync(temporary)], []);
-    } finally {
-      if (isGroupAlive(leader)) Deno.kill(-leader, "SIGKILL");
-    }
-  },
+  } finally {
+    if (isGroupAlive(leader)) Deno.kill(-leader, "SIGKILL");
+  }
 });
 
-together("a step is told, and told of, by where it is played", {
-  "@last of any verb is the latest session of the test's own workspace": async () => {
-    await using sandbox = new Sandbox();
-    const directory = edited(sandbox, "a", (path) => {
-      const session = JSON.parse(Deno.readTextFileSync(`${path}/session.json`));
-      session.steps.push({ args: ["show", "@last"], exit: 0 });
-      session.steps.push({ args: ["show", "nobody"], exit: 0 });
-      Deno.writeTextFileSync(`${path}/session.json`, JSON.stringify(session));
-    });
-    const called = await sandbox.call(["test", "--json", directory]);
-    assert.equal(called.code, 7, called.stdout);
-    const [{ where, said }, ...rest] = (events(called) as Line[])[1].divergences;
-    assert.deepEqual([where, rest], ["step 3 (show)", []]);
-    assert.match(said, /^no_such_session: .* in "\/home\/sessions" /);
-  },
-
-  "what the disk refuses is told as such, with exit 14": async () => {
-    await using sandbox = new Sandbox();
-    edited(sandbox, "a", () => {});
-    const nowhere = `${sandbox.directory}/nowhere`;
-    const called = await sandbox.call(["test", "tests"], { env: { TMPDIR: nowhere } });
-    assert.equal(called.code, 14, called.stdout);
-    assert.match(called.stdout, /Cannot create a scratch directory.*nowhere"/);
-  },
+Deno.test("a step is told, and told of, by where it is played: @last of any verb is the latest session of the test's own workspace", async () => {
+  await using sandbox = new Sandbox();
+  const directory = edited(sandbox, "a", (path) => {
+    const session = JSON.parse(Deno.readTextFileSync(`${path}/session.json`));
+    session.steps.push({ args: ["show", "@last"], exit: 0 });
+    session.steps.push({ args: ["show", "nobody"], exit: 0 });
+    Deno.writeTextFileSync(`${path}/session.json`, JSON.stringify(session));
+  });
+  const called = await sandbox.call(["test", "--json", directory]);
+  assert.equal(called.code, 7, called.stdout);
+  const [{ where, said }, ...rest] = (events(called) as Line[])[1].divergences;
+  assert.deepEqual([where, rest], ["step 3 (show)", []]);
+  assert.match(said, /^no_such_session: .* in "\/home\/sessions" /);
 });
 
-/** Every file of a folder, and what is in it. */
-function contents(directory: string): Map<string, string> {
-  return new Map(filesBelow(directory).map((name) => [name, Deno.readTextFileSync(`${directory}/${name}`)]));
-}
+Deno.test("a step is told, and told of, by where it is played: what the disk refuses is told as such, with exit 14", async () => {
+  await using sandbox = new Sandbox();
+  edited(sandbox, "a", () => {});
+  const nowhere = `${sandbox.directory}/nowhere`;
+  const called = await sandbox.call(["test", "tests"], { env: { TMPDIR: nowhere } });
+  assert.equal(called.code, 14, called.stdout);
+  assert.match(called.stdout, /Cannot create a scratch directory.*nowhere"/);
+});
 
 /** True once the run of the step has begun, which then waits for the rest of an answer. */
 function hangs(temporary: string): boolean {

@@ -1,22 +1,79 @@
 /**
- * Recordings of traffic that is full of secrets: none of them reaches a file or a screen.
+ * Recordings of traffic that is full of secrets: none of them reaches a file or a screen. The forms of a secret are
+ * written here without anything of the scrubber, so that a fault in one does not hide in the other.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { scaled } from "../../crash/scale.ts";
 import { HELLO, Place, READS_A } from "../../cli/harness.ts";
-import { Dice } from "../../unit/fold/dice.ts";
-import {
-  canariesIn,
-  type Canary,
-  filesBelow,
-  randomText,
-  secretEnvironment,
-} from "../../support/canaries.ts";
-import { Sandbox } from "../../support/reprise.ts";
+import { scaled } from "../../crash/scale.ts";
 import { WITHOUT_BINARY, withServer } from "./listening.ts";
+import { Sandbox } from "../../support/reprise.ts";
+import { Dice } from "../../unit/fold/dice.ts";
+import { bytesBelow } from "../../support/files.ts";
+
+/** A secret by where it comes from. */
+interface Canary {
+  readonly name: string;
+  readonly value: string;
+}
+
+const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/** Letters and digits that say nothing. */
+function randomText(dice: Dice, length: number, from = DIGITS): string {
+  return Array.from({ length }, () => from[dice.count(0, from.length - 1)]).join("");
+}
+
+/** The variables of a developer's shell that nobody may see. */
+function secretEnvironment(dice: Dice): Canary[] {
+  return [
+    { name: "OPENAI_API_KEY", value: `sk-proj-${randomText(dice, 40)}` },
+    { name: "ANTHROPIC_API_KEY", value: `sk-ant-api03-${randomText(dice, 40)}-AA` },
+    { name: "AWS_SECRET_ACCESS_KEY", value: randomText(dice, 40, `${DIGITS}+/`) },
+    { name: "GITHUB_TOKEN", value: `ghp_${randomText(dice, 36)}` },
+    // What has to be escaped wherever it goes.
+    { name: "DB_PASSWORD", value: `p&"${randomText(dice, 8)}\\ /=+é%${randomText(dice, 8)}` },
+    { name: "SESSION_SECRET", value: randomText(dice, 32, "0123456789abcdef") },
+  ];
+}
+
+/** Which canaries are in `bytes`, in which form; empty when none is. */
+function canariesIn(bytes: Uint8Array, canaries: readonly Canary[]): string[] {
+  const haystack = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return canaries.flatMap(({ name, value }) =>
+    Object.entries(formsOf(value)).flatMap(([form, texts]) =>
+      texts.some((text) => haystack.includes(text)) ? [`${name} ${form}`] : []
+    )
+  );
+}
+
+/** All that a value looks like. */
+function formsOf(value: string): Record<string, string[]> {
+  const json = JSON.stringify(value).slice(1, -1);
+  const url = encodeURIComponent(value);
+  return {
+    "as it is": [value],
+    "in JSON": [json],
+    "in a URL": [
+      url,
+      url.replaceAll(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase()),
+      url.replaceAll("%20", "+"),
+    ],
+    "in base64": [0, 1, 2].flatMap((before) => {
+      const inside = insideOfBase64(value, before);
+      return [inside, inside.replaceAll("+", "-").replaceAll("/", "_")];
+    }),
+  };
+}
+
+/** What the base64 of any text with `value` in it must hold, when `before` bytes (modulo 3) come first. */
+function insideOfBase64(value: string, before: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value, "utf8")]);
+  const whole = bytes.length - bytes.length % 3;
+  return bytes.subarray(0, whole).toString("base64").slice(before === 0 ? 0 : 4);
+}
 
 const FLOWS = scaled(40, 200);
 /** Flows through one recorder, whose environment has the secrets of all of them. */
@@ -177,7 +234,7 @@ async function recordFlows(batch: number): Promise<void> {
     );
     assert.equal(called.code, 0, called.stderr.slice(-2000));
     assert.equal([...Deno.readDirSync(`${out}/exchanges`)].length, flows.length, "every flow was published");
-    assertNone(canaries, [...filesBelow(out), ...outputs(called)], `batch ${batch}`);
+    assertNone(canaries, [...bytesBelow(out), ...outputs(called)], `batch ${batch}`);
   } finally {
     // Not shutdown(), which waits for answers that a failing test may never end.
     stop.abort();
@@ -199,7 +256,7 @@ async function recordRun(number: number): Promise<void> {
   const called = await place.call(["run", "--record", out, `Look at a.txt: ${said()}`], { env });
   assert.equal(called.code, 0, called.stderr.slice(-2000));
   const key = { name: "OPENAI_API_KEY", value: String(place.env.OPENAI_API_KEY) };
-  const files = [...filesBelow(out)];
+  const files = [...bytesBelow(out)];
   assert.ok(files.some(([path]) => path.endsWith("tools.json")), "the results of the tools are kept");
   assertNone([...environment, key], [...files, ...outputs(called)], `run ${number}`);
 }

@@ -185,7 +185,12 @@ Deno.test({
           });
         }
       });
-      assert.equal(called.code, 0, called.stderr.slice(-2000));
+      assert.equal(called.code, 7, called.stderr.slice(-2000));
+      assert.match(
+        called.stdout,
+        /"code":"not_kept".*they were turned away/,
+        "refused requests, and no other loss",
+      );
       assert.equal(evil.counted.connections, 0);
     } finally {
       await upstream.shutdown();

@@ -3,7 +3,7 @@ import { DEFAULT_OUTPUT_CHARS } from "../../../src/tools/output.ts";
 import { assertGroupsGone, pidsIn, run } from "../../unit/tools/shell/children.ts";
 import { Workspace } from "../../unit/tools/workspace.ts";
 
-const SHELL = { ignore: Deno.build.os === "windows", sanitizeOps: true, sanitizeResources: true } as const;
+const SHELL = { ignore: Deno.build.os === "windows" } as const;
 const MIB = 1024 * 1024;
 
 /** Milliseconds that `work` takes. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Sandbox } from "../../support/reprise.ts";
+import { denoCache, Sandbox } from "../../support/reprise.ts";
 import {
   answer,
   message,
@@ -41,6 +41,7 @@ async function check(script: Script, env: Record<string, string> = {}, rules?: "
     // What the shell has switched off must not decide.
     env: {
       ...sandbox.environment(),
+      ...denoCache(),
       OPENAI_API_KEY: KEY,
       OPENAI_BASE_URL: server.baseUrl,
       REPRISE_REASONING_REPLAY: "0",
@@ -55,11 +56,7 @@ async function check(script: Script, env: Record<string, string> = {}, rules?: "
   return checked;
 }
 
-function promise(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, sanitizeOps: true, sanitizeResources: true, fn });
-}
-
-promise("four runs with a tool, in a table, and a verdict for replay", async () => {
+Deno.test("four runs with a tool, in a table, and a verdict for replay", async () => {
   const { code, stdout, stderr } = await check(READS);
   assert.equal(code, 0, `${stdout}${stderr}`);
   const rows = stdout.split("\n").filter((line) => /^ +(on|off) /.test(line)).map((line) =>
@@ -86,7 +83,7 @@ promise("four runs with a tool, in a table, and a verdict for replay", async () 
   assert.match(stdout, /^gpt-5\.6: replay works here: /m);
 });
 
-promise("an API that takes no reasoning back fails the check, and says why", async () => {
+Deno.test("an API that takes no reasoning back fails the check, and says why", async () => {
   const refusing: Script = (request) =>
     reasoningIds(request).length > 0
       ? refuse({ message: "The encrypted content gAAA...DQ== could not be verified." }, "http")
@@ -97,14 +94,14 @@ promise("an API that takes no reasoning back fails the check, and says why", asy
   assert.match(stdout, /^gpt-5\.6: replay could not be shown here$/m);
 });
 
-promise("a model without reasoning or tools shows nothing, and that is said", async () => {
+Deno.test("a model without reasoning or tools shows nothing, and that is said", async () => {
   const { code, stdout } = await check(() => answer([message("Hello.")]));
   assert.equal(code, 7, stdout);
   assert.match(stdout, /^- the model returned no reasoning item/m);
   assert.match(stdout, /^- a run called no tool/m);
 });
 
-promise("a refused key ends the check with the run's own exit code", async () => {
+Deno.test("a refused key ends the check with the run's own exit code", async () => {
   const { code, stdout } = await check(READS, { OPENAI_API_KEY: "sk-other" });
   assert.equal(code, 8, stdout);
   assert.match(

@@ -1,9 +1,76 @@
 import assert from "node:assert/strict";
-import type { Fixture, FixtureExchange } from "../../../src/fixture/read.ts";
+import { livePorts } from "../../../src/cli/live_ports.ts";
 import { isEventStream } from "../../../src/fixture/answer_events.ts";
+import { type Fixture, type FixtureExchange, readFixture } from "../../../src/fixture/read.ts";
+import { startRecorder } from "../../../src/fixture/record/recorder.ts";
+import { FixtureWriter } from "../../../src/fixture/record/writer.ts";
+import { createScrubber } from "../../../src/fixture/secrets/scrubber.ts";
+import { createReplayer } from "../../../src/fixture/serve/replayer.ts";
+import { startReplayServer } from "../../../src/fixture/serve/server.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
 import { HAS_RECORDINGS, recordingFiles, RECORDINGS } from "../../unit/apis/responses/recorded_streams.ts";
-import { framed, imported, planned, written } from "../../unit/fixture/import/support.ts";
-import { type RoundTrip, roundTrips } from "../../unit/fixture/round_trip.ts";
+import { framed, imported, planned, quickFiles, written } from "../../unit/fixture/import/support.ts";
+
+/** An exchange of a served fixture before and after its round trip through a recorder. */
+interface RoundTrip {
+  readonly before: FixtureExchange;
+  /** The body that the client got. */
+  readonly received: Uint8Array;
+  readonly after: FixtureExchange;
+}
+
+/**
+ * Serves all exchanges in order, each to a request with its own method, path and body, through a recorder. `pace` is
+ * the server's: 1 keeps the recorded times.
+ */
+async function roundTrips(
+  fixtures: readonly Fixture[],
+  { pace }: { readonly pace: number },
+): Promise<RoundTrip[]> {
+  const ports = livePorts();
+  const root = Deno.makeTempDirSync({ prefix: "reprise-round-trip-" });
+  const replayer = createReplayer(fixtures, { match: "sequence", rules: "none" });
+  const server = startReplayServer({ replayer, pace, clock: ports.clock, port: 0, onEvent: () => {} });
+  const writer = FixtureWriter.create(quickFiles, `${root}/fixture`, {
+    created: 0,
+    producer: "a test",
+    provider: "openai",
+    baseUrl: server.origin,
+    scrubber: createScrubber({ values: [] }),
+    keepCut: true,
+  });
+  const recorder = startRecorder({
+    ports,
+    writer,
+    routes: [{ upstream: { origin: server.origin, prefix: "" }, route: null }],
+    port: 0,
+  });
+  const exchanges = fixtures.flatMap(({ exchanges }) => exchanges);
+  try {
+    const received: Uint8Array[] = [];
+    for (const { request } of exchanges) {
+      const answer = await fetch(`${recorder.origin}${request.path}`, {
+        method: request.method,
+        headers: { "content-type": "application/json" },
+        ...(request.method === "GET" ? {} : { body: new Uint8Array(request.body ?? []) }),
+      });
+      received.push(await answer.bytes());
+    }
+    await recorder.stop();
+    await writer.close();
+    const after = readFixture(denoFiles, `${root}/fixture`).exchanges;
+    assert.equal(after.length, exchanges.length);
+    return exchanges.map((before, index) => ({
+      before,
+      received: received[index] as Uint8Array,
+      after: after[index] as FixtureExchange,
+    }));
+  } finally {
+    await recorder.stop();
+    await server.stop();
+    Deno.removeSync(root, { recursive: true });
+  }
+}
 
 const CREATED = '{"type":"response.created","response":{"id":"resp_1"}}';
 const COMPLETED = '{"type":"response.completed","response":{"id":"resp_1","status":"completed","output":[]}}';

@@ -44,43 +44,28 @@ async function race({ call }: Race): Promise<void> {
   assert(count.refused > SWAPS / 100 && count.done > SWAPS / 100, JSON.stringify(count));
 }
 
-Deno.test({
-  name: "write_file writes nothing outside while a directory on the way is swapped for a link",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  async fn() {
-    await race({
-      call: (workspace, attempt) =>
-        writeFile.run({ path: "dir/name.txt", content: `inside ${attempt}` }, workspace.context()),
-    });
-  },
+Deno.test("write_file writes nothing outside while a directory on the way is swapped for a link", async () => {
+  await race({
+    call: (workspace, attempt) =>
+      writeFile.run({ path: "dir/name.txt", content: `inside ${attempt}` }, workspace.context()),
+  });
 });
 
-Deno.test({
-  name: "write_file makes no directory and no new file outside while a directory is swapped for a link",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  async fn() {
-    await race({
-      call: (workspace, attempt) =>
-        writeFile.run({ path: `dir/sub/${attempt}/new.txt`, content: "inside" }, workspace.context()),
-    });
-  },
+Deno.test("write_file makes no directory and no new file outside while a directory is swapped for a link", async () => {
+  await race({
+    call: (workspace, attempt) =>
+      writeFile.run({ path: `dir/sub/${attempt}/new.txt`, content: "inside" }, workspace.context()),
+  });
 });
 
-Deno.test({
-  name: "edit_file reads and changes nothing outside while a directory on the way is swapped for a link",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  async fn() {
-    await race({
-      // The text stands in both files: an edit of the wrong one would go through.
-      call: (workspace, attempt) => {
-        const [old_text, new_text] = attempt % 2 === 0 ? ["race", "RACE"] : ["RACE", "race"];
-        return editFile.run({ path: "dir/name.txt", old_text, new_text }, workspace.context());
-      },
-    });
-  },
+Deno.test("edit_file reads and changes nothing outside while a directory on the way is swapped for a link", async () => {
+  await race({
+    // The text stands in both files: an edit of the wrong one would go through.
+    call: (workspace, attempt) => {
+      const [old_text, new_text] = attempt % 2 === 0 ? ["race", "RACE"] : ["RACE", "race"];
+      return editFile.run({ path: "dir/name.txt", old_text, new_text }, workspace.context());
+    },
+  });
 });
 
 Deno.test({

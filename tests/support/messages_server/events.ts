@@ -1,8 +1,24 @@
-import { isJsonObject, type JsonObject, type JsonValue, objectMember } from "../../../src/domain/json.ts";
 import { BINDING_BETA, mergedTurns, type MessagesRequest } from "../../../src/apis/messages/rules/request.ts";
 import { type BlockPrefix, judgedBlocks } from "../../../src/apis/messages/rules/signatures.ts";
+import { isJsonObject, type JsonObject, type JsonValue, objectMember } from "../../../src/domain/json.ts";
 import type { MessagesMint } from "./mint.ts";
 import type { MessagesEnd, MessagesStreamOptions, ScriptedBlock } from "./script.ts";
+import type { Delivery } from "../serving.ts";
+
+const encoder = new TextEncoder();
+
+/** The bytes of an event stream; each object padded before its last brace, as the API does (protocol §10). */
+export function encodeMessagesEvents(
+  events: readonly JsonObject[],
+  delivery: Delivery = {},
+): Uint8Array<ArrayBuffer> {
+  const text = events.map((event, index) => {
+    const json = JSON.stringify(event);
+    const padding = " ".repeat(index * 7 % 11);
+    return `event: ${event.type}\ndata: ${json.slice(0, -1)}${padding}}\n\n`;
+  }).join("");
+  return encoder.encode(text.replaceAll("\n", delivery.lineEnd ?? "\n"));
+}
 
 /** A streamed answer: its events in order, and the message as it stands at the end. */
 export interface MessagesAnswer {

@@ -17,14 +17,9 @@ export function messagesTest(
   options: MessagesServerOptions,
   body: (server: MessagesServer) => Promise<void>,
 ): void {
-  Deno.test({
-    name,
-    sanitizeOps: true,
-    sanitizeResources: true,
-    async fn() {
-      await using server = startMessagesServer(options);
-      await body(server);
-    },
+  Deno.test(name, async () => {
+    await using server = startMessagesServer(options);
+    await body(server);
   });
 }
 

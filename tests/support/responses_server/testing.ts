@@ -10,14 +10,9 @@ export function serverTest(
   options: ServerOptions,
   body: (server: ResponsesServer) => Promise<void>,
 ): void {
-  Deno.test({
-    name,
-    sanitizeOps: true,
-    sanitizeResources: true,
-    async fn() {
-      await using server = startResponsesServer(options);
-      await body(server);
-    },
+  Deno.test(name, async () => {
+    await using server = startResponsesServer(options);
+    await body(server);
   });
 }
 

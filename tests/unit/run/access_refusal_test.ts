@@ -8,10 +8,6 @@ import { type Ran, type RefusedSession, refusedSession } from "./refusing.ts";
 
 const TWO = answer([reasoning("one"), reasoning("two"), message("Done.")]);
 
-function promise(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, sanitizeOps: true, sanitizeResources: true, fn });
-}
-
 /** How many reasoning items each request of a run held. */
 function counts({ server }: RefusedSession, { requests }: Ran): number[] {
   return server.requests.slice(...requests).map((request) => reasoningOf(request).length);
@@ -26,7 +22,7 @@ function refusesFirstItem(refusal: (id: string) => ScriptedResponse): Script {
   };
 }
 
-promise("words of access beside a sent item or its reasoning do not end the session", async () => {
+Deno.test("words of access beside a sent item or its reasoning do not end the session", async () => {
   const refusals: readonly ((id: string) => ScriptedResponse)[] = [
     (id) => httpError(400, { message: `You do not have permission to use reasoning item ${id}` }),
     () => httpError(400, { message: "encrypted content unauthorized for this account", param: "input" }),
@@ -43,7 +39,7 @@ promise("words of access beside a sent item or its reasoning do not end the sess
   }
 });
 
-promise("a refusal in words of access that may be about reasoning names the way around it", async () => {
+Deno.test("a refusal in words of access that may be about reasoning names the way around it", async () => {
   const rows: readonly (readonly [ScriptedResponse, boolean])[] = [
     [httpError(400, { message: "You have no permission for that" }), true],
     [httpError(400, { message: "No such model", code: "model_not_found" }), false],

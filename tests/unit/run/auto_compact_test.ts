@@ -1,6 +1,5 @@
 /** --auto-compact: the history gets smaller between two requests, and the run never waits in a loop for that. */
 import assert from "node:assert/strict";
-import * as z from "zod";
 import type { RunEvent } from "../../../src/run/events.ts";
 import { executeRun } from "../../../src/run/loop.ts";
 import type { RunStart } from "../../../src/run/setup.ts";
@@ -18,20 +17,15 @@ import {
   reasoning,
   type ScriptedResponse,
 } from "../../support/responses_server/script.ts";
-import { scripted } from "./scripted.ts";
+import { readTool, scripted } from "./scripted.ts";
 
 const TASK = "Read everything there is to read";
 const PROMPT: RunStart = { kind: "prompt", content: [{ type: "input_text", text: TASK }] };
 
-const ECHO: Tool = {
-  name: "echo",
-  description: "echo",
-  parameters: { type: "object", properties: {}, required: [], additionalProperties: true },
-  shape: z.looseObject({}) as unknown as Tool["shape"],
-  group: "read",
-  subject: () => ({ tool: "echo", group: "read", target: { kind: "none" } }),
-  run: (args) => Promise.resolve({ status: "ok", output: `${args.text} `.repeat(2000) }),
-};
+const ECHO = readTool(
+  "echo",
+  (args) => Promise.resolve({ status: "ok", output: `${args.text} `.repeat(2000) }),
+);
 
 /** `steps` calls, each answered at length, then the answer; every response claims `tokens` of input. */
 function script(steps: number, tokens: number): ScriptedResponse[] {

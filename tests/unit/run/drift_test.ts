@@ -5,6 +5,7 @@ import { type Drift, pinDrift } from "../../../src/run/drift.ts";
 import { pinsFor } from "../store/support.ts";
 import { answer, message } from "../../support/responses_server.ts";
 import { refusedSession } from "./refusing.ts";
+import { textsBelow } from "../../support/files.ts";
 
 const BEFORE: Pins = pinsFor();
 
@@ -57,39 +58,23 @@ Deno.test("drift of several pins comes in one fixed order", () => {
   ]);
 });
 
-/** Every file of a session, with its bytes. */
-function filesOf(path: string): Map<string, string> {
-  const files = new Map<string, string>();
-  for (const { name, isDirectory } of Deno.readDirSync(path)) {
-    if (isDirectory) {
-      for (const [inner, text] of filesOf(`${path}/${name}`)) files.set(`${name}/${inner}`, text);
-    } else if (name !== "lock") files.set(name, Deno.readTextFileSync(`${path}/${name}`));
-  }
-  return files;
-}
-
-Deno.test({
-  name: "strict drift refuses before anything is written: no turn, no blob, no request",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: async () => {
-    const script = () => answer([message("Done.")]);
-    await refusedSession({ script }, async ({ run, path, server, turns }) => {
-      await run("One");
-      // As a kill leaves it: the run is open, and closing it would be a write.
-      Deno.removeSync(`${path}/turns/${String(turns().length).padStart(6, "0")}.json`);
-      Deno.removeSync(`${path}/manifest.json`);
-      const before = filesOf(path);
-      for (const changed of [{ instructions: "Be loud." }, { model: "other" }, { workspaceRoot: "/usr" }]) {
-        await assert.rejects(run("Two", { ...changed, strictDrift: true }), {
-          code: "drifted",
-          exitCode: 2,
-          message: /since its last run these differ: (instructions|model|workspace)$/,
-        });
-      }
-      assert.deepEqual(filesOf(path), before);
-      assert.equal(server.requests.length, 1);
-      assert.equal((await run("Two", { strictDrift: true })).ended.state, "completed", "nothing differs");
-    });
-  },
+Deno.test("strict drift refuses before anything is written: no turn, no blob, no request", async () => {
+  const script = () => answer([message("Done.")]);
+  await refusedSession({ script }, async ({ run, path, server, turns }) => {
+    await run("One");
+    // As a kill leaves it: the run is open, and closing it would be a write.
+    Deno.removeSync(`${path}/turns/${String(turns().length).padStart(6, "0")}.json`);
+    Deno.removeSync(`${path}/manifest.json`);
+    const before = textsBelow(path, "lock");
+    for (const changed of [{ instructions: "Be loud." }, { model: "other" }, { workspaceRoot: "/usr" }]) {
+      await assert.rejects(run("Two", { ...changed, strictDrift: true }), {
+        code: "drifted",
+        exitCode: 2,
+        message: /since its last run these differ: (instructions|model|workspace)$/,
+      });
+    }
+    assert.deepEqual(textsBelow(path, "lock"), before);
+    assert.equal(server.requests.length, 1);
+    assert.equal((await run("Two", { strictDrift: true })).ended.state, "completed", "nothing differs");
+  });
 });

@@ -1,8 +1,6 @@
 /** Refusals in words that are not known: one retry without reasoning, and a notice only where that helped. */
 import assert from "node:assert/strict";
-import * as z from "zod";
 import { RepriseError } from "../../../src/domain/errors.ts";
-import type { Tool } from "../../../src/tools/tool.ts";
 import {
   answer,
   message,
@@ -21,24 +19,12 @@ import {
   UNKNOWN_WORDS,
 } from "../../support/responses_server/refusing.ts";
 import { type Ran, type RefusedSession, refusedSession } from "./refusing.ts";
+import { ECHO } from "./scripted.ts";
 
 const TWO = answer([reasoning("one"), reasoning("two"), message("Done.")]);
 const DONE = answer([message("Done.")]);
 
-const ECHO: Tool = {
-  name: "echo",
-  description: "echo",
-  parameters: { type: "object", properties: {}, required: [], additionalProperties: true },
-  shape: z.looseObject({}) as unknown as Tool["shape"],
-  group: "read",
-  subject: () => ({ tool: "echo", group: "read", target: { kind: "none" } }),
-  run: (args) => Promise.resolve({ status: "ok", output: String(args.text) }),
-};
 const TOOLS = { tools: [ECHO], knownTools: [ECHO] };
-
-function promise(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, sanitizeOps: true, sanitizeResources: true, fn });
-}
 
 /** Number of reasoning items in each request of a run. */
 function counts({ server }: RefusedSession, { requests }: Ran): number[] {
@@ -64,7 +50,7 @@ async function assertSound(session: RefusedSession): Promise<void> {
   assert.deepEqual(await session.findings(), []);
 }
 
-promise(
+Deno.test(
   "an item that is named in other words is quarantined, and the next run does not meet the refusal",
   async () => {
     for (const [name, refusal] of Object.entries(OTHER_WORDS)) {
@@ -84,7 +70,7 @@ promise(
 );
 
 const UNNAMED = { ...OTHER_WORDS_UNNAMED, ...UNKNOWN_WORDS };
-promise(
+Deno.test(
   "a refusal that names no item is tried without reasoning in two runs, then never met again",
   async () => {
     for (const [name, refusal] of Object.entries(UNNAMED)) {
@@ -108,7 +94,7 @@ promise(
   },
 );
 
-promise(
+Deno.test(
   "the notice of a guess is on disk once the retry has worked, not before, and says how to look",
   async () => {
     const seen: number[] = [];
@@ -136,7 +122,7 @@ promise(
   },
 );
 
-promise(
+Deno.test(
   "a retry in vain leaves no trace: the first refusal stands, and the next run sends everything",
   async () => {
     for (const [name, refusal] of Object.entries({ ...OTHER_WORDS, ...UNNAMED })) {
@@ -165,7 +151,7 @@ promise(
   },
 );
 
-promise("a retry that fails for another reason ends the run with that, and leaves no trace", async () => {
+Deno.test("a retry that fails for another reason ends the run with that, and leaves no trace", async () => {
   const failures: readonly [ScriptedResponse, number][] = [
     [httpError(402, { message: "Pay first." }), 9],
     [httpError(401, { message: "Who?", code: "invalid_api_key" }), 8],
@@ -188,7 +174,7 @@ promise("a retry that fails for another reason ends the run with that, and leave
   }
 });
 
-promise("a run tries blindly at most once", async () => {
+Deno.test("a run tries blindly at most once", async () => {
   let run = 1;
   const script: Script = (request) => {
     if (run === 1) return TWO;
@@ -212,7 +198,7 @@ promise("a run tries blindly at most once", async () => {
   });
 });
 
-promise("what leaving out reasoning never helps against is not tried again", async () => {
+Deno.test("what leaving out reasoning never helps against is not tried again", async () => {
   const refusals: Readonly<Record<string, ScriptedResponse>> = {
     miss: httpError(422, { message: "No recorded exchange is left", code: "fixture_miss" }),
     context: httpError(400, { message: "maximum context length is 8192 tokens", param: "input" }),
@@ -240,7 +226,7 @@ promise("what leaving out reasoning never helps against is not tried again", asy
   }
 });
 
-promise("a request without reasoning is not tried again, whatever the refusal says", async () => {
+Deno.test("a request without reasoning is not tried again, whatever the refusal says", async () => {
   for (const [name, refusal] of Object.entries(UNNAMED)) {
     await refusedSession({ script: () => refusal(), rules: "none" }, async (session) => {
       const { ended, requests } = await session.run("One");
@@ -249,7 +235,7 @@ promise("a request without reasoning is not tried again, whatever the refusal sa
   }
 });
 
-promise("where a replay has no recording of the retry, the recorded refusal stands", async () => {
+Deno.test("where a replay has no recording of the retry, the recorded refusal stands", async () => {
   const refusals = [
     { ...OTHER_WORDS_UNNAMED, ...UNKNOWN_WORDS }["bad request"],
     OTHER_WORDS_UNNAMED["too old"],
@@ -278,7 +264,7 @@ promise("where a replay has no recording of the retry, the recorded refusal stan
   }
 });
 
-promise("a guess in the middle of an answer: its call is not run, and the retry answers", async () => {
+Deno.test("a guess in the middle of an answer: its call is not run, and the retry answers", async () => {
   let calls = 0;
   const tools = [{ ...ECHO, run: () => Promise.resolve({ status: "ok" as const, output: String(++calls) }) }];
   let refusals = 0;
@@ -307,7 +293,7 @@ promise("a guess in the middle of an answer: its call is not run, and the retry 
   });
 });
 
-promise(
+Deno.test(
   "a retry that is refused after it brought something: nothing is quarantined, and the session is sound",
   async () => {
     let run = 1;
@@ -336,7 +322,7 @@ promise(
   },
 );
 
-promise("quarantine for a retry that was refused as well is lifted with the end of the run", async () => {
+Deno.test("quarantine for a retry that was refused as well is lifted with the end of the run", async () => {
   let run = 1;
   const script: Script = (request) => {
     if (run !== 2) return TWO;

@@ -1,30 +1,23 @@
 import assert from "node:assert/strict";
-import * as z from "zod";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import { executeRun } from "../../../src/run/loop.ts";
 import { sessionPaths, turnPath } from "../../../src/store/layout.ts";
 import { readBlob } from "../../../src/store/read/session.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import { finishText } from "../../../src/tools/output.ts";
-import type { Tool } from "../../../src/tools/tool.ts";
 import { spyFiles } from "../store/spy_files.ts";
 import { ID, portsOn, withHome } from "../store/support.ts";
 import { answer, functionCall, message, reasoning } from "../../support/responses_server/script.ts";
-import { scripted } from "./scripted.ts";
+import { readTool, scripted } from "./scripted.ts";
 
 /** As long as an output may be, of characters that JSON writes as six bytes each. */
 const TEXT = "\u0001".repeat(32_000);
 const CALLS = 400;
 
-const LOUD: Tool = {
-  name: "loud",
-  description: "Says a lot",
-  parameters: { type: "object", properties: {}, required: [], additionalProperties: true },
-  shape: z.looseObject({}) as unknown as Tool["shape"],
-  group: "read",
-  subject: () => ({ tool: "loud", group: "read", target: { kind: "none" } }),
-  run: (args) => Promise.resolve(finishText({ status: "ok", text: args.loud === true ? TEXT : "quiet" })),
-};
+const LOUD = readTool(
+  "loud",
+  (args) => Promise.resolve(finishText({ status: "ok", text: args.loud === true ? TEXT : "quiet" })),
+);
 
 Deno.test("outputs that would make a turn too large go to blobs: the turn stays under 8 MiB, nothing is lost", () =>
   withHome(async (home) => {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import * as z from "zod";
 import { asRepriseError } from "../../../src/domain/errors.ts";
 import type { RunEvent } from "../../../src/run/events.ts";
 import { executeRun } from "../../../src/run/loop.ts";
@@ -7,33 +6,17 @@ import type { RunStart } from "../../../src/run/setup.ts";
 import { Stop } from "../../../src/run/stop.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
-import type { Tool } from "../../../src/tools/tool.ts";
 import { createPlayer } from "../../../src/transport/player.ts";
 import { CHANGING, spyFiles } from "../store/spy_files.ts";
 import { ID, portsOn, testPorts, withHome } from "../store/support.ts";
 import { answer, functionCall, message, reasoning } from "../../support/responses_server/script.ts";
-import { scripted } from "./scripted.ts";
+import { ECHO, readTool, scripted } from "./scripted.ts";
 
 const PROMPT: RunStart = { kind: "prompt", content: [{ type: "input_text", text: "Go" }] };
 const LOOP = [
   answer([reasoning(), functionCall("echo", { text: "a" }), functionCall("echo", { text: "b" })]),
   answer([reasoning(), message("Done.")]),
 ];
-
-/** A tool whose calls end when the test says so. */
-function tool(name: string, run: Tool["run"]): Tool {
-  return {
-    name,
-    description: name,
-    parameters: { type: "object", properties: {}, required: [], additionalProperties: true },
-    shape: z.looseObject({}) as unknown as Tool["shape"],
-    group: "read",
-    subject: () => ({ tool: name, group: "read", target: { kind: "none" } }),
-    run,
-  };
-}
-
-const ECHO = tool("echo", (args) => Promise.resolve({ status: "ok", output: String(args.text) }));
 
 function types(events: readonly RunEvent[], type: RunEvent["type"]): RunEvent[] {
   return events.filter((event) => event.type === type);
@@ -42,7 +25,7 @@ function types(events: readonly RunEvent[], type: RunEvent["type"]): RunEvent[] 
 Deno.test("results come in call order, whichever tool ends first", async () => {
   await withHome(async (home) => {
     const gates = new Map<string, () => void>();
-    const slow = tool("echo", async (args) => {
+    const slow = readTool("echo", async (args) => {
       const text = String(args.text);
       // The first call ends only after the second one has.
       if (text === "a") await new Promise<void>((resolve) => gates.set("a", resolve));
@@ -65,7 +48,7 @@ Deno.test("results come in call order, whichever tool ends first", async () => {
 
 Deno.test("a tool that throws gives an error result, and the run goes on", async () => {
   await withHome(async (home) => {
-    const broken = tool("echo", () => Promise.reject(new TypeError("broken inside")));
+    const broken = readTool("echo", () => Promise.reject(new TypeError("broken inside")));
     const writer = await SessionWriter.create(testPorts(), home, { id: ID });
     const { setup } = scripted(testPorts(), writer, { script: LOOP, tools: [broken] });
     assert.equal((await executeRun(setup, PROMPT)).state, "completed");
@@ -80,7 +63,7 @@ Deno.test("a tool that throws gives an error result, and the run goes on", async
 Deno.test("a stop while tools run answers every call on disk, and the next run goes through", async () => {
   await withHome(async (home) => {
     const stop = new Stop();
-    const deaf = tool("echo", (args) => {
+    const deaf = readTool("echo", (args) => {
       if (args.text === "b") stop.request("SIGTERM");
       return new Promise(() => {}); // never ends, hears no signal
     });
@@ -245,7 +228,7 @@ Deno.test("another writer's turn ends the run as diverged, and nothing of theirs
   await withHome(async (home) => {
     const writer = await SessionWriter.create(testPorts(), home, { id: ID });
     const theirs = '{"theirs":true}\n';
-    const intruder = tool("echo", () => {
+    const intruder = readTool("echo", () => {
       Deno.writeTextFileSync(`${writer.path}/turns/000003.json`, theirs, { createNew: true });
       return Promise.resolve({ status: "ok", output: "x" });
     });

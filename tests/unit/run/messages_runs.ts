@@ -4,9 +4,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { z } from "zod";
 import { messagesApi } from "../../../src/apis/messages/api.ts";
-import type { Tool } from "../../../src/tools/tool.ts";
 import {
   type MessagesServer,
   type MessagesServerOptions,
@@ -15,16 +13,7 @@ import {
 } from "../../support/messages_server.ts";
 import { says } from "../../support/messages_server/script.ts";
 import { type Ran, type SessionRuns, sessionRuns } from "./refusing.ts";
-
-const ECHO: Tool = {
-  name: "echo",
-  description: "echo",
-  parameters: { type: "object", properties: {}, required: [], additionalProperties: true },
-  shape: z.looseObject({}) as unknown as Tool["shape"],
-  group: "read",
-  subject: () => ({ tool: "echo", group: "read", target: { kind: "none" } }),
-  run: (args) => Promise.resolve({ status: "ok", output: String(args.text) }),
-};
+import { ECHO } from "./scripted.ts";
 
 /** Its thinking is bound to what came before it. */
 export const BOUND = "claude-opus-5-5";
@@ -43,26 +32,21 @@ export function promise(
   body: (session: SessionRuns<MessagesServer>) => Promise<void>,
   { model = BOUND, differing = 0 }: { readonly model?: string; readonly differing?: number } = {},
 ): void {
-  Deno.test({
-    name,
-    sanitizeOps: true,
-    sanitizeResources: true,
-    async fn() {
-      await using server = startMessagesServer(options);
-      const tools = [ECHO];
-      await sessionRuns(server, {
-        api: messagesApi,
-        provider: "anthropic",
-        model,
-        tools,
-        knownTools: tools,
-      }, async (session) => {
-        await body(session);
-        assert.deepEqual(await session.findings(), []);
-        const unlike = session.verdicts().filter((verdict) => verdict !== "same");
-        assert.deepEqual(unlike, Array(differing).fill("differs"), "the requests fold again to their bytes");
-      });
-    },
+  Deno.test(name, async () => {
+    await using server = startMessagesServer(options);
+    const tools = [ECHO];
+    await sessionRuns(server, {
+      api: messagesApi,
+      provider: "anthropic",
+      model,
+      tools,
+      knownTools: tools,
+    }, async (session) => {
+      await body(session);
+      assert.deepEqual(await session.findings(), []);
+      const unlike = session.verdicts().filter((verdict) => verdict !== "same");
+      assert.deepEqual(unlike, Array(differing).fill("differs"), "the requests fold again to their bytes");
+    });
   });
 }
 

@@ -13,10 +13,6 @@ import { type RefusedSession, refusedSession } from "./refusing.ts";
 const ONE = answer([reasoning("one"), message("Done.")]);
 const [OWN, OTHER] = ["1".repeat(16), "2".repeat(16)] as const;
 
-function promise(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, sanitizeOps: true, sanitizeResources: true, fn });
-}
-
 /** Refuses items of other keys, or every item while `isBroken`, without naming one. */
 class BoundToKeys {
   isBroken = false;
@@ -51,7 +47,7 @@ class BoundToKeys {
   }
 }
 
-promise("items of another key are quarantined alone: those of the key in force go out again", async () => {
+Deno.test("items of another key are quarantined alone: those of the key in force go out again", async () => {
   const server = new BoundToKeys();
   await refusedSession({ script: server.script, rules: "none", namesAccount: false }, async (session) => {
     const sent = [];
@@ -74,7 +70,7 @@ promise("items of another key are quarantined alone: those of the key in force g
   });
 });
 
-promise("refusals with a foreign item among the sent ones are no proof against the own ones", async () => {
+Deno.test("refusals with a foreign item among the sent ones are no proof against the own ones", async () => {
   const server = new BoundToKeys();
   await refusedSession({ script: server.script, rules: "none", namesAccount: false }, async (session) => {
     for (const key of [OWN, OTHER, OWN, OWN]) await server.sent(session, key);

@@ -1,8 +1,6 @@
 /** Refusals that are not about reasoning: an unknown member, a call without its output. */
 import assert from "node:assert/strict";
-import * as z from "zod";
 import type { JsonObject } from "../../../src/domain/json.ts";
-import type { Tool } from "../../../src/tools/tool.ts";
 import {
   answer,
   message,
@@ -13,16 +11,7 @@ import {
 import { functionCall, rawItem, type ScriptedResponse } from "../../support/responses_server/script.ts";
 import { REFUSAL_SHAPES, type RefusalShape, refuse } from "../../support/responses_server/refusing.ts";
 import { refusedSession } from "./refusing.ts";
-
-const ECHO: Tool = {
-  name: "echo",
-  description: "echo",
-  parameters: { type: "object", properties: {}, required: [], additionalProperties: true },
-  shape: z.looseObject({}) as unknown as Tool["shape"],
-  group: "read",
-  subject: () => ({ tool: "echo", group: "read", target: { kind: "none" } }),
-  run: (args) => Promise.resolve({ status: "ok", output: String(args.text) }),
-};
+import { ECHO } from "./scripted.ts";
 
 /** A hosted tool's item with a member that another server of its kind does not know. */
 const SEARCHED = answer([
@@ -42,12 +31,8 @@ function searches({ input }: RecordedRequest): { readonly item: JsonObject; read
   return index < 0 ? null : { item: input[index] as JsonObject, index };
 }
 
-function promise(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, sanitizeOps: true, sanitizeResources: true, fn });
-}
-
 for (const shape of REFUSAL_SHAPES) {
-  promise(`an unknown member is stripped once more, and stays stripped (${shape})`, async () => {
+  Deno.test(`an unknown member is stripped once more, and stays stripped (${shape})`, async () => {
     const script: Script = (request) => {
       const found = searches(request);
       if (found === null) return SEARCHED;
@@ -105,7 +90,7 @@ function refusesMember(
 }
 
 for (const shape of REFUSAL_SHAPES) {
-  promise(`a refused optional field costs the field, not the item (${shape})`, async () => {
+  Deno.test(`a refused optional field costs the field, not the item (${shape})`, async () => {
     for (const [type, member] of [["reasoning", "content"], ["message", "phase"]] as const) {
       const script = refusesMember(type, member, shape);
       await refusedSession({ script, rules: "none" }, async (session) => {
@@ -137,7 +122,7 @@ for (const shape of REFUSAL_SHAPES) {
   });
 }
 
-promise("a refused field is refused once in a session: later items go without it too", async () => {
+Deno.test("a refused field is refused once in a session: later items go without it too", async () => {
   for (const [type, member] of [["reasoning", "content"], ["message", "phase"]] as const) {
     const refuses = refusesMember(type, member, "http");
     const echoes: Script = (request) => {
@@ -177,7 +162,7 @@ promise("a refused field is refused once in a session: later items go without it
   }
 });
 
-promise("two refused fields cost both fields in one run", async () => {
+Deno.test("two refused fields cost both fields in one run", async () => {
   const refusesContent = refusesMember("reasoning", "content", "http");
   const refusesPhase = refusesMember("message", "phase", "http");
   const script: Script = async (request) => {
@@ -193,7 +178,7 @@ promise("two refused fields cost both fields in one run", async () => {
   });
 });
 
-promise("an unknown member deeper inside an item is not answered by breaking the item", async () => {
+Deno.test("an unknown member deeper inside an item is not answered by breaking the item", async () => {
   const script: Script = (request) => {
     const found = searches(request);
     if (found === null) return SEARCHED;
@@ -219,7 +204,7 @@ const PAIRING: Readonly<Record<string, (id: string) => string>> = {
 };
 
 for (const [name, text] of Object.entries(PAIRING)) {
-  promise(`${name} is left out with its counterpart, and the run goes on`, async () => {
+  Deno.test(`${name} is left out with its counterpart, and the run goes on`, async () => {
     for (const shape of REFUSAL_SHAPES) {
       let bad = "";
       const script: Script = ({ input }) => {
@@ -260,7 +245,7 @@ for (const [name, text] of Object.entries(PAIRING)) {
   });
 }
 
-promise("what nothing can be left out for is not sent again", async () => {
+Deno.test("what nothing can be left out for is not sent again", async () => {
   const texts = [
     {
       message: "Unsupported parameter: 'temperature' is not supported with this model.",
@@ -279,7 +264,7 @@ promise("what nothing can be left out for is not sent again", async () => {
   }
 });
 
-promise("a refusal in the middle of an answer: its call is not run, and the run goes on", async () => {
+Deno.test("a refusal in the middle of an answer: its call is not run, and the run goes on", async () => {
   let calls = 0;
   const tools = [{ ...ECHO, run: () => Promise.resolve({ status: "ok" as const, output: String(++calls) }) }];
   const error = {

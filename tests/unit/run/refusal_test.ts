@@ -106,12 +106,8 @@ function eventsOf(session: RefusedSession, type: EventType): SessionEvent[] {
   return session.turns().flatMap(({ events }) => events.filter((event) => event.type === type));
 }
 
-function promise(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, sanitizeOps: true, sanitizeResources: true, fn });
-}
-
 for (const shape of REFUSAL_SHAPES) {
-  promise(`a refusal that names an item is mended once and never met again (${shape})`, async () => {
+  Deno.test(`a refusal that names an item is mended once and never met again (${shape})`, async () => {
     for (const [name, text] of Object.entries(NAMED)) {
       let session: RefusedSession | undefined;
       const onDisk: unknown[][] = [];
@@ -149,7 +145,7 @@ for (const shape of REFUSAL_SHAPES) {
     }
   });
 
-  promise(
+  Deno.test(
     `a refusal that names none is tried again in the next run, then quarantined (${shape})`,
     async () => {
       for (const [name, text] of Object.entries(UNNAMED)) {
@@ -174,7 +170,7 @@ for (const shape of REFUSAL_SHAPES) {
   );
 }
 
-promise("an accepted request in between clears the suspicion", async () => {
+Deno.test("an accepted request in between clears the suspicion", async () => {
   const refusedRuns = [2, 4];
   let run = 0;
   const text = UNNAMED["older text with a shortened blob"] as TextOf;
@@ -188,7 +184,7 @@ promise("an accepted request in between clears the suspicion", async () => {
   });
 });
 
-promise("refusals under another key silence nothing for the key that made it", async () => {
+Deno.test("refusals under another key silence nothing for the key that made it", async () => {
   let run = 0;
   const text = UNNAMED["older text with a shortened blob"] as TextOf;
   const script: Script = (request) =>
@@ -220,7 +216,7 @@ promise("refusals under another key silence nothing for the key that made it", a
   });
 });
 
-promise(
+Deno.test(
   "a quarantine on one loopback port does not count on another, where an item may be from either",
   async () => {
     let run = 0;
@@ -251,7 +247,7 @@ promise(
   },
 );
 
-promise("a response that failed is no acceptance: what it was refused for stays suspected", async () => {
+Deno.test("a response that failed is no acceptance: what it was refused for stays suspected", async () => {
   let run = 0;
   const text = UNNAMED["older text with a shortened blob"] as TextOf;
   const script: Script = (request) => {
@@ -273,7 +269,7 @@ promise("a response that failed is no acceptance: what it was refused for stays 
   });
 });
 
-promise("a window does not bring older reasoning in the place of what was refused", async () => {
+Deno.test("a window does not bring older reasoning in the place of what was refused", async () => {
   const text = UNNAMED["older text with a shortened blob"] as TextOf;
   let run = 0;
   const script: Script = (request) =>
@@ -287,7 +283,7 @@ promise("a window does not bring older reasoning in the place of what was refuse
   });
 });
 
-promise("nothing is tried a third time: a second refusal ends the run", async () => {
+Deno.test("nothing is tried a third time: a second refusal ends the run", async () => {
   const text = UNNAMED["older text with a shortened blob"] as TextOf;
   let run = 0;
   const script: Script = (request) => run === 2 ? refuse(text(request, ""), "http") : TWO;
@@ -302,7 +298,7 @@ promise("nothing is tried a third time: a second refusal ends the run", async ()
   });
 });
 
-promise("two different refusals are mended one after the other, and each only once", async () => {
+Deno.test("two different refusals are mended one after the other, and each only once", async () => {
   let run = 0;
   const script: Script = (request) => {
     if (run === 1) return TWO;
@@ -326,7 +322,7 @@ promise("two different refusals are mended one after the other, and each only on
 });
 
 for (const shape of REFUSAL_SHAPES) {
-  promise(
+  Deno.test(
     `refused include is left out once more, and from then on for that endpoint and model (${shape})`,
     async () => {
       let session: RefusedSession | undefined;

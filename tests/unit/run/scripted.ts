@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as z from "zod";
 import type { Ports } from "../../../src/domain/ports.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
 import type { RunEvent } from "../../../src/run/events.ts";
@@ -11,13 +12,14 @@ import type { RunSetup } from "../../../src/run/setup.ts";
 import { Stop } from "../../../src/run/stop.ts";
 import type { SessionWriter } from "../../../src/store/write/writer.ts";
 import { parsePolicy } from "../../../src/tools/permission/policy.ts";
+import type { Tool } from "../../../src/tools/tool.ts";
 import { createPlayer, type PlayedAnswer } from "../../../src/transport/player.ts";
 import type { Send } from "../../../src/transport/http.ts";
 import { DIALECTS } from "../../support/responses_server/dialect.ts";
 import { answerEvents } from "../../support/responses_server/events.ts";
 import { Mint } from "../../support/responses_server/mint.ts";
 import type { ScriptedResponse } from "../../support/responses_server/script.ts";
-import { encodeEvents } from "../../support/responses_server/writing.ts";
+import { encodeEvents } from "../../support/responses_server/events.ts";
 
 /** The played exchanges of scripted answers. */
 export function exchanges(script: readonly ScriptedResponse[]): PlayedAnswer[] {
@@ -37,6 +39,22 @@ export function exchanges(script: readonly ScriptedResponse[]): PlayedAnswer[] {
     };
   });
 }
+
+/** A tool of the read group that takes any arguments. */
+export function readTool(name: string, run: Tool["run"]): Tool {
+  return {
+    name,
+    description: name,
+    parameters: { type: "object", properties: {}, required: [], additionalProperties: true },
+    shape: z.looseObject({}) as unknown as Tool["shape"],
+    group: "read",
+    subject: () => ({ tool: name, group: "read", target: { kind: "none" } }),
+    run,
+  };
+}
+
+/** Returns its argument `text`. */
+export const ECHO = readTool("echo", (args) => Promise.resolve({ status: "ok", output: String(args.text) }));
 
 /** A run's setup with everything ordinary, its events, and the bodies that it sent. */
 export interface Scripted {

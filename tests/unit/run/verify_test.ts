@@ -17,10 +17,6 @@ import { reasoningOf, REFUSAL_SHAPES, refuse } from "../../support/responses_ser
 import { History, message as messageItem, reasoning as reasoningItem } from "../../support/history.ts";
 import { refusedSession } from "./refusing.ts";
 
-function promise(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name, sanitizeOps: true, sanitizeResources: true, fn });
-}
-
 const bodyWith = (fields: object, input: readonly unknown[]) => JSON.stringify({ ...fields, input });
 
 Deno.test("a body that goes on where another ended extends it, whatever else follows", () => {
@@ -112,7 +108,7 @@ Deno.test("another fold's requests are not judged", () => {
 });
 
 for (const shape of REFUSAL_SHAPES) {
-  promise(`requests of every kind fold to the bytes that were sent (refusals: ${shape})`, async () => {
+  Deno.test(`requests of every kind fold to the bytes that were sent (refusals: ${shape})`, async () => {
     let refusing = false;
     const script: Script = (request) => {
       const { include } = request.body as { include?: unknown };
@@ -147,7 +143,7 @@ for (const shape of REFUSAL_SHAPES) {
   });
 }
 
-promise("an account that became known within a run is part of what folds again", async () => {
+Deno.test("an account that became known within a run is part of what folds again", async () => {
   const script: Script = ({ input }) =>
     input.at(-1)?.role === "user"
       ? answer([reasoning(), functionCall("unknown", {})])

@@ -1,17 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { tallyOfReport } from "../../../scripts/gate/junit.ts";
-import { DEFAULT_GROUPS, GROUPS } from "../../../scripts/gate/phases.ts";
-import { type Phase, type PhaseResult, runPhases } from "../../../scripts/gate/phase.ts";
-import { hashOfInputs, isUpToDate, writeStamp } from "../../../scripts/gate/stamp.ts";
-import { closingLine, ONE_PASSED, oneFailed, sum, withoutSkips } from "../../../scripts/gate/tally.ts";
-import { TEST_PATHS, type TestPaths } from "../../../scripts/gate/test_paths.ts";
+import { hashOfInputs, isUpToDate, writeStamp } from "../../../scripts/binary.ts";
+import { type EndedSuite, runSuites, tasksIn } from "../../../scripts/gate/suites.ts";
+import { closingLine, sum, tallyOfReport, withoutSkips } from "../../../scripts/gate/tally.ts";
 import { run } from "../../../scripts/process.ts";
-
-const OK: PhaseResult = { tally: ONE_PASSED, output: "" };
-
-/** A clock that stands still. */
-const still = () => 0;
 
 async function withDirectory(use: (root: string) => Promise<void> | void): Promise<void> {
   const root = await Deno.makeTempDir({ prefix: "reprise-gate-test-" });
@@ -42,87 +34,129 @@ Deno.test("the report of deno test is counted case by case, steps and skips incl
   assert.deepEqual(tallyOfReport(""), { passed: 0, failed: [], skipped: [] });
 });
 
-Deno.test({
-  name: "the report that this Deno writes is counted",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: async () => {
-    await withDirectory(async (root) => {
-      const source = `
+Deno.test("the report that this Deno writes is counted", async () => {
+  await withDirectory(async (root) => {
+    const source = `
         Deno.test("passes", async (t) => { await t.step("a step", () => {}); });
         Deno.test("fails", () => { throw new Error("<skipped/>"); });
         Deno.test({ name: "is skipped", ignore: true, fn() {} });
       `;
-      await Deno.writeTextFile(join(root, "a_test.ts"), source);
-      const finished = await run(
-        Deno.execPath(),
-        ["test", "--no-config", "--no-check", "--junit-path=r.xml", "a_test.ts"],
-        {
-          cwd: root,
-        },
-      );
-      assert.equal(finished.code, 1);
-      const tally = tallyOfReport(await Deno.readTextFile(join(root, "r.xml")));
-      assert.deepEqual(tally, {
-        passed: 2,
-        failed: ["./a_test.ts: fails"],
-        skipped: ["./a_test.ts: is skipped"],
-      });
+    await Deno.writeTextFile(join(root, "a_test.ts"), source);
+    const finished = await run(
+      Deno.execPath(),
+      ["test", "--no-config", "--no-check", "--junit-path=r.xml", "a_test.ts"],
+      {
+        cwd: root,
+      },
+    );
+    assert.equal(finished.code, 1);
+    const tally = tallyOfReport(await Deno.readTextFile(join(root, "r.xml")));
+    assert.deepEqual(tally, {
+      passed: 2,
+      failed: ["./a_test.ts: fails"],
+      skipped: ["./a_test.ts: is skipped"],
     });
-  },
+  });
 });
 
 Deno.test("tallies add up, and where nothing may be skipped a skip is a failure", () => {
-  const total = sum([ONE_PASSED, oneFailed("c"), { passed: 3, failed: [], skipped: ["a", "b"] }]);
+  const total = sum([
+    { passed: 1, failed: ["c"], skipped: [] },
+    { passed: 3, failed: [], skipped: ["a", "b"] },
+  ]);
   assert.equal(closingLine(total), "4 passed, 1 failed, 2 skipped");
   assert.equal(closingLine(withoutSkips(total)), "4 passed, 3 failed, 0 skipped");
   assert.deepEqual(withoutSkips(total).failed, ["c", "a", "b"]);
 });
 
-Deno.test("phases run side by side up to the limit, and one that waits starts after its own", async () => {
-  const events: string[] = [];
-  let open = 0;
-  let mostOpen = 0;
-  function phase(name: string, turns: number, after?: string): Phase {
-    return {
-      name,
-      ...(after === undefined ? {} : { after }),
-      run: async () => {
-        mostOpen = Math.max(mostOpen, ++open);
-        events.push(`start ${name}`);
-        for (let turn = 0; turn < turns; turn++) await Promise.resolve();
-        events.push(`end ${name}`);
-        open--;
-        return OK;
-      },
-    };
-  }
-  const phases = [phase("compile", 50), phase("binary", 1, "compile"), phase("a", 5), phase("b", 5)];
-  const ended = await runPhases(phases, { jobs: 2, onEnd: () => {}, now: still });
-  assert.equal(mostOpen, 2);
-  assert.equal(events[1], "start a");
-  assert.ok(events.indexOf("start binary") > events.indexOf("end compile"));
-  assert.deepEqual(ended.map((phase) => phase.name).sort(), ["a", "b", "binary", "compile"]);
+/** Runs suites of a project with these tasks and files, one at a time unless `jobs` says otherwise. */
+async function suitesOf(
+  project: { readonly tasks: Readonly<Record<string, string>>; readonly files?: Record<string, string> },
+  names: readonly string[],
+  jobs = 1,
+): Promise<EndedSuite[]> {
+  let ended: EndedSuite[] = [];
+  await withDirectory(async (root) => {
+    const tasks = Object.entries(project.tasks).map(([name, command]) => [name, { command }]);
+    Deno.writeTextFileSync(join(root, "deno.json"), JSON.stringify({ tasks: Object.fromEntries(tasks) }));
+    Deno.mkdirSync(join(root, "tests"));
+    for (const [name, text] of Object.entries(project.files ?? {})) {
+      Deno.writeTextFileSync(join(root, "tests", name), text);
+    }
+    const told: EndedSuite[] = [];
+    ended = await runSuites(names, { root, jobs, onEnd: (suite) => told.push(suite) });
+    assert.deepEqual(told, ended);
+  });
+  return ended;
+}
+
+Deno.test("a suite counts its tests, and one that ends badly without a failed test is a failure itself", async () => {
+  const test = "deno test --no-check";
+  const report = `<testcase name="n" classname="s"/>`;
+  const ended = await suitesOf({
+    tasks: {
+      counts: `${test} tests/counts_test.ts`,
+      fails: `${test} tests/fails_test.ts`,
+      leaks: `${test} tests/leaks_test.ts`,
+      "does not load": `${test} tests/unloadable_test.ts`,
+      "has none": `${test} --permit-no-files tests/none`,
+      "plays one": `echo '${report}' # reprise test`,
+      "plays none": "true reprise test",
+      "checks": "true",
+      "checks badly": "exit 3",
+    },
+    files: {
+      "counts_test.ts":
+        `Deno.test("a", async (t) => { await t.step("b", () => {}); }); Deno.test.ignore("c", () => {});`,
+      "fails_test.ts": `Deno.test("a", () => {}); Deno.test("b", () => { throw new Error(); });`,
+      "leaks_test.ts": `Deno.test("a", () => { setTimeout(() => {}, 60_000); });`,
+      "unloadable_test.ts": `throw new Error();`,
+    },
+  }, [
+    "counts",
+    "fails",
+    "leaks",
+    "does not load",
+    "has none",
+    "plays one",
+    "plays none",
+    "checks",
+    "checks badly",
+    "tests/counts_test.ts",
+  ]);
+  assert.deepEqual(
+    ended.map(({ name, tally }) => [name, tally.passed, tally.failed, tally.skipped.length]),
+    [
+      ["counts", 2, [], 1],
+      ["fails", 1, ["./tests/fails_test.ts: b"], 0],
+      ["leaks", 0, ["./tests/leaks_test.ts: a"], 0],
+      ["does not load", 0, ["does not load"], 0],
+      ["has none", 0, ["has none"], 0],
+      ["plays one", 1, [], 0],
+      ["plays none", 0, ["plays none"], 0],
+      ["checks", 1, [], 0],
+      ["checks badly", 0, ["checks badly"], 0],
+      ["tests/counts_test.ts", 2, [], 1],
+    ],
+  );
 });
 
-Deno.test("a phase that throws is one failure and stops no other, those waiting for it included", async () => {
-  const phases: Phase[] = [
-    { name: "bad", run: () => Promise.reject(new Error("broken")) },
-    { name: "later", after: "bad", run: () => Promise.resolve(OK) },
-    { name: "free", after: "not in the list", run: () => Promise.resolve(OK) },
-  ];
-  const ended = await runPhases(phases, { jobs: 2, onEnd: () => {}, now: still });
-  assert.equal(closingLine(sum(ended.map((phase) => phase.tally))), "2 passed, 1 failed, 0 skipped");
-  assert.deepEqual(sum(ended.map((phase) => phase.tally)).failed, ["bad"]);
-  assert.equal(ended.find((phase) => phase.name === "bad")?.output, "broken");
+Deno.test("suites run side by side up to the limit, each of them once", async () => {
+  // Each waits for a file of the other: alone it would end with an error.
+  const meets = (own: string, other: string) =>
+    `deno eval "Deno.writeTextFileSync('${own}', ''); for (let i = 0; ; i++) { try { Deno.statSync('${other}'); break; } catch { if (i > 400) Deno.exit(1); } await new Promise((go) => setTimeout(go, 25)); }"`;
+  const ended = await suitesOf(
+    {
+      tasks: { a: meets("a", "b"), b: meets("b", "a"), c: "true" },
+    },
+    ["a", "b", "c"],
+    2,
+  );
+  assert.equal(closingLine(sum(ended.map(({ tally }) => tally))), "3 passed, 0 failed, 0 skipped");
 });
 
-Deno.test("phases that wait for each other are refused, not waited for", async () => {
-  const phases: Phase[] = [
-    { name: "a", after: "b", run: () => Promise.resolve(OK) },
-    { name: "b", after: "a", run: () => Promise.resolve(OK) },
-  ];
-  await assert.rejects(runPhases(phases, { jobs: 2, onEnd: () => {}, now: still }), /waits for another/);
+Deno.test("the name of no task is refused before anything runs", async () => {
+  await assert.rejects(suitesOf({ tasks: { a: "true" } }, ["a", "b"]), { code: "usage", message: /"b"/ });
 });
 
 Deno.test("a binary is up to date until a source, the runtime or the binary itself changes", async () => {
@@ -158,24 +192,19 @@ Deno.test("a binary is up to date until a source, the runtime or the binary itse
   });
 });
 
-Deno.test({
-  name: "a child process sees changed and unset variables, and is ended at its timeout",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: async () => {
-    Deno.env.set("REPRISE_GATE_TEST", "ours");
-    try {
-      const script = 'console.log(Deno.env.get("REPRISE_GATE_TEST"), Deno.env.get("OTHER"))';
-      const args = ["eval", "--no-config", script];
-      assert.equal((await run(Deno.execPath(), args)).stdout, "ours undefined\n");
-      const env = { REPRISE_GATE_TEST: undefined, OTHER: "set", NO_COLOR: "1" };
-      assert.equal((await run(Deno.execPath(), args, { env })).stdout, "undefined set\n");
-    } finally {
-      Deno.env.delete("REPRISE_GATE_TEST");
-    }
-    const hung = await run("sleep", ["60"], { timeout: 50 });
-    assert.equal(hung.code, 143);
-  },
+Deno.test("a child process sees changed and unset variables, and is ended at its timeout", async () => {
+  Deno.env.set("REPRISE_GATE_TEST", "ours");
+  try {
+    const script = 'console.log(Deno.env.get("REPRISE_GATE_TEST"), Deno.env.get("OTHER"))';
+    const args = ["eval", "--no-config", script];
+    assert.equal((await run(Deno.execPath(), args)).stdout, "ours undefined\n");
+    const env = { REPRISE_GATE_TEST: undefined, OTHER: "set", NO_COLOR: "1" };
+    assert.equal((await run(Deno.execPath(), args, { env })).stdout, "undefined set\n");
+  } finally {
+    Deno.env.delete("REPRISE_GATE_TEST");
+  }
+  const hung = await run("sleep", ["60"], { timeout: 50 });
+  assert.equal(hung.code, 143);
 });
 
 const ROOT = new URL("../../../", import.meta.url).pathname;
@@ -186,39 +215,41 @@ function testFilesBelow(folder: string): string[] {
   );
 }
 
-function runs({ paths, ignore = [] }: TestPaths, file: string): boolean {
-  const isIn = (path: string) => file === path || file.startsWith(`${path}/`);
-  return paths.some(isIn) && !ignore.some(isIn);
-}
+const TASKS = tasksIn(ROOT);
+const SUITES = ["unit", "cli", "slow", "clients", "crash"];
 
-Deno.test("every test that tries a number of random cases is in the full run", () => {
-  const sampled = testFilesBelow("tests").filter((path) =>
-    !path.endsWith("gate_test.ts") && Deno.readTextFileSync(`${ROOT}${path}`).includes("support/samples.ts")
+Deno.test("every test file is run by one suite, and each suite names folders that are there", () => {
+  const folders = SUITES.flatMap((name) =>
+    [...(TASKS[name] ?? "").matchAll(/ (tests\/\S+)/g)].map(([, path = ""]) => path)
   );
-  assert.deepEqual(sampled.sort(), [...TEST_PATHS.fuzz.paths].sort());
-});
-
-Deno.test("every test file is run by one part: those of the command line on the binary, each of them", () => {
-  const { unit, slow, cli, long, crash } = TEST_PATHS;
+  assert.ok(folders.length >= SUITES.length);
+  for (const folder of folders) assert.ok(Deno.statSync(`${ROOT}${folder}`).isDirectory, folder);
   for (const file of testFilesBelow("tests")) {
-    const parts = [unit, slow, cli, long, crash].filter((part) => runs(part, file));
-    assert.equal(parts.length, 1, file);
-  }
-  for (const part of Object.values(TEST_PATHS)) {
-    for (const path of part.paths) assert.ok(Deno.statSync(`${ROOT}${path}`), path);
+    assert.equal(folders.filter((folder) => file.startsWith(`${folder}/`)).length, 1, file);
   }
 });
 
-Deno.test("CI runs every part but the soak", () => {
-  const ci = Deno.readTextFileSync(`${ROOT}.ci/run`);
-  const tasks = JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`)).tasks as Record<
-    string,
-    { readonly command: string }
-  >;
-  const commands = [...ci.matchAll(/ task ([a-z]+)/g)].map(([, task = ""]) => tasks[task]?.command).join() +
-    ci;
-  for (const group of GROUPS) {
-    const isDefault = DEFAULT_GROUPS.includes(group);
-    assert.equal(isDefault || commands.includes(`--only ${group}`), group !== "soak", group);
+Deno.test("a task per suite is a plain command of deno test; those on the binary build it first", () => {
+  const { tasks } = JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`));
+  for (const name of [...SUITES, "fuzz", "soak", "sessions"]) {
+    const command = TASKS[name] ?? "";
+    assert.match(
+      command,
+      name === "sessions" ? /^dist\/reprise test / : /^(\w+=\S+ )*deno test -A --no-check /,
+    );
+    assert.deepEqual(
+      tasks[name].dependencies,
+      command.includes("dist/reprise") ? ["binary"] : undefined,
+      name,
+    );
   }
+});
+
+Deno.test("CI runs every suite but the soak, and both suites of the command line on the sources too", () => {
+  const ci = Deno.readTextFileSync(`${ROOT}.ci/run`);
+  const commands = ci.split("\n").filter((line) => line.startsWith("suite ")).map((line) => `${line} `);
+  for (const name of ["sessions", "fuzz", "slow", "clients", "crash", "tests/cli", "tests/slow/cli"]) {
+    assert.ok(commands.some((line) => line.includes(` task test`) && line.includes(` ${name} `)), name);
+  }
+  assert.ok(commands.some((line) => line.endsWith(" task test ")), "the gate");
 });

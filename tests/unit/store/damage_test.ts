@@ -5,7 +5,7 @@ import { fsckSession } from "../../../src/store/check/fsck.ts";
 import type { Home } from "../../../src/store/home.ts";
 import { readSession } from "../../../src/store/read/session.ts";
 import { readForShow } from "../../../src/store/read/show.ts";
-import { memoryFiles, type Tree, treeOf } from "./memory_files.ts";
+import { MemoryDisk, READ_ONLY } from "./memory_disk.ts";
 import {
   answer,
   call,
@@ -20,10 +20,11 @@ import {
   withHome,
 } from "./support.ts";
 import { samples } from "../../support/samples.ts";
+import { bytesBelow } from "../../support/files.ts";
 
 interface Sample {
   readonly home: Home;
-  readonly tree: Tree;
+  readonly disk: MemoryDisk;
   readonly turns: readonly string[];
 }
 
@@ -38,25 +39,27 @@ async function sample(): Promise<Sample> {
     writer.append(endDraft());
     writer.close();
     const turns = [1, 2, 3, 4, 5].map((turn) => `${writer.path}/turns/${turnFileName(turn)}`);
-    return { home, tree: treeOf(home.path, ["lock"]), turns };
+    const disk = new MemoryDisk();
+    for (const [path, bytes] of bytesBelow(home.path, "lock")) disk.write(`${home.path}/${path}`, bytes);
+    return { home, disk, turns };
   });
 }
 
 /** Runs `body` with one file replaced. */
 async function withBytes(
-  tree: Tree,
+  disk: MemoryDisk,
   path: string,
   bytes: Uint8Array,
   body: () => Promise<void>,
 ): Promise<void> {
-  const original = tree.get(path) as Uint8Array;
-  tree.set(path, bytes);
+  const original = disk.read(path) as Uint8Array;
+  disk.write(path, bytes);
   await body();
-  tree.set(path, original);
+  disk.write(path, original);
 }
 
-async function assertFound({ home, tree }: Sample, path: string, where: string): Promise<void> {
-  const ports = portsOn(memoryFiles(tree));
+async function assertFound({ home, disk }: Sample, path: string, where: string): Promise<void> {
+  const ports = portsOn(disk.files(READ_ONLY));
   const inside = path.slice(`${home.sessions}/${ID}/`.length);
   const { findings } = await fsckSession(ports, home, ID);
   assert.ok(
@@ -74,8 +77,8 @@ async function assertFound({ home, tree }: Sample, path: string, where: string):
 }
 
 Deno.test("the sample is sound, so that whatever is found below comes from the damage", async () => {
-  const { home, tree } = await sample();
-  const ports = portsOn(memoryFiles(tree));
+  const { home, disk } = await sample();
+  const ports = portsOn(disk.files(READ_ONLY));
   assert.deepEqual((await fsckSession(ports, home, ID)).findings, []);
   assert.equal(readSession(ports, home, ID).turns.length, 5);
 });
@@ -83,10 +86,10 @@ Deno.test("the sample is sound, so that whatever is found below comes from the d
 Deno.test("every truncation of every turn, the newest included, is found by fsck and refused by readers", async () => {
   const session = await sample();
   for (const path of session.turns) {
-    const whole = session.tree.get(path) as Uint8Array;
+    const whole = session.disk.read(path) as Uint8Array;
     for (let length = 0; length < whole.length; length++) {
       await withBytes(
-        session.tree,
+        session.disk,
         path,
         whole.subarray(0, length),
         () => assertFound(session, path, `${path} cut to ${length} bytes`),
@@ -101,10 +104,10 @@ Deno.test(`${samples(10_000)} random bit flips in turns are found by fsck and re
   const random = (below: number) => (state = (state * 48271) % 2147483647) % below;
   for (let flip = 0; flip < samples(10_000); flip++) {
     const path = session.turns[random(session.turns.length)] as string;
-    const bytes = (session.tree.get(path) as Uint8Array).slice();
+    const bytes = (session.disk.read(path) as Uint8Array).slice();
     const bit = random(bytes.length * 8);
     bytes[bit >> 3] = (bytes[bit >> 3] as number) ^ (1 << (bit & 7));
-    await withBytes(session.tree, path, bytes, () => assertFound(session, path, `bit ${bit} of ${path}`));
+    await withBytes(session.disk, path, bytes, () => assertFound(session, path, `bit ${bit} of ${path}`));
   }
 });
 
@@ -117,14 +120,14 @@ Deno.test("anything appended, prepended or filled with zero bytes is found", asy
       fc.constantFrom("append", "prepend", "zero"),
       async (index, noise, how) => {
         const path = session.turns[index] as string;
-        const whole = session.tree.get(path) as Uint8Array;
+        const whole = session.disk.read(path) as Uint8Array;
         const at = (noise[0] as number) % whole.length;
         const bytes = how === "append"
           ? Uint8Array.of(...whole, ...noise)
           : how === "prepend"
           ? Uint8Array.of(...noise, ...whole)
           : whole.map((byte, position) => position >= at && position < at + 16 ? 0 : byte);
-        await withBytes(session.tree, path, bytes, () => assertFound(session, path, `${how} of ${path}`));
+        await withBytes(session.disk, path, bytes, () => assertFound(session, path, `${how} of ${path}`));
       },
     ),
     { numRuns: 300, seed: 7 },
@@ -134,8 +137,8 @@ Deno.test("anything appended, prepended or filled with zero bytes is found", asy
 Deno.test("show prints every sound turn of a damaged session and names the others", async () => {
   const session = await sample();
   const path = session.turns[2] as string;
-  await withBytes(session.tree, path, new Uint8Array(0), () => {
-    const shown = readForShow(portsOn(memoryFiles(session.tree)), session.home, ID);
+  await withBytes(session.disk, path, new Uint8Array(0), () => {
+    const shown = readForShow(portsOn(session.disk.files(READ_ONLY)), session.home, ID);
     assert.deepEqual(shown.turns.map(({ number }) => number), [1, 2, 4, 5]);
     assert.deepEqual(shown.problems.map((problem) => problem.path), ["turns/000003.json"]);
     return Promise.resolve();

@@ -11,7 +11,7 @@ import { collectGarbage, planPrune, removeSession } from "../../../src/store/lif
 import { type Home, resolveSession } from "../../../src/store/home.ts";
 import { importSession } from "../../../src/store/transfer/import.ts";
 import { readBlob } from "../../../src/store/read/session.ts";
-import { memoryFiles } from "./memory_files.ts";
+import { MemoryDisk, READ_ONLY } from "./memory_disk.ts";
 import { ID, portsOn, testPorts, withHome } from "./support.ts";
 import { samples } from "../../support/samples.ts";
 
@@ -64,7 +64,7 @@ function watched(names: readonly string[]) {
     const inside = path === HOME.path || path.startsWith(`${HOME.path}/`);
     if (!inside || posix.normalize(path) !== path || path.includes("\u0000")) outside.push(path);
   };
-  const memory = memoryFiles(new Map());
+  const memory = new MemoryDisk().files(READ_ONLY);
   const files: Files = {
     ...memory,
     facts(path) {

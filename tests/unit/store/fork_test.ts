@@ -28,6 +28,7 @@ import {
   userDraft,
   withHome,
 } from "./support.ts";
+import { textsBelow } from "../../support/files.ts";
 
 const CHILD = parseSessionId("fix-ci-7k2m-fork");
 
@@ -50,22 +51,10 @@ function path(home: Home, id: string, inside: string): string {
   return `${home.sessions}/${id}/${inside}`;
 }
 
-/** Everything below a directory, with the content of each file. */
-function contents(directory: string): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
-    const below = `${directory}/${name}`;
-    if (isDirectory) {
-      for (const [key, text] of Object.entries(contents(below))) found[`${name}/${key}`] = text;
-    } else found[name] = Deno.readTextFileSync(below);
-  }
-  return found;
-}
-
 Deno.test("a fork shares the files of its prefix, byte for byte and by link, and goes on by itself", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
-    const before = contents(`${home.sessions}/${ID}`);
+    const before = textsBelow(`${home.sessions}/${ID}`, "lock");
     const { turn } = await fork(home);
     for (const number of [1, 2, 3, 4, 5]) {
       const name = `turns/${turnFileName(number)}`;
@@ -79,7 +68,7 @@ Deno.test("a fork shares the files of its prefix, byte for byte and by link, and
     appendRun(writer, 2);
     writer.close();
     await assertSound(home, CHILD);
-    assert.deepEqual(contents(`${home.sessions}/${ID}`), before, "the parent is as it was");
+    assert.deepEqual(textsBelow(`${home.sessions}/${ID}`, "lock"), before, "the parent is as it was");
     assert.equal(writer.manifest?.family, ID, "the prompt cache key stays the family's");
     assert.equal(writer.manifest?.parent, ID);
   }));
@@ -284,7 +273,7 @@ Deno.test("a session that takes the name while a fork is made keeps it", () =>
 Deno.test("stopped before any of its file operations, a fork is not there or whole, and its parent untouched", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
-    const before = contents(`${home.sessions}/${ID}`);
+    const before = textsBelow(`${home.sessions}/${ID}`, "lock");
     let points = 0;
     for (let at = 1;; at++) {
       let count = 0;
@@ -304,7 +293,7 @@ Deno.test("stopped before any of its file operations, a fork is not there or who
         await assertSound(home, CHILD);
         Deno.removeSync(`${home.sessions}/${CHILD}`, { recursive: true });
       } else assert.ok(!whole);
-      assert.deepEqual(contents(`${home.sessions}/${ID}`), before);
+      assert.deepEqual(textsBelow(`${home.sessions}/${ID}`, "lock"), before);
       for (const { name } of Deno.readDirSync(home.sessions)) {
         if (name !== ID) Deno.removeSync(`${home.sessions}/${name}`, { recursive: true });
       }

@@ -35,36 +35,31 @@ async function holdInAnotherProcess(home: string): Promise<Deno.ChildProcess> {
   return child;
 }
 
-Deno.test({
-  name: "a second writer is refused at once and told who the first one is",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: () =>
-    withHome(async (home) => {
-      await newSession(testPorts(), home);
-      const first = await SessionWriter.open(testPorts(), home, { id: ID });
-      const started = performance.now();
-      await assert.rejects(
-        SessionWriter.open(testPorts({ process: testProcess({ pid: 1, host: "other" }) }), home, {
-          id: ID,
-        }),
-        (error: { code: string; exitCode: number; message: string; hint: string }) => {
-          assert.equal(error.code, "session_locked");
-          assert.equal(error.exitCode, 5);
-          assert.match(
-            error.message,
-            new RegExp(`locked by process ${Deno.pid} on host test-host since \\d{4}-\\d\\d-\\d\\dT.+Z$`),
-          );
-          assert.match(error.hint, /--wait/);
-          return true;
-        },
-      );
-      assert.ok(performance.now() - started < 1000, "a refusal must not take long");
-      first.close();
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      (await SessionWriter.open(testPorts(), home, { id: ID })).close();
-    }),
-});
+Deno.test("a second writer is refused at once and told who the first one is", () =>
+  withHome(async (home) => {
+    await newSession(testPorts(), home);
+    const first = await SessionWriter.open(testPorts(), home, { id: ID });
+    const started = performance.now();
+    await assert.rejects(
+      SessionWriter.open(testPorts({ process: testProcess({ pid: 1, host: "other" }) }), home, {
+        id: ID,
+      }),
+      (error: { code: string; exitCode: number; message: string; hint: string }) => {
+        assert.equal(error.code, "session_locked");
+        assert.equal(error.exitCode, 5);
+        assert.match(
+          error.message,
+          new RegExp(`locked by process ${Deno.pid} on host test-host since \\d{4}-\\d\\d-\\d\\dT.+Z$`),
+        );
+        assert.match(error.hint, /--wait/);
+        return true;
+      },
+    );
+    assert.ok(performance.now() - started < 1000, "a refusal must not take long");
+    first.close();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    (await SessionWriter.open(testPorts(), home, { id: ID })).close();
+  }));
 
 Deno.test("waitMs waits until the owner is done", () =>
   withHome(async (home) => {

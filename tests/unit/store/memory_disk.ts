@@ -22,6 +22,13 @@ export interface MemoryDiskOptions {
   readonly noLinks?: boolean;
 }
 
+/** For tests of readers, which change nothing. */
+export const READ_ONLY: MemoryDiskOptions = {
+  before: ({ name, path }) => {
+    throw new Error(`A reader tried to ${name} ${path}`);
+  },
+};
+
 /** A small file system. Parents must exist, as on a real one. */
 export class MemoryDisk {
   readonly #nodes = new Map<string, Node>();

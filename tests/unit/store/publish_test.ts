@@ -12,36 +12,31 @@ function shorten({ name, path, to }: Operation, root: string): string {
   return to === undefined ? `${name} ${short(path)}` : `${name} ${short(path)} ${short(to)}`;
 }
 
-Deno.test({
-  name: "a turn is written, synced, linked to its number and its directory synced before append returns",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  fn: () =>
-    withHome(async (home) => {
-      const log: Operation[] = [];
-      const writer = await newWriter(portsOn(spyFiles((operation) => log.push(operation))), home);
-      log.length = 0;
-      writer.append(userDraft("hello"));
-      const done = log.filter(({ name }) => CHANGING.has(name)).map((operation) =>
-        shorten(operation, writer.path)
-      );
-      assert.deepEqual(done, [
-        "createExclusive TEMP",
-        "write TEMP",
-        "sync TEMP",
-        "close TEMP",
-        "link TEMP turns/000001.json",
-        "unlink TEMP",
-        "syncDirectory turns",
-        // The manifest is a cache: replaced after the turn, and never synced.
-        "createExclusive TEMP",
-        "write TEMP",
-        "close TEMP",
-        "rename TEMP manifest.json",
-      ]);
-      writer.close();
-    }),
-});
+Deno.test("a turn is written, synced, linked to its number and its directory synced before append returns", () =>
+  withHome(async (home) => {
+    const log: Operation[] = [];
+    const writer = await newWriter(portsOn(spyFiles((operation) => log.push(operation))), home);
+    log.length = 0;
+    writer.append(userDraft("hello"));
+    const done = log.filter(({ name }) => CHANGING.has(name)).map((operation) =>
+      shorten(operation, writer.path)
+    );
+    assert.deepEqual(done, [
+      "createExclusive TEMP",
+      "write TEMP",
+      "sync TEMP",
+      "close TEMP",
+      "link TEMP turns/000001.json",
+      "unlink TEMP",
+      "syncDirectory turns",
+      // The manifest is a cache: replaced after the turn, and never synced.
+      "createExclusive TEMP",
+      "write TEMP",
+      "close TEMP",
+      "rename TEMP manifest.json",
+    ]);
+    writer.close();
+  }));
 
 Deno.test("a blob is durable, name and content, before putBlob returns; a second time costs nothing", () =>
   withHome(async (home) => {

@@ -11,7 +11,7 @@ import { ALL_TOOLS, parseArguments, TOOL_GROUPS } from "../../../src/tools/regis
 import { type Tool, ToolFailure } from "../../../src/tools/tool.ts";
 import { Workspace } from "./workspace.ts";
 
-const SHELL = { ignore: Deno.build.os === "windows", sanitizeOps: true, sanitizeResources: true } as const;
+const SHELL = { ignore: Deno.build.os === "windows" } as const;
 
 function tool(name: string): Tool {
   const found = ALL_TOOLS.find((candidate) => candidate.name === name);

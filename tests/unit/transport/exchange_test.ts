@@ -59,12 +59,7 @@ function json(
   return Response.json({ error }, { status, headers });
 }
 
-/** A test in which nothing may be left open: no timer, no socket, no body. */
-function clean(name: string, fn: (t: Deno.TestContext) => Promise<void>): void {
-  Deno.test({ name, sanitizeOps: true, sanitizeResources: true, fn });
-}
-
-clean("all events come, the first one included, and the headers of the answer with them", async () => {
+Deno.test("all events come, the first one included, and the headers of the answer with them", async () => {
   await withServer(
     () => sse(["data: 1\n\nda", "ta: 2\n\n", "data: 3"], { "openai-organization": "org-1" }),
     async (origin) => {
@@ -82,7 +77,7 @@ clean("all events come, the first one included, and the headers of the answer wi
   );
 });
 
-clean("what fails before the first event is tried again, with the waits of the protocol", async (t) => {
+Deno.test("what fails before the first event is tried again, with the waits of the protocol", async (t) => {
   const rate = { code: "rate_limit_exceeded", message: "Slow down" };
   const rows: [string, (count: number) => Response, number[]][] = [
     ["429 with retry-after", () => json(429, rate, { "retry-after": "3" }), [3000]],
@@ -117,7 +112,7 @@ clean("what fails before the first event is tried again, with the waits of the p
   }
 });
 
-clean("what cannot succeed is not tried again, and ends with its own code", async (t) => {
+Deno.test("what cannot succeed is not tried again, and ends with its own code", async (t) => {
   const rows: [string, () => Response, string][] = [
     [
       "401",
@@ -165,7 +160,7 @@ clean("what cannot succeed is not tried again, and ends with its own code", asyn
   }
 });
 
-clean("the error tells what the provider said, for people and for programs", async () => {
+Deno.test("the error tells what the provider said, for people and for programs", async () => {
   await withServer(
     () =>
       json(429, { code: "insufficient_quota", type: "insufficient_quota", message: "Spent.", param: null }, {
@@ -187,7 +182,7 @@ clean("the error tells what the provider said, for people and for programs", asy
   );
 });
 
-clean("an error names its request by the id that each provider gives it", async () => {
+Deno.test("an error names its request by the id that each provider gives it", async () => {
   for (const name of ["x-request-id", "request-id", "apim-request-id"]) {
     await withServer(() => json(400, { message: "No" }, { [name]: "req_8" }), async (origin) => {
       const error = await errorOf(openEventStream(attempt(origin).options));
@@ -196,7 +191,7 @@ clean("an error names its request by the id that each provider gives it", async 
   }
 });
 
-clean("retries end, with the error of the last attempt", async () => {
+Deno.test("retries end, with the error of the last attempt", async () => {
   await withServer(
     (_request, count) => json(500 + count, { message: `attempt ${count}` }),
     async (origin, count) => {
@@ -210,7 +205,7 @@ clean("retries end, with the error of the last attempt", async () => {
   );
 });
 
-clean("connection errors are tried again", async () => {
+Deno.test("connection errors are tried again", async () => {
   await withRawServer(
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 99\r\n\r\ndata: 1",
     async (origin) => {
@@ -226,7 +221,7 @@ clean("connection errors are tried again", async () => {
   });
 });
 
-clean("nothing is tried again after the first event", async () => {
+Deno.test("nothing is tried again after the first event", async () => {
   const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 99\r\n\r\n";
   await withRawServer(`${head}data: 1\n\ndata: 2`, async (origin) => {
     const { options, retries } = attempt(origin);
@@ -243,7 +238,7 @@ clean("nothing is tried again after the first event", async () => {
   });
 });
 
-clean("a redirect ends the exchange and names the target's origin only", async () => {
+Deno.test("a redirect ends the exchange and names the target's origin only", async () => {
   await withServer((_request, count) => {
     const location = count === 1 ? "https://elsewhere.example/v1?token=canary" : "/moved";
     return new Response(null, { status: 308, headers: { location } });
@@ -260,7 +255,7 @@ clean("a redirect ends the exchange and names the target's origin only", async (
   });
 });
 
-clean(
+Deno.test(
   "aborting ends the wait for the answer, for a retry and for events, with the signal's reason",
   async (t) => {
     const reason = new Error("stopped by hand");
@@ -298,7 +293,7 @@ clean(
   },
 );
 
-clean("leaving the events early closes the connection, even before the first is looked at", async () => {
+Deno.test("leaving the events early closes the connection, even before the first is looked at", async () => {
   for (const look of [false, true]) {
     const { response: hanging, gone } = hangingSse("data: 1\n\n");
     await withServer(() => hanging, async (origin) => {
@@ -311,7 +306,7 @@ clean("leaving the events early closes the connection, even before the first is 
   }
 });
 
-clean("a played exchange goes the same way, and a missing one is not tried again", async () => {
+Deno.test("a played exchange goes the same way, and a missing one is not tried again", async () => {
   const chunks = [new TextEncoder().encode("data: 1\n\n")];
   const send = createPlayer(
     [{ status: 200, headers: { "content-type": "text/event-stream" }, chunks }],
@@ -322,7 +317,7 @@ clean("a played exchange goes the same way, and a missing one is not tried again
   assert.equal(retries.length, 0);
 });
 
-clean("a server that repeats the key does not get it into a message", async () => {
+Deno.test("a server that repeats the key does not get it into a message", async () => {
   const body = JSON.stringify({ error: { message: "Who is canary-of-another-form?" } });
   await withServer(() => new Response(body, { status: 400 }), async (origin) => {
     const request = { url: origin, headers: { "api-key": "canary-of-another-form" }, body: "{}" };

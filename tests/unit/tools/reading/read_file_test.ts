@@ -87,42 +87,32 @@ Deno.test("read_file cuts long lines and long outputs and keeps the whole", asyn
   );
 });
 
-Deno.test({
-  name: "read_file never waits on a FIFO or reads a device through a link",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  async fn() {
-    using workspace = new Workspace({ "zero": { link: "/dev/zero" } });
-    workspace.makeFifo("pipe");
-    assert.match((await call(workspace, { path: "pipe" })).output, /it is a FIFO/);
-    assert.match((await call(workspace, { path: "zero" })).output, /leads outside/);
-  },
+Deno.test("read_file never waits on a FIFO or reads a device through a link", async () => {
+  using workspace = new Workspace({ "zero": { link: "/dev/zero" } });
+  workspace.makeFifo("pipe");
+  assert.match((await call(workspace, { path: "pipe" })).output, /it is a FIFO/);
+  assert.match((await call(workspace, { path: "zero" })).output, /leads outside/);
 });
 
-Deno.test({
-  name: "read_file stops when the run is aborted and leaves nothing open",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  async fn() {
-    using workspace = new Workspace({ "a.txt": "x\n".repeat(2_000_000) });
-    const reason = new Error("stop");
-    const aborted = readFile.run(
-      { path: "a.txt", offset: 1, limit: 1 },
-      workspace.context({
-        signal: AbortSignal.abort(reason),
-      }),
-    );
-    await assert.rejects(aborted, reason);
-    const controller = new AbortController();
-    const running = readFile.run(
-      { path: "a.txt", offset: 1_900_000, limit: 1 },
-      workspace.context({
-        signal: controller.signal,
-      }),
-    );
-    controller.abort(reason);
-    await assert.rejects(running, reason);
-  },
+Deno.test("read_file stops when the run is aborted and leaves nothing open", async () => {
+  using workspace = new Workspace({ "a.txt": "x\n".repeat(2_000_000) });
+  const reason = new Error("stop");
+  const aborted = readFile.run(
+    { path: "a.txt", offset: 1, limit: 1 },
+    workspace.context({
+      signal: AbortSignal.abort(reason),
+    }),
+  );
+  await assert.rejects(aborted, reason);
+  const controller = new AbortController();
+  const running = readFile.run(
+    { path: "a.txt", offset: 1_900_000, limit: 1 },
+    workspace.context({
+      signal: controller.signal,
+    }),
+  );
+  controller.abort(reason);
+  await assert.rejects(running, reason);
 });
 
 Deno.test("read_file reads nothing more once the run is aborted", async () => {

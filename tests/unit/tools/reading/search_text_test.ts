@@ -107,19 +107,14 @@ Deno.test("search_text agrees with a split and a scan", () => {
   }));
 });
 
-Deno.test({
-  name: "search_text stops when the run is aborted and leaves nothing open",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  async fn() {
-    using workspace = new Workspace();
-    for (let file = 0; file < 500; file++) workspace.write(`f${file}`, "text");
-    const controller = new AbortController();
-    const running = searchText.run(
-      { pattern: "x", path: null, glob: null, ignore_case: null },
-      workspace.context({ signal: controller.signal }),
-    );
-    setTimeout(() => controller.abort(new Error("stop")), 2);
-    await assert.rejects(running, /stop/);
-  },
+Deno.test("search_text stops when the run is aborted and leaves nothing open", async () => {
+  using workspace = new Workspace();
+  for (let file = 0; file < 500; file++) workspace.write(`f${file}`, "text");
+  const controller = new AbortController();
+  const running = searchText.run(
+    { pattern: "x", path: null, glob: null, ignore_case: null },
+    workspace.context({ signal: controller.signal }),
+  );
+  setTimeout(() => controller.abort(new Error("stop")), 2);
+  await assert.rejects(running, /stop/);
 });

@@ -4,11 +4,7 @@ import { shell } from "../../../../src/tools/shell/shell.ts";
 import { writeFile } from "../../../../src/tools/writing/write_file.ts";
 import { Workspace } from "../workspace.ts";
 
-const OPTIONS = {
-  ignore: Deno.build.os === "windows",
-  sanitizeOps: true,
-  sanitizeResources: true,
-} as const;
+const OPTIONS = { ignore: Deno.build.os === "windows" } as const;
 const HEAD = "ref: refs/heads/main\n";
 const CONFIG =
   '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = "."\n\tfsmonitor = "touch ran; false"\n';

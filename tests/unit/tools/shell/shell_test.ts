@@ -5,7 +5,7 @@ import { ToolFailure } from "../../../../src/tools/tool.ts";
 import { run } from "./children.ts";
 import { Workspace } from "../workspace.ts";
 
-const SHELL = { ignore: Deno.build.os === "windows", sanitizeOps: true, sanitizeResources: true } as const;
+const SHELL = { ignore: Deno.build.os === "windows" } as const;
 const NO_ARGS = { command: null, argv: null, timeout_seconds: null };
 
 Deno.test({

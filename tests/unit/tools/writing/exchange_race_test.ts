@@ -22,12 +22,10 @@ const PROGRAM = `
   console.log(JSON.stringify(count));
 `;
 
-Deno.test({
-  name: "with the binary's permissions nothing outside changes while a directory and a link are exchanged",
-  ignore: Deno.build.os !== "linux",
-  sanitizeOps: true,
-  sanitizeResources: true,
-  async fn() {
+Deno.test(
+  "with the binary's permissions nothing outside changes while a directory and a link are exchanged",
+  { ignore: Deno.build.os !== "linux" },
+  async () => {
     using workspace = new Workspace({ "dir/name.txt": "inside" });
     workspace.writeOutside("name.txt", CANARY);
     workspace.writeOutside("main.ts", PROGRAM);
@@ -52,4 +50,4 @@ Deno.test({
     ]);
     assert.match(Deno.readTextFileSync(join(workspace.root, "dir/name.txt")), /^inside \d+$/);
   },
-});
+);
