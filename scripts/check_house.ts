@@ -1,6 +1,7 @@
 /**
- * Checks what no linter knows: who may import whom, who may print, which folders are pure, how long a file may be,
- * that nothing of the machine it was written on got in, that cited sections exist, and that the English is plain.
+ * Checks what no linter knows: who may import whom, who may print, who may name an API, which folders are pure, how long
+ * a file may be, that nothing of the machine it was written on got in, that cited sections exist, and that the English is
+ * plain.
  *
  * Usage: `deno run -A scripts/check_house.ts [DIR]`; one line for each finding, exit code 1 when there are any.
  *
