@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { DEFAULT_INSTRUCTIONS } from "../src/cli/run/default_instructions.ts";
+import { DEFAULT_INSTRUCTIONS } from "../src/cli/run/resolve_run.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
 import type { EventDraft } from "../src/domain/event.ts";
 import { endpointHashes, type Fingerprint, parseBaseUrl } from "../src/domain/fingerprint.ts";

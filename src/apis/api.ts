@@ -203,6 +203,8 @@ export interface RunApi extends Api {
   /** Demands on a history; {@linkcode foldNeedsOf} of `apis.ts` adds those of a kind of provider. */
   readonly foldNeeds: Omit<FoldNeeds, "takesVisibleReasoning">;
   buildRequest(spec: RequestSpec): BuiltRequest;
+  /** Name of the body's field that limits output tokens. */
+  readonly outputLimit: string;
   newAssembler(): Assembler;
   /** Cause of the refusal of these entries; `null` if a retry without something cannot help. */
   refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]): RequestRefusal | null;

@@ -6,8 +6,8 @@
  */
 import type { ProgramPorts } from "./live_ports.ts";
 
-/** A value that a flag takes from elsewhere when it is not given. */
-export type Source =
+/** A source of a flag's value when the flag is not given. */
+export type ValueSource =
   /** An environment variable. */
   | { readonly variable: string }
   /** A member of `config.json`. */
@@ -28,7 +28,7 @@ export interface Flag<T = unknown> {
   /** The help text, without {@linkcode sources}. */
   readonly about: string;
   /** In the order in which they count. */
-  readonly sources: readonly Source[];
+  readonly sources: readonly ValueSource[];
   /** The default that {@linkcode sources} end in, for the help. */
   readonly otherwise?: string;
   readonly step: StepUse;
@@ -67,7 +67,7 @@ export type FlagsOf<Table> =
 
 /** Members of a declaration that most flags lack. */
 export interface More {
-  readonly sources?: readonly Source[];
+  readonly sources?: readonly ValueSource[];
   readonly otherwise?: string;
   readonly step?: StepUse;
   readonly conflicts?: readonly string[];
@@ -147,6 +147,15 @@ export function again<T>(
   more: Pick<Flag<T>, "fallback"> = {},
 ): Flag<T> {
   return { ...flag, about, ...more };
+}
+
+/** A table without the flags of these names. */
+export function without<Table extends FlagTable, Name extends keyof Table>(
+  table: Table,
+  names: readonly Name[],
+): Omit<Table, Name> {
+  const kept = Object.entries(table).filter(([name]) => !names.some((each) => each === name));
+  return Object.fromEntries(kept) as Omit<Table, Name>;
 }
 
 function declared<T>(

@@ -25,7 +25,7 @@ export const COMMON_FLAGS = {
 /** The values of {@linkcode COMMON_FLAGS}. */
 export type CommonFlags = FlagsOf<typeof COMMON_FLAGS>;
 
-/** The flags that decide where the next request goes and how it is made. */
+/** The flags that decide where the next request goes and how it is built. */
 export const REQUEST_FLAGS = {
   model: text("-m, --model <model>", "the model to ask", {
     sources: ["the session's last", { variable: "REPRISE_MODEL" }, { member: "model" }],
@@ -74,8 +74,8 @@ export const TEXT_FLAGS = {
 /** Values of {@linkcode REQUEST_FLAGS}, and of {@linkcode TEXT_FLAGS} for a verb that has these. */
 export type RequestFlags = FlagsOf<typeof REQUEST_FLAGS> & FlagsOf<typeof TEXT_FLAGS>;
 
-/** The flags that decide what a run may do. What commas in a list mean is explained in `posture.ts`. */
-export const POSTURE_FLAGS = {
+/** The flags that decide what a run may do. `policy.ts` explains commas in a list. */
+export const PERMISSION_FLAGS = {
   allow: list(
     "--allow <list>",
     "tools, groups (write, shell) or one pattern that the model may use",
@@ -90,8 +90,8 @@ export const POSTURE_FLAGS = {
     step: "recorded",
   }),
 };
-/** The values of {@linkcode POSTURE_FLAGS}. */
-export type PostureFlags = FlagsOf<typeof POSTURE_FLAGS>;
+/** The values of {@linkcode PERMISSION_FLAGS}. */
+export type PermissionFlags = FlagsOf<typeof PERMISSION_FLAGS>;
 
 /** How long a verb that writes waits for the session. */
 export const WAIT = value(

@@ -5,7 +5,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { Send } from "../transport/http.ts";
 import { loopbackDirect } from "../transport/proxy.ts";
 import { readVariable, setVariables } from "./environment.ts";
-import { onStopSignals } from "./stop_signals.ts";
+import { onStopSignals } from "./signals.ts";
 import type { TextStream } from "./terminal.ts";
 
 /** A stream that is read. */

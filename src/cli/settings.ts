@@ -6,11 +6,11 @@
  */
 import { decodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
-import { isJsonObject } from "../domain/json.ts";
+import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
+import { specialKind } from "../tools/sandbox_path.ts";
 import { type Flag, memberOf, variablesOf } from "./declare.ts";
 import { COMMON_FLAGS, REQUEST_FLAGS } from "./flags.ts";
-import { otherKind } from "./regular_file.ts";
 
 /** A value and where it was found. */
 export interface Setting<T> {
@@ -150,4 +150,62 @@ function xdgDirectory(ports: Ports, name: string, fallback: string): string | nu
   if (set?.startsWith("/")) return set.replace(/(?<=.)\/+$/, "");
   const home = ports.env("HOME");
   return home === undefined || home === "" ? null : `${home.replace(/\/+$/, "")}/${fallback}`;
+}
+
+/**
+ * Names the kind of file at a path where it is no regular file, such as `a FIFO`: opening that may wait without end.
+ * Links are followed. `null` for a regular file, and where nothing is.
+ */
+export function otherKind(path: string): string | null {
+  let facts: Deno.FileInfo;
+  try {
+    facts = Deno.statSync(path);
+  } catch {
+    return null;
+  }
+  if (facts.isFile) return null;
+  return facts.isDirectory ? "a directory" : specialKind(facts);
+}
+
+/**
+ * `TEXT`, or the content of a file for `@FILE`.
+ *
+ * @throws {RepriseError} `usage` when the file cannot be read as UTF-8.
+ */
+export function textOrFile(ports: Ports, value: string, flag: string): string {
+  return value.startsWith("@") ? readTextFile(ports, value.slice(1), flag) : value;
+}
+
+/** Reads `--output-schema FILE`: a JSON schema, or an object with `name` and `schema`. */
+export function readOutputSchema(ports: Ports, path: string): JsonObject {
+  const refuse = (why: string) =>
+    new RepriseError("usage", `Cannot use the output schema "${path}": ${why}`, {
+      hint: "Give a file with a JSON schema, or with an object of name and schema",
+    });
+  let value: unknown;
+  try {
+    value = JSON.parse(readTextFile(ports, path, "--output-schema"));
+  } catch (error) {
+    if (error instanceof RepriseError) throw error;
+    throw refuse("it is not JSON");
+  }
+  if (!isJsonObject(value)) throw refuse("it is not a JSON object");
+  const named = isJsonObject(value.schema) && typeof value.name === "string";
+  return named ? value : { name: "answer", schema: value, strict: true };
+}
+
+function readTextFile(ports: Ports, path: string, flag: string): string {
+  const refuse = (why: string, cause?: unknown) =>
+    new RepriseError("usage", `Cannot use the file "${path}" of ${flag}: ${why}`, {
+      hint: "Give a text file that exists; its path is relative to the working directory",
+      ...(cause === undefined ? {} : { cause }),
+    });
+  const full = absolute(ports, path);
+  const other = otherKind(full);
+  if (other !== null) throw refuse(`it is ${other}, not a regular file`);
+  try {
+    return decodeUtf8(ports.files.read(full));
+  } catch (cause) {
+    throw refuse(cause instanceof TypeError ? "it is not valid UTF-8" : "it cannot be read", cause);
+  }
 }

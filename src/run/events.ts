@@ -1,5 +1,5 @@
 /**
- * What a run tells the outside while it goes on: the JSON Lines of `run --json`.
+ * Events that a run reports while it lasts: the JSON Lines of `run --json`.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type {
 } from "../domain/event.ts";
 import type { ErrorCode, ExitCode } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
-import type { Drift } from "./drift.ts";
+import type { PinChange } from "./pins.ts";
 import type { FoldRepair } from "../fold/history_fold.ts";
 import type { DroppedItem } from "../domain/turn.ts";
 
@@ -84,7 +84,7 @@ export type RunEvent =
     readonly model: string;
     readonly provider: string;
     /** The pins that differ from the run before, and what that does. */
-    readonly drift: readonly Drift[];
+    readonly drift: readonly PinChange[];
   }
   | {
     readonly type: "request";

@@ -1,6 +1,12 @@
+/**
+ * The start of a run: recovery of a run that was killed, and the turn that opens the next one.
+ *
+ * @module
+ */
 import {
   addUsage,
   type EventDraft,
+  type Item,
   NO_USAGE,
   type ToolCallEvent,
   type ToolResultStatus,
@@ -8,12 +14,53 @@ import {
 } from "../domain/event.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { callIdOf, callNameOf } from "../domain/item.ts";
-import type { Turn } from "../domain/turn.ts";
+import type { Manifest } from "../domain/manifest.ts";
+import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import { ORPHAN_OUTPUT } from "../fold/history_fold.ts";
 import { readOverrides } from "../fold/overrides.ts";
 import type { SessionWriter } from "../store/write/writer.ts";
 import type { Emit } from "./events.ts";
 import { apiOf } from "../apis/apis.ts";
+
+/** The start of a run: a prompt of the user, or the history as it is. */
+export type RunStart =
+  | { readonly kind: "prompt"; readonly content: readonly Item[] }
+  | { readonly kind: "continue" };
+
+/** The start with a prompt; without one for `null`. */
+export function startWith(prompt: string | null): RunStart {
+  return prompt === null
+    ? { kind: "continue" }
+    : { kind: "prompt", content: [{ type: "input_text", text: prompt }] };
+}
+
+/**
+ * Refuses to continue without a prompt if no run is unfinished.
+ *
+ * @throws {RepriseError} `nothing_to_continue` when there is no run yet, or the last one completed or was refused.
+ */
+export function requireUnfinished(session: string, manifest: Manifest | null): void {
+  if (isUnfinished(manifest)) return;
+  const found = manifest === null ? "it has no run yet" : `the state of its last run is "${manifest.state}"`;
+  throw new RepriseError("nothing_to_continue", `Session "${session}" has no unfinished run: ${found}`, {
+    hint: `Start the next run with a prompt: reprise run -s ${session} "…"`,
+  });
+}
+
+/** True if a run may continue the session without a prompt. */
+export function isUnfinished(manifest: Manifest | null): boolean {
+  return manifest !== null && manifest.state !== "completed" && manifest.state !== "refused";
+}
+
+/** The turn that opens run `run`. */
+export function openingDraft(start: RunStart, run: number, pins: Pins): TurnDraft {
+  return start.kind === "prompt"
+    ? { kind: "user", run, pins, events: [{ type: "user_message", content: start.content }] }
+    : { kind: "harness", run, pins, events: [{ type: "run_continued", run }] };
+}
+
+/** A session that turns are appended to: on disk, or in memory for a preview. */
+export type OpenSession = Pick<SessionWriter, "manifest" | "turns" | "append">;
 
 /** The calls that wait for results at the end of `turns`, oldest first. */
 export function openCalls(turns: readonly Turn[]): ToolCallEvent[] {
@@ -63,7 +110,7 @@ export function fallbackResult(call: ToolCallEvent, status: ToolResultStatus, ou
  * Records what a killed process, or an edit of the log, left out: open calls get fallback results, and a newest run
  * without an end ends as `interrupted`. Does nothing when nothing is open. Returns the calls that got a result.
  */
-export function closeKilledRun(writer: SessionWriter, emit: Emit): readonly ToolCallEvent[] {
+export function closeKilledRun(writer: OpenSession, emit: Emit = () => {}): readonly ToolCallEvent[] {
   const { manifest } = writer;
   if (manifest === null) return [];
   const killed = manifest.state === "open";

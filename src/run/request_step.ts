@@ -1,27 +1,23 @@
 /**
- * One request and its response: fold, build, send, read, and what of it is kept.
+ * One request and its response: sent, read to its end, and the turn that keeps it.
  *
  * @module
  */
-import { foldNeedsOf } from "../apis/apis.ts";
-import type { Item, Omission, Usage } from "../domain/event.ts";
-import { NO_USAGE } from "../domain/event.ts";
 import { type ApiFailure, asRepriseError, RepriseError } from "../domain/errors.ts";
+import { type EventDraft, type Item, NO_USAGE, type Omission, type Usage } from "../domain/event.ts";
 import { fingerprintText } from "../domain/fingerprint.ts";
-import { sha256Hex } from "../domain/hash.ts";
-import type { JsonObject } from "../domain/json.ts";
-import type { RequestRecord, ResponseRecord, TurnDraft } from "../domain/turn.ts";
-import { foldHistory, requestAccount } from "../fold/fold.ts";
+import { itemKind } from "../domain/item.ts";
+import type { Ports } from "../domain/ports.ts";
+import type { ResponseRecord, TurnDraft } from "../domain/turn.ts";
+import { requestAccount } from "../fold/fold.ts";
 import type { Folded } from "../fold/history_fold.ts";
-import type { FoldTarget } from "../fold/guard.ts";
-import { needsOlderTurns } from "../fold/overrides.ts";
-import type { BuiltRequest, FinishedResponse } from "../apis/api.ts";
-import { toolSchemas } from "../tools/registry.ts";
-import { openEventStream } from "../transport/exchange.ts";
-import { failureOfError, standingOmissions } from "./refusals.ts";
-import { failureOfResponse } from "./failure.ts";
-import { eventsOfResponse } from "./item_events.ts";
-import { fingerprintOf, type RunSetup } from "./setup.ts";
+import type { ApiKey, BuiltRequest, FinishedResponse, RunApi, StreamUpdate } from "../apis/api.ts";
+import { openEventStream, type RetryInfo } from "../transport/exchange.ts";
+import type { Send } from "../transport/http.ts";
+import { nextRequest, recordOf, type RequestFacts } from "./next_request.ts";
+import { errorOfResponse } from "./outcome.ts";
+import { failureOfError } from "./refusals.ts";
+import type { RunSetup } from "./setup.ts";
 
 /** Options for sending a request of a step. */
 export interface SendOptions {
@@ -31,203 +27,213 @@ export interface SendOptions {
   readonly pending: TurnDraft | null;
 }
 
-/** What a run carries from request to request. */
-export interface RequestContext extends SendOptions {
+/** State that a run carries from request to request. */
+export interface RequestContext extends SendOptions, RequestFacts {
   readonly setup: RunSetup;
   readonly run: number;
+  readonly pending: TurnDraft | null;
   /** 1 for the first request of the run. */
   readonly step: number;
-  /** `null` while no response of this endpoint and key named it. */
-  readonly account: string | null;
-  readonly cacheKey: string;
   /** Blob ids of instructions and tools, which the record names in their place. */
   readonly pinned: { readonly instructions: string; readonly tools: string };
-  /** Hears what the fold left out or changed, before anything is sent. */
+  /** Called with what the fold left out or changed, before anything is sent. */
   readonly onFolded: (folded: Folded) => void;
-  /** Tokens that the budget still allows. */
-  readonly tokensLeft?: number;
 }
 
-/** How a request ended, with the turn to keep. */
-export interface RequestOutcome {
-  /** `null` when the response brought nothing to keep. */
-  readonly draft: TurnDraft | null;
+/** A response as far as it came. */
+export interface ReadResponse {
   readonly items: readonly Item[];
   /** `null` when no terminal event came: `error` says why. */
   readonly response: FinishedResponse | null;
   readonly error: RepriseError | null;
+  /** The account that the answer named, hashed; `null` when it named none. */
   readonly account: string | null;
+}
+
+/** The end of a request, with the turn to keep. */
+export interface RequestOutcome extends ReadResponse {
+  /** `null` when the response brought nothing to keep. */
+  readonly draft: TurnDraft | null;
   readonly usage: Usage;
-  /** What was folded into the request, for a refusal to point at. */
+  /** The history in the request, for a refusal to point at. */
   readonly folded: Folded;
-  /** What the request went without. */
+  /** Fields that the request went without. */
   readonly without: ReadonlySet<Omission>;
-  /** What the API said against the request, or inside the stream. */
+  /** The API's error about the request, or inside the stream. */
   readonly failure: ApiFailure | null;
 }
 
 /** Sends one request. Failures of network and provider come back in `error`; only bugs are thrown. */
 export async function requestStep(context: RequestContext): Promise<RequestOutcome> {
   const { setup } = context;
-  const fingerprint = fingerprintOf(setup, context.account);
-  const { replay: mode, window } = setup;
-  const target: FoldTarget = {
-    fingerprint,
-    needs: foldNeedsOf(setup.provider),
-    model: setup.model,
-    replay: mode,
-    window,
-    run: context.run,
-  };
-  const { writer } = setup;
-  const saved = needsOlderTurns(writer.turns, target) ? writer.allTurns() : writer.turns;
-  const turns = context.pending === null ? saved : [...saved, writer.preview(context.pending)];
-  const folded = foldHistory(turns, target);
-  const without = standingOmissions(turns, setup, setup.model);
-  const built = setup.api.buildRequest({
-    model: setup.model,
-    instructions: setup.instructions,
-    tools: toolSchemas(setup.tools),
-    entries: folded.entries,
-    cacheKey: context.cacheKey,
-    without,
-    ...(setup.effort === undefined ? {} : { effort: setup.effort }),
-    ...(setup.summary === undefined ? {} : { summary: setup.summary }),
-    ...(setup.outputSchema === undefined ? {} : { outputSchema: setup.outputSchema }),
-    ...(context.tokensLeft === undefined ? {} : { maxOutputTokens: context.tokensLeft }),
-  });
-  const { sent, left, dropped } = requestAccount(folded);
+  const { model, writer, stop } = setup;
+  const next = nextRequest(setup, writer, context);
+  const { built, folded, without, target: { fingerprint } } = next;
+  const { sent, left } = requestAccount(folded);
   setup.emit({
     type: "request",
     step: context.step,
     items: built.items,
     reasoning_sent: sent,
     reasoning_dropped: left,
-    fingerprint: fingerprintText(fingerprint, setup.model),
+    fingerprint: fingerprintText(fingerprint, model),
     ...(context.again ? { again: true } : {}),
   });
   context.onFolded(folded);
-  const received = await receive(context, built);
-  const record: RequestRecord = {
-    body_sha256: sha256Hex(built.body),
-    fold: folded.version,
-    replay: { mode, window, account: context.account },
-    fields: recordedFields(built.fields, context.pinned),
-    guard: { sent, dropped },
-  };
-  const events = eventsOfResponse(received.items, received.response);
+  const read = await readResponse({ ...setup, signal: stop.signal }, built, {
+    onRetry: (retry) => emitRetry(setup, retry),
+    onUpdate: (update) => emitUpdate(setup, update),
+  });
+  const received = { ...read, error: stop.error ?? read.error, account: read.account ?? context.account };
+  const { response, items, error, account } = received;
+  const events = eventsOfResponse(items, response);
   const draft: TurnDraft | null = events.length === 0 ? null : {
     kind: "model",
     run: context.run,
-    model: { asked: setup.model, answered: received.response?.model ?? null },
-    fingerprint: { ...fingerprint, account: received.account },
-    response: responseRecord(received, setup.stop.signal.aborted),
-    request: record,
+    model: { asked: model, answered: response?.model ?? null },
+    fingerprint: { ...fingerprint, account },
+    response: responseRecord(response, stop.signal.aborted),
+    request: recordOf(next, context.pinned),
     events,
   };
-  const usage = received.response?.usage ?? null;
-  const failure = received.response?.failure ??
-    (received.error === null ? null : failureOfError(received.error));
+  const usage = response?.usage ?? null;
   return {
     ...received,
     draft,
     folded,
     without,
-    failure,
+    failure: response?.failure ?? (error === null ? null : failureOfError(error)),
     usage: usage === null ? NO_USAGE : setup.api.usageOf(usage),
   };
 }
 
-interface Received {
-  readonly items: readonly Item[];
-  readonly response: FinishedResponse | null;
-  readonly error: RepriseError | null;
-  readonly account: string | null;
+/** The server of a request, and the means to reach it. */
+export interface Asking {
+  readonly ports: Ports;
+  readonly api: RunApi;
+  readonly send: Send;
+  /** The URL of a path of the API, such as `/responses`. */
+  readonly urlOf: (path: string) => string;
+  /** `null` where none is sent. */
+  readonly key: ApiKey | null;
+  readonly signal: AbortSignal;
 }
 
-async function receive(
-  context: RequestContext,
-  request: BuiltRequest,
-): Promise<Received> {
-  const { setup } = context;
+/** A response that ended well, or merely short. */
+export interface WholeResponse extends ReadResponse {
+  readonly response: FinishedResponse;
+}
+
+/**
+ * Sends a request outside a run and waits for the end of its response; keeps nothing.
+ *
+ * @throws {RepriseError} when no whole response came: network, provider, a cut stream.
+ */
+export async function askOnce(asking: Asking, built: BuiltRequest): Promise<WholeResponse> {
+  const read = await readResponse(asking, built);
+  if (read.error !== null) throw read.error;
+  const { response } = read;
+  if (response === null) throw new RepriseError("stream_cut", "The response had no end");
+  return { ...read, response };
+}
+
+interface ReadHooks {
+  readonly onRetry?: (retry: RetryInfo) => void;
+  readonly onUpdate?: (update: StreamUpdate) => void;
+}
+
+/** Sends a request and reads its response to the end; failures of network and provider come back in `error`. */
+async function readResponse(
+  { ports, api, send, urlOf, key, signal }: Asking,
+  built: BuiltRequest,
+  { onRetry = () => {}, onUpdate = () => {} }: ReadHooks = {},
+): Promise<ReadResponse> {
   const placed: { readonly outputIndex: number; readonly item: Item }[] = [];
   let response: FinishedResponse | null = null;
-  let account = context.account;
+  let account: string | null = null;
+  let error: RepriseError | null = null;
   try {
     const stream = await openEventStream({
-      send: setup.send,
+      send,
       request: {
-        url: setup.urlOf(request.path),
-        headers: { ...setup.api.headers(setup.key), ...request.headers },
-        body: request.body,
+        url: urlOf(built.path),
+        headers: { ...api.headers(key), ...built.headers },
+        body: built.body,
       },
-      signal: setup.stop.signal,
-      clock: setup.ports.clock,
-      random: setup.ports.random,
-      classify: (status, headers, body) => setup.api.classify(status, headers, body),
-      onRetry: ({ attempt, delayMs, failure }) =>
-        setup.emit({
-          type: "notice",
-          kind: "retry",
-          attempt,
-          delay_ms: Math.round(delayMs),
-          code: failure.code,
-          message: failure.message,
-        }),
+      signal,
+      clock: ports.clock,
+      random: ports.random,
+      classify: (status, headers, body) => api.classify(status, headers, body),
+      onRetry,
     });
-    account = setup.api.accountOf(stream.headers) ?? account;
-    const assembler = setup.api.newAssembler();
-    const take = (update: ReturnType<typeof assembler.feed>[number]) => {
-      switch (update.kind) {
-        case "text_delta":
-          setup.emit({
-            type: "text.delta",
-            delta: update.delta,
-            ...(update.phase === undefined ? {} : { phase: update.phase }),
-          });
-          break;
-        case "reasoning_delta":
-          setup.emit({ type: "reasoning.delta", delta: update.delta });
-          break;
-        case "item":
-          placed.push(update);
-          setup.emit({ type: "item", item: update.item });
-          break;
-        case "reset":
-          placed.length = 0;
-          break;
-        case "finished":
-          response = update.response;
-          tellTransformations(setup, update.response);
-          for (const message of update.response.notices) {
-            setup.emit({ type: "notice", kind: "stream", message });
-          }
-          break;
-      }
+    account = api.accountOf(stream.headers);
+    const assembler = api.newAssembler();
+    const take = (update: StreamUpdate) => {
+      if (update.kind === "item") placed.push(update);
+      if (update.kind === "reset") placed.length = 0;
+      if (update.kind === "finished") response = update.response;
+      onUpdate(update);
     };
     for await (const batch of stream.events) {
-      for (const event of batch) for (const update of assembler.feed(event)) take(update);
+      for (const event of batch) assembler.feed(event).forEach(take);
       if (response !== null) break;
     }
-    if (response === null) { for (const update of assembler.end()) take(update); }
-  } catch (error) {
-    return { items: inOrder(placed), response, error: setup.stop.error ?? asRepriseError(error), account };
+    if (response === null) assembler.end().forEach(take);
+    error = errorOfResponse(response);
+  } catch (thrown) {
+    error = asRepriseError(thrown);
   }
-  return {
-    items: inOrder(placed),
-    response,
-    error: setup.stop.error ?? failureOfResponse(response),
-    account,
-  };
+  // Arrival order, but for items that only the terminal event listed: those go where it has them.
+  const items = placed.toSorted((a, b) => a.outputIndex - b.outputIndex).map(({ item }) => item);
+  return { items, response, error, account };
 }
 
-/** Arrival order, but for items that only the terminal event listed: those go where it has them. */
-function inOrder(placed: readonly { readonly outputIndex: number; readonly item: Item }[]): Item[] {
-  return placed.toSorted((a, b) => a.outputIndex - b.outputIndex).map(({ item }) => item);
+function emitRetry({ emit }: RunSetup, { attempt, delayMs, failure }: RetryInfo): void {
+  const { code, message } = failure;
+  emit({ type: "notice", kind: "retry", attempt, delay_ms: Math.round(delayMs), code, message });
 }
 
-function responseRecord(received: Received, stopped: boolean): ResponseRecord {
-  const { response } = received;
+function emitUpdate({ emit }: RunSetup, update: StreamUpdate): void {
+  switch (update.kind) {
+    case "text_delta": {
+      const phase = update.phase === undefined ? {} : { phase: update.phase };
+      emit({ type: "text.delta", delta: update.delta, ...phase });
+      break;
+    }
+    case "reasoning_delta":
+      emit({ type: "reasoning.delta", delta: update.delta });
+      break;
+    case "item":
+      emit({ type: "item", item: update.item });
+      break;
+    case "finished":
+      for (const message of noticesOf(update.response)) emit({ type: "notice", kind: "stream", message });
+      break;
+    case "reset":
+      break;
+  }
+}
+
+/** The notices of a response; one more where the server left out reasoning that was sent. */
+function noticesOf({ notices, inputTransformations = [] }: FinishedResponse): readonly string[] {
+  const count = inputTransformations.length;
+  if (count === 0) return notices;
+  return [`The server changed or left out ${count} of the sent items: see "reprise explain"`, ...notices];
+}
+
+/** The event that keeps a finished item, whole and verbatim. */
+export function eventOfItem(item: Item): EventDraft {
+  return { type: itemKind(item), item };
+}
+
+/** The events of one response: its items in arrival order, then its usage. */
+export function eventsOfResponse(items: readonly Item[], response: FinishedResponse | null): EventDraft[] {
+  const events = items.map(eventOfItem);
+  const usage = response?.usage ?? null;
+  return usage === null ? events : [...events, { type: "provider_usage", usage }];
+}
+
+function responseRecord(response: FinishedResponse | null, stopped: boolean): ResponseRecord {
   if (response === null) return { id: null, status: stopped ? "interrupted" : "cut" };
   return {
     id: response.id,
@@ -241,21 +247,4 @@ function responseRecord(received: Received, stopped: boolean): ResponseRecord {
       ? {}
       : { error: { code: response.failure.providerCode, message: response.failure.message } }),
   };
-}
-
-/** The body's fields with the two large ones named by their blob, in the body's own order. */
-function recordedFields(fields: JsonObject, pinned: RequestContext["pinned"]): JsonObject {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) =>
-      name === "instructions" || name === "tools" ? [name, { blob: pinned[name] }] : [name, value]
-    ),
-  );
-}
-
-/** The server may leave out reasoning that was sent: that is recorded, and told. */
-function tellTransformations(setup: RunSetup, { inputTransformations = [] }: FinishedResponse): void {
-  const count = inputTransformations.length;
-  if (count === 0) return;
-  const message = `The server changed or left out ${count} of the sent items: see "reprise explain"`;
-  setup.emit({ type: "notice", kind: "stream", message });
 }

@@ -17,8 +17,9 @@ import {
   sentReasoning,
 } from "./refusals.ts";
 import type { RequestOutcome, SendOptions } from "./request_step.ts";
-import { withReplayHint } from "./run_end.ts";
-import { fingerprintOf, type RunSetup } from "./setup.ts";
+import { fingerprintOf } from "./next_request.ts";
+import { withReplayHint } from "./outcome.ts";
+import type { RunSetup } from "./setup.ts";
 
 /** The most retries of a refused request: one for each of its optional fields, and one for its history. */
 const MAX_RETRIES = 5;
@@ -41,15 +42,15 @@ export class Retries {
   readonly #run: RetryingRun;
   /** True once a request went again without reasoning although nothing said that reasoning was refused. */
   #triedBlindly = false;
-  #closing: readonly EventDraft[] = [];
+  #lastEvents: readonly EventDraft[] = [];
 
   constructor(run: RetryingRun) {
     this.#run = run;
   }
 
-  /** Events to end the run with: quarantine that helped nothing does not outlast it. */
-  get closing(): readonly EventDraft[] {
-    return this.#closing;
+  /** Events to end the run with: quarantine that did not help does not outlast the run. */
+  get lastEvents(): readonly EventDraft[] {
+    return this.#lastEvents;
   }
 
   /**
@@ -78,7 +79,7 @@ export class Retries {
     const { error } = outcome;
     if (error === null || !this.#isRefused(outcome)) return outcome;
     // Items were quarantined for a retry that was refused as well: nothing shows that they were the reason.
-    this.#closing = liftedQuarantine(quarantined, fingerprintOf(this.#run.setup, outcome.account));
+    this.#lastEvents = liftedQuarantine(quarantined, fingerprintOf(this.#run.setup, outcome.account));
     const mayHelp = this.#refusalOf(outcome) !== null ||
       outcome.failure !== null && mayBeAboutHistory(outcome.failure);
     if (reasoning === 0 || !mayHelp) return outcome;

@@ -8,13 +8,18 @@ import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/even
 import { callArgumentsOf, callIdOf, callNameOf } from "../domain/item.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { fitBytes, type ToolOutput } from "../tools/output.ts";
-import { hiddenPaths } from "../tools/permission/policy.ts";
+import {
+  hiddenPaths,
+  judgePermission,
+  type PermissionVerdict,
+  type Policy,
+} from "../tools/permission/policy.ts";
 import { parseArguments } from "../tools/registry.ts";
-import { type Target, type Tool, type ToolContext, ToolFailure } from "../tools/tool.ts";
+import { type CallSubject, type Target, type Tool, type ToolContext, ToolFailure } from "../tools/tool.ts";
+import type { SessionWriter } from "../store/write/writer.ts";
+import type { Emit } from "./events.ts";
 import { fallbackResult } from "./recover.ts";
-import type { Decision } from "./permission_gate.ts";
 import type { RunSetup } from "./setup.ts";
-import { playToolBatch } from "./tool_playback.ts";
 
 /** How many reading tools run at the same time. */
 const PARALLEL_TOOLS = 8;
@@ -22,16 +27,16 @@ const PARALLEL_TOOLS = 8;
 /** How many bytes the outputs of a batch take in their turn at most; what is over is kept in blobs. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
-/** What became of a batch. */
+/** Results of a batch. */
 export interface BatchOutcome {
   /** One result for each call, in call order. */
   readonly results: readonly EventDraft[];
   readonly denials: number;
 }
 
-/** A call on its way: settled already, or ready to run. */
+/** A call before it runs: answered already, or ready to run. */
 type Prepared =
-  | { readonly kind: "settled"; readonly result: EventDraft; readonly decision: EventDraft | null }
+  | { readonly kind: "answered"; readonly result: EventDraft; readonly decision: EventDraft | null }
   | {
     readonly kind: "ready";
     readonly tool: Tool;
@@ -53,7 +58,7 @@ export async function runToolBatch(
   record: (decisions: readonly EventDraft[]) => void,
 ): Promise<BatchOutcome> {
   const { playback } = setup;
-  const results = playback === undefined
+  const results = playback === null
     ? await performBatch(setup, calls, record)
     : playToolBatch(setup, { playback, calls }, record);
   const denials =
@@ -89,19 +94,19 @@ async function performBatch(
   return results;
 }
 
-/** Everything about a call that is settled before it runs: its tool, its arguments, and whether it may. */
+/** Resolves everything about a call before it runs: its tool, its arguments, and whether it may. */
 async function prepare(setup: RunSetup, call: ToolCallEvent, duplicate: boolean): Promise<Prepared> {
-  const settle = (
+  const answered = (
     status: ToolResultStatus,
     output: string,
     decision: EventDraft | null = null,
   ): Prepared => ({
-    kind: "settled",
+    kind: "answered",
     result: fallbackResult(call, status, output.toWellFormed()),
     decision,
   });
   if (duplicate) {
-    return settle(
+    return answered(
       "duplicate_call_id",
       "The call was not run: another call of this response has the same call id.",
     );
@@ -110,24 +115,24 @@ async function prepare(setup: RunSetup, call: ToolCallEvent, duplicate: boolean)
   if (tool === undefined || call.item.type === "custom_tool_call") {
     const names = setup.tools.map(({ name }) => name).join(", ");
     const asked = JSON.stringify(call.item.name ?? "");
-    return settle("unknown_tool", `There is no function tool named ${asked}. Tools: ${names || "none"}.`);
+    return answered("unknown_tool", `There is no function tool named ${asked}. Tools: ${names || "none"}.`);
   }
   const argumentsText = callArgumentsOf(call.item);
   const parsed = parseArguments(tool, argumentsText);
-  if (!parsed.ok) return settle("invalid_arguments", parsed.message);
-  if (setup.stop.signal.aborted) return settle("not_run", NOT_STARTED);
+  if (!parsed.ok) return answered("invalid_arguments", parsed.message);
+  if (setup.stop.signal.aborted) return answered("not_run", NOT_STARTED);
   try {
     const subject = tool.subject(parsed.args, contextOf(setup, tool));
     const decision = await setup.gate.decide({ subject, argumentsText });
     // A stop at the question is no answer of the person's.
-    if (setup.stop.signal.aborted) return settle("not_run", NOT_STARTED);
+    if (setup.stop.signal.aborted) return answered("not_run", NOT_STARTED);
     const recorded = decision.allowed && tool.group === "read" ? null : decisionEvent(call, tool, decision);
     if (decision.allowed) {
       return { kind: "ready", tool, args: parsed.args, judged: subject.target, decision: recorded };
     }
-    return settle("denied", denialText(tool, decision), recorded);
+    return answered("denied", denialText(tool, decision), recorded);
   } catch (error) {
-    if (error instanceof ToolFailure) return settle("error", error.message);
+    if (error instanceof ToolFailure) return answered("error", error.message);
     throw error;
   }
 }
@@ -142,7 +147,7 @@ async function perform(setup: RunSetup, call: ToolCallEvent, prepared: Prepared)
   if (prepared.kind === "ready") {
     setup.emit({ type: "tool.started", ...facts, arguments: callArgumentsOf(call.item) });
   }
-  const result = prepared.kind === "settled" ? prepared.result : await runTool(setup, call, prepared);
+  const result = prepared.kind === "answered" ? prepared.result : await runTool(setup, call, prepared);
   if (result.type === "tool_result") {
     const { status, output } = result;
     setup.emit({ type: "tool.finished", ...facts, status, output_chars: output.length });
@@ -217,7 +222,7 @@ function decisionEvent(call: ToolCallEvent, tool: Tool, decision: Decision): Eve
   };
 }
 
-/** What the model is told of a denial: enough to stop trying, nothing that helps to get around it. */
+/** The result of a denied call: enough to stop trying, nothing that helps to get around the denial. */
 function denialText(tool: Tool, decision: Decision): string {
   const why: Partial<Record<Decision["reason"], string>> = {
     denied_by_rule: "a rule of the user denies it",
@@ -228,4 +233,117 @@ function denialText(tool: Tool, decision: Decision): string {
   };
   const reason = why[decision.reason] ?? "it is not allowed";
   return `Denied: ${tool.name} was not run, because ${reason}. Go on without it, or say what is needed.`;
+}
+
+/** A person's answer to a question. `always` holds for the same call, for the rest of the run. */
+export type Consent = "yes" | "no" | "always";
+
+/** A question to a person: exactly what would run. */
+export interface Question {
+  readonly subject: CallSubject;
+  /** The call's arguments as the model wrote them. */
+  readonly argumentsText: string;
+}
+
+/** Puts a question to the person at the terminal; an end without an answer is a `no`. */
+export type Ask = (question: Question) => Promise<Consent>;
+
+/** The decision on a call. */
+export interface Decision {
+  readonly allowed: boolean;
+  readonly reason: PermissionVerdict["reason"];
+  readonly rule: string | null;
+}
+
+/** Decides calls by the permissions of the run, and by the answers of a person during it. */
+export class PermissionGate {
+  readonly policy: Policy;
+  readonly #ask: Ask | null;
+  readonly #always = new Set<string>();
+
+  /** `ask` is `null` without a terminal: then every question is a denial. */
+  constructor(policy: Policy, ask: Ask | null) {
+    this.policy = policy;
+    this.#ask = ask;
+  }
+
+  /** The decision on one call. Questions come one at a time: callers wait for each. */
+  async decide(question: Question): Promise<Decision> {
+    const { subject } = question;
+    const verdict = judgePermission(this.policy, subject, this.#ask !== null);
+    if (verdict.decision !== "ask" || this.#ask === null) {
+      return { allowed: verdict.decision === "allow", reason: verdict.reason, rule: verdict.rule };
+    }
+    const same = JSON.stringify([subject.tool, subject.target, question.argumentsText]);
+    if (this.#always.has(same)) return { allowed: true, reason: "asked_always", rule: null };
+    const answer = await this.#ask(question);
+    if (answer === "always") this.#always.add(same);
+    return { allowed: answer !== "no", reason: `asked_${answer}`, rule: null };
+  }
+}
+
+/** Decision and result of a call when it was recorded. */
+export interface PlayedCall {
+  /** `null` where none was recorded, as for reading tools that were allowed. */
+  readonly decision: {
+    readonly decision: "allowed" | "denied";
+    readonly reason: string;
+    readonly rule?: string | undefined;
+  } | null;
+  readonly status: ToolResultStatus;
+  readonly output: string;
+  /** The whole output, where `output` was cut or lost bytes. */
+  readonly full: { readonly bytes: Uint8Array; readonly lossy: boolean } | null;
+}
+
+/** Recorded calls, which replace the tools. */
+export interface ToolPlayback {
+  /**
+   * The next record of a call with this id.
+   *
+   * @throws {RepriseError} `fixture_miss` when there is none, or it is of another tool.
+   */
+  take(call: { readonly callId: string; readonly name: string }): PlayedCall;
+}
+
+/** Statuses of calls that were started. */
+const STARTED: ReadonlySet<ToolResultStatus> = new Set(["ok", "error", "interrupted"]);
+
+/**
+ * Answers a batch of calls with recorded results, one for each, in call order. Executes nothing and asks no person;
+ * `record` as in {@linkcode runToolBatch}.
+ *
+ * @throws {RepriseError} `fixture_miss` for a call without a record, before anything of the batch is saved.
+ */
+export function playToolBatch(
+  { emit, writer }: { readonly emit: Emit; readonly writer: Pick<SessionWriter, "putBlob"> },
+  { playback, calls }: { readonly playback: ToolPlayback; readonly calls: readonly ToolCallEvent[] },
+  record: (decisions: readonly EventDraft[]) => void,
+): readonly EventDraft[] {
+  const played = calls.map((call) => ({
+    call,
+    facts: { seq: call.seq, call_id: callIdOf(call.item), name: callNameOf(call.item) },
+    made: playback.take({ callId: callIdOf(call.item), name: callNameOf(call.item) }),
+  }));
+  const decisions = played.flatMap(({ call, facts, made }): EventDraft[] =>
+    made.decision === null ? [] : [{
+      type: "permission_decision",
+      call_id: facts.call_id,
+      call_seq: call.seq,
+      tool: facts.name,
+      decision: made.decision.decision,
+      reason: made.decision.reason,
+      ...(made.decision.rule === undefined ? {} : { rule: made.decision.rule }),
+    }]
+  );
+  if (decisions.length > 0) record(decisions);
+  return played.map(({ call, facts, made: { status, output, full } }) => {
+    if (STARTED.has(status)) {
+      emit({ type: "tool.started", ...facts, arguments: callArgumentsOf(call.item) });
+    }
+    const result = fallbackResult(call, status, output);
+    const blob = full === null ? {} : { blob: writer.putBlob(full.bytes, { lossy: full.lossy }) };
+    emit({ type: "tool.finished", ...facts, status, output_chars: output.length });
+    return { ...result, ...blob } as EventDraft;
+  });
 }

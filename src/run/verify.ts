@@ -1,60 +1,64 @@
 /**
- * The recorded requests made again: the same fold over the same turns must give the same bytes.
+ * Recorded requests built again: the same fold over the same turns must give the same bytes. Requests whose input begins
+ * with that of the one before are a series and folded once, so that verifying takes time in proportion to the length of
+ * a session.
  *
  * @module
  */
 import { encodeUtf8 } from "../domain/bytes.ts";
-import type { CheckpointRef } from "../domain/event.ts";
-import type { FoldedEntry } from "../domain/folded.ts";
+import type { CheckpointRef, SessionEvent } from "../domain/event.ts";
 import { GrowingSha256, sha256Hex } from "../domain/hash.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
+import type { JsonObject, JsonValue } from "../domain/json.ts";
+import { checkpointAfter } from "../domain/manifest.ts";
 import type { ModelTurn, Turn } from "../domain/turn.ts";
-import { FOLD_VERSION, foldHistory } from "../fold/fold.ts";
-import type { Folded } from "../fold/history_fold.ts";
-import type { ReplayMode } from "../fold/guard.ts";
-import { apiOf, foldNeedsOf } from "../apis/apis.ts";
-import { type Series, seriesOf } from "./verify_series.ts";
+import { FOLD_VERSION } from "../fold/fold.ts";
+import type { RunApi } from "../apis/api.ts";
+import { apiOf } from "../apis/apis.ts";
+import {
+  type NextRequest,
+  type ReadText,
+  recordedBody,
+  recordedFields,
+  refoldRecorded,
+} from "./next_request.ts";
 
-/** What re-folding a model turn's request showed. Only `differs` is a fault. */
-export type RefoldVerdict =
+/** Verdict on a recorded request. Only `differs` is a fault. */
+export type RequestVerdict =
   | "same"
   | "differs"
-  /** The rules that made the request are not those that fold its history now. */
+  /** The rules that built the request are not those that fold its history now. */
   | "other_fold_version"
   /** Secrets were stripped from the turns that the request was made from. */
   | "redacted"
   /** A turn or a blob that the request was made from is lost. */
   | "repaired";
 
-/** Reads a blob of the session as text; `null` for one that is recorded as lost. */
-export type ReadText = (sha256: string) => string | null;
-
-/** What re-folding needs. */
-export interface RefoldSource {
+/** A session whose requests are built again. */
+export interface VerifiedSession {
   readonly turns: readonly Turn[];
   readonly readText: ReadText;
 }
 
-/** One model turn and its verdict. */
-export interface Refolded {
+/** A model turn and the verdict on its request. */
+export interface VerifiedRequest {
   readonly turn: number;
-  readonly verdict: RefoldVerdict;
-  /** sha256 of the body as it was sent, and as it is made now. */
+  readonly verdict: RequestVerdict;
+  /** sha256 of the body as it was sent, and as it is built now. */
   readonly recorded: string;
   readonly refolded: string | null;
 }
 
-/** Re-folds every model turn of a session, in time that grows with the session's length. */
-export function refoldSession(source: RefoldSource): Refolded[] {
-  const refolds = refoldsOf(source);
+/** Builds the request of every model turn of a session again. */
+export function verifySession(source: VerifiedSession): VerifiedRequest[] {
+  const rebuilt = rebuildAll(source);
   let redacted = false;
   let repaired = false;
-  return source.turns.flatMap((turn): Refolded[] => {
+  return source.turns.flatMap((turn): VerifiedRequest[] => {
     redacted ||= turn.redacted !== undefined;
     repaired ||= turn.kind === "harness" && turn.replaces !== undefined;
     if (turn.kind !== "model") return [];
     const { body_sha256: recorded, fold } = turn.request;
-    const { version, sum } = refolds.get(turn) ?? { version: Infinity, sum: null };
+    const { version, sum } = rebuilt.get(turn) ?? { version: Infinity, sum: null };
     if (version > fold) {
       return [{ turn: turn.turn, verdict: "other_fold_version", recorded, refolded: null }];
     }
@@ -63,8 +67,8 @@ export function refoldSession(source: RefoldSource): Refolded[] {
   });
 }
 
-/** A request folded again. */
-interface Refold {
+/** A request built again. */
+interface RebuiltRequest {
   /** The oldest version of the fold's rules that folds its history so. */
   readonly version: number;
   /** `null` if a newer version folds it, a blob of its fields is lost, or a redaction left no body. */
@@ -72,28 +76,28 @@ interface Refold {
 }
 
 /** All requests but those of newer versions of the fold. */
-function refoldsOf(source: RefoldSource): Map<ModelTurn, Refold> {
+function rebuildAll(source: VerifiedSession): Map<ModelTurn, RebuiltRequest> {
   const isRedacted = source.turns.some(({ redacted }) => redacted !== undefined);
-  const refolds = new Map<ModelTurn, Refold>();
+  const rebuilt = new Map<ModelTurn, RebuiltRequest>();
   for (const series of seriesOf(source.turns)) {
     const { requests } = series;
     if ((requests[0]?.request.fold ?? 0) > FOLD_VERSION) continue;
-    const together = refoldTogether(series, source, isRedacted);
+    const together = rebuildTogether(series, source, isRedacted);
     const differing = requests.find((turn) => together?.get(turn)?.sum !== turn.request.body_sha256);
     // No request is said to differ on the word of a series alone.
     const isSound = together !== null &&
       (differing === undefined ||
-        together.get(differing)?.sum === refoldAlone(differing, source, isRedacted).sum);
+        together.get(differing)?.sum === rebuildAlone(differing, source, isRedacted).sum);
     for (const turn of requests) {
-      refolds.set(turn, (isSound ? together.get(turn) : undefined) ?? refoldAlone(turn, source, isRedacted));
+      rebuilt.set(turn, (isSound ? together.get(turn) : undefined) ?? rebuildAlone(turn, source, isRedacted));
     }
   }
-  return refolds;
+  return rebuilt;
 }
 
-function refoldAlone(turn: ModelTurn, source: RefoldSource, isRedacted: boolean): Refold {
-  const { entries, version } = foldFor(turn, turnsBefore(turn, source.turns, null));
-  const body = orNull(isRedacted, () => bodyOf(turn, entries, source));
+function rebuildAlone(turn: ModelTurn, source: VerifiedSession, isRedacted: boolean): RebuiltRequest {
+  const { entries, version } = refoldRecorded(turn, turnsBefore(turn, source.turns));
+  const body = orNull(isRedacted, () => recordedBody(turn, entries, source.readText));
   return { version, sum: body === null || version > turn.request.fold ? null : sha256Hex(body) };
 }
 
@@ -108,18 +112,18 @@ function orNull<T>(isRedacted: boolean, make: () => T | null): T | null {
 }
 
 /** The requests of a series, from one fold; `null` where their bodies cannot be taken from one another. */
-function refoldTogether(
+function rebuildTogether(
   { requests, checkpoint }: Series,
-  { turns, readText }: RefoldSource,
+  { turns, readText }: VerifiedSession,
   isRedacted: boolean,
-): Map<ModelTurn, Refold> | null {
+): Map<ModelTurn, RebuiltRequest> | null {
   const last = requests.at(-1) as ModelTurn;
-  const { entries, seqs, version } = foldFor(last, turnsBefore(last, turns, checkpoint));
+  const { entries, seqs, version } = refoldRecorded(last, recentTurns(last, turns, checkpoint));
   if (version > last.request.fold) return new Map(requests.map((turn) => [turn, { version, sum: null }]));
   const body = apiOf(last.fingerprint.provider).bodyPieces(entries);
   if (body === null) return null;
   const openings = new Map<string, string>();
-  const refolds = new Map<ModelTurn, Refold>();
+  const rebuilt = new Map<ModelTurn, RebuiltRequest>();
   let sha = new GrowingSha256();
   let before: string | undefined;
   let count = 0;
@@ -128,7 +132,7 @@ function refoldTogether(
     const key = JSON.stringify(fields);
     const opening = openings.get(key) ??
       orNull(isRedacted, () => {
-        const whole = wholeFields(fields, readText);
+        const whole = recordedFields(fields, readText);
         return whole === null ? null : body.opening(whole);
       });
     if (opening === null) return null;
@@ -141,27 +145,22 @@ function refoldTogether(
     for (; count < seqs.length && (seqs[count] as number) < turn.seq[0]; count++) {
       sha.append(body.pieces[count] as string);
     }
-    refolds.set(turn, { version, sum: sha.hexWith(body.closings[count - 1] ?? "]}") });
+    rebuilt.set(turn, { version, sum: sha.hexWith(body.closings[count - 1] ?? "]}") });
   }
-  return refolds;
+  return rebuilt;
 }
 
-/** The body of the request that a model turn answers, made from the turns before it; `null` without a lost blob. */
-export function refoldedBody(turn: ModelTurn, source: RefoldSource): string | null {
-  return bodyOf(turn, foldFor(turn, turnsBefore(turn, source.turns, null)).entries, source);
+/** The body of the request that a model turn answers, built from the turns before it; `null` where a blob is lost. */
+export function rebuiltBody(turn: ModelTurn, { turns, readText }: VerifiedSession): string | null {
+  return recordedBody(turn, refoldRecorded(turn, turnsBefore(turn, turns)).entries, readText);
 }
 
-function bodyOf(
-  { fingerprint, request }: ModelTurn,
-  entries: readonly FoldedEntry[],
-  { readText }: RefoldSource,
-): string | null {
-  const whole = wholeFields(request.fields, readText);
-  return whole === null ? null : apiOf(fingerprint.provider).bodyOf(whole, entries);
+function turnsBefore({ turn: number }: ModelTurn, turns: readonly Turn[]): readonly Turn[] {
+  return turns.filter(({ turn }) => turn < number);
 }
 
-/** All turns before a request; with a checkpoint in force, those that opening a session reads. */
-function turnsBefore(
+/** The turns before a request that opening a session reads with this checkpoint in force. */
+function recentTurns(
   { turn }: ModelTurn,
   turns: readonly Turn[],
   checkpoint: CheckpointRef | null,
@@ -173,36 +172,32 @@ function turnsBefore(
   ];
 }
 
-/** Folds the history of the request that a model turn answers. */
-function foldFor(turn: ModelTurn, history: readonly Turn[]): Folded {
-  const { replay } = turn.request;
-  return foldHistory(history, {
-    fingerprint: { ...turn.fingerprint, account: replay?.account ?? null },
-    needs: foldNeedsOf(turn.fingerprint.provider),
-    model: turn.model.asked,
-    replay: (replay?.mode ?? "exact") as ReplayMode,
-    window: replay?.window ?? null,
-    run: turn.run,
-  });
-}
-
-/** The recorded fields with instructions and tools from their blobs; `null` where one of those is lost. */
-function wholeFields(fields: JsonObject, readText: ReadText): JsonObject | null {
-  const whole: [string, JsonValue | undefined][] = [];
-  for (const [name, value] of Object.entries(fields)) {
-    const blob = isJsonObject(value) ? value.blob : undefined;
-    const text = typeof blob === "string" ? readText(blob) : undefined;
-    if (text === null) return null;
-    whole.push([name, text === undefined ? value : name === "tools" ? JSON.parse(text) : text]);
-  }
-  return Object.fromEntries(whole);
-}
-
-/** Whether a request goes on where the one before ended: what a prompt cache can use again. */
+/** Comparison of a request with the one before: a prompt cache can be used where it extends that. */
 export type PrefixReport =
   | { readonly extends: true }
   /** The first item of the input that differs, and the first byte of the whole body that does. */
   | { readonly extends: false; readonly item: number | null; readonly byte: number };
+
+/**
+ * Compares the next request with the newest one of a session; `null` before the first, and where a blob of that is
+ * lost. Limits of output tokens do not count: they are no part of the prompt.
+ */
+export function comparePrefix(session: VerifiedSession, next: NextRequest): PrefixReport | null {
+  const last = session.turns.findLast((turn) => turn.kind === "model");
+  const fields = last === undefined ? null : recordedFields(last.request.fields, session.readText);
+  if (last === undefined || fields === null) return null;
+  const [before, now] = [apiOf(last.fingerprint.provider), apiOf(next.target.fingerprint.provider)];
+  const { entries } = refoldRecorded(last, turnsBefore(last, session.turns));
+  const report = prefixReport(
+    before.bodyOf(promptFields(fields, before), entries),
+    now.bodyOf(promptFields(next.built.fields, now), next.folded.entries),
+  );
+  return report.extends ? report : prefixReport(before.bodyOf(fields, entries), next.built.body);
+}
+
+function promptFields(fields: JsonObject, { outputLimit }: RunApi): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => name !== outputLimit));
+}
 
 /** Compares two bodies. `item` is `null` when they differ before their inputs. */
 export function prefixReport(before: string, next: string): PrefixReport {
@@ -226,4 +221,135 @@ function firstDifference(before: string, next: string): number | null {
   if (old === undefined || now === undefined || old.fields !== now.fields) return null;
   const item = old.items.findIndex((text, index) => text !== now.items[index]);
   return item < 0 ? null : item;
+}
+
+/** Requests that are folded together. */
+export interface Series {
+  /** Their model turns, oldest first; one at least. */
+  readonly requests: ModelTurn[];
+  /** The checkpoint that was in force for all of them. */
+  readonly checkpoint: CheckpointRef | null;
+}
+
+/** Splits the requests of a session into series, oldest first. */
+export function seriesOf(turns: readonly Turn[]): Series[] {
+  const history = new PlainHistory();
+  const series: Series[] = [];
+  let checkpoint: CheckpointRef | null = null;
+  for (const turn of turns) {
+    if (turn.kind === "model") {
+      const requests = series.at(-1)?.requests;
+      const last = requests?.at(-1);
+      if (last !== undefined && history.continues(last, turn)) requests?.push(turn);
+      else series.push({ requests: [turn], checkpoint });
+      history.begin(turn);
+    }
+    history.add(turn);
+    checkpoint = checkpointAfter(checkpoint, turn);
+  }
+  return series;
+}
+
+/** Events that add nothing to later requests, and change nothing in them. */
+const SILENT: ReadonlySet<string> = new Set([
+  "permission_decision",
+  "run_ended",
+  "run_continued",
+  "provider_usage",
+]);
+
+/** Follows a history, and knows whether what came since the last request is only appended to later inputs. */
+class PlainHistory {
+  /** Everything since the last request was plain. */
+  #isPlain = false;
+  /** Calls of the newest response that no result has answered. */
+  readonly #open = new Set<number>();
+  /** Ids of all reasoning: which one of two with the same id is sent may depend on both. */
+  readonly #reasoningIds = new Set<string>();
+  /** Accounts that are known of responses and requests. */
+  readonly #accounts = new Set<string>();
+  /** Run of the newest refusal: what was left out after it comes back in the next run. */
+  #refusedIn = 0;
+  /** Kind of the newest turn that is not the harness's. */
+  #newest: Turn["kind"] | null = null;
+
+  /** True if the input of the request that `next` answers begins with that of `last`. */
+  continues(last: ModelTurn, next: ModelTurn): boolean {
+    const accounts = [last, next].map(({ request }) => request.replay?.account ?? null);
+    for (const account of accounts) if (account !== null) this.#accounts.add(account);
+    return this.#isPlain && this.#isAsked() && targetOf(last) === targetOf(next) &&
+      // With one account in the whole history, not to know it makes no difference.
+      (accounts[0] === accounts[1] || this.#accounts.size <= 1) &&
+      (last.run === next.run || last.run !== this.#refusedIn) &&
+      [last, next].every(({ request }) => (request.replay?.window ?? null) === null);
+  }
+
+  /** A request goes out, and everything from its response on is what the next one appends. */
+  begin(request: ModelTurn): void {
+    this.#isPlain = this.#isAsked();
+    const account = request.request.replay?.account ?? null;
+    if (account !== null) this.#accounts.add(account);
+  }
+
+  add(turn: Turn): void {
+    const isPlain = this.#isPlainTurn(turn);
+    this.#isPlain &&= isPlain;
+    if (turn.kind === "model" && turn.fingerprint.account !== null) {
+      this.#accounts.add(turn.fingerprint.account);
+    }
+    if (turn.kind !== "harness") this.#newest = turn.kind;
+    if (turn.events.some(({ type }) => type === "replay_notice")) this.#refusedIn = turn.run;
+  }
+
+  /** True where the history ends with something to answer: otherwise the fold may add to its end. */
+  #isAsked(): boolean {
+    return this.#open.size === 0 && (this.#newest === "user" || this.#newest === "tools");
+  }
+
+  #isPlainTurn(turn: Turn): boolean {
+    switch (turn.kind) {
+      case "user":
+        return this.#open.size === 0 && turn.events.every(({ type }) => type === "user_message");
+      case "tools":
+        return turn.events.every((event) =>
+          event.type === "tool_result" && this.#open.delete(event.call_seq)
+        );
+      case "harness":
+        return turn.replaces === undefined && turn.events.every(({ type }) => SILENT.has(type));
+      case "model": {
+        this.#open.clear();
+        const { status, paused } = turn.response;
+        const plain = turn.events.map((event) => this.#isPlainEvent(event));
+        return status === "completed" && paused !== true && plain.every(Boolean);
+      }
+      default:
+        return false;
+    }
+  }
+
+  #isPlainEvent(event: SessionEvent): boolean {
+    switch (event.type) {
+      case "reasoning": {
+        const { id } = event.item;
+        if (typeof id !== "string") return true;
+        const isNew = !this.#reasoningIds.has(id);
+        this.#reasoningIds.add(id);
+        return isNew;
+      }
+      case "tool_call":
+        this.#open.add(event.seq);
+        return true;
+      case "provider_item":
+        // A call whose output comes later, or an output, changes what becomes of the other.
+        return event.item.call_id === undefined && event.item.tool_use_id === undefined &&
+          !event.item.type.endsWith("tool_use");
+      default:
+        return event.type === "assistant_message" || SILENT.has(event.type);
+    }
+  }
+}
+
+/** Facts that the fold must know of a request's target, except the account. */
+function targetOf({ fingerprint, model, request }: ModelTurn): string {
+  return JSON.stringify([{ ...fingerprint, account: null }, model.asked, request.replay?.mode, request.fold]);
 }

@@ -1,6 +1,6 @@
 /** A resume that differs from the run before: told once, silenced, or refused. */
 import assert from "node:assert/strict";
-import type { Drift } from "../../src/run/drift.ts";
+import type { PinChange } from "../../src/run/pins.ts";
 import { type Called, events } from "../support/reprise.ts";
 import { assertError, HELLO, Place } from "./harness.ts";
 
@@ -10,12 +10,12 @@ async function begun(): Promise<Place> {
   return place;
 }
 
-function driftOf(called: Called): readonly Drift[] {
+function driftOf(called: Called): readonly PinChange[] {
   assert.equal(called.code, 0, `${called.stdout}${called.stderr}`);
   return events(called).find((event) => event.type === "run.started")?.drift ?? [];
 }
 
-function change(place: Place): Record<Exclude<Drift["pin"], "provider">, readonly string[]> {
+function change(place: Place): Record<Exclude<PinChange["pin"], "provider">, readonly string[]> {
   const elsewhere = `${place.sandbox.directory}/elsewhere`;
   Deno.mkdirSync(elsewhere, { recursive: true });
   return {
@@ -81,7 +81,7 @@ Deno.test("REPRISE_STRICT_DRIFT=1 ends a drifted run with exit 2 before anything
       says: new RegExp(pin),
       hint: /--accept-drift/,
     });
-    const { drift } = error.details as unknown as { drift: Drift[] };
+    const { drift } = error.details as unknown as { drift: PinChange[] };
     assert.ok(drift.some((row) => row.pin === pin));
   }
   assert.deepEqual(place.sandbox.turnNames("s"), before);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ForkNode, forkTree } from "../../src/cli/inspection/fork_tree.ts";
+import { type ForkNode, forkTree } from "../../src/cli/inspection/ls.ts";
 import type { SessionSummary } from "../../src/store/home.ts";
 
 function session(id: string, parent?: string): SessionSummary {

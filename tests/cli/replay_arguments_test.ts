@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { replayCall } from "../../src/cli/run/replay_arguments.ts";
+import { replayCall } from "../../src/cli/run/run_recording.ts";
 import type { RunFlags } from "../../src/cli/run/command.ts";
 import type { RunSetup } from "../../src/run/setup.ts";
 
@@ -12,7 +12,7 @@ const SETUP = {
 const FLAGS = { color: true, maxSteps: 50, timeout: 1800, wait: 0 } as RunFlags;
 
 Deno.test("a new session is played with its own id, the model and the instructions that it had", () => {
-  const call = replayCall(SETUP, { flags: FLAGS, isNew: true, words: "Go" });
+  const call = replayCall(SETUP, { flags: FLAGS, isNew: true, prompt: "Go" });
   const args = ["run", "--new", "-s", "one", "-m", "gpt-5.6", "--instructions", "Be brief.", "Go"];
   assert.deepEqual(call, { args, files: new Map() });
 });
@@ -42,7 +42,7 @@ Deno.test("everything that shapes requests and decisions becomes a flag; machine
     maxTokens: 900,
     autoCompact: 100,
   };
-  const { args, files } = replayCall(setup, { flags, isNew: false, words: null });
+  const { args, files } = replayCall(setup, { flags, isNew: false, prompt: null });
   assert.deepEqual(args.join(" ").split(" --"), [
     "run -s one -m gpt-5.6",
     ...["effort low", "summary auto", "replay family", "replay-window 0", "allow write", "allow shell:ls"],
@@ -53,7 +53,7 @@ Deno.test("everything that shapes requests and decisions becomes a flag; machine
 });
 
 Deno.test("texts that would be read as something else, are too long or hold a NUL, still arrive as they are", () => {
-  const said = (words: string) => replayCall(SETUP, { flags: FLAGS, isNew: false, words });
+  const said = (prompt: string) => replayCall(SETUP, { flags: FLAGS, isNew: false, prompt });
   assert.deepEqual(said("--json").args.slice(-2), ["--", "--json"]);
   for (const words of ["-", "x".repeat(128 * 1024), "caf\0 nul"]) {
     const { args, stdin } = said(words);
@@ -63,7 +63,7 @@ Deno.test("texts that would be read as something else, are too long or hold a NU
     const { args, files } = replayCall({ ...SETUP, instructions }, {
       flags: FLAGS,
       isNew: true,
-      words: null,
+      prompt: null,
     });
     assert.deepEqual(args.slice(-2), ["--instructions", "@instructions.txt"]);
     assert.equal(files.get("instructions.txt"), instructions);

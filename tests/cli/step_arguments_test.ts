@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { RUN_FLAGS } from "../../src/cli/run/command.ts";
 import type { Flag } from "../../src/cli/declare.ts";
-import { replayCall } from "../../src/cli/run/replay_arguments.ts";
+import { replayCall } from "../../src/cli/run/run_recording.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { buildProgram } from "../../src/cli/program.ts";
 import { checkStepArguments } from "../../src/cli/step_arguments.ts";
@@ -29,8 +29,8 @@ Deno.test("a step may have what a recorded run writes, whatever its flags, and a
   for (const [name, flag] of recorded) {
     const value = valueFor(flag);
     for (const isNew of [true, false]) {
-      for (const words of ["-1 is what it prints", "--home is where it is", "-w", "--", "Hi", null]) {
-        const { args } = replayCall(SETUP, { flags: { ...FLAGS, [name]: value }, isNew, words });
+      for (const prompt of ["-1 is what it prints", "--home is where it is", "-w", "--", "Hi", null]) {
+        const { args } = replayCall(SETUP, { flags: { ...FLAGS, [name]: value }, isNew, prompt });
         assert.equal(checkStepArguments(args), null, args.join(" "));
         assert.ok(args.join(" ").includes(flag.spec.replace(/[ ,].*$/, "")), name);
       }

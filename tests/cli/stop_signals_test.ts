@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { onStopSignals } from "../../src/cli/stop_signals.ts";
+import { onStopSignals } from "../../src/cli/signals.ts";
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 

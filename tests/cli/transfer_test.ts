@@ -1,6 +1,6 @@
 /** export and import: one portable file. */
 import assert from "node:assert/strict";
-import { ExportFile } from "../../src/cli/maintenance/export_file.ts";
+import { ExportFile } from "../../src/cli/maintenance/export.ts";
 import { CHANGING, spyFiles } from "../unit/store/spy_files.ts";
 import { portsOn } from "../unit/store/support.ts";
 import { assertError, begun, KEY, Place, readsThenAnswers } from "./harness.ts";

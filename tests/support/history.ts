@@ -10,7 +10,7 @@ import { callIdOf } from "../../src/domain/item.ts";
 import { checkSeal } from "../../src/domain/seal.ts";
 import { encodeTurn, type ModelTurn, type Turn, type TurnDraft } from "../../src/domain/turn.ts";
 import type { FoldTarget } from "../../src/fold/guard.ts";
-import { eventOfItem } from "../../src/run/item_events.ts";
+import { eventOfItem } from "../../src/run/request_step.ts";
 
 export const FINGERPRINT: Fingerprint = { provider: "openai", endpoint: "1f3a9c02", account: null };
 export const MODEL = "gpt-5.6";

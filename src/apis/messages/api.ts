@@ -63,6 +63,7 @@ export const messagesApi: RunApi = {
     noPayload: "unsigned",
   },
   buildRequest: buildMessagesRequest,
+  outputLimit: "max_tokens",
   bodyOf: messagesBodyOf,
   bodyPieces: messagesBodyPieces,
   refusalOf: messagesRefusalOf,

@@ -59,6 +59,7 @@ export const responsesApi: RunApi = {
     noPayload: "no_encrypted_content",
   },
   buildRequest: buildResponsesRequest,
+  outputLimit: "max_output_tokens",
   bodyOf: responsesBodyOf,
   bodyPieces: responsesBodyPieces,
   refusalOf: responsesRefusalOf,

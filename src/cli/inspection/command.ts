@@ -1,10 +1,11 @@
 /**
- * The verbs that look at sessions and at the environment; they change nothing.
+ * The verbs that inspect sessions and the environment; they change nothing.
  *
  * @module
  */
-import { again, argument, type FlagsOf, text, toggle, value, type Verb, verb } from "../declare.ts";
-import { COMMON_FLAGS, POSTURE_FLAGS, REQUEST_FLAGS, SESSION, TEXT_FLAGS, wholeNumber } from "../flags.ts";
+import { argument, type FlagsOf, text, toggle, value, type Verb, verb, without } from "../declare.ts";
+import { COMMON_FLAGS, SESSION, wholeNumber } from "../flags.ts";
+import { FIRST_REQUEST_FLAGS } from "../run/command.ts";
 
 const LS_FLAGS = {
   ...COMMON_FLAGS,
@@ -25,18 +26,20 @@ const SHOW_FLAGS = {
 export type ShowFlags = FlagsOf<typeof SHOW_FLAGS>;
 
 const INPUT_FLAGS = {
-  ...COMMON_FLAGS,
-  ...REQUEST_FLAGS,
+  ...FIRST_REQUEST_FLAGS,
   prompt: text("--prompt <text>", "the next prompt"),
-  allow: again(POSTURE_FLAGS.allow, "as for run: selects the tools to offer"),
-  deny: again(POSTURE_FLAGS.deny, "as for run"),
-  ask: again(POSTURE_FLAGS.ask, "as for run"),
-  ...TEXT_FLAGS,
 };
 /** The flags of `input`. */
 export type InputFlags = FlagsOf<typeof INPUT_FLAGS>;
 
-const EXPLAIN_FLAGS = { ...COMMON_FLAGS, ...REQUEST_FLAGS };
+const EXPLAIN_FLAGS = without(FIRST_REQUEST_FLAGS, [
+  "session",
+  "continue",
+  "new",
+  "workspace",
+  "maxTokens",
+  "autoCompact",
+]);
 /** The flags of `explain`. */
 export type ExplainFlags = FlagsOf<typeof EXPLAIN_FLAGS>;
 
@@ -45,15 +48,14 @@ const VERIFY_FLAGS = { ...COMMON_FLAGS, all: toggle("--all", "verify every sessi
 export type VerifyFlags = FlagsOf<typeof VERIFY_FLAGS>;
 
 const DOCTOR_FLAGS = {
-  ...COMMON_FLAGS,
-  ...REQUEST_FLAGS,
-  live: toggle("--live", "send one tiny request to the API"),
+  ...FIRST_REQUEST_FLAGS,
+  live: toggle("--live", "send one short request to the API"),
 };
 /** The flags of `doctor`. */
 export type DoctorFlags = FlagsOf<typeof DOCTOR_FLAGS>;
 
 /** The declarations. */
-export const LOOKING_VERBS: readonly Verb[] = [
+export const INSPECTION_VERBS: readonly Verb[] = [
   verb({
     name: "ls",
     about: "list sessions, newest first",
@@ -74,11 +76,14 @@ export const LOOKING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "input",
-    about: "print the exact request body that the next run would send",
+    about: "print the exact request body that a run with the same flags would send",
     step: true,
-    arguments: [SESSION],
+    arguments: [argument("[id]", `${SESSION.about}; none: the session that -s, -c or --new names`)],
     flags: INPUT_FLAGS,
-    examples: ["reprise input @last | jq '.input | length'"],
+    examples: [
+      "reprise input @last | jq '.input | length'",
+      'reprise input -c --allow write --prompt "And now?"',
+    ],
     load: async () => (await import("./input.ts")).inputVerb,
   }),
   verb({

@@ -4,15 +4,30 @@ import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { listSessions, openHome } from "../../store/home.ts";
+import { itemKind } from "../../domain/item.ts";
+import type { Manifest } from "../../domain/manifest.ts";
+import { requestOf } from "../../run/next_request.ts";
+import { askOnce } from "../../run/request_step.ts";
+import { isUnfinished, startWith } from "../../run/recover.ts";
 import { keyVariable } from "../run/api_key.ts";
 import type { DoctorFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import { endpointSetting, providerSetting } from "../run/endpoint.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { PROVIDERS } from "../../apis/providers.ts";
-import { modelSetting, reasoningSettings, replaySetting } from "../run/run_settings.ts";
+import { type CalledSession, calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
+import {
+  modelSetting,
+  permissionsOf,
+  readCall,
+  reasoningSettings,
+  resolveRun,
+  resolveTarget,
+  type SettingCall,
+  targetSettings,
+} from "../run/resolve_run.ts";
+import { fixtureSend, liveSend, liveTimeouts } from "../run/sending.ts";
 import { configPath } from "../settings.ts";
-import { tinyRequest } from "./ping.ts";
 import { VERSION } from "../version.ts";
 
 interface Check {
@@ -25,16 +40,33 @@ interface Check {
 }
 
 /** Performs `doctor`. The first failed check decides the exit code; the key itself is never shown. */
-export async function doctorVerb(ports: ProgramPorts, flags: DoctorFlags): Promise<ExitCode> {
-  const context = makeContext(ports, flags);
-  const { config, output, home } = context;
-  const sources = { config, fixture: null, manifest: null };
-  const checks: Check[] = [
-    {
-      name: "version",
-      level: "ok",
-      detail: `reprise ${VERSION}, Deno ${Deno.version.deno}, ${Deno.build.target}`,
-    },
+export async function doctorVerb(live: ProgramPorts, flags: DoctorFlags): Promise<ExitCode> {
+  const { output } = makeContext(live, flags);
+  const detail = `reprise ${VERSION}, Deno ${Deno.version.deno}, ${Deno.build.target}`;
+  const checks: Check[] = [{ name: "version", level: "ok", detail }];
+  try {
+    const call = readCall(live, flags);
+    const session = call.selector === null ? null : calledSession(call);
+    checks.push(...settingChecks(call, session));
+    if (flags.live === true) {
+      checks.push(await checkLater("live", () => ping(call, session?.manifest ?? null)));
+    }
+  } catch (error) {
+    // A flag or a variable that no verb could use.
+    checks.push(failed("settings", error));
+  }
+  const failure = checks.find(({ level }) => level === "failed");
+  const exitCode = failure?.exit_code ?? 0;
+  if (output.options.json) output.json({ ok: failure === undefined, exit_code: exitCode, checks });
+  else for (const { name, level, detail } of checks) output.text(`${level.padEnd(7)}  ${name}: ${detail}\n`);
+  return exitCode;
+}
+
+function settingChecks(call: SettingCall, session: CalledSession | null): Check[] {
+  const { context: { config, home }, ports, fixture, flags } = call;
+  const manifest = session?.manifest ?? null;
+  const sources = { config, fixture, manifest };
+  return [
     check("home", () => {
       const opened = openHome(ports, home.value, { create: false });
       const facts = ports.files.facts(opened.path);
@@ -60,22 +92,22 @@ export async function doctorVerb(ports: ProgramPorts, flags: DoctorFlags): Promi
     }),
     check("reasoning", () => {
       const { effort = "the model's default", summary = "none" } = reasoningSettings(ports, flags, sources);
-      return `effort ${effort}, summary ${summary}, replay ${replaySetting(ports, flags, null)}`;
+      return `effort ${effort}, summary ${summary}, replay ${call.replay}`;
     }),
+    check("permissions", () => permissionsOf(call.policy, manifest).text.join(", ")),
+    ...(session === null ? [] : [check("prefix", () => {
+      const resolved = resolveRun(call, manifest, { key: "if_set", endpoint: "any" });
+      const prefix = judgePrefix(resolved, session, startWith(isUnfinished(manifest) ? null : ""));
+      if (prefix === null) return "the session has no request that can be compared";
+      if (prefix.report.extends) return "the next request extends the last one of the session";
+      return keepAdvice(prefix) ?? "the next request does not extend the last one of the session";
+    })]),
     ...keyChecks(ports, () => providerSetting(ports, flags, sources).value),
     proxyCheck((name) => ports.env(name)),
   ];
-  if (flags.live === true) {
-    checks.push(await checkLater("live", () => tinyRequest(context, flags)));
-  }
-  const failure = checks.find(({ level }) => level === "failed");
-  const exitCode = failure?.exit_code ?? 0;
-  if (output.options.json) output.json({ ok: failure === undefined, exit_code: exitCode, checks });
-  else for (const { name, level, detail } of checks) output.text(`${level.padEnd(7)}  ${name}: ${detail}\n`);
-  return exitCode;
 }
 
-/** Settings that nothing is broken without. */
+/** Errors of settings that only a run needs. */
 const NEEDED_BY_A_RUN: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "no_model",
   "no_base_url",
@@ -138,4 +170,40 @@ function proxyCheck(env: (name: string) => string | undefined): Check {
     level: "ok",
     detail: set.length === 0 ? "no proxy is set" : `set: ${set.join(", ")}`,
   };
+}
+
+/** The prompt of {@linkcode ping}: short enough to cost next to nothing. */
+const QUESTION = "Answer with the word ready.";
+const MAX_OUTPUT_TOKENS = 64;
+
+/**
+ * Sends one short request with the settings in force, and describes the answer.
+ *
+ * @throws {RepriseError} what a run would end with.
+ */
+async function ping(call: SettingCall, manifest: Manifest | null): Promise<string> {
+  const { ports, fixture } = call;
+  const target = resolveTarget(call, manifest, { key: "required", endpoint: "named" });
+  const { endpoint, key, model } = target;
+  const { api } = targetSettings(target, { id: "doctor", turns: [] });
+  const settings = { api, model, instructions: "", tools: [], cacheKey: "reprise-doctor" };
+  const content = [{ type: "input_text", text: QUESTION }];
+  const built = requestOf(settings, [{ kind: "user_message", content }], {
+    maxOutputTokens: MAX_OUTPUT_TOKENS,
+  });
+  const begun = ports.clock.monotonic();
+  const { items, response, account } = await askOnce({
+    ports,
+    api,
+    send: fixture === null ? liveSend(ports, endpoint) : fixtureSend(ports, fixture),
+    urlOf: (path) => endpoint.urlOf(path),
+    key,
+    signal: AbortSignal.timeout(liveTimeouts(ports).responseTimeoutMs),
+  }, built);
+  const reasoning = items.filter((item) => itemKind(item) === "reasoning").length;
+  const seconds = ((ports.clock.monotonic() - begun) / 1000).toFixed(1);
+  return `${response.model ?? model} answered (${response.status}) in ${seconds} s, ${
+    counted(reasoning, "reasoning item")
+  }, ` +
+    `account ${account === null ? "not named" : "named"}`;
 }

@@ -4,23 +4,22 @@ import type { Item } from "../../domain/event.ts";
 import { type Fingerprint, fingerprintText } from "../../domain/fingerprint.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
-import type { DropReason, ModelTurn, Turn } from "../../domain/turn.ts";
+import type { DropReason, Turn } from "../../domain/turn.ts";
 import type { FoldRepair, ReasoningDecision } from "../../fold/history_fold.ts";
-import { type PrefixReport, prefixReport, refoldedBody } from "../../run/verify.ts";
-import { readSession } from "../../store/read/session.ts";
+import { previewRequest } from "../../run/preview.ts";
+import { isUnfinished, startWith } from "../../run/recover.ts";
+import type { PrefixReport } from "../../run/verify.ts";
 import type { ExplainFlags } from "./command.ts";
-import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { nextRequest } from "../run/next_request.ts";
-import { sessionArgument } from "../session_argument.ts";
-import { blobReader, sessionInstructions } from "../run/session_instructions.ts";
+import { type CalledSession, calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
+import { readCall, requestSettings, resolveRun } from "../run/resolve_run.ts";
 
 /** Each drop reason in a sentence. */
 const REASON_TEXT: Readonly<Record<DropReason, string>> = {
-  other_provider: "another provider minted it, and no provider reads another's",
-  other_endpoint: "another base URL minted it, and blobs are bound to where they came from",
-  other_account: "another organization or project minted it, and the API refuses those",
-  other_model: "another model minted it than the one that is asked now",
+  other_provider: "another provider issued it, and no provider reads another's",
+  other_endpoint: "another base URL issued it, and blobs are bound to where they came from",
+  other_account: "another organization or project issued it, and the API refuses those",
+  other_model: "another model issued it than the one that is asked now",
   no_encrypted_content: "it has no encrypted content, so a stateless request cannot carry it",
   no_following_item: "nothing of its response follows it, and the API refuses reasoning without its follower",
   duplicate_id: "a newer item has the same id",
@@ -29,12 +28,12 @@ const REASON_TEXT: Readonly<Record<DropReason, string>> = {
   refused_in_run:
     "the API refused a request that held it, without naming one: it is tried again in the next run",
   outside_window: "it is older than the replay window",
-  before_checkpoint: "a checkpoint stands for it",
+  before_checkpoint: "a checkpoint replaces it",
   call_refused: "the API refused the pairing of its call",
   reasoning_dropped: "the reasoning that it belongs to is not sent",
   unsigned: "it has no signature",
-  prefix_changed: "it is bound to what a checkpoint stands for now",
-  call_not_run: "its response did not complete, so that nobody ran the call",
+  prefix_changed: "it is bound to what a checkpoint replaces now",
+  call_not_run: "its response did not complete, so that the call was not run",
   unanswered_call: "it is a call that nothing answers",
 };
 
@@ -48,32 +47,29 @@ const REPAIR_TEXT: Readonly<Record<FoldRepair["kind"], string>> = {
 
 /** Performs `explain`. */
 export function explainVerb(ports: ProgramPorts, selector: string, flags: ExplainFlags): ExitCode {
-  const context = makeContext(ports, flags);
-  const { config, output } = context;
-  const { home, id } = sessionArgument(context, selector);
-  const view = readSession(ports, home, id);
-  const next = nextRequest({
-    ports,
-    flags,
-    config,
-    fixture: null,
-    manifest: view.manifest,
-    turns: view.turns,
-    instructions: sessionInstructions(ports, home, view, (message) => output.note(message)),
-    family: id,
-  }, null);
+  const call = readCall(ports, { ...flags, session: selector });
+  const { output } = call.context;
+  const session = calledSession(call);
+  const { id, manifest } = session;
+  const whole: CalledSession = { ...session, turns: session.allTurns() };
+  const resolved = resolveRun(call, manifest, { key: "if_set", endpoint: "any" });
+  if (resolved.lost !== null) output.note(resolved.lost);
+  const next = previewRequest(requestSettings(resolved, whole), whole, null);
+  const { fingerprint, model } = next.target;
+  // Whatever a prompt says, it comes after the prefix.
+  const prefix = judgePrefix(resolved, whole, startWith(isUnfinished(manifest) ? null : ""));
   const reasoningSeqs = new Set(next.folded.reasoning.map((decision) => decision.seq));
   const otherDropped = next.folded.dropped.filter((item) => !reasoningSeqs.has(item.seq));
   const report = {
     session: id,
     next: {
-      model: next.model,
-      fingerprint: next.fingerprintText,
-      account: next.fingerprint.account,
-      account_why: accountText(next.fingerprint),
+      model,
+      fingerprint: fingerprintText(fingerprint, model),
+      account: fingerprint.account,
+      account_why: accountText(fingerprint),
       items: next.built.items,
     },
-    reasoning: next.folded.reasoning.map((decision) => reasoningRecord(decision, next.fingerprint)),
+    reasoning: next.folded.reasoning.map((decision) => reasoningRecord(decision, fingerprint)),
     dropped: otherDropped.map(({ seq, reason }) => ({ seq, reason, why: REASON_TEXT[reason] })),
     repairs: next.folded.repairs.map(({ seq, kind, callId }) => ({
       seq,
@@ -81,15 +77,20 @@ export function explainVerb(ports: ProgramPorts, selector: string, flags: Explai
       call_id: callId,
       why: REPAIR_TEXT[kind],
     })),
-    refusals: view.turns.flatMap(refusalsOf),
-    transformations: view.turns.flatMap(transformationsOf),
-    prefix: prefixOf(),
+    refusals: whole.turns.flatMap(refusalsOf),
+    transformations: whole.turns.flatMap(transformationsOf),
+    // With the flags of the run that sent it, the history alone decides.
+    prefix: prefix === null || prefix.with === null
+      ? prefix?.report ?? null
+      : { extends: true as const, with: prefix.with },
   };
   if (output.options.json) {
     output.json(report);
     return 0;
   }
   if (report.prefix !== null) output.text(prefixLine(report.prefix));
+  const advice = keepAdvice(prefix);
+  if (advice !== null) output.text(`${advice}.\n`);
   const sent = report.reasoning.filter((item) => item.sent).length;
   output.text(
     `The next request of ${id} goes to ${report.next.fingerprint} with ${
@@ -118,14 +119,6 @@ export function explainVerb(ports: ProgramPorts, selector: string, flags: Explai
     output.text(`  turn ${turn}  the API says: ${JSON.stringify(transformation)}\n`);
   }
   return 0;
-
-  /** Whether the next request extends the last one; `null` before the first, or if the last one is lost. */
-  function prefixOf(): PrefixReport | null {
-    const last = view.turns.findLast((turn): turn is ModelTurn => turn.kind === "model");
-    if (last === undefined) return null;
-    const body = refoldedBody(last, { turns: view.turns, readText: blobReader(ports, home, view) });
-    return body === null ? null : prefixReport(body, next.built.body);
-  }
 }
 
 function prefixLine(prefix: PrefixReport): string {

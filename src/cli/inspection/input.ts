@@ -1,33 +1,41 @@
-/** The verb `input`: the exact request body that the next run would send. */
-import type { ExitCode } from "../../domain/errors.ts";
-import { readSession, readSessionTail } from "../../store/read/session.ts";
+/** The verb `input`: the exact request body that a run with the same flags would send. */
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { previewRequest } from "../../run/preview.ts";
+import { isUnfinished, startWith } from "../../run/recover.ts";
 import type { InputFlags } from "./command.ts";
-import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { nextRequest } from "../run/next_request.ts";
-import { textOrFile } from "../run/run_settings.ts";
-import { sessionArgument } from "../session_argument.ts";
-import { sessionInstructions } from "../run/session_instructions.ts";
+import { calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
+import { readCall, requestSettings, resolveRun } from "../run/resolve_run.ts";
+import { noPrompt } from "../run/stdin.ts";
 
 /** Performs `input`. The body itself is JSON: it is printed the same with and without `--json`. */
-export function inputVerb(ports: ProgramPorts, selector: string, flags: InputFlags): ExitCode {
-  const context = makeContext(ports, flags);
-  const { config, output } = context;
-  const { home, id } = sessionArgument(context, selector);
-  const view = readSessionTail(ports, home, id);
-  const { built } = nextRequest({
-    ports,
-    flags,
-    config,
-    fixture: null,
-    manifest: view.manifest,
-    turns: view.turns,
-    allTurns: () => readSession(ports, home, id).turns,
-    instructions: flags.instructions === undefined
-      ? sessionInstructions(ports, home, view, (message) => output.note(message))
-      : textOrFile(ports, flags.instructions, "--instructions"),
-    family: id,
-  }, flags.prompt === undefined ? null : [{ type: "input_text", text: flags.prompt.toWellFormed() }]);
+export function inputVerb(ports: ProgramPorts, selector: string | undefined, flags: InputFlags): ExitCode {
+  const call = readCall(ports, withSelector(flags, selector));
+  const { output } = call.context;
+  const session = calledSession(call);
+  const { manifest } = session;
+  if (manifest === null && flags.prompt === undefined) throw noPrompt("--prompt is not given");
+  const resolved = resolveRun(call, manifest, { key: "if_set", endpoint: "any" });
+  if (resolved.lost !== null) output.note(resolved.lost);
+  // A session that is done continues only with a prompt: without one, its history is shown as it is.
+  const start = flags.prompt === undefined && !isUnfinished(manifest)
+    ? null
+    : startWith(flags.prompt?.toWellFormed() ?? null);
+  const { built } = previewRequest(requestSettings(resolved, session), session, start);
   output.jsonText(`${built.body}\n`);
+  const advice = keepAdvice(judgePrefix(resolved, session, start));
+  if (advice !== null) output.note(`notice: ${advice}`);
   return 0;
+}
+
+/** The flags with the session that an argument names. */
+function withSelector(flags: InputFlags, selector: string | undefined): InputFlags {
+  if (selector === undefined) return flags;
+  const { session, continue: latest, new: isNew } = flags;
+  if (session === undefined && latest === undefined && isNew === undefined) {
+    return { ...flags, session: selector };
+  }
+  throw new RepriseError("usage", `Cannot preview session "${selector}": a flag names another`, {
+    hint: "Give the session as the argument, or with -s, -c or --new",
+  });
 }

@@ -1,13 +1,13 @@
 /** The verb `verify`: folds every recorded request again and compares it with what was sent. */
 import type { ExitCode } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
-import { refoldSession } from "../../run/verify.ts";
+import { verifySession } from "../../run/verify.ts";
 import { readSession } from "../../store/read/session.ts";
 import type { VerifyFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { chosenSessions } from "../session_choice.ts";
-import { blobReader } from "../run/session_instructions.ts";
+import { blobReader } from "../run/preview.ts";
+import { chosenSessions } from "../sessions.ts";
 
 /** Performs `verify`. Only `differs` fails it. */
 export function verifyVerb(ports: ProgramPorts, selector: string | undefined, flags: VerifyFlags): ExitCode {
@@ -16,7 +16,7 @@ export function verifyVerb(ports: ProgramPorts, selector: string | undefined, fl
   const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "verify" });
   const sessions = ids.map((id) => {
     const { turns } = readSession(ports, home, id);
-    return { id, requests: refoldSession({ turns, readText: blobReader(ports, home, { id, turns }) }) };
+    return { id, requests: verifySession({ turns, readText: blobReader(ports, home, { id, turns }) }) };
   });
   const differing = sessions.flatMap(({ requests }) => requests).filter(({ verdict }) =>
     verdict === "differs"

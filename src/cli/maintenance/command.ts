@@ -64,7 +64,7 @@ const GC_FLAGS = { ...COMMON_FLAGS, dryRun: again(DRY_RUN, "list what would be r
 export type GcFlags = FlagsOf<typeof GC_FLAGS>;
 
 /** The declarations. */
-export const KEEPING_VERBS: readonly Verb[] = [
+export const MAINTENANCE_VERBS: readonly Verb[] = [
   verb({
     name: "repair",
     about: "repair what fsck finds; replaced files are kept in quarantine/",
@@ -109,7 +109,7 @@ export const KEEPING_VERBS: readonly Verb[] = [
     arguments: [SESSION],
     flags: RM_FLAGS,
     examples: ["reprise rm fix-ci-7k2m --yes"],
-    load: async () => (await import("./rm.ts")).rmVerb,
+    load: async () => (await import("./removal.ts")).rmVerb,
   }),
   verb({
     name: "prune",
@@ -118,7 +118,7 @@ export const KEEPING_VERBS: readonly Verb[] = [
     arguments: [],
     flags: PRUNE_FLAGS,
     examples: ["reprise prune --older-than 90 --dry-run"],
-    load: async () => (await import("./prune.ts")).pruneVerb,
+    load: async () => (await import("./removal.ts")).pruneVerb,
   }),
   verb({
     name: "gc",
@@ -127,6 +127,6 @@ export const KEEPING_VERBS: readonly Verb[] = [
     arguments: [],
     flags: GC_FLAGS,
     examples: ["reprise gc --dry-run"],
-    load: async () => (await import("./gc.ts")).gcVerb,
+    load: async () => (await import("./removal.ts")).gcVerb,
   }),
 ];

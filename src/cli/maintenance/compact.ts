@@ -1,42 +1,91 @@
-/** The verb `compact`: writes a checkpoint, which stands for the older events in every later request. */
+/** The verb `compact`: writes a checkpoint, which replaces the older events in every later request. */
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { deterministicText } from "../../compaction/deterministic.ts";
-import { type CompactionPlan, planOf } from "../../compaction/plan.ts";
-import type { ExitCode } from "../../domain/errors.ts";
+import { badSummary, modelText, parseAnswer, verifyAnswer } from "../../compaction/model_answer.ts";
+import { type ModelContract, modelContract } from "../../compaction/model_contract.ts";
+import {
+  type CheckpointText,
+  type CompactionPlan,
+  type CompactionScope,
+  planOf,
+  scopeOf,
+} from "../../compaction/plan.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { sha256Hex } from "../../domain/hash.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import type { Manifest } from "../../domain/manifest.ts";
 import { counted } from "../../domain/text.ts";
-import { checkpointDraft } from "../../run/checkpoint.ts";
-import { closeKilledRun } from "../../run/recover.ts";
-import { Stop } from "../../run/stop.ts";
+import type { Turn } from "../../domain/turn.ts";
+import { foldHistory } from "../../fold/fold.ts";
+import type { FoldTarget } from "../../fold/guard.ts";
+import { readOverrides } from "../../fold/overrides.ts";
+import type { BuiltRequest } from "../../apis/api.ts";
+import { apiOf, foldNeedsOf } from "../../apis/apis.ts";
+import {
+  checkpointDraft,
+  type MadeCheckpoint,
+  remotePath,
+  remoteRequest,
+  remoteText,
+} from "../../run/checkpoint.ts";
+import { requestOf, targetOf } from "../../run/next_request.ts";
+import { answerText, Stop } from "../../run/outcome.ts";
+import { closeKilledRun, isUnfinished } from "../../run/recover.ts";
+import { standingOmissions } from "../../run/refusals.ts";
+import { type Asking, askOnce } from "../../run/request_step.ts";
 import { readSession, readSessionTail } from "../../store/read/session.ts";
 import { SessionWriter } from "../../store/write/writer.ts";
-import type { CompactFlags } from "../run/command.ts";
-import {
-  compactRequest,
-  type CompactSettings,
-  compactSettings,
-  type CompactSource,
-  EMPTY,
-  makeCheckpoint,
-} from "./compaction.ts";
-import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { sessionArgument } from "../session_argument.ts";
-import { stopOnSignals } from "../run/signals.ts";
+import type { CompactFlags } from "../run/command.ts";
+import { providerSetting } from "../run/endpoint.ts";
+import {
+  readCall,
+  type ResolvedTarget,
+  resolveTarget,
+  type SettingCall,
+  targetSettings,
+} from "../run/resolve_run.ts";
+import { fixtureSend, liveSend } from "../run/sending.ts";
+import { sessionArgument } from "../sessions.ts";
+import { stopOnSignals } from "../signals.ts";
 
 /** How long the whole of it may take, in milliseconds: a summary is one request. */
 const TIMEOUT_MS = 1_800_000;
 
+/** Settings of a checkpoint, resolved before the session is opened. */
+interface CompactSettings extends ResolvedTarget {
+  readonly call: SettingCall<CompactFlags>;
+}
+
+/** A history to compact. */
+interface CompactSource {
+  readonly id: string;
+  readonly manifest: Manifest;
+  /** All of it. */
+  readonly turns: readonly Turn[];
+}
+
+/** The request for a checkpoint, before it is sent. */
+interface CompactRequest {
+  readonly target: FoldTarget;
+  readonly scope: CompactionScope;
+  /** The packaged request for a model, or `null`. */
+  readonly contract: ModelContract | null;
+  /** The request that would be sent, or `null` for a checkpoint by rule. */
+  readonly built: Pick<BuiltRequest, "path" | "body"> | null;
+}
+
 /** Performs `compact`. */
 export async function compactVerb(
-  ports: ProgramPorts,
+  live: ProgramPorts,
   selector: string,
   flags: CompactFlags,
 ): Promise<ExitCode> {
-  const context = makeContext(ports, flags);
+  const call = readCall(live, flags);
+  const { context, ports } = call;
   const { output } = context;
   const { home, id } = sessionArgument(context, selector);
-  const settings = compactSettings(context, flags, readSessionTail(context.ports, home, id).manifest);
+  const settings = compactSettings(call, readSessionTail(context.ports, home, id).manifest);
   if (flags.dryRun === true) {
     const report = preview(settings, readSession(context.ports, home, id));
     if (output.options.json) output.json({ type: "dry_run", session: id, ...report.json });
@@ -44,10 +93,10 @@ export async function compactVerb(
     return 0;
   }
   const stop = new Stop();
-  const release = stopOnSignals(ports, stop, TIMEOUT_MS);
+  const release = stopOnSignals(live, stop, TIMEOUT_MS);
   try {
     const { signal } = stop;
-    const writer = await SessionWriter.open(settings.ports, home, { id, waitMs: flags.wait * 1000, signal });
+    const writer = await SessionWriter.open(ports, home, { id, waitMs: flags.wait * 1000, signal });
     try {
       await writeCheckpoint(writer, settings, signal);
     } finally {
@@ -61,17 +110,36 @@ export async function compactVerb(
   return 0;
 }
 
+/**
+ * Resolves endpoint, key and model; the key only where a request will be sent. Provider and model are those of the
+ * session if no flag names others.
+ *
+ * @throws {RepriseError} `usage`, `missing_key` and the rest of exit code 2.
+ */
+function compactSettings(call: SettingCall<CompactFlags>, manifest: Manifest): CompactSettings {
+  const { ports, context, fixture, flags } = call;
+  const { strategy, dryRun } = flags;
+  const provider = providerSetting(ports, flags, { config: context.config, fixture, manifest }).value;
+  if (strategy === "remote") remotePath(provider);
+  const asks = strategy !== "deterministic";
+  const target = resolveTarget(call, manifest, {
+    key: asks && dryRun !== true ? "required" : "if_set",
+    endpoint: asks ? "named" : "any",
+  });
+  return { ...target, call };
+}
+
 async function writeCheckpoint(
   writer: SessionWriter,
   settings: CompactSettings,
   signal: AbortSignal,
 ): Promise<void> {
-  const { output } = settings.context;
-  closeKilledRun(writer, () => {});
+  const { output } = settings.call.context;
+  closeKilledRun(writer);
   const turns = writer.allTurns();
   const { manifest } = writer;
   if (manifest === null) throw new TypeError("An opened session has a manifest");
-  const made = await makeCheckpoint(settings, { manifest, turns }, signal);
+  const made = await makeCheckpoint(settings, { id: writer.id, manifest, turns }, signal);
   const turn = writer.append(checkpointDraft(turns, made, { run: manifest.run, pins: manifest.pins }));
   const { plan, text } = made;
   if (output.options.json) {
@@ -96,7 +164,7 @@ function preview(
   settings: CompactSettings,
   source: CompactSource,
 ): { readonly plan: CompactionPlan; readonly json: JsonObject } {
-  const { strategy } = settings.flags;
+  const { strategy } = settings.call.flags;
   const { turns } = source;
   const { scope, target, contract, built } = compactRequest(settings, source);
   const text = strategy === "deterministic" ? deterministicText(turns, scope) : EMPTY;
@@ -133,4 +201,112 @@ function planText({ range, tail, before, after }: CompactionPlan): string {
     `${counted(before.bytes, "byte")} become ${after.bytes}, about ${
       counted(before.tokens, "token")
     } ${after.tokens}`;
+}
+
+/**
+ * Finds the place of the checkpoint and packages the request for it.
+ *
+ * @throws {RepriseError} `nothing_to_compact` when not even an empty summary would make the history smaller.
+ */
+function compactRequest(settings: CompactSettings, source: CompactSource): CompactRequest {
+  const { strategy, tailEvents } = settings.call.flags;
+  const { id, turns } = source;
+  const base = targetSettings(settings, { id, turns });
+  const target = compactTarget(settings, source);
+  const scope = scopeOf(turns, { tailEvents, target });
+  planOf(turns, scope, { text: EMPTY, target });
+  if (strategy === "deterministic") return { target, scope, contract: null, built: null };
+  if (strategy === "remote") {
+    const { entries } = foldHistory(turns.filter(({ turn }) => turn <= scope.cut.turn), target);
+    const built = remoteRequest(base.provider, { model: target.model, entries });
+    return { target, scope, contract: null, built };
+  }
+  const contract = modelContract(turns, scope);
+  const { instructions, outputSchema, entries } = contract;
+  const cacheKey = `${base.cacheKey.slice(0, 55)}-compact`;
+  const built = requestOf({ ...base, instructions, tools: [], outputSchema, cacheKey }, entries, {
+    without: standingOmissions(turns, base, base.model),
+  });
+  return { target, scope, contract, built };
+}
+
+/** The place of a checkpoint without its text: what the plan says before a request was sent. */
+const EMPTY: CheckpointText = { strategy: "deterministic", summary: "", limitations: [] };
+
+/**
+ * Makes the checkpoint; sends the request where the strategy needs one.
+ *
+ * @throws {RepriseError} `nothing_to_compact`, `bad_summary`, `refused`, `incomplete`, and what a request ends with.
+ */
+async function makeCheckpoint(
+  settings: CompactSettings,
+  source: CompactSource,
+  signal: AbortSignal,
+): Promise<MadeCheckpoint> {
+  const request = compactRequest(settings, source);
+  const { scope, target } = request;
+  const { call: { ports, fixture }, endpoint, key } = settings;
+  const text = await checkpointText(settings, source, {
+    request,
+    asking: {
+      ports,
+      api: apiOf(endpoint.provider),
+      send: ports.wrapSend(fixture === null ? liveSend(ports, endpoint) : fixtureSend(ports, fixture)),
+      urlOf: (path) => endpoint.urlOf(path),
+      key,
+      signal,
+    },
+  });
+  return { scope, text, plan: planOf(source.turns, scope, { text, target }) };
+}
+
+async function checkpointText(
+  settings: CompactSettings,
+  { turns }: CompactSource,
+  { request, asking }: { readonly request: CompactRequest; readonly asking: Asking },
+): Promise<CheckpointText> {
+  const { scope, target, built } = request;
+  if (built === null) return deterministicText(turns, scope);
+  const { model, fingerprint } = target;
+  if (settings.call.flags.strategy === "remote") {
+    return await remoteText(asking, built, { model, fingerprint });
+  }
+  const { items, response } = await askOnce(asking, built as BuiltRequest);
+  if (response.refused) throw unanswered("refused", response.reason ?? "the model refused");
+  if (response.status !== "completed") throw unanswered("incomplete", response.reason ?? response.status);
+  const text = answerText(items);
+  if (text === "") throw badSummary("the response holds no message");
+  const answer = parseAnswer(text);
+  const fromSeq = readOverrides(turns, undefined).checkpoint?.to_seq ?? 0;
+  return modelText(answer, scope, {
+    verification: verifyAnswer(answer, turns, { toSeq: scope.cut.seq, fromSeq }),
+    request: {
+      model: { asked: model, answered: response.model },
+      body_sha256: sha256Hex(built.body),
+      ...(response.usage === null ? {} : { usage: response.usage }),
+    },
+  });
+}
+
+function unanswered(code: "refused" | "incomplete", why: string): RepriseError {
+  return new RepriseError(code, `Cannot use the summary of the model: it is ${code} (${why})`, {
+    hint: "Nothing was written: try again, or use --strategy deterministic, which needs no model",
+  });
+}
+
+/**
+ * The request whose history is to become smaller: to the server of the session's last run; for the provider's own
+ * checkpoint, to the server that makes it.
+ */
+function compactTarget(settings: CompactSettings, { id, manifest, turns }: CompactSource): FoldTarget {
+  const base = targetSettings(settings, { id, turns });
+  const { account } = base;
+  const run = isUnfinished(manifest) ? manifest.run + (manifest.state === "open" ? 0 : 1) : undefined;
+  const target = targetOf({ ...base, replay: "exact", window: null }, {
+    account,
+    ...(run === undefined ? {} : { run }),
+  });
+  if (settings.call.flags.strategy !== "deterministic") return target;
+  const { fingerprint } = manifest.pins;
+  return { ...target, fingerprint, needs: foldNeedsOf(fingerprint.provider) };
 }

@@ -16,8 +16,8 @@ import type { Home } from "../../store/home.ts";
 import type { ForkFlags } from "../run/command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { randomSuffix } from "../run/open_session.ts";
-import { sessionArgument } from "../session_argument.ts";
+import { randomSuffix } from "../sessions.ts";
+import { sessionArgument } from "../sessions.ts";
 
 /** Performs `fork`. */
 export async function forkVerb(ports: ProgramPorts, selector: string, flags: ForkFlags): Promise<ExitCode> {

@@ -6,7 +6,7 @@ import { type FsckReport, fsckSession } from "../../store/check/fsck.ts";
 import type { FsckFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { chosenSessions } from "../session_choice.ts";
+import { chosenSessions } from "../sessions.ts";
 
 /** Performs `fsck`. Only findings of severity `error` fail it. */
 export async function fsckVerb(

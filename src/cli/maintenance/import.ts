@@ -7,7 +7,7 @@ import { openHome } from "../../store/home.ts";
 import { importSession } from "../../store/transfer/import.ts";
 import type { ImportFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
-import { otherKind } from "../regular_file.ts";
+import { otherKind } from "../settings.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 
 /** Performs `import`. */

@@ -1,8 +1,11 @@
-/** The verb `repair`: mends what `fsck` finds, and keeps what it replaces. */
+/** The verb `repair`: repairs what `fsck` finds, and keeps what it replaces. */
 import type { ExitCode } from "../../domain/errors.ts";
+import type { ReplayAction } from "../../domain/event.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
+import type { Turn } from "../../domain/turn.ts";
+import { readOverrides } from "../../fold/overrides.ts";
 import { closeKilledRun, unansweredCalls } from "../../run/recover.ts";
 import { fsckSession } from "../../store/check/fsck.ts";
 import type { Home } from "../../store/home.ts";
@@ -13,14 +16,14 @@ import {
   type RepairPlan,
   repairSession,
 } from "../../store/repair/repair.ts";
+import { readSession } from "../../store/read/session.ts";
 import { SessionWriter } from "../../store/write/writer.ts";
 import type { RepairFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
-import { liftQuarantine } from "./lift_quarantine.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { sessionArgument } from "../session_argument.ts";
+import { sessionArgument } from "../sessions.ts";
 
-/** Performs `repair`. Ends with 12 when errors are left that it cannot mend. */
+/** Performs `repair`. Ends with 12 when errors are left that it cannot repair. */
 export async function repairVerb(
   ports: ProgramPorts,
   selector: string,
@@ -57,7 +60,7 @@ async function recordRepair({ ports }: Context, { home, id, waitMs, plan }: Reco
   if (isComplete && plan.lostBlobs.length === 0) return;
   const writer = await SessionWriter.open(ports, home, { id, waitMs });
   try {
-    closeKilledRun(writer, () => {});
+    closeKilledRun(writer);
     if (plan.lostBlobs.length === 0) return;
     writer.append({
       kind: "harness",
@@ -69,14 +72,14 @@ async function recordRepair({ ports }: Context, { home, id, waitMs, plan }: Reco
   }
 }
 
-interface Outcome {
+interface RepairReport {
   readonly plan: RepairPlan;
   readonly dryRun: boolean;
   /** Errors that `fsck` still finds. */
   readonly left: readonly JsonObject[];
 }
 
-function report({ output }: Context, id: SessionId, { plan, dryRun, left }: Outcome): void {
+function report({ output }: Context, id: SessionId, { plan, dryRun, left }: RepairReport): void {
   const { actions, openRun, lostBlobs } = plan;
   const answered = unansweredCalls(plan.turns).map(({ seq }) => seq);
   if (output.options.json) {
@@ -124,7 +127,7 @@ function insteadOf({ by }: LostBlob): string {
   }
 }
 
-const WORDS: Record<RepairAction["action"], string> = {
+const ACTION_TEXT: Record<RepairAction["action"], string> = {
   replace: "replace",
   restore: "restore",
   set_aside: "set aside",
@@ -134,5 +137,57 @@ const WORDS: Record<RepairAction["action"], string> = {
 
 function lineOf({ action, path, message, kept, from }: RepairAction): string {
   const source = from === undefined ? "" : ` from ${from}`;
-  return `${WORDS[action]} ${path}${source}: ${message}${kept === undefined ? "" : `; kept as ${kept}`}`;
+  return `${ACTION_TEXT[action]} ${path}${source}: ${message}${
+    kept === undefined ? "" : `; kept as ${kept}`
+  }`;
+}
+
+/** Options of {@linkcode liftQuarantine}. */
+interface LiftOptions {
+  readonly home: Home;
+  readonly id: SessionId;
+  /** How long to wait for the lock, in milliseconds. */
+  readonly waitMs: number;
+  readonly dryRun: boolean;
+}
+
+/** `repair --lift-quarantine`: reasoning items that the API refused are sent again. */
+async function liftQuarantine({ ports, output }: Context, lifting: LiftOptions): Promise<void> {
+  const { home, id, waitMs, dryRun } = lifting;
+  const lifted = dryRun ? quarantined(readSession(ports, home, id).turns) : await lift();
+  if (output.options.json) output.json({ session: id, lifted, dry_run: dryRun });
+  else {
+    const verb = dryRun ? "would be lifted" : "lifted";
+    output.text(
+      `${id}: ${counted(lifted.length, "quarantined item")} ${verb}${
+        lifted.map((seq) => ` seq ${seq}`).join(",")
+      }\n`,
+    );
+  }
+
+  async function lift(): Promise<readonly number[]> {
+    const writer = await SessionWriter.open(ports, home, { id, waitMs });
+    try {
+      closeKilledRun(writer);
+      const seqs = quarantined(writer.allTurns());
+      const items = seqs.map((seq): ReplayAction => ({ seq, action: "lifted" }));
+      if (items.length > 0) {
+        writer.append({
+          kind: "harness",
+          run: writer.end.run,
+          events: [{ type: "replay_notice", reason: "quarantine_lifted", items }],
+        });
+      }
+      return seqs;
+    } finally {
+      writer.close();
+    }
+  }
+}
+
+function quarantined(turns: readonly Turn[]): number[] {
+  const { excluded } = readOverrides(turns, undefined);
+  return [...excluded].filter(([, reason]) => reason === "quarantined").map(([seq]) => seq).sort((a, b) =>
+    a - b
+  );
 }

@@ -8,7 +8,7 @@ import { SessionWriter } from "../../store/write/writer.ts";
 import type { UncompactFlags } from "../run/command.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { sessionArgument } from "../session_argument.ts";
+import { sessionArgument } from "../sessions.ts";
 
 /** Performs `uncompact`. */
 export async function uncompactVerb(

@@ -1,5 +1,5 @@
 /**
- * The verbs that make turns: runs, checkpoints, forks.
+ * The verbs that write turns: runs, checkpoints, forks.
  *
  * @module
  */
@@ -14,11 +14,12 @@ import {
   value,
   type Verb,
   verb,
+  without,
 } from "../declare.ts";
 import {
   COMMON_FLAGS,
   DRY_RUN,
-  POSTURE_FLAGS,
+  PERMISSION_FLAGS,
   REQUEST_FLAGS,
   seconds,
   SESSION,
@@ -43,7 +44,7 @@ export const RUN_FLAGS = {
     "the directory that tools may read (default: the working directory)",
     { step: false },
   ),
-  ...POSTURE_FLAGS,
+  ...PERMISSION_FLAGS,
   acceptDrift: toggle(
     "--accept-drift",
     "do not report changes since the last run, and continue under REPRISE_STRICT_DRIFT",
@@ -80,6 +81,20 @@ export const RUN_FLAGS = {
 };
 /** The values of {@linkcode RUN_FLAGS}. */
 export type RunFlags = FlagsOf<typeof RUN_FLAGS>;
+
+/** The flags of `run` that decide about its first request, for verbs that preview it: all but those of what follows. */
+export const FIRST_REQUEST_FLAGS = without(RUN_FLAGS, [
+  "acceptDrift",
+  "verbose",
+  "failOnDenied",
+  "maxSteps",
+  "timeout",
+  "wait",
+  "output",
+  "record",
+  "notSecret",
+  "dryRun",
+]);
 
 const INTERRUPT_FLAGS = {
   ...COMMON_FLAGS,

@@ -7,19 +7,32 @@ import { RepriseError } from "../../domain/errors.ts";
 import {
   type EndpointHashes,
   endpointHashes,
+  isLoopback,
+  mayBeSameEndpoint,
   parseBaseUrl,
   portlessEndpoint,
   PROVIDER_KINDS,
   type ProviderKind,
 } from "../../domain/fingerprint.ts";
+import { isJsonObject, type JsonValue } from "../../domain/json.ts";
+import type { Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { REQUEST_FLAGS, type RequestFlags } from "../flags.ts";
+import type { Fixture } from "../../fixture/read.ts";
 import { AZURE_VERSION_VARIABLES, DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
-import { representedUrl } from "./represented.ts";
-import type { SettingSources } from "./run_settings.ts";
-import { declaredSources, firstSetting, type Setting } from "../settings.ts";
+import type { ServedRoute } from "../serve/wrapped_command.ts";
+import { type Config, declaredSources, firstSetting, type Setting } from "../settings.ts";
 
-/** Where requests go. */
+/** Sources of settings beside flags and environment. */
+export interface SettingSources {
+  readonly config: Config;
+  /** The fixture that is played; `null` for none. */
+  readonly fixture: Fixture | null;
+  /** `null` for a session without a run. */
+  readonly manifest: Manifest | null;
+}
+
+/** The server that requests go to. */
 export interface Endpoint extends EndpointHashes {
   readonly provider: ProviderKind;
   readonly providerSource: Setting<string>["source"];
@@ -178,4 +191,109 @@ function azureVersion(ports: Ports): string | null {
 
 function textOf(baseUrl: URL): string {
   return baseUrl.href.replace(/\/+$/, "");
+}
+
+/**
+ * Refuses to send a session's history to another endpoint than its last run asked, if neither a flag nor the
+ * environment names that endpoint. A flag or variable that names another provider counts as naming its endpoint.
+ *
+ * @throws {RepriseError} `endpoint_changed`.
+ */
+export function requireNamedEndpoint(
+  endpoint: Endpoint,
+  manifest: Manifest | null,
+): void {
+  if (manifest === null || endpoint.source !== "config" && endpoint.source !== "default") return;
+  const before = manifest.pins.fingerprint;
+  if (before.provider === endpoint.provider && mayBeSameEndpoint(before, endpoint)) return;
+  const { providerSource } = endpoint;
+  const namesProvider = providerSource === "flag" || providerSource === "environment";
+  if (before.provider !== endpoint.provider && namesProvider) return;
+  const { urlVariables: [variable] } = PROVIDERS[endpoint.provider];
+  const asked = publicUrl(before.endpoint) ?? "a base URL that it keeps as a hash only";
+  throw new RepriseError(
+    "endpoint_changed",
+    `Cannot continue session "${manifest.session}": its last run asked ${before.provider} endpoint ` +
+      `${before.endpoint} (${asked}), and this one would ask ${endpoint.provider} endpoint ${endpoint.endpoint} ` +
+      `(${endpoint.urlOf("")}, ${endpoint.source}), which neither a flag nor the environment names`,
+    {
+      hint: `Name the endpoint that may have the whole history, with --base-url or ${variable}`,
+      details: {
+        session: manifest.session,
+        before: { provider: before.provider, endpoint: before.endpoint },
+        now: { provider: endpoint.provider, endpoint: endpoint.endpoint, base_url: endpoint.urlOf("") },
+      },
+    },
+  );
+}
+
+/** The public base URL of a provider that has that hash; `null` where none has. */
+function publicUrl(endpoint: string): string | null {
+  const urls = Object.values(PROVIDERS).flatMap(({ defaultUrl }) => defaultUrl ?? []);
+  return urls.find((url) => endpointHashes(parseBaseUrl(url)).endpoint === endpoint) ?? null;
+}
+
+/**
+ * Names the endpoints that the loopback servers of `serve` and `record` represent: a JSON object with the base URL that
+ * each loopback base URL represents.
+ *
+ * Their ports are random, and reasoning is bound to its endpoint: without the variable each run would meet another
+ * one. It decides fingerprints and nothing else. Requests and keys go to the base URL in force, and the variable counts
+ * only where that is a loopback URL that it names.
+ */
+const REPRESENTS = "REPRISE_REPRESENTS";
+
+/**
+ * The variable for clients that these routes lead to our servers. An API whose base URL is not known is at a host that
+ * cannot exist. Where our own upstream is such a server, the endpoint that this one represents counts.
+ */
+export function representing(
+  ports: Pick<Ports, "env">,
+  served: readonly ServedRoute[],
+): Record<string, string> {
+  const pairs = served.map(({ route: { path, baseUrl }, origin }) => {
+    // The query of Azure is in no fingerprint.
+    const [upstream = ""] = (baseUrl ?? `http://recorded.invalid${path}`).split("?", 1);
+    const url = URL.parse(upstream);
+    return [`${origin}${path}`, (url === null ? null : representedUrl(ports, url)) ?? upstream] as const;
+  });
+  return { [REPRESENTS]: JSON.stringify(Object.fromEntries(pairs)) };
+}
+
+/**
+ * The base URL that the server at `baseUrl` represents; `null` where the variable does not name it, or it is not on
+ * loopback.
+ *
+ * @throws {RepriseError} `bad_configuration` when the variable is not an object of base URLs.
+ */
+export function representedUrl(ports: Pick<Ports, "env">, baseUrl: URL): string | null {
+  const text = ports.env(REPRESENTS) ?? "";
+  if (text === "" || !isLoopback(baseUrl)) return null;
+  const hrefOf = (url: string) => parseBaseUrl(url, REPRESENTS_HINT).href;
+  const found = representedEntries(text).find(([ours]) => hrefOf(ours) === hrefOf(baseUrl.href));
+  return found?.[1] ?? null;
+}
+
+const REPRESENTS_HINT = `Unset ${REPRESENTS}: serve and record set it for the commands that they start`;
+
+function representedEntries(text: string): [string, string][] {
+  let value: JsonValue | undefined;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw unusableVariable();
+  }
+  if (!isJsonObject(value)) throw unusableVariable();
+  return Object.entries(value).map(([ours, represented]) => {
+    if (!URL.canParse(ours) || typeof represented !== "string") throw unusableVariable();
+    return [ours, represented];
+  });
+}
+
+function unusableVariable(): RepriseError {
+  return new RepriseError(
+    "bad_configuration",
+    `Cannot use ${REPRESENTS}: it is not a JSON object of base URLs`,
+    { hint: REPRESENTS_HINT },
+  );
 }

@@ -11,7 +11,7 @@ import { SessionWriter } from "../../store/write/writer.ts";
 import type { InterruptFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { sessionArgument } from "../session_argument.ts";
+import { sessionArgument } from "../sessions.ts";
 
 /** How often the lock is looked at while its owner stops, in milliseconds. */
 const POLL_MS = 50;

@@ -1,61 +1,75 @@
-import { encodeUtf8 } from "../../domain/bytes.ts";
+/**
+ * Previews of the next request: `run --dry-run`, and what `input`, `explain` and `doctor` share with it.
+ *
+ * @module
+ */
+import { decodeUtf8Leniently, encodeUtf8 } from "../../domain/bytes.ts";
 import type { ExitCode } from "../../domain/errors.ts";
+import { fingerprintText } from "../../domain/fingerprint.ts";
 import { sha256Hex } from "../../domain/hash.ts";
-import { parseSessionId } from "../../domain/ids.ts";
+import { parseSessionId, type SessionId } from "../../domain/ids.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { modelFacts } from "../../domain/models.ts";
+import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
+import type { ModelTurn, Turn } from "../../domain/turn.ts";
 import { requestAccount } from "../../fold/fold.ts";
-import { requireUnfinished } from "../../run/resume.ts";
-import { openHome, resolveSession } from "../../store/home.ts";
+import type { ReadText } from "../../run/next_request.ts";
+import { type PreviewedRun, type PreviewedSession, previewRequest } from "../../run/preview.ts";
+import { requireUnfinished, type RunStart, startWith } from "../../run/recover.ts";
+import { comparePrefix, type PrefixReport } from "../../run/verify.ts";
+import { lostBlobsIn } from "../../store/blobs.ts";
+import { type Home, openHome, resolveSession } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
+import { readBlobOrLost, readSession, readSessionTail } from "../../store/read/session.ts";
 import { requireUnused } from "../../store/write/session_directory.ts";
-import { readSession, readSessionTail } from "../../store/read/session.ts";
-import { DEFAULT_INSTRUCTIONS } from "./default_instructions.ts";
-import { nextRequest } from "./next_request.ts";
-import { textOrFile } from "./run_settings.ts";
-import { sessionInstructions } from "./session_instructions.ts";
-import { type RunPlan, runTarget } from "./run_plan.ts";
+import { policyFromText } from "../../tools/permission/policy.ts";
+import { commandLine } from "../../tools/permission/shell_words.ts";
+import { TOOL_GROUPS } from "../../tools/registry.ts";
+import {
+  permissionsOf,
+  requestSettings,
+  type ResolvedRun,
+  resolveRun,
+  type SettingCall,
+} from "./resolve_run.ts";
 
-/** `run --dry-run`: says what would be sent and where; changes and sends nothing. */
-export function previewRun(plan: RunPlan, words: string | null): ExitCode {
-  const { context, ports, flags } = plan;
-  const { output } = context;
-  const session = plan.selector === null ? newSession(plan) : existingSession(plan, plan.selector);
-  if (words === null && session !== null) requireUnfinished(session.view.id, session.view.manifest);
-  if (session !== null) runTarget(plan, session.view.manifest);
-  const instructions = flags.instructions !== undefined
-    ? textOrFile(ports, flags.instructions, "--instructions")
-    : session === null
-    ? DEFAULT_INSTRUCTIONS
-    : sessionInstructions(ports, session.home, session.view, (message) => output.note(message));
-  const next = nextRequest({
-    ports,
-    flags,
-    config: context.config,
-    fixture: plan.fixture,
-    manifest: session?.view.manifest ?? null,
-    turns: session?.view.turns ?? [],
-    ...(session === null ? {} : { allTurns: () => readSession(ports, session.home, session.view.id).turns }),
-    instructions,
-    family: flags.session ?? "new-session",
-  }, words === null ? null : [{ type: "input_text", text: words }]);
-  const { sent, left } = requestAccount(next.folded);
+/** The id of a new session in a preview, where no flag names it. */
+const UNNAMED = "new-session";
+
+/** `run --dry-run`: reports the request that would be sent; changes and sends nothing. */
+export function previewRun(call: SettingCall, fresh: ResolvedRun | null, prompt: string | null): ExitCode {
+  const { output } = call.context;
+  const session = calledSession(call);
+  const { manifest } = session;
+  if (prompt === null) requireUnfinished(session.id, manifest);
+  const resolved = fresh ?? resolveRun(call, manifest, { key: "if_set", endpoint: "named" });
+  if (resolved.lost !== null) output.note(resolved.lost);
+  const settings = requestSettings(resolved, session);
+  const start = startWith(prompt);
+  const { built, folded, target } = previewRequest(settings, session, start);
+  const { sent, left } = requestAccount(folded);
+  const prefix = judgePrefix(resolved, session, start);
+  const { model } = settings;
   const report = {
     type: "dry_run",
-    session: session?.view.id ?? flags.session ?? null,
-    new: session === null,
-    run: (session?.view.manifest.run ?? 0) + 1,
-    continues: words === null,
-    url: next.url,
-    provider: next.fingerprint.provider,
-    model: next.model,
-    context_tokens: modelFacts(next.model)?.contextTokens ?? null,
-    fingerprint: next.fingerprintText,
-    items: next.built.items,
+    session: manifest === null ? call.flags.session ?? null : session.id,
+    new: manifest === null,
+    run: (manifest?.run ?? 0) + 1,
+    continues: prompt === null,
+    url: resolved.endpoint.urlOf(built.path),
+    provider: settings.provider,
+    model,
+    context_tokens: modelFacts(model)?.contextTokens ?? null,
+    fingerprint: fingerprintText(target.fingerprint, model),
+    items: built.items,
     reasoning_sent: sent,
     reasoning_dropped: left,
-    body_bytes: encodeUtf8(next.built.body).length,
-    body_sha256: sha256Hex(next.built.body),
+    body_bytes: encodeUtf8(built.body).length,
+    body_sha256: sha256Hex(built.body),
+    prefix: prefix === null
+      ? null
+      : { ...prefix.report, ...(prefix.with === null ? {} : { with: prefix.with }) },
   };
   if (output.options.json) output.json(report);
   else {
@@ -63,25 +77,135 @@ export function previewRun(plan: RunPlan, words: string | null): ExitCode {
       `Would send ${counted(report.items, "item")} (${
         counted(report.body_bytes, "byte")
       }, ${sent} of them reasoning) to ${report.url}\n` +
-        `for run ${report.run} of ${session === null ? "a new session" : `session ${report.session}`}, ` +
+        `for run ${report.run} of ${manifest === null ? "a new session" : `session ${report.session}`}, ` +
         `fingerprint ${report.fingerprint}. Nothing was sent or written.\n`,
     );
+    const advice = keepAdvice(prefix);
+    if (advice !== null) output.text(`${advice}.\n`);
   }
   return 0;
 }
 
-/** Refuses what a run would refuse: a home that cannot be used, a bad id, or one that is taken. */
-function newSession({ ports, context, flags }: RunPlan): null {
+/** A session of a call, with its home. */
+export interface CalledSession extends PreviewedSession {
+  readonly home: Home;
+}
+
+/**
+ * The session that a call continues, read as far as its next request needs; an empty one where a new one is called for.
+ *
+ * @throws {RepriseError} what a run would refuse: `session_exists`, `bad_session_id`, `no_such_session`, and what
+ * reading ends with.
+ */
+export function calledSession({ ports, context, flags, selector, root }: SettingCall): CalledSession {
   const home = openHome(ports, context.home.value, { create: false });
-  if (flags.session !== undefined) {
-    requireUnused(ports, sessionPaths(home.sessions, parseSessionId(flags.session)));
+  if (selector === null) {
+    if (flags.session !== undefined) {
+      requireUnused(ports, sessionPaths(home.sessions, parseSessionId(flags.session)));
+    }
+    return { home, id: flags.session ?? UNNAMED, manifest: null, turns: [], allTurns: () => [] };
+  }
+  const id = resolveSession(ports, home, { selector, workspace: ports.workspacePin(root) });
+  const { manifest, turns } = readSessionTail(ports, home, id);
+  return { home, id, manifest, turns, allTurns: () => readSession(ports, home, id).turns };
+}
+
+/** The verdict on the prefix of a previewed request. */
+export interface PrefixVerdict {
+  /** Comparison of the request with the last one of its session. */
+  readonly report: PrefixReport;
+  /** Flags of the last run that the call lacks and that make the request extend the last one; `null` for none. */
+  readonly with: readonly string[] | null;
+}
+
+/**
+ * Compares the request that a run would send with the last one of the session, and where it differs, with the flags of
+ * the run that sent that; `null` before the first request, and where the last one is lost.
+ */
+export function judgePrefix(
+  resolved: ResolvedRun,
+  session: CalledSession,
+  start: RunStart | null,
+): PrefixVerdict | null {
+  const { home, turns } = session;
+  const last = turns.findLast((turn) => turn.kind === "model");
+  if (last === undefined) return null;
+  const id = session.id as SessionId;
+  const source = { turns, readText: blobReader(resolved.call.ports, home, { id, turns }) };
+  const compare = (settings: PreviewedRun) => comparePrefix(source, previewRequest(settings, session, start));
+  const settings = requestSettings(resolved, session);
+  const report = compare(settings);
+  if (report === null || report.extends) return report === null ? null : { report, with: null };
+  const kept = asLastRun(resolved, settings, { last, turns });
+  return { report, with: kept !== null && compare(kept.settings)?.extends === true ? kept.flags : null };
+}
+
+/** Says which flags keep the prefix; `null` where none are missing. */
+export function keepAdvice(prefix: PrefixVerdict | null): string | null {
+  if (prefix === null || prefix.with === null) return null;
+  const flags = commandLine(["reprise", ...prefix.with]).slice("reprise ".length);
+  return `Flags of the last run do not carry over: run it with ${flags} to keep its prompt cache`;
+}
+
+/** The settings with what the last run's flags set, where no flag of this call does; `null` where nothing differs. */
+function asLastRun(
+  { call, manifest }: ResolvedRun,
+  settings: PreviewedRun,
+  { last, turns }: { readonly last: ModelTurn; readonly turns: readonly Turn[] },
+): { readonly settings: PreviewedRun; readonly flags: readonly string[] } | null {
+  const { flags: given, policy } = call;
+  const flags: string[] = [];
+  let kept = settings;
+  const opening = turns.findLast((turn) =>
+    turn.run === last.run && "pins" in turn && turn.pins !== undefined
+  );
+  const pins = opening !== undefined && "pins" in opening ? opening.pins : manifest?.pins;
+  if (given.allow === undefined && given.ask !== true && pins !== undefined) {
+    const { allow, ask } = policyFromText(pins.permissions, TOOL_GROUPS);
+    const { offered } = permissionsOf({ ...policy, allow, ask }, manifest);
+    if (offered.length !== settings.tools.length) {
+      kept = { ...kept, tools: offered };
+      flags.push(...allow.flatMap(({ text }) => ["--allow", text]), ...(ask ? ["--ask"] : []));
+    }
+  }
+  const { mode, window } = last.request.replay ?? { mode: settings.replay, window: null };
+  if (given.replay === undefined && given.reasoningReplay !== false && mode !== settings.replay) {
+    kept = { ...kept, replay: mode };
+    flags.push(...(mode === "none" ? ["--no-reasoning-replay"] : ["--replay", mode]));
+  }
+  if (given.replayWindow === undefined && window !== null) {
+    kept = { ...kept, window };
+    flags.push("--replay-window", String(window));
+  }
+  const schema = given.outputSchema === undefined ? schemaIn(last.request.fields) : null;
+  if (schema !== null) {
+    kept = { ...kept, outputSchema: schema };
+    flags.push("--output-schema", "FILE");
+  }
+  return flags.length === 0 ? null : { settings: kept, flags };
+}
+
+/** The output schema in the fields of a request, whatever the API calls the member; `null` without one. */
+function schemaIn(value: JsonValue | undefined): JsonObject | null {
+  if (!isJsonObject(value)) return null;
+  const { type, ...schema } = value;
+  if (type === "json_schema") return schema;
+  for (const member of Object.values(value)) {
+    const found = schemaIn(member);
+    if (found !== null) return found;
   }
   return null;
 }
 
-function existingSession(plan: RunPlan, selector: string) {
-  const { ports, context } = plan;
-  const home = openHome(ports, context.home.value, { create: false });
-  const id = resolveSession(ports, home, { selector, workspace: ports.workspacePin(plan.root) });
-  return { home, view: readSessionTail(ports, home, id) };
+/** Reads blobs of a session as text; `null` for those of which one of `turns` records that they are lost. */
+export function blobReader(
+  ports: Ports,
+  home: Home,
+  { id, turns }: { readonly id: SessionId; readonly turns: readonly Turn[] },
+): ReadText {
+  const lost = lostBlobsIn(turns);
+  return (sha256) => {
+    const bytes = readBlobOrLost(ports, home, { id, sha256, lost });
+    return bytes === null ? null : decodeUtf8Leniently(bytes);
+  };
 }

@@ -1,58 +1,67 @@
 /** The verb `run`: one run of a new session, or the next one of a session. */
-import type { ExitCode } from "../../domain/errors.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { parseSessionId, slugOf } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
-import { apiOf } from "../../apis/apis.ts";
+import { requireNewFolder } from "../../fixture/seal.ts";
 import type { RunEnded, RunEvent } from "../../run/events.ts";
 import { executeRun } from "../../run/loop.ts";
-import { PermissionGate } from "../../run/permission_gate.ts";
-import type { RunSetup, RunStart } from "../../run/setup.ts";
-import { Stop } from "../../run/stop.ts";
-import { openHome } from "../../store/home.ts";
-import type { SessionWriter } from "../../store/write/writer.ts";
+import { Stop } from "../../run/outcome.ts";
+import { startWith } from "../../run/recover.ts";
+import type { RunSetup } from "../../run/setup.ts";
+import { PermissionGate } from "../../run/tool_batch.ts";
+import { type Home, openHome, resolveSession } from "../../store/home.ts";
+import { SessionWriter } from "../../store/write/writer.ts";
 import { ALL_TOOLS } from "../../tools/registry.ts";
-import { createLiveSend } from "../../transport/live.ts";
-import { writeAnswer } from "./answer_file.ts";
-import { askAtTerminal } from "./ask.ts";
 import type { RunFlags } from "./command.ts";
-import { DEFAULT_INSTRUCTIONS } from "./default_instructions.ts";
-import { fixtureSend } from "./fixture_ports.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { openSession, type Start } from "./open_session.ts";
-import { postureOf } from "./permissions.ts";
 import { previewRun } from "./preview.ts";
-import { planRun, type RunPlan, type RunTarget, runTarget } from "./run_plan.ts";
-import { requestIdentity } from "./request_identity.ts";
+import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import type { RunRecording } from "./run_recording.ts";
-import { readOutputSchema, reasoningSettings, replaySetting, textOrFile } from "./run_settings.ts";
-import { RunView } from "./run_view.ts";
-import { sessionInstructions } from "./session_instructions.ts";
-import { absolute, configPath } from "../settings.ts";
-import { stopOnSignals } from "./signals.ts";
-import { promptText } from "./stdin.ts";
-import { liveTimeouts } from "./timeouts.ts";
+import { requireAnswerFile, RunView, writeAnswer } from "./run_view.ts";
+import { fixtureSend, liveSend } from "./sending.ts";
+import { randomSuffix } from "../sessions.ts";
+import { absolute, configPath, switchVariable } from "../settings.ts";
+import { stopOnSignals } from "../signals.ts";
+import { askAtTerminal, promptText } from "./stdin.ts";
+
+/** A run that was called, before its session is open. */
+interface CalledRun {
+  readonly call: SettingCall<RunFlags>;
+  /** The settings of a run in a new session; `null` where a session names some of them. */
+  readonly fresh: ResolvedRun | null;
+  /** `null` to continue without one. */
+  readonly prompt: string | null;
+  readonly strictDrift: boolean;
+  readonly stop: Stop;
+}
 
 /** Performs `run`. */
 export async function runVerb(
   live: ProgramPorts,
-  prompt: string | undefined,
+  argument: string | undefined,
   flags: RunFlags,
 ): Promise<ExitCode> {
-  const plan = planRun(live, flags);
-  const { context, ports } = plan;
-  const resumes = plan.selector !== null;
+  requireFlagsThatFit(flags);
+  const call = readCall(live, flags);
+  const { context: { home, output }, ports } = call;
+  const strict = call.fixture === null && switchVariable(ports, ["REPRISE_STRICT_DRIFT"]) === true;
+  // Whatever is missing is reported before a session is created.
+  const fresh = call.selector === null ? resolve(call, null) : null;
+  if (flags.output !== undefined) requireAnswerFile(flags.output);
+  if (flags.record !== undefined) requireNewFolder(ports.files, absolute(ports, flags.record), "record");
   const deadline = ports.clock.monotonic() + flags.timeout * 1000;
-  const words = await promptText(ports.stdin, prompt, { resumes, timeoutMs: flags.timeout * 1000 });
-  if (flags.dryRun === true) return previewRun(plan, words);
+  const resumes = call.selector !== null;
+  const prompt = await promptText(ports.stdin, argument, { resumes, timeoutMs: flags.timeout * 1000 });
+  if (flags.dryRun === true) return previewRun(call, fresh, prompt);
 
   const stop = new Stop();
-  const { output } = context;
   output.onClosed(() => stop.request("broken_pipe"));
   const release = stopOnSignals(ports, stop, Math.max(0, deadline - ports.clock.monotonic()));
   try {
-    const home = openHome(ports, context.home.value, { create: true });
-    const writer = await openSession(home, plan, { words, stop });
+    const called = { call, fresh, prompt, strictDrift: strict && flags.acceptDrift !== true, stop };
+    const writer = await openSession(openHome(ports, home.value, { create: true }), called);
     try {
-      return await runIn(writer, plan, { words, stop });
+      return await runIn(writer, called);
     } finally {
       writer.close();
     }
@@ -61,88 +70,96 @@ export async function runVerb(
   }
 }
 
-async function runIn(
-  writer: SessionWriter,
-  plan: RunPlan,
-  { words, stop }: Start,
-): Promise<ExitCode> {
-  const { context, ports, fixture, flags } = plan;
-  const { output } = context;
-  const target = runTarget(plan, writer.manifest);
-  const { endpoint, key, model } = target;
+function requireFlagsThatFit({ record, fixture, notSecret }: RunFlags): void {
+  if (record !== undefined && fixture !== undefined) {
+    throw new RepriseError(
+      "usage",
+      "Cannot use --record and --fixture together: a played run is recorded already",
+      { hint: "Give one of them" },
+    );
+  }
+  if (notSecret !== undefined && record === undefined) {
+    throw new RepriseError(
+      "usage",
+      "Cannot use --not-secret without --record: it is about what is recorded",
+      { hint: "Add --record DIR, or leave it out" },
+    );
+  }
+}
+
+function resolve(call: SettingCall<RunFlags>, manifest: SessionWriter["manifest"]): ResolvedRun {
+  const key = call.flags.dryRun === true ? "if_set" : "required";
+  return resolveRun(call, manifest, { key, endpoint: "named" });
+}
+
+/** The session under its lock; a stop while waiting for it ends the waiting. */
+async function openSession(home: Home, called: CalledRun): Promise<SessionWriter> {
+  try {
+    return await lockSession(home, called);
+  } catch (error) {
+    const stopped = called.stop.error;
+    throw stopped === null
+      ? error
+      : new RepriseError(stopped.code, stopped.message, { hint: "Nothing was done: run the command again" });
+  }
+}
+
+async function lockSession(
+  home: Home,
+  { call: { ports, flags, selector, root }, fresh, prompt, stop: { signal } }: CalledRun,
+): Promise<SessionWriter> {
+  if (selector !== null) {
+    const id = resolveSession(ports, home, { selector, workspace: ports.workspacePin(root) });
+    return await SessionWriter.open(ports, home, { id, waitMs: flags.wait * 1000, signal });
+  }
+  if (flags.session !== undefined) {
+    return await SessionWriter.create(ports, home, { id: parseSessionId(flags.session) });
+  }
+  let name = prompt ?? "";
+  if (flags.record !== undefined) {
+    // The id is in the fixture, where no secret may be.
+    const { recordingScrubber } = await import("./run_recording.ts");
+    name = recordingScrubber(fresh?.key ?? null, flags.notSecret).text(name);
+  }
+  const base = `${slugOf(name)}-${randomSuffix(ports)}`;
+  for (let attempt = 1;; attempt++) {
+    const id = parseSessionId(attempt === 1 ? base : `${base}-${attempt}`);
+    try {
+      return await SessionWriter.create(ports, home, { id });
+    } catch (error) {
+      if (!(error instanceof RepriseError && error.code === "session_exists")) throw error;
+    }
+  }
+}
+
+async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode> {
+  const { call, prompt } = called;
+  const { context: { output }, flags } = call;
+  const resolved = called.fresh ?? resolve(call, writer.manifest);
+  const isNew = writer.manifest === null;
   const view = new RunView(output, {
     verbose: flags.verbose === true,
     acceptDrift: flags.acceptDrift === true,
   });
   const show = (event: RunEvent) => output.options.json ? output.json(event) : view.show(event);
-  // How the run ended is told last: the answer's file and the recording have their say in it.
+  // The answer's file and the recording may change the exit code: the last events wait for them.
   const last: RunEvent[] = [];
   const emit = (event: RunEvent) => {
     if (event.type === "error" || event.type === "run.ended") last.push(event);
     else show(event);
   };
-  const posture = postureOf(flags, writer.manifest);
-  const live = createLiveSend(ports, { ...liveTimeouts(ports), origin: endpoint.baseUrl.origin });
-  const isNew = writer.manifest === null;
-  const lost: string[] = [];
-  const instructions = runInstructions(plan, writer, (message) => lost.push(message));
-  const identity = requestIdentity(endpoint, {
-    played: fixture !== null,
-    key,
-    family: writer.manifest?.family ?? writer.id,
-    turns: writer.turns,
-  });
-  const recording = await startRecording(writer, plan, target);
-  const setup: RunSetup = {
-    ports,
-    writer,
-    api: apiOf(endpoint.provider),
-    send: ports.wrapSend(
-      fixture === null ? recording?.over(live) ?? live : fixtureSend(ports, fixture),
-    ),
-    emit,
-    stop,
-    provider: endpoint.provider,
-    urlOf: (path) => endpoint.urlOf(path),
-    endpoint: endpoint.endpoint,
-    ...(endpoint.portless === undefined ? {} : { portless: endpoint.portless }),
-    ...identity,
-    endpointFlags: endpointFlags(flags),
-    key,
-    model,
-    instructions,
-    tools: posture.offered,
-    knownTools: ALL_TOOLS.map(ports.wrapTool),
-    gate: new PermissionGate(posture.policy, askAtTerminal(ports.stdin, output, stop.signal)),
-    ...(plan.playback === null ? {} : { playback: plan.playback }),
-    permissions: posture.text,
-    failOnDenied: flags.failOnDenied === true,
-    strictDrift: plan.strictDrift,
-    protectedPaths: protectedPaths(ports, context.home.value),
-    workspaceRoot: plan.root,
-    replay: replaySetting(ports, flags, fixture),
-    window: flags.replayWindow ?? null,
-    ...reasoningSettings(ports, flags, { config: context.config, fixture, manifest: writer.manifest }),
-    ...(flags.outputSchema === undefined
-      ? {}
-      : { outputSchema: readOutputSchema(ports, flags.outputSchema) }),
-    maxSteps: flags.maxSteps,
-    ...(flags.autoCompact === undefined ? {} : { autoCompact: flags.autoCompact }),
-    ...(flags.maxTokens === undefined ? {} : { maxTokens: flags.maxTokens }),
-  };
+  const recording = await startRecording(writer, resolved, flags);
+  const setup = setupOf(writer, called, { resolved, recording, emit });
   emit({ type: "session", id: writer.id, path: writer.path, new: isNew });
-  for (const message of lost) emit({ type: "notice", kind: "instructions_lost", message });
-  const start: RunStart = words === null
-    ? { kind: "continue" }
-    : { kind: "prompt", content: [{ type: "input_text", text: words }] };
+  if (resolved.lost !== null) emit({ type: "notice", kind: "instructions_lost", message: resolved.lost });
   let ended: RunEnded;
   try {
-    ended = await executeRun(setup, start);
+    ended = await executeRun(setup, startWith(prompt));
   } catch (error) {
     await recording?.abandon();
     throw error;
   }
-  const recorded = await recording?.finish(ended, setup, { flags, isNew, words });
+  const recorded = await recording?.finish(ended, setup, { flags, isNew, prompt });
   if (recorded !== undefined) show({ type: "notice", ...recorded.notice });
   const unwritten = ended.state !== "completed" || flags.output === undefined
     ? null
@@ -155,17 +172,51 @@ async function runIn(
   return output.closed ? output.closedExitCode : failure?.exitCode ?? ended.exit_code;
 }
 
-/** The recording that `--record` asks for. */
+interface Surroundings {
+  readonly resolved: ResolvedRun;
+  readonly recording: RunRecording | null;
+  readonly emit: RunSetup["emit"];
+}
+
+function setupOf(
+  writer: SessionWriter,
+  { call, stop, strictDrift }: CalledRun,
+  { resolved, recording, emit }: Surroundings,
+): RunSetup {
+  const { context: { home, output }, ports, fixture, playback, root, flags } = call;
+  const { endpoint, key, permissions } = resolved;
+  const live = liveSend(ports, endpoint);
+  return {
+    ...requestSettings(resolved, writer),
+    ports,
+    writer,
+    send: ports.wrapSend(fixture === null ? recording?.over(live) ?? live : fixtureSend(ports, fixture)),
+    emit,
+    stop,
+    urlOf: (path) => endpoint.urlOf(path),
+    key,
+    endpointFlags: endpointFlags(flags),
+    knownTools: ALL_TOOLS.map(ports.wrapTool),
+    gate: new PermissionGate(permissions.policy, askAtTerminal(ports.stdin, output, stop.signal)),
+    playback,
+    strictDrift,
+    protectedPaths: protectedPaths(ports, home.value),
+    workspaceRoot: root,
+  };
+}
+
+/** The recording of `--record`; `null` without the flag. */
 async function startRecording(
   writer: SessionWriter,
-  { ports, context, flags }: RunPlan,
-  target: RunTarget,
+  resolved: ResolvedRun,
+  { record, notSecret }: RunFlags,
 ): Promise<RunRecording | null> {
-  if (flags.record === undefined) return null;
+  if (record === undefined) return null;
+  const { ports, context } = resolved.call;
   const { RunRecording } = await import("./run_recording.ts");
   const home = openHome(ports, context.home.value, { create: false });
-  const place = { ports, home, directory: absolute(ports, flags.record), writer, notSecret: flags.notSecret };
-  return RunRecording.start(place, target);
+  const place = { ports, home, directory: absolute(ports, record), writer, notSecret };
+  return RunRecording.start(place, resolved);
 }
 
 /** The flags that name the endpoint, as the next call has to repeat them. */
@@ -176,19 +227,7 @@ function endpointFlags({ provider, baseUrl }: RunFlags): string[] {
   ];
 }
 
-/** The flag's words, else what the session has; a new one starts with ours. */
-function runInstructions(
-  { context, ports, flags }: RunPlan,
-  { id, manifest }: SessionWriter,
-  onLost: (message: string) => void,
-): string {
-  if (flags.instructions !== undefined) return textOrFile(ports, flags.instructions, "--instructions");
-  if (manifest === null) return DEFAULT_INSTRUCTIONS;
-  const home = openHome(ports, context.home.value, { create: false });
-  return sessionInstructions(ports, home, { id, manifest }, onLost);
-}
-
-/** Our own files: no tool writes there, wherever the workspace lies. */
+/** The program's own files: no tool writes there, wherever the workspace lies. */
 function protectedPaths(ports: Ports, home: string): string[] {
   const config = configPath(ports);
   return config === null ? [home] : [home, config.slice(0, config.lastIndexOf("/"))];

@@ -8,13 +8,15 @@ import { encodeUtf8 } from "../../domain/bytes.ts";
 import { PROVIDERS } from "../../apis/providers.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
+import type { ApiKey } from "../../apis/api.ts";
 import { readable } from "../../fixture/format.ts";
 import { type DiscardReason, UNKEPT } from "../../fixture/record/pending_exchange.ts";
 import { type ExchangeEvent, FixtureWriter, secretLeft } from "../../fixture/record/writer.ts";
 import { leaksIn } from "../../fixture/secrets/scan.ts";
+import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
 import { createRecordingSend } from "../../fixture/session/recording_send.ts";
-import { SESSION_FORMAT, type SessionTestFile } from "../../fixture/session/session_file.ts";
+import { canBeArgument, SESSION_FORMAT, type SessionTestFile } from "../../fixture/session/session_file.ts";
 import { recordedCalls } from "../../fixture/session/tools_file.ts";
 import type { Notice, RunEnded } from "../../run/events.ts";
 import type { RunSetup } from "../../run/setup.ts";
@@ -24,11 +26,12 @@ import { readBlob } from "../../store/read/session.ts";
 import { snapshotSession, type StoredFile as KeptFile } from "../../store/transfer/export.ts";
 import type { SessionWriter } from "../../store/write/writer.ts";
 import type { Send } from "../../transport/http.ts";
+import { RUN_FLAGS, type RunFlags } from "./command.ts";
+import { type Flag, flagArguments } from "../declare.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { secretEnvironment } from "../secret_environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { recordingScrubber } from "./recording_scrubber.ts";
-import { type CalledRun, replayCall } from "./replay_arguments.ts";
-import type { RunTarget } from "./run_plan.ts";
+import type { ResolvedTarget } from "./resolve_run.ts";
 import { divergenceLines } from "../test/compare.ts";
 import { playTest } from "../test/runner.ts";
 import { VERSION } from "../version.ts";
@@ -76,7 +79,10 @@ export class RunRecording {
    * @throws {RepriseError} `usage` when something is in it, `secret_left` where the session's id holds a secret;
    * `session_damaged`, `storage_*`.
    */
-  static start(place: RecordingPlace, { endpoint, key }: RunTarget): RunRecording {
+  static start(
+    place: RecordingPlace,
+    { endpoint, key }: Pick<ResolvedTarget, "endpoint" | "key">,
+  ): RunRecording {
     const { ports, directory, writer, notSecret } = place;
     const scrubber = recordingScrubber(key, notSecret);
     requireCleanId(writer.id, scrubber.values);
@@ -220,4 +226,83 @@ const UNPLAYABLE: ReadonlySet<DiscardReason> = new Set(["no_answer"]);
 /** The base URL as a client is given it: with the query of Azure, without a version that clients add. */
 function clientBaseUrl({ provider, baseUrl, urlOf }: Endpoint): string {
   return PROVIDERS[provider].urlForm === "unversioned" ? baseUrl.href.replace(/\/+$/, "") : urlOf("");
+}
+
+/** Removes the secrets of the environment and the run's key from a recording. */
+export function recordingScrubber(key: ApiKey | null, notSecret: readonly string[] | undefined): Scrubber {
+  const { values } = secretEnvironment(notSecret);
+  const scrubber = createScrubber({ values });
+  if (key !== null) scrubber.learn("the API key", key.value);
+  return scrubber;
+}
+
+/**
+ * The arguments that play a recorded run anywhere: settings from flags, environment, configuration and session, written
+ * as flags; nothing about keys, addresses, paths of the machine, or the form of the output.
+ */
+export interface ReplayCall {
+  readonly args: readonly string[];
+  /** The prompt, where it cannot be an argument. */
+  readonly stdin?: string;
+  /** Files that `args` name, by their names in the fixture's folder. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** Arguments of a run beside its setup. */
+export interface CalledRun {
+  readonly flags: RunFlags;
+  readonly isNew: boolean;
+  /** `null` where the run continued without one. */
+  readonly prompt: string | null;
+}
+
+/** The call for a run of `setup`. */
+export function replayCall(setup: RunSetup, { flags, isNew, prompt: text }: CalledRun): ReplayCall {
+  const files = new Map<string, string>();
+  const { prompt, stdin } = promptArguments(text);
+  const values = {
+    new: isNew ? true : undefined,
+    session: setup.writer.id,
+    model: setup.model,
+    effort: setup.effort,
+    summary: setup.summary,
+    replay: setup.replay === "exact" ? undefined : setup.replay,
+    ...recordedFlags(flags),
+    // A session has its own; what a new one starts with may be another in another version.
+    instructions: isNew || flags.instructions !== undefined
+      ? instructionsValue(setup.instructions, files)
+      : undefined,
+    outputSchema: schemaValue(setup, files),
+  } as const;
+  return {
+    args: ["run", ...flagArguments(RUN_FLAGS, values), ...prompt],
+    files,
+    ...(stdin === undefined ? {} : { stdin }),
+  };
+}
+
+/** The values of the flags that a recorded run keeps as they were given, in the order of their declarations. */
+function recordedFlags(flags: RunFlags): Partial<RunFlags> {
+  const names = Object.entries<Flag>(RUN_FLAGS).flatMap(([name, { step }]) =>
+    step === "recorded" ? [name as keyof RunFlags] : []
+  );
+  return Object.fromEntries(names.map((name) => [name, flags[name]]));
+}
+
+function instructionsValue(text: string, files: Map<string, string>): string {
+  if (!text.startsWith("@") && canBeArgument(text)) return text;
+  files.set("instructions.txt", text);
+  return "@instructions.txt";
+}
+
+function schemaValue({ outputSchema }: RunSetup, files: Map<string, string>): string | undefined {
+  if (outputSchema === undefined) return undefined;
+  files.set("output_schema.json", readable(outputSchema));
+  return "output_schema.json";
+}
+
+function promptArguments(text: string | null): { readonly prompt: string[]; readonly stdin?: string } {
+  if (text === null) return { prompt: [] };
+  if (text === "-" || !canBeArgument(text)) return { prompt: ["-"], stdin: text };
+  return { prompt: text.startsWith("-") ? ["--", text] : [text] };
 }

@@ -1,13 +1,21 @@
-import type { RunEvent } from "../../run/events.ts";
+/**
+ * Output of a run for people: its events on the terminal, its answer in a file.
+ *
+ * @module
+ */
+import { RepriseError } from "../../domain/errors.ts";
 import { counted, headOf } from "../../domain/text.ts";
+import type { RunEvent } from "../../run/events.ts";
+import { fileError } from "../../store/fs_errors.ts";
 import type { Output } from "../output.ts";
 import { leftAloneNote } from "../serve/recording_notes.ts";
+import { otherKind } from "../settings.ts";
 import { dim, type Printable } from "../terminal.ts";
 
 /** How much of a call's arguments a progress line shows, in UTF-16 units. */
 const ARGUMENTS_SHOWN = 120;
 
-/** What a person wants to see of a run. */
+/** Options of {@linkcode RunView}. */
 export interface RunViewOptions {
   /** One line on stderr for each request's reasoning replay. */
   readonly verbose: boolean;
@@ -80,7 +88,7 @@ export class RunView {
       case "run.ended":
         this.#endLine();
         if (!this.#output.stdoutIsTerminal && event.text !== "") this.#output.text(`${event.text}\n`);
-        this.#line(dim(`${event.state} · go on: ${event.resume}`));
+        this.#line(dim(`${event.state} · continue: ${event.resume}`));
         break;
       case "item":
         this.#endLine();
@@ -158,5 +166,43 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
         (event.left_alone === undefined ? "" : `; ${leftAloneNote(event.left_alone)}`);
     case "not_recorded":
       return `this run is not recorded, but otherwise as it would be: ${event.message}`;
+  }
+}
+
+/**
+ * Refuses a `-o FILE` that cannot become one, before a request is paid for.
+ *
+ * @throws {RepriseError} `usage` when it is a directory, a FIFO or a device, or lies in no directory.
+ */
+export function requireAnswerFile(path: string): void {
+  if (path === "") throw unusableFile(path, "the name is empty");
+  const other = otherKind(path);
+  if (other !== null) throw unusableFile(path, `it is ${other}, not a regular file`);
+  if (otherKind(path.replace(/[^/]*$/, "") || ".") !== "a directory") {
+    throw unusableFile(path, "its directory is not there");
+  }
+}
+
+function unusableFile(path: string, why: string): RepriseError {
+  return new RepriseError("usage", `Cannot use ${JSON.stringify(path)} for the answer: ${why}`, {
+    hint: "Give -o a file in a directory that exists",
+  });
+}
+
+/** Writes the answer, exactly; returns an error, because the run itself has completed. */
+export function writeAnswer(path: string, text: string): RepriseError | null {
+  // Opening a FIFO that came there during the run would wait for a reader.
+  const other = otherKind(path);
+  if (other !== null) return unusableFile(path, `it is ${other}, not a regular file`);
+  try {
+    Deno.writeTextFileSync(path, text);
+    return null;
+  } catch (error) {
+    const { code, message, details } = fileError(error, "write the answer", path);
+    return new RepriseError(code, message, {
+      hint: "Choose another file with -o; the session keeps the answer",
+      details,
+      cause: error,
+    });
   }
 }

@@ -1,11 +1,18 @@
+/**
+ * Input of a run from stdin: its prompt, and answers to questions about calls.
+ *
+ * @module
+ */
 import { RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
+import type { Ask, Consent, Question } from "../../run/tool_batch.ts";
 import type { InputStream } from "../live_ports.ts";
+import type { Output } from "../output.ts";
 
 /** The API takes 10,485,760 characters of input at most (protocol §1.2). */
 const MAX_PROMPT_BYTES = 10_485_760;
 
-/** The prompt, or `null` where an unfinished run goes on without one. */
+/** The prompt, or `null` where an unfinished run continues without one. */
 export async function promptText(
   stdin: InputStream,
   prompt: string | undefined,
@@ -65,7 +72,7 @@ export async function readPrompt(stdin: InputStream, timeoutMs: number): Promise
   return text;
 }
 
-/** What a run without words is told. */
+/** The error of a run without a prompt. */
 export function noPrompt(why: string): RepriseError {
   return new RepriseError("no_prompt", `Cannot start a run without a prompt: ${why}`, {
     hint: 'Give it as an argument (reprise run "…"), or pipe it in (… | reprise run)',
@@ -81,5 +88,95 @@ function decode(chunks: readonly Uint8Array[]): string {
       hint: "Convert it first, such as with iconv, or put it into a file of the workspace",
       cause,
     });
+  }
+}
+
+/** Milliseconds without typing before a question is put. */
+const QUIET_MS = 30;
+/** A terminal that is gone ends with every read: no input is discarded after so many ends. */
+const MAX_ENDS = 8;
+
+/**
+ * A way to ask the person at the terminal, or `null` without a terminal: no question is ever printed unless stdin and
+ * stderr both are terminals.
+ *
+ * The terminal stays in its ordinary line mode, so there is nothing to restore at the end of the run.
+ */
+export function askAtTerminal(stdin: InputStream, output: Output, signal: AbortSignal): Ask | null {
+  if (!stdin.isTerminal() || !output.stderrIsTerminal) return null;
+  const keyboard = new Keyboard(stdin, signal);
+  return async (question) => {
+    await keyboard.discard();
+    output.prompt(questionText(question));
+    return answerOf(await keyboard.line());
+  };
+}
+
+/** Exactly what would run. The output makes visible what a terminal would obey. */
+function questionText({ subject, argumentsText }: Question): string {
+  const { target } = subject;
+  const what = target.kind === "command"
+    ? target.line
+    : target.kind === "path"
+    ? `${target.path}\n${argumentsText}`
+    : argumentsText;
+  const shown = what.split("\n").map((line) => `  │ ${line}`).join("\n");
+  return `\nThe model wants to run ${subject.tool}:\n${shown}\nAllow? [y]es, [n]o, [a]lways this in this run: `;
+}
+
+/** Anything but a clear yes is a no. */
+function answerOf(line: string): Consent {
+  const word = line.trim().toLowerCase();
+  if (word === "y" || word === "yes") return "yes";
+  return word === "a" || word === "always" ? "always" : "no";
+}
+
+/** The lines of stdin, one read at a time: a read that is no longer waited for belongs to the next question. */
+class Keyboard {
+  readonly #stdin: InputStream;
+  readonly #stopped: Promise<null>;
+  readonly #buffer = new Uint8Array(1024);
+  #reading: Promise<Uint8Array> | null = null;
+
+  constructor(stdin: InputStream, signal: AbortSignal) {
+    this.#stdin = stdin;
+    this.#stopped = new Promise((resolve) => {
+      if (signal.aborted) resolve(null);
+      signal.addEventListener("abort", () => resolve(null), { once: true });
+    });
+  }
+
+  /** Discards what was typed so far: it answers no question that was shown. */
+  async discard(): Promise<void> {
+    for (let ends = 0; ends < MAX_ENDS;) {
+      const { promise: quiet, resolve } = Promise.withResolvers<null>();
+      const timer = setTimeout(() => resolve(null), QUIET_MS);
+      const typed = await Promise.race([this.#read(), this.#stopped, quiet]);
+      clearTimeout(timer);
+      if (typed === null) return;
+      if (typed.length === 0) ends++;
+    }
+  }
+
+  /** The next line; empty at the end of stdin, and when the run is stopped meanwhile. */
+  async line(): Promise<string> {
+    let line = "";
+    const decoder = new TextDecoder();
+    while (!line.includes("\n")) {
+      const typed = await Promise.race([this.#read(), this.#stopped]);
+      if (typed === null || typed.length === 0) return "";
+      line += decoder.decode(typed, { stream: true });
+    }
+    return line.split("\n", 1)[0] ?? "";
+  }
+
+  /** The text that was typed next; empty at an end, after which a terminal may continue. */
+  #read(): Promise<Uint8Array> {
+    // Reading from a terminal that is gone fails: an end as well.
+    this.#reading ??= this.#stdin.read(this.#buffer).catch(() => null).then((count) => {
+      this.#reading = null;
+      return this.#buffer.slice(0, count ?? 0);
+    });
+    return this.#reading;
   }
 }

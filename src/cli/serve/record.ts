@@ -31,7 +31,7 @@ import {
 } from "./recording_notes.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
 import { recordRoutes, type Routes } from "./record_routes.ts";
-import { representing } from "../run/represented.ts";
+import { representing } from "../run/endpoint.ts";
 import { refusedLine } from "./serve_view.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { absolute } from "../settings.ts";

@@ -10,7 +10,7 @@ import { fileError, orFileError } from "../../store/fs_errors.ts";
 import { unlinkQuietly } from "../../store/write/publish.ts";
 import type { Output } from "../output.ts";
 import { absolute } from "../settings.ts";
-import { onStopSignals } from "../stop_signals.ts";
+import { onStopSignals } from "../signals.ts";
 import { Printer } from "../terminal.ts";
 
 /** The flags that choose the output of events. */

@@ -8,7 +8,7 @@ import type { Route } from "../../fixture/loopback/route.ts";
 import { loopbackDirect } from "../../transport/proxy.ts";
 import { readVariable } from "../environment.ts";
 import { OWN_URL_VARIABLE, PROVIDERS } from "../../apis/providers.ts";
-import { onStopSignals, signalChild } from "../stop_signals.ts";
+import { onStopSignals, signalChild } from "../signals.ts";
 
 /** A route, and the origin of its server: `http://127.0.0.1:PORT`. */
 export interface ServedRoute {

@@ -17,8 +17,8 @@ import type { Send } from "../../transport/http.ts";
 import { isRead } from "../environment.ts";
 import type { InputStream, ProgramPorts } from "../live_ports.ts";
 import { main } from "../main.ts";
-import { fixturePorts } from "../run/fixture_ports.ts";
-import { type onStopSignals, STOP_SIGNALS, type StopSignal } from "../stop_signals.ts";
+import { fixturePorts } from "../run/sending.ts";
+import { type onStopSignals, STOP_SIGNALS, type StopSignal } from "../signals.ts";
 import type { TextStream } from "../terminal.ts";
 import type { TestScratch } from "./scratch.ts";
 

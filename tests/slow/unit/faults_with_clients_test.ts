@@ -17,7 +17,7 @@ import { pacedBody } from "../../../src/fixture/serve/pace.ts";
 import { createReplayer } from "../../../src/fixture/serve/replayer.ts";
 import { type ServeEvent, startReplayServer } from "../../../src/fixture/serve/server.ts";
 import { executeRun } from "../../../src/run/loop.ts";
-import { Stop } from "../../../src/run/stop.ts";
+import { Stop } from "../../../src/run/outcome.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import { createPlayer } from "../../../src/transport/player.ts";
 import { type Api, applied, recorded, SAID } from "../../unit/fixture/faults/recorded.ts";

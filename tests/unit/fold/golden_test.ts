@@ -6,7 +6,7 @@ import type { Turn } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
-import { refoldedBody, refoldSession } from "../../../src/run/verify.ts";
+import { rebuiltBody, verifySession } from "../../../src/run/verify.ts";
 import { openEnvelope } from "../../../src/store/read/turn_file.ts";
 
 const GOLDEN = new URL("../../../fixtures/golden/turn-1/", import.meta.url);
@@ -40,7 +40,7 @@ function nextBody({ turns, readText }: Golden): string {
   const last = turns.findLast((turn) => turn.kind === "model");
   const opening = turns.findLast((turn) => turn.kind === "user");
   assert.ok(last?.kind === "model" && opening?.kind === "user");
-  const body = refoldedBody({ ...last, turn: turns.length + 1, run: opening.run }, { turns, readText });
+  const body = rebuiltBody({ ...last, turn: turns.length + 1, run: opening.run }, { turns, readText });
   assert.ok(body !== null);
   return body;
 }
@@ -55,7 +55,7 @@ for (const name of ["plain", "reasoning"]) {
 
   Deno.test(`each recorded request of the golden session "${name}" is made again with the same bytes`, () => {
     const { turns, readText } = golden(name);
-    const verdicts = refoldSession({ turns, readText }).map(({ verdict }) => verdict);
+    const verdicts = verifySession({ turns, readText }).map(({ verdict }) => verdict);
     assert.ok(verdicts.length >= 4);
     assert.deepEqual([...new Set(verdicts)], ["same"]);
   });

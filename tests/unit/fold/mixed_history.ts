@@ -10,7 +10,7 @@ import { PROVIDER_KINDS, type ProviderKind } from "../../../src/domain/fingerpri
 import { callIdOf, callNameOf } from "../../../src/domain/item.ts";
 import type { Pins, Turn, TurnDraft } from "../../../src/domain/turn.ts";
 import type { FoldTarget } from "../../../src/fold/guard.ts";
-import { eventOfItem } from "../../../src/run/item_events.ts";
+import { eventOfItem } from "../../../src/run/request_step.ts";
 import { Dice } from "./dice.ts";
 import { turnAfter } from "./turn_after.ts";
 

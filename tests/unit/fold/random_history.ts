@@ -9,7 +9,7 @@ import type { EventDraft, Item, Omission, ReplayAction, SessionEvent } from "../
 import type { Pins, Turn, TurnDraft } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import type { FoldTarget, ReplayMode } from "../../../src/fold/guard.ts";
-import { eventOfItem } from "../../../src/run/item_events.ts";
+import { eventOfItem } from "../../../src/run/request_step.ts";
 import { retryEventOf } from "../../../src/run/refusals.ts";
 import { Dice } from "./dice.ts";
 import { turnAfter } from "./turn_after.ts";

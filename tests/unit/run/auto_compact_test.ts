@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { RunEvent } from "../../../src/run/events.ts";
 import { executeRun } from "../../../src/run/loop.ts";
-import type { RunStart } from "../../../src/run/setup.ts";
+import type { RunStart } from "../../../src/run/recover.ts";
 import { closeKilledRun } from "../../../src/run/recover.ts";
-import { refoldSession } from "../../../src/run/verify.ts";
+import { verifySession } from "../../../src/run/verify.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import { readBlob, readSession } from "../../../src/store/read/session.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
@@ -69,7 +69,7 @@ Deno.test("a run that outgrows the limit goes on with a checkpoint, its task in 
     const dropped = turns.flatMap((turn) => turn.kind === "model" ? turn.request.guard.dropped : []);
     assert.deepEqual(dropped, []);
     const readText = (sha256: string) => new TextDecoder().decode(readBlob(testPorts(), home, ID, sha256));
-    const verdicts = refoldSession({ turns, readText }).map(({ verdict }) => verdict);
+    const verdicts = verifySession({ turns, readText }).map(({ verdict }) => verdict);
     assert.deepEqual(verdicts, ["same", "same", "same", "same"]);
   }));
 

@@ -1,7 +1,7 @@
 /** What a resume finds changed, and what that does. */
 import assert from "node:assert/strict";
 import type { Pins } from "../../../src/domain/turn.ts";
-import { type Drift, pinDrift } from "../../../src/run/drift.ts";
+import { type PinChange, pinChanges } from "../../../src/run/pins.ts";
 import { pinsFor } from "../store/support.ts";
 import { answer, message } from "../../support/responses_server.ts";
 import { refusedSession } from "./refusing.ts";
@@ -10,7 +10,7 @@ import { textsBelow } from "../../support/files.ts";
 const BEFORE: Pins = pinsFor();
 
 /** A change of each pin alone. */
-const CHANGES: Readonly<Record<Exclude<Drift["pin"], "provider">, Pins>> = {
+const CHANGES: Readonly<Record<Exclude<PinChange["pin"], "provider">, Pins>> = {
   endpoint: { ...BEFORE, fingerprint: { ...BEFORE.fingerprint, endpoint: "00000000" } },
   model: { ...BEFORE, model: "gpt-5.6-mini" },
   effort: { ...BEFORE, effort: "high" },
@@ -23,7 +23,7 @@ const CHANGES: Readonly<Record<Exclude<Drift["pin"], "provider">, Pins>> = {
 
 Deno.test("each pin that differs is told alone, with before, now and what it does", () => {
   for (const [pin, now] of Object.entries(CHANGES)) {
-    const [drift, ...more] = pinDrift(BEFORE, now);
+    const [drift, ...more] = pinChanges(BEFORE, now);
     assert.equal(drift?.pin, pin);
     assert.deepEqual(more, []);
     assert.notDeepEqual(drift?.before, drift?.now);
@@ -34,13 +34,13 @@ Deno.test("each pin that differs is told alone, with before, now and what it doe
 
 Deno.test("another provider is told as such", () => {
   const fingerprint = { ...BEFORE.fingerprint, provider: "other" } as unknown as Pins["fingerprint"];
-  assert.deepEqual(pinDrift(BEFORE, { ...BEFORE, fingerprint }).map(({ pin }) => pin), ["provider"]);
+  assert.deepEqual(pinChanges(BEFORE, { ...BEFORE, fingerprint }).map(({ pin }) => pin), ["provider"]);
 });
 
 Deno.test("pins that are the same are no drift, and an account that is not known yet is none either", () => {
-  assert.deepEqual(pinDrift(BEFORE, structuredClone(BEFORE)), []);
+  assert.deepEqual(pinChanges(BEFORE, structuredClone(BEFORE)), []);
   const known = { ...BEFORE, fingerprint: { ...BEFORE.fingerprint, account: "7be1000000000000" } };
-  assert.deepEqual(pinDrift(known, BEFORE), []);
+  assert.deepEqual(pinChanges(known, BEFORE), []);
 });
 
 Deno.test("drift of several pins comes in one fixed order", () => {
@@ -50,7 +50,7 @@ Deno.test("drift of several pins comes in one fixed order", () => {
     tools: "2".repeat(64),
     instructions: "1".repeat(64),
   };
-  assert.deepEqual(pinDrift(BEFORE, now).map(({ pin }) => pin), [
+  assert.deepEqual(pinChanges(BEFORE, now).map(({ pin }) => pin), [
     "model",
     "instructions",
     "tools",

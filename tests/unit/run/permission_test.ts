@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import * as z from "zod";
 import type { RunEvent } from "../../../src/run/events.ts";
 import { executeRun } from "../../../src/run/loop.ts";
-import { type Answer, type Ask, PermissionGate } from "../../../src/run/permission_gate.ts";
-import type { RunStart } from "../../../src/run/setup.ts";
+import { type Ask, type Consent, PermissionGate } from "../../../src/run/tool_batch.ts";
+import type { RunStart } from "../../../src/run/recover.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import { parsePolicy } from "../../../src/tools/permission/policy.ts";
 import { type Tool, ToolFailure, type ToolGroup } from "../../../src/tools/tool.ts";
@@ -137,7 +137,7 @@ Deno.test("--fail-on-denied ends the run with exit 3 after the results are saved
 
 Deno.test("a person is asked one question at a time; always holds for the same call only", async () => {
   const asked: string[] = [];
-  const answers: Answer[] = ["yes", "always", "no"];
+  const answers: Consent[] = ["yes", "always", "no"];
   const ask: Ask = (question) => {
     asked.push(question.argumentsText);
     return Promise.resolve(answers.shift() ?? "no");

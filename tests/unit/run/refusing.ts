@@ -8,7 +8,7 @@ import { parseSessionId } from "../../../src/domain/ids.ts";
 import type { Turn, TurnDraft } from "../../../src/domain/turn.ts";
 import type { RunEnded, RunEvent } from "../../../src/run/events.ts";
 import { executeRun } from "../../../src/run/loop.ts";
-import { refoldSession } from "../../../src/run/verify.ts";
+import { verifySession } from "../../../src/run/verify.ts";
 import type { RunSetup } from "../../../src/run/setup.ts";
 import { livePorts } from "../../../src/cli/live_ports.ts";
 import { type FsckFinding, fsckSession } from "../../../src/store/check/fsck.ts";
@@ -23,7 +23,7 @@ import {
   type ServerOptions,
   startResponsesServer,
 } from "../../support/responses_server.ts";
-import { scripted } from "./scripted.ts";
+import { scripted, type SetupOverrides } from "./scripted.ts";
 
 const LIMITS = { responseTimeoutMs: 5000, idleTimeoutMs: 5000, maxBodyBytes: 1 << 24 };
 
@@ -42,7 +42,7 @@ export interface SessionRuns<Server extends Reached> {
   /** Its directory. */
   readonly path: string;
   /** One run in a writer of its own. */
-  run(words: string | null, overrides?: Partial<RunSetup>): Promise<Ran>;
+  run(words: string | null, overrides?: SetupOverrides): Promise<Ran>;
   /** For `run`: its requests go to another server, as if the same base URL were answered by it. */
   sendingTo(server: Reached): Pick<RunSetup, "send" | "urlOf">;
   /** Goes on with a copy of the session that lost its events of this kind. */
@@ -80,7 +80,7 @@ export async function refusedSession(
 /** Gives `body` a session of its own, whose runs go to `server` with `defaults`. */
 export async function sessionRuns<Server extends Reached>(
   server: Server,
-  defaults: Partial<RunSetup>,
+  defaults: SetupOverrides,
   body: (session: SessionRuns<Server>) => Promise<void>,
 ): Promise<void> {
   await withHome(async (home: Home) => {
@@ -100,9 +100,9 @@ export async function sessionRuns<Server extends Reached>(
       );
     const findings = async () => (await fsckSession(ports, home, id)).findings;
     const readText = (sha256: string) => new TextDecoder().decode(readBlob(ports, home, id, sha256));
-    const verdicts = () => refoldSession({ turns: turns(), readText }).map(({ verdict }) => verdict);
+    const verdicts = () => verifySession({ turns: turns(), readText }).map(({ verdict }) => verdict);
     let isNew = true;
-    const run = async (words: string | null, overrides: Partial<RunSetup> = {}): Promise<Ran> => {
+    const run = async (words: string | null, overrides: SetupOverrides = {}): Promise<Ran> => {
       const writer = isNew
         ? await SessionWriter.create(ports, home, { id })
         : await SessionWriter.open(ports, home, { id });

@@ -7,9 +7,9 @@ import * as z from "zod";
 import type { Ports } from "../../../src/domain/ports.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
 import type { RunEvent } from "../../../src/run/events.ts";
-import { PermissionGate } from "../../../src/run/permission_gate.ts";
+import { PermissionGate } from "../../../src/run/tool_batch.ts";
 import type { RunSetup } from "../../../src/run/setup.ts";
-import { Stop } from "../../../src/run/stop.ts";
+import { type RunLimits, Stop } from "../../../src/run/outcome.ts";
 import type { SessionWriter } from "../../../src/store/write/writer.ts";
 import { parsePolicy } from "../../../src/tools/permission/policy.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
@@ -63,13 +63,16 @@ export interface Scripted {
   readonly bodies: string[];
 }
 
+/** Parts of a setup that a test may replace, its limits among them. */
+export type SetupOverrides = Partial<RunSetup> & Partial<RunLimits>;
+
 /** Sets up a run of `writer` that is answered by `script`. */
 export function scripted(
   ports: Ports,
   writer: SessionWriter,
-  options: { readonly script: readonly ScriptedResponse[] } & Partial<RunSetup>,
+  options: { readonly script: readonly ScriptedResponse[] } & SetupOverrides,
 ): Scripted {
-  const { script, ...overrides } = options;
+  const { script, maxSteps = 50, maxTokens, autoCompact, failOnDenied, ...overrides } = options;
   const events: RunEvent[] = [];
   const bodies: string[] = [];
   const player = createPlayer(exchanges(script));
@@ -94,13 +97,16 @@ export function scripted(
     knownTools: overrides.tools ?? [],
     gate: new PermissionGate(parsePolicy({ allow: [], deny: [], ask: false, tools: new Map() }), null),
     permissions: ["read"],
-    failOnDenied: false,
+    playback: null,
+    endpointFlags: [],
+    account: null,
+    cacheKey: writer.manifest?.family ?? writer.id,
+    limits: { maxSteps, maxTokens, autoCompact, failOnDenied },
     strictDrift: false,
     window: null,
     protectedPaths: [],
     workspaceRoot: "/",
     replay: "exact",
-    maxSteps: 50,
     ...overrides,
   };
   return { setup, events, bodies };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { RepriseError } from "../../../src/domain/errors.ts";
 import { executeRun } from "../../../src/run/loop.ts";
-import type { PlayedCall, ToolPlayback } from "../../../src/run/tool_playback.ts";
+import type { PlayedCall, ToolPlayback } from "../../../src/run/tool_batch.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { ID, testPorts, withHome } from "../store/support.ts";

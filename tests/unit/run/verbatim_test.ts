@@ -9,7 +9,7 @@ import type { FoldTarget } from "../../../src/fold/guard.ts";
 import { messagesApi } from "../../../src/apis/messages/api.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
 import type { RunApi } from "../../../src/apis/api.ts";
-import { eventsOfResponse } from "../../../src/run/item_events.ts";
+import { eventsOfResponse } from "../../../src/run/request_step.ts";
 import { openEnvelope } from "../../../src/store/read/turn_file.ts";
 import { judgeTurn } from "../../../src/store/read/turn_schema.ts";
 import { History, TARGET } from "../../support/history.ts";

@@ -4,8 +4,8 @@ import { sha256Hex } from "../../../src/domain/hash.ts";
 import type { ModelTurn, Turn, UserTurn } from "../../../src/domain/turn.ts";
 import { FOLD_VERSION } from "../../../src/fold/fold.ts";
 import { apiOf } from "../../../src/apis/apis.ts";
-import { refoldedBody, refoldSession } from "../../../src/run/verify.ts";
-import { seriesOf } from "../../../src/run/verify_series.ts";
+import { rebuiltBody, verifySession } from "../../../src/run/verify.ts";
+import { seriesOf } from "../../../src/run/verify.ts";
 import { mixedCase } from "../fold/mixed_history.ts";
 import { randomCase } from "../fold/random_history.ts";
 import { call, History, message, reasoning } from "../../support/history.ts";
@@ -20,7 +20,7 @@ function requestsOf(turns: readonly Turn[]): ModelTurn[] {
 
 /** The sum of each request's body, folded alone. */
 function sumsAlone(turns: readonly Turn[]): string[] {
-  return requestsOf(turns).map((turn) => sha256Hex(refoldedBody(turn, { turns, readText }) ?? ""));
+  return requestsOf(turns).map((turn) => sha256Hex(rebuiltBody(turn, { turns, readText }) ?? ""));
 }
 
 /** The same turns, with these sums as those of the requests that were sent. */
@@ -65,7 +65,7 @@ function visitsOf(turns: readonly Turn[]): number {
       },
     }) as Turn;
   });
-  refoldSession({ turns: watched, readText });
+  verifySession({ turns: watched, readText });
   return visits;
 }
 
@@ -128,11 +128,11 @@ Deno.test("a session of many requests is one series, and its sums are those of e
   const { turns } = ordinary(30);
   assert.deepEqual(seriesOf(turns).map(({ requests }) => requests.length), [60]);
   const sums = sumsAlone(turns);
-  const verdicts = refoldSession({ turns: recorded(turns, sums), readText });
+  const verdicts = verifySession({ turns: recorded(turns, sums), readText });
   assert.deepEqual(new Set(verdicts.map(({ verdict }) => verdict)), new Set(["same"]));
   const edited = recorded(turns, sums.map((sum, index) => index === 40 ? "0".repeat(64) : sum));
   assert.deepEqual(
-    refoldSession({ turns: edited, readText }).filter(({ verdict }) => verdict !== "same").map(({ turn }) =>
+    verifySession({ turns: edited, readText }).filter(({ verdict }) => verdict !== "same").map(({ turn }) =>
       turn
     ),
     [requestsOf(turns)[40]?.turn],
@@ -155,7 +155,7 @@ Deno.test(`of ${CASES} random sessions every request has the sum that folding it
     ) {
       const sums = sumsAlone(turns);
       const found = [FOLD_VERSION, 1].map((version) =>
-        refoldSession({ turns: foldedBy(version, turns), readText }).map(({ refolded }) => refolded)
+        verifySession({ turns: foldedBy(version, turns), readText }).map(({ refolded }) => refolded)
       );
       assert.deepEqual(found[0], sums, `seed ${seed}`);
       const older = (found[1] ?? []).map((sum, index) => sum ?? sums[index]);

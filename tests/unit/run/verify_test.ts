@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import type { ModelTurn, Turn } from "../../../src/domain/turn.ts";
 import { FOLD_VERSION } from "../../../src/fold/fold.ts";
-import { prefixReport, refoldedBody, refoldSession } from "../../../src/run/verify.ts";
-import { Stop } from "../../../src/run/stop.ts";
+import { prefixReport, rebuiltBody, verifySession } from "../../../src/run/verify.ts";
+import { Stop } from "../../../src/run/outcome.ts";
 import {
   answer,
   message,
@@ -61,10 +61,10 @@ Deno.test("requests of an older fold are compared, but for those whose history i
   const recorded = (fold: number, alter = "") =>
     history.turns.map((turn): Turn => {
       if (turn.kind !== "model") return turn;
-      const sum = sha256Hex(refoldedBody(turn, source(history.turns)) + alter);
+      const sum = sha256Hex(rebuiltBody(turn, source(history.turns)) + alter);
       return { ...turn, request: { ...turn.request, body_sha256: sum, fold } };
     });
-  const verdicts = (turns: readonly Turn[]) => refoldSession(source(turns)).map(({ verdict }) => verdict);
+  const verdicts = (turns: readonly Turn[]) => verifySession(source(turns)).map(({ verdict }) => verdict);
   assert.deepEqual(verdicts(recorded(1)), ["same", "same", "other_fold_version"]);
   assert.deepEqual(verdicts(recorded(1, "edited")), ["differs", "differs", "other_fold_version"]);
   assert.deepEqual(verdicts(recorded(2)), ["same", "same", "same"]);
@@ -88,11 +88,11 @@ Deno.test("a request of a version that knew no ports is not judged where ports d
     const mode = index === 3 ? "none" : "exact";
     const replay = { mode, window: null, account: null };
     const as = { ...turn, request: { ...turn.request, replay } } as ModelTurn;
-    const sum = sha256Hex(refoldedBody(as, source(turns)) ?? "");
+    const sum = sha256Hex(rebuiltBody(as, source(turns)) ?? "");
     const fold = index === 3 ? 1 : 2;
     return { ...turn, request: { ...turn.request, body_sha256: sum, fold } };
   });
-  const verdicts = refoldSession(source(sealed)).map(({ verdict }) => verdict);
+  const verdicts = verifySession(source(sealed)).map(({ verdict }) => verdict);
   assert.deepEqual(verdicts, ["same", "other_fold_version", "same"]);
 });
 
@@ -103,7 +103,7 @@ Deno.test("another fold's requests are not judged", () => {
       ? { ...turn, request: { ...turn.request, fold: FOLD_VERSION + 1 } } as ModelTurn
       : turn
   );
-  const [only] = refoldSession({ turns, readText: () => "[]" });
+  const [only] = verifySession({ turns, readText: () => "[]" });
   assert.deepEqual([only?.verdict, only?.refolded], ["other_fold_version", null]);
 });
 

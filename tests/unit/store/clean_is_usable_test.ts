@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { RepriseError } from "../../../src/domain/errors.ts";
 import { parseSessionId, type SessionId } from "../../../src/domain/ids.ts";
 import type { Ports } from "../../../src/domain/ports.ts";
-import { sessionInstructions } from "../../../src/cli/run/session_instructions.ts";
+import { sessionInstructions } from "../../../src/cli/run/resolve_run.ts";
 import { closeKilledRun, usageOfRun } from "../../../src/run/recover.ts";
 import { exportSession } from "../../../src/store/transfer/export.ts";
 import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
@@ -60,8 +60,8 @@ const VERBS: Readonly<Record<string, (place: Place, clean: boolean) => unknown>>
     try {
       const { manifest } = writer;
       if (manifest === null) throw new TypeError("An opened session has a manifest");
-      sessionInstructions(ports, home, { id, manifest }, () => {});
-      closeKilledRun(writer, () => {});
+      sessionInstructions(ports, home, manifest);
+      closeKilledRun(writer);
       putPinned(writer);
       writer.append(userDraft("go on", manifest.run + 1));
       nextBody(writer.turns);
@@ -178,7 +178,7 @@ Deno.test(`of ${samples(2_000)} odd sessions, run, export and fork accept each t
 async function record({ ports, home, id }: Place, lost: readonly string[]): Promise<void> {
   const writer = await SessionWriter.open(ports, home, { id });
   try {
-    closeKilledRun(writer, () => {});
+    closeKilledRun(writer);
     if (lost.length === 0) return;
     writer.append({
       kind: "harness",

@@ -5,7 +5,7 @@ import { parseSessionId } from "../../../src/domain/ids.ts";
 import { seal } from "../../../src/domain/seal.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
-import { eventOfItem } from "../../../src/run/item_events.ts";
+import { eventOfItem } from "../../../src/run/request_step.ts";
 import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
 import { type Home, openHome } from "../../../src/store/home.ts";
 import { readSession } from "../../../src/store/read/session.ts";

@@ -1,0 +1,52 @@
+/**
+ * Sessions that arguments name.
+ *
+ * @module
+ */
+import { RepriseError } from "../domain/errors.ts";
+import type { SessionId } from "../domain/ids.ts";
+import type { Ports } from "../domain/ports.ts";
+import { type Home, listSessions, openHome, resolveSession } from "../store/home.ts";
+import type { Context } from "./context.ts";
+
+/** The session that an argument names: id, unambiguous prefix, or `@last` of the working directory. */
+export function sessionArgument(
+  { ports, home: { value } }: Context,
+  selector: string,
+): { readonly home: Home; readonly id: SessionId } {
+  const home = openHome(ports, value, { create: false });
+  const workspace = ports.workspacePin(Deno.realPathSync(ports.workingDirectory()));
+  const id = resolveSession(ports, home, { selector, workspace });
+  return { home, id };
+}
+
+/**
+ * The sessions of a verb that takes one or `--all`.
+ *
+ * @throws {RepriseError} `usage` when neither or both are given.
+ */
+export function chosenSessions(
+  context: Context,
+  selector: string | undefined,
+  { all, verb }: { readonly all: boolean; readonly verb: string },
+): { readonly home: Home; readonly ids: readonly SessionId[] } {
+  if ((selector === undefined) !== all) {
+    throw new RepriseError("usage", `Cannot tell what to ${verb}: give a session or --all`, {
+      hint: `reprise ${verb} ID, or reprise ${verb} --all`,
+    });
+  }
+  if (selector !== undefined) {
+    const { home, id } = sessionArgument(context, selector);
+    return { home, ids: [id] };
+  }
+  const home = openHome(context.ports, context.home.value, { create: false });
+  return { home, ids: listSessions(context.ports, home).map(({ id }) => id) };
+}
+
+const SUFFIX_LETTERS = "23456789abcdefghjkmnpqrstuvwxyz";
+
+/** Four letters and digits that cannot be mistaken for one another: the end of a new session's id. */
+export function randomSuffix(ports: Ports): string {
+  return Array.from({ length: 4 }, () => SUFFIX_LETTERS[Math.floor(ports.random() * SUFFIX_LETTERS.length)])
+    .join("");
+}

@@ -1,0 +1,81 @@
+/**
+ * Signals that ask the program to end.
+ *
+ * @module
+ */
+import type { ExitCode } from "../domain/errors.ts";
+import type { Stop } from "../run/outcome.ts";
+import type { ProgramPorts } from "./live_ports.ts";
+
+/** The signals that ask a process to end, each with the exit code that reports it. */
+export const STOP_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const satisfies Partial<
+  Record<Deno.Signal, ExitCode>
+>;
+
+/** A signal that asks a process to end. */
+export type StopSignal = keyof typeof STOP_SIGNALS;
+
+/** `timeout` sends a signal to a process and to its group: what comes again so soon is the same one, in milliseconds. */
+const SAME_WITHIN_MS = 250;
+
+/**
+ * Calls `act` at each signal that would end the process, with the exit code that reports it. One that comes twice at
+ * once counts once.
+ *
+ * @returns a function that takes it back.
+ */
+export function onStopSignals(act: (signal: StopSignal, exitCode: ExitCode) => void): () => void {
+  const listeners = Object.entries(STOP_SIGNALS).map(([name, exitCode]) => {
+    const signal = name as StopSignal;
+    let actedAt = -Infinity;
+    const listener = () => {
+      const now = performance.now();
+      if (now - actedAt < SAME_WITHIN_MS) return;
+      actedAt = now;
+      act(signal, exitCode);
+    };
+    Deno.addSignalListener(signal, listener);
+    return { signal, listener };
+  });
+  return () => {
+    for (const { signal, listener } of listeners) Deno.removeSignalListener(signal, listener);
+  };
+}
+
+/** Sends a signal to a child that may have ended by now. */
+export function signalChild(child: Deno.ChildProcess, signal: Deno.Signal): void {
+  try {
+    child.kill(signal);
+  } catch {
+    // It ended at this very moment.
+  }
+}
+
+/** How long a stopped run may take to close, in milliseconds: far more than ending a command and saving a turn need. */
+const LAST_RESORT_MS = 15_000;
+
+/**
+ * Turns signals and the total timeout into a stop of the run. A second signal kills what tools have
+ * started and ends the process at once: what is on disk stays whole, and the next writer closes the run. So does a
+ * stop that is not done after a while, whatever it waits for.
+ *
+ * @returns a function that takes everything back.
+ */
+export function stopOnSignals(ports: ProgramPorts, stop: Stop, timeoutMs: number): () => void {
+  const ignoreSignals = ports.onStopSignals((signal, exitCode) => {
+    if (stop.state !== null) ports.exit(exitCode);
+    else stop.request(signal);
+  });
+  const timer = setTimeout(() => stop.request("timeout"), timeoutMs);
+  let lastResort: ReturnType<typeof setTimeout> | undefined;
+  const onStop = () => {
+    lastResort = setTimeout(() => ports.exit(stop.error?.exitCode ?? 1), LAST_RESORT_MS);
+  };
+  stop.signal.addEventListener("abort", onStop, { once: true });
+  return () => {
+    clearTimeout(timer);
+    clearTimeout(lastResort);
+    stop.signal.removeEventListener("abort", onStop);
+    ignoreSignals();
+  };
+}

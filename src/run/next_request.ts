@@ -1,0 +1,192 @@
+/**
+ * The next request of a session: whatever is sent, previewed or verified is built here.
+ *
+ * @module
+ */
+import type { Omission } from "../domain/event.ts";
+import type { EndpointHashes, Fingerprint, ProviderKind } from "../domain/fingerprint.ts";
+import type { FoldedEntry } from "../domain/folded.ts";
+import { sha256Hex } from "../domain/hash.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
+import type { ModelTurn, RequestRecord, Turn, TurnDraft } from "../domain/turn.ts";
+import { foldHistory, requestAccount } from "../fold/fold.ts";
+import type { FoldTarget, ReplayMode } from "../fold/guard.ts";
+import type { Folded } from "../fold/history_fold.ts";
+import { needsOlderTurns } from "../fold/overrides.ts";
+import type { BuiltRequest, RunApi } from "../apis/api.ts";
+import { apiOf, foldNeedsOf } from "../apis/apis.ts";
+import { toolSchemas } from "../tools/registry.ts";
+import type { Tool } from "../tools/tool.ts";
+import { standingOmissions } from "./refusals.ts";
+
+/** Settings that decide the bytes of each request of a run; resolved once, before the run starts. */
+export interface RequestSettings extends EndpointHashes {
+  readonly api: RunApi;
+  readonly provider: ProviderKind;
+  /** The key's hash, for turns; absent where there is no key, and where a fixture is played. */
+  readonly keyHash?: string;
+  readonly model: string;
+  readonly instructions: string;
+  /** The tools that the model is offered: those that the permissions may allow. */
+  readonly tools: readonly Tool[];
+  readonly replay: ReplayMode;
+  /** Reasoning items from before the last user message that are sent at most; `null` for all. */
+  readonly window: number | null;
+  readonly effort?: string;
+  readonly summary?: string;
+  readonly outputSchema?: JsonObject;
+  /** The session that wrote turn 1: constant for a family of forks. */
+  readonly cacheKey: string;
+}
+
+/** The turns that a request is folded from. */
+export interface RequestHistory {
+  /** All turns, or those that the next request needs, oldest first. */
+  readonly turns: readonly Turn[];
+  /** Reads all turns, for a target that may not be sent the checkpoint that `turns` begin at. */
+  allTurns(): readonly Turn[];
+  /** The turn that would be appended next. */
+  preview(draft: TurnDraft): Turn;
+}
+
+/** Facts of one request that its settings do not hold. */
+export interface RequestFacts {
+  /** Absent for a request that belongs to no run. */
+  readonly run?: number;
+  /** `null` while no response of this endpoint and key named it. */
+  readonly account: string | null;
+  /** A turn that the request counts in although it is not saved; `null` for none. */
+  readonly pending?: TurnDraft | null;
+  /** Visible and reasoning tokens together that the budget allows. */
+  readonly maxOutputTokens?: number;
+}
+
+/** A request that can be sent, and the account of how it was folded. */
+export interface NextRequest {
+  readonly built: BuiltRequest;
+  readonly folded: Folded;
+  readonly target: FoldTarget;
+  /** Fields that the endpoint refused earlier. */
+  readonly without: ReadonlySet<Omission>;
+}
+
+/** The fingerprint of a request, whose account is known or `null`. */
+export function fingerprintOf(
+  { provider, endpoint, portless, keyHash }: Pick<
+    RequestSettings,
+    "provider" | "endpoint" | "portless" | "keyHash"
+  >,
+  account: string | null,
+): Fingerprint {
+  return {
+    provider,
+    endpoint,
+    account,
+    ...(portless === undefined ? {} : { portless }),
+    ...(keyHash === undefined ? {} : { key: keyHash }),
+  };
+}
+
+/** The target of a request with these settings, as the fold needs it. */
+export function targetOf(
+  settings: Omit<RequestSettings, "instructions" | "tools">,
+  { account, run }: Pick<RequestFacts, "account" | "run">,
+): FoldTarget {
+  const { model, replay, window } = settings;
+  const fingerprint = fingerprintOf(settings, account);
+  const needs = foldNeedsOf(fingerprint.provider);
+  return { fingerprint, needs, model, replay, window, ...(run === undefined ? {} : { run }) };
+}
+
+/** Builds the next request of a run. */
+export function nextRequest(
+  settings: RequestSettings,
+  history: RequestHistory,
+  facts: RequestFacts,
+): NextRequest {
+  const target = targetOf(settings, facts);
+  const saved = needsOlderTurns(history.turns, target) ? history.allTurns() : history.turns;
+  const turns = facts.pending ? [...saved, history.preview(facts.pending)] : saved;
+  const folded = foldHistory(turns, target);
+  const without = standingOmissions(turns, settings, settings.model);
+  return { built: requestOf(settings, folded.entries, { ...facts, without }), folded, target, without };
+}
+
+/** Builds a request with these entries: the fold's, or those of a package that no history is sent with. */
+export function requestOf(
+  settings: Omit<RequestSettings, "replay" | "window" | keyof EndpointHashes | "provider">,
+  entries: readonly FoldedEntry[],
+  { without, maxOutputTokens }: Pick<RequestFacts, "maxOutputTokens"> & {
+    readonly without?: ReadonlySet<Omission>;
+  } = {},
+): BuiltRequest {
+  const { api, model, instructions, tools, cacheKey, effort, summary, outputSchema } = settings;
+  return api.buildRequest({
+    model,
+    instructions,
+    tools: toolSchemas(tools),
+    entries,
+    cacheKey,
+    ...(without === undefined ? {} : { without }),
+    ...(effort === undefined ? {} : { effort }),
+    ...(summary === undefined ? {} : { summary }),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+  });
+}
+
+/** The record of a sent request that its model turn keeps; `blobs` are the ids of the texts that it names. */
+export function recordOf(
+  { built, folded, target }: NextRequest,
+  blobs: { readonly instructions: string; readonly tools: string },
+): RequestRecord {
+  const { sent, dropped } = requestAccount(folded);
+  const fields = Object.entries(built.fields).map(([name, value]) =>
+    name === "instructions" || name === "tools" ? [name, { blob: blobs[name] }] : [name, value]
+  );
+  return {
+    body_sha256: sha256Hex(built.body),
+    fold: folded.version,
+    replay: { mode: target.replay, window: target.window ?? null, account: target.fingerprint.account },
+    fields: Object.fromEntries(fields),
+    guard: { sent, dropped },
+  };
+}
+
+/** Reads a blob of the session as text; `null` for one that is recorded as lost. */
+export type ReadText = (sha256: string) => string | null;
+
+/** Folds the history of a recorded request again, for the target that {@linkcode recordOf} kept. */
+export function refoldRecorded(turn: ModelTurn, history: readonly Turn[]): Folded {
+  const { replay } = turn.request;
+  return foldHistory(history, {
+    fingerprint: { ...turn.fingerprint, account: replay?.account ?? null },
+    needs: foldNeedsOf(turn.fingerprint.provider),
+    model: turn.model.asked,
+    replay: (replay?.mode ?? "exact") as ReplayMode,
+    window: replay?.window ?? null,
+    run: turn.run,
+  });
+}
+
+/** The body of a recorded request with these entries; `null` where a blob that its record names is lost. */
+export function recordedBody(
+  { fingerprint, request }: ModelTurn,
+  entries: readonly FoldedEntry[],
+  readText: ReadText,
+): string | null {
+  const fields = recordedFields(request.fields, readText);
+  return fields === null ? null : apiOf(fingerprint.provider).bodyOf(fields, entries);
+}
+
+/** Recorded fields with instructions and tools from their blobs; `null` where one of those is lost. */
+export function recordedFields(fields: JsonObject, readText: ReadText): JsonObject | null {
+  const whole: [string, JsonValue | undefined][] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    const blob = isJsonObject(value) ? value.blob : undefined;
+    const text = typeof blob === "string" ? readText(blob) : undefined;
+    if (text === null) return null;
+    whole.push([name, text === undefined ? value : name === "tools" ? JSON.parse(text) : text]);
+  }
+  return Object.fromEntries(whole);
+}

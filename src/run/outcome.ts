@@ -1,0 +1,224 @@
+/**
+ * Outcome of a run: its limits, requests to stop it, and the one terminal state with the error to report.
+ *
+ * @module
+ */
+import type { Item, RunState, Usage } from "../domain/event.ts";
+import { type ErrorCode, RepriseError } from "../domain/errors.ts";
+import { itemKind, messageTextOf } from "../domain/item.ts";
+import { counted } from "../domain/text.ts";
+import type { FinishedResponse } from "../apis/api.ts";
+import { commandLine } from "../tools/permission/shell_words.ts";
+import { failureError } from "../transport/failure.ts";
+
+/** The API's smallest `max_output_tokens`: with less left, a request cannot be sent. */
+const MIN_OUTPUT_TOKENS = 16;
+
+/** Limits of one run, named as the flags of `run` that set them. */
+export interface RunLimits {
+  /** Requests at most, 1 or more. */
+  readonly maxSteps: number;
+  /** Input plus output tokens of the run at most. */
+  readonly maxTokens?: number | undefined;
+  /** Input tokens of a request above which the history is compacted before the next one. */
+  readonly autoCompact?: number | undefined;
+  /** Ends the run with `permission_denied` after the first denial. */
+  readonly failOnDenied?: boolean | undefined;
+}
+
+/** Counts of a run so far. */
+export interface RunProgress {
+  /** Requests that were sent; retries of a request do not count. */
+  readonly steps: number;
+  readonly usage: Usage;
+  /** Calls that were denied. */
+  readonly denials: number;
+}
+
+/** The outcome of a run. `error` is `null` for a completed one only. */
+export interface Outcome {
+  readonly state: RunState;
+  readonly error: RepriseError | null;
+}
+
+/** Tokens that the budget still allows; `undefined` without a budget. */
+export function tokensLeft({ maxTokens }: RunLimits, { usage }: RunProgress): number | undefined {
+  return maxTokens === undefined ? undefined : maxTokens - usage.input_tokens - usage.output_tokens;
+}
+
+/** The outcome where a limit does not allow the next request; `null` where it may be sent. */
+export function outcomeBeforeRequest(limits: RunLimits, progress: RunProgress): Outcome | null {
+  const { maxSteps, maxTokens = 0 } = limits;
+  if (progress.steps >= maxSteps) {
+    const were = maxSteps === 1 ? "was" : "were";
+    return overBudget(`Budget exhausted: ${counted(maxSteps, "request")} ${were} sent (--max-steps)`);
+  }
+  const left = tokensLeft(limits, progress);
+  if (left === undefined || left >= MIN_OUTPUT_TOKENS) return null;
+  if (left === maxTokens) {
+    const needs = `a response needs at least ${MIN_OUTPUT_TOKENS}`;
+    return overBudget(`The budget of ${counted(maxTokens, "token")} is too small: ${needs} (--max-tokens)`);
+  }
+  const spent = left < 0
+    ? `${counted(maxTokens - left, "token")} were used, ${-left} more than ${maxTokens}`
+    : `${left} of ${counted(maxTokens, "token")} ${left === 1 ? "is" : "are"} left`;
+  return overBudget(`Budget exhausted: ${spent} (--max-tokens)`);
+}
+
+/** The outcome where a limit ends the run after a batch of calls; `null` where it continues. */
+export function outcomeAfterCalls({ failOnDenied }: RunLimits, { denials }: RunProgress): Outcome | null {
+  if (failOnDenied !== true || denials === 0) return null;
+  const error = new RepriseError(
+    "permission_denied",
+    `Permission denied for ${counted(denials, "call")} (--fail-on-denied)`,
+    { hint: "Allow what is needed with --allow, then continue the run" },
+  );
+  return { state: "failed", error };
+}
+
+/** A response as the outcome depends on it. */
+export interface JudgedResponse {
+  /** `null` when no terminal event came: `error` says why. */
+  readonly response: FinishedResponse | null;
+  readonly error: RepriseError | null;
+  readonly items: readonly Item[];
+}
+
+/** The outcome that a response brings, or `null` when its calls are to be run first. */
+export function outcomeOfResponse(
+  { response, error, items }: JudgedResponse,
+  { calls, stopped }: { readonly calls: number; readonly stopped: Outcome | null },
+): Outcome | null {
+  if (error !== null) return stopped ?? { state: "failed", error };
+  if (response === null) {
+    return stopped ?? outcomeOfError(new RepriseError("stream_cut", "The response had no end"));
+  }
+  if (response.refused) {
+    return { state: "refused", error: new RepriseError("refused", refusalText(response)) };
+  }
+  if (response.status === "incomplete") {
+    return incomplete(`The response is incomplete: ${response.reason ?? "no reason given"}`);
+  }
+  if (calls > 0 || response.paused === true) return null;
+  if (items.some(isMessage)) return { state: "completed", error: null };
+  return incomplete("The response completed without a message or a tool call");
+}
+
+/** The outcome that an error brings. */
+export function outcomeOfError(error: RepriseError): Outcome {
+  return { state: error.code === "session_diverged" ? "diverged" : "failed", error };
+}
+
+/** The error of a response that failed, or `null` when it ended well or merely short. */
+export function errorOfResponse(response: FinishedResponse | null): RepriseError | null {
+  if (response === null || response.status === "completed" || response.status === "incomplete") return null;
+  if (response.failure !== undefined) return failureError(response.failure);
+  return new RepriseError("provider_failed", `The response ended as ${response.status}, without saying why`);
+}
+
+/** The text that answers the user: every message that is not commentary, else every message. */
+export function answerText(items: readonly Item[]): string {
+  const messages = items.filter(isMessage);
+  const answers = messages.filter((item) => item.phase !== "commentary");
+  return (answers.length > 0 ? answers : messages).map(messageTextOf).join("\n\n");
+}
+
+/** A session as the command that continues it names it. */
+export interface ContinuedSession {
+  readonly writer: { readonly id: string };
+  /** Flags of this call that its endpoint comes from. */
+  readonly endpointFlags?: readonly string[];
+}
+
+/** The command that continues the session of a run, at the same endpoint. */
+export function continueCommand(
+  { writer, endpointFlags = [] }: ContinuedSession,
+  ...more: readonly string[]
+): string {
+  return commandLine(["reprise", "run", "-s", writer.id, ...endpointFlags, ...more]);
+}
+
+/** Names `compact` in the error of a history that does not fit the model's window; returns any other unchanged. */
+export function withCompactHint(error: RepriseError | null, session: string): RepriseError | null {
+  if (error?.code !== "context_overflow") return error;
+  return withHint(error, `Shorten the history, then continue the run: reprise compact ${session}`);
+}
+
+/** Names `explain` and `--no-reasoning-replay` in a refusal that no retry helped against. */
+export function withReplayHint(error: RepriseError, session: ContinuedSession): RepriseError {
+  return withHint(
+    error,
+    `See what was sent with "reprise explain ${session.writer.id}"; ` +
+      `to send no earlier reasoning: ${continueCommand(session, "--no-reasoning-replay")}`,
+  );
+}
+
+function withHint({ code, message, details, cause }: RepriseError, hint: string): RepriseError {
+  return new RepriseError(code, message, { hint, details, cause });
+}
+
+function overBudget(message: string): Outcome {
+  const hint = "Continue the run without a prompt: each run has budgets of its own";
+  return { state: "over_budget", error: new RepriseError("over_budget", message, { hint }) };
+}
+
+function incomplete(message: string): Outcome {
+  const hint = "What came is kept: continue the run without a prompt, or ask again";
+  return { state: "incomplete", error: new RepriseError("incomplete", message, { hint }) };
+}
+
+function refusalText({ reason }: FinishedResponse): string {
+  return reason === undefined ? "The model refused to answer" : `The model refused: ${reason}`;
+}
+
+function isMessage(item: Item): boolean {
+  return itemKind(item) === "assistant_message";
+}
+
+/** Cause of a stop from outside. */
+export type StopCause = "SIGINT" | "SIGTERM" | "SIGHUP" | "timeout" | "broken_pipe";
+
+const STOPS: Readonly<
+  Record<StopCause, { readonly state: RunState; readonly code: ErrorCode; readonly message: string }>
+> = {
+  SIGINT: { state: "interrupted", code: "interrupted", message: "Interrupted by SIGINT" },
+  SIGTERM: { state: "interrupted", code: "terminated", message: "Stopped by SIGTERM" },
+  SIGHUP: { state: "interrupted", code: "hung_up", message: "Stopped by SIGHUP" },
+  timeout: { state: "timed_out", code: "timed_out", message: "Stopped: the run took longer than --timeout" },
+  broken_pipe: { state: "interrupted", code: "broken_pipe", message: "Stopped: nobody reads the output" },
+};
+
+/** The stop of one run: requested at most once, seen everywhere through `signal`. */
+export class Stop {
+  readonly #controller = new AbortController();
+  #cause: StopCause | null = null;
+
+  /** Aborts when the run has to end. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Asks the run to end; only the first cause counts. */
+  request(cause: StopCause): void {
+    if (this.#cause !== null) return;
+    this.#cause = cause;
+    this.#controller.abort(this.error);
+  }
+
+  /** The state that the run ends in, or `null` while no stop was requested. */
+  get state(): RunState | null {
+    return this.#cause === null ? null : STOPS[this.#cause].state;
+  }
+
+  /** The error to report, or `null` while no stop was requested. */
+  get error(): RepriseError | null {
+    if (this.#cause === null) return null;
+    const { code, message } = STOPS[this.#cause];
+    return new RepriseError(code, message);
+  }
+
+  /** The outcome of the run, or `null` while no stop was requested. */
+  get outcome(): Outcome | null {
+    return this.state === null ? null : { state: this.state, error: this.error };
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Pins of a run, and what differs from those of the run before.
+ *
+ * @module
+ */
+import { mayBeSameEndpoint } from "../domain/fingerprint.ts";
+import { sha256Hex } from "../domain/hash.ts";
+import type { JsonValue } from "../domain/json.ts";
+import type { Pins } from "../domain/turn.ts";
+import { toolSchemas } from "../tools/registry.ts";
+import { fingerprintOf, type RequestSettings } from "./next_request.ts";
+
+/** Settings of a run that its first turn pins. */
+export interface PinnedSettings extends RequestSettings {
+  /** Permissions in canonical order. */
+  readonly permissions: readonly string[];
+}
+
+/** Texts that pins name by their sha256. */
+export function pinnedTexts(
+  { instructions, tools }: Pick<RequestSettings, "instructions" | "tools">,
+): { readonly instructions: string; readonly tools: string } {
+  return { instructions, tools: JSON.stringify(toolSchemas(tools)) };
+}
+
+/** Pins of a run in the directory that `workspace` names. */
+export function pinsOf(settings: PinnedSettings, workspace: string): Pins {
+  const { model, effort, summary, permissions } = settings;
+  // What is known of key and account belongs to responses.
+  const { key: _, ...fingerprint } = fingerprintOf(settings, null);
+  const texts = pinnedTexts(settings);
+  return {
+    fingerprint,
+    model,
+    ...(effort === undefined ? {} : { effort }),
+    ...(summary === undefined ? {} : { summary }),
+    instructions: sha256Hex(texts.instructions),
+    tools: sha256Hex(texts.tools),
+    permissions,
+    workspace,
+  };
+}
+
+/** A pin that differs from the run before, and the effect of that. */
+export interface PinChange {
+  readonly pin:
+    | "provider"
+    | "endpoint"
+    | "model"
+    | "effort"
+    | "summary"
+    | "instructions"
+    | "tools"
+    | "permissions"
+    | "workspace";
+  readonly before: JsonValue;
+  readonly now: JsonValue;
+  /** Effect on the replay of reasoning and on the provider's prompt cache. */
+  readonly effect: string;
+}
+
+const CACHE_RESTARTS = "the prompt cache starts over";
+
+/** Lists the pins that differ between two runs, in a fixed order. */
+export function pinChanges(before: Pins, now: Pins): PinChange[] {
+  const rows: readonly PinChange[] = [
+    {
+      pin: "provider",
+      before: before.fingerprint.provider,
+      now: now.fingerprint.provider,
+      effect: `reasoning of the other provider is not sent; ${CACHE_RESTARTS}`,
+    },
+    {
+      pin: "endpoint",
+      before: before.fingerprint.endpoint,
+      // An older turn may lack the port: then it is unknown whether it differs.
+      now: mayBeSameEndpoint(before.fingerprint, now.fingerprint)
+        ? before.fingerprint.endpoint
+        : now.fingerprint.endpoint,
+      effect: `reasoning from the other endpoint is not sent; ${CACHE_RESTARTS}`,
+    },
+    {
+      pin: "model",
+      before: before.model,
+      now: now.model,
+      effect: `reasoning of the other model is not sent; ${CACHE_RESTARTS}`,
+    },
+    {
+      pin: "effort",
+      before: before.effort ?? null,
+      now: now.effort ?? null,
+      effect: `reasoning is still sent, though it was made with another effort; ${CACHE_RESTARTS}`,
+    },
+    {
+      pin: "summary",
+      before: before.summary ?? null,
+      now: now.summary ?? null,
+      effect: "replay and cache stay as they are; reasoning is summarized in another way",
+    },
+    {
+      pin: "instructions",
+      before: before.instructions,
+      now: now.instructions,
+      effect: `reasoning is still sent, though it was made under other instructions; ${CACHE_RESTARTS}`,
+    },
+    {
+      pin: "tools",
+      before: before.tools,
+      now: now.tools,
+      effect: `reasoning is still sent; ${CACHE_RESTARTS}`,
+    },
+    {
+      pin: "permissions",
+      before: before.permissions,
+      now: now.permissions,
+      effect: "replay and cache stay as they are, unless other tools are offered",
+    },
+    {
+      pin: "workspace",
+      before: before.workspace,
+      now: now.workspace,
+      effect: "replay and cache stay as they are; earlier results speak of the other directory",
+    },
+  ];
+  return rows.filter((row) => JSON.stringify(row.before) !== JSON.stringify(row.now));
+}

@@ -1,0 +1,109 @@
+/**
+ * The first request of a run that does not happen: the steps of a run, on a session in memory.
+ *
+ * @module
+ */
+import { NO_USAGE } from "../domain/event.ts";
+import { advanceManifest, type Manifest } from "../domain/manifest.ts";
+import { encodeTurn, type Turn, type TurnDraft } from "../domain/turn.ts";
+import { type CompactedSession, compactIfLarge } from "./checkpoint.ts";
+import { type NextRequest, nextRequest, type RequestHistory, targetOf } from "./next_request.ts";
+import { outcomeBeforeRequest, type RunLimits, tokensLeft } from "./outcome.ts";
+import { type PinnedSettings, pinsOf } from "./pins.ts";
+import { closeKilledRun, openingDraft, requireUnfinished, type RunStart } from "./recover.ts";
+
+/** A session that a run would continue or create. */
+export interface PreviewedSession {
+  readonly id: string;
+  /** `null` for a session that does not exist. */
+  readonly manifest: Manifest | null;
+  /** All turns, or those that the next request needs. */
+  readonly turns: readonly Turn[];
+  /** Reads all turns. */
+  readonly allTurns: () => readonly Turn[];
+}
+
+/** Settings of a run as far as its first request depends on them. */
+export interface PreviewedRun extends PinnedSettings {
+  /** `null` while no response of this endpoint and key named it. */
+  readonly account: string | null;
+  readonly limits: RunLimits;
+}
+
+/**
+ * Builds the first request that a run of `settings` would send. For `null` no run starts: the request has the history
+ * as it is, whether or not a run could continue.
+ *
+ * @throws {RepriseError} `nothing_to_continue`, and `over_budget` where no request would be sent.
+ */
+export function previewRequest(
+  settings: PreviewedRun,
+  previewed: PreviewedSession,
+  start: RunStart | null,
+): NextRequest {
+  const session = new MemorySession(previewed);
+  const { account, limits } = settings;
+  const run = (session.manifest?.run ?? 0) + 1;
+  if (start === null) return nextRequest(settings, session, { account });
+  if (start.kind === "continue") requireUnfinished(session.id, session.manifest);
+  closeKilledRun(session);
+  // No request depends on the workspace.
+  session.append(openingDraft(start, run, pinsOf(settings, "")));
+  const progress = { steps: 0, usage: NO_USAGE, denials: 0 };
+  const refused = outcomeBeforeRequest(limits, progress)?.error ?? null;
+  if (refused !== null) throw refused;
+  if (limits.autoCompact !== undefined) {
+    const auto = { limit: limits.autoCompact, target: targetOf(settings, { account, run }) };
+    compactIfLarge(session, auto, { run, usage: NO_USAGE });
+  }
+  const left = tokensLeft(limits, progress);
+  return nextRequest(settings, session, {
+    run,
+    account,
+    ...(left === undefined ? {} : { maxOutputTokens: left }),
+  });
+}
+
+/** A session whose appended turns stay in memory. */
+class MemorySession implements CompactedSession, RequestHistory {
+  readonly id: string;
+  #manifest: Manifest | null;
+  readonly #saved: PreviewedSession;
+  readonly #added: Turn[] = [];
+
+  constructor(saved: PreviewedSession) {
+    this.id = saved.id;
+    this.#manifest = saved.manifest;
+    this.#saved = saved;
+  }
+
+  get manifest(): Manifest | null {
+    return this.#manifest;
+  }
+
+  get turns(): readonly Turn[] {
+    return [...this.#saved.turns, ...this.#added];
+  }
+
+  allTurns(): readonly Turn[] {
+    return [...this.#saved.allTurns(), ...this.#added];
+  }
+
+  preview(draft: TurnDraft): Turn {
+    const head = this.#manifest?.head;
+    return encodeTurn(draft, {
+      session: this.id,
+      turn: (head?.turn ?? 0) + 1,
+      firstSeq: (head?.seq ?? 0) + 1,
+      prev: head?.sum ?? null,
+      at: new Date(0).toISOString(),
+    }).turn;
+  }
+
+  append(draft: TurnDraft): Turn {
+    const turn = this.preview(draft);
+    this.#added.push(turn);
+    this.#manifest = advanceManifest(this.#manifest, this.id, turn);
+    return turn;
+  }
+}
