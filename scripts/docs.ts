@@ -4,10 +4,9 @@
  *
  * @module
  */
-import { FIXTURE_VERBS, VERBS } from "../src/cli/commands.ts";
+import { buildProgram, FIXTURE_VERBS, VERBS } from "../src/cli/program.ts";
 import { type Flag, variablesOf } from "../src/cli/declare.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
-import { buildProgram } from "../src/cli/program.ts";
 import { PROVIDERS } from "../src/apis/providers.ts";
 import { CONFIG_NAMES } from "../src/cli/settings.ts";
 import * as z from "zod";

@@ -24,10 +24,7 @@ const PROCESS_FILES: ReadonlySet<string> = new Set([
 /** Reading the environment, which only {@linkcode ENVIRONMENT_FILES} may. */
 const ENVIRONMENT = /\b(?:Deno|process)\.env\b/;
 /** The list of variables, and the search for secrets, which is about all of them. */
-const ENVIRONMENT_FILES: ReadonlySet<string> = new Set([
-  "src/cli/environment.ts",
-  "src/cli/secret_environment.ts",
-]);
+const ENVIRONMENT_FILES: ReadonlySet<string> = new Set(["src/cli/environment.ts"]);
 
 /** Loading code that is not part of the program. */
 const FOREIGN_CODE =

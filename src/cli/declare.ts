@@ -1,6 +1,6 @@
 /**
  * Declarations of verbs, their arguments and their flags. Parser, types, help, docs, settings and the check of session
- * tests are all made from these values; `verb_command.ts` makes the parser.
+ * tests are all made from these values; `program.ts` makes the parser.
  *
  * @module
  */

@@ -6,6 +6,7 @@
  */
 import process from "node:process";
 import { PROVIDER_VARIABLES } from "../apis/providers.ts";
+import { type KnownValue, secretValues, tooShortSecrets } from "../fixture/secrets/secret_values.ts";
 
 /** Names of variables; a final `*` is any rest. */
 export const READ_VARIABLES: readonly string[] = [
@@ -81,4 +82,21 @@ export function isRead(name: string): boolean {
 export function narrowProcessEnvironment(): void {
   const read = Object.entries(Deno.env.toObject()).filter(([name]) => isRead(name));
   process.env = Object.fromEntries(read);
+}
+
+/** The secrets of the environment that the program was started in. */
+export interface SecretEnvironment {
+  readonly values: readonly KnownValue[];
+  /** The variables that are secrets by their names, and too short to be looked for. */
+  readonly tooShort: readonly string[];
+}
+
+/**
+ * All secrets of the environment: of every variable, not only those that the program reads, but for those of `notSecret`.
+ * Nothing is kept but the values of variables that look like secrets.
+ */
+export function secretEnvironment(notSecret: readonly string[] = []): SecretEnvironment {
+  const all = Object.entries(Deno.env.toObject());
+  const environment = Object.fromEntries(all.filter(([name]) => !notSecret.includes(name)));
+  return { values: secretValues(environment), tooShort: tooShortSecrets(environment) };
 }

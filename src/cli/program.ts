@@ -1,22 +1,37 @@
 /**
- * The command line: every verb with its flags. A verb's code is loaded when it is called.
+ * The command line: every verb with its flags, and the parser made from their declarations. A verb's code is loaded when
+ * it is called.
  *
  * @module
  */
-import { Command } from "commander";
+import { Argument, Command, CommanderError, Option } from "commander";
 import { EXIT_CODES, RepriseError } from "../domain/errors.ts";
-import { FIXTURE_VERBS, VERBS } from "./commands.ts";
-import { type Verb, WRAPPED_COMMAND } from "./declare.ts";
+import type { BadArgument } from "../fixture/session/session_file.ts";
+import { type Flag, type FlagTable, type Verb, WRAPPED_COMMAND } from "./declare.ts";
+import { FIXTURE_VERBS } from "./fixture/command.ts";
 import { COMMON_FLAGS } from "./flags.ts";
+import { INSPECTION_VERBS } from "./inspection/command.ts";
 import type { ProgramPorts } from "./live_ports.ts";
+import { MAINTENANCE_VERBS } from "./maintenance/command.ts";
 import { Output } from "./output.ts";
-import { declareVerb } from "./verb_command.ts";
+import { RUNNING_VERBS } from "./run/command.ts";
+import { RECORDING_VERBS } from "./serve/command.ts";
 import { VERSION } from "./version.ts";
+
+/** The verbs that are called by their name alone, in the order of the help. */
+export const VERBS: readonly Verb[] = [
+  ...RUNNING_VERBS,
+  ...INSPECTION_VERBS,
+  ...MAINTENANCE_VERBS,
+  ...RECORDING_VERBS,
+];
+
+export { FIXTURE_VERBS };
 
 /** Takes the exit code of a finished verb, or of the command that it ran. */
 export type Finish = (exitCode: number) => void;
 
-/** One call of the program: what a verb works with, and what takes its exit code. */
+/** One call of the program: its ports, and the receiver of its exit code. */
 export interface Call {
   readonly ports: ProgramPorts;
   readonly finish: Finish;
@@ -82,4 +97,108 @@ export function splitCommand(
 
 function exitCodeTable(): string {
   return Object.entries(EXIT_CODES).map(([code, meaning]) => `  ${code.padStart(3)}  ${meaning}`).join("\n");
+}
+
+/** Performs a verb with the values of its arguments, then those of its flags. */
+export type Perform = (verb: Verb, values: readonly unknown[]) => void | Promise<void>;
+
+/** Makes `command` the parser of `verb`. */
+export function declareVerb(command: Command, verb: Verb, perform: Perform): void {
+  command.description(verb.about);
+  if (verb.usage !== undefined) command.usage(verb.usage);
+  for (const { spec, about } of verb.arguments) {
+    if (spec !== WRAPPED_COMMAND.spec) command.addArgument(new Argument(spec, about));
+  }
+  for (const name of Object.keys(verb.flags)) command.addOption(optionOf(verb.flags, name));
+  command.addHelpText("after", `\nExample:\n${verb.examples.map((line) => `  ${line}`).join("\n")}\n`)
+    .action((...values: unknown[]) => perform(verb, values.slice(0, -1)));
+}
+
+/**
+ * The option of one flag.
+ *
+ * @throws {TypeError} for a flag that is declared under another name than the parser gives it, or that conflicts with
+ * a flag that the table lacks.
+ */
+function optionOf(table: FlagTable, name: string): Option {
+  const flag = table[name] as Flag;
+  const { spec, choices, fallback, required, conflicts } = flag;
+  const option = new Option(spec, helpText(flag));
+  if (option.attributeName() !== name) {
+    throw new TypeError(`The flag "${spec}" is declared as ${name}, not as ${option.attributeName()}`);
+  }
+  const missing = conflicts.find((other) => table[other] === undefined);
+  if (missing !== undefined) throw new TypeError(`The flag "${spec}" conflicts with no flag ${missing}`);
+  if (choices !== undefined) option.choices(choices);
+  if (flag.read !== undefined) option.argParser((text, before) => flag.read?.(text, before));
+  if (fallback !== undefined) option.default(fallback);
+  return option.makeOptionMandatory(required).conflicts([...conflicts]);
+}
+
+/** The help text of a flag: what it does, then where its value comes from without it. */
+function helpText({ spec, about, sources, otherwise }: Flag): string {
+  const off = spec.startsWith("--no-") ? "=0" : "";
+  const names = sources.map((source) => {
+    if (typeof source === "string") return source;
+    return "variable" in source ? `${source.variable}${off}` : "config.json";
+  });
+  if (names.length === 0) return about;
+  return `${about} (${names.join(", ")}${otherwise === undefined ? "" : `; default: ${otherwise}`})`;
+}
+
+/** The verbs that a step of a session test may call: they neither listen, send nor write elsewhere. */
+const STEP_VERBS: readonly Verb[] = VERBS.filter(({ step }) => step);
+
+/**
+ * Finds the argument that a step of a session test may not have: a verb that is not about sessions, or a flag that is
+ * declared with `step: false`. Arguments that the parser refuses are no fault: the step ends with exit
+ * code 2 and does nothing.
+ */
+export function checkStepArguments([name = "", ...args]: readonly string[]): BadArgument | null {
+  const verb = STEP_VERBS.find((each) => each.name === name);
+  if (verb === undefined) {
+    const known = STEP_VERBS.map((each) => each.name).join(", ");
+    return { index: 0, why: `${JSON.stringify(name)} is no verb of a step; these are: ${known}` };
+  }
+  const index = firstForbidden(verb, args);
+  if (index === null) return null;
+  const why =
+    `${JSON.stringify(args[index])} is not for the step to say: whoever plays the test sets home, ` +
+    "workspace, fixture and output";
+  return { index: index + 1, why };
+}
+
+/** The index of the first argument that gives a forbidden flag; `null` when none does. */
+function firstForbidden(verb: Verb, args: readonly string[]): number | null {
+  if (!parseStep(verb, args).forbidden) return null;
+  const isGiven = (length: number) => parseStep(verb, args.slice(0, length)).forbidden;
+  let length = 1;
+  while (!isGiven(length)) length++;
+  // A flag whose value is the next argument is given by both of them.
+  return parseStep(verb, args.slice(0, length - 1)).needsValue ? length - 2 : length - 1;
+}
+
+interface ParsedStep {
+  /** A flag is given that a step may not give. */
+  readonly forbidden: boolean;
+  /** The last argument is a flag, and its value is missing. */
+  readonly needsValue: boolean;
+}
+
+function parseStep(verb: Verb, args: readonly string[]): ParsedStep {
+  const command = new Command(verb.name).exitOverride()
+    .configureOutput({ writeErr: () => {}, writeOut: () => {} });
+  declareVerb(command, verb, () => {});
+  let needsValue = false;
+  try {
+    command.parse([...args], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    needsValue = error.code === "commander.optionMissingArgument";
+  }
+  // Flags before a mistake count too: what the parser read of them is in the command.
+  const forbidden = Object.entries(verb.flags).some(([name, { step }]) =>
+    step === false && command.getOptionValueSource(name) === "cli"
+  );
+  return { forbidden, needsValue };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Command } from "commander";
-import { FIXTURE_VERBS, VERBS } from "../../src/cli/commands.ts";
+import { declareVerb, FIXTURE_VERBS, VERBS } from "../../src/cli/program.ts";
 import {
   type Flag,
   flagArguments,
@@ -16,7 +16,6 @@ import {
 import { isRead } from "../../src/cli/environment.ts";
 import { COMMON_FLAGS, REQUEST_FLAGS, wholeNumber } from "../../src/cli/flags.ts";
 import { CONFIG_NAMES } from "../../src/cli/settings.ts";
-import { declareVerb } from "../../src/cli/verb_command.ts";
 
 const FLAGS: readonly (readonly [string, Flag])[] = [...VERBS, ...FIXTURE_VERBS].flatMap(({ name, flags }) =>
   Object.entries(flags).map(([flag, declared]) => [`${name} ${flag}`, declared] as const)

@@ -4,8 +4,7 @@ import { RUN_FLAGS } from "../../src/cli/run/command.ts";
 import type { Flag } from "../../src/cli/declare.ts";
 import { replayCall } from "../../src/cli/run/run_recording.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
-import { buildProgram } from "../../src/cli/program.ts";
-import { checkStepArguments } from "../../src/cli/step_arguments.ts";
+import { buildProgram, checkStepArguments } from "../../src/cli/program.ts";
 import type { RunSetup } from "../../src/run/setup.ts";
 
 const SETUP = {

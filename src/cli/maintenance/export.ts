@@ -10,7 +10,7 @@ import { unlinkQuietly, writeChunks } from "../../store/write/publish.ts";
 import type { ExportFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { secretEnvironment } from "../secret_environment.ts";
+import { secretEnvironment } from "../environment.ts";
 import { sessionArgument } from "../sessions.ts";
 
 /** Performs `export`. Without FILE, or for `-`, stdout is the file. */

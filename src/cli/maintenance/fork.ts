@@ -16,8 +16,7 @@ import type { Home } from "../../store/home.ts";
 import type { ForkFlags } from "../run/command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { randomSuffix } from "../sessions.ts";
-import { sessionArgument } from "../sessions.ts";
+import { randomSuffix, sessionArgument } from "../sessions.ts";
 
 /** Performs `fork`. */
 export async function forkVerb(ports: ProgramPorts, selector: string, flags: ForkFlags): Promise<ExitCode> {

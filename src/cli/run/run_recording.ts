@@ -29,7 +29,7 @@ import type { Send } from "../../transport/http.ts";
 import { RUN_FLAGS, type RunFlags } from "./command.ts";
 import { type Flag, flagArguments } from "../declare.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { secretEnvironment } from "../secret_environment.ts";
+import { secretEnvironment } from "../environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { ResolvedTarget } from "./resolve_run.ts";
 import { divergenceLines } from "../test/compare.ts";

@@ -15,13 +15,12 @@ import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import { type ServeEvent, startReplayServers } from "../../fixture/serve/server.ts";
 import type { ServeFlags } from "./command.ts";
 import { makeOutput } from "../context.ts";
-import { unsetVariables } from "../environment.ts";
+import { secretEnvironment, unsetVariables } from "../environment.ts";
 import { gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { CLIENT_ROUTES, PROVIDERS } from "../../apis/providers.ts";
 import { nothingSentNote } from "./recording_notes.ts";
 import { representing } from "../run/endpoint.ts";
-import { secretEnvironment } from "../secret_environment.ts";
 import { type ServeSummary, ServeView } from "./serve_view.ts";
 import { bypassingVariables, clientEnvironment, runWrapped } from "./wrapped_command.ts";
 

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import type { RunEvent } from "../../../src/run/events.ts";
 import { executeRun } from "../../../src/run/loop.ts";
-import type { RunStart } from "../../../src/run/recover.ts";
-import { closeKilledRun } from "../../../src/run/recover.ts";
+import { closeKilledRun, type RunStart } from "../../../src/run/recover.ts";
 import { verifySession } from "../../../src/run/verify.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import { readBlob, readSession } from "../../../src/store/read/session.ts";
