@@ -3,7 +3,7 @@ import type { ProgramPorts } from "./live_ports.ts";
 import { Output } from "./output.ts";
 import { type Config, homeSetting, readConfig, type Setting } from "./settings.ts";
 
-/** What every verb starts with. */
+/** Ports, output and settings that every verb starts with. */
 export interface Context {
   readonly ports: ProgramPorts;
   readonly output: Output;

@@ -93,7 +93,7 @@ export const PERMISSION_FLAGS = {
 /** The values of {@linkcode PERMISSION_FLAGS}. */
 export type PermissionFlags = FlagsOf<typeof PERMISSION_FLAGS>;
 
-/** How long a verb that writes waits for the session. */
+/** The time that a verb that writes waits for the session. */
 export const WAIT = value(
   "--wait <seconds>",
   "the time to wait for a session that another process writes",

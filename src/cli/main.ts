@@ -41,7 +41,7 @@ function outliveFileSizeLimit(): void {
   if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});
 }
 
-/** What commander throws: help and version were shown, or the words are off. */
+/** Reads an error of commander: help and version were shown, or the arguments are wrong. */
 function commanderError(error: unknown, args: readonly string[]): RepriseError | "shown" | null {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
   if (!error.code.startsWith("commander.")) return null;

@@ -8,14 +8,14 @@ import { fileError } from "../store/fs_errors.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import { type Printable, Printer, red, type Styled } from "./terminal.ts";
 
-/** How the common flags shape the output. */
+/** Shape of the output, from the common flags. */
 export interface OutputOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly colour: boolean;
 }
 
-/** Where the output goes, and how the program ends. */
+/** The streams of the output, and the end of the program. */
 export type OutputPorts = Pick<ProgramPorts, "stdout" | "stderr" | "exit">;
 
 /** Writes to both streams; a stdout that takes nothing more is remembered and reported once. */

@@ -111,7 +111,7 @@ export function switchVariable(ports: Ports, names: readonly string[]): boolean 
 }
 
 /**
- * Where sessions live: `--home`, `REPRISE_HOME`, the configuration, else `reprise` in the XDG data directory.
+ * The directory of the sessions: `--home`, `REPRISE_HOME`, the configuration, else `reprise` in the XDG data directory.
  *
  * @throws {RepriseError} `usage` when none of them is known.
  */

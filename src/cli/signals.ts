@@ -51,15 +51,15 @@ export function signalChild(child: Deno.ChildProcess, signal: Deno.Signal): void
   }
 }
 
-/** How long a stopped run may take to close, in milliseconds: far more than ending a command and saving a turn need. */
+/** Milliseconds that a stopped run may take to close: far more than ending a command and saving a turn need. */
 const LAST_RESORT_MS = 15_000;
 
 /**
  * Turns signals and the total timeout into a stop of the run. A second signal kills what tools have
- * started and ends the process at once: what is on disk stays whole, and the next writer closes the run. So does a
- * stop that is not done after a while, whatever it waits for.
+ * started and ends the process at once: files stay whole, and the next writer closes the run. So does a
+ * stop that takes longer than {@linkcode LAST_RESORT_MS}.
  *
- * @returns a function that takes everything back.
+ * @returns a function that undoes this.
  */
 export function stopOnSignals(ports: ProgramPorts, stop: Stop, timeoutMs: number): () => void {
   const ignoreSignals = ports.onStopSignals((signal, exitCode) => {

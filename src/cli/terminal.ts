@@ -43,7 +43,7 @@ export interface Styled {
   readonly text: string;
 }
 
-/** What can be printed: text, or pieces of it with styles. */
+/** Text to print, or pieces of it with styles. */
 export type Printable = string | Styled | readonly (string | Styled)[];
 
 /** Faint text. */

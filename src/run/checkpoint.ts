@@ -123,7 +123,7 @@ export function automaticCheckpoint(
   }
 }
 
-/** How many events there are since the newest response began, or since what the user said after it. */
+/** Number of events since the newest response began, or since the user message after it. */
 function unseenEvents(turns: readonly Turn[]): number {
   const newest = turns.findLast(({ kind }) => kind === "model" || kind === "user");
   return newest === undefined ? 0 : (turns.at(-1)?.seq[1] ?? 0) - newest.seq[0] + 1;
@@ -140,7 +140,7 @@ function orNothing(make: () => MadeCheckpoint): MadeCheckpoint | null {
 
 /** The largest answer that is read, in bytes: its blob may have 20 MiB (protocol §2.1). */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-/** How much of an error's body is read, in bytes. */
+/** Bytes of an error's body that are read. */
 const MAX_ERROR_BYTES = 256 * 1024;
 
 const answerSchema = z.looseObject({

@@ -18,7 +18,7 @@ import type { PinChange } from "./pins.ts";
 import type { FoldRepair } from "../fold/history_fold.ts";
 import type { DroppedItem } from "../domain/turn.ts";
 
-/** Something worth telling that is no failure. */
+/** A fact to report that is no failure. */
 export type Notice =
   | { readonly kind: "replay_dropped"; readonly items: readonly DroppedItem[] }
   | {
@@ -35,7 +35,7 @@ export type Notice =
   | {
     readonly kind: "compacted";
     readonly turn: number;
-    /** The checkpoint stands for every event up to here. */
+    /** The checkpoint replaces every event up to here. */
     readonly to_seq: number;
     /** Estimates of the history that is sent, before and after. */
     readonly tokens_before: number;
@@ -57,11 +57,11 @@ export type Notice =
     readonly path: string;
     readonly exchanges: number;
     readonly calls: number;
-    /** How many secrets were replaced. */
+    /** Number of replaced secrets. */
     readonly secrets: number;
     /** It was played, ended the same and asked the same; what it wrote is kept as `expect/`. */
     readonly tested: boolean;
-    /** Where it was not: why, such as the first thing that differs. */
+    /** The reason where it was not, such as the first difference. */
     readonly untested?: string;
     /** Secrets that are ordinary words, and the files in which they were left; absent where there are none. */
     readonly left_alone?: readonly { readonly name: string; readonly files: readonly string[] }[];
@@ -93,7 +93,7 @@ export type RunEvent =
     readonly reasoning_sent: number;
     readonly reasoning_dropped: number;
     readonly fingerprint: string;
-    /** The request before was refused, and goes once more without what was refused. */
+    /** The request before was refused, and goes once more without the refused part. */
     readonly again?: true;
   }
   | { readonly type: "text.delta"; readonly delta: string; readonly phase?: string }
@@ -140,9 +140,9 @@ export interface RunEnded {
   readonly denials: number;
   readonly usage: Usage;
   readonly cost_usd: number | null;
-  /** The command that goes on from here. */
+  /** The command that continues the session. */
   readonly resume: string;
 }
 
-/** Where run events go. Must not throw: a closed output stops the run through its stop signal. */
+/** Receives run events. Must not throw: a closed output stops the run through its stop signal. */
 export type Emit = (event: RunEvent) => void;

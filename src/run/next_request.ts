@@ -157,7 +157,7 @@ export function recordOf(
 export type ReadText = (sha256: string) => string | null;
 
 /** Folds the history of a recorded request again, for the target that {@linkcode recordOf} kept. */
-export function refoldRecorded(turn: ModelTurn, history: readonly Turn[]): Folded {
+export function foldRecorded(turn: ModelTurn, history: readonly Turn[]): Folded {
   const { replay } = turn.request;
   return foldHistory(history, {
     fingerprint: { ...turn.fingerprint, account: replay?.account ?? null },

@@ -1,6 +1,6 @@
 /**
- * What a refusal of the API changes in the history, so that the same request can go once more without the refused part,
- * and no later one meets the refusal again.
+ * Changes of the history after a refusal of the API: the same request goes once more without the refused part, and no
+ * later request is refused for the same reason.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface RefusedRequest {
   /** Of the refused request. */
   readonly fingerprint: Fingerprint;
   readonly model: string;
-  /** What the request went without. */
+  /** Fields that the request went without. */
   readonly without: ReadonlySet<Omission>;
   readonly error: RunError;
 }
@@ -50,7 +50,7 @@ export function failureOfError(error: RepriseError): ApiFailure | null {
 
 /** A retry of a refused request. */
 export interface RetryPlan {
-  /** What the retry goes without. */
+  /** Items or field that the retry goes without. */
   readonly event: RetryEvent;
   /**
    * `stated`: the API names what it refuses, in known words. `likely`: it names an item or speaks of reasoning.
@@ -76,7 +76,7 @@ export function planRetry(
   return blind === null ? null : { event: blind, basis: "blind" };
 }
 
-/** What a retry goes without where the refusal says what is wrong; `null` where nothing of it can be left out. */
+/** The event of a retry without the part that the refusal names; `null` where nothing can be left out. */
 export function retryEventOf(refusal: RequestRefusal, request: RefusedRequest): RetryEvent | null {
   switch (refusal.kind) {
     case "unknown":
@@ -181,7 +181,7 @@ function refusedAgain(
   return new Set(foreign.some((seq) => before.has(seq)) ? foreign : []);
 }
 
-/** The scope of a refusal, where the fingerprint tells more than the turns that the items came with. */
+/** The scope of a refusal, where the fingerprint holds more than the turns that the items came with. */
 function scopeOf({ endpoint, portless, account, key }: Fingerprint): { scope?: RefusalScope } {
   if (portless === undefined && key === undefined) return {};
   return {
@@ -245,7 +245,7 @@ function byIndex(index: number | null, { folded }: RefusedRequest): number[] {
   return seq === undefined ? [] : [seq];
 }
 
-/** What earlier refusals said that requests to this endpoint for this model go without. */
+/** Fields that requests to this endpoint for this model go without, as earlier refusals said. */
 export function standingOmissions(
   turns: readonly Turn[],
   endpoint: EndpointHashes,

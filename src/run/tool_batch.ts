@@ -21,10 +21,10 @@ import type { Emit } from "./events.ts";
 import { fallbackResult } from "./recover.ts";
 import type { RunSetup } from "./setup.ts";
 
-/** How many reading tools run at the same time. */
+/** Number of reading tools that run at the same time. */
 const PARALLEL_TOOLS = 8;
 
-/** How many bytes the outputs of a batch take in their turn at most; what is over is kept in blobs. */
+/** Bytes of all outputs of a batch in their turn at most; longer outputs are kept in blobs. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
 /** Results of a batch. */
@@ -41,7 +41,7 @@ type Prepared =
     readonly kind: "ready";
     readonly tool: Tool;
     readonly args: JsonObject;
-    /** What was judged: the call runs on this, or not at all. */
+    /** The judged target: the call runs on this, or not at all. */
     readonly judged: Target;
     readonly decision: EventDraft | null;
   };

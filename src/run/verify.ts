@@ -15,11 +15,11 @@ import { FOLD_VERSION } from "../fold/fold.ts";
 import type { RunApi } from "../apis/api.ts";
 import { apiOf } from "../apis/apis.ts";
 import {
+  foldRecorded,
   type NextRequest,
   type ReadText,
   recordedBody,
   recordedFields,
-  refoldRecorded,
 } from "./next_request.ts";
 
 /** Verdict on a recorded request. Only `differs` is a fault. */
@@ -96,7 +96,7 @@ function rebuildAll(source: VerifiedSession): Map<ModelTurn, RebuiltRequest> {
 }
 
 function rebuildAlone(turn: ModelTurn, source: VerifiedSession, isRedacted: boolean): RebuiltRequest {
-  const { entries, version } = refoldRecorded(turn, turnsBefore(turn, source.turns));
+  const { entries, version } = foldRecorded(turn, turnsBefore(turn, source.turns));
   const body = orNull(isRedacted, () => recordedBody(turn, entries, source.readText));
   return { version, sum: body === null || version > turn.request.fold ? null : sha256Hex(body) };
 }
@@ -118,7 +118,7 @@ function rebuildTogether(
   isRedacted: boolean,
 ): Map<ModelTurn, RebuiltRequest> | null {
   const last = requests.at(-1) as ModelTurn;
-  const { entries, seqs, version } = refoldRecorded(last, recentTurns(last, turns, checkpoint));
+  const { entries, seqs, version } = foldRecorded(last, recentTurns(last, turns, checkpoint));
   if (version > last.request.fold) return new Map(requests.map((turn) => [turn, { version, sum: null }]));
   const body = apiOf(last.fingerprint.provider).bodyPieces(entries);
   if (body === null) return null;
@@ -152,7 +152,7 @@ function rebuildTogether(
 
 /** The body of the request that a model turn answers, built from the turns before it; `null` where a blob is lost. */
 export function rebuiltBody(turn: ModelTurn, { turns, readText }: VerifiedSession): string | null {
-  return recordedBody(turn, refoldRecorded(turn, turnsBefore(turn, turns)).entries, readText);
+  return recordedBody(turn, foldRecorded(turn, turnsBefore(turn, turns)).entries, readText);
 }
 
 function turnsBefore({ turn: number }: ModelTurn, turns: readonly Turn[]): readonly Turn[] {
@@ -187,7 +187,7 @@ export function comparePrefix(session: VerifiedSession, next: NextRequest): Pref
   const fields = last === undefined ? null : recordedFields(last.request.fields, session.readText);
   if (last === undefined || fields === null) return null;
   const [before, now] = [apiOf(last.fingerprint.provider), apiOf(next.target.fingerprint.provider)];
-  const { entries } = refoldRecorded(last, turnsBefore(last, session.turns));
+  const { entries } = foldRecorded(last, turnsBefore(last, session.turns));
   const report = prefixReport(
     before.bodyOf(promptFields(fields, before), entries),
     now.bodyOf(promptFields(next.built.fields, now), next.folded.entries),

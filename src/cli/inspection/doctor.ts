@@ -35,7 +35,7 @@ interface Check {
   /** `missing`: nothing is broken, but a run will need it. */
   readonly level: "ok" | "missing" | "failed";
   readonly detail: string;
-  /** The exit code that a failed check stands for. */
+  /** The exit code of a failed check. */
   readonly exit_code?: ExitCode;
 }
 
@@ -138,7 +138,7 @@ function failed(name: string, error: unknown): Check {
   return { name, level: "failed", detail, exit_code: exitCode };
 }
 
-/** Whether the provider in force has its key, and then every provider. The keys themselves are not looked at. */
+/** Checks that the provider in force has its key, then lists every provider. The keys themselves are not read. */
 function keyChecks(ports: Ports, providerInForce: () => ProviderKind): Check[] {
   const inForce = check("key", () => {
     const provider = providerInForce();

@@ -127,13 +127,13 @@ function prefixLine(prefix: PrefixReport): string {
   return `It does not extend the last request: they first differ ${where}, at byte ${prefix.byte}.\n`;
 }
 
-/** What responses said about reasoning that was sent and not shown to the model. */
+/** Reports of responses about reasoning that was sent and not shown to the model. */
 function transformationsOf(turn: Turn) {
   if (turn.kind !== "model" || !Array.isArray(turn.response.input_transformations)) return [];
   return turn.response.input_transformations.map((transformation) => ({ turn: turn.turn, transformation }));
 }
 
-/** What the API refused, and what that, or a person, decided about the history. */
+/** Refusals of the API, and the decisions about the history after them. */
 function refusalsOf({ turn, run, events }: Turn) {
   return events.flatMap((event) => {
     if (event.type !== "replay_notice" && event.type !== "endpoint_notice") return [];
@@ -150,7 +150,7 @@ function opaqueOf(item: Item): JsonValue | undefined {
   return item.encrypted_content ?? item.signature ?? item.data;
 }
 
-/** How the account of the next request is known, or why it is not. */
+/** Says in which way the account of the next request is known, or why it is not. */
 function accountText({ account, key }: Fingerprint): string {
   if (key === undefined) return "no key is set";
   return account === null
@@ -158,7 +158,7 @@ function accountText({ account, key }: Fingerprint): string {
     : "a response of this endpoint named it for the key that is set";
 }
 
-/** What is known to fit about an item that is sent, and what is not known. */
+/** Facts about a sent item that are known to fit, and those that are not known. */
 function fitOf(origin: Fingerprint, next: Fingerprint): { readonly why: string; readonly unknown: string[] } {
   const sameAccount = origin.account !== null && next.account !== null;
   const samePort = origin.endpoint === next.endpoint;

@@ -52,9 +52,9 @@ function turnHeader({ value, events }: ShownTurn) {
   return { ...value, events: events.length };
 }
 
-/** How much of a tool's output or arguments a transcript shows, in UTF-16 units. */
+/** UTF-16 units of a tool's output or arguments that a transcript shows. */
 const SHOWN = 400;
-/** How much of an event one line shows, in UTF-16 units. */
+/** UTF-16 units of an event that one line shows. */
 const LINE_SHOWN = 160;
 
 type ShownEvent = ShownTurn["events"][number];
@@ -93,7 +93,7 @@ function eventLine(event: ShownEvent): string {
   return `${String(event.seq).padStart(5)}  ${event.type.padEnd(17)}  ${text}`;
 }
 
-/** What an event says. Files may come from any version, so nothing about its members is taken for granted. */
+/** The text of an event. Files may come from any version, so its members may be anything. */
 function eventText(event: ShownEvent): string {
   const item = objectMember(event, "item") ?? {};
   switch (event.type) {
@@ -148,7 +148,7 @@ function eventText(event: ShownEvent): string {
     case "compaction_withdrawn":
       return `(checkpoint of seq ${String(event.checkpoint)} withdrawn)`;
     case "run_continued":
-      return `(run ${String(event.run)} goes on without a prompt)`;
+      return `(run ${String(event.run)} continues without a prompt)`;
     case "run_ended": {
       const why = stringMember(objectMember(event, "error") ?? {}, "message");
       return `(run ${String(event.run)} ended: ${String(event.state)}${why === undefined ? "" : `: ${why}`})`;

@@ -49,7 +49,7 @@ import { fixtureSend, liveSend } from "../run/sending.ts";
 import { sessionArgument } from "../sessions.ts";
 import { stopOnSignals } from "../signals.ts";
 
-/** How long the whole of it may take, in milliseconds: a summary is one request. */
+/** Milliseconds that `compact` may take: a summary is one request. */
 const TIMEOUT_MS = 1_800_000;
 
 /** Settings of a checkpoint, resolved before the session is opened. */

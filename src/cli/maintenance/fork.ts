@@ -47,7 +47,7 @@ export async function forkVerb(ports: ProgramPorts, selector: string, flags: For
   const { id, path, turn } = await underFreeName(context, { home, plan, summary, usage });
   if (output.options.json) output.json({ session: id, path, turn: turn.turn, ...facts });
   else output.text(`${id}\n`);
-  output.note(`forked from ${parent} behind turn ${last.turn} (seq ${last.seq[1]}); go on with`);
+  output.note(`forked from ${parent} behind turn ${last.turn} (seq ${last.seq[1]}); continue it with`);
   output.note(`  reprise run -s ${id} "…"`);
   return 0;
 }
@@ -57,7 +57,7 @@ const ID_START = 56;
 
 type Making = Omit<ForkOptions, "id"> & { readonly home: Home; readonly plan: ForkPlan };
 
-/** The fork under an id of its family that nobody has. */
+/** The fork under an unused id of its family. */
 async function underFreeName(
   { ports }: Context,
   { home, plan, ...options }: Making,

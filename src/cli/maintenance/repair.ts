@@ -146,7 +146,7 @@ function lineOf({ action, path, message, kept, from }: RepairAction): string {
 interface LiftOptions {
   readonly home: Home;
   readonly id: SessionId;
-  /** How long to wait for the lock, in milliseconds. */
+  /** Milliseconds to wait for the lock. */
   readonly waitMs: number;
   readonly dryRun: boolean;
 }

@@ -145,7 +145,7 @@ function liveBaseUrl(
   });
 }
 
-/** A base URL, what stands before the path of a request, and what stands behind it. */
+/** A base URL, with the texts before and after the path of a request. */
 interface ReadUrl {
   readonly baseUrl: URL;
   readonly prefix: string;

@@ -1,4 +1,4 @@
-/** The verb `interrupt`: tells the process that writes to a session to stop, and waits; closes a killed run. */
+/** The verb `interrupt`: stops the process that writes to a session, and waits; closes a killed run. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -13,7 +13,7 @@ import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../sessions.ts";
 
-/** How often the lock is looked at while its owner stops, in milliseconds. */
+/** Milliseconds between looks at the lock while its owner stops. */
 const POLL_MS = 50;
 
 /** Performs `interrupt`. */
@@ -103,7 +103,7 @@ interface Closing {
   readonly stopped: boolean;
 }
 
-/** What was closed. */
+/** The run and calls that were closed. */
 interface Closed {
   /** The number of the run that was closed, or `null` when none was open. */
   readonly run: number | null;
@@ -123,7 +123,7 @@ async function closeOpenRun({ ports }: Context, { home, id, stopped }: Closing):
   }
   try {
     const run = writer.manifest?.state === "open" ? writer.manifest.run : null;
-    const answered = closeKilledRun(writer, () => {}).map(({ seq }) => seq);
+    const answered = closeKilledRun(writer).map(({ seq }) => seq);
     return { run, answered };
   } finally {
     writer.close();

@@ -1,6 +1,6 @@
 /**
- * `run --record DIR`: the exchanges of a run as they cross the wire, then what became of its calls, and how it is run
- * again. What fails here is told at the end, and never harms the run.
+ * `run --record DIR`: the exchanges of a run as they cross the wire, then the results of its calls, and the arguments to
+ * run it again. A failure here is reported at the end, and never harms the run.
  *
  * @module
  */
@@ -36,7 +36,7 @@ import { divergenceLines } from "../test/compare.ts";
 import { playTest } from "../test/runner.ts";
 import { VERSION } from "../version.ts";
 
-/** Where a run is recorded, and the session that it is a run of. */
+/** The folder that a run is recorded in, and the session that it is a run of. */
 export interface RecordingPlace {
   readonly ports: ProgramPorts;
   readonly home: Home;
@@ -47,10 +47,10 @@ export interface RecordingPlace {
   readonly notSecret?: readonly string[] | undefined;
 }
 
-/** What became of a recording. */
+/** The end of a recording. */
 export interface RecordingEnd {
   readonly notice: Notice;
-  /** Why the folder does not hold the whole run; `null` where it does. */
+  /** The reason why the folder does not hold the whole run; `null` where it does. */
   readonly failure: RepriseError | null;
 }
 
@@ -120,7 +120,7 @@ export class RunRecording {
     this.#fixture.discard();
   }
 
-  /** Completes the folder when the run is over; what fails is told, not thrown, and leaves the folder empty. */
+  /** Completes the folder when the run is over; a failure is reported, not thrown, and leaves the folder empty. */
   async finish(ended: RunEnded, setup: RunSetup, called: CalledRun): Promise<RecordingEnd> {
     const { directory: path } = this.#place;
     let failure: RepriseError | null = null;
@@ -220,7 +220,7 @@ function requireCleanId(id: string, values: readonly KnownValue[]): void {
   );
 }
 
-/** Why an exchange is not there and is not missed: no connection came about, so that a retry stands for it. */
+/** Reasons why an exchange may be missing: without a connection, a retry replaces it. */
 const UNPLAYABLE: ReadonlySet<DiscardReason> = new Set(["no_answer"]);
 
 /** The base URL as a client is given it: with the query of Azure, without a version that clients add. */

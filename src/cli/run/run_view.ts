@@ -12,7 +12,7 @@ import { leftAloneNote } from "../serve/recording_notes.ts";
 import { otherKind } from "../settings.ts";
 import { dim, type Printable } from "../terminal.ts";
 
-/** How much of a call's arguments a progress line shows, in UTF-16 units. */
+/** UTF-16 units of a call's arguments that a progress line shows. */
 const ARGUMENTS_SHOWN = 120;
 
 /** Options of {@linkcode RunView}. */

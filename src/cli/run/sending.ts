@@ -13,7 +13,7 @@ import type { Endpoint } from "./endpoint.ts";
 
 /** The workspace pin of a played run, in any directory. */
 export const FIXTURE_WORKSPACE = "/workspace";
-/** How far each look at the clock moves it, in milliseconds. */
+/** Milliseconds by which each look at the clock moves it. */
 const TICK_MS = 1000;
 
 /**

@@ -3,11 +3,13 @@
  *
  * @module
  */
+import assert from "node:assert/strict";
 import type { ReplayNoticeEvent, SessionEvent } from "../../../src/domain/event.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
 import type { Turn, TurnDraft } from "../../../src/domain/turn.ts";
 import type { RunEnded, RunEvent } from "../../../src/run/events.ts";
 import { executeRun } from "../../../src/run/loop.ts";
+import { previewRequest } from "../../../src/run/preview.ts";
 import { verifySession } from "../../../src/run/verify.ts";
 import type { RunSetup } from "../../../src/run/setup.ts";
 import { livePorts } from "../../../src/cli/live_ports.ts";
@@ -33,7 +35,7 @@ const PLACE = ["format", "session", "turn", "seq", "prev", "at", "sum"];
 /** A server that runs can be sent to. */
 export interface Reached {
   readonly baseUrl: string;
-  readonly requests: readonly unknown[];
+  readonly requests: readonly { readonly text: string }[];
 }
 
 /** A session's home, the server behind it, and its runs. */
@@ -118,7 +120,14 @@ export async function sessionRuns<Server extends Reached>(
         const start = words === null
           ? { kind: "continue" } as const
           : { kind: "prompt", content: [{ type: "input_text", text: words }] } as const;
+        const { manifest, turns } = writer;
+        const session = { id, manifest, turns, allTurns: () => readSession(ports, home, id).turns };
+        const promised = previewRequest(setup, session, start).built.body;
         const ended = await executeRun(setup, start);
+        const sent = server.requests[first]?.text;
+        if (sent !== undefined) {
+          assert.equal(promised, sent, "the first request is the one that a preview shows");
+        }
         return { ended, events, requests: [first, server.requests.length] };
       } finally {
         writer.close();
