@@ -27,6 +27,8 @@ Deno.test("the demo repairs a file and runs the check, answers in a second proce
       "<- shell: ok",
       "000013.json",
       '{"format":"reprise.turn/1"',
+      "It extends the last request: a prompt cache can be used up to there.", // no false alarm
+      "run it with --allow 'shell:sh check.sh' --allow write to keep its prompt cache",
       "Reasoning: 6 sent, 0 left out.",
       "demo: 13 turns, ok",
     ]
