@@ -192,7 +192,7 @@ export function comparePrefix(session: VerifiedSession, next: NextRequest): Pref
     before.bodyOf(promptFields(fields, before), entries),
     now.bodyOf(promptFields(next.built.fields, now), next.folded.entries),
   );
-  return report.extends ? report : prefixReport(before.bodyOf(fields, entries), next.built.body);
+  return report.extends ? report : prefixReport(rebuiltBody(last, session) ?? "", next.built.body);
 }
 
 function promptFields(fields: JsonObject, { outputLimit }: RunApi): JsonObject {
