@@ -31,7 +31,7 @@ export type ToolResultStatus =
   | "unknown_tool"
   /** The arguments are not JSON, or do not fit the tool's schema. */
   | "invalid_arguments"
-  /** The posture of the run, or the person asked, did not allow it. */
+  /** The permissions of the run, or the person asked, did not allow it. */
   | "denied"
   /** The same response used this call id before. */
   | "duplicate_call_id"

@@ -49,8 +49,8 @@ export interface RequestHistory {
   preview(draft: TurnDraft): Turn;
 }
 
-/** Facts of one request that its settings do not hold. */
-export interface RequestFacts {
+/** Facts of one request of a run that its settings do not hold. */
+export interface SendFacts {
   /** Absent for a request that belongs to no run. */
   readonly run?: number;
   /** `null` while no response of this endpoint and key named it. */
@@ -90,7 +90,7 @@ export function fingerprintOf(
 /** The target of a request with these settings, as the fold needs it. */
 export function targetOf(
   settings: Omit<RequestSettings, "instructions" | "tools">,
-  { account, run }: Pick<RequestFacts, "account" | "run">,
+  { account, run }: Pick<SendFacts, "account" | "run">,
 ): FoldTarget {
   const { model, replay, window } = settings;
   const fingerprint = fingerprintOf(settings, account);
@@ -102,7 +102,7 @@ export function targetOf(
 export function nextRequest(
   settings: RequestSettings,
   history: RequestHistory,
-  facts: RequestFacts,
+  facts: SendFacts,
 ): NextRequest {
   const target = targetOf(settings, facts);
   const saved = needsOlderTurns(history.turns, target) ? history.allTurns() : history.turns;
@@ -116,7 +116,7 @@ export function nextRequest(
 export function requestOf(
   settings: Omit<RequestSettings, "replay" | "window" | keyof EndpointHashes | "provider">,
   entries: readonly FoldedEntry[],
-  { without, maxOutputTokens }: Pick<RequestFacts, "maxOutputTokens"> & {
+  { without, maxOutputTokens }: Pick<SendFacts, "maxOutputTokens"> & {
     readonly without?: ReadonlySet<Omission>;
   } = {},
 ): BuiltRequest {

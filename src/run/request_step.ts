@@ -14,7 +14,7 @@ import type { Folded } from "../fold/history_fold.ts";
 import type { ApiKey, BuiltRequest, FinishedResponse, RunApi, StreamUpdate } from "../apis/api.ts";
 import { openEventStream, type RetryInfo } from "../transport/exchange.ts";
 import type { Send } from "../transport/http.ts";
-import { nextRequest, recordOf, type RequestFacts } from "./next_request.ts";
+import { nextRequest, recordOf, type SendFacts } from "./next_request.ts";
 import { errorOfResponse } from "./outcome.ts";
 import { failureOfError } from "./refusals.ts";
 import type { RunSetup } from "./setup.ts";
@@ -28,7 +28,7 @@ export interface SendOptions {
 }
 
 /** State that a run carries from request to request. */
-export interface RequestContext extends SendOptions, RequestFacts {
+export interface RequestContext extends SendOptions, SendFacts {
   readonly setup: RunSetup;
   readonly run: number;
   readonly pending: TurnDraft | null;

@@ -293,3 +293,11 @@ Deno.test("input without a session takes the prompt of a new one, and says so wh
   const both = await place.call(["input", "s", "-s", "t", "--json"]);
   assert.deepEqual([both.code, JSON.parse(both.stdout).code], [2, "usage"]);
 });
+
+Deno.test("a damaged blob that no next request needs keeps neither input nor --dry-run from their work", async () => {
+  await using place = placeOf(readsThenAnswers);
+  await place.session("s");
+  const { tools } = place.sandbox.turns("s")[0].pins;
+  Deno.removeSync(`${place.path("s")}/blobs/${tools}`);
+  await comparePreview(place, ["--allow", "write"]);
+});

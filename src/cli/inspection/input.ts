@@ -4,7 +4,7 @@ import { previewRequest } from "../../run/preview.ts";
 import { isUnfinished, startWith } from "../../run/recover.ts";
 import type { InputFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
+import { calledSession, judgeReadablePrefix, keepAdvice } from "../run/preview.ts";
 import { readCall, requestSettings, resolveRun } from "../run/resolve_run.ts";
 import { noPrompt } from "../run/stdin.ts";
 
@@ -23,7 +23,7 @@ export function inputVerb(ports: ProgramPorts, selector: string | undefined, fla
     : startWith(flags.prompt?.toWellFormed() ?? null);
   const { built } = previewRequest(requestSettings(resolved, session), session, start);
   output.jsonText(`${built.body}\n`);
-  const advice = keepAdvice(judgePrefix(resolved, session, start));
+  const advice = keepAdvice(judgeReadablePrefix(resolved, session, start));
   if (advice !== null) output.note(`notice: ${advice}`);
   return 0;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { decodeUtf8Leniently, encodeUtf8 } from "../../domain/bytes.ts";
-import type { ExitCode } from "../../domain/errors.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { fingerprintText } from "../../domain/fingerprint.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import { parseSessionId, type SessionId } from "../../domain/ids.ts";
@@ -49,7 +49,7 @@ export function previewRun(call: SettingCall, fresh: ResolvedRun | null, prompt:
   const start = startWith(prompt);
   const { built, folded, target } = previewRequest(settings, session, start);
   const { sent, left } = requestAccount(folded);
-  const prefix = judgePrefix(resolved, session, start);
+  const prefix = judgeReadablePrefix(resolved, session, start);
   const { model } = settings;
   const report = {
     type: "dry_run",
@@ -138,6 +138,16 @@ export function judgePrefix(
   if (report === null || report.extends) return report === null ? null : { report, with: null };
   const kept = asLastRun(resolved, settings, { last, turns });
   return { report, with: kept !== null && compare(kept.settings)?.extends === true ? kept.flags : null };
+}
+
+/** As {@linkcode judgePrefix}; `null` too where a blob of the last request is damaged: the next one does without it. */
+export function judgeReadablePrefix(...preview: Parameters<typeof judgePrefix>): PrefixVerdict | null {
+  try {
+    return judgePrefix(...preview);
+  } catch (error) {
+    if (error instanceof RepriseError && error.code === "session_damaged") return null;
+    throw error;
+  }
 }
 
 /** Says which flags keep the prefix; `null` where none are missing. */

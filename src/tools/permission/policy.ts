@@ -39,7 +39,7 @@ export interface PermissionRule {
   readonly cannotTell: (subject: CallSubject) => boolean;
 }
 
-/** The posture of a run. */
+/** The permissions of a run. */
 export interface Policy {
   readonly allow: readonly PermissionRule[];
   readonly deny: readonly PermissionRule[];
@@ -60,7 +60,7 @@ export interface PolicySource {
 const GROUPS: ReadonlySet<string> = new Set<ToolGroup>(["read", "write", "shell"]);
 
 /**
- * Parses a posture.
+ * Parses permissions.
  *
  * @throws {RepriseError} `usage` for a name that is neither tool nor group, or a pattern that cannot be matched.
  */
@@ -71,7 +71,7 @@ export function parsePolicy(source: PolicySource): Policy {
 }
 
 /**
- * The posture in canonical order, as a run pins it: `read`, then what is allowed, what is denied (each sorted,
+ * Permissions in canonical order, as a run pins them: `read`, then what is allowed, what is denied (each sorted,
  * none twice), then `ask`.
  */
 export function policyText(policy: Policy): readonly string[] {
@@ -86,7 +86,7 @@ export function policyText(policy: Policy): readonly string[] {
 }
 
 /**
- * The posture that {@linkcode policyText} wrote, for a run that goes on under the pins of an earlier one.
+ * The permissions that {@linkcode policyText} wrote, for a run that continues under the pins of an earlier one.
  *
  * @throws {RepriseError} `usage` for a line that this version does not know: a doubt allows nothing.
  */
