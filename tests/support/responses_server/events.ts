@@ -53,21 +53,7 @@ export function streamItem(item: ScriptedItem, place: ItemPlace): StreamedItem {
     case "message":
       return streamMessage(item, place);
     case "function_call":
-      return streamCall({
-        type: "function_call",
-        prefix: "fc",
-        member: "arguments",
-        text: item.arguments,
-        ...item,
-      }, place);
-    case "custom_tool_call":
-      return streamCall({
-        type: "custom_tool_call",
-        prefix: "ctc",
-        member: "input",
-        text: item.input,
-        ...item,
-      }, place);
+      return streamCall(item, place);
     case "item":
       return { added: item.item, between: [], done: item.item, completed: item.item };
   }
@@ -123,35 +109,27 @@ function streamMessage(item: Extract<ScriptedItem, { kind: "message" }>, place: 
   return { added: form(false), between, done: form(true), completed: form(true) };
 }
 
-interface CallItem {
-  readonly type: "function_call" | "custom_tool_call";
-  readonly prefix: string;
-  /** The member that holds what the tool is given. */
-  readonly member: "arguments" | "input";
-  readonly text: string;
-  readonly name: string;
-  readonly callId?: string;
-}
+type CallItem = Extract<ScriptedItem, { readonly kind: "function_call" }>;
 
-function streamCall({ type, prefix, member, text, name, callId }: CallItem, place: ItemPlace): StreamedItem {
-  const id = place.mint.itemId(prefix);
+function streamCall({ name, arguments: text, callId }: CallItem, place: ItemPlace): StreamedItem {
+  const id = place.mint.itemId("fc");
   if (place.reasoningId !== undefined) place.mint.reasoningOf.set(id, place.reasoningId);
   const call_id = callId ?? place.mint.callId();
   const form = (finished: boolean): JsonObject => ({
     id,
-    type,
+    type: "function_call",
     status: finished ? "completed" : "in_progress",
-    [member]: finished ? text : "",
+    arguments: finished ? text : "",
     call_id,
     name,
   });
-  const events = `response.${type}_${member}`;
+  const events = "response.function_call_arguments";
   const deltas = place.dialect.argumentDeltas ? pieces(text) : [];
   return {
     added: form(false),
     between: [
       ...deltas.map((delta) => ({ type: `${events}.delta`, item_id: id, delta })),
-      { type: `${events}.done`, item_id: id, [member]: text },
+      { type: `${events}.done`, item_id: id, arguments: text },
     ],
     done: form(true),
     completed: form(true),

@@ -12,12 +12,6 @@ export type ScriptedItem =
       readonly arguments: string;
       readonly callId?: string;
     }
-    | {
-      readonly kind: "custom_tool_call";
-      readonly name: string;
-      readonly input: string;
-      readonly callId?: string;
-    }
     /** Sent as it is, `added` and `done` without deltas. */
     | { readonly kind: "item"; readonly item: JsonObject }
   )
@@ -108,15 +102,6 @@ export function functionCall(
     arguments: typeof args === "string" ? args : JSON.stringify(args),
     ...options,
   };
-}
-
-/** A free-form tool call. */
-export function customToolCall(
-  name: string,
-  input: string,
-  options: { readonly callId?: string } = {},
-): ScriptedItem {
-  return { kind: "custom_tool_call", name, input, ...options };
 }
 
 /** Any other item. */
