@@ -3,12 +3,23 @@
  *
  * @module
  */
+import {
+  AFTER_ESCAPE,
+  bounded,
+  patternsOf,
+  SECRET_PATTERNS,
+  type SecretPattern,
+} from "../domain/secret_patterns.ts";
 import { headOf } from "../domain/text.ts";
 
 const MESSAGE_LENGTH = 600;
 const EXCERPT_LENGTH = 160;
 /** Characters of a body that are read for an excerpt, so that cleaning it stays cheap. */
 const LOOK_LENGTH = 4096;
+
+/** Keys as servers repeat them, and other secrets that are known by themselves. */
+const REPEATED_KEY = anyOf("\\b", SECRET_PATTERNS.filter(({ inMessages }) => inMessages));
+const OTHER_KEY = anyOf(`(?:\\b|${AFTER_ESCAPE})`, patternsOf("api_key", "jwt"));
 
 /** A server's sentence without line ends, control characters, keys and final full stop, cut to 600 characters. */
 export function oneLine(text: string): string {
@@ -30,10 +41,23 @@ function clean(text: string): string {
   return text.toWellFormed()
     .replace(/[\p{Cc}\p{Cf}\p{Z}]+/gu, " ")
     .trim()
-    .replace(/\b(sk|rk|pk|gsk|xai)-[\w*.-]{6,}/g, "$1-…")
-    .replace(/\bBearer \S+/gi, "Bearer …");
+    .replace(REPEATED_KEY, shortKey)
+    .replace(/\bBearer \S+/gi, "Bearer …")
+    .replace(OTHER_KEY, shortKey);
 }
 
 function cut(text: string, length: number): string {
   return text.length <= length ? text : `${headOf(text, length)}…`;
+}
+
+function anyOf(start: string, rows: readonly SecretPattern[]): RegExp {
+  return new RegExp(
+    `${start}(?:${rows.map(({ secret }) => bounded(secret, LOOK_LENGTH)).join("|")})`,
+    "g",
+  );
+}
+
+/** The first letters of a key, which say whose it is: `sk-…`. */
+function shortKey(key: string): string {
+  return `${/^[A-Za-z]{2,4}[-_]?/.exec(key)?.[0] ?? ""}…`;
 }

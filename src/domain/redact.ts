@@ -1,27 +1,23 @@
 /**
- * Secrets in texts: found by the shapes that keys and tokens have, and by the names of what they are assigned to.
- * All patterns take time linear in the text: each begins where a token begins, and repeats are bounded.
+ * Replaces secrets in texts by marks: they are found by the shapes in `secret_patterns.ts`. All patterns take time
+ * linear in the text: each begins where a token begins, and repeats are bounded.
  *
  * @module
  */
-
-/** What a secret was recognised by. */
-export type SecretKind =
-  | "private_key"
-  | "authorization"
-  | "bearer"
-  | "api_key"
-  | "jwt"
-  | "url_password"
-  | "assignment"
-  /** By its value: see {@linkcode KnownSecrets}. */
-  | "known";
+import {
+  AFTER_ESCAPE,
+  bounded,
+  patternsOf,
+  PRIVATE_KEY,
+  type SecretKind,
+  type SecretPattern,
+} from "./secret_patterns.ts";
 
 /** How many secrets of each kind were replaced; kinds without any are absent. */
-export type SecretCounts = Partial<Record<SecretKind, number>>;
+export type SecretCounts = Partial<Record<SecretKind | "known", number>>;
 
-/** Replaces secrets whose values are known, each by text of its own length, and counts them. */
-export interface KnownSecrets {
+/** Replaces secrets whose values are known, each by text of the same length, and counts them. */
+export interface ValueRedactor {
   /** Number of secrets replaced so far. */
   readonly counts: { readonly known?: number };
   text(text: string): string;
@@ -37,86 +33,54 @@ export function mark(kind: SecretKind): string {
   return `[redacted ${kind}]`;
 }
 
-interface Pattern {
-  readonly kind: SecretKind;
-  /** The group `secret` is what goes; without it the whole match. */
-  readonly shape: RegExp;
+/** Longest secret, but for the parts of a web token and private keys. */
+const LONGEST = 4096;
+const BARE = `[^\\s"'\\\\,;&)}\\]]`;
+/** A quoted value goes up to its closing quote, any other up to what cannot be part of a token; marks are part of it. */
+const VALUE = [
+  `\\\\{0,7}"(?<double>[^"\\\\\\n]{1,${LONGEST}})`,
+  `\\\\{0,7}'(?<single>[^'\\\\\\n]{1,${LONGEST}})`,
+  // A list or object of JSON is no value, but may hold one.
+  `(?:(?<==\\s{0,4})|(?![[{]))(?=${BARE}{3})(?<bare>(?:\\[redacted \\w{1,16}\\]|${BARE}){1,${LONGEST}})`,
+].join("|");
+
+const START = "(?<![A-Za-z0-9])";
+const TOKEN = anyOf("api_key", ({ secret }) => bounded(secret, LONGEST));
+const WEB_TOKEN = anyOf("jwt", ({ secret }) => bounded(secret, 8192));
+const AUTHORIZATION = anyOf("authorization", ({ lead = "" }) => lead);
+
+/** Regular expressions in their order; the group `double`, `single` or `bare` is replaced, or else the whole match. */
+const SHAPES: readonly (readonly [SecretKind, RegExp])[] = [
+  [
+    "private_key",
+    new RegExp(`-----${PRIVATE_KEY}-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?`, "g"),
+  ],
+  ["jwt", new RegExp(`(?<![\\w.-])${WEB_TOKEN}`, "g")],
+  ["api_key", new RegExp(`${START}${TOKEN}`, "g")],
+  ["authorization", new RegExp(`${START}${AUTHORIZATION}(?<bare>[^\\s"'\\\\,;]{4,${LONGEST}})`, "gi")],
+  ["bearer", new RegExp(`${START}${anyOf("bearer", led)}`, "gi")],
+  ["url_password", new RegExp(`${START}${anyOf("url_password", led)}`, "gi")],
+  [
+    "assignment",
+    new RegExp(`${anyOf("assignment", ({ before = "", lead = "" }) => before + lead)}(?:${VALUE})`, "gi"),
+  ],
+  ["jwt", new RegExp(`${AFTER_ESCAPE}${WEB_TOKEN}`, "g")],
+  ["api_key", new RegExp(`${AFTER_ESCAPE}${TOKEN}`, "g")],
+];
+
+function anyOf(kind: SecretKind, sourceOf: (row: SecretPattern) => string): string {
+  return `(?:${patternsOf(kind).map(sourceOf).join("|")})`;
 }
 
-/** Quotes as they stand in code, and in code that stands in a JSON string. */
-const QUOTES = `["'\\\\]{0,4}`;
-const SEPARATOR = `${QUOTES}\\s{0,4}[=:]\\s{0,4}`;
-/** A quoted value goes up to its closing quote, any other up to what cannot be part of a token. */
-const VALUE = `(?:\\\\?"(?<double>[^"\\\\\\n]{1,4096})|\\\\?'(?<single>[^'\\\\\\n]{1,4096})|` +
-  `(?<bare>[^\\s"'\\\\,;&)}\\]]{3,4096}))`;
-
-/** The shapes by which services make their tokens known, as sources of regular expressions. */
-export const TOKENS: readonly string[] = [
-  "sk-[A-Za-z0-9_-]{8,}",
-  "[rs]k_(?:live|test)_[A-Za-z0-9]{8,}",
-  "gh[pousr]_[A-Za-z0-9]{16,}",
-  "github_pat_[A-Za-z0-9_]{16,}",
-  "glpat-[A-Za-z0-9_-]{16,}",
-  "xox[abeprs]-[A-Za-z0-9-]{10,}",
-  "(?:AKIA|ASIA)[0-9A-Z]{16}",
-  "AIza[0-9A-Za-z_-]{30,}",
-  "ya29\\.[0-9A-Za-z_-]{16,}",
-  "npm_[A-Za-z0-9]{30,}",
-  "pypi-[A-Za-z0-9_-]{32,}",
-  "hf_[A-Za-z0-9]{20,}",
-];
-
-/** An endless repeat of a long text would run out of stack; no token is longer. */
-const BOUNDED_TOKENS = TOKENS.join("|").replaceAll(",}", ",4096}");
-
-const PATTERNS: readonly Pattern[] = [
-  {
-    kind: "private_key",
-    shape: /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g,
-  },
-  { kind: "jwt", shape: /(?<![\w.-])eyJ[\w-]{8,8192}\.[\w-]{8,8192}\.[\w-]{8,8192}/g },
-  { kind: "api_key", shape: new RegExp(`(?<![A-Za-z0-9])(?:${BOUNDED_TOKENS})`, "g") },
-  {
-    kind: "authorization",
-    shape: new RegExp(
-      `(?<![A-Za-z0-9])authorization${SEPARATOR}${QUOTES}(?:(?:bearer|basic|token|digest)\\s{1,4})?` +
-        `(?<bare>[^\\s"'\\\\,;]{4,4096})`,
-      "gi",
-    ),
-  },
-  // A token has a digit, or is longer than words are.
-  {
-    kind: "bearer",
-    shape:
-      /(?<![A-Za-z0-9])bearer\s{1,4}(?<bare>(?=[A-Za-z._~+/=-]{0,64}\d|[A-Za-z._~+/=-]{24})[\w.~+/=-]{8,4096})/gi,
-  },
-  {
-    kind: "url_password",
-    shape:
-      /(?<![A-Za-z0-9])[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"'\\]{0,100}:(?<bare>[^\s/@"'\\]{1,200})(?=@)/gi,
-  },
-  {
-    kind: "assignment",
-    shape: new RegExp(
-      `(?<![A-Za-z0-9_])[A-Z0-9_]{0,64}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)${SEPARATOR}${VALUE}`,
-      "g",
-    ),
-  },
-  {
-    kind: "assignment",
-    shape: new RegExp(
-      `(?<![A-Za-z0-9_-])(?:(?:[A-Za-z0-9]{1,32}[_-]){1,4}(?:key|token|secret|password)|` +
-        `(?:api|account|(?:shared)?access)_?key|passwd|password|secret|token)${SEPARATOR}${VALUE}`,
-      "gi",
-    ),
-  },
-];
+function led({ before = "", lead = "", secret }: SecretPattern): string {
+  return `${before}${lead}(?<bare>${bounded(secret, LONGEST)})`;
+}
 
 /** `text` without its secrets, and how many of each kind there were. */
 export function redactText(text: string): { readonly text: string; readonly counts: SecretCounts } {
   const counts: SecretCounts = {};
   let result = text;
-  for (const { kind, shape } of PATTERNS) {
+  for (const [kind, shape] of SHAPES) {
     result = result.replace(shape, (...match) => {
       const whole = match[0] as string;
       const groups = typeof match.at(-1) === "object"
@@ -125,7 +89,7 @@ export function redactText(text: string): { readonly text: string; readonly coun
       const bare = groups.bare;
       const secret = groups.double ?? groups.single ?? bare ?? whole;
       if (
-        secret.startsWith("[redacted") || isFiller(secret) ||
+        /^\[redacted(?: \w+\])?$/.test(secret) || isFiller(secret) ||
         kind === "assignment" && isPlainJson(whole, bare)
       ) return whole;
       counts[kind] = (counts[kind] ?? 0) + 1;
@@ -143,7 +107,7 @@ function isFiller(secret: string): boolean {
 /** A number or word of JSON after a colon is no secret, and text in its place would break the JSON around it. */
 function isPlainJson(whole: string, bare: string | undefined): boolean {
   if (bare === undefined || whole.slice(0, whole.length - bare.length).includes("=")) return false;
-  return /^(?:null|true|false|-?\d[\d.eE+-]*|[[{].*)$/.test(bare);
+  return /^(?:null|true|false|-?\d[\d.eE+-]*)$/.test(bare);
 }
 
 /** Adds `more` to `counts`. */

@@ -6,7 +6,7 @@ import { checkStepArguments } from "../../src/cli/program.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { readFixture } from "../../src/fixture/read.ts";
 import { unsealed } from "../../src/fixture/seal.ts";
-import { leaksIn } from "../../src/fixture/secrets/scan.ts";
+import { scanForValues } from "../../src/fixture/secrets/scan.ts";
 import { readSessionFile, type SessionStep } from "../../src/fixture/session/session_file.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { rateLimited as messagesLimited, says, text, toolUse } from "../support/messages_server/script.ts";
@@ -188,7 +188,9 @@ Deno.test("a recorded run is a fixture that plays anywhere, without the tools, t
   );
   assert.equal(called.code, 0, called.stdout + called.stderr);
   const values = [{ name: "canary", value: CANARY }, { name: "key", value: KEY }];
-  for (const [name, bytes] of bytesBelow(folder, "lock")) assert.deepEqual(leaksIn(bytes, values), [], name);
+  for (const [name, bytes] of bytesBelow(folder, "lock")) {
+    assert.deepEqual(scanForValues(bytes, values), [], name);
+  }
   assert.ok(JSON.parse(Deno.readTextFileSync(`${folder}/fixture.json`)).redactions !== undefined);
   await using there = new Sandbox();
   const played = await play(folder, there);

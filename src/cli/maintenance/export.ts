@@ -2,7 +2,7 @@
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
-import type { KnownSecrets } from "../../domain/redact.ts";
+import type { ValueRedactor } from "../../domain/redact.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import { parentOf, syncForeignDirectory } from "../../store/home.ts";
 import { exportSession, type SessionExport } from "../../store/transfer/export.ts";
@@ -59,7 +59,7 @@ export async function exportVerb(
 }
 
 /** The secrets of the environment, as a recording loses them. */
-async function environmentSecrets(): Promise<KnownSecrets | null> {
+async function environmentSecrets(): Promise<ValueRedactor | null> {
   const { createScrubber } = await import("../../fixture/secrets/scrubber.ts");
   const { values } = secretEnvironment();
   // Texts that only look like secrets get marks that say so.

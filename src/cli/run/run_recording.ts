@@ -12,7 +12,7 @@ import type { ApiKey } from "../../apis/api.ts";
 import { readable } from "../../fixture/format.ts";
 import { type DiscardReason, UNKEPT } from "../../fixture/record/pending_exchange.ts";
 import { type ExchangeEvent, FixtureWriter, secretLeft } from "../../fixture/record/writer.ts";
-import { leaksIn } from "../../fixture/secrets/scan.ts";
+import { scanForValues } from "../../fixture/secrets/scan.ts";
 import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
 import { createRecordingSend } from "../../fixture/session/recording_send.ts";
@@ -211,7 +211,7 @@ export class RunRecording {
 /** Whatever names the session stands in the fixture. An id is in small letters, also where the secret is not. */
 function requireCleanId(id: string, values: readonly KnownValue[]): void {
   const lower = values.map(({ name, value }) => ({ name, value: value.toLowerCase() }));
-  const names = leaksIn(encodeUtf8(id), lower);
+  const names = scanForValues(encodeUtf8(id), lower);
   if (names.length === 0) return;
   throw new RepriseError(
     "secret_left",

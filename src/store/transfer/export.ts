@@ -7,7 +7,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import { GrowingSha256, sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
-import type { KnownSecrets } from "../../domain/redact.ts";
+import type { ValueRedactor } from "../../domain/redact.ts";
 import { checkSeal } from "../../domain/seal.ts";
 import { type Turn, turnFileName } from "../../domain/turn.ts";
 import {
@@ -53,7 +53,7 @@ export function exportSession(
     readonly id: SessionId;
     readonly redact: boolean;
     /** Secrets that a redacted export loses beside those that have the shape of one. */
-    readonly known?: KnownSecrets | null;
+    readonly known?: ValueRedactor | null;
   },
 ): SessionExport {
   const { turns } = readSession(ports, home, id);
@@ -79,7 +79,7 @@ interface Source {
   /** The names of all blobs, sorted. */
   readonly blobs: readonly string[];
   readonly redacted: RedactedSession | null;
-  readonly known: KnownSecrets | null;
+  readonly known: ValueRedactor | null;
 }
 
 /**

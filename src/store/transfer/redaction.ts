@@ -17,11 +17,11 @@ import {
 import type { Ports } from "../../domain/ports.ts";
 import {
   addCounts,
-  type KnownSecrets,
   RedactingStream,
   redactText,
   type SecretCounts,
   total,
+  type ValueRedactor,
 } from "../../domain/redact.ts";
 import { seal } from "../../domain/seal.ts";
 import type { Redaction, Turn } from "../../domain/turn.ts";
@@ -84,7 +84,7 @@ export function redactSession(
   { turns, there, known }: {
     readonly turns: readonly Turn[];
     readonly there: ReadonlySet<string>;
-    readonly known: KnownSecrets | null;
+    readonly known: ValueRedactor | null;
   },
 ): RedactedSession {
   const kinds: SecretCounts = {};
@@ -124,7 +124,7 @@ export function redactSession(
 /** The text of a blob without its secrets, in pieces. Throws a `TypeError` where it is not UTF-8. */
 export function* redactedChunks(
   chunks: Iterable<Uint8Array>,
-  known: KnownSecrets | null,
+  known: ValueRedactor | null,
   stream = new RedactingStream(),
 ): Generator<Uint8Array> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -136,7 +136,7 @@ export function* redactedChunks(
 
 function* withoutKnown(
   chunks: Iterable<Uint8Array>,
-  known: KnownSecrets | null,
+  known: ValueRedactor | null,
 ): Generator<Uint8Array> {
   if (known === null) return yield* chunks;
   const stream = known.stream();
@@ -145,7 +145,7 @@ function* withoutKnown(
 }
 
 /** Adds the known secrets that were replaced since there were `before`. */
-function addKnown(counts: SecretCounts, known: KnownSecrets | null, before: number): void {
+function addKnown(counts: SecretCounts, known: ValueRedactor | null, before: number): void {
   const replaced = (known?.counts.known ?? 0) - before;
   if (replaced > 0) addCounts(counts, { known: replaced });
 }
@@ -154,7 +154,7 @@ function addKnown(counts: SecretCounts, known: KnownSecrets | null, before: numb
 function redactBlob(
   ports: Ports,
   paths: SessionPaths,
-  { sha256, known }: { readonly sha256: string; readonly known: KnownSecrets | null },
+  { sha256, known }: { readonly sha256: string; readonly known: ValueRedactor | null },
 ): RedactedBlob | null {
   const knownBefore = known?.counts.known ?? 0;
   const path = blobPath(paths, sha256);
@@ -180,7 +180,7 @@ function redactBlob(
   return { sha256: after.hex(), bytes, counts };
 }
 
-function redactedValue(value: JsonValue, counts: SecretCounts, known: KnownSecrets | null): JsonValue {
+function redactedValue(value: JsonValue, counts: SecretCounts, known: ValueRedactor | null): JsonValue {
   if (typeof value === "string") {
     const redacted = redactText(known === null ? value : known.text(value));
     addCounts(counts, redacted.counts);

@@ -5,7 +5,7 @@ import { exportSession } from "../../../src/store/transfer/export.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import { readBlob, readSession } from "../../../src/store/read/session.ts";
 import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
-import { leaksIn } from "../../../src/fixture/secrets/scan.ts";
+import { scanForValues } from "../../../src/fixture/secrets/scan.ts";
 import { createScrubber } from "../../../src/fixture/secrets/scrubber.ts";
 import { NO_USAGE } from "../../../src/domain/event.ts";
 import {
@@ -155,7 +155,7 @@ Deno.test("a redacted export holds no value that is known to be a secret, in tur
     ]);
     const texts = lines.trimEnd().split("\n").map((line) => JSON.parse(line))
       .map(({ text, base64 }) => text ?? (base64 === undefined ? "" : atob(base64)));
-    assert.deepEqual(leaksIn(texts.join("\n"), known().values), []);
+    assert.deepEqual(scanForValues(texts.join("\n"), known().values), []);
     const other = openHome(testPorts(), `${root}/other`, { create: true });
     await imported(other, lines);
     assert.deepEqual((await fsckSession(testPorts(), other, ID)).findings, []);
