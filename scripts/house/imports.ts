@@ -20,6 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const LIBRARY_HOME: Readonly<Record<string, string>> = {
   "commander": "cli",
   "eventsource-parser": "transport",
+  "ipaddr.js": "domain",
   "yaml": "fixture",
 };
 
