@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { encodeUtf8 } from "../domain/bytes.ts";
+import { decodeUtf8Exactly, decodeUtf8WithMark, encodeUtf8 } from "../domain/bytes.ts";
 import { headOf, tailOf } from "../domain/text.ts";
 
 /** The longest output that a model is shown when nobody says otherwise, in UTF-16 units. */
@@ -13,7 +13,7 @@ export const DEFAULT_OUTPUT_CHARS = 32_000;
 export const HEAD_SHARE = 0.7;
 
 /** Everything a call produced, when the model is shown less than that. */
-export interface FullOutput {
+interface FullOutput {
   readonly bytes: Uint8Array;
   /** True when `bytes` are not UTF-8, so that the text lost something. */
   readonly lossy: boolean;
@@ -91,4 +91,50 @@ export function shownPath(path: string): string {
   return /^"|^\s|\s$|[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(path) || !path.isWellFormed()
     ? JSON.stringify(path)
     : path;
+}
+
+/** How far into a file a NUL byte makes it binary. */
+export const BINARY_PROBE_BYTES = 8 * 1024;
+
+/** Text made from bytes. */
+interface Decoded {
+  readonly text: string;
+  /** True when some bytes were not UTF-8 and became U+FFFD. */
+  readonly lossy: boolean;
+}
+
+/** True when the first bytes of a file hold a NUL: it is shown to nobody as text. */
+export function isBinary(start: Uint8Array): boolean {
+  return start.subarray(0, BINARY_PROBE_BYTES).includes(0);
+}
+
+/** Decodes UTF-8; a byte order mark stays, so that the text is what the file holds. */
+export function decodeContent(bytes: Uint8Array): Decoded {
+  try {
+    return { text: decodeUtf8Exactly(bytes), lossy: false };
+  } catch {
+    return { text: decodeUtf8WithMark(bytes), lossy: true };
+  }
+}
+
+/** `bytes` without a UTF-8 sequence that is cut off at its end: a cut of ours must not look like a foreign one. */
+export function withoutCutEnd(bytes: Uint8Array): Uint8Array {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] as number;
+    if (isContinuation(byte)) continue;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return needed > back ? bytes.subarray(0, bytes.length - back) : bytes;
+  }
+  return bytes;
+}
+
+/** `bytes` without the rest of a UTF-8 sequence at its start. */
+export function withoutCutStart(bytes: Uint8Array): Uint8Array {
+  let start = 0;
+  while (start < Math.min(3, bytes.length) && isContinuation(bytes[start] as number)) start++;
+  return bytes.subarray(start);
+}
+
+function isContinuation(byte: number): boolean {
+  return (byte & 0xc0) === 0x80;
 }

@@ -38,7 +38,7 @@ export function toolSchemas(tools: readonly Tool[]): JsonObject[] {
 }
 
 /** The arguments of a call, or why it cannot run in words that the model can act on. */
-export type ParsedArguments =
+type ParsedArguments =
   | { readonly ok: true; readonly args: JsonObject }
   | { readonly ok: false; readonly message: string };
 

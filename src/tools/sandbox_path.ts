@@ -8,9 +8,9 @@
  * @module
  */
 import { closeSync, constants, fstatSync, openSync, read } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { ToolFailure } from "./tool.ts";
-import { isInside, lexicalPath, quotedPath, segmentsOf, shownIn } from "./workspace_path.ts";
+import { shownPath } from "./output.ts";
 
 /**
  * How often a path is looked at again after opening. Each pass asks two things that a swapped path can only
@@ -40,7 +40,7 @@ export interface OpenedFile {
 }
 
 /** An entry of a directory of the workspace. */
-export interface SandboxEntry {
+interface SandboxEntry {
   readonly name: string;
   readonly kind: "file" | "directory" | "symlink" | "other";
 }
@@ -276,4 +276,51 @@ function openFailure(shown: string, error: unknown): ToolFailure {
 
 function changed(shown: string): ToolFailure {
   return new ToolFailure(`Cannot open ${quotedPath(shown)}: it changed while it was opened`);
+}
+
+/** The longest path that is looked at, in UTF-16 units. */
+const MAX_PATH_CHARS = 4096;
+
+/**
+ * The absolute path that `given` spells, `..` taken away by spelling alone.
+ *
+ * @throws {ToolFailure} when it cannot be a path, or spells one outside of `root`.
+ */
+export function lexicalPath(root: string, given: string): string {
+  if (given === "") throw new ToolFailure('Cannot open an empty path: give "." for the workspace');
+  if (given.length > MAX_PATH_CHARS) {
+    throw new ToolFailure(
+      `Cannot open a path of ${given.length} characters: at most ${MAX_PATH_CHARS} are taken`,
+    );
+  }
+  if (given.includes("\0")) throw new ToolFailure("Cannot open a path that holds a NUL character");
+  if (!given.isWellFormed()) throw new ToolFailure("Cannot open a path that is not valid Unicode");
+  const path = resolve(root, given);
+  if (!isInside(root, path)) {
+    throw new ToolFailure("Cannot open a path outside the workspace: give one relative to the workspace");
+  }
+  return path;
+}
+
+/** Compares whole segments: `/a/project-x` is not inside `/a/project`. */
+export function isInside(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return !isAbsolute(way) && way !== ".." && !way.startsWith(`..${sep}`);
+}
+
+/** The path segments that lead from `root` to `path`, which must be inside. */
+export function segmentsOf(root: string, path: string): string[] {
+  const way = relative(root, path);
+  return way === "" ? [] : way.split(sep);
+}
+
+/** `path` as texts show it: relative to `root`, with forward slashes; `.` for `root` itself. */
+export function shownIn(root: string, path: string): string {
+  return segmentsOf(root, path).join("/") || ".";
+}
+
+/** A path as messages quote it. */
+export function quotedPath(shown: string): string {
+  const text = shownPath(shown);
+  return text.startsWith('"') ? text : `"${text}"`;
 }

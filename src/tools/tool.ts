@@ -6,9 +6,32 @@
 import type * as z from "zod";
 import type { JsonObject } from "../domain/json.ts";
 import { finishText, type ToolOutput, type ToolText } from "./output.ts";
-import type { CallSubject, Target, ToolGroup } from "./permission/subject.ts";
 
-export type { CallSubject, Target, ToolGroup } from "./permission/subject.ts";
+/** Which tools a rule means when it names none: those that only read, those that write files, the shell. */
+export type ToolGroup = "read" | "write" | "shell";
+
+/** What a call acts on. */
+export type Target =
+  | { readonly kind: "none" }
+  | {
+    readonly kind: "path";
+    /** Relative to the workspace, links resolved, with forward slashes; `.` is the workspace itself. */
+    readonly path: string;
+  }
+  | {
+    readonly kind: "command";
+    /** The program and its arguments; `null` when only a shell can tell what the command line does. */
+    readonly argv: readonly string[] | null;
+    /** Exactly what will run, as one command line: what a person is asked about, what is recorded. */
+    readonly line: string;
+  };
+
+/** A call as the policy sees it. */
+export interface CallSubject {
+  readonly tool: string;
+  readonly group: ToolGroup;
+  readonly target: Target;
+}
 
 /** What a call runs with. */
 export interface ToolContext {
@@ -62,7 +85,7 @@ export interface Tool {
 }
 
 /** A tool as its own file writes it: typed arguments in, uncut text out. */
-export interface ToolDefinition<Args extends JsonObject> {
+interface ToolDefinition<Args extends JsonObject> {
   readonly name: string;
   readonly description: string;
   readonly parameters: JsonObject;

@@ -17,7 +17,7 @@ const SHELL_ONLY = new Set(
 );
 
 /** One word of a command line or of a pattern for one. */
-export interface Word {
+interface Word {
   readonly text: string;
   /** True when some part of the word was in quotes. */
   readonly quoted: boolean;

@@ -5,13 +5,12 @@
  */
 import * as z from "zod";
 import { locate, type Located, type OpenedFile, openFile } from "../sandbox_path.ts";
-import { decodeContent, isBinary } from "../content.ts";
+import { decodeContent, isBinary, shownPath, type ToolText } from "../output.ts";
 import { type Glob, parseGlob } from "../glob.ts";
-import { counted } from "../../domain/text.ts";
-import { lineMatches, type TextMatcher, textMatcher } from "./line_match.ts";
-import { shownPath, type ToolText } from "../output.ts";
+import { counted, headOf, tailOf } from "../../domain/text.ts";
 import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
-import { walk } from "./walk.ts";
+import { walk } from "./list_files.ts";
+import { Buffer } from "node:buffer";
 
 /** The most lines that one call reports. */
 const MAX_MATCHES = 1000;
@@ -161,4 +160,68 @@ async function readAll(file: OpenedFile, signal: AbortSignal): Promise<Uint8Arra
       buffer = larger;
     }
   }
+}
+
+/** How much of a line is shown before a match, in UTF-16 units. */
+const BEFORE_CHARS = 100;
+/** How much of a line is shown from the match on. */
+const AFTER_CHARS = 300;
+const NON_ASCII = /[^\u0020-\u007e\t]/;
+
+/** A literal text, ready to be found. */
+interface TextMatcher {
+  /** False when undecoded bytes cannot hold the text: saves decoding them. */
+  readonly mayMatch: (bytes: Uint8Array) => boolean;
+  /** Where the text starts in a line, in UTF-16 units, or -1. */
+  readonly find: (line: string) => number;
+}
+
+/** A line that holds the text. */
+interface LineMatch {
+  /** Counted from 1. */
+  readonly line: number;
+  /** The line, or the part of a long one around the first match. */
+  readonly excerpt: string;
+}
+
+/** Makes a matcher for `text`, which must hold no line break. */
+export function textMatcher(text: string, options: { readonly ignoreCase: boolean }): TextMatcher {
+  if (options.ignoreCase) {
+    const folded = text.toLowerCase();
+    return { mayMatch: () => true, find: (line) => line.toLowerCase().indexOf(folded) };
+  }
+  const bytes = Buffer.from(text);
+  return {
+    // Undecodable bytes become U+FFFD: a text that holds one may match bytes that differ from its own.
+    mayMatch: NON_ASCII.test(text)
+      ? () => true
+      : (content) => Buffer.from(content.buffer, content.byteOffset, content.byteLength).includes(bytes),
+    find: (line) => line.indexOf(text),
+  };
+}
+
+/** The first `limit` lines of `text` that match. */
+export function lineMatches(text: string, matcher: TextMatcher, limit: number): LineMatch[] {
+  const matches: LineMatch[] = [];
+  let line = 0;
+  for (let start = 0; start <= text.length && matches.length < limit;) {
+    line++;
+    const newline = text.indexOf("\n", start);
+    const end = newline < 0 ? text.length : newline;
+    const content = text.slice(start, end).replace(/\r$/, "");
+    const at = matcher.find(content);
+    if (at >= 0) matches.push({ line, excerpt: excerptOf(content, at) });
+    start = end + 1;
+  }
+  return matches;
+}
+
+function excerptOf(line: string, at: number): string {
+  if (line.length <= BEFORE_CHARS + AFTER_CHARS) return line;
+  // Folding case can shift positions; a position beyond the line shows its end.
+  const middle = Math.min(at, line.length);
+  const before = tailOf(line.slice(0, middle), BEFORE_CHARS);
+  const after = headOf(line.slice(middle), AFTER_CHARS);
+  const more = before.length < middle ? "…" : "";
+  return `${more}${before}${after}${middle + after.length < line.length ? "…" : ""}`;
 }

@@ -3,15 +3,19 @@
  *
  * @module
  */
+import * as z from "zod";
 import { decodeUtf8WithMark } from "../../domain/bytes.ts";
 import { isUtf8 } from "node:buffer";
-import * as z from "zod";
-import { commandEnvironment } from "./command_environment.ts";
-import { DEFAULT_OUTPUT_CHARS, HEAD_SHARE, type ToolText } from "../output.ts";
+import {
+  DEFAULT_OUTPUT_CHARS,
+  HEAD_SHARE,
+  type ToolText,
+  withoutCutEnd,
+  withoutCutStart,
+} from "../output.ts";
 import { commandLine, shellWords } from "../permission/shell_words.ts";
 import { type CommandResult, runCommand } from "./run_command.ts";
 import { defineTool, type Target, type Tool, ToolFailure } from "../tool.ts";
-import { withoutCutEnd, withoutCutStart } from "../utf8_cut.ts";
 
 /** How long a command may take when the call does not say, in seconds. */
 const DEFAULT_TIMEOUT_SECONDS = 120;
@@ -171,4 +175,33 @@ function startFailure(error: unknown, program: string): unknown {
   if (error instanceof Deno.errors.PermissionDenied) return refuse("it is not executable");
   if (error instanceof Deno.errors.NotCapable) return refuse("this build of reprise may not start programs");
   return error;
+}
+
+/** Taken over when they are set. */
+const INHERITED = ["HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "LOGNAME", "CI"];
+/**
+ * Settings for git, at any depth of programs: a directory that merely looks like a repository is none, so that its
+ * configuration names no command to run. `git --git-dir` still opens one.
+ */
+const GIT_SETTINGS = {
+  GIT_CONFIG_COUNT: "1",
+  GIT_CONFIG_KEY_0: "safe.bareRepository",
+  GIT_CONFIG_VALUE_0: "explicit",
+};
+const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/** The whole environment of a command. */
+function commandEnvironment(env: (name: string) => string | undefined): Record<string, string> {
+  const result: Record<string, string> = { PATH: searchPath(env("PATH")), TERM: "dumb", ...GIT_SETTINGS };
+  for (const name of INHERITED) {
+    const value = env(name);
+    if (value !== undefined) result[name] = value;
+  }
+  return result;
+}
+
+/** `PATH` without what depends on the working directory: there, a file of the workspace could pose as `git`. */
+function searchPath(path: string | undefined): string {
+  const directories = (path ?? "").split(":").filter((directory) => directory.startsWith("/"));
+  return directories.length === 0 ? DEFAULT_PATH : directories.join(":");
 }

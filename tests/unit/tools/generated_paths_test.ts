@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { ToolFailure } from "../../../src/tools/tool.ts";
 import { writeFile } from "../../../src/tools/writing/write_file.ts";
 import { writeTarget } from "../../../src/tools/writing/write_target.ts";
-import { isInside } from "../../../src/tools/workspace_path.ts";
+import { isInside } from "../../../src/tools/sandbox_path.ts";
 import { Workspace } from "./workspace.ts";
 import { samples } from "../../support/samples.ts";
 

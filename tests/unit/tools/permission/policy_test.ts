@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
+import type { CallSubject } from "../../../../src/tools/tool.ts";
 import { RepriseError } from "../../../../src/domain/errors.ts";
 import { splitWords } from "../../../../src/tools/permission/shell_words.ts";
 import {
-  type CallSubject,
   hiddenPaths,
   judgePermission,
   parsePolicy,

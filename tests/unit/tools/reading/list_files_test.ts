@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { listFiles } from "../../../../src/tools/reading/list_files.ts";
+import { listFiles, walk } from "../../../../src/tools/reading/list_files.ts";
 import { locate } from "../../../../src/tools/sandbox_path.ts";
-import { walk } from "../../../../src/tools/reading/walk.ts";
 import { Workspace } from "../workspace.ts";
 
 type Args = { path?: string; pattern?: string; depth?: number };

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
 import { locate, openFile } from "../../../../src/tools/sandbox_path.ts";
-import { readWindow } from "../../../../src/tools/reading/line_window.ts";
-import { readFile } from "../../../../src/tools/reading/read_file.ts";
+import { readFile, readWindow } from "../../../../src/tools/reading/read_file.ts";
 import { searchText } from "../../../../src/tools/reading/search_text.ts";
 import { Workspace } from "../workspace.ts";
 

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { lineMatches, textMatcher } from "../../../../src/tools/reading/line_match.ts";
-import { searchText } from "../../../../src/tools/reading/search_text.ts";
+import { lineMatches, searchText, textMatcher } from "../../../../src/tools/reading/search_text.ts";
 import { Workspace } from "../workspace.ts";
 
 type Args = { pattern: string; path?: string; glob?: string; ignore_case?: boolean };

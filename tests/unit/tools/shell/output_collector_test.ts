@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { OutputCollector } from "../../../../src/tools/shell/output_collector.ts";
+import { OutputCollector } from "../../../../src/tools/shell/run_command.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const decode = (bytes: Uint8Array) => new TextDecoder("utf-8", { fatal: true }).decode(bytes);

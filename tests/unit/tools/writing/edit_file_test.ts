@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import fc from "fast-check";
-import { editFile } from "../../../../src/tools/writing/edit_file.ts";
-import { occurrencesOf } from "../../../../src/tools/writing/occurrences.ts";
+import { editFile, occurrencesOf } from "../../../../src/tools/writing/edit_file.ts";
 import { type Content, Workspace } from "../workspace.ts";
 
 async function edit(content: Content, old_text: string, new_text: string) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { protectedName } from "../../../../src/tools/writing/protected_names.ts";
+import { protectedName } from "../../../../src/tools/writing/write_target.ts";
 
 Deno.test("protected names are refused in every spelling that some file system takes for the same name", () => {
   const spellings = [
