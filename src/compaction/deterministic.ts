@@ -1,23 +1,31 @@
 /**
- * The summary that is made by rule: the same turns give the same bytes anywhere. Made anew from the whole log each
- * time, so that a later checkpoint says what an earlier one said.
+ * Summaries by rule: the same turns give the same bytes anywhere. Each is built from the whole log, so that a later
+ * checkpoint repeats what an earlier one said.
  *
  * @module
  */
-import type { SessionEvent } from "../domain/event.ts";
+import type { SessionEvent, ToolCallEvent } from "../domain/event.ts";
 import type { Turn } from "../domain/turn.ts";
 import { readOverrides } from "../fold/overrides.ts";
-import { digestOf, type LogDigest } from "./digest.ts";
 import type { CheckpointText, CompactionScope } from "./plan.ts";
-import { payloadText, quoted } from "./reading.ts";
+import {
+  callPaths,
+  callSubjects,
+  fileEffect,
+  messageOf,
+  payloadText,
+  quotedText,
+  type Subject,
+} from "./reading.ts";
+import { callNameOf } from "../domain/item.ts";
 
-/** What every summary by rule says of itself. */
+/** Limitations of every summary by rule. */
 const LIMITATIONS = [
   "The session's full log remains authoritative: this is an extract, cut by length and by number.",
   "What tools returned is not repeated here: read a file or run a command again where its content matters.",
 ] as const;
 
-/** How much detail a summary has: how many of each, and how long an excerpt is in UTF-16 units. */
+/** Detail of a summary: the most entries of each list, and the length of an excerpt in UTF-16 units. */
 interface Detail {
   readonly messages: number;
   readonly excerpt: number;
@@ -37,7 +45,7 @@ const DETAILS: readonly Detail[] = [
 
 /** The longest summary, in UTF-16 units; the earlier model's words that it may carry come on top. */
 const MAX_LENGTH = 16 * 1024;
-/** How much of an earlier checkpoint that a model wrote is carried on, in UTF-16 units. */
+/** Part of an earlier checkpoint by a model that is kept, in UTF-16 units. */
 const CARRIED_LENGTH = 4 * 1024;
 
 /** The checkpoint by rule of the events up to the cut. `turns` is the whole history. */
@@ -57,7 +65,7 @@ export function deterministicText(turns: readonly Turn[], scope: CompactionScope
   };
 }
 
-/** How long what the checkpoint replaces is: the one before, and the events since. */
+/** Length of the text that the checkpoint replaces: the one before, and the events since. */
 function replacedLength(turns: readonly Turn[], { cut, previousCheckpoint }: CompactionScope): number {
   const before = eventAt(turns, previousCheckpoint);
   const [from, text] = before?.type === "history_compaction" ? [before.to_seq, before.summary] : [0, ""];
@@ -70,14 +78,14 @@ function replacedLength(turns: readonly Turn[], { cut, previousCheckpoint }: Com
   return length;
 }
 
-/** What a model wrote into the checkpoint in force cannot be made anew from the log: its start is carried on. */
+/** The start of a checkpoint in force that a model wrote: it cannot be built again from the log. */
 function carriedSummary(turns: readonly Turn[], { previousCheckpoint }: CompactionScope): string | null {
   const { checkpoint } = readOverrides(turns, undefined);
   if (checkpoint === null || checkpoint.seq !== previousCheckpoint || checkpoint.strategy !== "model") {
     return null;
   }
   return `Earlier summary, written by a model (seq ${checkpoint.seq}):\n` +
-    `- ${quoted(checkpoint.summary, CARRIED_LENGTH)}`;
+    `- ${quotedText(checkpoint.summary, CARRIED_LENGTH)}`;
 }
 
 function eventAt(turns: readonly Turn[], seq: number | null): SessionEvent | undefined {
@@ -95,23 +103,26 @@ function render(digest: LogDigest, { cut }: CompactionScope, detail: Detail): st
     `Events: ${digest.counts.map(([type, count]) => `${count} ${type}`).join(", ")}`,
     ...(digest.first === null
       ? []
-      : [`First request (seq ${digest.first.seq}): ${quoted(digest.first.text, 2 * excerpt)}`]),
+      : [`First request (seq ${digest.first.seq}): ${quotedText(digest.first.text, 2 * excerpt)}`]),
     list("Messages", digest.messages, {
       most: detail.messages,
-      line: ({ seq, role, text }) => `seq ${seq} ${role}: ${quoted(text, excerpt)}`,
+      line: ({ seq, role, text }) => `seq ${seq} ${role}: ${quotedText(text, excerpt)}`,
     }),
     list("Tool calls", digest.calls, {
       most: detail.calls,
       line: ({ seq, tool, subjects, outcome }) => {
-        const about = subjects.map(({ name, text }) => ` ${name}=${quoted(text, excerpt / 2)}`).join("");
-        return `seq ${seq} ${quoted(tool, 64).slice(1, -1)}${about}: ${outcome}`;
+        const about = subjects.map(({ name, text }) => ` ${name}=${quotedText(text, excerpt / 2)}`).join("");
+        return `seq ${seq} ${quotedText(tool, 64).slice(1, -1)}${about}: ${outcome}`;
       },
     }),
-    list("Files read", digest.filesRead, { most: detail.files, line: (path) => quoted(path, excerpt) }),
-    list("Files changed", digest.filesChanged, { most: detail.files, line: (path) => quoted(path, excerpt) }),
+    list("Files read", digest.filesRead, { most: detail.files, line: (path) => quotedText(path, excerpt) }),
+    list("Files changed", digest.filesChanged, {
+      most: detail.files,
+      line: (path) => quotedText(path, excerpt),
+    }),
     list("Open questions", digest.questions, {
       most: detail.questions,
-      line: ({ seq, what, text }) => `seq ${seq} ${what}: ${quoted(text, excerpt)}`,
+      line: ({ seq, what, text }) => `seq ${seq} ${what}: ${quotedText(text, excerpt)}`,
     }),
     `Limitations:\n${LIMITATIONS.map((limitation) => `- ${limitation}`).join("\n")}`,
   ];
@@ -128,4 +139,130 @@ function list<T>(
   const shown = all.slice(-most);
   const count = shown.length < all.length ? ` (newest ${shown.length} of ${all.length})` : "";
   return `${heading}${count}:\n${shown.map((entry) => `- ${line(entry)}`).join("\n")}`;
+}
+
+/** A message of either side. */
+interface DigestMessage {
+  readonly seq: number;
+  readonly role: "user" | "assistant";
+  readonly text: string;
+}
+/** A call and how it ended. */
+interface DigestCall {
+  readonly seq: number;
+  readonly tool: string;
+  readonly subjects: readonly Subject[];
+  /** A result's status, or `no result`. */
+  readonly outcome: string;
+}
+/** An open question. */
+interface DigestQuestion {
+  readonly seq: number;
+  readonly what: string;
+  readonly text: string;
+}
+
+/** Contents of a log; lists are in the order of the log, the newest last. */
+interface LogDigest {
+  /** Number of events of each kind, by name. */
+  readonly counts: readonly (readonly [type: string, count: number])[];
+  readonly first: DigestMessage | null;
+  readonly messages: readonly DigestMessage[];
+  readonly calls: readonly DigestCall[];
+  /** Paths of calls that ended well, each once, by the last call that named it. */
+  readonly filesRead: readonly string[];
+  readonly filesChanged: readonly string[];
+  readonly questions: readonly DigestQuestion[];
+}
+
+/** Gathers what the events up to `toSeq` say. Later ones only tell which questions were answered. */
+function digestOf(turns: readonly Turn[], toSeq: number): LogDigest {
+  const all = turns.flatMap(({ events }) => events);
+  const events = all.filter(({ seq }) => seq <= toSeq);
+  const counts = new Map<string, number>();
+  for (const { type } of events) counts.set(type, (counts.get(type) ?? 0) + 1);
+  const messages = events.flatMap(asMessage);
+  const calls = callsOf(events);
+  return {
+    counts: [...counts].sort(([a], [b]) => a < b ? -1 : 1),
+    first: messages.find(({ role }) => role === "user") ?? null,
+    messages,
+    calls: calls.map(({ call, outcome }) => ({
+      seq: call.seq,
+      tool: callNameOf(call.item),
+      subjects: callSubjects(call),
+      outcome,
+    })),
+    filesRead: filesOf(calls, "read"),
+    filesChanged: filesOf(calls, "changed"),
+    questions: questionsOf(all, { messages, calls }),
+  };
+}
+
+interface Called {
+  readonly call: ToolCallEvent;
+  readonly outcome: string;
+}
+
+function asMessage(event: SessionEvent): DigestMessage[] {
+  const message = messageOf(event);
+  return message === null || message.text.trim() === "" ? [] : [{ seq: event.seq, ...message }];
+}
+
+function callsOf(events: readonly SessionEvent[]): Called[] {
+  const outcomes = new Map<number, string>();
+  for (const event of events) if (event.type === "tool_result") outcomes.set(event.call_seq, event.status);
+  return events.filter((event) => event.type === "tool_call").map((call) => ({
+    call,
+    outcome: outcomes.get(call.seq) ?? "no result",
+  }));
+}
+
+function filesOf(calls: readonly Called[], effect: "read" | "changed"): string[] {
+  const paths = new Set<string>();
+  for (const { call, outcome } of calls) {
+    if (outcome !== "ok" || fileEffect(call) !== effect) continue;
+    for (const path of callPaths(call)) {
+      paths.delete(path);
+      paths.add(path);
+    }
+  }
+  return [...paths];
+}
+
+/** Open questions: a question at the end of the conversation, and calls that never succeeded. */
+function questionsOf(
+  all: readonly SessionEvent[],
+  { messages, calls }: { readonly messages: readonly DigestMessage[]; readonly calls: readonly Called[] },
+): DigestQuestion[] {
+  const lastUser = all.findLast(({ type }) => type === "user_message")?.seq ?? 0;
+  const lastAnswer = all.findLast(({ type }) => type === "assistant_message")?.seq ?? 0;
+  const asked = messages.flatMap(({ seq, role, text }): DigestQuestion[] => {
+    if (role === "user") return seq > lastAnswer ? [{ seq, what: "unanswered request", text }] : [];
+    const question = seq > lastUser ? lastQuestion(text) : null;
+    return question === null ? [] : [{ seq, what: "question to the user", text: question }];
+  });
+  const done = new Map<string, number>();
+  for (const { call, outcome } of calls) if (outcome === "ok") done.set(subjectOf(call), call.seq);
+  const failed = calls.filter(({ call, outcome }) =>
+    outcome !== "ok" && (done.get(subjectOf(call)) ?? 0) < call.seq
+  ).map(({ call, outcome }) => ({
+    seq: call.seq,
+    what: `call that ended as ${outcome}`,
+    text: subjectOf(call),
+  }));
+  return [...failed, ...asked].sort((a, b) => a.seq - b.seq);
+}
+
+/** The tool and what it was about: what a later call repeats when it tries again. */
+function subjectOf(call: ToolCallEvent): string {
+  return [callNameOf(call.item), ...callSubjects(call).map(({ text }) => text)].join(" ");
+}
+
+/** The last sentence of a text when it is a question. */
+function lastQuestion(text: string): string | null {
+  const trimmed = text.trim();
+  if (!trimmed.endsWith("?")) return null;
+  return trimmed.slice(Math.max(...[". ", "! ", "? ", "\n"].map((end) => trimmed.lastIndexOf(end))) + 1)
+    .trim();
 }

@@ -1,10 +1,10 @@
 /**
- * What a compaction would do, before it does it: which events the checkpoint stands for, what stays, and what that
- * saves. Pure.
+ * Plans a compaction: which events the checkpoint replaces, what stays, and what that saves. A checkpoint cuts at the
+ * end of a turn, never between a call and its result. Pure.
  *
  * @module
  */
-import type { CompactionStrategy, HistoryCompactionEvent, Item } from "../domain/event.ts";
+import type { CheckpointRef, CompactionStrategy, HistoryCompactionEvent, Item } from "../domain/event.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { counted } from "../domain/text.ts";
@@ -14,14 +14,15 @@ import { foldHistory } from "../fold/fold.ts";
 import type { Folded } from "../fold/history_fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { readOverrides, standingNotices } from "../fold/overrides.ts";
-import { type Cut, findCut } from "./cut.ts";
 import { payloadText } from "./reading.ts";
-import { type HistorySize, sizeOf, TOKEN_ESTIMATE } from "./size.ts";
+import { encodeUtf8 } from "../domain/bytes.ts";
+import type { FoldedEntry } from "../domain/folded.ts";
+import { refOf } from "../domain/manifest.ts";
 
-/** How many of the newest events stay when nobody says otherwise. */
+/** Default for the number of newest events that stay. */
 export const DEFAULT_TAIL_EVENTS = 80;
 
-/** What a strategy puts in the place of the events. */
+/** The replacement of the events, from one of the strategies. */
 export interface CheckpointText {
   readonly strategy: CompactionStrategy;
   readonly summary: string;
@@ -32,14 +33,14 @@ export interface CheckpointText {
   readonly origin?: NonNullable<HistoryCompactionEvent["origin"]>;
 }
 
-/** What a plan is made from. */
-export interface PlanRequest {
+/** Request for a plan. */
+interface PlanRequest {
   readonly tailEvents: number;
   /** The next request, whose history is to become smaller; `run` where a run is open or may be continued. */
   readonly target: FoldTarget;
 }
 
-/** A place for a checkpoint, and what it would stand for. */
+/** A place for a checkpoint, and its surroundings. */
 export interface CompactionScope {
   readonly cut: Cut;
   /** The `seq` of the checkpoint in force, or `null`. */
@@ -48,9 +49,9 @@ export interface CompactionScope {
   readonly tailEvents: number;
 }
 
-/** What a compaction would do, as `--dry-run --json` shows it. */
+/** Effect of a compaction, as `--dry-run --json` shows it. */
 export interface CompactionPlan {
-  /** What the checkpoint stands for beyond the one before. */
+  /** Events that the checkpoint replaces, beyond those of the one before. */
   readonly range: {
     readonly from_turn: number;
     readonly to_turn: number;
@@ -109,10 +110,10 @@ function holdsSomething(turns: readonly Turn[], after: number, to: number): bool
 }
 
 /**
- * The turn whose user message stays verbatim behind a cut: that of the run which goes on there. The fold finds it
+ * The turn whose user message stays verbatim after a cut: that of the run which continues there. The fold finds it
  * by the same rule (`HistoryFold`); naming it lets opening read it alone.
  */
-export function openingTurnAt(
+function openingTurnAt(
   turns: readonly Turn[],
   cut: { readonly turn: number; readonly seq: number },
   run: number | undefined,
@@ -151,7 +152,7 @@ export function checkpointEvent(
 }
 
 /**
- * What the checkpoint would do to the next request.
+ * Works out the effect of a checkpoint on the next request.
  *
  * @throws {RepriseError} `nothing_to_compact` when the history would not get smaller.
  */
@@ -218,4 +219,121 @@ function nothingToCompact(why: string, details: JsonObject): RepriseError {
     hint: "Keep fewer events with --tail-events N; 0 keeps none",
     details,
   });
+}
+
+/** A place for a checkpoint. */
+interface Cut {
+  /** The last turn that the checkpoint replaces, and its last `seq`. */
+  readonly turn: number;
+  readonly seq: number;
+  /** Reason for the place, in a sentence. */
+  readonly why: string;
+}
+
+/** Bounds of a cut. */
+interface CutBounds {
+  /** Least number of newest events that stay. */
+  readonly tailEvents: number;
+  /** Last `seq` of the checkpoint in force, which the cut follows; 0 without one. */
+  readonly after: number;
+}
+
+/** The newest place that keeps the tail and splits no group; `null` when there is none. */
+function findCut(turns: readonly Turn[], { tailEvents, after }: CutBounds): Cut | null {
+  const head = turns.at(-1)?.seq[1] ?? 0;
+  const limit = head - tailEvents;
+  const groups = callGroups(turns);
+  let moved: Group | null = null;
+  for (const { turn, seq: [, last] } of turns.toReversed()) {
+    if (last > limit) continue;
+    if (last <= after) return null;
+    const split = groups.find(({ call, result }) => call <= last && last < result);
+    if (split === undefined) return { turn, seq: last, why: reasonOf(turn, tailEvents, moved) };
+    moved ??= split;
+  }
+  return null;
+}
+
+function reasonOf(turn: number, tailEvents: number, moved: Group | null): string {
+  const newest = tailEvents === 0
+    ? `Turn ${turn} is the newest one`
+    : `Turn ${turn} is the last to end before the newest ${
+      tailEvents === 1 ? "event" : `${tailEvents} events`
+    }`;
+  if (moved === null) return newest;
+  const answer = moved.result === Infinity ? "has no result yet" : `is answered in seq ${moved.result}`;
+  return `${newest} without splitting a group: the call in seq ${moved.call} ${answer}`;
+}
+
+/** A call, and where what belongs to it ends. */
+interface Group {
+  readonly call: number;
+  readonly result: number;
+}
+
+/**
+ * Every call with its result. One without a result reaches to the end while its run is open, because the result is
+ * still to come. Reasoning and what follows it lie in one turn, which no cut splits.
+ */
+function callGroups(turns: readonly Turn[]): Group[] {
+  const results = new Map<number, number>();
+  const open = new Set<number>();
+  for (const turn of turns) {
+    for (const event of turn.events) {
+      if (event.type === "tool_result") {
+        results.set(event.call_seq, Math.max(event.seq, results.get(event.call_seq) ?? 0));
+        open.delete(event.call_seq);
+      } else if (event.type === "tool_call") open.add(event.seq);
+      else if (
+        event.type === "run_ended" || event.type === "user_message" || event.type === "run_continued"
+      ) {
+        open.clear();
+      }
+    }
+  }
+  return [
+    ...Array.from(results, ([call, result]) => ({ call, result })),
+    ...Array.from(open, (call) => ({ call, result: Infinity })),
+  ];
+}
+
+/** Size of the history in a request. */
+interface HistorySize {
+  readonly entries: number;
+  /** UTF-8 bytes of the entries as JSON: nearly what the body's history takes. */
+  readonly bytes: number;
+  /** See {@linkcode TOKEN_ESTIMATE}. */
+  readonly tokens: number;
+}
+
+/** Explains the token figures. */
+const TOKEN_ESTIMATE = "bytes / 4, rounded up: an estimate, not a count";
+
+/** The size of a folded history. */
+function sizeOf({ entries }: Folded): HistorySize {
+  let bytes = 0;
+  for (const entry of entries) bytes += encodeUtf8(JSON.stringify(payloadOf(entry))).length;
+  return { entries: entries.length, bytes, tokens: Math.ceil(bytes / 4) };
+}
+
+function payloadOf(entry: FoldedEntry): unknown {
+  if (entry.kind === "user_message") return entry.content;
+  return entry.kind === "tool_result" ? entry.output : entry.item;
+}
+
+/** The newest checkpoint in force, and the one before, which replaces it if it is withdrawn; `null` if there is none. */
+export function latestCheckpoint(
+  turns: readonly Turn[],
+): { readonly checkpoint: CheckpointRef; readonly restored: CheckpointRef | null } | null {
+  let standing: CheckpointRef[] = [];
+  for (const { turn, events } of turns) {
+    for (const event of events) {
+      if (event.type === "history_compaction") standing.push(refOf(event, turn));
+      else if (event.type === "compaction_withdrawn") {
+        standing = standing.filter(({ seq }) => seq !== event.checkpoint);
+      }
+    }
+  }
+  const checkpoint = standing.at(-1);
+  return checkpoint === undefined ? null : { checkpoint, restored: standing.at(-2) ?? null };
 }

@@ -1,5 +1,5 @@
 /**
- * What compaction reads out of events: the one place that knows how items spell names, arguments and text.
+ * Reads names, arguments and text of events for compaction.
  *
  * @module
  */
@@ -13,7 +13,7 @@ const SUBJECTS = ["path", "file", "file_path", "directory", "glob", "pattern", "
 /** Those of them that name a file or a directory. */
 const PATHS: readonly string[] = ["path", "file", "file_path", "directory"];
 
-/** Which of our tools read or change the file that they name. */
+/** Tools of ours that read or change the file that they name. */
 const FILE_TOOLS: Readonly<Record<string, "read" | "changed">> = {
   read_file: "read",
   write_file: "changed",
@@ -26,7 +26,7 @@ export interface Subject {
   readonly text: string;
 }
 
-/** What a call is about: its path-like arguments, and the command of a shell. */
+/** The arguments of a call that name its object: paths, and the command of a shell. */
 export function callSubjects(call: ToolCallEvent): Subject[] {
   const args = argumentsOf(call);
   return SUBJECTS.flatMap((name): Subject[] => {
@@ -41,7 +41,7 @@ export function callPaths(call: ToolCallEvent): string[] {
   return callSubjects(call).filter(({ name }) => PATHS.includes(name)).map(({ text }) => text);
 }
 
-/** What a call does to the file that it names; `null` for tools that do neither. */
+/** The effect of a call on the file that it names; `null` for other tools. */
 export function fileEffect(call: ToolCallEvent): "read" | "changed" | null {
   const name = callNameOf(call.item);
   return Object.hasOwn(FILE_TOOLS, name) ? FILE_TOOLS[name] ?? null : null;
@@ -56,7 +56,7 @@ export function messageOf(
   return null;
 }
 
-/** What an event would cost a request, as JSON: its item, content or output; `""` for what is never sent. */
+/** The part of an event that a request sends, as JSON: its item, content or output; `""` for events that are never sent. */
 export function payloadText(event: SessionEvent): string {
   switch (event.type) {
     case "user_message":
@@ -77,7 +77,7 @@ export function payloadText(event: SessionEvent): string {
  * Text of the log as data in a text of ours: one line, a JSON string, cut to `length` UTF-16 units at a character,
  * well-formed, and unable to close a tag.
  */
-export function quoted(text: string, length: number): string {
+export function quotedText(text: string, length: number): string {
   const whole = text.toWellFormed().replace(/\s+/g, " ").trim();
   const cut = headOf(whole, length);
   return asData(JSON.stringify(cut === whole ? whole : `${cut}…`));

@@ -6,7 +6,7 @@
 import ipaddr from "ipaddr.js";
 
 /** An IPv4 or IPv6 address. */
-export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
+type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
 /** Addresses whose last 32 bits are an IPv4 address: mapped, compatible (deprecated), and behind NAT64. */
 const WITH_IPV4 = ["::ffff:0:0/96", "::/96", "64:ff9b::/96"].map((range) => ipaddr.IPv6.parseCIDR(range));

@@ -13,7 +13,7 @@ import {
   type SecretPattern,
 } from "./secret_patterns.ts";
 
-/** How many secrets of each kind were replaced; kinds without any are absent. */
+/** Number of replaced secrets of each kind; kinds without any are absent. */
 export type SecretCounts = Partial<Record<SecretKind | "known", number>>;
 
 /** Replaces secrets whose values are known, each by text of the same length, and counts them. */
@@ -25,11 +25,11 @@ export interface ValueRedactor {
   stream(): { feed(bytes: Uint8Array): Uint8Array; end(): Uint8Array };
 }
 
-/** The text that replaces known secrets, over and over again. */
+/** The text that replaces known secrets, repeated. */
 const FILLER = "REDACTED";
 
-/** What stands where a secret was. It may stand inside any JSON string. */
-export function mark(kind: SecretKind): string {
+/** The text that replaces a secret; valid inside any JSON string. */
+function mark(kind: SecretKind): string {
   return `[redacted ${kind}]`;
 }
 
@@ -117,15 +117,15 @@ export function addCounts(counts: SecretCounts, more: SecretCounts): void {
   }
 }
 
-/** How many secrets there are in all. */
+/** Number of secrets in all. */
 export function total(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-/** A text is cut behind a line once so much of it waits, in UTF-16 units; a longer line where it must be. */
+/** A text is cut after a line once so much of it waits, in UTF-16 units; a longer line is cut anywhere. */
 const WINDOW = 256 * 1024;
 const LONGEST_LINE = 8 * 1024 * 1024;
-/** How long a private key may be that is waited for. */
+/** Longest private key that is waited for. */
 const LONGEST_KEY = 32 * 1024;
 
 /** Redacts a text that comes in pieces, and holds no more of it than a line. */
@@ -133,7 +133,7 @@ export class RedactingStream {
   readonly counts: SecretCounts = {};
   #held = "";
 
-  /** What can be said of the text so far; the rest waits. */
+  /** Returns the redacted text as far as it is certain; the rest waits. */
   feed(piece: string): string {
     this.#held += piece;
     return this.#held.length < WINDOW ? "" : this.#take(cutOf(this.#held));

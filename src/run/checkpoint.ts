@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { deterministicText } from "../compaction/deterministic.ts";
-import { badSummary } from "../compaction/model_answer.ts";
+import { badSummary } from "../compaction/model_summary.ts";
 import {
   checkpointEvent,
   type CheckpointText,

@@ -6,7 +6,7 @@
 import { decodeUtf8Exactly, decodeUtf8WithMark, encodeUtf8 } from "../domain/bytes.ts";
 import { headOf, tailOf } from "../domain/text.ts";
 
-/** The longest output that a model is shown when nobody says otherwise, in UTF-16 units. */
+/** Default for the longest output that a model is shown, in UTF-16 units. */
 export const DEFAULT_OUTPUT_CHARS = 32_000;
 
 /** Share of the room that goes to the head; ends of outputs say less than their beginnings. */
@@ -93,7 +93,7 @@ export function shownPath(path: string): string {
     : path;
 }
 
-/** How far into a file a NUL byte makes it binary. */
+/** A NUL byte in so many first bytes makes a file binary. */
 export const BINARY_PROBE_BYTES = 8 * 1024;
 
 /** Text made from bytes. */
@@ -103,7 +103,7 @@ interface Decoded {
   readonly lossy: boolean;
 }
 
-/** True when the first bytes of a file hold a NUL: it is shown to nobody as text. */
+/** True if the first bytes of a file hold a NUL: it is never shown as text. */
 export function isBinary(start: Uint8Array): boolean {
   return start.subarray(0, BINARY_PROBE_BYTES).includes(0);
 }

@@ -13,7 +13,7 @@ import { ToolFailure } from "./tool.ts";
 import { shownPath } from "./output.ts";
 
 /**
- * How often a path is looked at again after opening. Each pass asks two things that a swapped path can only
+ * Number of checks of a path after it was opened. Each pass asks two questions that a swapped path can only
  * answer in opposite states; the order of the questions follows the Thue–Morse sequence, so that nothing
  * that swaps at a steady pace can stay in step with it.
  */

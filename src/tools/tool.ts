@@ -1,5 +1,5 @@
 /**
- * What a tool is: a name and a schema for the model, a check of its arguments, and a run that ends in text.
+ * A tool: a name and a schema for the model, a check of its arguments, and a run that ends in text.
  *
  * @module
  */
@@ -7,10 +7,10 @@ import type * as z from "zod";
 import type { JsonObject } from "../domain/json.ts";
 import { finishText, type ToolOutput, type ToolText } from "./output.ts";
 
-/** Which tools a rule means when it names none: those that only read, those that write files, the shell. */
+/** Groups of tools that rules can name: tools that only read, tools that write files, the shell. */
 export type ToolGroup = "read" | "write" | "shell";
 
-/** What a call acts on. */
+/** The object of a call: a path, a command, or neither. */
 export type Target =
   | { readonly kind: "none" }
   | {
@@ -33,7 +33,7 @@ export interface CallSubject {
   readonly target: Target;
 }
 
-/** What a call runs with. */
+/** The surroundings of a call. */
 export interface ToolContext {
   /** The workspace: absolute and canonical, from `canonicalRoot`, fixed when the run starts. */
   readonly root: string;
@@ -69,7 +69,7 @@ export interface Tool {
   /** `read` for calls that change nothing outside. */
   readonly group: ToolGroup;
   /**
-   * What a call is about, for the policy: to be judged before {@linkcode Tool.run}. Reads the disk, to follow
+   * Finds the object of a call, for the policy to judge before {@linkcode Tool.run}. Reads the disk, to follow
    * links. `args` must have passed `parseArguments`.
    *
    * @throws {ToolFailure} when the call cannot be done whatever the policy says: a path that leads outside, does

@@ -6,8 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { deterministicText } from "../../src/compaction/deterministic.ts";
-import { planOf, scopeOf } from "../../src/compaction/plan.ts";
-import { latestCheckpoint } from "../../src/compaction/withdraw.ts";
+import { latestCheckpoint, planOf, scopeOf } from "../../src/compaction/plan.ts";
 import { foldNeedsOf } from "../../src/apis/apis.ts";
 import { type ErrorCode, RepriseError } from "../../src/domain/errors.ts";
 import { NO_USAGE } from "../../src/domain/event.ts";

@@ -1,8 +1,14 @@
 /** The verb `compact`: writes a checkpoint, which replaces the older events in every later request. */
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { deterministicText } from "../../compaction/deterministic.ts";
-import { badSummary, modelText, parseAnswer, verifyAnswer } from "../../compaction/model_answer.ts";
-import { type ModelContract, modelContract } from "../../compaction/model_contract.ts";
+import {
+  badSummary,
+  type ModelContract,
+  modelContract,
+  modelText,
+  parseAnswer,
+  verifyAnswer,
+} from "../../compaction/model_summary.ts";
 import {
   type CheckpointText,
   type CompactionPlan,

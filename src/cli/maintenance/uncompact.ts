@@ -1,5 +1,5 @@
 /** The verb `uncompact`: withdraws the latest checkpoint, so that what it stood for is sent again. */
-import { latestCheckpoint } from "../../compaction/withdraw.ts";
+import { latestCheckpoint } from "../../compaction/plan.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { closeKilledRun } from "../../run/recover.ts";

@@ -1,5 +1,5 @@
 /**
- * What a run may do: rules from `--allow` and `--deny`, and the verdict on one call. Pure. Deny wins, and a doubt
+ * Permissions of a run: rules from `--allow` and `--deny`, and the verdict on one call. Pure. Deny wins, and a doubt
  * is a denial.
  *
  * @module
@@ -22,7 +22,7 @@ type VerdictReason =
   | "asked_always"
   | "asked_no";
 
-/** What the rules say about a call. `ask` means that only a person can decide. */
+/** The verdict of the rules on a call. `ask` means that only a person can decide. */
 export interface PermissionVerdict {
   readonly decision: "allow" | "deny" | "ask";
   readonly reason: VerdictReason;
@@ -46,7 +46,7 @@ export interface Policy {
   readonly ask: boolean;
 }
 
-/** What a policy is parsed from. */
+/** Source of a policy. */
 interface PolicySource {
   /** Values as given: a name, names with commas, or one pattern with a colon. */
   readonly allow: readonly string[];
@@ -166,7 +166,7 @@ function parseRule(text: string, purpose: Purpose, tools: ReadonlyMap<string, To
 /** Says what a pattern thinks of a target. */
 interface PermissionPattern {
   readonly matches: (target: Target) => boolean;
-  /** True when nobody can see whether the pattern means the target. */
+  /** True if it is not known whether the pattern means the target. */
   readonly cannotTell: (target: Target) => boolean;
 }
 
@@ -175,7 +175,7 @@ class PatternError extends Error {
   override readonly name = "PatternError";
 }
 
-/** What a pattern is for: a doubt counts as a match for denying only. */
+/** Purpose of a pattern: a doubt counts as a match for denying only. */
 type Purpose = "allow" | "deny";
 
 /** Characters that a command pattern must quote: unquoted, they would make a shell command of the line. */

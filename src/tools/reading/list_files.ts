@@ -116,14 +116,14 @@ type Step =
   /** The walk ended early. */
   | { readonly kind: "stopped"; readonly visited: number };
 
-/** How far a walk goes. */
+/** Limits of a walk. */
 interface WalkOptions {
   readonly root: string;
   readonly signal: AbortSignal;
   /** Says which paths are not to be entered or opened; shown paths are asked about. */
   readonly isHidden: (path: string) => boolean;
   /**
-   * How many levels of directories to list; 1 is the start alone.
+   * Number of levels of directories to list; 1 is the start alone.
    *
    * @default {Infinity}
    */

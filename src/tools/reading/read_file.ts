@@ -106,28 +106,28 @@ const MAX_COUNTED_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
 
-/** Which lines to read. */
+/** A range of lines. */
 interface WindowOptions {
   /** The first line, from 1. */
   readonly first: number;
-  /** How many lines, 1 or more. */
+  /** Number of lines, 1 or more. */
   readonly count: number;
   readonly signal: AbortSignal;
   /** @default {MAX_WINDOW_BYTES} */
   readonly maxBytes?: number;
 }
 
-/** What was read. */
+/** Lines of a file, unless they are too large. */
 type Window =
   | {
     readonly kind: "lines";
-    /** The first bytes of the file, up to what tells binary from text. */
+    /** The first bytes of the file, which tell binary from text. */
     readonly start: Uint8Array;
     /** The bytes of the lines, with their newlines. */
     readonly bytes: Uint8Array;
-    /** How many lines `bytes` hold; fewer than asked for at the end of the file. */
+    /** Number of lines in `bytes`; fewer than requested at the end of the file. */
     readonly lines: number;
-    /** How many lines the file has; `null` when there are more that were not counted. */
+    /** Number of lines in the file; `null` if more lines follow that were not counted. */
     readonly total: number | null;
   }
   | { readonly kind: "too_large"; readonly maxBytes: number };

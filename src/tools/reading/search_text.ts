@@ -162,9 +162,9 @@ async function readAll(file: OpenedFile, signal: AbortSignal): Promise<Uint8Arra
   }
 }
 
-/** How much of a line is shown before a match, in UTF-16 units. */
+/** Part of a line that is shown before a match, in UTF-16 units. */
 const BEFORE_CHARS = 100;
-/** How much of a line is shown from the match on. */
+/** Part of a line that is shown from the match on. */
 const AFTER_CHARS = 300;
 const NON_ASCII = /[^\u0020-\u007e\t]/;
 
@@ -172,7 +172,7 @@ const NON_ASCII = /[^\u0020-\u007e\t]/;
 interface TextMatcher {
   /** False when undecoded bytes cannot hold the text: saves decoding them. */
   readonly mayMatch: (bytes: Uint8Array) => boolean;
-  /** Where the text starts in a line, in UTF-16 units, or -1. */
+  /** Position of the text in a line, in UTF-16 units, or -1. */
   readonly find: (line: string) => number;
 }
 

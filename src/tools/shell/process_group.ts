@@ -5,9 +5,9 @@
  */
 import process from "node:process";
 
-/** How often is looked whether a group is gone, in milliseconds. */
+/** Interval between two looks at a group that is ending, in milliseconds. */
 const POLL_MS = 15;
-/** How long the kernel gets to take killed processes away, in milliseconds. */
+/** Time for the kernel to remove killed processes, in milliseconds. */
 const KILLED_GRACE_MS = 500;
 
 /**
@@ -49,7 +49,7 @@ export function isGroupAlive(leader: number): boolean {
 }
 
 /**
- * Asks /proc, because in a container without an init nobody collects orphans that have ended, and signals go on
+ * Asks /proc, because in a container without an init orphans that have ended stay, and signals go on
  * finding them. Where /proc cannot be read (from sources, Deno wants `--allow-all` for it) the answer is yes.
  */
 function hasRunningMember(leader: number): boolean {

@@ -1,5 +1,5 @@
 /**
- * Runs one command in a process group of its own, within its caps, and leaves nothing of the group behind.
+ * Runs one command in a process group of its own, within its caps, and ends all that is left of the group.
  *
  * @module
  */
@@ -9,18 +9,18 @@ import { withoutCutEnd, withoutCutStart } from "../output.ts";
 
 /** Output beyond this ends the command, in bytes. */
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024;
-/** How much is read at once, in bytes. */
+/** Size of one read, in bytes. */
 const CHUNK_BYTES = 64 * 1024;
 /** From SIGTERM to SIGKILL for a command that is stopped, in milliseconds. */
 const STOP_GRACE_MS = 2000;
-/** How long processes that a command left behind may go on writing, in milliseconds. */
+/** Time in which leftover processes of a command may still write, in milliseconds. */
 const LEFTOVER_GRACE_MS = 300;
-/** How long a pipe is waited for that only a process outside the group still holds, in milliseconds. */
+/** Timeout for a pipe that only a process outside the group still holds, in milliseconds. */
 const PIPE_GRACE_MS = 200;
-/** How long a killed command may take to be gone, in milliseconds. */
+/** Timeout for the end of a killed command, in milliseconds. */
 const STATUS_GRACE_MS = 2000;
 
-/** What a command runs with. */
+/** Options of {@linkcode runCommand}. */
 interface CommandOptions {
   /** Working directory, absolute. */
   readonly directory: string;
@@ -30,7 +30,7 @@ interface CommandOptions {
   readonly signal: AbortSignal;
 }
 
-/** How a command ended. */
+/** End of a command. */
 type CommandEnd =
   | { readonly kind: "exited"; readonly code: number }
   | { readonly kind: "signalled"; readonly signal: string }
@@ -118,7 +118,7 @@ function endOf(cause: StopCause | null, status: Deno.CommandStatus | null): Comm
 interface Pump {
   /** Resolves at the end of the stream. */
   readonly done: Promise<void>;
-  /** Stops reading, whoever still holds the other end. */
+  /** Stops reading, even if a process still holds the other end. */
   readonly cancel: () => Promise<void>;
 }
 
@@ -149,19 +149,19 @@ async function within<T>(work: Promise<T>, milliseconds: number): Promise<T | nu
   }
 }
 
-/** How much of the beginning, and how much of the end is kept, in bytes. */
+/** Bytes that are kept of the beginning, and of the end. */
 const KEPT_PART_BYTES = 8 * 1024 * 1024;
 /** An unfinished line is held back up to this length, so that two streams mix line by line. */
 const MAX_HELD_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
-/** What was kept of an output. */
+/** The kept parts of an output. */
 interface Collected {
   /** Everything, or beginning and end with a line between them that counts what is missing. */
   readonly bytes: Uint8Array;
-  /** How many bytes came in. */
+  /** Number of received bytes. */
   readonly total: number;
-  /** How many of them are not in `bytes`. */
+  /** Number of received bytes that are not in `bytes`. */
   readonly missing: number;
 }
 
@@ -180,7 +180,7 @@ export class OutputCollector {
     this.#partBytes = partBytes;
   }
 
-  /** How many bytes came in so far. */
+  /** Number of bytes received so far. */
   get total(): number {
     return this.#total;
   }
@@ -201,7 +201,7 @@ export class OutputCollector {
     if (cut < chunk.length) this.#held.set(stream, chunk.slice(cut));
   }
 
-  /** What was kept. Ends the collecting: unfinished lines go to the end. */
+  /** Returns the kept parts. Ends the collecting: unfinished lines go to the end. */
   finish(): Collected {
     for (const held of this.#held.values()) this.#keep(held);
     this.#held.clear();

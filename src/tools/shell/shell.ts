@@ -17,7 +17,7 @@ import { commandLine, shellWords } from "../permission/shell_words.ts";
 import { type CommandResult, runCommand } from "./run_command.ts";
 import { defineTool, type Target, type Tool, ToolFailure } from "../tool.ts";
 
-/** How long a command may take when the call does not say, in seconds. */
+/** Timeout of a command without one of its own, in seconds. */
 const DEFAULT_TIMEOUT_SECONDS = 120;
 /** The longest time that a call may ask for, in seconds. */
 const MAX_TIMEOUT_SECONDS = 600;
@@ -115,7 +115,7 @@ function targetOf({ command, argv }: Command): Extract<Target, { kind: "command"
 }
 
 /**
- * All words of ours stand in the first line, which counts the bytes behind it: nothing that a command writes can
+ * All our text is in the first line, which counts the bytes after it: nothing that a command writes can
  * pass for more than its output.
  */
 function textOf(
@@ -177,7 +177,7 @@ function startFailure(error: unknown, program: string): unknown {
   return error;
 }
 
-/** Taken over when they are set. */
+/** Variables of ours that a command inherits. */
 const INHERITED = ["HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "LOGNAME", "CI"];
 /**
  * Settings for git, at any depth of programs: a directory that merely looks like a repository is none, so that its

@@ -13,10 +13,10 @@ import { type WriteTarget, writeTarget } from "./write_target.ts";
 
 /** The largest file that is edited. */
 const MAX_EDITED_BYTES = 16 * 1024 * 1024;
-/** How many places of an ambiguous text are named. */
+/** Number of places of an ambiguous text that are named. */
 const MAX_NAMED_PLACES = 10;
 
-/** Replaces the one place where a text stands. */
+/** Replaces a text that occurs once. */
 export const editFile: Tool = defineTool({
   name: "edit_file",
   description:
@@ -97,11 +97,11 @@ function summary(target: WriteTarget, line: number, texts: { old_text: string; n
     `${lines(texts.new_text)}`;
 }
 
-/** Beyond so many places nobody counts on. */
+/** Counting ends here. */
 const MAX_COUNTED = 100;
-/** How many similar lines are named. */
+/** Number of similar lines that are named. */
 const MAX_NEAR = 3;
-/** How much of a similar line is shown, in UTF-16 units. */
+/** Part of a similar line that is shown, in UTF-16 units. */
 const MAX_NEAR_CHARS = 200;
 /** A line is like another when so much of the longer one is common to both, from their ends. */
 const LIKE_SHARE = 0.5;
@@ -114,7 +114,7 @@ interface Occurrence {
   readonly line: number;
 }
 
-/** How often a text stands in another, and the first places. */
+/** Number of occurrences of a text, and the first places. */
 interface Occurrences {
   /** Overlapping ones included; stops at 100. */
   readonly count: number;

@@ -22,7 +22,7 @@ import { refusal, wayTo, type WriteTarget } from "./write_target.ts";
 import { join } from "node:path";
 import { ToolFailure } from "../tool.ts";
 
-/** How many names are tried for the temporary file before something else must be wrong. */
+/** Number of names that are tried for the temp file before something else must be wrong. */
 const MAX_TEMPORARY_NAMES = 100;
 /** Mode of a new file before the umask, as other programs make them. */
 const NEW_FILE_MODE = 0o666;
@@ -171,7 +171,7 @@ function factsOf(name: string): Stats | null {
   }
 }
 
-/** Which directory, and how failures name what is done in it. */
+/** A directory of the workspace, and the path that failures show. */
 interface InsideOptions {
   /** The workspace, canonical. */
   readonly root: string;

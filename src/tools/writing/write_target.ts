@@ -1,5 +1,5 @@
 /**
- * Where a tool may write: inside the workspace, through no link at the end, and to no protected name.
+ * Decides where a tool may write: inside the workspace, through no link at the end, and to no protected name.
  *
  * @module
  */

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
-import { modelText, parseAnswer, verifyAnswer } from "../../../src/compaction/model_answer.ts";
-import { ANSWER_SCHEMA, modelContract } from "../../../src/compaction/model_contract.ts";
+import {
+  ANSWER_SCHEMA,
+  modelContract,
+  modelText,
+  parseAnswer,
+  verifyAnswer,
+} from "../../../src/compaction/model_summary.ts";
 import { scopeOf } from "../../../src/compaction/plan.ts";
 import { isJsonObject } from "../../../src/domain/json.ts";
 import { call, History, message, reasoning, TARGET } from "../../support/history.ts";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { deterministicText } from "../../../src/compaction/deterministic.ts";
-import { planOf, scopeOf } from "../../../src/compaction/plan.ts";
-import { latestCheckpoint } from "../../../src/compaction/withdraw.ts";
+import { latestCheckpoint, planOf, scopeOf } from "../../../src/compaction/plan.ts";
 import { call, History, message, reasoning, TARGET } from "../../support/history.ts";
 import { bodyOf, compacted, withdrawn } from "./support.ts";
 

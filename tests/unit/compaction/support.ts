@@ -4,8 +4,12 @@
  * @module
  */
 import { deterministicText } from "../../../src/compaction/deterministic.ts";
-import { checkpointEvent, type CheckpointText, scopeOf } from "../../../src/compaction/plan.ts";
-import { latestCheckpoint } from "../../../src/compaction/withdraw.ts";
+import {
+  checkpointEvent,
+  type CheckpointText,
+  latestCheckpoint,
+  scopeOf,
+} from "../../../src/compaction/plan.ts";
 import type { HistoryCompactionEvent } from "../../../src/domain/event.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
 import type { FoldTarget } from "../../../src/fold/guard.ts";

@@ -1,6 +1,6 @@
 /** Opening costs the tail: what is read begins at the checkpoint in force, whatever lies before it. */
 import assert from "node:assert/strict";
-import { latestCheckpoint } from "../../../src/compaction/withdraw.ts";
+import { latestCheckpoint } from "../../../src/compaction/plan.ts";
 import { foldNeedsOf } from "../../../src/apis/apis.ts";
 import type { EventDraft } from "../../../src/domain/event.ts";
 import type { Turn } from "../../../src/domain/turn.ts";
