@@ -30,13 +30,13 @@ const DOCSTRING = "docstring";
 const PENDING: Readonly<Record<string, readonly string[]>> = {
   "anew": ["apis", "cli", "compaction", "docs", "fixture", "store"],
   "behind": ["apis", "cli", "compaction", "domain", "fixture", "store", "tools", "transport"],
-  "vouch": ["cli", "domain", "fixture", "store"],
+  "vouch": ["cli", "domain", "store"],
   "stand for": ["apis", "cli", "compaction", "domain", "fixture", "store", "tools"],
-  "handed out": ["apis", "fixture"],
+  "handed out": ["apis"],
   "minted": ["cli", "compaction"],
-  "by hand": ["apis", "cli", "fixture", "transport"],
+  "by hand": ["apis", "cli", "transport"],
   [DOCSTRING]: [
-    ...["apis", "cli", "compaction", "domain", "fixture", "store", "tools", "transport"],
+    ...["apis", "cli", "compaction", "domain", "store", "tools", "transport"],
   ],
 };
 
