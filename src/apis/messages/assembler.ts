@@ -19,7 +19,7 @@ import type { Assembler, FinishedResponse, StreamUpdate } from "../api.ts";
 import type { DeltaEvent, ItemEndEvent, ItemEvent, ResponseEvent, StreamEvent } from "../stream.ts";
 import { mismatchOf } from "../wire.ts";
 import { type DeltaEffect, isBlock, OpenBlock } from "./blocks.ts";
-import { readEvent } from "./stream.ts";
+import { readMessagesEvent } from "./stream.ts";
 
 const NOTHING: readonly StreamUpdate[] = [];
 
@@ -60,10 +60,10 @@ export class MessagesAssembler implements Assembler {
       return NOTHING;
     }
     if (!isJsonObject(payload)) return this.#finishBroken(data.slice(0, 80));
-    const read = readEvent(payload, name);
+    const read = readMessagesEvent(payload, name);
     if (read.kind === "delta") return this.#add(read, data);
     const exact = exactly(payload, data);
-    return this.#take(exact === payload ? read : readEvent(exact, name));
+    return this.#take(exact === payload ? read : readMessagesEvent(exact, name));
   }
 
   end(): readonly StreamUpdate[] {

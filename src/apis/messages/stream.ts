@@ -24,7 +24,7 @@ import { isBlock, OpenBlock } from "./blocks.ts";
 
 /** Reads streams and documents of the Messages API. */
 export const messagesStream: StreamReader = {
-  readEvent,
+  readEvent: readMessagesEvent,
   readDocument,
   issuedItems,
   missingIn,
@@ -35,7 +35,7 @@ export const messagesStream: StreamReader = {
 };
 
 /** Reads the data of one event; `name` is its `event:` line. */
-export function readEvent(data: JsonObject, name?: string): StreamEvent {
+export function readMessagesEvent(data: JsonObject, name?: string): StreamEvent {
   const type = typeof data.type === "string" ? data.type : name;
   switch (type) {
     case "content_block_delta":

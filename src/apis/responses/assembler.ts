@@ -27,7 +27,7 @@ import { quoted } from "../message.ts";
 import type { DeltaEvent, EndEvent, ErrorEvent, ItemEvent, StreamEvent } from "../stream.ts";
 import { errorSchema, mismatchOf } from "../wire.ts";
 import { isItem, ItemLedger, refusesIn } from "./ledger.ts";
-import { readEvent, statusOf } from "./stream.ts";
+import { readResponsesEvent, statusOf } from "./stream.ts";
 
 const NOTHING: readonly StreamUpdate[] = [];
 
@@ -80,7 +80,7 @@ export class ResponsesAssembler implements Assembler {
       return NOTHING;
     }
     if (!isJsonObject(payload)) return this.#finishBroken(data.slice(0, 80));
-    return this.#take(readEvent(payload, name), data);
+    return this.#take(readResponsesEvent(payload, name), data);
   }
 
   end(): readonly StreamUpdate[] {
@@ -198,7 +198,7 @@ export class ResponsesAssembler implements Assembler {
 function exact<T extends ItemEvent | EndEvent>(event: T, data: string): T {
   if (event.data === undefined) return event;
   const payload = exactly(event.data, data);
-  return payload === event.data ? event : readEvent(payload, event.type) as T;
+  return payload === event.data ? event : readResponsesEvent(payload, event.type) as T;
 }
 
 /** Turns deltas into updates for the screen, and makes up for servers that send none. */

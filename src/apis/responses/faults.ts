@@ -6,7 +6,7 @@
  */
 import { isJsonObject, type JsonObject, objectMember } from "../../domain/json.ts";
 import type { ApiError, EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
-import { readEvent } from "./stream.ts";
+import { readResponsesEvent } from "./stream.ts";
 
 /** Writes the faults of the Responses API. */
 export const responsesFaults: FaultWriter = {
@@ -61,7 +61,7 @@ function numbered(payloads: readonly JsonObject[], kept: readonly StreamEvent[])
 }
 
 function idsIn(data: JsonObject): readonly string[] {
-  const event = readEvent(data);
+  const event = readResponsesEvent(data);
   const response = objectMember(data, "response");
   const items = event.kind === "response" || event.kind === "end"
     ? event.items

@@ -26,7 +26,7 @@ import type {
 
 /** Reads streams and documents of the Responses API. */
 export const responsesStream: StreamReader = {
-  readEvent,
+  readEvent: readResponsesEvent,
   readDocument,
   issuedItems,
   missingIn,
@@ -38,7 +38,7 @@ export const responsesStream: StreamReader = {
 };
 
 /** Reads the data of one event; `name` is its `event:` line. */
-export function readEvent(data: JsonObject, name?: string): StreamEvent {
+export function readResponsesEvent(data: JsonObject, name?: string): StreamEvent {
   const type = typeof data.type === "string" ? data.type : name;
   switch (type) {
     case "response.output_text.delta":
