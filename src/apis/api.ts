@@ -17,7 +17,7 @@ export const API_NAMES = ["responses", "messages", "chat"] as const;
 /** One of {@linkcode API_NAMES}. */
 export type ApiName = (typeof API_NAMES)[number];
 
-/** A key and how it goes out: `bearer` in `Authorization`, `api_key` in the provider's own header. */
+/** A key and its header: `Authorization` for `bearer`, the provider's own header for `api_key`. */
 export interface ApiKey {
   readonly value: string;
   readonly scheme: "bearer" | "api_key";
@@ -45,15 +45,15 @@ export interface RequestSpec {
 
 /** A request ready to send. */
 export interface BuiltRequest {
-  /** To be appended to the base URL, such as `/responses`. */
+  /** Path below the base URL, such as `/responses`. */
   readonly path: string;
-  /** Headers that this request needs beside those of {@linkcode RunApi.headers}. */
+  /** Headers that this request needs in addition to {@linkcode RunApi.headers}. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The exact text of the body. */
   readonly body: string;
   /**
-   * Every field of the body beside its history, in body order; what the run pins stands as the text `instructions`
-   * and as `tools` in the Responses shape, whatever the API makes of them.
+   * Every field of the body except its history, in body order. For every API, the run's pins are the text
+   * `instructions` and `tools` in the Responses shape.
    */
   readonly fields: JsonObject;
   /** Number of elements in the history that is sent. */
@@ -64,29 +64,29 @@ export interface BuiltRequest {
 export type RequestRefusal =
   /** Reasoning: the items that the error names, by id or by place in the input; often none. */
   | { readonly kind: "reasoning"; readonly ids: readonly string[]; readonly index: number | null }
-  /** Thinking that is bound to another conversation: the server can be asked to drop it (§11). */
+  /** Thinking that is bound to another conversation; a request can ask the server to drop it (§11). */
   | { readonly kind: "binding"; readonly index: number | null }
-  /** A field of the request that the endpoint does not take. */
+  /** A request field that the endpoint does not accept. */
   | { readonly kind: "field"; readonly without: Omission }
   /** A call without its output or an output without its call. */
   | { readonly kind: "call"; readonly callId: string | null }
-  /** Something about one item of the input; `field` when that is a member that it can be sent without. */
+  /** One item of the input; `field` if the error is about a member that the item can be sent without. */
   | { readonly kind: "item"; readonly index: number; readonly field: string | null }
-  /** Probably reasoning: the error names a sent item or speaks of reasoning, in words that are not known. */
+  /** Probably reasoning: the error names a sent item or mentions reasoning, but its text is unknown. */
   | { readonly kind: "likely_reasoning"; readonly ids: readonly string[] }
-  /** Something in the request: the error does not say what. */
+  /** An unknown part of the request: the error names none. */
   | { readonly kind: "unknown" };
 
 /** The end of a response. */
 export interface FinishedResponse {
   readonly id: string | null;
-  /** The model that answered, which may be a dated snapshot of the one asked for. */
+  /** The model that answered, possibly a dated snapshot of the requested model. */
   readonly model: string | null;
   /** `cut`: the stream ended before its terminal event. */
   readonly status: "completed" | "incomplete" | "failed" | "cut";
-  /** Why it is incomplete, or why it stopped where that matters, in the provider's word. */
+  /** The provider's reason for an incomplete response, or for a stop that matters. */
   readonly reason?: string;
-  /** True when the server only paused: the same history goes once more, and it goes on (`pause_turn`, §10). */
+  /** True if the server paused: it continues when the same history is sent again (`pause_turn`, §10). */
   readonly paused?: boolean;
   /** True when a message holds a refusal, or a content filter stopped the response. */
   readonly refused: boolean;
@@ -96,7 +96,7 @@ export interface FinishedResponse {
   readonly usage: JsonObject | null;
   /** Changes that the server made to items that were sent, verbatim (protocol §4.3). */
   readonly inputTransformations?: readonly JsonValue[];
-  /** Oddities that someone may want to know, one sentence each. */
+  /** Oddities to report to the user, one sentence each. */
   readonly notices: readonly string[];
 }
 
@@ -130,11 +130,11 @@ export interface Assembler {
   end(): readonly StreamUpdate[];
 }
 
-/** A body in pieces: that of the first `n` entries is `opening`, `pieces[0]` to `pieces[n - 1]`, then `closing`. */
+/** A body in pieces: the body of the first `n` entries is `opening`, `pieces[0]` to `pieces[n - 1]`, `closing`. */
 export interface BodyPieces {
   /** The fields, in body order, up to where the history begins. */
   opening(fields: JsonObject): string;
-  /** One for each entry; empty for an entry that does not go out. */
+  /** One piece for each entry; empty for an entry that is not sent. */
   readonly pieces: readonly string[];
   /** The end of the body after each entry. */
   readonly closings: readonly string[];
@@ -144,33 +144,33 @@ export interface BodyPieces {
 export interface Recognition {
   /** Path of a request that is answered with a stream, such as `/v1/responses`. */
   readonly path: string;
-  /** True for events of no other API. */
+  /** True for events that no other API sends. */
   ownsEvent(type: string): boolean;
-  /** Path of the request that is answered with `document`; `null` for documents of no request of this API. */
+  /** Path of the request that `document` answers; `null` if `document` answers no request of this API. */
   documentPath(document: JsonObject): string | null;
-  /** Provider whose servers answer like this; `responses` are those of one answer. */
+  /** Provider whose servers answer like this; `responses` come from one answer. */
   providerOf(responses: readonly JsonObject[]): ProviderKind;
   /** When a response was created, in milliseconds since the epoch; `null` if it does not say. */
   createdAt(response: JsonObject): number | null;
 }
 
-/** The shape of errors: of a server's body, and the header with the id of a request. */
+/** The shape of an error body, and the header with the id of a request. */
 export interface ErrorShape {
   readonly idHeader: string;
-  /** The JSON body; `requestId` goes in where the API repeats it there, `null` leaves it out. */
+  /** The JSON body, with `requestId` if the API repeats it there; `null` omits it. */
   body(error: ApiError, requestId: string | null): JsonObject;
 }
 
 /** Headers that a recording keeps: names in lower case. */
 export interface RecordedHeaders {
   readonly request: readonly string[];
-  /** Account, version, timing and limits, by which replayed sessions know the owner of an answer's reasoning. */
+  /** Account, version, timing and limits. Replayed sessions identify the owner of reasoning by them. */
   readonly response: RegExp;
 }
 
-/** A wire API: everything that recording and replay know of it. One value for each, in {@linkcode APIS} of `apis.ts`. */
+/** A wire API as recording and replay use it. {@linkcode APIS} in `apis.ts` has one value for each. */
 export interface Api {
-  /** As `api` of a recorded request names it. */
+  /** Value of `api` in recorded requests. */
   readonly name: ApiName;
   /** True for the paths of its requests, without query. */
   readonly ownsPath: (pathname: string) => boolean;
@@ -178,7 +178,7 @@ export interface Api {
   readonly recognition: Recognition | null;
   readonly stream: StreamReader;
   readonly faults: FaultWriter;
-  /** Canonical form of its requests, for matching; `null` if only the order of members is known not to count. */
+  /** Canonical form of its requests, for matching; `null` if only the order of members is ignored. */
   readonly canonical: CanonicalForm | null;
   /** Rules on its requests; `null` if none are known. */
   readonly rules: ApiRules | null;
@@ -186,13 +186,13 @@ export interface Api {
   readonly errors: ErrorShape;
   /** Headers of its own that a recording keeps. */
   readonly recordedHeaders: RecordedHeaders;
-  /** The header of a key with the scheme `api_key`. */
+  /** The header for keys of the scheme `api_key`. */
   readonly keyHeader: string;
 }
 
-/** A wire API that `run` speaks too. */
+/** A wire API that `run` also uses. */
 export interface RunApi extends Api {
-  /** Path of the request for a checkpoint that the provider makes (§8.1); `null` if the API has no such request. */
+  /** Path of the request for a provider's checkpoint (§8.1); `null` if the API has no such request. */
   readonly compactionPath: string | null;
   /**
    * The headers of a request; `null` sends no key.
@@ -206,16 +206,16 @@ export interface RunApi extends Api {
   /** Name of the body's field that limits output tokens. */
   readonly outputLimit: string;
   newAssembler(): Assembler;
-  /** Cause of the refusal of these entries; `null` if a retry without something cannot help. */
+  /** Cause of the refusal of these entries; `null` if leaving something out cannot help. */
   refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]): RequestRefusal | null;
   /** The account that an answer names, hashed; `null` when it names none. */
   accountOf(headers: Headers): string | null;
-  /** The body again, from its recorded {@linkcode BuiltRequest.fields} and a history. */
+  /** Rebuilds a body from its recorded {@linkcode BuiltRequest.fields} and a history. */
   bodyOf(fields: JsonObject, entries: readonly FoldedEntry[]): string;
-  /** The same body in pieces; `null` if the entries do not stand in it one after the other. */
+  /** The same body in pieces; `null` if the body does not hold the entries in their order. */
   bodyPieces(entries: readonly FoldedEntry[]): BodyPieces | null;
   /** Judges an answer that is not an event stream: any status, any body, JSON or not. */
   classify(status: number, headers: Headers, bodyText: string): ApiFailure;
-  /** Token counts from a usage object; what is missing counts as 0. */
+  /** Token counts from a usage object; missing counts are 0. */
   usageOf(usage: JsonObject): Usage;
 }

@@ -18,16 +18,16 @@ const RUN_APIS: readonly RunApi[] = [responsesApi, messagesApi];
 /** Every wire API that the program knows. */
 export const APIS: readonly Api[] = [...RUN_APIS, chatApi];
 
-/** The API of a client whose requests do not tell theirs. */
+/** The API of clients whose requests do not identify it. */
 export const DEFAULT_API: RunApi = responsesApi;
 
-/** The API that runs speak with a kind of provider. */
+/** The API that runs use with a kind of provider. */
 export function apiOf(provider: ProviderKind): RunApi {
   const { api } = rowOf(provider);
   return RUN_APIS.find(({ name }) => name === api) ?? DEFAULT_API;
 }
 
-/** The API of a name. */
+/** Returns the API with this name. */
 export function apiNamed(name: ApiName): Api {
   return APIS.find((api) => api.name === name) as Api;
 }
@@ -40,7 +40,7 @@ export function foldNeedsOf(provider: ProviderKind): FoldNeeds {
   };
 }
 
-/** Turns of later versions may name a kind that is not known. */
+/** Turns of later versions may name unknown kinds. */
 function rowOf(provider: ProviderKind): Provider {
   return PROVIDERS[Object.hasOwn(PROVIDERS, provider) ? provider : DEFAULT_PROVIDER];
 }
@@ -51,20 +51,20 @@ export function apiOfPath(path: string): Api | null {
   return APIS.find(({ ownsPath }) => ownsPath(pathname)) ?? null;
 }
 
-/** The API that the events of a stream belong to; `null` if no event tells. */
+/** The API of a stream's events; `null` if no event identifies it. */
 export function apiOfEvents(events: readonly Pick<StreamEvent, "type">[]): Api | null {
   return APIS.find(({ recognition }) =>
     events.some(({ type }) => type !== undefined && recognition?.ownsEvent(type) === true)
   ) ?? null;
 }
 
-/** The API that a document answers for; `null` for one that is no answer of a known API. */
+/** The API that a document is an answer of; `null` if no known API sends such a document. */
 export function apiOfDocument(document: JsonValue | undefined): Api | null {
   if (!isJsonObject(document)) return null;
   return APIS.find(({ recognition }) => typeof recognition?.documentPath(document) === "string") ?? null;
 }
 
-/** The route of the clients that send requests to a path; of a path of no known API, the default provider's. */
+/** The route of clients that send requests to a path; the default provider's if no known API has the path. */
 export function clientRouteOf(path: string): ClientRoute {
   const routeOf = (api: Api) => CLIENT_ROUTES.find(({ provider }) => apiOf(provider) === api);
   const api = apiOfPath(path);

@@ -5,9 +5,9 @@
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 
-/** Names for what differs between requests that mean the same. */
+/** Names for values that differ between equivalent requests. */
 export interface CanonicalNames {
-  /** Number of an id, in the order in which ids first occur: it depends only on what is before it. */
+  /** Number of an id in order of first occurrence; it depends only on earlier ids. */
   id(id: JsonValue): JsonValue;
   /** The one name of all copies of an encrypted payload. */
   blob(blob: string): string;
@@ -15,11 +15,11 @@ export interface CanonicalNames {
 
 /** Canonical form of the requests of an API. Members that change no answer are not in it. */
 export interface CanonicalForm {
-  /** The member of the body that holds the history, and grows from request to request. */
+  /** The body's member that holds the history and grows from request to request. */
   readonly list: string;
   /** Members of the body that change no answer, such as names of caches and users. */
   readonly ignored: ReadonlySet<string>;
-  /** Members of an item whose text the server encrypts again each time that it writes the item (protocol §4.1). */
+  /** Members of an item that the server encrypts again in each copy of the item (protocol §4.1). */
   readonly blobMembers: readonly string[];
   /** Any other member of the body. */
   member(name: string, value: JsonValue): JsonValue;
@@ -40,7 +40,7 @@ export function withoutMember(list: JsonValue, member: string): JsonValue {
   );
 }
 
-/** A copy with each member as `change` returns it; `undefined` leaves it out. */
+/** Copies an object with `change` applied to each member; `undefined` removes the member. */
 export function mapMembers(
   object: JsonObject,
   change: (name: string, value: JsonValue) => JsonValue | undefined,

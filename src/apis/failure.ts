@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../
 import { excerptOf, oneLine, quoted } from "./message.ts";
 import { errorBodySchema, mismatchOf } from "./wire.ts";
 
-/** The members of an error, in whatever shape it came. */
+/** The members of an error in any shape. */
 export interface ErrorFacts {
   readonly message: string | null;
   readonly code: string | null;
@@ -19,7 +19,7 @@ export interface ErrorFacts {
 
 const NO_FACTS: ErrorFacts = { message: null, code: null, type: null, param: null };
 
-/** Nothing to wait for: a plan, a credit or a spend limit stands in the way (§6.3). */
+/** Errors that waiting does not fix: a plan, a credit or a spend limit is exhausted (§6.3). */
 const QUOTA_WORDS: ReadonlySet<string> = new Set([
   "insufficient_quota",
   "credit_balance_exhausted",
@@ -77,13 +77,13 @@ const REFUSAL_WORDS: ReadonlySet<string> = new Set([
   "unknown_parameter",
   "unsupported_parameter",
 ]);
-/** Servers that send no code of their own say it in words. */
+/** Texts of servers that send no code. */
 const CONTEXT_OVERFLOW =
   /context window|maximum context|context[ _]length|context[ _]size|prompt is too long|exceeds? context limit/i;
 
 /**
- * Judges an answer that is not an event stream. A 2xx answer is `bad_stream`, because an event stream was
- * asked for, whatever an error in its body says.
+ * Judges an answer that is not an event stream. A 2xx answer is `bad_stream`, because the request asked for an event
+ * stream, whatever error its body holds.
  */
 export function classifyAnswer(status: number, headers: Headers, bodyText: string): ApiFailure {
   const facts = errorFactsOf(bodyText);
@@ -113,7 +113,7 @@ export function classifyAnswer(status: number, headers: Headers, bodyText: strin
   });
 }
 
-/** Judges an error that came inside a stream, after HTTP 200: its `code` first, then its `type`, then its words. */
+/** Judges an error that came inside a stream, after HTTP 200: its `code` first, then its `type`, then its text. */
 export function classifyStreamError(error: JsonObject): ApiFailure {
   const facts = factsOf(error);
   const code = codeOfWords(facts) ?? "provider_failed";
@@ -138,12 +138,12 @@ export function cutFailure(): ApiFailure {
   return ownFailure("stream_cut", "The stream ended before the response was complete");
 }
 
-/** An event that is no JSON object, by its start. */
+/** The failure of an event that is no JSON object; `start` is its beginning. */
 export function brokenFailure(start: string): ApiFailure {
   return ownFailure("bad_stream", `The stream holds an event that is not a JSON object: ${quoted(start)}`);
 }
 
-/** A failure that we found in the stream ourselves, in our words. */
+/** A failure that the program itself found in the stream. */
 export function ownFailure(
   code: "stream_cut" | "bad_stream" | "provider_failed",
   message: string,
@@ -189,12 +189,12 @@ function codeOfStatus(status: number, facts: ErrorFacts): ErrorCode {
   return status >= 500 ? "provider_failed" : "request_refused";
 }
 
-/** True when code or type says that the server failed, so that its words refuse nothing. */
+/** True if code or type says that the server failed, so that the text refuses nothing. */
 export function isServerFault({ providerCode, providerType }: ApiFailure): boolean {
   return [providerCode, providerType].some((word) => word !== null && SERVER_WORDS.has(word));
 }
 
-/** The error code that code, type and words represent; `undefined` when none of them is known. */
+/** The error code for a code, type and text; `undefined` if all are unknown. */
 export function codeOfWords(facts: ErrorFacts): ErrorCode | undefined {
   const { code, type, message } = facts;
   if (code === "context_length_exceeded") return "context_overflow";
@@ -231,9 +231,8 @@ function errorFactsOf(bodyText: string): ErrorFacts | undefined {
 }
 
 /**
- * The facts of FastAPI's `{"detail": [{"type", "loc", "msg"}]}`, which a server of that kind sends where a request does
- * not have the shape that it expects. The first problem inside the input says where;
- * all of them are reported.
+ * Facts of FastAPI's `{"detail": [{"type", "loc", "msg"}]}`, which such a server sends for a request of the wrong
+ * shape. The place is that of the first problem inside the input; all problems are reported.
  */
 function detailFacts(detail: JsonValue | undefined): ErrorFacts | undefined {
   if (isJsonObject(detail)) {
@@ -252,7 +251,7 @@ function detailFacts(detail: JsonValue | undefined): ErrorFacts | undefined {
   return { message: told.join("; "), code: first.code, type: null, param: first.place };
 }
 
-/** `input[3].content` from `["body", "input", 3, "ReasoningItem", "content"]`; names of types are left out. */
+/** `input[3].content` from `["body", "input", 3, "ReasoningItem", "content"]` (without type names). */
 function placeOf(loc: JsonValue | undefined): string | null {
   if (!Array.isArray(loc)) return null;
   const steps = (loc[0] === "body" ? loc.slice(1) : loc).map((step: JsonValue) => {
@@ -314,7 +313,7 @@ export function errorIn(body: JsonObject): JsonObject | null {
   return isJsonObject(body.error) ? body.error : null;
 }
 
-/** The HTTP status of an error: by its code, else by its type; 400 for words that no API lists. */
+/** The HTTP status of an error: by its code, else by its type; 400 if no API lists either. */
 export function statusOfError(error: JsonObject): number {
   const words = [stringMember(error, "code"), stringMember(error, "type")];
   const known = words.find((word) => word !== undefined && Object.hasOwn(STATUS_OF, word));

@@ -1,6 +1,5 @@
 /**
- * OpenAI Chat Completions and every server that speaks it, for recording and replay. Only the end of its streams is
- * known.
+ * OpenAI Chat Completions and compatible servers, for recording and replay. Of its streams, only the end is known.
  *
  * @module
  */
@@ -37,7 +36,7 @@ export const chatApi: Api = {
   },
 };
 
-/** The chunk that says why a choice ended, or an error: some servers send no `[DONE]` (§15.4). */
+/** Reads the chunk with a finish reason, or an error, as the end: some servers send no `[DONE]` (§15.4). */
 function readEvent(data: JsonObject, name?: string): StreamEvent {
   const base = { data, type: typeof data.type === "string" ? data.type : name };
   const { choices, error } = data;

@@ -1,5 +1,5 @@
 /**
- * The Anthropic Messages API, stateless: the whole history goes out with every request.
+ * The Anthropic Messages API, stateless: every request sends the whole history.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { messagesStream } from "./stream.ts";
 
 const KEY_HEADER = "x-api-key";
 
-/** Anthropic Messages, and every server that speaks it (protocol §9–11). */
+/** Anthropic Messages and compatible servers (protocol §9–11). */
 export const messagesApi: RunApi = {
   name: "messages",
   ownsPath: (pathname) => /\/messages(?:\/count_tokens)?\/?$/.test(pathname),
@@ -73,7 +73,7 @@ export const messagesApi: RunApi = {
   usageOf,
 };
 
-/** The three input counts are disjoint, unlike OpenAI's (§10): all of the input is their sum. */
+/** Unlike OpenAI's, the three input counts are disjoint: the input is their sum (§10). */
 function usageOf(usage: JsonObject): Usage {
   const cached = countMember(usage, "cache_read_input_tokens");
   return {

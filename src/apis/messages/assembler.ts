@@ -1,6 +1,6 @@
 /**
- * The events of one message → items (protocol §10): a content block is an item once it has stopped; everything before
- * that is for the screen.
+ * Turns the events of one message into items (protocol §10). A content block becomes an item when it stops; its deltas
+ * are for the screen only.
  *
  * @module
  */
@@ -23,16 +23,16 @@ import { readMessagesEvent } from "./stream.ts";
 
 const NOTHING: readonly StreamUpdate[] = [];
 
-/** What one attempt of the server has said so far; a restart begins a new one. */
+/** The message received so far; a restart of the server begins a new one. */
 interface Message {
   readonly id: string | null;
   readonly model: string | null;
   usage: JsonObject | null;
-  /** The `delta` of `message_delta`, or the message itself where its start says already why it stopped. */
+  /** The `delta` of `message_delta`, or the message itself if its start already has the stop reason. */
   stop: JsonObject;
   readonly transformations: JsonValue[];
   readonly open: Map<number, OpenBlock>;
-  /** Those of `open` that `message_start` brought whole: nothing more may come of them. */
+  /** Indexes in `open` of blocks that `message_start` held whole; they may get no further events. */
   readonly given: Set<number>;
   /** The block that an event without an index is about: the newest one. */
   newest: number;
@@ -96,7 +96,7 @@ export class MessagesAssembler implements Assembler {
     }
   }
 
-  /** The same message once more is a duplicate; another one means that the server starts again. */
+  /** A second start with the same id is a duplicate; with another id, the server starts again. */
   #start({ response: message, items }: ResponseEvent): readonly StreamUpdate[] {
     const id = stringMember(message, "id") ?? null;
     if (this.#started && id === this.#message.id) return NOTHING;
@@ -118,7 +118,7 @@ export class MessagesAssembler implements Assembler {
     return this.#takeGiven(items);
   }
 
-  /** Blocks that the start of the message holds already, as after a tool that the server itself called. */
+  /** Opens the blocks in the start of the message, as sent after a tool call of the server. */
   #takeGiven(items: readonly JsonValue[]): readonly StreamUpdate[] {
     return items.flatMap((start, index) => {
       if (!isBlock(start) || this.#message.open.has(index)) return NOTHING;
@@ -150,7 +150,7 @@ export class MessagesAssembler implements Assembler {
     const block = new OpenBlock(start);
     this.#message.open.set(index, block);
     this.#message.newest = index;
-    // A given block that the stream brings once more is on the screen already.
+    // A given block that the stream repeats is on the screen already.
     return this.#message.given.delete(index) ? ended : [...ended, ...shown(block.opening, index)];
   }
 
@@ -176,7 +176,7 @@ export class MessagesAssembler implements Assembler {
     return [doneItem(block, outputIndex)];
   }
 
-  /** Usage is cumulative: what is named anew counts, and what is `null` or missing stays (§10). */
+  /** Usage is cumulative: new values replace earlier ones, `null` and missing members keep them (§10). */
   #readDelta(payload: JsonObject): void {
     this.#judge(messageDeltaSchema, payload);
     const delta = objectMember(payload, "delta") ?? {};
@@ -208,7 +208,7 @@ export class MessagesAssembler implements Assembler {
     }
   }
 
-  /** Several events may tell the same. */
+  /** Several events may report the same one. */
   #transformed({ input_transformations: told }: JsonObject): void {
     if (!Array.isArray(told)) return;
     const known = new Set(this.#message.transformations.map((one) => JSON.stringify(one)));
@@ -251,7 +251,7 @@ function doneItem(block: OpenBlock, outputIndex: number): StreamUpdate {
   return { kind: "item", outputIndex, item: block.close(), source: "done" };
 }
 
-/** True for deltas of which nothing but a text is kept: most of a stream. */
+/** True for deltas of which only a text is kept: most of a stream. */
 function isTextDelta({ type }: JsonObject): boolean {
   return type !== "citations_delta" && type !== "compaction_delta";
 }
@@ -269,12 +269,12 @@ function shown(effect: DeltaEffect, outputIndex: number): readonly StreamUpdate[
   }];
 }
 
-/** The part of {@linkcode FinishedResponse} that the stop reason decides. */
+/** The members of {@linkcode FinishedResponse} that depend on the stop reason. */
 type StopFacts = Pick<FinishedResponse, "status" | "reason" | "paused" | "refused">;
 
 /**
- * Reads the `delta` of a `message_delta`. An unknown reason means that the message may not be whole; so does none at
- * all. A refusal is a whole answer: its reason is what the server explains, or the category that it names.
+ * Reads the `delta` of a `message_delta`. After an unknown or missing reason the message may be incomplete. A refusal
+ * is a complete answer; its reason is the server's explanation or category.
  */
 function stopFacts(delta: JsonObject): StopFacts {
   const reason = stringMember(delta, "stop_reason");

@@ -1,6 +1,6 @@
 /**
- * One content block while its deltas come in (protocol §10). The hottest path of a stream, so members are checked by
- * hand.
+ * One content block while its deltas come in (protocol §10). The hottest path of a stream, so members are checked
+ * without zod.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { Item } from "../../domain/event.ts";
 import { parseExact, withMembers } from "../../domain/exact_json.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 
-/** What a delta did: text for the screen, something unseen, or nothing because its block does not know it. */
+/** Effect of a delta: text for the screen, a change that is not shown, or nothing because its type is unknown. */
 export type DeltaEffect =
   | { readonly kind: "text" | "reasoning"; readonly delta: string }
   | "silent"
@@ -20,7 +20,7 @@ export class OpenBlock {
   #text = "";
   #json = "";
   #signature: string | undefined;
-  /** A compaction comes whole, in one delta. */
+  /** Complete: a compaction has one delta. */
   #compaction: JsonObject = {};
   readonly #citations: JsonValue[] = [];
 
@@ -29,7 +29,7 @@ export class OpenBlock {
     this.#start = start;
   }
 
-  /** What `content_block_start` brought already, which is usually nothing. */
+  /** Text in `content_block_start`; usually none. */
   get opening(): DeltaEffect {
     const { type, text, thinking } = this.#start;
     if (type === "text" && typeof text === "string") return { kind: "text", delta: text };
@@ -66,7 +66,7 @@ export class OpenBlock {
     }
   }
 
-  /** The whole block: what the start said, in its order, with what the deltas brought. */
+  /** The whole block: the members of its start, in their order, with the content of the deltas. */
   close(): Item {
     const start = this.#start;
     switch (start.type) {
@@ -97,7 +97,7 @@ export class OpenBlock {
     return { kind, delta };
   }
 
-  /** Text that is not JSON stays as it came: the call is then answered with what is wrong with it. */
+  /** Keeps text that is not JSON unchanged: the call then gets an error as its result. */
   #input(): JsonValue {
     if (this.#json === "") return this.#start.input ?? {};
     try {

@@ -42,7 +42,7 @@ function block(entry: JsonObject, names: CanonicalNames): JsonObject {
   });
 }
 
-/** Some clients add `beta=true` to every beta request, others to none; the API goes by the header. */
+/** Ignores `beta=true`: some clients add it to every beta request, others never; the API reads the header. */
 function withoutBeta(path: string): string {
   const [route = "", query = ""] = path.split("?");
   const rest = query.split("&").filter((part) => part !== "" && part !== "beta=true").join("&");

@@ -1,5 +1,5 @@
 /**
- * Answers of the Messages API that something is wrong with: ends of streams, noise and error bodies
+ * Faulty answers of the Messages API: ends of streams, noise and error bodies
  * (protocol §10, §11).
  *
  * @module
@@ -51,7 +51,7 @@ function ending(end: StreamEnding, { kept, all, requestId }: EndingContext): rea
   ];
 }
 
-/** Places of blocks that have begun and not stopped: a server closes them before it says why it stops. */
+/** Indexes of open blocks: a server closes them before it sends the stop reason. */
 function openBlocks(events: readonly StreamEvent[]): readonly number[] {
   const open = new Set<number>();
   for (const { kind, place } of events) {

@@ -27,9 +27,9 @@ interface Draft {
 }
 
 /**
- * The messages of these entries: neighbours of one role share a message, so that roles alternate. A result goes into
- * the user message directly after the assistant message that made the call, before any other block there, in the order
- * of the calls, wherever it stands among the entries. One without a call stays where it stands.
+ * The messages of these entries. Neighbours of one role share a message, so that roles alternate. A result goes to the
+ * start of the user message after the assistant message with its call; several results keep the order of the calls.
+ * Their places among the entries do not matter. A result without a call keeps its place.
  */
 export function layoutOf(entries: readonly FoldedEntry[]): readonly SentMessage[] {
   const calls = new Map<string, number>();
@@ -52,7 +52,7 @@ export function layoutOf(entries: readonly FoldedEntry[]): readonly SentMessage[
     const call = entry.kind === "tool_result" ? calls.get(entry.callId) : undefined;
     if (call !== undefined) {
       results.push(...placed.map((one) => ({ call, placed: one })));
-      // What follows a result answers it: it is not part of the message that made the call.
+      // An answer to a result is not part of the message with the call.
       if (homes.get(call) === drafts.length - 1) into("user");
     } else if (placed.length > 0) {
       into(roleOf(entry)).blocks.push(...placed);
@@ -66,7 +66,7 @@ export function layoutOf(entries: readonly FoldedEntry[]): readonly SentMessage[
   return drafts.map(({ role, blocks, results }) => ({ role, blocks: [...results, ...blocks] }));
 }
 
-/** The index of the entry of `messages[message].content[block]`, or `null` when there is no such place. */
+/** The index of the entry of `messages[message].content[block]`, or `null` if there is no such block. */
 export function entryAt(entries: readonly FoldedEntry[], message: number, block: number): number | null {
   return layoutOf(entries)[message]?.blocks[block]?.entry ?? null;
 }
