@@ -1,5 +1,5 @@
 /**
- * Ids, names and keys in the form that APIs take.
+ * Ids, names and keys in the form that APIs accept.
  *
  * @module
  */
@@ -10,14 +10,14 @@ import type { ApiKey } from "./api.ts";
 const PATTERN = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
- * The id of a call as Messages takes it: as it is where it fits `^[a-zA-Z0-9_-]{1,64}$`, otherwise `call_` and the
+ * The id of a call in the form of Messages: unchanged if it matches `^[a-zA-Z0-9_-]{1,64}$`, otherwise `call_` and the
  * first 24 hex digits of its sha256. Equal ids stay equal, so that a result still names its call.
  */
 export function wireCallId(callId: string): string {
   return PATTERN.test(callId) ? callId : `call_${sha256Hex(callId).slice(0, 24)}`;
 }
 
-/** A tool's name where an API takes it: letters, digits, `_` and `-`, at most 64; `unknown` when there is none. */
+/** A tool's name in the form of APIs: letters, digits, `_` and `-`, at most 64; `unknown` if there is no name. */
 export function wireToolName(name: string): string {
   if (PATTERN.test(name)) return name;
   return name.replace(/[^a-zA-Z0-9_-]/gu, "_").slice(0, 64) || "unknown";
@@ -26,8 +26,8 @@ export function wireToolName(name: string): string {
 /**
  * The header that carries a key: `Authorization: Bearer`, or the API's own `header`; none without a key.
  *
- * @throws {RepriseError} `bad_configuration` when the key cannot be a header value. The runtime's own error for such a
- * value quotes it: the key must not get that far.
+ * @throws {RepriseError} `bad_configuration` when the key cannot be a header value. The runtime's own error would
+ * quote the key.
  */
 export function keyHeaders(key: ApiKey | null, header: string): Record<string, string> {
   if (key === null) return {};

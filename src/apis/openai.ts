@@ -1,5 +1,5 @@
 /**
- * Properties of OpenAI's servers and their kind, which their APIs share.
+ * Properties that the APIs of OpenAI and compatible servers share.
  *
  * @module
  */
@@ -15,6 +15,6 @@ export const openaiServers: Pick<Api, "errors" | "recordedHeaders" | "keyHeader"
     request: ["openai-beta"],
     response: /^openai-(?:organization|project|version|model|processing-ms)$/,
   },
-  // Of Azure.
+  // Sent by Azure.
   keyHeader: "api-key",
 };

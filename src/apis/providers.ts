@@ -1,6 +1,6 @@
 /**
- * Kinds of provider, one row each: the API that they speak, where they are, the variables that hold their base URL and
- * key; and how a recording tells them apart. Data only: every start of the program loads this file.
+ * Kinds of provider, one row each: API, base URL, and the variables with base URL and key. Also recognises the provider
+ * of a recorded request. Every start of the program loads this file, so it holds little code.
  *
  * @module
  */
@@ -8,13 +8,13 @@ import { PROVIDER_KINDS, type ProviderKind } from "../domain/fingerprint.ts";
 import type { ApiKey, ApiName } from "./api.ts";
 import type { RuleSet } from "./rule.ts";
 
-/** Holds the base URL of whatever provider, before any variable of the provider's own. */
+/** Variable with the base URL of any provider; it precedes the provider's own variables. */
 export const OWN_URL_VARIABLE = "REPRISE_BASE_URL";
 
-/** The provider of requests and recordings that name none. */
+/** The provider of requests and recordings that name no provider. */
 export const DEFAULT_PROVIDER: ProviderKind = "openai";
 
-/** A variable that may hold a key, and how that key goes out. */
+/** A variable that may hold a key, and the scheme that sends it. */
 export interface KeyVariable {
   readonly name: string;
   readonly scheme: ApiKey["scheme"];
@@ -22,11 +22,11 @@ export interface KeyVariable {
 
 /** A kind of provider. */
 export interface Provider {
-  /** The API that runs speak with it. */
+  /** The API that runs use. */
   readonly api: ApiName;
   /** Variables with its base URL, after {@linkcode OWN_URL_VARIABLE}; the first that is set counts. */
   readonly urlVariables: readonly string[];
-  /** `null` if only the user can know it. */
+  /** `null` if only the user knows it. */
   readonly defaultUrl: string | null;
   /** Advice on a base URL, for hints. */
   readonly urlHint: string;
@@ -37,11 +37,11 @@ export interface Provider {
   readonly urlForm: "plain" | "resource" | "unversioned";
   /** Variables with its key; the first that is set counts. */
   readonly keyVariables: readonly KeyVariable[];
-  /** True if some of its servers check no key, so that any value does. */
+  /** True if some of its servers check no key, so that any value works. */
   readonly takesAnyKey: boolean;
-  /** True if a server of this machine is sent a request without a key. */
+  /** True if a server on this machine gets requests without a key. */
   readonly keylessOnLoopback: boolean;
-  /** True if it takes reasoning back that its servers show (protocol §2.2, §12). */
+  /** True if it accepts visible reasoning as input (protocol §2.2, §12). */
   readonly takesVisibleReasoning: boolean;
   /** The rules that requests to it are checked by. */
   readonly rules: RuleSet;
@@ -62,7 +62,7 @@ export const PROVIDERS: Readonly<Record<ProviderKind, Provider>> = {
     keylessOnLoopback: false,
     takesVisibleReasoning: false,
     rules: "openai",
-    // Those of its regions included.
+    // Includes the hosts of its regions.
     ownHosts: { owner: "OpenAI", pattern: /^(?:[a-z-]+\.)?api\.openai\.com$/ },
   },
   azure: {
@@ -111,18 +111,18 @@ export const PROVIDERS: Readonly<Record<ProviderKind, Provider>> = {
   },
 };
 
-/** The provider that an API is known by; `null` if no run speaks it. */
+/** The main provider of an API; `null` if no run uses the API. */
 export function usualProviderOf(api: ApiName): ProviderKind | null {
   return PROVIDER_KINDS.find((kind) => PROVIDERS[kind].api === api) ?? null;
 }
 
-/** Variables that may be read for providers, as patterns: a final `*` is any rest. */
+/** Variables that may be read for providers, as patterns: a final `*` matches any rest. */
 export const PROVIDER_VARIABLES: readonly string[] = ["OPENAI_*", "ANTHROPIC_*", "AZURE_*"];
 
-/** Variables with the dated API version for base URLs of the form `resource` that name none. */
+/** Variables with the dated API version, for base URLs of the form `resource` without a version. */
 export const AZURE_VERSION_VARIABLES: readonly string[] = ["AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"];
 
-/** A variable with a base URL by which the clients of one vendor find its API. */
+/** A variable with the base URL that a vendor's clients use. */
 export interface ClientRoute {
   readonly variable: string;
   /** The provider whose clients read it. */
@@ -133,7 +133,7 @@ export interface ClientRoute {
   readonly resource: RegExp;
 }
 
-/** The routes by which `record` and `serve` lead the clients of a wrapped command. */
+/** The routes of `record` and `serve` for the clients of a wrapped command. */
 export const CLIENT_ROUTES: readonly ClientRoute[] = [
   {
     variable: "OPENAI_BASE_URL",
@@ -149,19 +149,19 @@ export const CLIENT_ROUTES: readonly ClientRoute[] = [
   },
 ];
 
-/** A request as far as it shows which provider was asked, and where. */
+/** The parts of a request that show its provider and base URL. */
 export interface SeenRequest {
   /** With its query. */
   readonly path: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** `https://HOST`, of the server that got it. */
+  /** `https://HOST` of the server that received it. */
   readonly origin: string;
-  /** The route that it came by, which decides instead of path and headers. */
+  /** The route of the request; it decides instead of path and headers. */
   readonly route?: { readonly provider: ProviderKind; readonly baseUrl: string | null };
 }
 
-/** Resources of the APIs at which a base URL ends (protocol §1, §8, §9). */
+/** Resources of the APIs: the path after a base URL begins with one of them (protocol §1, §8, §9). */
 const RESOURCE = /\/(responses|messages|models|chat\/completions)(\/[^?]*)?$/;
 const AZURE_HOST = /\.(openai\.azure\.com|cognitiveservices\.azure\.com|services\.ai\.azure\.com)$/;
 
@@ -183,7 +183,7 @@ export function isOwnServer(provider: ProviderKind, { hostname }: URL): boolean 
   return PROVIDERS[provider].ownHosts?.pattern.test(hostname) ?? true;
 }
 
-/** The base URL of a recorded request as a client is given it: up to the resource. */
+/** The base URL of a recorded request in the form for clients: up to the resource. */
 export function baseUrlOf({ path, origin, route }: SeenRequest, provider: ProviderKind): string {
   if (typeof route?.baseUrl === "string") return route.baseUrl;
   const pathname = pathOnly(path);
@@ -192,12 +192,12 @@ export function baseUrlOf({ path, origin, route }: SeenRequest, provider: Provid
   return `${origin}${clientPath(provider, base)}`;
 }
 
-/** The path of a base URL as clients of the provider are given it. */
+/** The path of a base URL in the form for clients of the provider. */
 export function clientPath(provider: ProviderKind, path: string): string {
   return PROVIDERS[provider].urlForm === "unversioned" ? path.replace(/\/v1$/, "") : path;
 }
 
-/** True for a request that shows its provider by more than a guess. */
+/** True for a request that identifies its provider without a guess. */
 export function isTelling({ path }: Pick<SeenRequest, "path">): boolean {
   return /\/(responses|messages|chat\/completions)(\/|$)/.test(pathOnly(path));
 }

@@ -1,5 +1,5 @@
 /**
- * Refusals whose words are not known: which of them leaving reasoning out could help against, in every API.
+ * Refusals with unknown text, in every API: finds those that a request without reasoning may avoid.
  *
  * @module
  */
@@ -14,7 +14,7 @@ const CONTENT_STATUSES: ReadonlySet<number> = new Set([400, 404, 422]);
 /** Codes of policy and model refusals, of a replay without a recording, and of a response that is not stored. */
 const BARRED_CODE =
   /^(?:fixture_miss|previous_response_not_found|deployment_?not_?found|(?:invalid|unknown|unsupported)_model|model_.*)$|policy|moderation|content_filter/i;
-/** Policy, credit and quota in words: several servers send these as plain 400 (protocol §6.3, §11). */
+/** Texts about policy, credit and quota: several servers send these as plain 400 (protocol §6.3, §11). */
 const BARRED_TEXTS: readonly RegExp[] = [
   /(?:usage|content|safety|acceptable.use)(?: management)? polic|content[ _-]filter|\bflagged\b|safety reasons/i,
   /\bquota\b|\bbilling\b|credit balance|spend(?:ing)? limit|insufficient (?:balance|credit|funds)/i,
@@ -26,7 +26,7 @@ const ACCESS_TEXTS: readonly RegExp[] = [
   /\binvalid model\b|not a valid model|no models? (?:is )?loaded/i,
 ];
 
-/** Members of a request that hold its history, and those of reasoning in it that an error may name alone. */
+/** Members that hold a request's history, and members of reasoning that an error may name without their path. */
 const HISTORY_FIELDS: ReadonlySet<string> = new Set([
   "content",
   "encrypted_content",
@@ -37,7 +37,7 @@ const HISTORY_FIELDS: ReadonlySet<string> = new Set([
   "reasoning_content",
   "signature",
 ]);
-/** A request field that the words name where `param` does not: quoted, or as the path that Messages begin with. */
+/** A request field that the text names instead of `param`: quoted, or as the path that texts of Messages begin with. */
 const NAMED_FIELDS: readonly RegExp[] = [
   /^(model): /,
   /\bunsupported value:? [`'"]([A-Za-z_]\w{0,63})(?:\.\w{1,64})*[`'"] does not support\b/i,
@@ -48,13 +48,13 @@ const NAMED_FIELDS: readonly RegExp[] = [
 
 const SPEAKS_OF_REASONING = /reasoning|encrypted[ _-]?content|thinking|signature/i;
 
-/** The shortest id that is looked for in a message: a shorter one could be any word. */
+/** The shortest id to look for in a message: a shorter id could be any word. */
 const MIN_ID_LENGTH = 4;
 
 /**
- * True for what leaving something out of the history never helps against: context, quota, billing, policy, model and
- * authentication, and a replay that has no recording of the request. Words of access and models count only where the
- * error names no sent item and is not about the reasoning in the input.
+ * True for failures that omitting items never fixes: context, quota, billing, policy, model and authentication, and
+ * a replay without a recording of the request. Text about access and models counts only if the error names no sent item
+ * and is not about the reasoning in the input.
  */
 export function isBarred(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {
   const said = saidIn(failure.message);
@@ -69,7 +69,7 @@ function isBarredByCode({ providerCode, providerType }: ApiFailure): boolean {
     [providerCode, providerType].some((word) => word !== null && BARRED_CODE.test(word));
 }
 
-/** True when an error names a sent item, or speaks of reasoning and says that it is about the input. */
+/** True if an error names a sent item, or mentions reasoning and says that it is about the input. */
 function isAboutReasoning(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {
   const { param, message } = failure;
   if (idsNamed(message, entries).length > 0) return true;
@@ -79,7 +79,7 @@ function isAboutReasoning(failure: ApiFailure, entries: readonly FoldedEntry[]):
   return isAboutInput && SPEAKS_OF_REASONING.test(rest);
 }
 
-/** True when an API refused a request, for its history or for a reason that it does not say. */
+/** True if an API refused a request because of its history or for an unknown reason. */
 export function isContentRefusal(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {
   return mayBeAboutHistory(failure) && !isBarred(failure, entries);
 }
@@ -93,7 +93,7 @@ export function mayBeAboutHistory(failure: ApiFailure): boolean {
 
 /**
  * The cause of a failure with unknown text: `likely_reasoning` if it names a sent item or mentions reasoning, `unknown`
- * if an API refused without doing so, `null` for everything else.
+ * if an API refused it otherwise, `null` for all other failures.
  */
 export function guessedRefusal(
   failure: ApiFailure,
@@ -107,8 +107,8 @@ export function guessedRefusal(
 }
 
 /**
- * The refusal of the item at `index`, which can go without its member `field`. Where that is `null` and the item is not
- * reasoning, the error may still speak of reasoning that belongs to the item.
+ * The refusal of the item at `index`, which can be sent without its member `field`. If `field` is `null` and the item
+ * is not reasoning, the error may still be about reasoning that belongs to the item.
  */
 export function itemRefusal(
   failure: ApiFailure,
@@ -120,13 +120,13 @@ export function itemRefusal(
   return guess?.kind === "likely_reasoning" ? guess : { kind: "item", index, field };
 }
 
-/** Inside a stream an error with an unknown code or with none is neither a refusal nor a fault: its words decide. */
+/** True for an error inside a stream without a known code: it may be a refusal or a fault, so its text decides. */
 function isUnclassedInStream(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {
   return failure.code === "provider_failed" && failure.status === null && !isServerFault(failure) &&
     !isBarred(failure, entries) && !namesOtherField(failure);
 }
 
-/** True when the error is about a field of the request beside its history. */
+/** True if the error is about a field of the request other than its history. */
 function namesOtherField({ param, message }: ApiFailure): boolean {
   const said = saidIn(message);
   const named = param === null
@@ -135,7 +135,7 @@ function namesOtherField({ param, message }: ApiFailure): boolean {
   return named !== undefined && !HISTORY_FIELDS.has(named);
 }
 
-/** The provider's own text, after the lead that ends in `(HTTP 400, "code"): `. */
+/** The provider's own text: the rest after `(HTTP 400, "code"): `. */
 function saidIn(message: string): string {
   const lead = message.indexOf("): ");
   return lead < 0 ? message : message.slice(lead + 3);

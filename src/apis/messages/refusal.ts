@@ -1,6 +1,6 @@
 /**
- * Causes of refused requests that a retry without something can help against. Errors of this API carry a type and text
- * only, so that the text decides (protocol §11).
+ * Causes of refused requests that leaving something out can fix. Errors of this API have only a type and a text, so the
+ * text decides (protocol §11).
  *
  * @module
  */
@@ -12,17 +12,17 @@ import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";
 import { entryAt } from "./layout.ts";
 import { canOmitFromBlock } from "./render.ts";
 
-/** `messages.1.content.0`, and what of it the error is about. */
+/** `messages.1.content.0`, and the path of the faulty member in it. */
 const PLACE = /\bmessages\.(\d{1,9})\.content\.(\d{1,9})((?:\.\w{1,64})*)/;
 const SIGNATURE = /invalid `(?:signature|data)` in `(?:redacted_)?thinking` block/i;
-/** The sentence after it names the way out, and is not part of the match. */
+/** Excludes the next sentence, which names the fix. */
 const BOUND = /bound to a different conversation/i;
 /** The first id of "… without `tool_result` blocks immediately after: A, B" and "unexpected `tool_use_id` …: A". */
 const CALL =
   /(?:`tool_use` ids were found without `tool_result` blocks|unexpected `tool_use_id` found in `tool_result` blocks)[^:]{0,80}(?::\s*([a-zA-Z0-9_-]{1,64}))?/i;
 const UNKNOWN =
   /extra inputs are not permitted|unknown|unrecognized|unexpected|unsupported|not (?:supported|allowed)/i;
-/** The header goes for this wish alone: whatever is wrong with either, a request without both is the way out. */
+/** Only this option needs the header: an error about either is fixed by a request without both. */
 const DROP_BLOCK = /\bblock_binding\b|\banthropic-beta\b|\bthinking-binding-controls\b/i;
 
 /** The cause of a refusal, or `null` if leaving something out of the request cannot help. */
@@ -31,7 +31,7 @@ export function messagesRefusalOf(
   entries: readonly FoldedEntry[],
 ): RequestRefusal | null {
   const { code, status, message } = failure;
-  // Inside a stream an error without a known type may be either: its words decide.
+  // Inside a stream an error without a known type may be a refusal or a fault: its text decides.
   if (code !== "request_refused" && !(code === "provider_failed" && status === null)) return null;
   if (isBarred(failure, entries)) return null;
   const place = PLACE.exec(message);
@@ -58,8 +58,8 @@ function ownCallId(sent: string | undefined, entries: readonly FoldedEntry[]): s
 }
 
 /**
- * The member of a block that a path ends in. The API may put the type of the block before it (`.text.citations`). A
- * member deeper inside is none: leaving out the whole member would lose more.
+ * The member of a block that a path ends in. The API may put the type of the block before it (`.text.citations`).
+ * `null` for a path deeper inside: leaving out the whole member would lose more.
  */
 function fieldOf(path: string, entry: FoldedEntry | undefined): string | null {
   const [first, ...rest] = path.split(".").slice(1);

@@ -1,5 +1,5 @@
 /**
- * Folded entries as content blocks: of each item what Messages takes as input (protocol §10, §11).
+ * Folded entries as content blocks, with the members that Messages accepts as input (protocol §10, §11).
  *
  * @module
  */
@@ -16,7 +16,7 @@ import {
 } from "../../domain/json.ts";
 import { wireCallId, wireToolName } from "../names.ts";
 
-/** The blocks of an entry, in order; none where Messages has no place for it. */
+/** The blocks of an entry, in order; empty if Messages cannot represent it. */
 export function renderEntry(entry: FoldedEntry): readonly JsonObject[] {
   const blocks = renderWhole(entry);
   const omit = "omit" in entry ? entry.omit ?? [] : [];
@@ -73,7 +73,7 @@ function userBlock(part: Item): readonly JsonObject[] {
   return textBlock(`[A part of type ${JSON.stringify(part.type)} is left out here]`);
 }
 
-/** Own text with what it cites, or the text parts of a Responses message. */
+/** A text block of this API with its citations, or the text parts of a Responses message. */
 function assistantBlocks(item: Item): readonly JsonObject[] {
   if (item.type === "text") {
     const citations = Array.isArray(item.citations) ? { citations: item.citations } : {};
@@ -87,7 +87,7 @@ function textBlock(text: JsonValue | undefined): readonly JsonObject[] {
   return typeof text !== "string" || isBlank(text) ? [] : [{ type: "text", text }];
 }
 
-/** Blocks of this API alone, whatever an item of another one may carry: the server could not read it (§11). */
+/** Blocks of this API only: the server cannot read the reasoning of another API (§11). */
 function thinkingBlock(item: Item): readonly JsonObject[] {
   if (item.type === "thinking") {
     const [thinking, signature] = [stringMember(item, "thinking"), stringMember(item, "signature")];
@@ -109,7 +109,7 @@ function callBlock(item: Item, callId: string): JsonObject {
   };
 }
 
-/** The API takes objects only: anything else goes as text in one, so that the model sees what it wrote. */
+/** The API accepts objects only: other input goes as text in an object, so that the model sees its own input. */
 function inputOf(item: Item): JsonObject {
   const { input } = item;
   if (item.type === "tool_use" && isJsonObject(input) && !isRawNumber(input)) return input;

@@ -11,19 +11,18 @@ import { layoutOf, type SentMessage } from "./layout.ts";
 import { encodeBlock, isBlank } from "./render.ts";
 import { type ThinkingWish, thinkingWish } from "./thinking.ts";
 
-/** Output tokens that a request asks for, thinking included; the API wants a number. */
+/** Output tokens of a request, thinking included; the API requires a number. */
 const MAX_TOKENS = 32_000;
 const EPHEMERAL = { type: "ephemeral" };
 
 /**
  * Builds the body. The order of its fields is fixed: `model`, `max_tokens`, `stream`, `cache_control`, `thinking`,
  * `output_config`, `system`, `tools`, `messages`. The cache breakpoint at the end of the history is the top-level one,
- * which moves by itself: no message ever changes because another came after it.
+ * which moves by itself: later messages change no earlier message.
  *
- * So the body of a request whose entries continue those of another begins with the other's bytes, up to where the
- * `content` of the other's last message ends. That message itself grows when the first new entries are of its role;
- * every message before it is the same. It takes that no new entry answers a call whose results are followed by other
- * user blocks already: such a late result is put before them.
+ * So if the entries of a request continue those of an earlier one, its body begins with the earlier body's bytes, up to
+ * the end of the `content` of the earlier last message. That message grows if the first new entries have its role. The
+ * exception is a late result, whose call is followed by other user blocks already: the result goes before these blocks.
  */
 export function buildMessagesRequest(spec: RequestSpec): BuiltRequest {
   const maxTokens = maxTokensOf(spec);
@@ -44,7 +43,7 @@ export function messagesBodyOf(fields: JsonObject, entries: readonly FoldedEntry
   return encodeBody(fields, layoutOf(entries));
 }
 
-/** The same body in pieces; `null` if a result stands before blocks of entries that came before it. */
+/** The same body in pieces; `null` if a result goes before blocks of earlier entries. */
 export function messagesBodyPieces(entries: readonly FoldedEntry[]): BodyPieces | null {
   const pieces = entries.map(() => "");
   let [last, end] = [-1, ""];

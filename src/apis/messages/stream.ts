@@ -110,7 +110,7 @@ function itemsIn({ content }: JsonObject): readonly JsonValue[] {
   return Array.isArray(content) ? content : [];
 }
 
-/** The thinking of the message that counts: a second start with another id voids what came before it. */
+/** The thinking of the last message: a start with another id voids earlier messages. */
 function issuedItems(events: Iterable<StreamEvent>): IssuedItems {
   let [blocks, id, failed, newest] = [
     new Map<number, OpenBlock>(),

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import { modelFacts } from "../../domain/models.ts";
 import type { RequestSpec } from "../api.ts";
 
-/** Tokens of thinking for an effort, where the model wants a number. */
+/** Tokens of thinking for an effort, for models that require a number. */
 const BUDGETS: Readonly<Record<string, number>> = {
   minimal: 2048,
   low: 2048,
@@ -27,9 +27,8 @@ export interface ThinkingWish {
 }
 
 /**
- * The members for a request. A model that is not known gets only what the user asked for. A budget leaves room for an
- * answer, or is not sent. `drop_block` needs thinking to be on: if the user turned thinking off, or the model has none,
- * it is not sent.
+ * The members for a request. An unknown model gets only the settings that the user gave. A budget without room for an
+ * answer is not sent, nor is `drop_block` if the user turned thinking off or the model has none: it needs thinking.
  */
 export function thinkingWish(spec: RequestSpec, maxTokens: number): ThinkingWish {
   const { effort, summary, without } = spec;

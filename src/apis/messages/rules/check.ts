@@ -1,6 +1,6 @@
 /**
- * The checker: finds the refusals that a Messages request would get. Used by replay servers and tests; a run itself sends
- * its request and listens to the API.
+ * Finds the refusals that a Messages request would get, for replay servers and tests. A run sends its requests
+ * unchecked.
  *
  * @module
  */
@@ -27,7 +27,7 @@ import { type SignatureJudge, unfitSignatures } from "./signatures.ts";
 
 /** Options of the checker. */
 export interface MessagesCheckOptions {
-  /** Judges thinking blocks; without it, none is looked at. */
+  /** Judges thinking blocks; without it, they are not checked. */
   readonly judge?: SignatureJudge;
   /**
    * The last message may be the assistant's: an older model, or a turn in which the API paused.

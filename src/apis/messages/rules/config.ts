@@ -1,5 +1,5 @@
 /**
- * Rules on how the model is asked: its thinking, its tools, what the version of the API allows (protocol §9).
+ * Rules on the settings of a request: thinking, tools, and the version of the API (protocol §9).
  *
  * @module
  */
@@ -14,7 +14,7 @@ const MAX_BREAKPOINTS = 4;
 const EFFORTS = ["low", "medium", "high", "xhigh", "max"];
 const DISPLAYS = ["summarized", "omitted"];
 const BINDING_BEHAVIORS = ["drop_block", "error"];
-/** Of tool names and `tool_use` ids. */
+/** Form of tool names and `tool_use` ids. */
 export const NAME_PATTERN = /^[a-zA-Z0-9_-]+$/;
 const MAX_TOOL_NAME_CHARS = 128;
 
@@ -54,7 +54,7 @@ export function maxTokens({ body }: MessagesRequest): MessagesViolation[] {
   return [{ rule: "max_tokens", message: `max_tokens: Input should be ${wanted}` }];
 }
 
-/** A `thinking` that the API does not know, or whose budget does not fit. */
+/** An unknown `thinking`, or one with a wrong budget. */
 export function thinkingConfig({ body }: MessagesRequest): MessagesViolation[] {
   const { thinking: config, max_tokens: limit } = body;
   if (!isJsonObject(config)) return [];
@@ -87,7 +87,7 @@ export function thinkingConfig({ body }: MessagesRequest): MessagesViolation[] {
   return findings;
 }
 
-/** Effort and format that the API does not know. */
+/** An unknown effort or format. */
 export function outputConfig({ body }: MessagesRequest): MessagesViolation[] {
   const { output_config: config } = body;
   if (!isJsonObject(config)) return [];
@@ -106,7 +106,7 @@ export function outputConfig({ body }: MessagesRequest): MessagesViolation[] {
   return findings;
 }
 
-/** A choice that the API does not know. */
+/** An unknown `tool_choice`. */
 export function toolChoice({ body }: MessagesRequest): MessagesViolation[] {
   const { tool_choice: choice } = body;
   if (!isJsonObject(choice)) return [];
@@ -118,7 +118,7 @@ export function toolChoice({ body }: MessagesRequest): MessagesViolation[] {
   }];
 }
 
-/** Names of tools that do not fit, or come twice. */
+/** Invalid or duplicate names of tools. */
 export function toolNames({ body }: MessagesRequest): MessagesViolation[] {
   const tools = Array.isArray(body.tools) ? body.tools.filter(isJsonObject) : [];
   const names = tools.map(({ name }) => name).filter((name) => typeof name === "string");
@@ -137,7 +137,7 @@ export function toolNames({ body }: MessagesRequest): MessagesViolation[] {
     : [...unfit, { rule: "duplicate_tool", message: "tools: Tool names must be unique." }];
 }
 
-/** More breakpoints of the cache than there may be. */
+/** Too many cache breakpoints. */
 export function cacheBreakpoints({ body, messages }: MessagesRequest): MessagesViolation[] {
   const marked: readonly (JsonValue | undefined)[] = [
     body,
@@ -155,7 +155,7 @@ export function cacheBreakpoints({ body, messages }: MessagesRequest): MessagesV
   }];
 }
 
-/** A last message of the assistant's where the API is not known to continue. */
+/** A last message of the assistant, if the API is not known to continue it. */
 export function prefill({ messages }: MessagesRequest, allowed: boolean): MessagesViolation[] {
   if (allowed || messages.at(-1)?.role !== "assistant") return [];
   return [{
@@ -165,7 +165,7 @@ export function prefill({ messages }: MessagesRequest, allowed: boolean): Messag
   }];
 }
 
-/** The message of a union about a tag that it does not know. */
+/** The message about an unknown tag of a union. */
 export function unknownTag(tag: JsonValue | undefined, known: readonly string[]): string {
   if (tag === undefined) return "Unable to extract tag using discriminator 'type'";
   return `Input tag '${tag}' found using 'type' does not match any of the expected tags: ${

@@ -1,5 +1,5 @@
 /**
- * Rules on messages and their blocks: who speaks first, who may say what, and nothing empty (protocol §9, §10).
+ * Rules on messages and their blocks: the first role, the blocks of each role, and empty content (protocol §9, §10).
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { roleOfBlock } from "./shapes.ts";
 
 const ROLES = ["user", "assistant", "system"];
 
-/** Messages of nobody. */
+/** Messages with an unknown role. */
 export function roles({ messages }: MessagesRequest): MessagesViolation[] {
   return messages.filter(({ role }) => !ROLES.includes(role)).map(({ index }) => ({
     rule: "role",
@@ -18,7 +18,7 @@ export function roles({ messages }: MessagesRequest): MessagesViolation[] {
   }));
 }
 
-/** Blocks that the API does not know. */
+/** Blocks of unknown types. */
 export function blockTypes(blocks: readonly PlacedBlock[]): MessagesViolation[] {
   return blocks.filter(({ type }) => roleOfBlock(type) === undefined).map(({ path, type }) => ({
     rule: "block_type",
@@ -28,12 +28,12 @@ export function blockTypes(blocks: readonly PlacedBlock[]): MessagesViolation[] 
   }));
 }
 
-/** Blocks in a message of another role. */
+/** Blocks in messages of the wrong role. */
 export function blockRoles(blocks: readonly PlacedBlock[]): MessagesViolation[] {
   return blocks.flatMap(({ path, type, role }): MessagesViolation[] => {
     const may = roleOfBlock(type);
     const fits = may === undefined || may === "both" || may === role || !ROLES.includes(role);
-    // The system speaks in text.
+    // System messages hold text only.
     if (fits && (role !== "system" || type === "text")) return [];
     return [{
       rule: "block_role",
@@ -42,7 +42,7 @@ export function blockRoles(blocks: readonly PlacedBlock[]): MessagesViolation[] 
   });
 }
 
-/** A conversation that the user did not begin. */
+/** A first message that is not the user's. */
 export function firstMessage({ body, messages }: MessagesRequest): MessagesViolation[] {
   if (Array.isArray(body.messages) && body.messages.length === 0) {
     return [{ rule: "first_message", message: "messages: at least one message is required" }];
@@ -51,7 +51,7 @@ export function firstMessage({ body, messages }: MessagesRequest): MessagesViola
   return [{ rule: "first_message", message: 'messages: first message must use the "user" role' }];
 }
 
-/** Messages without a block, and text without a character. */
+/** Messages without blocks, and empty text. */
 export function emptyContent({ body, messages }: MessagesRequest): MessagesViolation[] {
   const last = messages.length - 1;
   const empty = messages.filter(({ blocks, role }, position) =>

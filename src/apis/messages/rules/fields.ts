@@ -30,9 +30,9 @@ export interface ShapedObject {
   readonly shape: ObjectShape;
 }
 
-/** Which server checks. */
+/** The server that checks. */
 export interface ServerFacts {
-  /** Does not know `thinking.block_binding`, whatever the headers say. */
+  /** Refuses `thinking.block_binding`, even with the beta header. */
   readonly legacyBinding: boolean;
 }
 
@@ -112,7 +112,7 @@ function list(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** Required members that are not there. */
+/** Missing required members. */
 export function missingMembers(
   objects: readonly ShapedObject[],
   { body }: MessagesRequest,
@@ -135,7 +135,7 @@ export function missingMembers(
   ];
 }
 
-/** Members that their object does not have. */
+/** Unknown members. */
 export function unknownMembers(
   objects: readonly ShapedObject[],
   { body }: MessagesRequest,

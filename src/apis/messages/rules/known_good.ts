@@ -28,13 +28,13 @@ export const messagesRules: ApiRules = {
 
 class KnownGoodBlocks implements KnownGood {
   readonly #thinking = new Set<string>();
-  /** True if a request was accepted whose last message is the assistant's, as older models accept it. */
+  /** True if the API accepted a last message of the assistant, as older models do. */
   #allowPrefill = false;
 
   add(request: JsonValue | undefined, { accepted, thinking }: IssuingAnswer): void {
     for (const block of thinking) this.#thinking.add(thinkingKey(block));
     if (!accepted || !isJsonObject(request)) return;
-    // A recording may begin in the middle of a conversation: what the API accepted then is good.
+    // A recording may begin in the middle of a conversation: items that the API accepted are good.
     const messages = objectsOf(request.messages);
     for (const block of messages.flatMap(({ content }) => objectsOf(content))) {
       if (isThinking(String(block.type))) this.#thinking.add(thinkingKey(block));
@@ -44,7 +44,7 @@ class KnownGoodBlocks implements KnownGood {
 
   violations(json: JsonValue, headers: Readonly<Record<string, string>>): readonly RuleViolation[] {
     const { refusals } = checkMessagesRequest(json, headers, {
-      // No recording shows whether an account's blocks are bound to what is before them.
+      // No recording shows whether an account's blocks are bound to their prefix.
       judge: (block) => this.#thinking.has(thinkingKey(block)) ? "ok" : "forged",
       allowPrefill: this.#allowPrefill,
       // Every violation counts here; `answered` tells them apart.

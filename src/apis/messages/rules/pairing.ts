@@ -9,7 +9,7 @@ import { mergedTurns, type MessagesRequest, type PlacedBlock, type PlacedMessage
 import type { MessagesViolation } from "./rule.ts";
 import { isServerResult, isServerUse } from "./shapes.ts";
 
-/** Ids of `tool_use` blocks that the API would not have given, or that come twice. */
+/** Invalid or duplicate ids of `tool_use` blocks. */
 export function toolUseIds(blocks: readonly PlacedBlock[]): MessagesViolation[] {
   const uses = blocks.filter(({ type, block }) => type === "tool_use" && typeof block.id === "string");
   const ids = uses.map(({ block }) => block.id);
@@ -34,7 +34,7 @@ export function toolPairs({ messages, body }: MessagesRequest): MessagesViolatio
   ]);
 }
 
-/** True where the server holds what was said before: the uses that the first results answer lie there (ANT). */
+/** True if the server holds earlier messages, which have the uses that the first results answer (ANT). */
 function continuesThread({ thread }: JsonObject): boolean {
   return isJsonObject(thread) && thread.type === "continue";
 }
@@ -87,7 +87,7 @@ function unaskedResults(turn: PlacedMessage, before: PlacedMessage | undefined):
   );
 }
 
-/** Tools of the server: use and result stand in one turn, and the last turn may still go on. */
+/** Tools of the server: use and result are in one turn; the last turn may be unfinished. */
 export function serverPairs({ messages }: MessagesRequest): MessagesViolation[] {
   const turns = mergedTurns(messages);
   return turns.flatMap(({ blocks }, position) => {

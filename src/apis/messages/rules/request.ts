@@ -1,5 +1,5 @@
 /**
- * A Messages request taken apart: its version, its betas, and every block with the place that errors name.
+ * A parsed Messages request: its version, its betas, and every block with the place that errors name.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/j
 /** The newer of the two versions; the older one is 2023-06-01 (protocol §9). */
 export const VERSION_2026_10_21 = "2026-10-21";
 
-/** The beta that makes `thinking.block_binding` known (protocol §11). */
+/** The beta that allows `thinking.block_binding` (protocol §11). */
 export const BINDING_BETA = "thinking-binding-controls-2026-08-01";
 
 /** A content block with its place. */
@@ -29,7 +29,7 @@ export interface PlacedMessage {
   readonly blocks: readonly PlacedBlock[];
 }
 
-/** A Messages request, taken apart. */
+/** A parsed Messages request. */
 export interface MessagesRequest {
   readonly body: JsonObject;
   /** `anthropic-version`; `undefined` when the header is missing. */
@@ -38,7 +38,7 @@ export interface MessagesRequest {
   readonly messages: readonly PlacedMessage[];
 }
 
-/** Takes a request apart. What is not as it should be is left out here: the rules on types say so. */
+/** Parses a request. Leaves out members of the wrong type, which the rules on types report. */
 export function messagesRequest(
   body: JsonObject,
   headers: Readonly<Record<string, string>>,
@@ -68,7 +68,7 @@ export function messagesRequest(
   };
 }
 
-/** Neighbours of the same role as one, as the API reads them (protocol §9). */
+/** Joins neighbours of the same role, as the API does (protocol §9). */
 export function mergedTurns(messages: readonly PlacedMessage[]): PlacedMessage[] {
   const turns: PlacedMessage[] = [];
   for (const message of messages) {

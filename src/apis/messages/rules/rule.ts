@@ -1,5 +1,5 @@
 /**
- * The rules of the Anthropic Messages API, and what breaking one looks like.
+ * The rules of the Anthropic Messages API, and the errors for requests that break them.
  *
  * @module
  */
@@ -9,20 +9,20 @@ import type { ApiRule, RuleRefusal } from "../../rule.ts";
 export interface MessagesErrorBody {
   readonly type: "error";
   readonly error: { readonly type: string; readonly message: string };
-  /** The server adds it. */
+  /** Added by the server. */
   readonly request_id?: string;
 }
 
-/** A rule that a request breaks, as the API would say it. */
+/** A violation of a rule, as the API reports it. */
 export type MessagesRefusal = RuleRefusal<MessagesRuleName, MessagesErrorBody>;
 
-/** A violation that a checker finds; the table knows its grade. */
+/** A violation that a checker finds; its grade is in the table. */
 export interface MessagesViolation {
   readonly rule: MessagesRuleName;
   readonly message: string;
 }
 
-/** The rules, in the order in which they are checked. */
+/** The rules, in the order of their checks. */
 export const MESSAGES_RULES = [
   {
     name: "body_object",
@@ -247,7 +247,7 @@ export const MESSAGES_RULES = [
 /** The name of a rule. */
 export type MessagesRuleName = (typeof MESSAGES_RULES)[number]["name"];
 
-/** The rule of that name. */
+/** Returns the rule with this name. */
 export function messagesRuleOf(name: MessagesRuleName): ApiRule {
   const rule = MESSAGES_RULES.find((candidate) => candidate.name === name);
   if (rule === undefined) throw new TypeError(`No rule is called ${name}`);

@@ -1,5 +1,5 @@
 /**
- * The blocks, tools and fields that the Messages API knows (protocol §9, §10).
+ * The blocks, tools and fields of the Messages API (protocol §9, §10).
  *
  * @module
  */
@@ -10,7 +10,7 @@ export interface ObjectShape {
   readonly optional: readonly string[];
 }
 
-/** Who may say a block. */
+/** The role that may send a block. */
 export type BlockRole = "user" | "assistant" | "both";
 
 /** The shape of a block type in a request. */
@@ -18,7 +18,7 @@ export interface BlockShape extends ObjectShape {
   readonly role: BlockRole;
 }
 
-/** Block types by name. Of the blocks of the server's tools only the type is known: they replay verbatim. */
+/** Block types by name. Blocks of the server's tools are known by type only: they replay verbatim. */
 const BLOCK_SHAPES: ReadonlyMap<string, BlockShape> = new Map(Object.entries(
   {
     text: { role: "both", required: ["text"], optional: ["citations", "cache_control"] },
@@ -49,7 +49,7 @@ const BLOCK_SHAPES: ReadonlyMap<string, BlockShape> = new Map(Object.entries(
   } satisfies Record<string, BlockShape>,
 ));
 
-/** Blocks of the assistant that replay verbatim, beside the results of the server's tools. */
+/** Blocks of the assistant that replay verbatim, in addition to results of the server's tools. */
 const OPAQUE_TYPES = new Set(["server_tool_use", "mcp_tool_use", "compaction", "fallback"]);
 
 /** Members of blocks that hold ids, names and text: always strings. */
@@ -68,7 +68,7 @@ export function blockShape(type: string): BlockShape | undefined {
   return BLOCK_SHAPES.get(type);
 }
 
-/** Who may say a block of this type; `undefined` for a type that the API does not know. */
+/** The role that may send blocks of this type; `undefined` for an unknown type. */
 export function roleOfBlock(type: string): BlockRole | undefined {
   if (isServerResult(type) || OPAQUE_TYPES.has(type)) return "assistant";
   return BLOCK_SHAPES.get(type)?.role;
@@ -99,7 +99,7 @@ export const REQUEST_SHAPE: ObjectShape = {
   ],
 };
 
-/** Fields that only a beta header makes known. */
+/** Fields that need a beta header. */
 export const BETA_FIELDS: readonly string[] = [
   ...["billing_policy", "compaction", "context_management", "fallback_credit_token", "fallbacks"],
   ...["mcp_servers", "output_format", "thread"],

@@ -1,5 +1,5 @@
 /**
- * Rules on thinking: it goes back as it came, and on some models only after what it was made from (protocol §11).
+ * Rules on thinking: it returns unchanged, and for some models only after its original prefix (protocol §11).
  *
  * @module
  */
@@ -15,13 +15,13 @@ export interface BlockPrefix {
   readonly system: JsonValue;
   readonly tools: JsonValue;
   /**
-   * The messages before the block, neighbours of one role as one and text as blocks; the last one is the block's own,
-   * with the blocks before it.
+   * The messages before the block, with neighbours of one role joined and text as blocks. The last message is the
+   * block's own, up to the block.
    */
   readonly messages: readonly { readonly role: string; readonly content: readonly JsonObject[] }[];
 }
 
-/** Verdict on a block: issued exactly so, not issued so, or issued after something else. */
+/** Verdict on a block: issued exactly so, not issued so, or issued after another prefix. */
 export type SignatureVerdict = "ok" | "forged" | "bound";
 
 /** Judges whether the server issued a thinking or redacted block, and issued it after that prefix. */
@@ -33,13 +33,13 @@ export interface JudgedBlock {
   readonly verdict: SignatureVerdict;
 }
 
-/** True when the request asks for blocks of another conversation to be dropped, in words that the server knows. */
+/** True if the request asks the server to drop blocks of another conversation, and the server knows the option. */
 export function dropsBlocks({ body }: MessagesRequest): boolean {
   const binding = isJsonObject(body.thinking) ? body.thinking.block_binding : undefined;
   return isJsonObject(binding) && binding.prefix_mismatch_behavior === "drop_block";
 }
 
-/** Judges every thinking block in order. Where blocks are dropped, those after them are judged without them. */
+/** Judges every thinking block in order, each without the blocks that are dropped before it. */
 export function judgedBlocks(request: MessagesRequest, judge: SignatureJudge): JudgedBlock[] {
   const { body } = request;
   const dropping = dropsBlocks(request);
@@ -66,7 +66,7 @@ export function judgedBlocks(request: MessagesRequest, judge: SignatureJudge): J
   return judged;
 }
 
-/** Thinking that was not issued so; of another conversation only if that is not dropped. */
+/** Thinking that was not issued so, or belongs to another conversation and is not dropped. */
 export function unfitSignatures(request: MessagesRequest, judge: SignatureJudge): MessagesViolation[] {
   const dropping = dropsBlocks(request);
   return judgedBlocks(request, judge).flatMap(({ placed, verdict }): MessagesViolation[] => {
