@@ -1,19 +1,19 @@
 /**
- * Rules on requests with their sources, as the checkers of all APIs share them.
+ * Rules on requests with their sources, for the checkers of all APIs.
  *
  * @module
  */
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
 import type { ApiError, IssuedItems } from "./stream.ts";
 
-/** Sets of rules for requests, by the provider that they are known of. */
+/** Sets of rules for requests, by provider. */
 export const RULE_SETS = ["openai", "azure", "anthropic", "none"] as const;
 /** A set of rules; `none` checks nothing. */
 export type RuleSet = (typeof RULE_SETS)[number];
 
 /**
- * Sources of a rule, most certain first: seen on the wire, in the official types, in official documentation, one third
- * party's report, derived by us, or contradicted somewhere (protocol §0).
+ * Sources of a rule, most certain first: seen on the wire, official types, official documentation, one third party's
+ * report, our own inference, or contradicting sources (protocol §0).
  */
 export const RULE_GRADES = ["wire", "types", "docs", "third_party", "derived", "uncertain"] as const;
 /** The source of a rule. */
@@ -22,7 +22,7 @@ export type RuleGrade = (typeof RULE_GRADES)[number];
 /** The grades that refuse a request by default. */
 export const REFUSING_GRADES: readonly RuleGrade[] = ["wire", "types"];
 
-/** A reason for which an API refuses requests. */
+/** A reason to refuse requests. */
 export interface ApiRule {
   readonly name: string;
   /** The rule as one sentence about requests. */
@@ -64,11 +64,11 @@ export interface RuleViolation {
 
 /** An answer with the items that it issued. */
 export interface IssuingAnswer extends Omit<IssuedItems, "failed"> {
-  /** False if the API refused or failed: such an answer proves nothing good about its request. */
+  /** False if the API refused or failed: such an answer does not show that its request is good. */
   readonly accepted: boolean;
 }
 
-/** Items that an API is known to have issued and accepted, and the rules that are checked by them. */
+/** Items that an API is known to have issued and accepted, and the rules that use them. */
 export interface KnownGood {
   /** Adds an exchange: the items of its answer, and its request if that was accepted. */
   add(request: JsonValue | undefined, answer: IssuingAnswer): void;
@@ -84,26 +84,26 @@ export interface KnownGood {
 export interface ApiRules {
   /** Every rule, in the order in which they are checked. */
   readonly rules: readonly ApiRule[];
-  /** The sets of rules of this API; the first one holds for a provider that is known by another API. */
+  /** The sets of rules of this API; the first set is for providers of another API. */
   readonly sets: readonly [RuleSet, ...RuleSet[]];
   /** True for the paths of requests that the rules are about, without query. */
   ownsPath(pathname: string): boolean;
   /** Headers that the rules read, besides the body. */
   readonly headers: readonly string[];
-  /** A state without any exchange; `nameOf` returns one name for all copies of a blob. */
+  /** Creates a state without exchanges; `nameOf` returns one name for all copies of a blob. */
   newKnownGood(nameOf: (blob: string) => string): KnownGood;
 }
 
 /**
- * True when a replay server answers a violation of such a rule as the API would: the rule was seen on the wire, follows
- * from the official types, or the text of the refusal is known from documents or a report. A rule that was derived, is
- * contradicted somewhere, or whose refusal was never shown is worth a warning only.
+ * True if a replay server refuses violations of such a rule: the rule was seen on the wire, follows from the official
+ * types, or the text of the refusal is known from documents or a report. Rules that were inferred, are contradicted or
+ * have no known refusal only warn.
  */
 export function isAnswered({ grade, exactText }: Pick<ApiRule, "grade" | "exactText">): boolean {
   return REFUSING_GRADES.includes(grade) || (exactText && (grade === "docs" || grade === "third_party"));
 }
 
-/** Splits violations into those that refuse and those that only warn; `refuse` lists the grades that refuse. */
+/** Splits violations into refusals and warnings; `refuse` lists the grades that refuse. */
 export function gradedResult<Found extends { readonly grade: RuleGrade }>(
   found: readonly Found[],
   refuse: readonly RuleGrade[] = REFUSING_GRADES,
@@ -121,7 +121,7 @@ export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
 
 /**
  * False when a string or a name anywhere in `body` holds half a surrogate pair: such JSON is not valid UTF-8 text.
- * Without recursion: a body may be nested as deep as its author likes.
+ * Without recursion, because bodies may be nested deeply.
  */
 export function isWellFormedBody(body: JsonValue): boolean {
   const open: (JsonValue | undefined)[] = [body];

@@ -1,8 +1,8 @@
 /**
  * The meaning of stream events, in terms that all APIs share.
  *
- * Each API has one reader of its events. `run`, `show`, `lint`, `diff`, `import`, `serve` and faults go by what it
- * returns; none of them knows the name of an event.
+ * Each API has one reader of its events. `run`, `show`, `lint`, `diff`, `import`, `serve` and faults use its results
+ * and do not know the names of events.
  *
  * @module
  */
@@ -20,7 +20,7 @@ interface EventBase {
   readonly data: JsonObject | undefined;
   /** The `type` of its data, otherwise its `event:` line; `undefined` if it has neither. */
   readonly type: string | undefined;
-  /** Position of the item (of Messages: the content block) that it is about; absent if it names none. */
+  /** Position of the item (of Messages: the content block) that it is about; absent if the event has no position. */
   readonly place?: number | undefined;
   readonly part?: ItemPart | undefined;
 }
@@ -44,7 +44,7 @@ export interface ItemEvent extends EventBase {
   readonly whole: boolean;
 }
 
-/** An item that came as deltas is whole. */
+/** The end of an item that came as deltas. */
 export interface ItemEndEvent extends EventBase {
   readonly kind: "item_end";
 }
@@ -52,7 +52,7 @@ export interface ItemEndEvent extends EventBase {
 /** A piece of an item. */
 export interface DeltaEvent extends EventBase {
   readonly kind: "delta";
-  /** Kind of text that a person sees of it; `hidden` for arguments and everything else. */
+  /** Kind of visible text; `hidden` for arguments and all other pieces. */
   readonly channel: "text" | "reasoning" | "summary" | "hidden";
   /** The text, arguments or code that it adds; `null` for a piece of another kind. */
   readonly text: string | null;
@@ -70,7 +70,7 @@ export interface StopEvent extends EventBase {
 /** The last event of a response. */
 export interface EndEvent extends EventBase {
   readonly kind: "end";
-  /** The whole response, of APIs that repeat it. */
+  /** The whole response, if the API repeats it. */
   readonly response: JsonObject | undefined;
   readonly items: readonly JsonValue[];
   /** True if the last event says that the response failed. */
@@ -82,11 +82,11 @@ export interface EndEvent extends EventBase {
 /** An error inside the stream. */
 export interface ErrorEvent extends EventBase {
   readonly kind: "error";
-  /** `{message, code, type, …}`, wherever the event has them. */
+  /** `{message, code, type, …}`, from any place in the event. */
   readonly error: JsonObject;
 }
 
-/** The line `[DONE]`, a sign of life, or an event that adds nothing to the others or is not known. */
+/** The line `[DONE]`, a sign of life, or an event that is unknown or adds nothing. */
 export interface OtherEvent extends EventBase {
   readonly kind: "done" | "keepalive" | "other";
 }
@@ -102,7 +102,7 @@ export type StreamEvent =
   | ErrorEvent
   | OtherEvent;
 
-/** All copies of one item that an answer holds, such as those of its first, its last and the terminal event (§4.1). */
+/** All copies of one item in an answer: in its first, its last and the terminal event (§4.1). */
 export type ItemCopies = readonly JsonObject[];
 
 /** Parts of an answer that a client sends back. */
@@ -115,7 +115,7 @@ export interface IssuedItems {
   readonly thinking: readonly JsonObject[];
 }
 
-/** A part that the answer to a request should have, and that a recording may have lost. */
+/** A part that an answer should have and a recording may lack. */
 export type MissingPart = "events" | "usage" | "encrypted_content";
 
 /** Reads the streams of one API, and the documents that take the place of a stream. */
@@ -124,15 +124,15 @@ export interface StreamReader {
   readEvent(data: JsonObject, name?: string): StreamEvent;
   /** Reads an answer that is one document: the end of a response, or an error; `null` if it is neither. */
   readDocument(document: JsonObject): EndEvent | ErrorEvent | null;
-  /** Collects what a client may send back of one answer. */
+  /** Collects the parts of one answer that a client may send back. */
   issuedItems(events: Iterable<StreamEvent>): IssuedItems;
   /** Names the parts that the events of one answer lack; `request` is `undefined` if it is not known. */
   missingIn(events: readonly StreamEvent[], request: JsonValue | undefined): readonly MissingPart[];
-  /** Text without a match holds no event that ends a stream. */
+  /** Matches every text that holds an event that ends a stream. */
   readonly mayEnd: RegExp;
   /** True if a line `[DONE]` ends a stream. */
   readonly endsWithDone: boolean;
-  /** True if clients go by the `event:` lines, so that an event without its line is lost. */
+  /** True if clients read the `event:` lines, so that an event without its line is lost. */
   readonly needsEventLines: boolean;
   /** True if a second response may begin within one stream, and replaces the first one. */
   readonly mayRestart: boolean;
@@ -167,11 +167,11 @@ export interface ApiError {
   readonly code: string | null;
 }
 
-/** Writes what an API sends when something is wrong, for answers that are broken on purpose. */
+/** Writes the errors and noise of an API, for answers that are broken on purpose. */
 export interface FaultWriter {
-  /** Data of the events that end the stream; `null` if that ending is not known of this API. */
+  /** Data of the events that end the stream; `null` if this API has no such ending. */
   ending(ending: StreamEnding, context: EndingContext): readonly JsonObject[] | null;
-  /** An event of an unknown type; `null` if a stream of this API has no place for one. */
+  /** An event of an unknown type; `null` if streams of this API cannot hold such an event. */
   readonly unknownEvent: JsonObject | null;
   /** A sign of life after `event`; `null` if the API sends none. */
   keepalive(event: JsonObject | undefined): JsonObject | null;
@@ -184,8 +184,8 @@ export interface FaultWriter {
 const DONE = "[DONE]";
 
 /**
- * Reads one event of a stream. Data that is no JSON object has no meaning, but for `[DONE]`; `reader` is `null` for an
- * API that is not known.
+ * Reads one event of a stream. Data that is no JSON object has no meaning, except `[DONE]`; `reader` is `null` for an
+ * unknown API.
  */
 export function meaningOf(
   reader: StreamReader | null,
@@ -210,7 +210,7 @@ export function isTerminal({ kind }: StreamEvent): boolean {
   return kind === "end" || kind === "error" || kind === "done";
 }
 
-/** True for events of which a stream has as many as the wording of the answer wants. */
+/** True for events whose number depends on the text of the answer. */
 export function isRepeatable({ kind }: StreamEvent): boolean {
   return kind === "delta" || kind === "stop";
 }

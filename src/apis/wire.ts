@@ -1,12 +1,12 @@
 /**
- * Received error shapes, which all APIs share. Loose, because servers add fields without notice; and only judging:
- * what is stored and sent is the parsed JSON, never zod's output.
+ * Received error shapes, which all APIs share. Loose, because servers add fields without notice. The schemas
+ * only judge: the parsed JSON is stored and sent, never zod's output.
  *
  * @module
  */
 import * as z from "zod";
 
-/** An error as it stands in bodies, in `error` events and in failed responses (protocol §3.5, §6.1). */
+/** An error in bodies, `error` events and failed responses (protocol §3.5, §6.1). */
 export const errorSchema = z.looseObject({
   message: z.string().nullish(),
   type: z.string().nullish(),
@@ -18,7 +18,7 @@ export const errorSchema = z.looseObject({
 /** The body of an answer that is not 2xx: `{error: {…}}`; some proxies put a plain string there. */
 export const errorBodySchema = z.looseObject({ error: z.union([errorSchema, z.string()]) });
 
-/** What `value` breaks of `schema`, as `path: problem`; `undefined` when it fits. */
+/** The first mismatch of `value` with `schema`, as `path: problem`; `undefined` if it matches. */
 export function mismatchOf(schema: z.ZodType, value: unknown): string | undefined {
   const issue = schema.safeParse(value).error?.issues[0];
   return issue === undefined ? undefined : `${issue.path.join(".") || "value"}: ${issue.message}`;

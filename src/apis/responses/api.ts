@@ -1,5 +1,5 @@
 /**
- * The OpenAI Responses API, stateless: the whole history goes out, nothing is stored at the provider.
+ * The OpenAI Responses API, stateless: every request sends the whole history, and the provider stores nothing.
  *
  * @module
  */
@@ -25,7 +25,7 @@ import { buildResponsesRequest, responsesBodyOf, responsesBodyPieces } from "./r
 import { responsesRules } from "./rules/known_good.ts";
 import { responsesStream } from "./stream.ts";
 
-/** OpenAI Responses, on Azure too, and every server that speaks it (protocol §1–7, §12). */
+/** OpenAI Responses, also of Azure and compatible servers (protocol §1–7, §12). */
 export const responsesApi: RunApi = {
   ...openaiServers,
   name: "responses",
@@ -81,7 +81,7 @@ function usageOf(usage: JsonObject): Usage {
   };
 }
 
-/** A response, a compaction, a count of tokens, or an error, which no `type` gives to another API. */
+/** Recognises a response, a compaction, a count of tokens, and an error without the `type` of another API. */
 function documentPath({ object, type, error }: JsonObject): string | null {
   if (type === "message" || type === "error") return null;
   if (object === "response.compaction") return "/v1/responses/compact";
@@ -89,8 +89,8 @@ function documentPath({ object, type, error }: JsonObject): string | null {
 }
 
 /**
- * Azure adds `content_filters` (protocol §4.6), some of its servers to the last event only; and only OpenAI's own servers
- * give ids that begin with `resp_`.
+ * Azure adds `content_filters` (protocol §4.6), on some servers to the last event only. Only OpenAI's own servers issue
+ * ids that begin with `resp_`.
  */
 function providerOf(responses: readonly JsonObject[]): ProviderKind {
   if (responses.some(({ content_filters: filters }) => filters !== undefined)) return "azure";

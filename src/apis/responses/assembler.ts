@@ -1,6 +1,6 @@
 /**
- * The events of one response → items (protocol §3): whole items from `output_item.done` in arrival order, what
- * only the terminal event lists from there, everything else for the screen.
+ * Turns the events of one response into items (protocol §3): whole items from `output_item.done` in arrival order, then
+ * items that only the terminal event lists. All other events are for the screen.
  *
  * @module
  */
@@ -32,8 +32,8 @@ import { readResponsesEvent, statusOf } from "./stream.ts";
 const NOTHING: readonly StreamUpdate[] = [];
 
 /**
- * Events that change nothing here. When the `event:` line names one of them its JSON is not even parsed: what
- * it repeats comes again in `output_item.done`.
+ * Events that change nothing here: `output_item.done` repeats their content. If the `event:` line names one, its JSON
+ * is not parsed.
  */
 const IGNORED: ReadonlySet<string> = new Set([
   "keepalive",
@@ -60,7 +60,7 @@ export class ResponsesAssembler implements Assembler {
   #id: string | null = null;
   #model: string | null = null;
   #refused = false;
-  /** Held back until the stream says more: `response.failed` may follow and names the response (§3.5). */
+  /** An error held back, because `response.failed` may follow and names the response (§3.5). */
   #failure: ApiFailure | undefined;
   /** Start of an event that is not JSON. Last in the stream it means a cut, anywhere else a broken stream. */
   #broken: string | undefined;
@@ -194,20 +194,20 @@ export class ResponsesAssembler implements Assembler {
   }
 }
 
-/** The same event with the numbers and the order of members that its text has; `data` is that text. */
+/** The same event with the numbers and the order of members in its text `data`. */
 function exact<T extends ItemEvent | EndEvent>(event: T, data: string): T {
   if (event.data === undefined) return event;
   const payload = exactly(event.data, data);
   return payload === event.data ? event : readResponsesEvent(payload, event.type) as T;
 }
 
-/** Turns deltas into updates for the screen, and makes up for servers that send none. */
+/** Turns deltas into updates for the screen, and creates updates for servers that send no deltas. */
 class DeltaReader {
   readonly #phases = new Map<number, string>();
   /** Positions with at least one delta. */
   readonly #seen = new Set<number>();
   readonly #summaryIndexes = new Map<number, number>();
-  /** Positions of announced items by their ids, for servers whose deltas name none (protocol §12). */
+  /** Positions of announced items by their ids, for servers whose deltas name no position (protocol §12). */
   readonly #announced = new Map<string, number>();
   #latest = 0;
 
@@ -232,7 +232,7 @@ class DeltaReader {
     return [{ kind: "reasoning_delta", outputIndex, delta }];
   }
 
-  /** The text of a finished item as one delta, where the server sent no delta for it (protocol §12). */
+  /** The text of a finished item as one delta, if the server sent no delta for it (protocol §12). */
   unseen(item: Item, outputIndex: number): readonly StreamUpdate[] {
     if (this.#seen.has(outputIndex)) return NOTHING;
     if (item.type === "message") {
@@ -276,11 +276,11 @@ interface FinalResponse {
   /** As received: elements may be anything. */
   readonly output: readonly unknown[];
   readonly notices: readonly string[];
-  /** What the server says it did to items that were sent (§4.3). */
+  /** Changes that the server reports for items that were sent (§4.3). */
   readonly transformations: readonly JsonValue[];
 }
 
-/** Reads the response of a terminal event. What does not have its shape is a notice, and read as absent. */
+/** Reads the response of a terminal event. Members of the wrong shape become notices and read as absent. */
 function readFinal(type: string, response: JsonObject): FinalResponse {
   const mismatch = mismatchOf(finalResponseSchema, response);
   const shared = {

@@ -12,7 +12,7 @@ const IGNORED = new Set([
   ...["metadata", "client_metadata", "user", "safety_identifier", "stream_options"],
 ]);
 
-/** Types whose `id` another item names; the server alone uses the id of any other item (protocol §2.1). */
+/** Types whose `id` another item names; only the server uses ids of other types (protocol §2.1). */
 const PAIRED_BY_ID = new Set(["mcp_approval_request", "local_shell_call_output"]);
 
 /** Canonical form of Responses requests. */
@@ -30,7 +30,7 @@ function inputItem(item: JsonObject, names: CanonicalNames): JsonObject {
     switch (name) {
       case "id":
         if (PAIRED_BY_ID.has(String(item.type))) return names.id(value);
-        // A reference is nothing but its id.
+        // A reference consists of its id.
         return isReference(item) ? value : undefined;
       case "call_id":
       case "approval_request_id":

@@ -1,5 +1,5 @@
 /**
- * Answers of the Responses API that something is wrong with: ends of streams, noise and error bodies
+ * Faulty answers of the Responses API: ends of streams, noise and error bodies
  * (protocol §3.1, §3.5, §3.6, §6.1, §6.3).
  *
  * @module
@@ -52,7 +52,7 @@ function newestResponse(events: readonly StreamEvent[]): JsonObject | undefined 
   return objectMember(newest?.data ?? {}, "response");
 }
 
-/** Numbers continue those of the events before, if these have numbers. */
+/** Continues the numbers of earlier events, if they have numbers. */
 function numbered(payloads: readonly JsonObject[], kept: readonly StreamEvent[]): readonly JsonObject[] {
   const last = kept.at(-1)?.data?.sequence_number;
   const first = kept.length === 0 ? 0 : typeof last === "number" ? last + 1 : null;
@@ -92,7 +92,7 @@ const ERRORS: Readonly<Record<number, typeof OVERLOADED>> = {
   529: OVERLOADED,
 };
 
-/** The error of an answer; Chat Completions have the same one. */
+/** The error of an answer, also for Chat Completions. */
 export function errorOf(status: number): ApiError {
   return { ...ERRORS[status] ?? OVERLOADED, param: null };
 }

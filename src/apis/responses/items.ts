@@ -1,5 +1,5 @@
 /**
- * Folded entries as elements of `input`: of each item only what every server accepts (protocol §2.2–2.5).
+ * Folded entries as elements of `input`, with only the members that every server accepts (protocol §2.2–2.5).
  *
  * @module
  */
@@ -22,7 +22,7 @@ export function encodeEntry(entry: FoldedEntry): string {
   return text.includes("\\ud") ? JSON.stringify(wellFormedItem(item)) : text;
 }
 
-/** Members of an element that the API takes it without, by the kind of its entry (§2.2–2.5). */
+/** Optional members of an element, by the kind of its entry (§2.2–2.5). */
 const OPTIONAL_MEMBERS: { readonly [kind in FoldedEntry["kind"]]?: ReadonlySet<string> } = {
   assistant_message: new Set(["id", "phase"]),
   reasoning: new Set(["content"]),
@@ -65,8 +65,8 @@ function renderWhole(entry: FoldedEntry): JsonObject {
 }
 
 /**
- * A `msg_` id makes the server demand the reasoning before it (§2.4): it goes only where that is sent too. Text of the
- * other API becomes a message of one part.
+ * A `msg_` id makes the server demand the reasoning before it (§2.4), so it is sent only together with that reasoning.
+ * Text of the other API becomes a message of one part.
  */
 function renderMessage(item: Item, keepId: boolean): JsonObject {
   if (item.type !== "message") {
@@ -108,7 +108,7 @@ function renderReasoning(item: Item): JsonObject {
   return Object.hasOwn(kept, "summary") ? kept : { ...kept, summary: [] };
 }
 
-/** The id of a call is left out: with it the server demands the reasoning item that came before (§2.4). */
+/** Omits the id of a call, which makes the server demand the reasoning item before the call (§2.4). */
 function renderCall(item: Item, callId: string): JsonObject {
   const name = wireToolName(callNameOf(item));
   if (item.type === "tool_use") {
@@ -138,7 +138,7 @@ function payloadOf(value: JsonValue | undefined, payload: "input" | "arguments")
   return JSON.stringify(value);
 }
 
-/** Item types that servers return with a `status` that they, or others of their kind, refuse as input. */
+/** Item types that servers return with a `status`, although some servers refuse it as input. */
 const STATUS_IS_OUTPUT_ONLY: ReadonlySet<string> = new Set([
   "compaction",
   "custom_tool_call",
@@ -149,7 +149,7 @@ const STATUS_IS_OUTPUT_ONLY: ReadonlySet<string> = new Set([
   "reasoning",
 ]);
 
-/** Hosted tools and the older client-side ones require their `status` and `id` (§2.2): all else is verbatim. */
+/** Hosted tools and the older client-side ones require their `status` and `id` (§2.2); other members are verbatim. */
 function renderProviderItem(item: Item): JsonObject {
   const dropStatus = STATUS_IS_OUTPUT_ONLY.has(item.type);
   return pick(item, (name) => name !== "created_by" && !(dropStatus && name === "status"));

@@ -1,6 +1,6 @@
 /**
- * Which items of a response came already. Ids are no good as the only key: Copilot gives a new one with every
- * event, and some servers give none; so `output_index` comes first, `item_id` second (protocol §12).
+ * Items of a response that were received already. Ids alone do not identify an item: Copilot sends a new id with every
+ * event, and some servers send none. So `output_index` comes first, `item_id` second (protocol §12).
  *
  * @module
  */
@@ -24,13 +24,13 @@ export function refusesIn(item: Item): boolean {
     item.content.some((part) => isJsonObject(part) && part.type === "refusal");
 }
 
-/** The items taken so far, by position, id and call id. */
+/** The items received so far, by position, id and call id. */
 export class ItemLedger {
   readonly #byIndex = new Map<number, Entry[]>();
   readonly #ids = new Set<string>();
   readonly #callIds = new Set<string>();
   readonly #announced = new Map<string, number>();
-  /** The position after the last one taken, for servers that name none. */
+  /** The position after the last item, for servers that send no positions. */
   #next = 0;
 
   /** Remembers the position of an announced item, and returns it; `place` is the position that its event names. */
@@ -41,7 +41,7 @@ export class ItemLedger {
     return index;
   }
 
-  /** Takes a finished item; returns its position, or `undefined` if the same item was taken before. */
+  /** Adds a finished item; returns its position, or `undefined` if the item was added before. */
   take(place: number | undefined, item: Item): number | undefined {
     const entry = entryOf(item);
     const index = place ?? this.#announced.get(entry.id ?? "") ?? this.#next;
@@ -51,7 +51,7 @@ export class ItemLedger {
     return index;
   }
 
-  /** Takes those elements of the terminal event's `output` that did not come before. */
+  /** Adds the new elements of the terminal event's `output`. */
   missing(output: readonly unknown[]): { readonly item: Item; readonly outputIndex: number }[] {
     const found: { item: Item; outputIndex: number }[] = [];
     output.forEach((item, outputIndex) => {

@@ -1,6 +1,6 @@
 /**
- * Causes of refused requests that a retry without something can help against: by code and by text, because several of
- * these errors carry no code (protocol §6.2).
+ * Causes of refused requests that leaving something out can fix: by code and by text, because several of these errors
+ * have no code (protocol §6.2).
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { guessedRefusal, isBarred, itemRefusal } from "../refusal.ts";
 import { canOmitFromItem } from "./items.ts";
 
 const INDEX_PARAM = /^input\[(\d{1,9})\]/;
-/** A member of an item itself, not one deeper inside: leaving out the whole member would lose more. */
+/** A member of the item itself: for a deeper member, leaving out the whole member would lose more. */
 const FIELD_PARAM = /^input\[\d{1,9}\]\.([A-Za-z_]\w{0,63})$/;
 const QUOTED_PLACE = /'(input\[[^']{1,100})'/;
 const REASONING_ID = /\brs_[A-Za-z0-9_-]{1,64}/g;
@@ -20,7 +20,7 @@ const REASONING_ID = /\brs_[A-Za-z0-9_-]{1,64}/g;
 const CALL_ID =
   /(?:no tool output found for (?:[a-z_]{1,32} ){0,3}call|\bcall_id)\s+['"]?([^\s'"]{1,64}?)['"]?[.,;]?(?:\s|$)/i;
 
-/** Texts that mean reasoning is what the API does not take. */
+/** Texts that say that the API does not accept the reasoning. */
 const REASONING_TEXTS: readonly RegExp[] = [
   /encrypted content .{0,200}could not be (?:verified|decrypted|parsed)/i,
   /encrypted content organization_id did not match/i,
@@ -33,10 +33,10 @@ const CALL_TEXTS: readonly RegExp[] = [
   /no tool output found for /i,
   /no tool call found for /i,
 ];
-/** A member that the server does not know: OpenAI's words and code, and those of FastAPI servers. */
+/** An unknown member: text and code of OpenAI, and of FastAPI servers. */
 const UNKNOWN_CODES: ReadonlySet<string> = new Set(["unknown_parameter", "extra_forbidden"]);
 const UNKNOWN_TEXT = /unknown parameter|extra inputs are not permitted/i;
-/** A model that knows no encrypted content refuses to be asked for it (§6.2). */
+/** The refusal of `include` by a model without encrypted content (§6.2). */
 const INCLUDE_TEXT = /encrypted content is not supported with this model/i;
 
 /** The cause of a refusal, or `null` if leaving something out of the request cannot help. */
@@ -45,11 +45,11 @@ export function responsesRefusalOf(
   entries: readonly FoldedEntry[],
 ): RequestRefusal | null {
   const { code, status, message, param, providerCode } = failure;
-  // Inside a stream an error without code and type may be either: its words decide.
+  // Inside a stream an error without code and type may be a refusal or a fault: its text decides.
   if (code !== "request_refused" && !(code === "provider_failed" && status === null)) return null;
   if (isBarred(failure, entries)) return null;
   const ids = [...new Set(message.match(REASONING_ID) ?? [])];
-  // Inside a stream nothing but the words may name the place.
+  // Inside a stream only the text may name the place.
   const named = param ?? QUOTED_PLACE.exec(message)?.[1] ?? null;
   const place = named === null ? null : INDEX_PARAM.exec(named);
   const index = place === null ? null : Number(place[1]);
@@ -69,7 +69,7 @@ export function responsesRefusalOf(
   return itemRefusal(failure, entries, { index, field });
 }
 
-/** The request field that the error is about, where the request can go without it. */
+/** The request field that the error is about, if the request can be sent without it. */
 function omissionOf(param: string | null, message: string): Omission | null {
   const name = param?.split(/[.[]/)[0] ?? /unknown parameter: '(\w{1,64})/i.exec(message)?.[1];
   switch (name) {

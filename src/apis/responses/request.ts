@@ -12,8 +12,8 @@ import { encodeEntry } from "./items.ts";
 /**
  * Builds the body. The order of its fields is fixed: `model`, `store`, `stream`, `include`, `stream_options`,
  * `prompt_cache_key`, `instructions`, `reasoning`, `tools`, `max_output_tokens`, `text`, `input`. `input` is
- * last, and each of its elements depends on its own entry alone, so that a request whose entries continue
- * those of another has the other's `input` as an exact byte prefix.
+ * last, and each element depends on its own entry only. So if the entries of a request continue those of an earlier
+ * one, the earlier `input` is an exact byte prefix of the new one.
  */
 export function buildResponsesRequest(spec: RequestSpec): BuiltRequest {
   const fields = wellFormedValue(fieldsOf(spec)) as JsonObject;
@@ -46,7 +46,7 @@ function opening(fields: JsonObject): string {
   return `${JSON.stringify(fields).slice(0, -1)},"input":[`;
 }
 
-/** Thinking of the other API never goes, whatever the fold says: no server could read it. */
+/** False for thinking of the other API, even if the fold sends it: no server could read it. */
 function isForeign(entry: FoldedEntry): boolean {
   return entry.kind === "reasoning" && entry.item.type !== "reasoning";
 }

@@ -31,7 +31,7 @@ export const responsesStream: StreamReader = {
   issuedItems,
   missingIn,
   mayEnd: /response\.(?:completed|failed|incomplete|error)|error|\[DONE\]/,
-  // Some servers end their streams with it.
+  // Ends the streams of some servers.
   endsWithDone: true,
   needsEventLines: false,
   mayRestart: false,
@@ -93,7 +93,7 @@ function placeOf(data: JsonObject): number | undefined {
   return indexMember(data, "output_index");
 }
 
-/** Each part of an item has its own beginning, deltas and end. */
+/** Reads the start, a delta or the end of a part of an item. */
 function partOf({ summary_index, content_index, command_index }: JsonObject): ItemPart | undefined {
   if (typeof summary_index === "number") return { name: "summary", index: summary_index };
   if (typeof content_index === "number") return { name: "content", index: content_index };
@@ -114,7 +114,7 @@ function endOf(data: JsonObject, type: string, response: JsonObject): EndEvent {
   };
 }
 
-/** Status of a response: the event's name decides, but `response.completed` may carry a status that says otherwise. */
+/** Status of a response: that of the event's name, but `response.completed` may carry a different status. */
 export function statusOf(type: string, status: string | undefined): "completed" | "incomplete" | "failed" {
   if (type === "response.failed" || status === "failed" || status === "cancelled") return "failed";
   return type === "response.incomplete" || status === "incomplete" ? "incomplete" : "completed";
@@ -134,7 +134,7 @@ function itemsIn({ output }: JsonObject): readonly JsonValue[] {
   return Array.isArray(output) ? output : [];
 }
 
-/** The added, the done and the terminal copy of each item: servers encrypt each of them anew (§4.1). */
+/** The added, done and terminal copies of each item; servers encrypt each copy again (§4.1). */
 function issuedItems(events: Iterable<StreamEvent>): IssuedItems {
   const items = new Map<string, { readonly place: number; readonly copies: JsonObject[] }>();
   const add = (item: JsonValue | undefined, place: number) => {
@@ -169,7 +169,7 @@ function hasGap(events: readonly StreamEvent[]): boolean {
   return numbers.some((number, index) => index > 0 && number !== (numbers[index - 1] as number) + 1);
 }
 
-/** True for a finished response without usage. Only a response has one: not a compaction, nor a count of tokens. */
+/** True for a finished response without usage; false for compactions and token counts, which have no usage. */
 function lacksUsage({ object = "response", status, usage }: JsonObject): boolean {
   return object === "response" && (status === "completed" || status === "incomplete") && !isJsonObject(usage);
 }

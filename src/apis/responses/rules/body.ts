@@ -1,5 +1,5 @@
 /**
- * Rules on the fields beside `input` (protocol §1.2, §1.3).
+ * Rules on the fields other than `input` (protocol §1.2, §1.3).
  *
  * @module
  */
@@ -22,7 +22,7 @@ const INCLUDE_VALUES = [
 /** Fields that reasoning models refuse while they reason. */
 const SAMPLING_FIELDS = ["temperature", "top_p", "top_logprobs"];
 
-/** Values of `include` that the API does not know. */
+/** Unknown values of `include`. */
 export function includeValues(body: JsonObject): ResponsesViolation[] {
   if (!Array.isArray(body.include)) return [];
   return body.include.flatMap((value: JsonValue, index: number): ResponsesViolation[] => {
@@ -62,7 +62,7 @@ export function streamOptions(body: JsonObject): ResponsesViolation[] {
   }];
 }
 
-/** A continued response that cannot have been stored. */
+/** A `previous_response_id` that cannot name a stored response. */
 export function unstoredPreviousResponse(body: JsonObject): ResponsesViolation[] {
   const { previous_response_id: id, store } = body;
   if (typeof id !== "string" || store !== false) return [];

@@ -1,6 +1,6 @@
 /**
- * The checker: finds the refusals that a request body would get. Used by replay servers and tests; a run itself sends its
- * request and listens to the API.
+ * Finds the refusals that a Responses request would get, for replay servers and tests. A run sends its requests
+ * unchecked.
  *
  * @module
  */
@@ -44,13 +44,13 @@ import { type ResponsesRefusal, responsesRuleOf, type ResponsesViolation } from 
 
 /** Options of the checker. */
 export interface ResponsesCheckOptions {
-  /** `azure` also refuses `status` where it is not required. */
+  /** `azure` also refuses an optional `status`. */
   readonly mode: Mode;
-  /** Judges encrypted content; without it, none is looked at. */
+  /** Judges encrypted content; without it, encrypted content is not checked. */
   readonly decode?: BlobJudge;
-  /** Knows which reasoning goes with which id; without it, that rule is not checked. Not used if `positional`. */
+  /** Finds the reasoning that belongs to an id; without it, that rule is not checked. Unused if `positional`. */
   readonly reasoningOf?: ReasoningOf;
-  /** Knows what came next; without it, no following item is looked for by id. Not used if `positional`. */
+  /** Finds the item after a reasoning item; without it, no item is searched by id. Unused if `positional`. */
   readonly followingOf?: FollowingOf;
   /**
    * Strategy that matches reasoning with the item after it.

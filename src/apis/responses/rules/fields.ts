@@ -7,10 +7,10 @@ import { isJsonObject, type JsonValue } from "../../../domain/json.ts";
 import { isKnownItemType, ITEM_SHAPES, type PlacedItem } from "./items.ts";
 import type { ResponsesViolation } from "./rule.ts";
 
-/** Fields that only outputs have; the official client always takes them off before sending (protocol §2.2). */
+/** Fields of outputs only; the official client always removes them before sending (protocol §2.2). */
 const OUTPUT_ONLY = new Set(["created_by", "parsed", "parsed_arguments"]);
 
-/** Fields that are strings wherever they occur and are not `null`. */
+/** Fields that are always strings or `null`. */
 const STRING_FIELDS = [
   "id",
   "call_id",
@@ -24,7 +24,7 @@ const STRING_FIELDS = [
 /** The server of a request: OpenAI itself tolerates `status` on input, Azure has refused it. */
 export type Mode = "openai" | "azure";
 
-/** Item types that the API does not know. */
+/** Unknown item types. */
 export function unknownItemTypes(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.filter(({ type }) => !isKnownItemType(type)).map(({ index, type }) => ({
     rule: "unknown_item_type",
@@ -34,7 +34,7 @@ export function unknownItemTypes(items: readonly PlacedItem[]): ResponsesViolati
   }));
 }
 
-/** Fields that an item's input type does not have; on Azure also `status` of an item that can do without. */
+/** Unknown fields of an item's input type; on Azure also an optional `status`. */
 export function unknownItemFields(items: readonly PlacedItem[], mode: Mode): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }) => {
     const shape = ITEM_SHAPES.get(type);
@@ -49,14 +49,14 @@ export function unknownItemFields(items: readonly PlacedItem[], mode: Mode): Res
         message: `Unknown parameter: '${param}'.`,
         param,
         code: "unknown_parameter",
-        // Only the refusal of `status` was ever reported; the rest follows from the types.
+        // Only the refusal of `status` was reported; the others follow from the types.
         ...(strict ? {} : { grade: "derived" }),
       }];
     });
   });
 }
 
-/** Required fields that are not there. */
+/** Missing required fields. */
 export function missingItemFields(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }) => {
     const missing = (ITEM_SHAPES.get(type)?.required ?? []).filter((name) => !Object.hasOwn(item, name));
@@ -76,7 +76,7 @@ export function missingItemFields(items: readonly PlacedItem[]): ResponsesViolat
 
 function gradeOfMissing(type: string, name: string): Pick<ResponsesViolation, "grade"> {
   if (type === "function_call" && name === "arguments") return { grade: "wire" };
-  // The types require it; two reports say that the server does without (protocol §2.3).
+  // The types require it; two reports say that the server does not (protocol §2.3).
   if (type === "reasoning" && name === "id") return { grade: "uncertain" };
   if (type === "function_call_output" && name === "call_id") return { grade: "derived" };
   return {};

@@ -44,7 +44,7 @@ function lengthText(param: string, id: string) {
     };
 }
 
-/** Ids that do not begin as ids of their type do. */
+/** Ids with the wrong prefix for their type. */
 export function idPrefixes(items: readonly PlacedItem[]): ResponsesViolation[] {
   return items.flatMap(({ index, type, item }): ResponsesViolation[] => {
     const prefix = ITEM_SHAPES.get(type)?.prefix;
@@ -60,7 +60,7 @@ export function idPrefixes(items: readonly PlacedItem[]): ResponsesViolation[] {
   });
 }
 
-/** The first id that comes twice. */
+/** The first duplicate id. */
 export function duplicateIds(items: readonly PlacedItem[]): ResponsesViolation[] {
   const seen = new Set<string>();
   for (const { item } of items) {
@@ -91,10 +91,10 @@ export interface SentBlob {
 /** Verdict on a blob. */
 export type BlobVerdict = "ok" | "undecodable" | "other_organization" | "other_model";
 
-/** Judges whether the server issued a blob for that id, to this organization and model. */
+/** Judges whether the server issued a blob for an id, to this organization and model. */
 export type BlobJudge = (blob: SentBlob) => BlobVerdict;
 
-/** Blobs that the server cannot read: organization before model (protocol §13). */
+/** Blobs that the server cannot read; the organization is checked before the model (protocol §13). */
 export function unreadableBlobs(
   items: readonly PlacedItem[],
   body: JsonObject,
@@ -125,7 +125,7 @@ export function unreadableBlobs(
     }));
 }
 
-/** References to stored items, and reasoning with only an id, where nothing is stored. */
+/** References to stored items, and reasoning with only an id, in requests that store nothing. */
 export function unstoredItems(items: readonly PlacedItem[], body: JsonObject): ResponsesViolation[] {
   if (body.store !== false) return [];
   return items.flatMap(({ type, item }): ResponsesViolation[] => {

@@ -1,5 +1,5 @@
 /**
- * The input items that the Responses API knows, and the fields of each (protocol §2.1, §2.3).
+ * The input items of the Responses API, and the fields of each (protocol §2.1, §2.3).
  *
  * @module
  */
@@ -22,7 +22,7 @@ export interface PlacedItem {
 
 const CALL_EXTRAS = ["id", "status", "caller"] as const;
 
-/** Item types by name. Hosted tools' items have many fields: for those only what is required is known. */
+/** Item types by name. For items of hosted tools, which have many fields, only required fields are listed. */
 export const ITEM_SHAPES: ReadonlyMap<string, ItemShape> = new Map(Object.entries(
   {
     message: { required: ["role", "content"], optional: ["type", "id", "status", "phase"], prefix: "msg" },
@@ -77,20 +77,20 @@ const OPAQUE_TYPES = new Set([
   ...["program", "program_output"],
 ]);
 
-/** True for item types that the API knows. */
+/** True for known item types. */
 export function isKnownItemType(type: string): boolean {
   return ITEM_SHAPES.has(type) || OPAQUE_TYPES.has(type);
 }
 
-/** The objects of `input` with their places; an `input` that is a string has none. */
+/** The objects of `input` with their places; empty for a string. */
 export function placedItems(input: JsonValue | undefined): PlacedItem[] {
   if (!Array.isArray(input)) return [];
   return input.flatMap((item, index) => isJsonObject(item) ? [{ index, type: typeOf(item), item }] : []);
 }
 
 /**
- * True for items that can follow reasoning: what the model made next. A message counts only with its id: the
- * same text without one was refused, while calls do without (protocol §6.2).
+ * True for output of the model, which can follow reasoning. A message counts only with its id: the same text without an
+ * id was refused, while calls need no id (protocol §6.2).
  */
 export function canFollowReasoning({ type, item }: PlacedItem): boolean {
   if (type === "message") return item.role === "assistant" && typeof item.id === "string";

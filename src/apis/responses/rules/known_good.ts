@@ -30,9 +30,9 @@ class KnownGoodItems implements KnownGood {
   readonly #nameOf: (blob: string) => string;
   /** The ids with which a blob was issued or accepted, by the blob's name. */
   readonly #blobs = new Map<string, Set<string>>();
-  /** The reasoning that an item's response had before it. */
+  /** The reasoning before an item in its response. */
   readonly #reasoning = new Links();
-  /** The item that a response had right after its reasoning. */
+  /** The item right after a reasoning item in its response. */
   readonly #following = new Links();
 
   constructor(nameOf: (blob: string) => string) {
@@ -42,7 +42,7 @@ class KnownGoodItems implements KnownGood {
   add(request: JsonValue | undefined, { accepted, items }: IssuingAnswer): void {
     for (const copies of items) for (const copy of copies) this.#addBlob(copy);
     this.#addLinks(items);
-    // A recording may begin in the middle of a conversation: what the API accepted then is good.
+    // A recording may begin in the middle of a conversation: items that the API accepted are good.
     if (accepted && isJsonObject(request)) {
       for (const item of objectsOf(request.input)) {
         this.#addBlob(item);
@@ -104,7 +104,7 @@ class KnownGoodItems implements KnownGood {
   }
 }
 
-/** The partner of an id. An id that was issued twice with different partners, as in synthetic recordings, has none. */
+/** The partner of an id; none if the id was issued with different partners, as in synthetic recordings. */
 class Links {
   readonly #links = new Map<string, string | null>();
 

@@ -7,26 +7,26 @@ import type { JsonObject } from "../../../domain/json.ts";
 import { canFollowReasoning, type PlacedItem } from "./items.ts";
 import type { ResponsesViolation } from "./rule.ts";
 
-/** The id of the reasoning item that the item with this id was made after; `undefined` when it had none. */
+/** The id of the reasoning item before the item with this id; `undefined` if there was none. */
 export type ReasoningOf = (id: string) => string | undefined;
 
-/** The id, or for a call the call id, of what the model made right after this reasoning item. */
+/** The id of the item right after this reasoning item; for a call, its call id. */
 export type FollowingOf = (reasoningId: string) => string | undefined;
 
 /**
- * Strategies by which the API may find the item of a reasoning item; which one it uses is not known (protocol §2.4).
- * `positional`: the model's next item comes right after it. `by_id`: the exact item that its response had next, found by
- * id or call id, comes anywhere after it; and an item with an id comes with its reasoning.
+ * Strategies that the API may use to find the item of a reasoning item; its own is unknown (protocol §2.4).
+ * `positional`: the model's next item comes right after the reasoning item. `by_id`: the next item of the original
+ * response, found by id or call id, comes anywhere after it; and an item with an id comes with its reasoning.
  */
 export type ReasoningPairing = "positional" | "by_id" | "both";
 
-/** Reasoning items whose response had next an item that does not come after them here. */
+/** Reasoning items without the next item of their response after them. */
 export function reasoningWithoutItsFollowing(
   items: readonly PlacedItem[],
   body: JsonObject,
   followingOf: FollowingOf,
 ): ResponsesViolation[] {
-  // A search for each reasoning item would cost the square of a long conversation.
+  // A search for each reasoning item would take quadratic time.
   const lastPlace = new Map<unknown, number>();
   items.forEach(({ item }, position) => {
     lastPlace.set(item.id, position);
@@ -40,7 +40,7 @@ export function reasoningWithoutItsFollowing(
   });
 }
 
-/** Reasoning items that nothing of the model follows. */
+/** Reasoning items that no output of the model follows. */
 export function reasoningWithoutFollowing(
   items: readonly PlacedItem[],
   body: JsonObject,
@@ -54,8 +54,8 @@ export function reasoningWithoutFollowing(
 }
 
 /**
- * The violation of a reasoning item. The demand for a message's id was captured where responses are stored. With
- * `store: false`, a client in wide use sends all its messages without ids, so there the sources contradict each other.
+ * The violation of a reasoning item. The demand for a message's id was captured with stored responses. For
+ * `store: false` the sources contradict each other: a client in wide use sends all its messages without ids.
  */
 function withoutFollowing(
   placed: PlacedItem,
@@ -73,7 +73,7 @@ function withoutFollowing(
   };
 }
 
-/** Items that carry the id that the server gave them, without the reasoning item that goes with it. */
+/** Items with an id of the server, but without their reasoning item. */
 export function itemsWithoutReasoning(
   items: readonly PlacedItem[],
   reasoningOf: ReasoningOf,
@@ -92,7 +92,7 @@ export function itemsWithoutReasoning(
   });
 }
 
-/** Call types that the client answers, with the type of the answer and the words of the message. */
+/** Call types that the client answers, with the type of the answer and the texts of the message. */
 const ANSWERS: ReadonlyMap<string, { readonly call: string; readonly words: string }> = new Map([
   ["function_call_output", { call: "function_call", words: "function call" }],
   ["custom_tool_call_output", { call: "custom_tool_call", words: "custom tool call" }],

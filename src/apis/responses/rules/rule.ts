@@ -1,5 +1,5 @@
 /**
- * The rules of the OpenAI Responses API, and what breaking one looks like.
+ * The rules of the OpenAI Responses API, and the errors for requests that break them.
  *
  * @module
  */
@@ -15,10 +15,10 @@ export interface ResponsesErrorBody {
   };
 }
 
-/** A rule that a request breaks, as the API would say it. */
+/** A violation of a rule, as the API reports it. */
 export type ResponsesRefusal = RuleRefusal<ResponsesRuleName, ResponsesErrorBody>;
 
-/** A violation that a checker finds; the table knows its grade. */
+/** A violation that a checker finds; its grade is in the table. */
 export interface ResponsesViolation {
   readonly rule: ResponsesRuleName;
   readonly message: string;
@@ -26,11 +26,11 @@ export interface ResponsesViolation {
   readonly code: string | null;
   /** @default {400} */
   readonly status?: number;
-  /** A grade other than the table's, where a rule is better known for one case than for others. */
+  /** A grade other than the table's, for a case with better or worse sources. */
   readonly grade?: RuleGrade;
 }
 
-/** The rules, in the order in which they are checked (protocol §13). */
+/** The rules, in the order of their checks (protocol §13). */
 export const RESPONSES_RULES = [
   {
     name: "well_formed",
@@ -191,7 +191,7 @@ export const RESPONSES_RULES = [
 /** The name of a rule. */
 export type ResponsesRuleName = (typeof RESPONSES_RULES)[number]["name"];
 
-/** The rule of that name. */
+/** Returns the rule with this name. */
 export function responsesRuleOf(name: ResponsesRuleName): ApiRule {
   const rule = RESPONSES_RULES.find((candidate) => candidate.name === name);
   if (rule === undefined) throw new TypeError(`No rule is called ${name}`);
