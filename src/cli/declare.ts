@@ -1,6 +1,6 @@
 /**
- * Declarations of verbs, their arguments and their flags. Parser, types, help, docs, settings and the check of session
- * tests are all made from these values; `program.ts` makes the parser.
+ * Declarations of verbs, their arguments and their flags. Types, help, docs, settings, the check of session tests and
+ * the parser (in `program.ts`) derive from these values.
  *
  * @module
  */
@@ -12,12 +12,12 @@ export type ValueSource =
   | { readonly variable: string }
   /** A member of `config.json`. */
   | { readonly member: string }
-  /** Anything else, as the help names it. */
+  /** Another source, as named in the help. */
   | string;
 
 /**
- * Says what a step of a session test may do with a flag. `false`: a step may not give it, because the player sets it or
- * because it leads out of the test. `"recorded"`: a recorded run writes it into its step as it was given.
+ * Use of a flag in steps of session tests. `false`: a step may not give it, because the player sets it or because it
+ * leads out of the test. `"recorded"`: a recorded run writes it into its step unchanged.
  */
 export type StepUse = boolean | "recorded";
 
@@ -27,15 +27,15 @@ export interface Flag<T = unknown> {
   readonly spec: string;
   /** The help text, without {@linkcode sources}. */
   readonly about: string;
-  /** In the order in which they count. */
+  /** First match wins. */
   readonly sources: readonly ValueSource[];
-  /** The default that {@linkcode sources} end in, for the help. */
+  /** The default after all {@linkcode sources}, for the help. */
   readonly otherwise?: string;
   readonly step: StepUse;
   readonly required: boolean;
-  /** Names of flags in the same table that cannot be given too. */
+  /** Names of flags in the same table that exclude this flag. */
   readonly conflicts: readonly string[];
-  /** The value when nothing is given. */
+  /** The value without the flag. */
   readonly fallback?: T;
   readonly choices?: readonly string[];
   /**
@@ -46,13 +46,13 @@ export interface Flag<T = unknown> {
   read?(text: string, before: T | undefined): T;
 }
 
-/** Flags by the names that their values have in code: `maxSteps` for `--max-steps`. */
+/** Flags by the names of their values in code: `maxSteps` for `--max-steps`. */
 export type FlagTable = Readonly<Record<string, Flag>>;
 
 /** The type of the value of a flag. */
 type ValueOf<Declared> = Declared extends Flag<infer T> ? T : never;
 
-/** The values of the flags in a table. A flag that may be absent is an optional member. */
+/** The values of the flags in a table. Flags that may be absent are optional members. */
 export type FlagsOf<Table> =
   & {
     readonly [Name in keyof Table as undefined extends ValueOf<Table[Name]> ? Name : never]?: ValueOf<
@@ -83,7 +83,7 @@ export function negated(spec: string, about: string, more: More = {}): Flag<bool
   return declared(spec, about, more);
 }
 
-/** A flag whose value is taken as it is. */
+/** A flag with an unchanged value. */
 export function text(spec: string, about: string, more: More = {}): Flag<string | undefined> {
   return declared(spec, about, more);
 }
@@ -140,7 +140,7 @@ export function list(spec: string, about: string, more: More = {}): Flag<readonl
   return { ...declared<readonly string[] | undefined>(spec, about, more), read };
 }
 
-/** The same flag with another help text, and what else differs for one verb. */
+/** The same flag with another help text and other changes for one verb. */
 export function again<T>(
   flag: Flag<T>,
   about: string,
@@ -178,7 +178,7 @@ function fallbackOf<T>({ fallback }: { readonly fallback?: T }): { fallback?: T 
   return fallback === undefined ? {} : { fallback };
 }
 
-/** The environment variables that set a flag, in the order in which they count. */
+/** The environment variables that set a flag; the first that is set wins. */
 export function variablesOf({ sources }: Flag): string[] {
   return sources.flatMap((source) =>
     typeof source === "object" && "variable" in source ? [source.variable] : []
@@ -191,7 +191,7 @@ export function memberOf({ sources }: Flag): string | null {
   return typeof found === "object" && "member" in found ? found.member : null;
 }
 
-/** The arguments that give flags these values, in the order of `values`. A value that is the default needs none. */
+/** The arguments that give flags these values, in the order of `values`. A default value needs no argument. */
 export function flagArguments<Table extends FlagTable>(
   table: Table,
   values: Partial<FlagsOf<Table>>,
@@ -226,7 +226,7 @@ export function argument<const Spec extends `<${string}>` | `[${string}]`>(
   return { spec, about };
 }
 
-/** The command after `--` and its arguments; empty without one. The parser never sees them. */
+/** The command after `--` and its arguments; empty without a command. The parser never sees them. */
 export const WRAPPED_COMMAND: Positional<readonly string[]> = { spec: "--", about: "" };
 
 type ValuesOf<Arguments extends readonly Positional[]> = {
@@ -242,7 +242,7 @@ type Performed<Arguments extends readonly Positional[], Table extends FlagTable>
 export interface Verb {
   readonly name: string;
   readonly about: string;
-  /** The line after `Usage: reprise NAME`, where the parser's own would leave something out. */
+  /** The line after `Usage: reprise NAME`, if the parser's own line would be incomplete. */
   readonly usage?: string;
   /** A step of a session test may call it. */
   readonly step: boolean;
@@ -250,7 +250,7 @@ export interface Verb {
   readonly flags: FlagTable;
   /** Command lines for the end of the help. */
   readonly examples: readonly string[];
-  /** Imports the verb's code: it is loaded only when it is called. */
+  /** Imports the verb's code, when the verb is called. */
   load(): Promise<(ports: ProgramPorts, ...call: never) => number | Promise<number>>;
 }
 

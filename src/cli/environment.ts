@@ -1,6 +1,6 @@
 /**
- * The environment variables that the program reads. The runtime lets it read all of them; every other variable reads
- * as unset, so that no unrelated secret of the shell can end up in a turn, a message or a log.
+ * The environment variables that the program reads. All other variables read as unset, although the runtime allows
+ * them, so that no unrelated secret of the shell can end up in a turn, a message or a log.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import process from "node:process";
 import { PROVIDER_VARIABLES } from "../apis/providers.ts";
 import { type KnownValue, secretValues, tooShortSecrets } from "../fixture/secrets/secret_values.ts";
 
-/** Names of variables; a final `*` is any rest. */
+/** Names of variables; a final `*` matches any rest. */
 export const READ_VARIABLES: readonly string[] = [
   // Ours, and the keys and endpoints of the providers.
   "REPRISE_*",
@@ -37,7 +37,7 @@ export const READ_VARIABLES: readonly string[] = [
   "DENO_TLS_CA_STORE",
   "NODE_EXTRA_CA_CERTS",
   "SSLKEYLOGFILE",
-  // `doctor` says when a proxy stands between us and the provider.
+  // `doctor` reports proxies.
   "HTTP_PROXY",
   "HTTPS_PROXY",
   "ALL_PROXY",
@@ -58,12 +58,12 @@ export function isSet(name: string): boolean {
   return Deno.env.has(name);
 }
 
-/** Sets variables for the runtime, and for what the program starts. */
+/** Sets variables for the runtime and for child processes. */
 export function setVariables(variables: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(variables)) Deno.env.set(name, value);
 }
 
-/** Unsets variables for the runtime, and for what the program starts. */
+/** Unsets variables for the runtime and for child processes. */
 export function unsetVariables(names: readonly string[]): void {
   for (const name of names) Deno.env.delete(name);
 }
@@ -76,8 +76,8 @@ export function isRead(name: string): boolean {
 }
 
 /**
- * Gives libraries the variables that the program reads, and no other: `process.env` becomes a copy of them. What the
- * program starts still inherits the whole environment, unless it gets one of its own.
+ * Shows libraries only the variables that the program reads: `process.env` becomes a copy of them. Child processes
+ * still inherit the whole environment, unless they get their own.
  */
 export function narrowProcessEnvironment(): void {
   const read = Object.entries(Deno.env.toObject()).filter(([name]) => isRead(name));
@@ -87,13 +87,13 @@ export function narrowProcessEnvironment(): void {
 /** The secrets of the environment that the program was started in. */
 export interface SecretEnvironment {
   readonly values: readonly KnownValue[];
-  /** The variables that are secrets by their names, and too short to be looked for. */
+  /** The variables with the name of a secret and a value too short to search for. */
   readonly tooShort: readonly string[];
 }
 
 /**
- * All secrets of the environment: of every variable, not only those that the program reads, but for those of `notSecret`.
- * Nothing is kept but the values of variables that look like secrets.
+ * All secrets of the environment: of every variable except `notSecret`, not only of those that the program reads. Keeps
+ * only the values of variables that look like secrets.
  */
 export function secretEnvironment(notSecret: readonly string[] = []): SecretEnvironment {
   const all = Object.entries(Deno.env.toObject());

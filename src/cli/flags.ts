@@ -25,7 +25,7 @@ export const COMMON_FLAGS = {
 /** The values of {@linkcode COMMON_FLAGS}. */
 export type CommonFlags = FlagsOf<typeof COMMON_FLAGS>;
 
-/** The flags that decide where the next request goes and how it is built. */
+/** The flags that select the endpoint of the next request and shape the request. */
 export const REQUEST_FLAGS = {
   model: text("-m, --model <model>", "the model to ask", {
     sources: ["the session's last", { variable: "REPRISE_MODEL" }, { member: "model" }],
@@ -65,7 +65,7 @@ export const REQUEST_FLAGS = {
   }),
 };
 
-/** The flags that decide about the text of a request. */
+/** The flags that set the text of a request. */
 export const TEXT_FLAGS = {
   instructions: text("--instructions <text>", "system text, or @FILE"),
   outputSchema: text("--output-schema <file>", "a JSON schema for the answer; the API alone enforces it"),
@@ -74,7 +74,7 @@ export const TEXT_FLAGS = {
 /** Values of {@linkcode REQUEST_FLAGS}, and of {@linkcode TEXT_FLAGS} for a verb that has these. */
 export type RequestFlags = FlagsOf<typeof REQUEST_FLAGS> & FlagsOf<typeof TEXT_FLAGS>;
 
-/** The flags that decide what a run may do. `policy.ts` explains commas in a list. */
+/** The flags that set the permissions of a run. `policy.ts` explains commas in a list. */
 export const PERMISSION_FLAGS = {
   allow: list(
     "--allow <list>",
@@ -101,7 +101,7 @@ export const WAIT = value(
   { fallback: 0 },
 );
 
-/** Nothing is written or sent. */
+/** Preview: writes and sends nothing. */
 export const DRY_RUN = toggle("--dry-run", "print what would be done; change nothing");
 
 /** The session that a verb is about. */
@@ -123,7 +123,7 @@ export function tcpPort(text: string): number {
   throw new InvalidArgumentError("Expected a port from 0 to 65535.");
 }
 
-/** A timer counts milliseconds in 31 bits; what does not fit would fire at once. */
+/** A timer counts milliseconds in 31 bits; a longer timeout would fire at once. */
 const MAX_SECONDS = 2_000_000;
 
 /** Reads a number of seconds that a timer can count. */
@@ -133,7 +133,7 @@ export function seconds(text: string): number {
   throw new InvalidArgumentError(`Expected a number of seconds, at most ${MAX_SECONDS}.`);
 }
 
-/** More than any clock can go back. */
+/** Longer than the range of any clock. */
 const MAX_DAYS = 100_000;
 
 /** Reads a number of days. */

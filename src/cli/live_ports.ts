@@ -12,8 +12,8 @@ import type { TextStream } from "./terminal.ts";
 export type InputStream = Pick<typeof Deno.stdin, "isTerminal" | "read" | "readSync" | "readable">;
 
 /**
- * Everything that the program takes from its process and that leaves it: one value, so that `test` calls the program with
- * another one and needs nothing else (src/cli/test/step.ts).
+ * All inputs and outputs of the program in its process. One value, so that `test` only has to call the program with
+ * another value (src/cli/test/step.ts).
  */
 export interface ProgramPorts extends Ports {
   readonly stdin: InputStream;
@@ -21,11 +21,11 @@ export interface ProgramPorts extends Ports {
   readonly stderr: TextStream;
   /** Listens for the signals that ask the program to end. */
   readonly onStopSignals: typeof onStopSignals;
-  /** Ends the program at once, and the commands of its tools. Callers return: for a step of a test, only the step ends. */
+  /** Ends the program and the commands of its tools at once. Callers return: in a test, only the step ends. */
   readonly exit: (code: number) => void;
-  /** Sees each request before it goes out, or before a fixture answers it. */
+  /** Receives each request before it is sent, or before a fixture answers it. */
   readonly wrapSend: (send: Send) => Send;
-  /** Sees what a tool returns before the model does. */
+  /** Receives the result of a tool before the model does. */
   readonly wrapTool: (tool: Tool) => Tool;
 }
 
@@ -64,7 +64,7 @@ export function livePorts(): ProgramPorts {
 
 let keptOut = false;
 
-/** The runtime reads the variables when it sends its first request, and has no option that does without a proxy. */
+/** The runtime reads the proxy variables at its first request, and has no option to ignore them. */
 function keepProxiesOut(): void {
   if (keptOut) return;
   keptOut = true;

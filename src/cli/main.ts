@@ -4,8 +4,8 @@ import type { ProgramPorts } from "./live_ports.ts";
 import { VERSION } from "./version.ts";
 
 /**
- * Runs the command line and returns the exit code: the one place that turns errors into output. All that it takes from
- * its surroundings, and all that it does to them, goes through `ports`.
+ * Runs the command line and returns the exit code. The only place that turns errors into output. All inputs and outputs
+ * go through `ports`.
  */
 export async function main(args: readonly string[], ports: ProgramPorts): Promise<number> {
   if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
@@ -27,15 +27,15 @@ export async function main(args: readonly string[], ports: ProgramPorts): Promis
   return exitCode;
 }
 
-/** Prepares this process, before anything else: for the variables that libraries see, and for a file size limit. */
+/** Prepares this process first of all: hides variables from libraries, and handles the file size limit. */
 export function prepareProcess(): void {
   narrowProcessEnvironment();
   outliveFileSizeLimit();
 }
 
 /**
- * With a handler, a write beyond `ulimit -f` fails with EFBIG, which is reported as any refusal of the disk. Without
- * one, SIGXFSZ would end the process without a word.
+ * With a handler, a write beyond `ulimit -f` fails with EFBIG, which is reported like other disk errors. Without a
+ * handler, SIGXFSZ would end the process silently.
  */
 function outliveFileSizeLimit(): void {
   if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});

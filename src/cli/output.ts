@@ -1,5 +1,5 @@
 /**
- * The only way to stdout and stderr. stdout is data, stderr is for people.
+ * Output: the only module that writes to stdout (data) and stderr (for people).
  *
  * @module
  */
@@ -18,14 +18,14 @@ export interface OutputOptions {
 /** The streams of the output, and the end of the program. */
 export type OutputPorts = Pick<ProgramPorts, "stdout" | "stderr" | "exit">;
 
-/** Writes to both streams; a stdout that takes nothing more is remembered and reported once. */
+/** Writes to both streams; reports a closed stdout once. */
 export class Output {
   readonly options: OutputOptions;
   readonly #stdout: Printer;
   readonly #stderr: Printer;
   #closed = false;
   #failure: RepriseError | null = null;
-  /** A verb that only prints has nothing left to do, and ends as a shell expects of a closed pipe. */
+  /** Ends a verb that only prints, as a shell expects after a closed pipe. */
   #onClosed: () => void;
 
   constructor(options: OutputOptions, { stdout, stderr, exit }: OutputPorts) {
@@ -45,7 +45,7 @@ export class Output {
     return this.#stderr.isTerminal;
   }
 
-  /** True once stdout takes nothing more: its reader closed it, or its disk is full. */
+  /** True once stdout accepts no more output: its reader closed it, or its disk is full. */
   get closed(): boolean {
     return this.#closed;
   }
@@ -55,7 +55,7 @@ export class Output {
     return this.#failure?.exitCode ?? 141;
   }
 
-  /** Instead of ending the process, call `handler` once when stdout takes nothing more. */
+  /** Calls `handler` once when stdout accepts no more output, instead of ending the process. */
   onClosed(handler: () => void): void {
     this.#onClosed = handler;
   }
@@ -85,7 +85,7 @@ export class Output {
     if (!this.options.quiet) this.#toStderr([line, "\n"]);
   }
 
-  /** A question for a person, `--quiet` or not. The caller has made sure that stderr is a terminal. */
+  /** A question for a person, even with `--quiet`. The caller has checked that stderr is a terminal. */
   prompt(text: string): void {
     this.#toStderr([text]);
   }
@@ -109,7 +109,7 @@ export class Output {
     this.errorLine(error.message, error.hint);
   }
 
-  /** An error for people, on stderr, `--quiet` or not. */
+  /** An error for people, on stderr, even with `--quiet`. */
   errorLine(message: string, hint: string | undefined): void {
     this.#toStderr([red("error:"), ` ${message}\n`]);
     if (hint !== undefined) this.#toStderr([`hint: ${hint}\n`]);
@@ -134,7 +134,7 @@ export class Output {
   }
 }
 
-/** Without stderr, or with its disk full, there is no place left to report that. */
+/** Ignores errors: without stderr, or with its disk full, there is no place to report them. */
 function quietly(print: () => void): void {
   try {
     print();

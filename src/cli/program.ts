@@ -1,6 +1,6 @@
 /**
- * The command line: every verb with its flags, and the parser made from their declarations. A verb's code is loaded when
- * it is called.
+ * The command line: every verb with its flags, and the parser that is built from their declarations. Calling a verb
+ * loads its code.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { RUNNING_VERBS } from "./run/command.ts";
 import { RECORDING_VERBS } from "./serve/command.ts";
 import { VERSION } from "./version.ts";
 
-/** The verbs that are called by their name alone, in the order of the help. */
+/** The top-level verbs, in the order of the help. */
 export const VERBS: readonly Verb[] = [
   ...RUNNING_VERBS,
   ...INSPECTION_VERBS,
@@ -28,7 +28,7 @@ export const VERBS: readonly Verb[] = [
 
 export { FIXTURE_VERBS };
 
-/** Takes the exit code of a finished verb, or of the command that it ran. */
+/** Receives the exit code of a finished verb, or of the command that it ran. */
 export type Finish = (exitCode: number) => void;
 
 /** One call of the program: its ports, and the receiver of its exit code. */
@@ -38,9 +38,8 @@ export interface Call {
 }
 
 /**
- * Builds the command line for `args`; a verb that ran reports its exit code to `finish`. `command` is what a verb is to
- * run: the arguments after `--`. Verbs that `args` do not name are known, but have one flag only: making all of them
- * takes longer than anything else here.
+ * Builds the command line for `args`; a verb reports its exit code to `finish`. `command` is the wrapped command: the
+ * arguments after `--`. Verbs that `args` do not name get one flag only, because building all flags is slow.
  */
 export function buildProgram(
   { ports, finish }: Call,
@@ -78,7 +77,7 @@ export function buildProgram(
 }
 
 /**
- * Splits the command line into its own arguments and the command that a verb is to run.
+ * Splits the command line into its own arguments and the wrapped command.
  *
  * @throws {RepriseError} `usage` when `--` is the last argument: without a command the verb would listen until a signal.
  */
@@ -102,7 +101,7 @@ function exitCodeTable(): string {
 /** Performs a verb with the values of its arguments, then those of its flags. */
 export type Perform = (verb: Verb, values: readonly unknown[]) => void | Promise<void>;
 
-/** Makes `command` the parser of `verb`. */
+/** Turns `command` into the parser of `verb`. */
 export function declareVerb(command: Command, verb: Verb, perform: Perform): void {
   command.description(verb.about);
   if (verb.usage !== undefined) command.usage(verb.usage);
@@ -117,8 +116,8 @@ export function declareVerb(command: Command, verb: Verb, perform: Perform): voi
 /**
  * The option of one flag.
  *
- * @throws {TypeError} for a flag that is declared under another name than the parser gives it, or that conflicts with
- * a flag that the table lacks.
+ * @throws {TypeError} if the declared name differs from the parser's name, or if the flag excludes a flag that is not
+ * in the table.
  */
 function optionOf(table: FlagTable, name: string): Option {
   const flag = table[name] as Flag;
@@ -135,7 +134,7 @@ function optionOf(table: FlagTable, name: string): Option {
   return option.makeOptionMandatory(required).conflicts([...conflicts]);
 }
 
-/** The help text of a flag: what it does, then where its value comes from without it. */
+/** The help text of a flag: its effect, then the sources of its value. */
 function helpText({ spec, about, sources, otherwise }: Flag): string {
   const off = spec.startsWith("--no-") ? "=0" : "";
   const names = sources.map((source) => {
@@ -151,8 +150,7 @@ const STEP_VERBS: readonly Verb[] = VERBS.filter(({ step }) => step);
 
 /**
  * Finds the argument that a step of a session test may not have: a verb that is not about sessions, or a flag that is
- * declared with `step: false`. Arguments that the parser refuses are no fault: the step ends with exit
- * code 2 and does nothing.
+ * declared with `step: false`. Arguments that the parser refuses are allowed: the step ends with exit code 2.
  */
 export function checkStepArguments([name = "", ...args]: readonly string[]): BadArgument | null {
   const verb = STEP_VERBS.find((each) => each.name === name);
@@ -168,18 +166,18 @@ export function checkStepArguments([name = "", ...args]: readonly string[]): Bad
   return { index: index + 1, why };
 }
 
-/** The index of the first argument that gives a forbidden flag; `null` when none does. */
+/** The index of the first argument with a forbidden flag; `null` if there is none. */
 function firstForbidden(verb: Verb, args: readonly string[]): number | null {
   if (!parseStep(verb, args).forbidden) return null;
   const isGiven = (length: number) => parseStep(verb, args.slice(0, length)).forbidden;
   let length = 1;
   while (!isGiven(length)) length++;
-  // A flag whose value is the next argument is given by both of them.
+  // A flag may be two arguments: its name and its value.
   return parseStep(verb, args.slice(0, length - 1)).needsValue ? length - 2 : length - 1;
 }
 
 interface ParsedStep {
-  /** A flag is given that a step may not give. */
+  /** The arguments hold a flag that a step may not give. */
   readonly forbidden: boolean;
   /** The last argument is a flag, and its value is missing. */
   readonly needsValue: boolean;
@@ -196,7 +194,7 @@ function parseStep(verb: Verb, args: readonly string[]): ParsedStep {
     if (!(error instanceof CommanderError)) throw error;
     needsValue = error.code === "commander.optionMissingArgument";
   }
-  // Flags before a mistake count too: what the parser read of them is in the command.
+  // Flags before a mistake count too: the command holds the values that the parser has read.
   const forbidden = Object.entries(verb.flags).some(([name, { step }]) =>
     step === false && command.getOptionValueSource(name) === "cli"
   );

@@ -32,7 +32,7 @@ import { VERSION } from "../version.ts";
 
 interface Check {
   readonly name: string;
-  /** `missing`: nothing is broken, but a run will need it. */
+  /** `missing`: only a run needs it. */
   readonly level: "ok" | "missing" | "failed";
   readonly detail: string;
   /** The exit code of a failed check. */
@@ -52,7 +52,7 @@ export async function doctorVerb(live: ProgramPorts, flags: DoctorFlags): Promis
       checks.push(await checkLater("live", () => ping(call, session?.manifest ?? null)));
     }
   } catch (error) {
-    // A flag or a variable that no verb could use.
+    // No verb could use this flag or variable.
     checks.push(failed("settings", error));
   }
   const failure = checks.find(({ level }) => level === "failed");
@@ -107,7 +107,7 @@ function settingChecks(call: SettingCall, session: CalledSession | null): Check[
   ];
 }
 
-/** Errors of settings that only a run needs. */
+/** Codes of errors in settings that only a run needs. */
 const NEEDED_BY_A_RUN: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "no_model",
   "no_base_url",
@@ -123,7 +123,7 @@ function check(name: string, look: () => string): Check {
   }
 }
 
-/** Here whatever is missing is a failure: the request was asked for. */
+/** Anything missing is a failure here, because the user asked for the request. */
 async function checkLater(name: string, look: () => Promise<string>): Promise<Check> {
   try {
     return { name, level: "ok", detail: await look() };
@@ -153,7 +153,7 @@ function keyChecks(ports: Ports, providerInForce: () => ProviderKind): Check[] {
   return [inForce, { name: "keys", level: "ok", detail: all }];
 }
 
-/** Proxies, extra certificates and TLS key logs see or steer the traffic: worth knowing, no failure. */
+/** Reports proxies, extra certificates and TLS key logs, which see or redirect the traffic; none is a failure. */
 function proxyCheck(env: (name: string) => string | undefined): Check {
   const names = [
     "HTTPS_PROXY",
@@ -172,14 +172,14 @@ function proxyCheck(env: (name: string) => string | undefined): Check {
   };
 }
 
-/** The prompt of {@linkcode ping}: short enough to cost next to nothing. */
+/** The prompt of {@linkcode ping}; short, so that it costs little. */
 const QUESTION = "Answer with the word ready.";
 const MAX_OUTPUT_TOKENS = 64;
 
 /**
  * Sends one short request with the settings in force, and describes the answer.
  *
- * @throws {RepriseError} what a run would end with.
+ * @throws {RepriseError} the errors of a run.
  */
 async function ping(call: SettingCall, manifest: Manifest | null): Promise<string> {
   const { ports, fixture } = call;

@@ -1,4 +1,4 @@
-/** The verb `explain`: each reasoning item and each repaired or dropped item, sent or not, and why. */
+/** The verb `explain`: each reasoning item and each repaired or dropped item, with the reason why it is sent or not. */
 import type { ExitCode } from "../../domain/errors.ts";
 import type { Item } from "../../domain/event.ts";
 import { type Fingerprint, fingerprintText } from "../../domain/fingerprint.ts";
@@ -56,7 +56,7 @@ export function explainVerb(ports: ProgramPorts, selector: string, flags: Explai
   if (resolved.lost !== null) output.note(resolved.lost);
   const next = previewRequest(requestSettings(resolved, whole), whole, null);
   const { fingerprint, model } = next.target;
-  // Whatever a prompt says, it comes after the prefix.
+  // A prompt of any text comes after the prefix.
   const prefix = judgePrefix(resolved, whole, startWith(isUnfinished(manifest) ? null : ""));
   const reasoningSeqs = new Set(next.folded.reasoning.map((decision) => decision.seq));
   const otherDropped = next.folded.dropped.filter((item) => !reasoningSeqs.has(item.seq));
@@ -79,7 +79,7 @@ export function explainVerb(ports: ProgramPorts, selector: string, flags: Explai
     })),
     refusals: whole.turns.flatMap(refusalsOf),
     transformations: whole.turns.flatMap(transformationsOf),
-    // With the flags of the run that sent it, the history alone decides.
+    // With the flags of its own run, only the history decides.
     prefix: prefix === null || prefix.with === null
       ? prefix?.report ?? null
       : { extends: true as const, with: prefix.with },
@@ -127,7 +127,7 @@ function prefixLine(prefix: PrefixReport): string {
   return `It does not extend the last request: they first differ ${where}, at byte ${prefix.byte}.\n`;
 }
 
-/** Reports of responses about reasoning that was sent and not shown to the model. */
+/** Reports in responses about reasoning that was sent but not shown to the model. */
 function transformationsOf(turn: Turn) {
   if (turn.kind !== "model" || !Array.isArray(turn.response.input_transformations)) return [];
   return turn.response.input_transformations.map((transformation) => ({ turn: turn.turn, transformation }));
@@ -145,12 +145,12 @@ function refusalsOf({ turn, run, events }: Turn) {
   });
 }
 
-/** The payload that only the provider can read. */
+/** The encrypted payload. */
 function opaqueOf(item: Item): JsonValue | undefined {
   return item.encrypted_content ?? item.signature ?? item.data;
 }
 
-/** Says in which way the account of the next request is known, or why it is not. */
+/** Reports the source of the next request's account, or why the account is unknown. */
 function accountText({ account, key }: Fingerprint): string {
   if (key === undefined) return "no key is set";
   return account === null
@@ -158,7 +158,7 @@ function accountText({ account, key }: Fingerprint): string {
     : "a response of this endpoint named it for the key that is set";
 }
 
-/** Facts about a sent item that are known to fit, and those that are not known. */
+/** Facts about a sent item: those known to match, and unknown ones. */
 function fitOf(origin: Fingerprint, next: Fingerprint): { readonly why: string; readonly unknown: string[] } {
   const sameAccount = origin.account !== null && next.account !== null;
   const samePort = origin.endpoint === next.endpoint;
@@ -190,7 +190,7 @@ function reasoningRecord(decision: ReasoningDecision, next: Fingerprint) {
     sent: reason === null,
     reason,
     why: reason === null ? fit.why : REASON_TEXT[reason],
-    // What is left out for a known difference needs no guess.
+    // Unknown facts do not matter for an item that is dropped for a known difference.
     unknown: reason === null ? fit.unknown : [],
   };
 }

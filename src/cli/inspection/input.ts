@@ -17,7 +17,7 @@ export function inputVerb(ports: ProgramPorts, selector: string | undefined, fla
   if (manifest === null && flags.prompt === undefined) throw noPrompt("--prompt is not given");
   const resolved = resolveRun(call, manifest, { key: "if_set", endpoint: "any" });
   if (resolved.lost !== null) output.note(resolved.lost);
-  // A session that is done continues only with a prompt: without one, its history is shown as it is.
+  // A finished session continues only with a prompt; without a prompt, its history is shown unchanged.
   const start = flags.prompt === undefined && !isUnfinished(manifest)
     ? null
     : startWith(flags.prompt?.toWellFormed() ?? null);

@@ -53,7 +53,7 @@ function sessionRow({ id, manifest, problem }: SessionSummary): readonly [string
   if (manifest === null) return [id, `(${problem ?? "no manifest"})`];
   const { updated_at, head, state, pins, title } = manifest;
   const when = updated_at.slice(0, 16).replace("T", " ");
-  // A title is one line by construction; what is left to make visible, output.text does.
+  // A title is one line by construction; output.text escapes the rest.
   return [
     id,
     `${when}  ${String(head.turn).padStart(5)} ${head.turn === 1 ? "turn " : "turns"}  ${
@@ -106,15 +106,15 @@ function parseSince(text: string, now: number): number {
   return time;
 }
 
-/** A session with the forks that were made of it, in the order of the list. */
+/** A session with its forks, in the order of the list. */
 export interface ForkNode {
   readonly session: SessionSummary;
   readonly forks: readonly ForkNode[];
 }
 
 /**
- * Sessions as a forest: each fork under its parent, and at the root where that is not among `sessions`. Manifests
- * may say anything: sessions that name each other in a circle stand at the root too, once each.
+ * Sessions as a forest: each fork under its parent, or at the root if `sessions` lacks the parent. Manifests are not
+ * trusted: sessions that name each other in a circle are at the root too, once each.
  */
 export function forkTree(sessions: readonly SessionSummary[]): ForkNode[] {
   const known = new Set<string>(sessions.map(({ id }) => id));

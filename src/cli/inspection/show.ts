@@ -1,4 +1,4 @@
-/** The verb `show`: prints a session, as a transcript, as turns, as events, or one file as it is. */
+/** The verb `show`: prints a session as a transcript, as turns or as events, or one of its files unchanged. */
 import type { ExitCode } from "../../domain/errors.ts";
 import {
   isJsonObject,
@@ -15,7 +15,7 @@ import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../sessions.ts";
 
-/** Performs `show`. What can be read is shown; damage beside it is named, and is exit code 12. */
+/** Performs `show`. Prints the readable part of a damaged session, reports the damage and returns exit code 12. */
 export function showVerb(ports: ProgramPorts, selector: string, flags: ShowFlags): ExitCode {
   const context = makeContext(ports, flags);
   const { output } = context;
@@ -47,7 +47,7 @@ function eventsOf(turn: ShownTurn): ShownTurn["events"] {
   return turn.events;
 }
 
-/** A turn with the number of its events in their place. */
+/** A turn with the number of its events instead of the events. */
 function turnHeader({ value, events }: ShownTurn) {
   return { ...value, events: events.length };
 }
@@ -59,7 +59,7 @@ const LINE_SHOWN = 160;
 
 type ShownEvent = ShownTurn["events"][number];
 
-/** A session as a person reads it, oldest turn first. */
+/** A session as a transcript, oldest turn first. */
 function transcript(turns: readonly ShownTurn[]): string {
   return turns.map((turn) => {
     const model = objectMember(turn.value, "model");
@@ -77,7 +77,7 @@ function transcript(turns: readonly ShownTurn[]): string {
   }).join("\n");
 }
 
-/** One turn in one line: number, run, kind, seqs, time, and how many events of which kind. */
+/** One turn in one line: number, run, kind, seqs, time, and the number of events of each kind. */
 function turnLine({ number, kind, value, events }: ShownTurn): string {
   const kinds = new Map<string, number>();
   for (const { type } of events) kinds.set(type, (kinds.get(type) ?? 0) + 1);
@@ -87,7 +87,7 @@ function turnLine({ number, kind, value, events }: ShownTurn): string {
     `${String(value.at)}  ${eventCounts}`;
 }
 
-/** One event in one line: number, kind and the start of what it says. */
+/** One event in one line: number, kind and the start of its text. */
 function eventLine(event: ShownEvent): string {
   const text = headOf(eventText(event).replace(/\s+/g, " "), LINE_SHOWN);
   return `${String(event.seq).padStart(5)}  ${event.type.padEnd(17)}  ${text}`;

@@ -1,5 +1,5 @@
 /**
- * The verbs that keep sessions: repair, move and remove them.
+ * The verbs that maintain sessions: repair, move and remove them.
  *
  * @module
  */

@@ -67,7 +67,7 @@ interface CompactSettings extends ResolvedTarget {
 interface CompactSource {
   readonly id: string;
   readonly manifest: Manifest;
-  /** All of it. */
+  /** The whole history. */
   readonly turns: readonly Turn[];
 }
 
@@ -117,10 +117,10 @@ export async function compactVerb(
 }
 
 /**
- * Resolves endpoint, key and model; the key only where a request will be sent. Provider and model are those of the
- * session if no flag names others.
+ * Resolves endpoint, key and model; the key only if a request will be sent. Without flags, provider and model are those
+ * of the session.
  *
- * @throws {RepriseError} `usage`, `missing_key` and the rest of exit code 2.
+ * @throws {RepriseError} `usage`, `missing_key` and the other codes of exit code 2.
  */
 function compactSettings(call: SettingCall<CompactFlags>, manifest: Manifest): CompactSettings {
   const { ports, context, fixture, flags } = call;
@@ -165,7 +165,7 @@ async function writeCheckpoint(
   for (const limitation of text.limitations) output.note(`notice: ${limitation}`);
 }
 
-/** The plan; sizes exclude a summary that only a request would make. */
+/** The plan; sizes exclude a summary that only a request would create. */
 function preview(
   settings: CompactSettings,
   source: CompactSource,
@@ -236,13 +236,13 @@ function compactRequest(settings: CompactSettings, source: CompactSource): Compa
   return { target, scope, contract, built };
 }
 
-/** The place of a checkpoint without its text: what the plan says before a request was sent. */
+/** The place of a checkpoint without its text, for the plan before a request is sent. */
 const EMPTY: CheckpointText = { strategy: "deterministic", summary: "", limitations: [] };
 
 /**
- * Makes the checkpoint; sends the request where the strategy needs one.
+ * Creates the checkpoint; sends the request if the strategy needs it.
  *
- * @throws {RepriseError} `nothing_to_compact`, `bad_summary`, `refused`, `incomplete`, and what a request ends with.
+ * @throws {RepriseError} `nothing_to_compact`, `bad_summary`, `refused`, `incomplete`, and the errors of requests.
  */
 async function makeCheckpoint(
   settings: CompactSettings,
@@ -301,8 +301,8 @@ function unanswered(code: "refused" | "incomplete", why: string): RepriseError {
 }
 
 /**
- * The request whose history is to become smaller: to the server of the session's last run; for the provider's own
- * checkpoint, to the server that makes it.
+ * The request with the history to compact: to the server of the session's last run; for the provider's own checkpoint,
+ * to the server that creates it.
  */
 function compactTarget(settings: CompactSettings, { id, manifest, turns }: CompactSource): FoldTarget {
   const base = targetSettings(settings, { id, turns });

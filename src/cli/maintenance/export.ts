@@ -58,11 +58,11 @@ export async function exportVerb(
   return 0;
 }
 
-/** The secrets of the environment, as a recording loses them. */
+/** The scrubber for secrets of the environment, as in recordings. */
 async function environmentSecrets(): Promise<ValueRedactor | null> {
   const { createScrubber } = await import("../../fixture/secrets/scrubber.ts");
   const { values } = secretEnvironment();
-  // Texts that only look like secrets get marks that say so.
+  // Marks of texts that only look like secrets say so.
   return values.length === 0 ? null : createScrubber({ values, shapes: false });
 }
 
@@ -95,12 +95,12 @@ function redactionLines({ redacted }: SessionExport): string[] {
   ];
 }
 
-/** A file that replaces an older one when it is whole, readable for its owner alone. */
+/** A file that replaces an older one when complete, readable only for its owner. */
 export class ExportFile {
   readonly #ports: Ports;
   readonly #path: string;
 
-  /** @throws {RepriseError} `usage` when something else than a file is at `path`. */
+  /** @throws {RepriseError} `usage` if something other than a file is at `path`. */
   constructor(ports: Ports, path: string) {
     this.#ports = ports;
     this.#path = path;
@@ -116,10 +116,9 @@ export class ExportFile {
   }
 
   /**
-   * Writes all of `chunks`, durably, and returns how many bytes that were. An error leaves an older file
-   * unchanged.
+   * Writes all of `chunks` durably and returns the number of bytes. An error leaves an older file unchanged.
    *
-   * @throws {RepriseError} `storage_*`, and what `chunks` throws.
+   * @throws {RepriseError} `storage_*`, and errors of `chunks`.
    */
   write(chunks: Iterable<Uint8Array>): number {
     const random = Math.floor(this.#ports.random() * 2 ** 48).toString(16);
@@ -134,7 +133,7 @@ export class ExportFile {
     try {
       writeChunks(this.#ports, temporary, counted());
       this.#ports.files.rename(temporary, this.#path);
-      // The session may be removed next, on another disk.
+      // The user may remove the session next, from another disk.
       syncForeignDirectory(this.#ports, parentOf(this.#path));
     } catch (error) {
       unlinkQuietly(this.#ports.files, temporary);

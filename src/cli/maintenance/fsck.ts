@@ -23,7 +23,7 @@ export async function fsckVerb(
     try {
       reports.push(await fsckSession(ports, home, id));
     } catch (error) {
-      // Of many, one that another process removes meanwhile is no failure.
+      // With --all, a session that another process removes meanwhile is no failure.
       if (flags.all !== true || !(error instanceof RepriseError && error.code === "no_such_session")) {
         throw error;
       }

@@ -42,7 +42,7 @@ function readableStdin({ stdin }: ProgramPorts): AsyncIterable<Uint8Array> {
 }
 
 function fileChunks(ports: Ports, path: string): Iterable<Uint8Array> {
-  // A link to a file is fine: it is the user's own choice.
+  // A link to a file is fine: the user chose it.
   const kind = otherKind(path);
   if (kind === null && isThere(path)) return chunksOf(ports, path);
   const why = kind === null ? "no such file" : `it is ${kind}, not a file`;

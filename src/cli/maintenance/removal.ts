@@ -41,7 +41,7 @@ export async function rmVerb(ports: ProgramPorts, selector: string, flags: RmFla
   return 0;
 }
 
-/** Performs `prune`. A session in use is skipped and named. */
+/** Performs `prune`. Skips and reports sessions in use. */
 export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise<ExitCode> {
   const { olderThan, keep, maxSize } = flags;
   if (olderThan === undefined && keep === undefined && maxSize === undefined) {
@@ -87,10 +87,10 @@ export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise
   return 0;
 }
 
-/** Codes of what another process did meanwhile: it began to write, or removed the session. */
+/** Codes of conflicts with another process, which began to write or removed the session. */
 const MEANWHILE: ReadonlySet<string> = new Set(["session_locked", "no_such_session"]);
 
-/** Performs `gc`. What is in use or damaged is left alone and named; ends with 14 where the disk refused. */
+/** Performs `gc`. Skips and reports sessions in use or damaged; returns 14 after a disk error. */
 export async function gcVerb(ports: ProgramPorts, flags: GcFlags): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;

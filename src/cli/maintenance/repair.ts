@@ -1,4 +1,4 @@
-/** The verb `repair`: repairs what `fsck` finds, and keeps what it replaces. */
+/** The verb `repair`: repairs the findings of `fsck`, and keeps copies of replaced files. */
 import type { ExitCode } from "../../domain/errors.ts";
 import type { ReplayAction } from "../../domain/event.ts";
 import type { SessionId } from "../../domain/ids.ts";
@@ -23,7 +23,7 @@ import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../sessions.ts";
 
-/** Performs `repair`. Ends with 12 when errors are left that it cannot repair. */
+/** Performs `repair`. Returns 12 if errors remain. */
 export async function repairVerb(
   ports: ProgramPorts,
   selector: string,
@@ -113,7 +113,7 @@ function report({ output }: Context, id: SessionId, { plan, dryRun, left }: Repa
   for (const { path, message } of left) output.text(`  left: ${path}: ${message}\n`);
 }
 
-/** Says in a message which content replaces that of a lost blob. */
+/** Text for a message: the content that replaces a lost blob. */
 function insteadOf({ by }: LostBlob): string {
   switch (by) {
     case "pins.instructions":

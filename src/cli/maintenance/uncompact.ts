@@ -1,4 +1,4 @@
-/** The verb `uncompact`: withdraws the latest checkpoint, so that what it stood for is sent again. */
+/** The verb `uncompact`: withdraws the latest checkpoint, so that the events that it replaced are sent again. */
 import { latestCheckpoint } from "../../compaction/plan.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { Turn } from "../../domain/turn.ts";
