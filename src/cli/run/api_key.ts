@@ -1,5 +1,5 @@
 /**
- * The key for an endpoint: which variable holds it, and where it must not go.
+ * The key for an endpoint: its variable, and the URLs that must not get it.
  *
  * @module
  */
@@ -15,14 +15,14 @@ export function keyVariable(ports: Ports, provider: ProviderKind): KeyVariable |
   return PROVIDERS[provider].keyVariables.find(({ name }) => valueOf(ports, name) !== "") ?? null;
 }
 
-/** The key that a request of this provider would go out with, unchecked; `null` where none is set. */
+/** The key for requests to this provider, unchecked; `null` if none is set. */
 export function keyInForce(ports: Ports, provider: ProviderKind): ApiKey | null {
   const variable = keyVariable(ports, provider);
   return variable === null ? null : { value: valueOf(ports, variable.name), scheme: variable.scheme };
 }
 
 /**
- * The key for an endpoint; `null` for a compatible server of this machine when none is set: many take none.
+ * The key for an endpoint; `null` if none is set for a compatible server on this machine: many need no key.
  *
  * @throws {RepriseError} `missing_key`; `insecure_url` when the key would cross a network unencrypted.
  */
@@ -34,7 +34,7 @@ export function keySetting(ports: Ports, endpoint: Endpoint): ApiKey | null {
     throw missingKey(endpoint);
   }
   const value = valueOf(ports, variable.name);
-  // Header values are one line of visible ASCII; anything else is a pasted mistake.
+  // Header values are one line of visible ASCII; any other character is a copying mistake.
   if (!/^[\x21-\x7e]+$/.test(value)) {
     throw new RepriseError(
       "missing_key",

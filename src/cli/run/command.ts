@@ -82,7 +82,7 @@ export const RUN_FLAGS = {
 /** The values of {@linkcode RUN_FLAGS}. */
 export type RunFlags = FlagsOf<typeof RUN_FLAGS>;
 
-/** The flags of `run` that decide about its first request, for verbs that preview it: all but those of what follows. */
+/** The flags of `run` that shape its first request, for verbs that preview the request. */
 export const FIRST_REQUEST_FLAGS = without(RUN_FLAGS, [
   "acceptDrift",
   "verbose",

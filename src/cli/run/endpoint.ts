@@ -1,5 +1,5 @@
 /**
- * Which provider is asked, at which base URL, and the URL of each request there.
+ * Resolves the provider, its base URL and the URL of each request.
  *
  * @module
  */
@@ -23,10 +23,10 @@ import { AZURE_VERSION_VARIABLES, DEFAULT_PROVIDER, PROVIDERS } from "../../apis
 import type { ServedRoute } from "../serve/wrapped_command.ts";
 import { type Config, declaredSources, firstSetting, type Setting } from "../settings.ts";
 
-/** Sources of settings beside flags and environment. */
+/** Sources of settings in addition to flags and environment. */
 export interface SettingSources {
   readonly config: Config;
-  /** The fixture that is played; `null` for none. */
+  /** The played fixture; `null` without a fixture. */
   readonly fixture: Fixture | null;
   /** `null` for a session without a run. */
   readonly manifest: Manifest | null;
@@ -36,18 +36,18 @@ export interface SettingSources {
 export interface Endpoint extends EndpointHashes {
   readonly provider: ProviderKind;
   readonly providerSource: Setting<string>["source"];
-  /** Normalised, without the query of Azure and without a `/v1` that clients add. */
+  /** Normalised, without Azure's query and without a `/v1` that clients add. */
   readonly baseUrl: URL;
   readonly source: Setting<string>["source"];
-  /** The URL of a request by the path that the API gives it, such as `/responses`. */
+  /** The URL of a request from its path in the API, such as `/responses`. */
   urlOf(path: string): string;
 }
 
 /**
- * The provider: flag; the session's last, unless `-m` names another model; then the fixture's own where one is
- * played, otherwise environment, configuration, `openai`.
+ * The provider: flag; the session's last, unless `-m` names another model; then the played fixture's, or without a
+ * fixture environment, configuration, `openai`.
  *
- * @throws {RepriseError} `usage` for a provider that is none.
+ * @throws {RepriseError} `usage` for an unknown provider.
  */
 export function providerSetting(
   ports: Ports,
@@ -81,11 +81,11 @@ function namesModel(flags: RequestFlags): boolean {
 }
 
 /**
- * The provider and base URL in force: flag, environment, configuration, default; under a fixture flag or fixture,
- * whatever the environment says. The configuration's base URL counts only for the configuration's provider, so that
- * no key goes to the server of another.
+ * The provider and base URL in force: flag, environment, configuration, default; under a fixture only flag or fixture.
+ * The configuration's base URL counts only for the configuration's provider, so that no key goes to the server of
+ * another.
  *
- * @throws {RepriseError} `usage` for a provider that is none; `no_base_url` where the provider has no default;
+ * @throws {RepriseError} `usage` for an unknown provider; `no_base_url` if the provider has no default;
  * `bad_url`.
  */
 export function endpointSetting(ports: Ports, flags: RequestFlags, from: SettingSources): Endpoint {
@@ -109,7 +109,7 @@ export function endpointSetting(ports: Ports, flags: RequestFlags, from: Setting
   };
 }
 
-/** The hashes of the endpoint that `baseUrl` is, or that the loopback server there represents. */
+/** The hashes of the endpoint at `baseUrl`, or of the endpoint that a loopback server there represents. */
 function hashesOf(
   ports: Ports,
   { provider, baseUrl }: Pick<Endpoint, "provider" | "baseUrl">,
@@ -119,7 +119,7 @@ function hashesOf(
     const represented = representedUrl(ports, baseUrl);
     return endpointHashes(represented === null ? baseUrl : readBaseUrl(provider, represented, null).baseUrl);
   }
-  // A fixture that was recorded at a random port is played the same way each time, unless the session tells ports apart.
+  // A fixture recorded at a random port plays the same way each time, unless the session distinguishes ports.
   const portless = portlessEndpoint(baseUrl);
   const countsPorts = manifest?.pins.fingerprint.portless !== undefined;
   return portless === null || countsPorts ? endpointHashes(baseUrl) : { endpoint: portless };
@@ -157,14 +157,14 @@ function readBaseUrl(provider: ProviderKind, text: string, version: string | nul
   if (urlForm === "resource") return readAzureUrl(text, version, urlHint);
   const baseUrl = parseBaseUrl(text, urlHint);
   if (urlForm === "plain") return { baseUrl, prefix: textOf(baseUrl), query: "" };
-  // With or without the version that clients add, it is the same endpoint.
+  // The endpoint is the same with and without the version that clients add.
   baseUrl.pathname = baseUrl.pathname.replace(/\/v1$/, "");
   return { baseUrl, prefix: `${textOf(baseUrl)}/v1`, query: "" };
 }
 
 /**
- * Azure's two forms (protocol §12): `/openai/v1`, and `/openai` with an `api-version`. The resource alone becomes the
- * one or the other.
+ * Azure's two forms (protocol §12): `/openai/v1`, and `/openai` with an `api-version`. The bare resource
+ * becomes one of them.
  */
 function readAzureUrl(text: string, version: string | null, urlHint: string): ReadUrl {
   const [address = "", ...rest] = text.split("?");
@@ -183,7 +183,7 @@ function readAzureUrl(text: string, version: string | null, urlHint: string): Re
   return { baseUrl, prefix: textOf(baseUrl), query: wanted === null ? "" : `?api-version=${wanted}` };
 }
 
-/** The dated API version of the environment; `null` for one such as `v1` or `preview`, which needs no query. */
+/** The dated API version of the environment; `null` for versions such as `v1` or `preview`, which need no query. */
 function azureVersion(ports: Ports): string | null {
   const set = firstSetting(ports, { env: AZURE_VERSION_VARIABLES, config: undefined })?.value ?? "";
   return /^\d{4}-\d{2}-\d{2}(-\w+)?$/.test(set) ? set : null;
@@ -194,8 +194,8 @@ function textOf(baseUrl: URL): string {
 }
 
 /**
- * Refuses to send a session's history to another endpoint than its last run asked, if neither a flag nor the
- * environment names that endpoint. A flag or variable that names another provider counts as naming its endpoint.
+ * Refuses to send a session's history to another endpoint than that of its last run, if neither a flag nor the
+ * environment names the new endpoint. A flag or variable that names another provider counts as naming its endpoint.
  *
  * @throws {RepriseError} `endpoint_changed`.
  */
@@ -227,7 +227,7 @@ export function requireNamedEndpoint(
   );
 }
 
-/** The public base URL of a provider that has that hash; `null` where none has. */
+/** The public base URL of a provider with this hash; `null` if there is none. */
 function publicUrl(endpoint: string): string | null {
   const urls = Object.values(PROVIDERS).flatMap(({ defaultUrl }) => defaultUrl ?? []);
   return urls.find((url) => endpointHashes(parseBaseUrl(url)).endpoint === endpoint) ?? null;
@@ -237,22 +237,22 @@ function publicUrl(endpoint: string): string | null {
  * Names the endpoints that the loopback servers of `serve` and `record` represent: a JSON object with the base URL that
  * each loopback base URL represents.
  *
- * Their ports are random, and reasoning is bound to its endpoint: without the variable each run would meet another
- * one. It decides fingerprints and nothing else. Requests and keys go to the base URL in force, and the variable counts
- * only where that is a loopback URL that it names.
+ * Their ports are random, and reasoning is bound to its endpoint: without the variable each run would have another
+ * endpoint. The variable only changes fingerprints: requests and keys go to the base URL in force. It counts only if
+ * that is a loopback URL that the variable names.
  */
 const REPRESENTS = "REPRISE_REPRESENTS";
 
 /**
- * The variable for clients that these routes lead to our servers. An API whose base URL is not known is at a host that
- * cannot exist. Where our own upstream is such a server, the endpoint that this one represents counts.
+ * The variable for clients of our servers on these routes. An API with an unknown base URL gets a host that cannot
+ * exist. If our own upstream is such a server, the variable names the endpoint that the upstream represents.
  */
 export function representing(
   ports: Pick<Ports, "env">,
   served: readonly ServedRoute[],
 ): Record<string, string> {
   const pairs = served.map(({ route: { path, baseUrl }, origin }) => {
-    // The query of Azure is in no fingerprint.
+    // Fingerprints exclude Azure's query.
     const [upstream = ""] = (baseUrl ?? `http://recorded.invalid${path}`).split("?", 1);
     const url = URL.parse(upstream);
     return [`${origin}${path}`, (url === null ? null : representedUrl(ports, url)) ?? upstream] as const;
@@ -261,8 +261,8 @@ export function representing(
 }
 
 /**
- * The base URL that the server at `baseUrl` represents; `null` where the variable does not name it, or it is not on
- * loopback.
+ * The base URL that the server at `baseUrl` represents; `null` if the variable does not name the server, or the server
+ * is not on loopback.
  *
  * @throws {RepriseError} `bad_configuration` when the variable is not an object of base URLs.
  */

@@ -47,7 +47,7 @@ export async function interruptVerb(
   return 0;
 }
 
-/** Says what is closed where no process writes. */
+/** The plan for a session that no process writes, as text for people. */
 function closingPlan(ports: Ports, home: Home, id: SessionId): string {
   const { manifest, turns } = readSessionTail(ports, home, id);
   const calls = manifest.state === "open" ? 0 : unansweredCalls(turns).length;
@@ -67,7 +67,7 @@ async function stopOwner({ ports }: Context, { home, id, pid, waitMs }: Stopping
   try {
     Deno.kill(pid, "SIGINT");
   } catch (error) {
-    // It ended by itself just now: the lock says so.
+    // The process has just ended by itself: the lock shows it.
     if (!(error instanceof Deno.errors.NotFound)) throw cannotSignal(id, pid, error);
   }
   const deadline = ports.clock.monotonic() + waitMs;
@@ -99,7 +99,7 @@ function cannotSignal(id: SessionId, pid: number, cause: unknown): RepriseError 
 interface Closing {
   readonly home: Home;
   readonly id: SessionId;
-  /** True when the writer before was stopped: one that came after it has closed the run then. */
+  /** True if the previous writer was stopped: a later writer has then closed the run. */
   readonly stopped: boolean;
 }
 

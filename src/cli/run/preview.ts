@@ -1,5 +1,5 @@
 /**
- * Previews of the next request: `run --dry-run`, and what `input`, `explain` and `doctor` share with it.
+ * Previews of the next request: `run --dry-run`, and code that `input`, `explain` and `doctor` share with it.
  *
  * @module
  */
@@ -34,10 +34,10 @@ import {
   type SettingCall,
 } from "./resolve_run.ts";
 
-/** The id of a new session in a preview, where no flag names it. */
+/** The id of a new session in a preview, if no flag names it. */
 const UNNAMED = "new-session";
 
-/** `run --dry-run`: reports the request that would be sent; changes and sends nothing. */
+/** Performs `run --dry-run`: reports the next request; changes and sends nothing. */
 export function previewRun(call: SettingCall, fresh: ResolvedRun | null, prompt: string | null): ExitCode {
   const { output } = call.context;
   const session = calledSession(call);
@@ -92,10 +92,9 @@ export interface CalledSession extends PreviewedSession {
 }
 
 /**
- * The session that a call continues, read as far as its next request needs; an empty one where a new one is called for.
+ * The session that a call continues, read as far as its next request needs; an empty session for a new one.
  *
- * @throws {RepriseError} what a run would refuse: `session_exists`, `bad_session_id`, `no_such_session`, and what
- * reading ends with.
+ * @throws {RepriseError} as `run`: `session_exists`, `bad_session_id`, `no_such_session`, and errors of reading.
  */
 export function calledSession({ ports, context, flags, selector, root }: SettingCall): CalledSession {
   const home = openHome(ports, context.home.value, { create: false });
@@ -119,8 +118,8 @@ export interface PrefixVerdict {
 }
 
 /**
- * Compares the request that a run would send with the last one of the session, and where it differs, with the flags of
- * the run that sent that; `null` before the first request, and where the last one is lost.
+ * Compares the next request with the session's last one. If they differ, also compares a request with the flags of the
+ * last run. `null` before the first request, and if the last one is lost.
  */
 export function judgePrefix(
   resolved: ResolvedRun,
@@ -140,7 +139,7 @@ export function judgePrefix(
   return { report, with: kept !== null && compare(kept.settings)?.extends === true ? kept.flags : null };
 }
 
-/** As {@linkcode judgePrefix}; `null` too where a blob of the last request is damaged: the next one does without it. */
+/** As {@linkcode judgePrefix}; also `null` if a blob of the last request is damaged, which the next one can omit. */
 export function judgeReadablePrefix(...preview: Parameters<typeof judgePrefix>): PrefixVerdict | null {
   try {
     return judgePrefix(...preview);
@@ -150,14 +149,14 @@ export function judgeReadablePrefix(...preview: Parameters<typeof judgePrefix>):
   }
 }
 
-/** Says which flags keep the prefix; `null` where none are missing. */
+/** Names the flags that keep the prefix; `null` if none are missing. */
 export function keepAdvice(prefix: PrefixVerdict | null): string | null {
   if (prefix === null || prefix.with === null) return null;
   const flags = commandLine(["reprise", ...prefix.with]).slice("reprise ".length);
   return `Flags of the last run do not carry over: run it with ${flags} to keep its prompt cache`;
 }
 
-/** The settings with what the last run's flags set, where no flag of this call does; `null` where nothing differs. */
+/** The settings completed with the flags of the last run; `null` if nothing differs. */
 function asLastRun(
   { call, manifest }: ResolvedRun,
   settings: PreviewedRun,
@@ -195,7 +194,7 @@ function asLastRun(
   return flags.length === 0 ? null : { settings: kept, flags };
 }
 
-/** The output schema in the fields of a request, whatever the API calls the member; `null` without one. */
+/** The output schema in the fields of a request, under any API's name; `null` without a schema. */
 function schemaIn(value: JsonValue | undefined): JsonObject | null {
   if (!isJsonObject(value)) return null;
   const { type, ...schema } = value;
@@ -207,7 +206,7 @@ function schemaIn(value: JsonValue | undefined): JsonObject | null {
   return null;
 }
 
-/** Reads blobs of a session as text; `null` for those of which one of `turns` records that they are lost. */
+/** Reads blobs of a session as text; `null` for blobs that `turns` record as lost. */
 export function blobReader(
   ports: Ports,
   home: Home,

@@ -45,8 +45,8 @@ import {
 } from "../settings.ts";
 
 /**
- * The instructions of a new session without others. They hold no date, version, host or path, so that a played run
- * sends the same bytes anywhere.
+ * The default instructions of a new session. They hold no date, version, host or path, so that a played run sends the
+ * same bytes anywhere.
  */
 export const DEFAULT_INSTRUCTIONS = `You are an engineer who works in a terminal, in one workspace directory.
 Look before you answer: use the tools to read what the question is about, and read independent files in parallel.
@@ -67,21 +67,21 @@ export type SettingFlags =
     readonly fixture?: string | undefined;
   };
 
-/** A call with everything that is known about its settings before a session is read. */
+/** A call and its settings, as far as they are known before a session is read. */
 export interface SettingCall<Flags extends SettingFlags = SettingFlags> {
   readonly context: Context;
   /** Ports of the call, seeded by its fixture. */
   readonly ports: ProgramPorts;
   readonly flags: Flags;
   readonly fixture: Fixture | null;
-  /** The recorded calls of the fixture; `null` where tools are executed. */
+  /** The recorded calls of the fixture; `null` if tools are executed. */
   readonly playback: ToolPlayback | null;
   /** The session to continue; `null` for a new one. */
   readonly selector: string | null;
   /** The canonical workspace directory. */
   readonly root: string;
   readonly replay: ReplayMode;
-  /** Permissions that flags give. */
+  /** Permissions from flags. */
   readonly policy: Policy;
   /** The text of `--instructions`; `null` without the flag. */
   readonly instructions: string | null;
@@ -90,19 +90,19 @@ export interface SettingCall<Flags extends SettingFlags = SettingFlags> {
 
 /** Requirements on the endpoint and the key of a call. */
 export interface Requirements {
-  /** The request is sent: `required` refuses a call without a key where the endpoint needs one. */
+  /** `required`: the request is sent, so a missing key is an error if the endpoint needs a key. */
   readonly key: "required" | "if_set";
   /** Refuses an endpoint that differs from that of the session and that neither flag nor variable names. */
   readonly endpoint: "named" | "any";
 }
 
-/** Endpoint, key and model of a request, and how reasoning is asked for. */
+/** Endpoint, key, model and reasoning settings of a request. */
 export interface ResolvedTarget {
   readonly call: SettingCall;
   /** `null` for a session without a run. */
   readonly manifest: Manifest | null;
   readonly endpoint: Endpoint;
-  /** `null` where a fixture is played, where none is set, and for a server that takes none. */
+  /** `null` for a played fixture, without a set key, and for a server that needs no key. */
   readonly key: ApiKey | null;
   readonly model: string;
   readonly reasoning: { readonly effort?: string; readonly summary?: string };
@@ -112,7 +112,7 @@ export interface ResolvedTarget {
 export interface ResolvedRun extends ResolvedTarget {
   readonly permissions: Permissions;
   readonly instructions: string;
-  /** Message about instructions that are lost; `null` where they are not. */
+  /** Message about lost instructions; `null` if they are intact. */
   readonly lost: string | null;
 }
 
@@ -123,9 +123,9 @@ export interface SettingSession {
 }
 
 /**
- * Reads whatever flags name, and resolves all settings that do not depend on a session.
+ * Reads the files that flags name, and resolves all settings that do not depend on a session.
  *
- * @throws {RepriseError} `usage`, `bad_configuration`, `bad_fixture` and the rest of exit code 2.
+ * @throws {RepriseError} `usage`, `bad_configuration`, `bad_fixture` and the other codes of exit code 2.
  */
 export function readCall<Flags extends SettingFlags>(live: ProgramPorts, flags: Flags): SettingCall<Flags> {
   requireOneSelector(flags);
@@ -151,7 +151,7 @@ export function readCall<Flags extends SettingFlags>(live: ProgramPorts, flags: 
 }
 
 /**
- * Resolves where the requests of a call go and which model answers them.
+ * Resolves the endpoint, the key and the model of a call.
  *
  * @throws {RepriseError} `endpoint_changed`, `missing_key`, `no_model`, `no_base_url`, `bad_url`, `insecure_url`.
  */
@@ -176,7 +176,7 @@ export function resolveTarget(
 /**
  * Resolves all settings of a run.
  *
- * @throws {RepriseError} as {@linkcode resolveTarget}; `session_damaged` where the session's instructions cannot be read.
+ * @throws {RepriseError} as {@linkcode resolveTarget}; `session_damaged` if the session's instructions are unreadable.
  */
 export function resolveRun(
   call: SettingCall,
@@ -231,7 +231,7 @@ export function targetSettings(
 /**
  * The model: flag, the session's last, the fixture's, environment, configuration.
  *
- * @throws {RepriseError} `no_model` when none of them names one.
+ * @throws {RepriseError} `no_model` if none of them names a model.
  */
 export function modelSetting(ports: Ports, flags: RequestFlags, from: SettingSources): Setting<string> {
   if (flags.model !== undefined && flags.model !== "") return { value: flags.model, source: "flag" };
@@ -251,8 +251,8 @@ export function modelSetting(ports: Ports, flags: RequestFlags, from: SettingSou
 }
 
 /**
- * Effort and summary, where they are set at all: flag, the session's last, environment, configuration; under a fixture
- * flag and session only. An empty flag takes back the session's.
+ * Effort and summary, if set: flag, the session's last, environment, configuration; under a fixture flag and session
+ * only. An empty flag removes the session's value.
  */
 export function reasoningSettings(
   ports: Ports,
@@ -288,13 +288,13 @@ export interface Permissions {
   readonly policy: Policy;
   /** Lines in canonical order, as the pins keep them. */
   readonly text: readonly string[];
-  /** The tools that are offered: those that some rule, or a person, may allow. */
+  /** The tools in the request: those that a rule or a person may allow. */
   readonly offered: readonly Tool[];
 }
 
 /**
- * Adds the denials of the session's last run to a policy. Its allowances have to be given again, because files of a
- * session must not widen anything by themselves.
+ * Adds the denials of the session's last run to a policy. Allowances have to be given again, because files of a session
+ * must not extend permissions.
  */
 export function permissionsOf(given: Policy, manifest: Manifest | null): Permissions {
   const kept = manifest === null ? [] : policyFromText(manifest.pins.permissions, TOOL_GROUPS).deny;

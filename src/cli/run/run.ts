@@ -24,12 +24,12 @@ import { absolute, configPath, switchVariable } from "../settings.ts";
 import { stopOnSignals } from "../signals.ts";
 import { askAtTerminal, promptText } from "./stdin.ts";
 
-/** A run that was called, before its session is open. */
+/** A run before its session is open. */
 interface CalledRun {
   readonly call: SettingCall<RunFlags>;
-  /** The settings of a run in a new session; `null` where a session names some of them. */
+  /** The settings of a run in a new session; `null` if they depend on an existing session. */
   readonly fresh: ResolvedRun | null;
-  /** `null` to continue without one. */
+  /** `null` to continue without a prompt. */
   readonly prompt: string | null;
   readonly strictDrift: boolean;
   readonly stop: Stop;
@@ -45,7 +45,7 @@ export async function runVerb(
   const call = readCall(live, flags);
   const { context: { home, output }, ports } = call;
   const strict = call.fixture === null && switchVariable(ports, ["REPRISE_STRICT_DRIFT"]) === true;
-  // Whatever is missing is reported before a session is created.
+  // Reports missing settings before a session is created.
   const fresh = call.selector === null ? resolve(call, null) : null;
   if (flags.output !== undefined) requireAnswerFile(flags.output);
   if (flags.record !== undefined) requireNewFolder(ports.files, absolute(ports, flags.record), "record");
@@ -92,7 +92,7 @@ function resolve(call: SettingCall<RunFlags>, manifest: SessionWriter["manifest"
   return resolveRun(call, manifest, { key, endpoint: "named" });
 }
 
-/** The session under its lock; a stop while waiting for it ends the waiting. */
+/** Opens the session under its lock; a stop ends the wait for the lock. */
 async function openSession(home: Home, called: CalledRun): Promise<SessionWriter> {
   try {
     return await lockSession(home, called);
@@ -117,7 +117,7 @@ async function lockSession(
   }
   let name = prompt ?? "";
   if (flags.record !== undefined) {
-    // The id is in the fixture, where no secret may be.
+    // The fixture holds the id, and must hold no secret.
     const { recordingScrubber } = await import("./run_recording.ts");
     name = recordingScrubber(fresh?.key ?? null, flags.notSecret).text(name);
   }
@@ -219,7 +219,7 @@ async function startRecording(
   return RunRecording.start(place, resolved);
 }
 
-/** The flags that name the endpoint, as the next call has to repeat them. */
+/** The flags that name the endpoint, for the next call to repeat. */
 function endpointFlags({ provider, baseUrl }: RunFlags): string[] {
   return [
     ...(provider === undefined ? [] : ["-p", provider]),
@@ -227,7 +227,7 @@ function endpointFlags({ provider, baseUrl }: RunFlags): string[] {
   ];
 }
 
-/** The program's own files: no tool writes there, wherever the workspace lies. */
+/** The program's own files: no tool writes there, even inside the workspace. */
 function protectedPaths(ports: Ports, home: string): string[] {
   const config = configPath(ports);
   return config === null ? [home] : [home, config.slice(0, config.lastIndexOf("/"))];

@@ -36,21 +36,21 @@ import { divergenceLines } from "../test/compare.ts";
 import { playTest } from "../test/runner.ts";
 import { VERSION } from "../version.ts";
 
-/** The folder that a run is recorded in, and the session that it is a run of. */
+/** The folder of a recorded run, and the run's session. */
 export interface RecordingPlace {
   readonly ports: ProgramPorts;
   readonly home: Home;
   /** The folder: absolute, new or empty. */
   readonly directory: string;
   readonly writer: SessionWriter;
-  /** Variables whose values are no secrets. */
+  /** Variables with values that are no secrets. */
   readonly notSecret?: readonly string[] | undefined;
 }
 
 /** The end of a recording. */
 export interface RecordingEnd {
   readonly notice: Notice;
-  /** The reason why the folder does not hold the whole run; `null` where it does. */
+  /** The reason why the folder does not hold the whole run; `null` if it does. */
   readonly failure: RepriseError | null;
 }
 
@@ -58,9 +58,9 @@ export interface RecordingEnd {
 export class RunRecording {
   readonly #place: RecordingPlace;
   readonly #fixture: FixtureWriter;
-  /** The session's files before the run; none of a new session. */
+  /** The session's files before the run; empty for a new session. */
   readonly #before: Iterable<KeptFile>;
-  /** Exchanges that are not in the fixture although an answer came. */
+  /** Answered exchanges that are missing from the fixture. */
   readonly #lost: readonly ExchangeEvent[];
 
   private constructor(
@@ -74,9 +74,9 @@ export class RunRecording {
   }
 
   /**
-   * Makes the folder, before the run writes anything.
+   * Creates the folder, before the run writes anything.
    *
-   * @throws {RepriseError} `usage` when something is in it, `secret_left` where the session's id holds a secret;
+   * @throws {RepriseError} `usage` if it is not empty, `secret_left` if the session's id holds a secret;
    * `session_damaged`, `storage_*`.
    */
   static start(
@@ -97,7 +97,7 @@ export class RunRecording {
         tools: "recorded",
         scrubber,
         notSecret,
-        // A run that meets a broken stream is as good a test as any other.
+        // A run with a broken stream is a useful test too.
         keepCut: true,
         onExchange: (event) => {
           if (event.reason !== null && !UNPLAYABLE.has(event.reason)) lost.push(event);
@@ -114,7 +114,7 @@ export class RunRecording {
     return createRecordingSend(send, this.#fixture, this.#place.ports.clock);
   }
 
-  /** Leaves the folder empty when the run could not begin. */
+  /** Empties the folder if the run could not begin. */
   async abandon(): Promise<void> {
     await this.#fixture.close();
     this.#fixture.discard();
@@ -151,7 +151,7 @@ export class RunRecording {
     return { notice: { kind: "not_recorded", path, code, message }, failure };
   }
 
-  /** Plays what was recorded, and keeps what that wrote as `expect/`; says why where it is not played to the same end. */
+  /** Plays the recording and keeps the written files as `expect/`; returns the reason if its outcome differs. */
   async #expect({ state }: RunEnded): Promise<string | null> {
     if (state === "interrupted" || state === "timed_out") {
       return "what a person or a limit of time did is in no recording";
@@ -167,7 +167,7 @@ export class RunRecording {
     return `played again, ${lines.join("; ")} (see reprise test ${JSON.stringify(directory)})`;
   }
 
-  /** `tools.json` comes last: without it the folder is no fixture that can be played. */
+  /** Writes `tools.json` last: without it the folder cannot be played. */
   #addSession(ended: RunEnded, setup: RunSetup, called: CalledRun): number {
     const { ports, home, writer } = this.#place;
     const [first, last] = ended.turns;
@@ -186,7 +186,7 @@ export class RunRecording {
       this.#fixture.add(name, readBlob(ports, home, writer.id, sha256));
     }
     for (const [name, text] of files) this.#fixture.add(name, text);
-    // As JSON, like in the bodies of requests, so that secrets are replaced by the same here and there.
+    // As JSON, like the bodies of requests, so that both get the same replacements of secrets.
     this.#fixture.add("session.json", readable(session));
     this.#fixture.add("tools.json", readable(tools));
     return tools.calls.length;
@@ -208,7 +208,7 @@ export class RunRecording {
   }
 }
 
-/** Whatever names the session stands in the fixture. An id is in small letters, also where the secret is not. */
+/** Refuses an id that holds a secret, because the fixture holds the id. Ignores case: ids are in small letters. */
 function requireCleanId(id: string, values: readonly KnownValue[]): void {
   const lower = values.map(({ name, value }) => ({ name, value: value.toLowerCase() }));
   const names = scanForValues(encodeUtf8(id), lower);
@@ -223,7 +223,7 @@ function requireCleanId(id: string, values: readonly KnownValue[]): void {
 /** Reasons why an exchange may be missing: without a connection, a retry replaces it. */
 const UNPLAYABLE: ReadonlySet<DiscardReason> = new Set(["no_answer"]);
 
-/** The base URL as a client is given it: with the query of Azure, without a version that clients add. */
+/** The base URL in the form for clients: with Azure's query, without a version that clients add. */
 function clientBaseUrl({ provider, baseUrl, urlOf }: Endpoint): string {
   return PROVIDERS[provider].urlForm === "unversioned" ? baseUrl.href.replace(/\/+$/, "") : urlOf("");
 }
@@ -237,22 +237,22 @@ export function recordingScrubber(key: ApiKey | null, notSecret: readonly string
 }
 
 /**
- * The arguments that play a recorded run anywhere: settings from flags, environment, configuration and session, written
- * as flags; nothing about keys, addresses, paths of the machine, or the form of the output.
+ * The arguments that play a recorded run anywhere: settings from flags, environment, configuration and session as
+ * flags, without keys, addresses, paths of the machine and flags for output.
  */
 export interface ReplayCall {
   readonly args: readonly string[];
-  /** The prompt, where it cannot be an argument. */
+  /** The prompt, if it cannot be an argument. */
   readonly stdin?: string;
   /** Files that `args` name, by their names in the fixture's folder. */
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** Arguments of a run beside its setup. */
+/** Arguments of a run in addition to its setup. */
 export interface CalledRun {
   readonly flags: RunFlags;
   readonly isNew: boolean;
-  /** `null` where the run continued without one. */
+  /** `null` if the run continued without a prompt. */
   readonly prompt: string | null;
 }
 
@@ -268,7 +268,7 @@ export function replayCall(setup: RunSetup, { flags, isNew, prompt: text }: Call
     summary: setup.summary,
     replay: setup.replay === "exact" ? undefined : setup.replay,
     ...recordedFlags(flags),
-    // A session has its own; what a new one starts with may be another in another version.
+    // A session keeps its instructions; the default for a new session may change with the version.
     instructions: isNew || flags.instructions !== undefined
       ? instructionsValue(setup.instructions, files)
       : undefined,
@@ -281,7 +281,7 @@ export function replayCall(setup: RunSetup, { flags, isNew, prompt: text }: Call
   };
 }
 
-/** The values of the flags that a recorded run keeps as they were given, in the order of their declarations. */
+/** The values of the flags that a recorded run keeps unchanged, in the order of their declarations. */
 function recordedFlags(flags: RunFlags): Partial<RunFlags> {
   const names = Object.entries<Flag>(RUN_FLAGS).flatMap(([name, { step }]) =>
     step === "recorded" ? [name as keyof RunFlags] : []

@@ -19,7 +19,7 @@ const ARGUMENTS_SHOWN = 120;
 export interface RunViewOptions {
   /** One line on stderr for each request's reasoning replay. */
   readonly verbose: boolean;
-  /** Says nothing about pins that changed. */
+  /** Omits notices about changed pins. */
   readonly acceptDrift: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface RunViewOptions {
 export class RunView {
   readonly #output: Output;
   readonly #options: RunViewOptions;
-  /** A line was begun and not ended yet. */
+  /** A streamed line is unfinished. */
   #streaming = false;
 
   constructor(output: Output, options: RunViewOptions) {
@@ -38,7 +38,7 @@ export class RunView {
     this.#options = options;
   }
 
-  /** Takes the next event of the run. */
+  /** Shows the next event of the run. */
   show(event: RunEvent): void {
     switch (event.type) {
       case "session":
@@ -170,7 +170,7 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
 }
 
 /**
- * Refuses a `-o FILE` that cannot become one, before a request is paid for.
+ * Refuses a `-o FILE` that cannot be written, before a request costs money.
  *
  * @throws {RepriseError} `usage` when it is a directory, a FIFO or a device, or lies in no directory.
  */
@@ -189,9 +189,9 @@ function unusableFile(path: string, why: string): RepriseError {
   });
 }
 
-/** Writes the answer, exactly; returns an error, because the run itself has completed. */
+/** Writes the exact answer; returns an error instead of throwing it, because the run itself has completed. */
 export function writeAnswer(path: string, text: string): RepriseError | null {
-  // Opening a FIFO that came there during the run would wait for a reader.
+  // Opening a FIFO that was created during the run would wait for a reader.
   const other = otherKind(path);
   if (other !== null) return unusableFile(path, `it is ${other}, not a regular file`);
   try {

@@ -13,12 +13,12 @@ import type { Endpoint } from "./endpoint.ts";
 
 /** The workspace pin of a played run, in any directory. */
 export const FIXTURE_WORKSPACE = "/workspace";
-/** Milliseconds by which each look at the clock moves it. */
+/** Milliseconds that each reading of the clock adds to it. */
 const TICK_MS = 1000;
 
 /**
- * Ports seeded by a fixture: the same fixture gives the same times, ids and bytes in any directory on any
- * machine. No network: `fetch` refuses.
+ * Ports seeded by a fixture: the same fixture gives the same times, ids and bytes in any directory on any machine.
+ * `fetch` refuses, so nothing uses the network.
  */
 export function fixturePorts<Live extends Ports>(
   live: Live,
@@ -66,7 +66,7 @@ function seededRandom(seed: number): () => number {
 const RESPONSE_TIMEOUT = 120;
 /** Seconds of silence inside a stream: long reasoning is silent. */
 const IDLE_TIMEOUT = 300;
-/** Bytes of one decoded response body at most. */
+/** Most bytes of one decoded response body. */
 const MAX_BODY_BYTES = 2 ** 30;
 
 /** The limits of the live transport; `REPRISE_RESPONSE_TIMEOUT` and `REPRISE_IDLE_TIMEOUT` are in seconds. */

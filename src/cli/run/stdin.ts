@@ -9,10 +9,10 @@ import type { Ask, Consent, Question } from "../../run/tool_batch.ts";
 import type { InputStream } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 
-/** The API takes 10,485,760 characters of input at most (protocol §1.2). */
+/** The API accepts at most 10,485,760 characters of input (protocol §1.2). */
 const MAX_PROMPT_BYTES = 10_485_760;
 
-/** The prompt, or `null` where an unfinished run continues without one. */
+/** The prompt, or `null` if an unfinished run continues without a prompt. */
 export async function promptText(
   stdin: InputStream,
   prompt: string | undefined,
@@ -91,14 +91,13 @@ function decode(chunks: readonly Uint8Array[]): string {
   }
 }
 
-/** Milliseconds without typing before a question is put. */
+/** Milliseconds without typing before a question is asked. */
 const QUIET_MS = 30;
-/** A terminal that is gone ends with every read: no input is discarded after so many ends. */
+/** Every read from a closed terminal returns an end: after this many, no input is discarded. */
 const MAX_ENDS = 8;
 
 /**
- * A way to ask the person at the terminal, or `null` without a terminal: no question is ever printed unless stdin and
- * stderr both are terminals.
+ * Asks the person at the terminal; `null` unless both stdin and stderr are terminals.
  *
  * The terminal stays in its ordinary line mode, so there is nothing to restore at the end of the run.
  */
@@ -112,7 +111,7 @@ export function askAtTerminal(stdin: InputStream, output: Output, signal: AbortS
   };
 }
 
-/** Exactly what would run. The output makes visible what a terminal would obey. */
+/** The question, with the exact command, path or arguments. The output escapes control characters. */
 function questionText({ subject, argumentsText }: Question): string {
   const { target } = subject;
   const what = target.kind === "command"
@@ -124,14 +123,14 @@ function questionText({ subject, argumentsText }: Question): string {
   return `\nThe model wants to run ${subject.tool}:\n${shown}\nAllow? [y]es, [n]o, [a]lways this in this run: `;
 }
 
-/** Anything but a clear yes is a no. */
+/** Any answer except a clear yes is a no. */
 function answerOf(line: string): Consent {
   const word = line.trim().toLowerCase();
   if (word === "y" || word === "yes") return "yes";
   return word === "a" || word === "always" ? "always" : "no";
 }
 
-/** The lines of stdin, one read at a time: a read that is no longer waited for belongs to the next question. */
+/** The lines of stdin, one read at a time: the next question uses an abandoned read. */
 class Keyboard {
   readonly #stdin: InputStream;
   readonly #stopped: Promise<null>;
@@ -146,7 +145,7 @@ class Keyboard {
     });
   }
 
-  /** Discards what was typed so far: it answers no question that was shown. */
+  /** Discards text that was typed before the question. */
   async discard(): Promise<void> {
     for (let ends = 0; ends < MAX_ENDS;) {
       const { promise: quiet, resolve } = Promise.withResolvers<null>();
