@@ -1,5 +1,5 @@
 /**
- * Sessions that arguments name.
+ * Resolves arguments that name sessions.
  *
  * @module
  */
@@ -45,7 +45,7 @@ export function chosenSessions(
 
 const SUFFIX_LETTERS = "23456789abcdefghjkmnpqrstuvwxyz";
 
-/** Four letters and digits that cannot be mistaken for one another: the end of a new session's id. */
+/** The end of a new session's id: four letters and digits that do not look alike. */
 export function randomSuffix(ports: Ports): string {
   return Array.from({ length: 4 }, () => SUFFIX_LETTERS[Math.floor(ports.random() * SUFFIX_LETTERS.length)])
     .join("");

@@ -1,6 +1,6 @@
 /**
- * Settings and where each comes from: flags, then the environment, then `config.json` in the user's
- * configuration directory. Nothing in the working directory can set one.
+ * Settings and their sources: flags, then the environment, then `config.json` in the user's configuration directory.
+ * Files in the working directory set nothing.
  *
  * @module
  */
@@ -12,13 +12,13 @@ import { specialKind } from "../tools/sandbox_path.ts";
 import { type Flag, memberOf, variablesOf } from "./declare.ts";
 import { COMMON_FLAGS, REQUEST_FLAGS } from "./flags.ts";
 
-/** A value and where it was found. */
+/** A value and its source. */
 export interface Setting<T> {
   readonly value: T;
   readonly source: "flag" | "environment" | "config" | "session" | "fixture" | "default";
 }
 
-/** The members that `config.json` may have: those that a flag names as a source. */
+/** The members that `config.json` may have: those that flags name as sources. */
 export const CONFIG_NAMES: readonly string[] = Object.values({ ...REQUEST_FLAGS, ...COMMON_FLAGS })
   .flatMap((flag: Flag) => memberOf(flag) ?? []);
 
@@ -92,10 +92,10 @@ const SWITCH_VALUES: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * The first of these environment variables that is set and not empty, as a switch; `null` where none is. Case does not
- * matter.
+ * The first of these environment variables that is set and not empty, as a switch; `null` if all are unset. Ignores
+ * case.
  *
- * @throws {RepriseError} `usage` when one of them is neither on nor off.
+ * @throws {RepriseError} `usage` if its value is neither on nor off.
  */
 export function switchVariable(ports: Ports, names: readonly string[]): boolean | null {
   const found = names.flatMap((name): boolean[] => {
@@ -113,7 +113,7 @@ export function switchVariable(ports: Ports, names: readonly string[]): boolean 
 /**
  * The directory of the sessions: `--home`, `REPRISE_HOME`, the configuration, else `reprise` in the XDG data directory.
  *
- * @throws {RepriseError} `usage` when none of them is known.
+ * @throws {RepriseError} `usage` if all of them are unknown.
  */
 export function homeSetting(ports: Ports, flag: string | undefined, config: Config): Setting<string> {
   const set = firstSetting(ports, { flag, ...declaredSources(COMMON_FLAGS.home, config) });
@@ -153,8 +153,8 @@ function xdgDirectory(ports: Ports, name: string, fallback: string): string | nu
 }
 
 /**
- * Names the kind of file at a path where it is no regular file, such as `a FIFO`: opening that may wait without end.
- * Links are followed. `null` for a regular file, and where nothing is.
+ * Names the kind of a file that is not regular, such as `a FIFO`: opening it may wait forever. Follows links. `null` for
+ * a regular or missing file.
  */
 export function otherKind(path: string): string | null {
   let facts: Deno.FileInfo;

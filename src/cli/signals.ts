@@ -15,14 +15,14 @@ export const STOP_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const 
 /** A signal that asks a process to end. */
 export type StopSignal = keyof typeof STOP_SIGNALS;
 
-/** `timeout` sends a signal to a process and to its group: what comes again so soon is the same one, in milliseconds. */
+/** Milliseconds in which equal signals count once: `timeout` signals both a process and its group. */
 const SAME_WITHIN_MS = 250;
 
 /**
- * Calls `act` at each signal that would end the process, with the exit code that reports it. One that comes twice at
- * once counts once.
+ * Calls `act` at each signal that would end the process, with the exit code that reports it. A signal that comes twice
+ * at once counts once.
  *
- * @returns a function that takes it back.
+ * @returns a function that undoes this.
  */
 export function onStopSignals(act: (signal: StopSignal, exitCode: ExitCode) => void): () => void {
   const listeners = Object.entries(STOP_SIGNALS).map(([name, exitCode]) => {
@@ -47,7 +47,7 @@ export function signalChild(child: Deno.ChildProcess, signal: Deno.Signal): void
   try {
     child.kill(signal);
   } catch {
-    // It ended at this very moment.
+    // The child has just ended.
   }
 }
 

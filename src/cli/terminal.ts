@@ -5,7 +5,7 @@
  */
 
 /**
- * Control characters, and whatever Unicode says is not shown: bidi marks, zero-width marks, fillers, tag letters, line
+ * Control characters, and characters that Unicode hides: bidi marks, zero-width marks, fillers, tag letters, line
  * and paragraph separators, annotation marks; also Braille's blank. Not the joiners that emoji and scripts need, nor
  * the variation selectors that choose a glyph.
  */
@@ -36,7 +36,7 @@ function visible(letter: string): string {
   return `\\u{${code.toString(16)}}`;
 }
 
-/** Text in a style of ours. Only the printer turns it into escapes, so that no other escape reaches a terminal. */
+/** Text with a style. Only the printer turns styles into escapes, so that no other escape reaches a terminal. */
 export interface Styled {
   /** Parameter of the escape sequence SGR. */
   readonly code: number;
@@ -63,8 +63,8 @@ export interface TextStream {
 }
 
 /**
- * Prints to one stream. All text of the program reaches a terminal through here: there it is made visible, while a pipe
- * or file gets it unaltered.
+ * Prints to one stream. All text of the program passes here: on a terminal, invisible characters are made visible; a
+ * pipe or file gets the text unchanged.
  */
 export class Printer {
   readonly isTerminal: boolean;
@@ -92,7 +92,7 @@ export class Printer {
     this.#write(this.isTerminal ? visibleJson(text) : text);
   }
 
-  /** Bytes of a file that holds JSON, in as many parts as there are. */
+  /** Bytes of a file that holds JSON, in any number of parts. */
   bytes(bytes: Uint8Array): void {
     if (this.isTerminal) this.#write(visibleJson(this.#decoder.decode(bytes, { stream: true })));
     else this.#writeAll(bytes);

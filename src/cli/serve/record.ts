@@ -77,7 +77,7 @@ export async function recordVerb(
       ? unrecordedApiNote(served.map(({ route }) => route))
       : null;
     if (unrecorded !== null) output.note(unrecorded);
-    // It is the upstream of one of the routes, or the user named another one.
+    // One of the routes uses this URL, or the user named another upstream.
     if (wraps) unsetVariables([OWN_URL_VARIABLE]);
     code = wraps ? await runWrapped(command, environment) : await shutdown?.requested ?? 0;
   } catch (error) {
@@ -148,7 +148,7 @@ async function listening(
     readonly writer: FixtureWriter;
     readonly routes: Routes;
     readonly events: EventOutput;
-    /** Counts the requests that are no exchanges. */
+    /** Counts the requests that are not exchanges. */
     readonly counts: Record<(SkippedEvent | TurnedAwayEvent)["type"], number>;
   },
 ): Promise<Recorder> {
@@ -218,7 +218,7 @@ function reportEnd(
   return output.closed ? output.closedExitCode : exitCode;
 }
 
-/** The error after a command that succeeded without an exchange: its recording is of no use. */
+/** The error after a command that succeeded without an exchange: the recording is empty. */
 function nothingRecorded(dropped: number, nothingSent: string): RepriseError {
   return new RepriseError("nothing_recorded", "Nothing was recorded: the fixture would hold no exchange", {
     hint: dropped === 0 ? nothingSent : "The notes above say why each exchange was left out",

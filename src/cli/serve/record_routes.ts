@@ -1,5 +1,6 @@
 /**
- * Where `record` passes requests on to: what the user fixed, or where the wrapped command would have gone without us.
+ * Destinations of the requests to `record`: the user's upstream, or the servers that the wrapped command would use
+ * without `record`.
  *
  * @module
  */
@@ -19,23 +20,23 @@ import {
   PROVIDERS,
 } from "../../apis/providers.ts";
 
-/** How long a name may take to be looked up, in milliseconds; what takes longer is not held against it. */
+/** Timeout of a DNS lookup, in milliseconds; a name that takes longer is accepted. */
 const LOOKUP_MS = 3000;
 
-/** Where requests go, for the recorder and for people. */
+/** Routes of requests, for the recorder and for people. */
 export interface Routes {
   readonly routes: readonly RecordRoute[];
-  /** The URLs, without anything that could be secret. */
+  /** The URLs without parts that could be secret. */
   readonly upstreams: readonly string[];
 }
 
 /**
- * The routes of `--upstream URL`, or of a wrapped command without it: what `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL`
- * say, else the providers' own servers. With both, only one API is led to the upstream, so that the key of the other
- * vendor does not go there: that of `provider`, otherwise of the host, otherwise of the default provider. The base URLs
- * that a command gets end in the same path as those upstream, so that paths go through and are recorded unchanged.
+ * The routes of `--upstream URL`, or of a wrapped command without it: `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL`, else
+ * the providers' own servers. With both, only one API is routed to the upstream, so that the key of the other vendor
+ * does not go there: the API of `provider`, otherwise of the host, otherwise of the default provider. The base URLs for
+ * a command end in the same path as those upstream, so that paths are forwarded and recorded unchanged.
  *
- * @throws {RepriseError} `usage` where there is neither, and where `REPRISE_BASE_URL` leads a wrapped command elsewhere;
+ * @throws {RepriseError} `usage` without both, and if `REPRISE_BASE_URL` routes a wrapped command elsewhere;
  * `bad_url`, `insecure_url`.
  */
 export async function recordRoutes(
@@ -69,7 +70,7 @@ export async function recordRoutes(
   return { routes, upstreams };
 }
 
-/** Refuses a base URL that wins over those of the routes and is none of them: its API and its key are not known here. */
+/** Refuses a base URL that overrides those of the routes and differs from them: its API and key are unknown here. */
 function requireNoWayPast({ env }: Pick<Ports, "env">, upstreams: readonly string[]): void {
   const url = env(OWN_URL_VARIABLE) ?? "";
   const endpointOf = (text: string) => URL.parse(text)?.href.replace(/\/+$/, "").replace(/\/v1$/, "");
@@ -89,7 +90,7 @@ function vendorAt(origin: string): ProviderKind | undefined {
   );
 }
 
-/** The route to an API at this base URL. A path is not held to that of the base URL, only to its origin. */
+/** The route to an API at this base URL. It checks the origin of a request, not its path. */
 function routeTo({ variable, provider }: ClientRoute, base: Upstream) {
   const route = { variable, provider, path: base.prefix, baseUrl: textOf(base) };
   return { upstream: { origin: base.origin, prefix: "" }, route };

@@ -1,5 +1,5 @@
 /**
- * Notes at the end of a recording: facts to know before it is committed or played.
+ * Notes at the end of a recording: facts for the user to know before committing or playing it.
  *
  * @module
  */
@@ -10,10 +10,10 @@ import { CLIENT_ROUTES } from "../../apis/providers.ts";
 import type { Route } from "../../fixture/loopback/route.ts";
 import { SHORTEST_SECRET } from "../../fixture/secrets/secret_values.ts";
 
-/** How many files a note names of each secret; events name all. */
+/** Most files that a note names for each secret; events name all. */
 const LISTED_FILES = 5;
 
-/** Says that the values of these variables were not looked for; `null` for none. */
+/** Reports that the values of these variables were not searched for; `null` without variables. */
 export function tooShortNote(variables: readonly string[]): string | null {
   if (variables.length === 0) return null;
   const [are, them] = variables.length === 1 ? ["is", "it"] : ["are", "them"];
@@ -24,7 +24,7 @@ export function tooShortNote(variables: readonly string[]): string | null {
 /** Advice for variables, which does not fit headers. */
 const NOT_SECRET = ". --not-secret NAME says that the value of a variable is no secret";
 
-/** Names secrets that are ordinary words, and the files that still hold them; `null` for none. */
+/** Names secrets that are ordinary words, and the files that still hold them; `null` without such secrets. */
 export function leftAloneNote(leftAlone: readonly LeftAlone[]): string | null {
   if (leftAlone.length === 0) return null;
   const each = leftAlone.map(({ name, files }) => {
@@ -39,7 +39,7 @@ export function leftAloneNote(leftAlone: readonly LeftAlone[]): string | null {
     }`;
 }
 
-/** Says how many published exchanges hold replaced text; `null` for none. */
+/** Reports the number of published exchanges with replaced text; `null` if there are none. */
 export function alteredNote(exchanges: number): string | null {
   if (exchanges === 0) return null;
   const [hold, them] = exchanges === 1
@@ -49,7 +49,7 @@ export function alteredNote(exchanges: number): string | null {
     "or where clients send the replaced text itself";
 }
 
-/** Says that a wrapped command sent no request that counts; `skipped` connection checks and upgrades came. */
+/** Reports that a wrapped command sent no request to record; `skipped` counts connection checks and upgrades. */
 export function nothingSentNote(
   what: "recorder" | "server",
   { skipped, variables }: { readonly skipped: number; readonly variables: readonly string[] },
@@ -59,7 +59,7 @@ export function nothingSentNote(
     : `The command sent nothing to the ${what}: clients find it by ${variables.join(" or ")}`;
 }
 
-/** Says that requests of a wrapped command to one of the two usual APIs are not recorded; `null` if both are. */
+/** Reports that requests of a wrapped command to one of the two usual APIs are not recorded; `null` if both are. */
 export function unrecordedApiNote(led: readonly Pick<Route, "variable" | "provider">[]): string | null {
   const [route] = led;
   const other = CLIENT_ROUTES.find(({ variable }) => led.every((route) => route.variable !== variable));

@@ -179,7 +179,7 @@ function keys({ env }: Ports, token: string = DUMMY_KEY): Record<string, string>
   return Object.fromEntries([...usual, ...set].map((name) => [name, token]));
 }
 
-/** Says why the exit code is 7 and what to do; `null` if it is not. */
+/** Reports why the exit code is 7 and what to do; `null` if all went as recorded. */
 function verdictOf(summary: ServeSummary, strictUsage: boolean): Verdict | null {
   const { missed, refused, turned_away, unused, unmet_faults } = summary;
   const wrong = [

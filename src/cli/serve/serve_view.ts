@@ -19,7 +19,7 @@ export interface ServeSummary extends ReplaySummary {
   readonly turned_away: number;
   /** Connection checks and WebSocket upgrades, which are neither exchanges nor misses. */
   readonly skipped: number;
-  /** Faults that broke no answer: too few requests came, or the answers had no place for them. */
+  /** Faults without effect: too few requests came, or the faults did not apply to the answers. */
   readonly unmet_faults: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export class ServeView {
     this.#output = output;
   }
 
-  /** Reports that the server listens at `address`, and the variables that lead clients there. */
+  /** Reports that the server listens at `address`, and the variables that point clients to it. */
   ready(
     address: string,
     environment: Readonly<Record<string, string>>,
@@ -71,7 +71,7 @@ const SKIPPED = {
   websocket_upgrade: "a WebSocket upgrade, after whose refusal clients use HTTP",
 } as const;
 
-/** A request that is no exchange, as a line. */
+/** A request that is not an exchange, as a line. */
 export function refusedLine(event: SkippedEvent | TurnedAwayEvent): string {
   if (event.type === "turned_away") return `turned away with ${event.status}: ${event.message}`;
   return `${event.method} ${event.path}: ${event.status}, ${SKIPPED[event.reason]}`;

@@ -39,7 +39,7 @@ export function openEventOutput(
   { json, events }: EventFlags,
   { wraps }: { readonly wraps: boolean },
 ): EventOutput {
-  // The runtime cannot open these by name.
+  // The runtime cannot open these by their names.
   const isStderr = events === "/dev/stderr";
   const isStdout = events === "-" || events === "/dev/stdout";
   if (events !== undefined && !isStdout && !isStderr) return fileOutput(events);
@@ -79,7 +79,7 @@ export interface GracefulShutdown extends Disposable {
 }
 
 /**
- * Listens for SIGINT, SIGTERM and SIGHUP, the ordinary end of a server. Call it before the server says that it is ready.
+ * Listens for SIGINT, SIGTERM and SIGHUP, the usual end of a server. Call it before the server reports that it is ready.
  * A second signal ends the process at once; files on disk are whole at any time.
  */
 export function gracefulShutdown(): GracefulShutdown {
@@ -115,7 +115,7 @@ export class PortFile {
   }
 
   /**
-   * Writes the file atomically. Disposing removes it, unless another file has its name by then.
+   * Writes the file atomically. Disposing removes the file, unless another file has replaced it.
    *
    * @throws {RepriseError} `usage`, as the constructor; `storage_…`.
    */

@@ -1,5 +1,5 @@
 /**
- * A command that a verb wraps: it has the terminal, our verb waits for it.
+ * The wrapped command of a verb. It gets the terminal, and the verb waits for its end.
  *
  * @module
  */
@@ -17,8 +17,8 @@ export interface ServedRoute {
 }
 
 /**
- * The variables that would lead clients of `serve` to real servers: those of every API without a route, and the one
- * that outranks the variables of the routes.
+ * The variables that would point clients of `serve` to real servers: those of every API without a route, and the
+ * variable that overrides those of the routes.
  */
 export function bypassingVariables(served: readonly ServedRoute[]): string[] {
   const routed = new Set(served.map(({ route }) => route.variable));
@@ -26,7 +26,7 @@ export function bypassingVariables(served: readonly ServedRoute[]): string[] {
   return [OWN_URL_VARIABLE, ...variables.filter((name) => !routed.has(name))];
 }
 
-/** The variables that lead clients to the servers of these routes. */
+/** The variables that point clients to the servers of these routes. */
 export function clientEnvironment(served: readonly ServedRoute[]): Record<string, string> {
   return Object.fromEntries(served.map(({ route, origin }) => [route.variable, `${origin}${route.path}`]));
 }
@@ -35,8 +35,8 @@ export function clientEnvironment(served: readonly ServedRoute[]): Record<string
  * Runs a command with our streams and our whole environment, `env` on top of it, and waits for its end. Signals that
  * would end us go to the command instead.
  *
- * @returns its exit code; of a command that a signal ended, 128 and the number of the signal.
- * @throws {RepriseError} `usage` where it cannot be started.
+ * @returns its exit code; after a signal, 128 and the number of the signal.
+ * @throws {RepriseError} `usage` if the command cannot be started.
  */
 export async function runWrapped(
   command: readonly string[],
@@ -50,7 +50,7 @@ export async function runWrapped(
   });
   try {
     child = started(command, env);
-    // Of a command that a signal ended, the runtime says 128 and its number, as a shell does.
+    // After a signal, the runtime returns 128 and its number, as a shell does.
     return (await child.status).code;
   } finally {
     ignoreSignals();
@@ -64,7 +64,7 @@ function started(
   try {
     return new Deno.Command(name, {
       args,
-      // The base URLs lead to this machine, and real keys with them.
+      // The base URLs point to this machine, so no proxy may get the requests and their real keys.
       env: { ...loopbackDirect(readVariable), ...env },
       stdin: "inherit",
       stdout: "inherit",

@@ -163,7 +163,7 @@ function compareBlobs(session: string, expected: SessionState, received: Session
   }];
 }
 
-/** Compares turns. Sum and link follow from all other members: they are reported only if no other one differs. */
+/** Compares turns. Reports sum and link, which follow from the other members, only if no other member differs. */
 function turnsDiffer(was: Uint8Array, is: Uint8Array) {
   const content = (bytes: Uint8Array): Uint8Array => {
     const json = jsonOf(bytes);

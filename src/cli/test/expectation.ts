@@ -31,7 +31,7 @@ export type SessionState = ReadonlyMap<string, Uint8Array>;
 /** A turn file, and the list of blobs. */
 const EXPECTED = /^[^/]+\/(?:turns\/\d{6,}\.json|blobs)$/;
 
-/** Reads the sessions of a home. The line of a blob whose content has another sum than its name says so. */
+/** Reads the sessions of a home. The line of a blob marks content with another sum than its name. */
 export function sessionState(home: string): SessionState {
   const state = new Map<string, Uint8Array>();
   for (const { name: session } of entries(`${home}/sessions`)) {
@@ -95,7 +95,7 @@ export interface PlayedStep {
 }
 
 /**
- * Rewrites the requests and `expect/` of a test for `--update`. The outcomes of its steps stay: they are its promise.
+ * Rewrites the requests and `expect/` of a test for `--update`. Keeps the outcomes of its steps, which are its promise.
  *
  * @throws {RepriseError} `bad_fixture`, before anything is written, if a folder could not be sealed afterwards.
  */

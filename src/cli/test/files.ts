@@ -7,7 +7,7 @@ import { notPlain } from "../../fixture/seal.ts";
 import { denoFiles } from "../../store/deno_files.ts";
 import { fileError, orFileError } from "../../store/fs_errors.ts";
 
-/** All plain files below a directory, sorted, by their paths inside it; none if it is missing. */
+/** All plain files below a directory, sorted, by their paths inside it; empty if it is missing. */
 export function filesBelow(directory: string, prefix = ""): string[] {
   return entries(`${directory}/${prefix}`).flatMap(({ name, isDirectory, isFile }) => {
     if (isDirectory) return filesBelow(directory, `${prefix}${name}/`);
@@ -15,7 +15,7 @@ export function filesBelow(directory: string, prefix = ""): string[] {
   });
 }
 
-/** The entries of a directory by name; none if it is missing. @throws {RepriseError} `storage_*` if it cannot be read. */
+/** The entries of a directory by name; empty if it is missing. @throws {RepriseError} `storage_*` if it cannot be read. */
 export function entries(directory: string): Deno.DirEntry[] {
   try {
     return [...Deno.readDirSync(directory)].sort((a, b) => a.name < b.name ? -1 : 1);

@@ -13,11 +13,11 @@ export type ReporterName = "tap" | "junit" | "json";
 export interface Summary {
   readonly passed: number;
   readonly failed: number;
-  /** How many of `failed` could not be played at all. */
+  /** Number of failed tests that could not be played at all. */
   readonly broken: number;
-  /** Not played. */
+  /** Tests that were not played. */
   readonly skipped: readonly string[];
-  /** Why not. */
+  /** The reason for `skipped`. */
   readonly why: string;
 }
 
@@ -33,7 +33,7 @@ export function isPassed({ divergences, error }: TestResult): boolean {
   return divergences.length === 0 && error === null;
 }
 
-/** The error and the divergences of a test as lines; none if it passed. */
+/** The error and the divergences of a test as lines; empty if it passed. */
 export function failureLines({ divergences, error }: TestResult): string[] {
   const broken = error === null
     ? []
@@ -41,7 +41,7 @@ export function failureLines({ divergences, error }: TestResult): string[] {
   return [...broken, ...divergences.flatMap(divergenceLines)];
 }
 
-/** The reporter of that name. */
+/** Returns the reporter with this name. */
 export function reporterOf(name: ReporterName): Reporter {
   return { tap: tapReporter, junit: junitReporter, json: jsonReporter }[name]();
 }
@@ -55,7 +55,7 @@ function tapReporter(): Reporter {
       const point = `${isPassed(result) ? "ok" : "not ok"} ${number} - ${tapText(title)}\n`;
       const lines = failureLines(result);
       if (lines.length === 0) return point;
-      // A block of YAML: every line of text is one of its own, whatever is in it.
+      // A YAML block: each line of text becomes a separate line, with any content.
       const message = lines.map((line) => `    ${oneLine(line)}\n`).join("");
       return `${point}  ---\n  message: |2\n${message}  ...\n`;
     },
@@ -115,7 +115,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "\n": "&#10;",
 };
 
-/** Text for XML 1.0, which has no place for most control characters. */
+/** Text for XML 1.0, which does not allow most control characters. */
 function xml(text: string): string {
   // deno-lint-ignore no-control-regex
   return text.toWellFormed().replace(/[\u0000-\u0008\u000b-\u001f\ufffe\uffff]/g, "\ufffd")

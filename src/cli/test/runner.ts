@@ -27,10 +27,10 @@ export interface SessionTest {
 export interface TestResult {
   /** The name of the test. */
   readonly name: string;
-  /** Its promise; `null` if the folder could not be read or does not say it. */
+  /** Its promise; `null` if the folder is unreadable or has none. */
   readonly note: string | null;
   readonly divergences: readonly Divergence[];
-  /** Why it could not be played; `null` otherwise. */
+  /** The error if it could not be played; `null` otherwise. */
   readonly error: RepriseError | null;
   /** Files that `--update` rewrote and removed: paths below the folder. */
   readonly updated: readonly string[];
@@ -82,7 +82,7 @@ function isRewritten({ updated, removed }: Rewritten): boolean {
   return updated.length > 0 || removed.length > 0;
 }
 
-/** A divergence from the files that the play before has just written: no later play passes either. */
+/** A divergence from files that the previous play has just written: later plays fail too. */
 function asUnsteady({ where, ...divergence }: Divergence): Divergence {
   return { ...divergence, where: `${where}, played once more` };
 }

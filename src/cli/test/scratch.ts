@@ -1,6 +1,6 @@
 /**
  * The scratch directory in which one session test is played, with a home, a workspace and a working directory. It is
- * below the temporary directory and locked like a session, so that `gc` can tell those that a killed `test` left.
+ * below the temporary directory and locked like a session, so that `gc` can find directories that a killed `test` left.
  *
  * @module
  */
@@ -23,7 +23,7 @@ const YOUNGEST_UNLOCKED_MS = 24 * 60 * 60 * 1000;
 
 /** The scratch directory of a test, which no other process removes until it is disposed of. */
 export interface TestScratch extends Disposable {
-  /** Holds all others. */
+  /** Holds all other directories. */
   readonly root: string;
   readonly home: string;
   /** A copy of `workspace/`; empty if the test has none. */
@@ -118,7 +118,7 @@ function temporaryDirectory(ports: Ports): string {
   return named === "" ? "/tmp" : named.replace(/(?<=.)\/+$/, "");
 }
 
-/** The id is only for messages: no session has it. */
+/** An id for messages only: no session has it. */
 function pathsOf(root: string): SessionPaths {
   return pathsAt(root, root.slice(root.lastIndexOf("/") + 1) as SessionId);
 }

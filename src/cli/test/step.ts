@@ -26,11 +26,11 @@ import type { TestScratch } from "./scratch.ts";
 export interface StepOutcome {
   /** The exit code; after a kill, 128 and the number of the signal. */
   readonly exit: number;
-  /** True if the step did not end by itself in time. */
+  /** True if the step did not end in time. */
   readonly hung: boolean;
   /** The terminal state of the run; `null` without a run. */
   readonly state: string | null;
-  /** The numbers of the turns that it saved. */
+  /** The numbers of the saved turns. */
   readonly saved: readonly number[];
   readonly requests: readonly SentRequest[];
   /** Its error in one line, else the end of its stderr; paths begin at the virtual root. Empty if both are. */
@@ -135,7 +135,7 @@ export class StepProcess {
   readonly lines: JsonObject[] = [];
   #rest = "";
   stderr = "";
-  /** The exit code of a step that was ended: its ports do nothing any more. */
+  /** The exit code of a step that was ended: its ports no longer do anything. */
   #code: number | null = null;
   readonly #ended = Promise.withResolvers<number>();
   readonly #listeners = new Set<Parameters<typeof onStopSignals>[0]>();
@@ -176,7 +176,7 @@ export class StepProcess {
     return this.#code ?? code;
   }
 
-  /** Sends a signal, which has the effect that it has on a process. */
+  /** Sends a signal, with the same effect as on a process. */
   signal(signal: StopSignal | "SIGKILL"): void {
     if (signal === "SIGKILL") return this.#end(KILLED);
     const exitCode = STOP_SIGNALS[signal];
@@ -240,7 +240,7 @@ class StepEndedError extends Error {
   override readonly name = "StepEndedError";
 }
 
-/** Files without sync, which takes long: no scratch directory outlives a power cut. */
+/** Files without sync, which is slow: no scratch directory outlives a power cut. */
 function withoutSync(files: Files): Files {
   return {
     ...files,
@@ -290,7 +290,7 @@ function hideRootInOutput(text: ToolText, root: string): ToolText {
 
 /** Bytes of any encoding with `/` for `root` in paths. */
 export function hideRootInBytes(bytes: Uint8Array, root: string): Uint8Array {
-  // One character a byte: bytes that are not UTF-8 survive.
+  // One character for each byte, so that bytes that are not UTF-8 stay unchanged.
   const latin1 = (part: Uint8Array) =>
     Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString("latin1");
   const path = latin1(new TextEncoder().encode(root));

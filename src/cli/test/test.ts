@@ -105,7 +105,7 @@ function exitCodeOf(results: readonly TestResult[]): ExitCode {
 }
 
 /**
- * Finds the session tests at and below these directories, in their order and by name, each once. A test holds no other.
+ * Finds the session tests at and below these directories, in their order and by name, each once. Tests are not nested.
  *
  * @throws {RepriseError} `usage` if a directory is and holds no test; `bad_fixture` if it is a file; `storage_*`.
  */
@@ -131,7 +131,7 @@ export function findTests(directories: readonly string[], absolute: (path: strin
   return [...found.values()];
 }
 
-/** Follows links to folders, but none that leads up again: `above` are the real paths that led here. */
+/** Follows links to folders, except to a folder above: `above` lists the real paths of these. */
 function testsBelow(directory: string, above: readonly string[] = []): string[] {
   if (exists(`${directory}/session.json`)) return [directory];
   const folders = entries(directory).map(({ name }) => `${directory}/${name}`).filter(isFolder);
@@ -144,13 +144,13 @@ function isFolder(path: string): boolean {
   try {
     return Deno.statSync(path).isDirectory;
   } catch (error) {
-    // A link that leads nowhere, or into itself.
+    // A broken link, or a link to itself.
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.FilesystemLoop) return false;
     throw fileError(error, "look for session tests", path);
   }
 }
 
-/** Says what to do about a folder without tests. */
+/** Advice for a folder without tests. */
 function hintFor(directory: string): string {
   const isFixture = filesBelow(directory).some((name) => /(?:^|\/)fixture\.json$/.test(name));
   return isFixture
