@@ -1,6 +1,6 @@
 /**
- * JSON that is written with the spelling that was read. JavaScript loses the spelling of numbers (`1.0`, `-0`, integers
- * above 2^53) and puts members with integer names (`"10"`) before all others. A value that is read here keeps both: such a
+ * JSON that is written with the spelling that was read. JavaScript loses the spelling of numbers (`1.0`, `-0`,
+ * integers above 2^53) and puts members with integer names (`"10"`) before all others. Here both are kept: such a
  * number is a {@linkcode RawNumber}, and such an object a proxy that lists its members in their order.
  * `JSON.stringify`, `Object.keys` and `Object.entries` see the original; a spread or `Object.fromEntries` loses the
  * order, which {@linkcode objectOf} and {@linkcode withMembers} keep.
@@ -35,7 +35,7 @@ export function parseExact(text: string): JsonValue {
   return exactly(JSON.parse(text), text);
 }
 
-/** Returns `parsed`, the result of `JSON.parse(text)`, or the exact value if `JSON.parse` lost a spelling. */
+/** Returns `parsed`, the result of `JSON.parse(text)`, or the exact value if `JSON.parse` lost something. */
 export function exactly<T extends JsonValue>(parsed: T, text: string): T {
   return isLossy(text) ? read(text) as T : parsed;
 }
@@ -66,7 +66,7 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
 }
 
-/** True if `JSON.parse` may lose a spelling. Checks the text between strings, and names; native search skips strings. */
+/** True if `JSON.parse` may lose the spelling of a number or the order of members. Native search skips strings. */
 function isLossy(text: string): boolean {
   for (let at = 0;;) {
     const open = text.indexOf('"', at);

@@ -1,5 +1,5 @@
 /**
- * Fingerprint of the origin that an encrypted item is bound to: provider kind, endpoint, account, model (protocol §4.3).
+ * Origin that an encrypted item is bound to: provider kind, endpoint, account, model (protocol §4.3).
  *
  * @module
  */

@@ -72,7 +72,7 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Distinguishes a process from all others with the same number. Written into the lock's owner line with these names. */
+/** Distinguishes a process from all others with the same number. The lock's owner line uses these names. */
 export type ProcessIdentity = {
   /** PID namespace in which the number is valid, such as `pid:[4026531836]`. */
   readonly pid_namespace: string;
