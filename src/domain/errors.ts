@@ -1,11 +1,11 @@
 /**
- * The one error class that users meet, and the one table of exit codes.
+ * The only error class that users meet, and the only table of exit codes.
  *
  * @module
  */
 import type { JsonObject } from "./json.ts";
 
-/** What each exit code means. `--help`, the README and `docs/cli.md` are generated from this table. */
+/** Meaning of each exit code. `--help`, the README and `docs/cli.md` are generated from this table. */
 export const EXIT_CODES = {
   0: "completed",
   1: "unexpected error",
@@ -92,9 +92,9 @@ const EXIT_CODE_OF = {
 /** The stable name of an error, as `code` in `--json` mode. */
 export type ErrorCode = keyof typeof EXIT_CODE_OF;
 
-/** What a {@linkcode RepriseError} may carry beside its code and message. */
+/** Optional parts of a {@linkcode RepriseError}. */
 export interface RepriseErrorOptions {
-  /** What the user can do next; one sentence. */
+  /** Next step for the user; one sentence. */
   readonly hint?: string;
   /** Facts for programs, shown as `details` in `--json` mode. */
   readonly details?: JsonObject;
@@ -102,7 +102,7 @@ export interface RepriseErrorOptions {
   readonly cause?: unknown;
 }
 
-/** An error meant for the user: a stable code, an exit code, a message and what to do next. */
+/** An error meant for the user: a stable code, an exit code, a message and a hint. */
 export class RepriseError extends Error {
   override readonly name = "RepriseError";
   readonly code: ErrorCode;
@@ -121,7 +121,7 @@ export class RepriseError extends Error {
     return EXIT_CODE_OF[this.code];
   }
 
-  /** The error as the object that `--json` mode prints. */
+  /** Returns the object that `--json` mode prints. */
   toJSON(): JsonObject {
     return {
       type: "error",
@@ -134,7 +134,7 @@ export class RepriseError extends Error {
   }
 }
 
-/** Any thrown value as a {@linkcode RepriseError}; what is not one becomes `unexpected`. */
+/** Returns a {@linkcode RepriseError} unchanged, and wraps any other thrown value as `unexpected`. */
 export function asRepriseError(error: unknown): RepriseError {
   if (error instanceof RepriseError) return error;
   const message = error instanceof Error ? error.message : String(error);
@@ -144,10 +144,10 @@ export function asRepriseError(error: unknown): RepriseError {
   });
 }
 
-/** Why an API did not do what it was asked: in an HTTP answer, inside a stream, or for lack of any answer. */
+/** Failure of a request: reported by the API in an HTTP answer or a stream, or because no answer came. */
 export interface ApiFailure {
   readonly code: ErrorCode;
-  /** One line for people; it holds the provider's own words, cut and cleaned, and never a key. */
+  /** One line for people: the provider's own text, cut and cleaned, never with a key. */
   readonly message: string;
   /** The HTTP status, or `null` for a failure inside a stream or without an answer. */
   readonly status: number | null;

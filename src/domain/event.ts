@@ -12,7 +12,7 @@ export interface Item extends JsonObject {
   readonly type: string;
 }
 
-/** A large text that lives in `blobs/`, with its size. */
+/** A large content that is stored in `blobs/`, with its size. */
 export interface BlobRef {
   /** Lower-case hex sha256 of the content; also its file name. */
   readonly sha256: string;
@@ -22,7 +22,7 @@ export interface BlobRef {
   readonly lossy?: true;
 }
 
-/** How a tool call ended. Everything but `ok` is an error result for the model. */
+/** Outcome of a tool call. Every status but `ok` is an error result for the model. */
 export type ToolResultStatus =
   | "ok"
   /** The tool ran and failed. */
@@ -42,7 +42,7 @@ export type ToolResultStatus =
   /** The process died: the call may or may not have run. Recorded by the next writer. */
   | "orphaned";
 
-/** Why a run ended. */
+/** Outcome of a run. */
 export type RunState =
   | "completed"
   | "incomplete"
@@ -61,7 +61,7 @@ export interface Usage {
   readonly reasoning_tokens: number;
 }
 
-/** What went wrong with a run, kept with its `run_ended`. */
+/** Error of a run, kept in its `run_ended`. */
 export interface RunError extends JsonObject {
   readonly code: ErrorCode;
   readonly message: string;
@@ -92,13 +92,13 @@ export interface ToolCallEvent extends EventBase {
 }
 export interface ToolResultEvent extends EventBase {
   readonly type: "tool_result";
-  /** The provider's id of the call that this answers. */
+  /** The provider's id of the call that this result answers. */
   readonly call_id: string;
   /** The `seq` of that call's event: exact even when a server repeats a call id. */
   readonly call_seq: number;
   readonly tool: string;
   readonly status: ToolResultStatus;
-  /** What the model is told: well-formed text, cut to head and tail when `blob` holds the whole. */
+  /** Result for the model: well-formed text, cut to head and tail when `blob` holds the whole output. */
   readonly output: string;
   readonly blob?: BlobRef;
 }
@@ -123,7 +123,7 @@ export interface PermissionDecisionEvent extends EventBase {
   /** The rule that decided, as the user wrote it. */
   readonly rule?: string;
 }
-/** What a refusal of the API, or a person, decides about one event of the history. */
+/** Decision about one event of the history, made by a person or after a refusal of the API. */
 export interface ReplayAction {
   readonly seq: number;
   /**
@@ -138,23 +138,23 @@ export interface RefusedMember {
   readonly item_type: string;
   readonly field: string;
 }
-/** The endpoint and account that refused something: for any other the refusal does not count. */
+/** The endpoint and account that refused an item: the refusal counts only for them. */
 export type RefusalScope = Pick<Fingerprint, "endpoint" | "portless" | "account" | "key">;
 export interface ReplayNoticeEvent extends EventBase {
   readonly type: "replay_notice";
   readonly reason: "reasoning_refused" | "call_refused" | "unknown_field" | "quarantine_lifted";
   readonly items: readonly ReplayAction[];
-  /** Who refused. Where it is absent, that is whoever each item's own turn came from. */
+  /** Endpoint and account that refused. If absent, those that each item's own turn names. */
   readonly scope?: RefusalScope;
-  /** A member that the endpoint of `scope` takes on no item of a type: later items go there without it too. */
+  /** A member that the endpoint of `scope` refuses on every item of a type: later items go there without it too. */
   readonly member?: RefusedMember;
-  /** What the API said. */
+  /** The API's error. */
   readonly error?: RunError;
 }
 /**
- * What a request can go without. `include`, `stream_options`, `prompt_cache_key`: fields that not every server knows.
- * `binding_check`: the server's refusal of thinking that is bound to another conversation, which it is asked to drop
- * instead (protocol §11). `drop_block`: that very wish, where the server does not know it.
+ * Optional parts that a request can omit. `include`, `stream_options`, `prompt_cache_key`: fields that not every server
+ * knows. `binding_check`: the check that refuses thinking bound to another conversation; the request asks the server
+ * to drop such thinking instead (protocol §11). `drop_block`: that request to drop, for servers that do not know it.
  */
 export type Omission = "include" | "stream_options" | "prompt_cache_key" | "binding_check" | "drop_block";
 
@@ -162,11 +162,11 @@ export interface EndpointNoticeEvent extends EventBase {
   readonly type: "endpoint_notice";
   readonly endpoint: string;
   readonly model: string;
-  /** What requests to this endpoint for this model go without from now on. */
+  /** The part that later requests to this endpoint for this model omit. */
   readonly without: Omission;
   readonly error?: RunError;
 }
-/** How a checkpoint was made: by rule, by asking a model, or by the provider, which alone can read it. */
+/** Origin of a checkpoint: a rule, a model's summary, or the provider, which alone can read its own. */
 export type CompactionStrategy = "deterministic" | "model" | "remote";
 /** A request field that an endpoint refuses for a model: an `endpoint_notice`, as a checkpoint copies it. */
 export interface StandingNotice {
@@ -182,37 +182,37 @@ export type KnownAccount = Pick<Fingerprint, "provider" | "endpoint"> & {
 };
 export interface HistoryCompactionEvent extends EventBase {
   readonly type: "history_compaction";
-  /** The checkpoint stands for every event up to this one. */
+  /** The checkpoint replaces every event up to this `seq`. */
   readonly to_seq: number;
   readonly to_turn: number;
-  /** The `seq` of the checkpoint before, or `null`. */
+  /** The `seq` of the previous checkpoint, or `null`. */
   readonly previous_checkpoint: number | null;
   /** The turn whose user message stays verbatim because the cut lies inside its run; `null` between runs. */
   readonly opening_turn: number | null;
   readonly strategy: CompactionStrategy;
-  /** Empty where `items` stand in its place. */
+  /** Empty if `items` replace it. */
   readonly summary: string;
   readonly limitations: readonly string[];
-  /** How many entries of the request it took away, by kind. */
+  /** Number of entries that it removed from the request, by kind. */
   readonly dropped?: { readonly [kind: string]: number };
-  /** What was known of endpoints up to `to_seq`, so that opening needs nothing older. */
+  /** Notices about endpoints up to `to_seq`, so that opening needs nothing older. */
   readonly endpoint_notices?: readonly StandingNotice[];
-  /** The accounts that were known then, for the same reason. */
+  /** The accounts that were known at `to_seq`, for the same reason. */
   readonly accounts?: readonly KnownAccount[];
-  /** What the run that was open had spent when the checkpoint was written. */
+  /** Tokens that the open run had used when the checkpoint was written. */
   readonly run_usage?: Usage;
-  /** What a model's summary was checked against, and what was found. */
+  /** Facts that a model's summary was checked against, and the findings. */
   readonly verification?: JsonObject;
-  /** The request that made it: `model {asked, answered}`, `body_sha256`, `usage`. */
+  /** The request that created the checkpoint: `model {asked, answered}`, `body_sha256`, `usage`. */
   readonly request?: JsonObject;
-  /** The provider's own items, verbatim: sent in place of the summary where `origin` lets them. */
+  /** The provider's own items, verbatim: they replace the summary in requests that `origin` permits. */
   readonly items?: readonly Item[];
   readonly origin?: {
     readonly fingerprint: Fingerprint;
     readonly model: { readonly asked: string; readonly answered: string | null };
   };
 }
-/** Where a checkpoint lies and what it stands for: enough to open a session from it. */
+/** Position of a checkpoint and the events that it replaces: enough to open a session from it. */
 export interface CheckpointRef {
   /** The turn and the `seq` of its `history_compaction`. */
   readonly turn: number;
@@ -223,12 +223,12 @@ export interface CheckpointRef {
 }
 export interface CompactionWithdrawnEvent extends EventBase {
   readonly type: "compaction_withdrawn";
-  /** The `seq` of the `history_compaction` that no longer counts. */
+  /** The `seq` of the withdrawn `history_compaction`. */
   readonly checkpoint: number;
   /** The checkpoint that is in force from here on, or `null`. */
   readonly restored: CheckpointRef | null;
 }
-/** The first event of a `fork` turn: where the session was cut off from another. */
+/** The first event of a `fork` turn: names the parent and the last event shared with it. */
 export interface SessionForkEvent extends EventBase {
   readonly type: "session_fork";
   /** The session whose turns come before this one. */
@@ -236,23 +236,23 @@ export interface SessionForkEvent extends EventBase {
   /** The last event and turn that both sessions share. */
   readonly to_seq: number;
   readonly to_turn: number;
-  /** What `prev` of the fork turn says. */
+  /** Equal to `prev` of the fork turn. */
   readonly sum: string;
   /** Every session that may have written a turn before this one: the oldest first, the parent last. */
   readonly lineage: readonly string[];
 }
-/** What the other branch of a fork went on to do. */
+/** Summary of the other branch of a fork. */
 export interface BranchSummaryEvent extends EventBase {
   readonly type: "branch_summary";
-  /** The session that it tells of. */
+  /** The session that is summarised. */
   readonly session: string;
-  /** Everything that it stands for: the events of that session from here … */
+  /** First of the summarised events of that session. */
   readonly from_seq: number;
-  /** … to here. */
+  /** Last of them. */
   readonly to_seq: number;
   readonly summary: string;
 }
-/** The one event of a turn that stands for a lost one: nothing of it is known but its place. */
+/** The only event of a turn that replaces a lost turn: only the position of the lost turn is known. */
 export interface TurnReplacedEvent extends EventBase {
   readonly type: "turn_replaced";
 }
@@ -298,7 +298,7 @@ export type SessionEvent =
 /** The name of an event kind. */
 export type EventType = SessionEvent["type"];
 
-/** Every kind once; the compiler holds the table complete. */
+/** Every kind once; the compiler keeps the table complete. */
 const KNOWN: Record<EventType, true> = {
   user_message: true,
   assistant_message: true,
@@ -329,7 +329,7 @@ export function isKnownEventType(type: string): type is EventType {
 export type EventDraft = SessionEvent extends infer E ? E extends SessionEvent ? Omit<E, "seq"> : never
   : never;
 
-/** No tokens at all; the start of every sum. */
+/** Zero tokens; the start of every sum. */
 export const NO_USAGE: Usage = {
   input_tokens: 0,
   cached_tokens: 0,

@@ -1,15 +1,15 @@
 /**
- * JSON that is written again as it was read. JavaScript loses how a number is spelled (`1.0`, `-0`, integers above
- * 2^53) and puts members with integer names (`"10"`) before all others. A value that is read here keeps both: such a
+ * JSON that is written with the spelling that was read. JavaScript loses the spelling of numbers (`1.0`, `-0`,
+ * integers above 2^53) and puts members with integer names (`"10"`) before all others. Here both are kept: such a
  * number is a {@linkcode RawNumber}, and such an object a proxy that lists its members in their order.
  * `JSON.stringify`, `Object.keys` and `Object.entries` see the original; a spread or `Object.fromEntries` loses the
- * order, for which {@linkcode objectOf} and {@linkcode withMembers} stand ready.
+ * order, which {@linkcode objectOf} and {@linkcode withMembers} keep.
  *
  * @module
  */
 import type { JsonObject, JsonValue } from "./json.ts";
 
-/** A number that JavaScript would write otherwise: `JSON.stringify` writes its source text. */
+/** A number that JavaScript would spell differently: `JSON.stringify` writes its source text. */
 export interface RawNumber extends JsonObject {
   readonly rawJSON: string;
 }
@@ -26,8 +26,8 @@ export function isRawNumber(value: unknown): value is RawNumber {
 }
 
 /**
- * Parses a JSON text so that it can be written again as it was, white space, escapes in strings and repeated members
- * aside. A text that JavaScript can hold costs one scan more than `JSON.parse`.
+ * Parses a JSON text so that it can be written unchanged, except for white space, escapes in strings and repeated
+ * members. A text that JavaScript can hold costs one scan more than `JSON.parse`.
  *
  * @throws {SyntaxError} when `text` is not JSON.
  */
@@ -35,15 +35,15 @@ export function parseExact(text: string): JsonValue {
   return exactly(JSON.parse(text), text);
 }
 
-/** `parsed`, which `JSON.parse` made of `text`, or the exact value where that lost something. */
+/** Returns `parsed`, the result of `JSON.parse(text)`, or the exact value if `JSON.parse` lost something. */
 export function exactly<T extends JsonValue>(parsed: T, text: string): T {
   return isLossy(text) ? read(text) as T : parsed;
 }
 
-/** An object of these members, in this order, integer names included. */
+/** Creates an object with these members in this order, integer names included. */
 export function objectOf(members: readonly (readonly [string, JsonValue | undefined])[]): JsonObject {
   const object: JsonObject = Object.fromEntries(members);
-  // Integer names come first in any object: without one at the start there is none.
+  // Plain objects list integer names first: if the first name is no integer, no name is.
   for (const first in object) {
     if (!isDigit(first.charCodeAt(0))) return object;
     break;
@@ -53,7 +53,7 @@ export function objectOf(members: readonly (readonly [string, JsonValue | undefi
   return new Proxy(Object.freeze(object), { ownKeys: () => names });
 }
 
-/** `object` with these members: in the place of its own, or after them. */
+/** Returns `object` with these members: they replace its own members of the same name, or come last. */
 export function withMembers<T extends JsonObject>(object: T, members: JsonObject): T {
   return objectOf([...Object.entries(object), ...Object.entries(members)]) as T;
 }
@@ -66,7 +66,7 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
 }
 
-/** Looks at what stands between the strings of a JSON text, and at names. Strings are passed over by native search. */
+/** True if `JSON.parse` may lose the spelling of a number or the order of members. Native search skips strings. */
 function isLossy(text: string): boolean {
   for (let at = 0;;) {
     const open = text.indexOf('"', at);
@@ -88,7 +88,7 @@ function isLossy(text: string): boolean {
   }
 }
 
-/** The end of a number that is surely spelled as JavaScript would: a count of at most 15 digits. Otherwise `null`. */
+/** The end of a number that JavaScript spells the same, a count of at most 15 digits; otherwise `null`. */
 function plainEnd(text: string, start: number): number | null {
   let end = start;
   while (isDigit(text.charCodeAt(end))) end++;

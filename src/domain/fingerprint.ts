@@ -1,5 +1,5 @@
 /**
- * What an encrypted item is bound to: provider kind, endpoint, account, model (protocol §4.3).
+ * Origin that an encrypted item is bound to: provider kind, endpoint, account, model (protocol §4.3).
  *
  * @module
  */
@@ -7,8 +7,8 @@ import { RepriseError } from "./errors.ts";
 import { sha256Hex } from "./hash.ts";
 
 /**
- * Who is spoken to: OpenAI, Azure OpenAI, Anthropic, or another server that speaks the Responses API. Nothing encrypted
- * ever goes from one kind to another.
+ * API providers: OpenAI, Azure OpenAI, Anthropic, or another server that speaks the Responses API. No encrypted item
+ * goes from one kind to another.
  */
 export const PROVIDER_KINDS = ["openai", "azure", "anthropic", "compatible"] as const;
 export type ProviderKind = (typeof PROVIDER_KINDS)[number];
@@ -17,11 +17,11 @@ export type ProviderKind = (typeof PROVIDER_KINDS)[number];
 export interface EndpointHashes {
   /** First 8 hex digits of the sha256 of the normalised base URL. */
   readonly endpoint: string;
-  /** On loopback only: the same without the port, which is all that older turns have in `endpoint`. */
+  /** On loopback only: the hash without the port, which older turns have in `endpoint`. */
   readonly portless?: string;
 }
 
-/** Where a response came from. Written `provider:model:endpoint` for people. */
+/** Origin of a response. Written `provider:model:endpoint` for people. */
 export interface Fingerprint extends EndpointHashes {
   readonly provider: ProviderKind;
   /**
@@ -29,18 +29,18 @@ export interface Fingerprint extends EndpointHashes {
    * them.
    */
   readonly account: string | null;
-  /** The key that the request went out with, as {@linkcode keyHash} has it; absent where a fixture is played. */
+  /** Hash of the key that was sent with the request, by {@linkcode keyHash}; absent if a fixture is played. */
   readonly key?: string;
 }
 
-/** The fingerprint as people read it: `openai:gpt-5.6:1f3a9c02`. */
+/** Formats a fingerprint for people: `openai:gpt-5.6:1f3a9c02`. */
 export function fingerprintText(fingerprint: Fingerprint, modelAsked: string): string {
   return `${fingerprint.provider}:${modelAsked}:${fingerprint.endpoint}`;
 }
 
 /**
- * The base URL in the form that is hashed and requested: lower-case scheme and host, no trailing slash, no
- * query. `hint` is what to do about one that cannot be used.
+ * Parses a base URL into the form that is hashed and requested: lower-case scheme and host, no trailing slash, no
+ * query. `hint` is the advice for a URL that cannot be used.
  *
  * @throws {RepriseError} `bad_url` when it is not an http(s) URL, or carries credentials, a query or a fragment.
  */
@@ -89,12 +89,12 @@ export function mayBeSameEndpoint(a: EndpointHashes, b: EndpointHashes): boolean
   return a.endpoint === b.endpoint || a.endpoint === b.portless || a.portless === b.endpoint;
 }
 
-/** True where only the unknown port of one of them makes two endpoints comparable. */
+/** True if two endpoints may be the same only because the port of one of them is unknown. */
 export function differOnlyByPort(a: EndpointHashes, b: EndpointHashes): boolean {
   return a.endpoint !== b.endpoint && mayBeSameEndpoint(a, b);
 }
 
-/** True unless the accounts are known to differ: by their names, and where one is unnamed, by the keys. */
+/** True unless the accounts are known to differ: by their names, or by the keys if an account has no name. */
 export function mayBeSameAccount(
   a: Pick<Fingerprint, "account" | "key">,
   b: Pick<Fingerprint, "account" | "key">,
@@ -108,7 +108,7 @@ export function keyHash(family: string, key: string): string {
   return sha256Hex(`${family}\n${key}`).slice(0, 16);
 }
 
-/** The account behind a response, from the names that its headers give it; `null` when they give none. */
+/** Hash of a response's account, from the names in its headers; `null` if they name none. */
 export function accountHash(organization: string | null, project: string | null): string | null {
   if (organization === null && project === null) return null;
   return sha256Hex(`${organization ?? ""}\n${project ?? ""}`).slice(0, 16);

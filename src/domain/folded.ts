@@ -1,14 +1,13 @@
 /**
- * Records of a history that go into the next request, in order and in the shape of no API; and the demands of an API
- * on them.
+ * Entries of the next request's input, in order and independent of any API's shape; and the rules of an API for them.
  *
  * @module
  */
 import type { Item } from "./event.ts";
 
-/** Demands of a wire API on the history that it is sent. */
+/** Rules of a wire API for the history in a request. */
 export interface FoldNeeds {
-  /** A history that ends with the model's own words is refused: a short user message asks it to continue. */
+  /** The API refuses a history that ends with the model's own text: a short user message asks it to continue. */
   readonly needsUserLast: boolean;
   /** Reasoning of one model goes to any other: the server leaves out what that model cannot read. */
   readonly carriesReasoningAcrossModels: boolean;
@@ -21,11 +20,11 @@ export interface FoldNeeds {
    * `null` for a type that goes whatever it holds.
    */
   readonly payloads: Readonly<Record<string, string | null>>;
-  /** Reason why an item without its payload stays out. */
+  /** Reason why an item without its payload is left out. */
   readonly noPayload: "unsigned" | "no_encrypted_content";
 }
 
-/** A provider's item, and which of its members are not sent. */
+/** A provider's item, and the members of it that are not sent. */
 interface ItemEntry {
   readonly item: Item;
   /** Members to leave out: those that the API refused on this item, and an id that needs dropped reasoning. */
@@ -57,7 +56,7 @@ export type FoldedEntry =
     /** `type` of the call's item, which decides the type of the output item where the API has several. */
     readonly callType: string;
     readonly output: string;
-    /** Set when the call did not do what it was asked for. */
+    /** Set if the call did not succeed. */
     readonly isError?: true;
   }
   | ItemEntry & { readonly kind: "provider_item" };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A sha256 that grows piece by piece. */
+/** A sha256 that is computed piece by piece. */
 export class GrowingSha256 {
   readonly #hash = createHash("sha256");
 

@@ -26,7 +26,7 @@ export function parseSessionId(text: string): SessionId {
   );
 }
 
-/** At most three words of the prompt as the readable start of a new session id, at most 24 characters. */
+/** Readable start of a new session id: up to three words of the prompt, at most 24 characters. */
 export function slugOf(prompt: string): string {
   const words = prompt.slice(0, 400).toLowerCase().match(/[a-z0-9]+/g) ?? [];
   const slug = words.slice(0, 3).join("-").slice(0, 24).replace(/-+$/, "");

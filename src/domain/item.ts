@@ -1,5 +1,5 @@
 /**
- * What an item says, in whichever API it came: Responses items (protocol §2) and Messages content blocks (§10).
+ * Reads items of either API: Responses items (protocol §2) and Messages content blocks (§10).
  *
  * @module
  */
@@ -14,7 +14,7 @@ export function eventItem(payload: JsonObject): JsonValue | undefined {
 /** The event kind that keeps an item of this shape. */
 export type ItemKind = "reasoning" | "assistant_message" | "tool_call" | "provider_item";
 
-/** Sorts an item of a response. A call without an id to answer it by is no call that can be run. */
+/** Classifies an item of a response. A call without an id cannot be answered, so it is not a `tool_call`. */
 export function itemKind(item: Item): ItemKind {
   switch (item.type) {
     case "reasoning":
@@ -46,8 +46,8 @@ export function callNameOf(item: Item): string {
 }
 
 /**
- * The arguments of a call as JSON text. A missing value is an empty object; one that is no text is written as JSON;
- * text that is not JSON stays as it is.
+ * The arguments of a call as JSON text. A missing value becomes an empty object; a value other than a string is
+ * written as JSON; text that is not JSON stays unchanged.
  */
 export function callArgumentsOf(item: Item): string {
   const value: JsonValue | undefined = item.type === "function_call" ? item.arguments : item.input;

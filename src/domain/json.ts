@@ -21,7 +21,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The JSON object that a text is; `null` where it is none, or no JSON. */
+/** Parses a JSON object; `null` if the text is another JSON value, or not JSON. */
 export function parsedObject(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -53,7 +53,7 @@ export function countMember(object: JsonObject, name: string): number {
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, value));
 }
 
-/** The member `name` as a place in a list, or `undefined` when it is absent or cannot be one. */
+/** The member `name` as an index of a list, or `undefined` when it is absent or not an index. */
 export function indexMember(object: JsonObject, name: string): number | undefined {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   return Number.isSafeInteger(value) && (value as number) >= 0 ? value as number : undefined;
@@ -65,7 +65,7 @@ export function objectMember(object: JsonObject, name: string): JsonObject | und
   return isJsonObject(value) ? value : undefined;
 }
 
-/** `value` with every string in it made well-formed Unicode (a lone surrogate becomes U+FFFD). */
+/** Returns `value` with well-formed Unicode in every string (a lone surrogate becomes U+FFFD). */
 export function wellFormedValue(value: JsonValue): JsonValue {
   if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();
   if (Array.isArray(value)) return value.map(wellFormedValue);

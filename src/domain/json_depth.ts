@@ -56,7 +56,7 @@ function isContainer(value: JsonValue | undefined): value is JsonObject | readon
 
 /**
  * Returns the JSON in UTF-8 bytes, and its text without a byte order mark; `undefined` if the bytes are not JSON, or
- * nest deeper than {@linkcode MAX_JSON_DEPTH}. Any other error is thrown: it says nothing about the bytes.
+ * nest deeper than {@linkcode MAX_JSON_DEPTH}. Any other error is thrown: it does not come from the bytes.
  */
 export function parseShallow(
   bytes: Uint8Array,

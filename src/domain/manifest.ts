@@ -1,5 +1,5 @@
 /**
- * The manifest: a small cache of what the turns say, made from nothing but them.
+ * The manifest: a small cache that is derived only from the turns.
  *
  * @module
  */
@@ -19,18 +19,18 @@ import { isBetweenRuns, type Pins, type Turn } from "./turn.ts";
 /** The format name of manifests. Bump the number for any change; readers leave newer ones alone. */
 export const MANIFEST_FORMAT = "reprise.manifest/1";
 
-/** What `ls`, `@last` and opening need without reading old turns. Its size does not grow with the session. */
+/** Facts for `ls`, `@last` and opening, without reading old turns. Its size does not grow with the session. */
 export interface Manifest {
   readonly format: typeof MANIFEST_FORMAT;
   readonly session: string;
   /** The session that wrote turn 1: forks keep it, and with it the provider's prompt cache key. */
   readonly family: string;
-  /** The session that this one was forked from; absent where it is no fork. */
+  /** The session that this one was forked from; absent if it is not a fork. */
   readonly parent?: string;
   readonly title: string;
   readonly created_at: string;
   readonly updated_at: string;
-  /** The newest turn that this manifest knows. */
+  /** The newest turn that this manifest includes. */
   readonly head: { readonly turn: number; readonly seq: number; readonly sum: string };
   readonly run: number;
   /** `open` while no `run_ended` of the newest run is on disk. */
@@ -39,7 +39,7 @@ export interface Manifest {
   readonly pins: Pins;
   /** Sum over all ended runs. */
   readonly usage: Usage;
-  /** The checkpoint in force: opening reads what comes after its `to_turn`. */
+  /** The checkpoint in force: opening reads the turns after its `to_turn`. */
   readonly checkpoint: CheckpointRef | null;
 }
 
@@ -54,7 +54,7 @@ const TITLE_LENGTH = 80;
 export function advanceManifest(manifest: Manifest | null, session: string, turn: Turn): Manifest {
   const opened = "pins" in turn ? turn.pins : undefined;
   const ended = turn.events.findLast((event) => event.type === "run_ended");
-  // What happens between runs leaves the last one as it ended.
+  // Turns between runs do not change the state of the last run.
   const state = ended?.state ?? (isBetweenRuns(turn) ? manifest?.state : undefined) ?? "open";
   const pins = opened ?? manifest?.pins;
   if (pins === undefined) throw new TypeError(`Turn ${turn.turn} opens no run, and no turn before it does`);
@@ -96,7 +96,7 @@ export function checkpointAfter(before: CheckpointRef | null, { turn, events }: 
   return checkpoint;
 }
 
-/** Where a checkpoint lies and what it stands for. */
+/** Returns the reference to a checkpoint in turn `turn`. */
 export function refOf(event: HistoryCompactionEvent, turn: number): CheckpointRef {
   const { seq, to_turn, to_seq, opening_turn } = event;
   return { turn, seq, to_turn, to_seq, opening_turn };

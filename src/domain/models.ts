@@ -1,31 +1,30 @@
 /**
- * What is known about models, by how their names begin: the one place for such facts. A model that is not in the
- * table is used all the same, with what holds for every model.
+ * Facts about models, by the start of their names: the only place for such facts. A model that is not in the table is
+ * used all the same, with the facts that hold for every model.
  *
  * @module
  */
 
-/** When the table was last checked against what the providers say. */
+/** Date of the last check of the table against the providers' documentation. */
 export const MODELS_AS_OF = "2026-11-21";
 
-/** What is known about the models of one family. */
+/** Facts about the models of one family. */
 export interface ModelFacts {
   /** Reasoning may be reusable within a family, never across (protocol §4.3). */
   readonly family: string;
   /** Input and output tokens together, where known. */
   readonly contextTokens?: number;
-  /** The most output tokens that one request may ask for, where that is less than what we ask for. */
+  /** The most output tokens that one request may ask for, if that is less than our default. */
   readonly maxOutputTokens?: number;
   /**
-   * How a Claude model is told to think (protocol §9): it decides itself, within a budget that the request names, or
-   * not at all.
+   * Thinking mode of a Claude model (protocol §9): the model decides, the request sets a budget, or no thinking.
    */
   readonly thinking?: "adaptive" | "budget" | "none";
-  /** Thinking is valid only while everything before it stays as it was (protocol §11). */
+  /** Thinking is valid only while everything before it stays unchanged (protocol §11). */
   readonly prefixBound?: true;
 }
 
-/** How names begin, and what holds for them; the longest beginning that fits counts. */
+/** Facts by prefix of the model's name; the longest prefix that fits counts. */
 const MODELS: Readonly<Record<string, ModelFacts>> = {
   "gpt-5.6": { family: "gpt-5.6" },
   "gpt-5.5": { family: "gpt-5.5" },
@@ -60,7 +59,7 @@ const MODELS: Readonly<Record<string, ModelFacts>> = {
   "claude-fable-5-1": { family: "claude-fable-5-1", thinking: "adaptive", prefixBound: true },
 };
 
-/** What is known about a model, or `null` for one that the table does not know. */
+/** Facts about a model, or `null` if it is not in the table. */
 export function modelFacts(model: string): ModelFacts | null {
   const name = model.toLowerCase();
   let best = "";
@@ -72,7 +71,7 @@ export function modelFacts(model: string): ModelFacts | null {
   return MODELS[best] ?? null;
 }
 
-/** The family of a model, or `null` for one that the table does not know: then only its own name fits. */
+/** The family of a model, or `null` if it is not in the table: then only the same name fits. */
 export function familyOf(model: string): string | null {
   return modelFacts(model)?.family ?? null;
 }

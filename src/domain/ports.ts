@@ -1,10 +1,10 @@
 /**
- * Everything that comes from outside, as one value: a replayed run swaps it and writes the same bytes anywhere.
+ * All access to the outside, as one value: a replayed run swaps it and writes the same bytes anywhere.
  *
  * @module
  */
 
-/** What a path names, without following a final symbolic link. */
+/** Facts about a path, without following a final symbolic link. */
 export interface FileFacts {
   readonly kind: "file" | "directory" | "symlink" | "other";
   /** Length in bytes. */
@@ -23,7 +23,7 @@ export interface FileFacts {
 export interface WritableFile {
   /** Writes some of `bytes` and returns how many: callers loop. */
   write(bytes: Uint8Array): number;
-  /** Makes what was written durable (fsync). */
+  /** Makes the written bytes durable (fsync). */
   sync(): void;
   close(): void;
 }
@@ -37,22 +37,22 @@ export interface ReadableFile {
 
 /**
  * The file operations of the store, synchronous so that their order is the order of the calls. Errors are
- * the runtime's own (`Deno.errors.*`); tests wrap this to inject them.
+ * the runtime's own (`Deno.errors.*`); tests wrap these operations to inject errors.
  */
 export interface Files {
-  /** Facts about `path` itself, or `null` when nothing is there. */
+  /** Facts about `path` itself, or `null` if it does not exist. */
   facts(path: string): FileFacts | null;
   read(path: string): Uint8Array;
   /** Opens a file that is too large to be read at once. */
   openRead(path: string): ReadableFile;
-  /** Keeps a directory open until it is closed, so that its inode number goes to no other. */
+  /** Keeps a directory open until it is closed, so that no other directory gets its inode number. */
   holdDirectory(path: string): { close(): void };
   /** Names in a directory, unsorted. */
   list(path: string): string[];
   makeDirectory(path: string, mode: number): void;
   /** Creates a file that must not exist (`O_EXCL`). */
   createExclusive(path: string, mode: number): WritableFile;
-  /** A second name for a file; fails when `to` exists. */
+  /** Gives a file a second name; fails if `to` exists. */
   link(from: string, to: string): void;
   rename(from: string, to: string): void;
   /** Removes a file, or an empty directory. */
@@ -72,7 +72,7 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Tells a process from every other that has had its number. Written into the lock's owner line under these names. */
+/** Distinguishes a process from all others with the same number. The lock's owner line uses these names. */
 export type ProcessIdentity = {
   /** PID namespace in which the number is valid, such as `pid:[4026531836]`. */
   readonly pid_namespace: string;
@@ -103,9 +103,9 @@ export interface Ports {
   readonly process: ProcessFacts;
   readonly files: Files;
   readonly fetch: typeof globalThis.fetch;
-  /** The directory that relative paths are meant from: absolute. */
+  /** The directory that relative paths are resolved against: absolute. */
   readonly workingDirectory: () => string;
-  /** What to pin as the workspace: the real directory, or `/workspace` where a fixture is played. */
+  /** The path to pin as the workspace: the real directory, or `/workspace` if a fixture is played. */
   readonly workspacePin: (directory: string) => string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Files that vouch for themselves: the last member is `"sum"`, the sha256 of all bytes before it.
+ * Checksummed files: the last member is `"sum"`, the sha256 of all bytes before it.
  *
  * @module
  */
@@ -11,7 +11,7 @@ const SUM_MEMBER = '"sum":"';
 /** `"sum":"` + 64 hex digits + `"}` + newline. */
 const TAIL_LENGTH = SUM_MEMBER.length + 64 + 3;
 
-/** A sealed text and the sum that its last member carries. */
+/** A sealed text and the sum in its last member. */
 export interface Sealed {
   readonly bytes: Uint8Array;
   readonly sum: string;
@@ -24,8 +24,8 @@ export function seal(text: string): Sealed {
 }
 
 /**
- * The sum of a sealed file when it fits its bytes, otherwise `null`. Anything but exactly
- * `"sum":"<64 lower-case hex>"}` and one newline at the end is damage.
+ * Returns the sum of a sealed file if it fits the bytes, otherwise `null`. A file must end with exactly
+ * `"sum":"<64 lower-case hex>"}` and one newline.
  */
 export function checkSeal(bytes: Uint8Array): string | null {
   const start = bytes.length - TAIL_LENGTH;

@@ -21,12 +21,12 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/** `1 exchange`, `3 exchanges`: a count of things whose plural ends in s. */
+/** Formats a count with a noun whose plural ends in s: `1 exchange`, `3 exchanges`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** `once`, `3 times`. */
+/** Formats a number of repetitions: `once`, `3 times`. */
 export function times(count: number): string {
   return count === 1 ? "once" : `${count} times`;
 }

@@ -11,25 +11,25 @@ import { seal, type Sealed } from "./seal.ts";
 /** The format name that every turn file starts with. */
 export const TURN_FORMAT = "reprise.turn/1";
 
-/** What a run starts with; on the turn that opens it (a user turn, or `run_continued`). */
+/** Settings that a run starts with; on the turn that opens it (a user turn, or `run_continued`). */
 export interface Pins {
   /** Provider and endpoint; the account is unknown until a response names it. */
   readonly fingerprint: Fingerprint;
   readonly model: string;
-  /** Reasoning effort and summary as the user set them; absent while they never did. */
+  /** Reasoning effort and summary as the user set them; absent if the user never did. */
   readonly effort?: string;
   readonly summary?: string;
   /** sha256 of the instructions' blob. */
   readonly instructions: string;
   /** sha256 of the blob with the tool schemas, a JSON array. */
   readonly tools: string;
-  /** Names of what the run may do, such as `["read"]`. */
+  /** Names of the run's permissions, such as `["read"]`. */
   readonly permissions: readonly string[];
-  /** The workspace directory: the one absolute path in a turn. */
+  /** The workspace directory: the only absolute path in a turn. */
   readonly workspace: string;
 }
 
-/** Why the guard left an item out of a request. */
+/** Reason why the guard left an item out of a request. */
 export type DropReason =
   | "other_provider"
   | "other_endpoint"
@@ -38,14 +38,14 @@ export type DropReason =
   | "no_encrypted_content"
   /** Thinking without a signature. */
   | "unsigned"
-  /** Thinking that is bound to what a checkpoint stands for now. */
+  /** Thinking that is bound to items that a checkpoint replaced. */
   | "prefix_changed"
   | "no_following_item"
   | "duplicate_id"
   | "replay_off"
   /** The API refused it by name; `repair --lift-quarantine` sends it again. */
   | "quarantined"
-  /** The API refused a request that held it, without naming one; tried again in the next run. */
+  /** The API refused a request with this item, without naming any item; tried again in the next run. */
   | "refused_in_run"
   | "outside_window"
   | "before_checkpoint"
@@ -53,7 +53,7 @@ export type DropReason =
   | "call_refused"
   /** Its response did not complete, so that this call was never run. */
   | "call_not_run"
-  /** A hosted or client-side item whose reasoning does not go, or that nobody can answer. */
+  /** A hosted or client-side item whose reasoning is not sent, or that cannot be answered. */
   | "reasoning_dropped"
   | "unanswered_call";
 
@@ -63,47 +63,47 @@ export interface DroppedItem {
   readonly reason: DropReason;
 }
 
-/** What a model turn says about the request that it answers. */
+/** Record of the request that a model turn answers. */
 export interface RequestRecord {
   /** sha256 of the exact bytes of the request body. */
   readonly body_sha256: string;
   /** Oldest version of the fold's rules that makes `input`. */
   readonly fold: number;
-  /** Every field of the body beside `input`, in order; `instructions` and `tools` as `{"blob": sha256}`. */
+  /** Every field of the body except `input`, in order; `instructions` and `tools` as `{"blob": sha256}`. */
   readonly fields: JsonObject;
-  /** What decided about replay, so that the fold can be done again. */
+  /** Facts that decided about replay, so that the fold can be repeated. */
   readonly replay?: {
     readonly mode: "exact" | "family" | "none";
     readonly window: number | null;
-    /** The account as it was known when the request was made. */
+    /** The account that was known when the request was made. */
     readonly account: string | null;
   };
-  /** How many reasoning items were sent, and what was left out. */
+  /** Number of reasoning items that were sent, and the items that were left out. */
   readonly guard: { readonly sent: number; readonly dropped: readonly DroppedItem[] };
 }
 
-/** How the response of a model turn ended, in the provider's words or ours. */
+/** Outcome of a model turn's response, in the provider's terms or ours. */
 export interface ResponseRecord extends JsonObject {
   readonly id: string | null;
-  /** The provider's `status`, or `interrupted` / `cut` when the stream never got that far. */
+  /** The provider's `status`, or `interrupted` / `cut` if the stream ended before it. */
   readonly status: string;
 }
 
-/** What `export --redact` left on a turn whose texts it changed. */
+/** Mark of `export --redact` on a turn whose texts it changed. */
 export interface Redaction {
-  /** How many secrets were replaced, in the turn and in the blobs that it names. */
+  /** Number of replaced secrets, in the turn and in the blobs that it names. */
   readonly replaced: number;
   /** The `sum` that the turn had before. */
   readonly sum: string;
 }
 
-/** What a turn that `repair` wrote says about the one whose place it took. */
+/** Facts about a lost turn, on the turn with which `repair` replaced it. */
 export interface Replaces {
-  /** The `sum` that the turn after it vouches for; `null` where nothing names it. */
+  /** The `sum` of the lost turn, which the next turn names; `null` if unknown. */
   readonly sum: string | null;
-  /** The events that are lost with it; equal to the turn's own `seq`, which may say more than it holds. */
+  /** The lost events; equal to the `seq` of the replacement, which may hold fewer events. */
   readonly seq: readonly [number, number];
-  /** Why it was replaced: a code of `fsck`. */
+  /** Reason of the replacement: a code of `fsck`. */
   readonly reason: string;
 }
 
@@ -120,7 +120,7 @@ interface TurnBase {
   readonly prev: string | null;
   /** ISO 8601 UTC with milliseconds. */
   readonly at: string;
-  /** Only where secrets were stripped from the turn: requests made from it fold to other bytes. */
+  /** Only if secrets were removed from the turn: its requests fold to other bytes. */
   readonly redacted?: Redaction;
   readonly events: readonly SessionEvent[];
   /** sha256 of all bytes of the file before this member. */
@@ -143,15 +143,15 @@ export interface ToolsTurn extends TurnBase {
 }
 export interface HarnessTurn extends TurnBase {
   readonly kind: "harness";
-  /** Only where the turn opens a run, with `run_continued`. */
+  /** Only if the turn opens a run, with `run_continued`. */
   readonly pins?: Pins;
-  /** Only where the turn stands for a lost one. */
+  /** Only if the turn replaces a lost turn. */
   readonly replaces?: Replaces;
 }
 
 export interface CompactionTurn extends TurnBase {
   readonly kind: "compaction";
-  /** A copy of the pins of the run before, so that opening needs nothing older. */
+  /** A copy of the previous run's pins, so that opening needs nothing older. */
   readonly pins: Pins;
 }
 
@@ -163,19 +163,19 @@ export interface ForkTurn extends TurnBase {
 /** One turn file, parsed. */
 export type Turn = UserTurn | ModelTurn | ToolsTurn | HarnessTurn | CompactionTurn | ForkTurn;
 
-/** What the writer decides about a turn; the store adds numbers, `prev`, `at` and `sum`. */
+/** The writer's part of a turn; the store adds numbers, `prev`, `at` and `sum`. */
 export type TurnDraft = Turn extends infer T ? T extends Turn ?
       & Omit<T, "format" | "session" | "turn" | "seq" | "prev" | "at" | "events" | "sum">
       & { readonly events: readonly EventDraft[] }
   : never
   : never;
 
-/** The place of a new turn: what the store adds to a draft. */
+/** The position of a new turn, which the store adds to a draft. */
 export interface TurnPlace {
   readonly session: string;
   readonly turn: number;
   readonly firstSeq: number;
-  /** Only for a replacement that stands for more events than it holds. */
+  /** Only for a replacement that represents more events than it holds. */
   readonly lastSeq?: number;
   readonly prev: string | null;
   readonly at: string;
@@ -217,7 +217,7 @@ export function turnFileName(turn: number): string {
   return `${String(turn).padStart(6, "0")}.json`;
 }
 
-/** Event kinds that may also stand between two runs, in a turn of their own. */
+/** Event kinds that may also appear between two runs, in a turn of their own. */
 const BETWEEN_RUNS: ReadonlySet<string> = new Set([
   "replay_notice",
   "history_compaction",
@@ -229,8 +229,8 @@ const BETWEEN_RUNS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * True for turns that may follow the end of a run without opening the next one. A fallback result is among them: it
- * records that an earlier call has none.
+ * True for turns that may follow the end of a run without opening the next one. They include fallback results for
+ * earlier calls without a result.
  */
 export function isBetweenRuns(turn: Pick<Turn, "kind" | "events">): boolean {
   if (turn.kind !== "harness" && turn.kind !== "compaction" && turn.kind !== "fork") return false;

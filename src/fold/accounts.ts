@@ -24,7 +24,7 @@ export function knownAccounts(turns: readonly Turn[]): KnownAccount[] {
     if (turn.kind === "model") add(turn.fingerprint);
     for (const event of turn.events) {
       if (event.type !== "history_compaction") continue;
-      // A copy from before the checkpoint: whatever was read of the turns since then is newer.
+      // A copy from before the checkpoint: accounts in the turns since then are newer.
       for (const entry of event.accounts ?? []) {
         if (!known.has(placeOf(entry))) known.set(placeOf(entry), entry);
       }
@@ -49,8 +49,8 @@ export function knownAccount(
 }
 
 /**
- * The account for a played fixture, which has no key: that of the endpoint's newest response with a key. So a recorded
- * run is folded as when it was recorded.
+ * The account for a played fixture, which has no key: the account of the endpoint's newest response with a key. So a
+ * recorded run is folded the same as when it was recorded.
  */
 export function playedAccount(
   turns: readonly Turn[],

@@ -8,16 +8,16 @@ import { isJsonObject, type JsonValue } from "../domain/json.ts";
 import { headOf } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
 
-/** In UTF-16 units: of one quoted text, and of one line about a call. */
+/** Length of a quoted text, and of a line about a call, in UTF-16 units. */
 const QUOTED = 600;
 const CALL_LINE = 160;
-/** Numbers of lines that are kept, from the start and from the end. */
+/** Number of lines that are kept from the start, and from the end. */
 const FIRST_LINES = 10;
 const LAST_LINES = 30;
 
 /**
  * The turns of session `session` after the cut, in order, with one line for each message, call and end; `null` if there
- * are no turns. Long texts and long middles are cut and marked.
+ * are no turns. Long texts, and the middle of long summaries, are cut and marked.
  */
 export function branchSummary(session: string, turns: readonly Turn[]): string | null {
   const [first, last] = [turns[0], turns.at(-1)];

@@ -1,6 +1,6 @@
 /**
- * From a history to the next request's input. Pure: the same turns and target give the same entries, whether the turns
- * come from memory or from disk.
+ * Folds a history into the next request's input. Pure: the same turns and target give the same entries, whether the
+ * turns come from memory or from disk.
  *
  * @module
  */
@@ -12,14 +12,14 @@ import { readOverrides } from "./overrides.ts";
 /**
  * Newest version of the fold's rules. A request records the oldest version that makes its input, so that most
  * sessions compare across versions. Version 2: calls that were not run stay out, the newest item keeps a repeated id,
- * a late result goes to where its call waits for it, an endpoint without a port may be any port, and a member that an
+ * a late result goes to the batch of its call, an endpoint without a port may be any port, and a member that an
  * endpoint refused stays out of later items too.
  */
 export const FOLD_VERSION = 2;
 
 /**
  * Counts the reasoning of a request, and lists its drops. Items from before the checkpoint do not count: opening does
- * not read them, and the account of a request must not depend on what was read.
+ * not read them, and the result must not depend on the turns that were read.
  */
 export function requestAccount(
   { reasoning, dropped }: Folded,
@@ -43,7 +43,7 @@ export function foldHistory(turns: readonly Turn[], target: FoldTarget): Folded 
   };
   const whole = fold(overrides.excluded);
   const outside = outsideWindow(turns, target, whole);
-  // Dropping reasoning changes what may follow it, so the fold is done again with the window's drops in it.
+  // Dropping reasoning affects the items after it, so the fold is repeated with the window's drops.
   return outside.length === 0
     ? whole
     : fold(new Map([...overrides.excluded, ...outside.map((seq) => [seq, "outside_window"] as const)]));
@@ -53,8 +53,8 @@ export function foldHistory(turns: readonly Turn[], target: FoldTarget): Folded 
 const REFUSED: ReadonlySet<DropReason> = new Set(["quarantined", "refused_in_run"]);
 
 /**
- * Reasoning that the window leaves out: of what would be sent, all but the last `window` items from before the
- * last user message. What came since then always goes: its calls may still need it (protocol §4.2).
+ * Reasoning that the window leaves out: of the items before the last user message that would be sent, all but the last
+ * `window`. Later reasoning is always sent: its calls may still need it (protocol §4.2).
  */
 function outsideWindow(turns: readonly Turn[], target: FoldTarget, whole: Folded): number[] {
   const { window } = target;

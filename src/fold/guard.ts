@@ -15,15 +15,15 @@ export type ReplayMode = "exact" | "family" | "none";
 
 /** Endpoint and model of the next request, and the limits on the history that goes there. */
 export interface FoldTarget {
-  /** The account is `null` until a response named it: unknown is no mismatch. */
+  /** The account is `null` until a response named it: an unknown account is no mismatch. */
   readonly fingerprint: Fingerprint;
-  /** Demands of the API that is spoken there. */
+  /** Rules of the target's API. */
   readonly needs: FoldNeeds;
   readonly model: string;
   readonly replay: ReplayMode;
-  /** The most reasoning items from before the last user message that are sent; all without it. */
+  /** Most reasoning items from before the last user message that are sent; without it, all are sent. */
   readonly window?: number | null;
-  /** The run that the request belongs to: what was left out in it stays out. */
+  /** The run of the request: items that were left out in it stay out. */
   readonly run?: number;
 }
 
@@ -53,7 +53,7 @@ export function originMismatch(turn: ResponseOrigin, target: FoldTarget): DropRe
   return null;
 }
 
-/** True when the requested model is the one that was asked or that answered for `turn`, or one of its family. */
+/** True if the requested model is the model that `turn` asked or that answered, or one of its family. */
 export function modelFits(turn: ResponseOrigin, target: FoldTarget): boolean {
   const models = [turn.model.asked, turn.model.answered];
   if (models.includes(target.model)) return true;
@@ -72,7 +72,7 @@ export function encryptedItemMismatch(
   const origin = originMismatch(turn, target);
   if (origin !== null) return origin;
   const { needs } = target;
-  // An item of another API, whatever it carries.
+  // An item of another API, whatever its payload.
   if (!Object.hasOwn(needs.payloads, item.type)) return "other_provider";
   if (!needs.carriesReasoningAcrossModels && !modelFits(turn, target)) return "other_model";
   const payload = needs.payloads[item.type] ?? null;
@@ -85,7 +85,7 @@ function isFilled(value: JsonValue | undefined): boolean {
   return typeof value === "string" && value !== "";
 }
 
-/** True if thinking of this response's model is valid only after the prefix that it was made after (§11). */
+/** True if thinking of this response's model is valid only after its original prefix (§11). */
 export function isPrefixBound({ model }: ResponseOrigin): boolean {
   return [model.answered, model.asked].some((name) =>
     name !== null && modelFacts(name)?.prefixBound === true

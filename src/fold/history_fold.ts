@@ -1,5 +1,5 @@
 /**
- * One walk over the turns of a history, from the checkpoint in force to its end.
+ * Walks once over the turns of a history, from the checkpoint in force to the end.
  *
  * @module
  */
@@ -37,10 +37,10 @@ export interface FoldRepair {
   readonly callId: string;
 }
 
-/** The next request's input and the account of everything that was left out or changed. */
+/** The next request's input, and everything that was left out or changed. */
 export interface Folded {
   readonly entries: readonly FoldedEntry[];
-  /** The `seq` of the event of each entry; 0 for an entry of no single event. */
+  /** The `seq` of the event of each entry; 0 for an entry that is not made from a single event. */
   readonly seqs: readonly number[];
   readonly reasoning: readonly ReasoningDecision[];
   /** Everything left out, reasoning included, in `seq` order. */
@@ -74,14 +74,14 @@ export class HistoryFold {
   readonly #resultOf: ReadonlyMap<number, ToolResultEvent>;
   /** Wire call ids by the call's `seq`, for the results that follow. */
   readonly #calls = new Map<number, { readonly callId: string; readonly callType: string }>();
-  /** Calls that stay out, by `seq`: their results go with them. */
+  /** Calls that are left out, by `seq`: their results are left out too. */
   readonly #leftOut = new Map<number, DropReason>();
   readonly #uses = new Map<string, number>();
-  /** Calls whose result has not come yet, by `seq`, until the end of their batch. */
+  /** Calls without a result so far, by `seq`, until the end of their batch. */
   readonly #waiting = new Map<number, ToolCallEvent>();
   /** The oldest version of the rules that folds this history so. */
   #version = 1;
-  /** True when the newest response was only paused by its server. */
+  /** True if the server only paused the newest response. */
   #paused = false;
 
   constructor(turns: readonly Turn[], target: FoldTarget, overrides: FoldOverrides) {
@@ -92,7 +92,7 @@ export class HistoryFold {
     for (const turn of turns) {
       for (const event of turn.events) {
         if (event.type === "tool_result" && !results.has(event.call_seq)) results.set(event.call_seq, event);
-        // What lies before the checkpoint must not matter: it may not have been read.
+        // Turns before the checkpoint must not matter: they may not have been read.
         const passed = event.seq <= (overrides.checkpoint?.to_seq ?? 0);
         if (event.type !== "provider_item" || passed) continue;
         if (event.item.type.endsWith("_output")) answered.add(callIdOf(event.item));
@@ -211,8 +211,8 @@ export class HistoryFold {
   }
 
   /**
-   * Adds a short user message where the API takes no history that ends with the model's own words (protocol §9), unless
-   * its server paused there. It has the same place in every later request.
+   * Adds a short user message if the API refuses a history that ends with the model's own text (protocol §9), unless
+   * the server paused there. The message has the same position in every later request.
    */
   #askToContinue(): void {
     if (!this.#target.needs.needsUserLast || this.#paused) return;
@@ -226,14 +226,14 @@ export class HistoryFold {
     this.#seqs.push(seq);
   }
 
-  /** A compaction does without its id, which would make the server demand the reasoning before it (§2.4). */
+  /** A compaction is sent without its id, which would make the server demand the reasoning before it (§2.4). */
   #providerItem(event: ProviderItemEvent, reasoningDropped: boolean): FoldedEntry {
     const { item } = event;
     const more = reasoningDropped && isEncryptedItem(item) ? ["id"] : [];
     return { kind: "provider_item", item, ...this.#omitted(event, more) };
   }
 
-  /** The members that an item goes without: those that the API refused on it or on its type, and `more`. */
+  /** The members that an item omits: the members that the API refused on it or on its type, and `more`. */
   #omitted(
     { seq, item }: { readonly seq: number; readonly item: Item },
     more: readonly string[] = [],
@@ -254,7 +254,7 @@ export class HistoryFold {
    */
   #openAtCheckpoint(turns: readonly Turn[], checkpoint: HistoryCompactionEvent): void {
     if (checkpoint.items !== undefined) {
-      // Ids of messages are bound to the response that they came with; these stand alone.
+      // Ids of messages are bound to their response, which is not sent here.
       for (const item of checkpoint.items) {
         const omit = item.type === "message" ? { omit: ["id"] } : {};
         this.#push({ kind: "provider_item", item, ...omit }, checkpoint.seq);
@@ -269,7 +269,7 @@ export class HistoryFold {
       (kind === "model" || kind === "tools" || kind === "user" ||
         events.some(({ type }) => type === "run_continued"))
     );
-    // With nothing after the checkpoint yet, it cuts into the run of the request.
+    // If nothing follows the checkpoint yet, it cuts into the run of the request.
     const active = next?.run ?? this.#target.run;
     if (active === undefined) return;
     const opening = turns.findLast((turn) => turn.kind === "user" && turn.run <= active);
@@ -302,8 +302,8 @@ export class HistoryFold {
   }
 
   /**
-   * Adds a call. Outputs are matched by call id one to one: a repeated id gets a suffix, on the wire only. So does an id
-   * that is longer than OpenAI takes, as other servers issue.
+   * Adds a call. The API matches outputs by call id one to one: a repeated id gets a suffix, on the wire only. So does
+   * an id from another server that is longer than OpenAI accepts.
    */
   #addCall(event: ToolCallEvent): void {
     const original = callIdOf(event.item);
@@ -345,8 +345,8 @@ export class HistoryFold {
   }
 
   /**
-   * Ends a batch: a call that still waits was never answered, or only after the model continued. Both get their output
-   * here, so that a result which is recorded late changes no request.
+   * Ends a batch. A call without a result was never answered, or only after the model continued. Both get their output
+   * here, so that a result that is recorded late changes no request.
    */
   #endBatch(): void {
     for (const [seq] of this.#waiting) {
@@ -364,7 +364,7 @@ export class HistoryFold {
   }
 }
 
-/** True if the server only paused. A response with a call of the client's waits for results, whatever it says. */
+/** True if the server only paused. A response with a call for the client waits for results, whatever its status. */
 function isPaused({ response, events }: ModelTurn): boolean {
   return response.paused === true && events.every(({ type }) => type !== "tool_call");
 }

@@ -16,7 +16,7 @@ import { encryptedItemMismatch, type FoldTarget, isEncryptedItem } from "./guard
 
 /** The standing decisions of a history. */
 export interface FoldOverrides {
-  /** Events that stay out, by `seq`: items, and calls with their results. */
+  /** Events that are left out, by `seq`: items, and calls with their results. */
   readonly excluded: ReadonlyMap<number, DropReason>;
   /** Members that the API refused on an item, by the item's `seq`. */
   readonly stripped: ReadonlyMap<number, readonly string[]>;
@@ -24,15 +24,15 @@ export interface FoldOverrides {
   readonly refusedMembers: ReadonlyMap<string, ReadonlySet<string>>;
   /** The checkpoint in force, or `null`. */
   readonly checkpoint: HistoryCompactionEvent | null;
-  /** Later checkpoints that only their provider can read, and that this target may not be sent. */
+  /** Later checkpoints that only their provider can read, and that may not go to this target. */
   readonly passedOver: readonly DroppedItem[];
   /** Numbers of the model turns whose request did not begin with the checkpoint in force. */
   readonly otherPrefix: ReadonlySet<number>;
 }
 
 /**
- * Reads the standing decisions for a request of run `run`; without it, no item is merely left out. Without a target,
- * every checkpoint and every refusal counts.
+ * Reads the standing decisions for a request of run `run`; without `run`, no `left_out` action applies. Without a
+ * target, every checkpoint and every refusal counts.
  */
 export function readOverrides(
   turns: readonly Turn[],
@@ -87,7 +87,7 @@ export function readOverrides(
   }
 }
 
-/** Members that the endpoint of `target` refused since the checkpoint: what lies before it may not have been read. */
+/** Members that the endpoint of `target` refused since the checkpoint: earlier turns may not have been read. */
 function membersRefused(
   notices: readonly ReplayNoticeEvent[],
   checkpoint: HistoryCompactionEvent | null,
@@ -103,8 +103,8 @@ function membersRefused(
 }
 
 /**
- * True when the endpoint and account of a request may be those that refused. A notice without a scope counts always:
- * its items go only to where their own turns fit.
+ * True if the endpoint and account of a request may be those that refused. A notice without a scope always counts: its
+ * items go only to targets that fit their own turns.
  */
 function refusalCounts({ scope }: { readonly scope?: RefusalScope }, target: RefusalScope): boolean {
   return scope === undefined || mayBeSameEndpoint(scope, target) && mayBeSameAccount(scope, target);
@@ -123,7 +123,7 @@ function checkpointMismatch(
   return null;
 }
 
-/** True when `turns` begin at a checkpoint that `target` may not be sent: the fold then needs the older ones too. */
+/** True if `turns` begin at a checkpoint that may not go to `target`: the fold then needs the older turns too. */
 export function needsOlderTurns(turns: readonly Turn[], target: FoldTarget): boolean {
   return turns.length !== (turns.at(-1)?.turn ?? 0) &&
     readOverrides(turns, undefined, target).passedOver.length > 0;
@@ -132,9 +132,9 @@ export function needsOlderTurns(turns: readonly Turn[], target: FoldTarget): boo
 interface Standing {
   readonly excluded: Map<number, DropReason>;
   readonly stripped: Map<number, readonly string[]>;
-  /** False where the notice is of another endpoint or account: then it neither quarantines nor lifts. */
+  /** False if the notice is of another endpoint or account: then it neither quarantines nor lifts. */
   readonly counts: boolean;
-  /** Reason why an item that is merely left out stays out of this run; `null` in any other run. */
+  /** Reason for items with `left_out` in the run of the notice; `null` in any other run. */
   readonly reason: DropReason | null;
 }
 
@@ -156,9 +156,9 @@ function apply({ seq, action, field }: ReplayAction, { excluded, stripped, count
 }
 
 /**
- * Reasoning items that an earlier run left out after a refusal that named none, by the endpoint and account of
- * `target`, and that no response of theirs has been made with since: a second such refusal is proof enough. A refusal
- * that quarantined an item had its reason in that item, and shows nothing about the others.
+ * Reasoning items that an earlier run left out after a refusal that named no item, by the endpoint and account of
+ * `target`, and that no request with a successful response has held since: a second such refusal is proof enough. A
+ * refusal that quarantined an item was caused by that item, and shows nothing about the others.
  */
 export function leftOutBefore(
   turns: readonly Turn[],
@@ -190,11 +190,11 @@ export function leftOutBefore(
 }
 
 /**
- * A response to a request that held an item shows that the API takes it, unless that response failed. What lies
- * before a checkpoint, up to `passed`, was in no request since.
+ * Forgets items that a request held whose response did not fail: the API accepts them. Items up to `passed`, before a
+ * checkpoint, were in no request since.
  */
 function forgetAccepted(since: Map<number, number>, turn: ModelTurn, passed: number): void {
-  // A response that failed may have failed over that very item.
+  // That item may be the reason why a response failed.
   if (turn.response.status === "failed") return;
   const dropped = new Set(turn.request.guard.dropped.map(({ seq }) => seq));
   for (const [seq, run] of since) if (run < turn.run && seq > passed && !dropped.has(seq)) since.delete(seq);

@@ -1,6 +1,6 @@
 /**
- * The items of one response that go into a later request. Reasoning needs its follower, hosted items need their
- * reasoning: the decisions of one response depend on each other, and otherwise only on ids seen before.
+ * Selects the items of one response that go into a later request. Reasoning needs the item after it, and hosted items
+ * need their reasoning: the decisions on one response depend on each other, and otherwise only on ids seen before.
  *
  * @module
  */
@@ -18,38 +18,38 @@ import {
 
 /** Decisions about a response's events. */
 export interface ResponsePlan {
-  /** `seq` of every event that stays out, with its reason. */
+  /** `seq` of every event that is left out, with the reason. */
   readonly dropped: ReadonlyMap<number, DropReason>;
   /** The oldest version of the rules that decides so. */
   readonly version: number;
 }
 
-/** Ids of reasoning in the responses that were planned so far: the newer ones. */
+/** Ids of reasoning in the responses that were planned so far, which are the newer responses. */
 export interface ReasoningIds {
-  /** Every id whose item may go to the target by its origin. */
+  /** Ids of items whose origin fits the target. */
   readonly known: Set<string>;
-  /** Ids that no older item may be sent with. */
+  /** Ids that no older item may use. */
   readonly taken: Set<string>;
 }
 
 /** Facts that a plan needs beyond the response itself. */
 export interface PlanContext {
   readonly target: FoldTarget;
-  /** Events that stay out whatever their origin: refused, or outside the window. */
+  /** Events that are left out whatever their origin: refused, or outside the window. */
   readonly excluded: ReadonlyMap<number, DropReason>;
   /** Responses are planned from the newest to the oldest; each plan adds its own ids. */
   readonly ids: ReasoningIds;
   /** The results of the history, by the `seq` of their calls. */
   readonly resultOf: ReadonlyMap<number, ToolResultEvent>;
-  /** True if the request of this response began otherwise than the request that is folded now. */
+  /** True if this response's request had another beginning than the request that is folded now. */
   readonly prefixChanged: boolean;
   /** Ids of calls among the provider items that have an output item in the history. */
   readonly answeredItems: ReadonlySet<string>;
-  /** True when the history ends with this response, which its server only paused: its open calls are the server's. */
+  /** True if the history ends with this response and its server only paused it: open calls are then the server's. */
   readonly pausedHere: boolean;
 }
 
-/** Calls that are of no use without their answer: of tools that reprise does not offer, or that servers run. */
+/** Types of calls that are not sent without their answer: of tools that reprise does not offer, or that servers run. */
 const CALL_TYPES: ReadonlySet<string> = new Set([
   "function_call",
   "custom_tool_call",
@@ -76,7 +76,7 @@ export function planResponse(turn: ModelTurn, context: PlanContext): ResponsePla
   dropDependents(turn, dropped, context);
   const repeated = dropRepeatedIds(fitting, dropped, context);
   if (repeated) dropDependents(turn, dropped, context);
-  // Version 1 knew no ports: it took the two for different endpoints.
+  // Version 1 had no rule for ports: it treats the two as different endpoints.
   const byPort = turn.events.some(isBound) && differOnlyByPort(turn.fingerprint, context.target.fingerprint);
   return { dropped, version: unrun || repeated || byPort ? 2 : 1 };
 }
@@ -86,7 +86,7 @@ function isBound({ type }: SessionEvent): boolean {
   return type === "reasoning" || type === "provider_item";
 }
 
-/** Each of these drops may take away what another item needs. */
+/** Drops items that need a dropped item, until no such item is left. */
 function dropDependents(turn: ModelTurn, dropped: Map<number, DropReason>, context: PlanContext): void {
   for (let size = -1; size !== dropped.size;) {
     size = dropped.size;
@@ -105,7 +105,7 @@ function reasoningMismatch(
     (prefixChanged && isPrefixBound(turn) ? "prefix_changed" : null);
 }
 
-/** Reason why an event stays out by itself; {@linkcode reasoningMismatch} judges the origin of reasoning. */
+/** Reason to leave out an event on its own; {@linkcode reasoningMismatch} checks the origin of reasoning. */
 function firstReason(event: SessionEvent, turn: ModelTurn, context: PlanContext): DropReason | null {
   const excluded = context.excluded.get(event.seq);
   if (excluded !== undefined && isItemEvent(event)) return excluded;
@@ -120,8 +120,8 @@ function firstReason(event: SessionEvent, turn: ModelTurn, context: PlanContext)
 }
 
 /**
- * True unless it is known that a call was not run. Calls of a response that did not complete are never run: a result
- * that only says so is ours, and would show the model a call and an output that never happened.
+ * True unless a call is known not to have run. Calls of an incomplete response are never run: a result that records
+ * this is ours, and would show the model a call and an output that never happened.
  */
 function wasRun({ seq }: ToolCallEvent, { response }: ModelTurn, { resultOf }: PlanContext): boolean {
   if (response.status === "completed") return true;
@@ -131,8 +131,8 @@ function wasRun({ seq }: ToolCallEvent, { response }: ModelTurn, { resultOf }: P
 
 /**
  * Drops older items with a repeated id, which the API refuses. Some servers repeat ids: the newest item that is sent
- * keeps the id, because the current turn needs its reasoning most. The id of an item that was refused is taken too: its
- * double would be refused as well. Returns whether any id came twice.
+ * keeps the id, because the current turn needs its reasoning most. The id of a refused item is taken too: another item
+ * with that id would be refused as well. Returns true if an id was repeated.
  */
 function dropRepeatedIds(
   fitting: readonly ReasoningEvent[],
@@ -152,8 +152,8 @@ function dropRepeatedIds(
 }
 
 /**
- * The API refuses reasoning "without its required following item" (protocol §6.2). Whether it looks at the place or
- * at the id is not known: reasoning goes only with the exact item that its response has next.
+ * Drops reasoning without the exact item that follows it in its response. The API refuses reasoning "without its
+ * required following item" (protocol §6.2); whether it checks the position or the id is unknown.
  */
 function dropReasoningWithoutFollower(turn: ModelTurn, dropped: Map<number, DropReason>): void {
   let followed = false;
@@ -177,7 +177,7 @@ function dropItemsWithoutReasoning(turn: ModelTurn, dropped: Map<number, DropRea
   }
 }
 
-/** Drops the half of a pair: a call and its output that one response brought go together or not at all (§2.4). */
+/** Drops half pairs: a call and its output in one response are sent together or not at all (§2.4). */
 function dropHalfPairs(turn: ModelTurn, dropped: Map<number, DropReason>): void {
   const items = turn.events.filter((event) => event.type === "provider_item");
   const lost = new Set(items.flatMap(({ seq, item }) => dropped.has(seq) ? [item.call_id] : []));
@@ -187,7 +187,7 @@ function dropHalfPairs(turn: ModelTurn, dropped: Map<number, DropReason>): void 
   }
 }
 
-/** True for the output of a tool, which the model did not make. */
+/** True for the output of a tool, which does not come from the model. */
 function isOutput(event: SessionEvent): boolean {
   return event.type === "provider_item" && event.item.type.endsWith("_output");
 }

@@ -1,5 +1,5 @@
 /**
- * Checkpoints: of `compact` between runs, by the provider or not, and of `--auto-compact` between two requests of a run.
+ * Checkpoints: by `compact` between runs, with or without the provider, and by `--auto-compact` between requests.
  *
  * @module
  */
@@ -31,14 +31,14 @@ import type { RequestHistory } from "./next_request.ts";
 import type { OpenSession } from "./recover.ts";
 import type { Asking } from "./request_step.ts";
 
-/** A checkpoint that is worth writing. */
+/** A checkpoint that makes the history smaller. */
 export interface MadeCheckpoint {
   readonly scope: CompactionScope;
   readonly text: CheckpointText;
   readonly plan: CompactionPlan;
 }
 
-/** The turn of a checkpoint; `runUsage` where it is inside an open run. */
+/** The turn of a checkpoint; `runUsage` if it is inside an open run. */
 export function checkpointDraft(
   turns: readonly Turn[],
   { scope, text, plan }: MadeCheckpoint,
@@ -68,10 +68,10 @@ export interface AutoCompaction {
 export type CompactedSession = OpenSession & Pick<RequestHistory, "allTurns">;
 
 /**
- * Appends a checkpoint by rule where the newest request was over the limit and the history would shrink. Older turns
- * stay on disk.
+ * Appends a checkpoint by rule if the newest request was over the limit and the history would shrink. Older turns stay
+ * on disk.
  *
- * @returns the turn and the plan; `null` where nothing was appended.
+ * @returns the turn and the plan; `null` if nothing was appended.
  */
 export function compactIfLarge(
   session: CompactedSession,
@@ -100,10 +100,10 @@ export function isOverLimit(turns: readonly Turn[], { limit }: Pick<AutoCompacti
 }
 
 /**
- * A checkpoint by rule that brings the next request under the limit, with as much of the tail as that allows; the
- * smallest history otherwise. What the model has not seen yet always stays, with the response that asked for it:
- * without the results of its calls it would ask for them again, and again. `null` when nothing would shrink: the run
- * continues unchanged.
+ * A checkpoint by rule that brings the next request under the limit and keeps as much of the tail as possible; if no
+ * checkpoint does, the one with the smallest history. Events that the model has not seen always stay, with the response
+ * before them: without the results of its calls, the model would repeat the calls. `null` if the history would not
+ * shrink.
  */
 export function automaticCheckpoint(
   turns: readonly Turn[],
@@ -123,7 +123,7 @@ export function automaticCheckpoint(
   }
 }
 
-/** Number of events since the newest response began, or since the user message after it. */
+/** Number of events since the start of the newest response, or since the user message after it. */
 function unseenEvents(turns: readonly Turn[]): number {
   const newest = turns.findLast(({ kind }) => kind === "model" || kind === "user");
   return newest === undefined ? 0 : (turns.at(-1)?.seq[1] ?? 0) - newest.seq[0] + 1;
@@ -174,9 +174,9 @@ export function remoteRequest(
 }
 
 /**
- * Asks the provider for a checkpoint of a history, which it alone can read.
+ * Asks the provider for a checkpoint of a history, which only the provider can read.
  *
- * @throws {RepriseError} what the API says against it; `bad_summary` for an answer without a compaction item.
+ * @throws {RepriseError} the API's error; `bad_summary` for an answer without a compaction item.
  */
 export async function remoteText(
   asking: Asking,

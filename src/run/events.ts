@@ -18,7 +18,7 @@ import type { PinChange } from "./pins.ts";
 import type { FoldRepair } from "../fold/history_fold.ts";
 import type { DroppedItem } from "../domain/turn.ts";
 
-/** A fact to report that is no failure. */
+/** A reported fact that is not a failure. */
 export type Notice =
   | { readonly kind: "replay_dropped"; readonly items: readonly DroppedItem[] }
   | {
@@ -26,7 +26,7 @@ export type Notice =
     readonly reason: ReplayNoticeEvent["reason"] | `${Omission}_refused`;
     readonly items: readonly ReplayAction[];
     readonly message: string;
-    /** Says how to look at what was decided. */
+    /** Command that shows the decision. */
     readonly hint: string;
   }
   | { readonly kind: "orphan_repaired"; readonly call_ids: readonly string[] }
@@ -59,14 +59,14 @@ export type Notice =
     readonly calls: number;
     /** Number of replaced secrets. */
     readonly secrets: number;
-    /** It was played, ended the same and asked the same; what it wrote is kept as `expect/`. */
+    /** True if a replay had the same outcome and the same requests; its turns are kept as `expect/`. */
     readonly tested: boolean;
-    /** The reason where it was not, such as the first difference. */
+    /** Reason if the recording was not tested, such as the first difference. */
     readonly untested?: string;
-    /** Secrets that are ordinary words, and the files in which they were left; absent where there are none. */
+    /** Secrets that are ordinary words, and the files in which they were left; absent if there are none. */
     readonly left_alone?: readonly { readonly name: string; readonly files: readonly string[] }[];
   }
-  /** The run is as it would be without `--record`; the folder is not what it should be. */
+  /** The recording failed; the run itself is unaffected. */
   | {
     readonly kind: "not_recorded";
     readonly path: string;
@@ -83,7 +83,7 @@ export type RunEvent =
     readonly continues: boolean;
     readonly model: string;
     readonly provider: string;
-    /** The pins that differ from the run before, and what that does. */
+    /** The pins that differ from the previous run, with the effects. */
     readonly drift: readonly PinChange[];
   }
   | {
@@ -93,7 +93,7 @@ export type RunEvent =
     readonly reasoning_sent: number;
     readonly reasoning_dropped: number;
     readonly fingerprint: string;
-    /** The request before was refused, and goes once more without the refused part. */
+    /** True if the previous request was refused and this request repeats it without the refused part. */
     readonly again?: true;
   }
   | { readonly type: "text.delta"; readonly delta: string; readonly phase?: string }

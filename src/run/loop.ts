@@ -39,7 +39,7 @@ import type { RunSetup } from "./setup.ts";
 import { runToolBatch } from "./tool_batch.ts";
 
 /**
- * Runs to the end and emits `run.ended`, whatever happens after the run has begun.
+ * Runs to the end. Once the run has begun, always emits `run.ended`.
  *
  * @throws {RepriseError} when the run could not begin: nothing to continue, or the opening turn was not saved.
  */
@@ -61,7 +61,7 @@ function openRun(setup: RunSetup, start: RunStart): Run {
   const pins = pinsOf(setup, setup.ports.workspacePin(setup.workspaceRoot));
   const drift = before === null ? [] : pinChanges(before.pins, pins);
   if (setup.strictDrift && drift.length > 0) throw drifted(writer.id, drift);
-  // Nothing refuses the run from here on: it writes.
+  // From here on the run is not refused: it writes.
   closeKilledRun(writer, setup.emit);
   for (const text of Object.values(pinnedTexts(setup))) writer.putBlob(encodeUtf8(text));
   const number = (before?.run ?? 0) + 1;
@@ -186,13 +186,13 @@ class Run {
     });
   }
 
-  /** Compacts a history that has grown over the limit. What the checkpoint replaces stays on disk. */
+  /** Compacts a history that has grown over the limit. Replaced turns stay on disk. */
   #compact(): void {
     const { limits: { autoCompact: limit }, writer, emit } = this.#setup;
     if (limit === undefined) return;
     const run = this.#number;
     const target = targetOf(this.#setup, { account: this.#account, run });
-    // A turn of this run, and counted as such.
+    // `append` counts the turn in this run.
     const session = {
       manifest: writer.manifest,
       turns: writer.turns,
@@ -265,7 +265,7 @@ class Run {
     return ended;
   }
 
-  /** Reports what the fold left out or changed, once for each different account of it. */
+  /** Reports the items that the fold left out or changed; equal reports once. */
   #reportRepairs(folded: Folded): void {
     const { emit } = this.#setup;
     const { dropped } = requestAccount(folded);

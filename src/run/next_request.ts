@@ -1,5 +1,5 @@
 /**
- * The next request of a session: whatever is sent, previewed or verified is built here.
+ * Builds the next request of a session, for sending, preview and verification.
  *
  * @module
  */
@@ -23,11 +23,11 @@ import { standingOmissions } from "./refusals.ts";
 export interface RequestSettings extends EndpointHashes {
   readonly api: RunApi;
   readonly provider: ProviderKind;
-  /** The key's hash, for turns; absent where there is no key, and where a fixture is played. */
+  /** The key's hash, for turns; absent without a key, and if a fixture is played. */
   readonly keyHash?: string;
   readonly model: string;
   readonly instructions: string;
-  /** The tools that the model is offered: those that the permissions may allow. */
+  /** The tools that the model is offered: all that the permissions may allow. */
   readonly tools: readonly Tool[];
   readonly replay: ReplayMode;
   /** Reasoning items from before the last user message that are sent at most; `null` for all. */
@@ -43,25 +43,25 @@ export interface RequestSettings extends EndpointHashes {
 export interface RequestHistory {
   /** All turns, or those that the next request needs, oldest first. */
   readonly turns: readonly Turn[];
-  /** Reads all turns, for a target that may not be sent the checkpoint that `turns` begin at. */
+  /** Reads all turns, for a target that may not get the checkpoint at the start of `turns`. */
   allTurns(): readonly Turn[];
   /** The turn that would be appended next. */
   preview(draft: TurnDraft): Turn;
 }
 
-/** Facts of one request of a run that its settings do not hold. */
+/** Facts of one request that are not among the run's settings. */
 export interface SendFacts {
-  /** Absent for a request that belongs to no run. */
+  /** Absent for a request outside a run. */
   readonly run?: number;
   /** `null` while no response of this endpoint and key named it. */
   readonly account: string | null;
-  /** A turn that the request counts in although it is not saved; `null` for none. */
+  /** A turn that the request includes although it is not saved; `null` for none. */
   readonly pending?: TurnDraft | null;
   /** Visible and reasoning tokens together that the budget allows. */
   readonly maxOutputTokens?: number;
 }
 
-/** A request that can be sent, and the account of how it was folded. */
+/** A request that can be sent, and the result of its fold. */
 export interface NextRequest {
   readonly built: BuiltRequest;
   readonly folded: Folded;
@@ -112,7 +112,7 @@ export function nextRequest(
   return { built: requestOf(settings, folded.entries, { ...facts, without }), folded, target, without };
 }
 
-/** Builds a request with these entries: the fold's, or those of a package that no history is sent with. */
+/** Builds a request with these entries: the fold's, or those of a request that is sent without the history. */
 export function requestOf(
   settings: Omit<RequestSettings, "replay" | "window" | keyof EndpointHashes | "provider">,
   entries: readonly FoldedEntry[],
@@ -169,7 +169,7 @@ export function foldRecorded(turn: ModelTurn, history: readonly Turn[]): Folded 
   });
 }
 
-/** The body of a recorded request with these entries; `null` where a blob that its record names is lost. */
+/** The body of a recorded request with these entries; `null` if a blob that its record names is lost. */
 export function recordedBody(
   { fingerprint, request }: ModelTurn,
   entries: readonly FoldedEntry[],
@@ -179,7 +179,7 @@ export function recordedBody(
   return fields === null ? null : apiOf(fingerprint.provider).bodyOf(fields, entries);
 }
 
-/** Recorded fields with instructions and tools from their blobs; `null` where one of those is lost. */
+/** Recorded fields with instructions and tools from their blobs; `null` if a blob is lost. */
 export function recordedFields(fields: JsonObject, readText: ReadText): JsonObject | null {
   const whole: [string, JsonValue | undefined][] = [];
   for (const [name, value] of Object.entries(fields)) {

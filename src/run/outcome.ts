@@ -1,5 +1,5 @@
 /**
- * Outcome of a run: its limits, requests to stop it, and the one terminal state with the error to report.
+ * Outcome of a run: its limits, requests to stop it, and its terminal state with the error to report.
  *
  * @module
  */
@@ -46,7 +46,7 @@ export function tokensLeft({ maxTokens }: RunLimits, { usage }: RunProgress): nu
   return maxTokens === undefined ? undefined : maxTokens - usage.input_tokens - usage.output_tokens;
 }
 
-/** The outcome where a limit does not allow the next request; `null` where it may be sent. */
+/** The outcome if a limit forbids the next request; `null` if the request may be sent. */
 export function outcomeBeforeRequest(limits: RunLimits, progress: RunProgress): Outcome | null {
   const { maxSteps, maxTokens = 0 } = limits;
   if (progress.steps >= maxSteps) {
@@ -65,7 +65,7 @@ export function outcomeBeforeRequest(limits: RunLimits, progress: RunProgress): 
   return overBudget(`Budget exhausted: ${spent} (--max-tokens)`);
 }
 
-/** The outcome where a limit ends the run after a batch of calls; `null` where it continues. */
+/** The outcome if a limit ends the run after a batch of calls; `null` if the run continues. */
 export function outcomeAfterCalls({ failOnDenied }: RunLimits, { denials }: RunProgress): Outcome | null {
   if (failOnDenied !== true || denials === 0) return null;
   const error = new RepriseError(
@@ -76,15 +76,15 @@ export function outcomeAfterCalls({ failOnDenied }: RunLimits, { denials }: RunP
   return { state: "failed", error };
 }
 
-/** A response as the outcome depends on it. */
+/** The facts of a response that decide the outcome. */
 export interface JudgedResponse {
-  /** `null` when no terminal event came: `error` says why. */
+  /** `null` if no terminal event came: `error` has the reason. */
   readonly response: FinishedResponse | null;
   readonly error: RepriseError | null;
   readonly items: readonly Item[];
 }
 
-/** The outcome that a response brings, or `null` when its calls are to be run first. */
+/** The outcome of a response, or `null` if its calls must run first. */
 export function outcomeOfResponse(
   { response, error, items }: JudgedResponse,
   { calls, stopped }: { readonly calls: number; readonly stopped: Outcome | null },
@@ -104,29 +104,29 @@ export function outcomeOfResponse(
   return incomplete("The response completed without a message or a tool call");
 }
 
-/** The outcome that an error brings. */
+/** The outcome of an error. */
 export function outcomeOfError(error: RepriseError): Outcome {
   return { state: error.code === "session_diverged" ? "diverged" : "failed", error };
 }
 
-/** The error of a response that failed, or `null` when it ended well or merely short. */
+/** The error of a failed response, or `null` if it completed or was only cut short. */
 export function errorOfResponse(response: FinishedResponse | null): RepriseError | null {
   if (response === null || response.status === "completed" || response.status === "incomplete") return null;
   if (response.failure !== undefined) return failureError(response.failure);
   return new RepriseError("provider_failed", `The response ended as ${response.status}, without saying why`);
 }
 
-/** The text that answers the user: every message that is not commentary, else every message. */
+/** The answer to the user: all messages except commentary; if there are none, all messages. */
 export function answerText(items: readonly Item[]): string {
   const messages = items.filter(isMessage);
   const answers = messages.filter((item) => item.phase !== "commentary");
   return (answers.length > 0 ? answers : messages).map(messageTextOf).join("\n\n");
 }
 
-/** A session as the command that continues it names it. */
+/** Parts of the command that continues a session. */
 export interface ContinuedSession {
   readonly writer: { readonly id: string };
-  /** Flags of this call that its endpoint comes from. */
+  /** The given flags that set the endpoint. */
   readonly endpointFlags?: readonly string[];
 }
 
@@ -138,13 +138,13 @@ export function continueCommand(
   return commandLine(["reprise", "run", "-s", writer.id, ...endpointFlags, ...more]);
 }
 
-/** Names `compact` in the error of a history that does not fit the model's window; returns any other unchanged. */
+/** Adds `compact` to the error of a history that exceeds the model's window; returns any other error unchanged. */
 export function withCompactHint(error: RepriseError | null, session: string): RepriseError | null {
   if (error?.code !== "context_overflow") return error;
   return withHint(error, `Shorten the history, then continue the run: reprise compact ${session}`);
 }
 
-/** Names `explain` and `--no-reasoning-replay` in a refusal that no retry helped against. */
+/** Adds `explain` and `--no-reasoning-replay` to the error of a refusal that no retry resolved. */
 export function withReplayHint(error: RepriseError, session: ContinuedSession): RepriseError {
   return withHint(
     error,
@@ -188,7 +188,7 @@ const STOPS: Readonly<
   broken_pipe: { state: "interrupted", code: "broken_pipe", message: "Stopped: nobody reads the output" },
 };
 
-/** The stop of one run: requested at most once, seen everywhere through `signal`. */
+/** The stop of one run: requested at most once, and announced by `signal`. */
 export class Stop {
   readonly #controller = new AbortController();
   #cause: StopCause | null = null;

@@ -1,5 +1,5 @@
 /**
- * Pins of a run, and what differs from those of the run before.
+ * Pins of a run, and the differences from the previous run's pins.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export function pinnedTexts(
 /** Pins of a run in the directory that `workspace` names. */
 export function pinsOf(settings: PinnedSettings, workspace: string): Pins {
   const { model, effort, summary, permissions } = settings;
-  // What is known of key and account belongs to responses.
+  // Key and account belong to responses.
   const { key: _, ...fingerprint } = fingerprintOf(settings, null);
   const texts = pinnedTexts(settings);
   return {
@@ -41,7 +41,7 @@ export function pinsOf(settings: PinnedSettings, workspace: string): Pins {
   };
 }
 
-/** A pin that differs from the run before, and the effect of that. */
+/** A pin that differs from the previous run, and the effect of the change. */
 export interface PinChange {
   readonly pin:
     | "provider"
@@ -73,7 +73,7 @@ export function pinChanges(before: Pins, now: Pins): PinChange[] {
     {
       pin: "endpoint",
       before: before.fingerprint.endpoint,
-      // An older turn may lack the port: then it is unknown whether it differs.
+      // An older turn may lack the port: then the difference is unknown.
       now: mayBeSameEndpoint(before.fingerprint, now.fingerprint)
         ? before.fingerprint.endpoint
         : now.fingerprint.endpoint,

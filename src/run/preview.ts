@@ -1,5 +1,5 @@
 /**
- * The first request of a run that does not happen: the steps of a run, on a session in memory.
+ * Previews the first request of a run: the steps of a run, on a session in memory.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export interface PreviewedSession {
   readonly id: string;
   /** `null` for a session that does not exist. */
   readonly manifest: Manifest | null;
-  /** All turns, or those that the next request needs. */
+  /** All turns, or the turns that the next request needs. */
   readonly turns: readonly Turn[];
   /** Reads all turns. */
   readonly allTurns: () => readonly Turn[];
@@ -31,10 +31,10 @@ export interface PreviewedRun extends PinnedSettings {
 }
 
 /**
- * Builds the first request that a run of `settings` would send. For `null` no run starts: the request has the history
- * as it is, whether or not a run could continue.
+ * Builds the first request that a run of `settings` would send. For `null` no run starts: the request has the unchanged
+ * history, whether or not a run could continue.
  *
- * @throws {RepriseError} `nothing_to_continue`, and `over_budget` where no request would be sent.
+ * @throws {RepriseError} `nothing_to_continue`, and `over_budget` if no request would be sent.
  */
 export function previewRequest(
   settings: PreviewedRun,

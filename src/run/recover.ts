@@ -22,12 +22,12 @@ import type { SessionWriter } from "../store/write/writer.ts";
 import type { Emit } from "./events.ts";
 import { apiOf } from "../apis/apis.ts";
 
-/** The start of a run: a prompt of the user, or the history as it is. */
+/** The start of a run: a prompt of the user, or the unchanged history. */
 export type RunStart =
   | { readonly kind: "prompt"; readonly content: readonly Item[] }
   | { readonly kind: "continue" };
 
-/** The start with a prompt; without one for `null`. */
+/** The start with a prompt; `null` starts without a prompt. */
 export function startWith(prompt: string | null): RunStart {
   return prompt === null
     ? { kind: "continue" }
@@ -76,8 +76,8 @@ export function openCalls(turns: readonly Turn[]): ToolCallEvent[] {
 }
 
 /**
- * Every call that a fallback result is recorded for, oldest first: those at the end, and older ones of completed
- * responses that later turns follow, as in an edited or imported log. What a checkpoint replaces is not sent any more.
+ * Every call that needs a fallback result, oldest first: calls at the end, and older calls of completed responses, as
+ * in an edited or imported log. Calls that a checkpoint replaces are not sent any more.
  */
 export function unansweredCalls(turns: readonly Turn[]): ToolCallEvent[] {
   const after = readOverrides(turns, undefined).checkpoint?.to_seq ?? 0;
@@ -94,7 +94,7 @@ export function unansweredCalls(turns: readonly Turn[]): ToolCallEvent[] {
   return [...unanswered.values()].sort((a, b) => a.seq - b.seq);
 }
 
-/** An error result for a call that did not come to its own end. */
+/** An error result for a call that did not finish. */
 export function fallbackResult(call: ToolCallEvent, status: ToolResultStatus, output: string): EventDraft {
   return {
     type: "tool_result",
@@ -107,8 +107,8 @@ export function fallbackResult(call: ToolCallEvent, status: ToolResultStatus, ou
 }
 
 /**
- * Records what a killed process, or an edit of the log, left out: open calls get fallback results, and a newest run
- * without an end ends as `interrupted`. Does nothing when nothing is open. Returns the calls that got a result.
+ * Completes a log after a killed process or an edit: open calls get fallback results, and a newest run without an end
+ * ends as `interrupted`. Does nothing if no call and no run is open. Returns the calls that got a result.
  */
 export function closeKilledRun(writer: OpenSession, emit: Emit = () => {}): readonly ToolCallEvent[] {
   const { manifest } = writer;
@@ -145,13 +145,13 @@ export function closeKilledRun(writer: OpenSession, emit: Emit = () => {}): read
   return calls;
 }
 
-/** The tokens that the responses of one run used, as far as they are recorded, each counted its provider's way. */
+/** The recorded tokens of one run's responses, each counted by its provider's rules. */
 export function usageOfRun(turns: readonly Turn[], run: number): Usage {
   let total = NO_USAGE;
   for (const turn of turns) {
     if (turn.run !== run) continue;
     for (const event of turn.events) {
-      // A checkpoint inside the run says what was spent before it: those turns may not have been read.
+      // A checkpoint inside the run has the usage before it: those turns may not have been read.
       if (event.type === "history_compaction") total = event.run_usage ?? total;
       if (event.type === "provider_usage" && turn.kind === "model") {
         total = addUsage(total, apiOf(turn.fingerprint.provider).usageOf(event.usage));

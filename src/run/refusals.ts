@@ -1,6 +1,6 @@
 /**
- * Changes of the history after a refusal of the API: the same request goes once more without the refused part, and no
- * later request is refused for the same reason.
+ * Changes of the history after a refusal of the API: the request is sent again without the refused part, and no later
+ * request is refused for the same reason.
  *
  * @module
  */
@@ -24,15 +24,15 @@ export interface RefusedRequest {
   readonly folded: Folded;
   readonly turns: readonly Turn[];
   readonly run: number;
-  /** Of the refused request. */
+  /** Fingerprint of the refused request. */
   readonly fingerprint: Fingerprint;
   readonly model: string;
-  /** Fields that the request went without. */
+  /** Fields that the request omitted. */
   readonly without: ReadonlySet<Omission>;
   readonly error: RunError;
 }
 
-/** An error of the transport as the failure that it was made from, or `null` when no API said it. */
+/** The API's failure that an error of the transport was made from, or `null` if no API reported it. */
 export function failureOfError(error: RepriseError): ApiFailure | null {
   const { status, provider_code, provider_type, param } = error.details;
   if (provider_code === undefined) return null;
@@ -50,18 +50,18 @@ export function failureOfError(error: RepriseError): ApiFailure | null {
 
 /** A retry of a refused request. */
 export interface RetryPlan {
-  /** Items or field that the retry goes without. */
+  /** Items or field that the retry omits. */
   readonly event: RetryEvent;
   /**
-   * `stated`: the API names what it refuses, in known words. `likely`: it names an item or speaks of reasoning.
-   * `blind`: it does not say; whether reasoning was the reason shows only in the retry.
+   * `stated`: the API names the refused part, in a known message. `likely`: it names an item or mentions reasoning.
+   * `blind`: it gives no reason; only the retry shows whether reasoning was the reason.
    */
   readonly basis: "stated" | "likely" | "blind";
 }
 
 /**
- * The retry after a refusal, or `null` when nothing can be left out of the request. `failure` decides whether it may be
- * a blind one, where that is still allowed.
+ * Plans the retry after a refusal; `null` if nothing can be left out of the request. `failure` decides whether a blind
+ * retry is possible, if the run still allows it.
  */
 export function planRetry(
   refusal: RequestRefusal,
@@ -76,7 +76,7 @@ export function planRetry(
   return blind === null ? null : { event: blind, basis: "blind" };
 }
 
-/** The event of a retry without the part that the refusal names; `null` where nothing can be left out. */
+/** The event of a retry without the part that the refusal names; `null` if nothing can be left out. */
 export function retryEventOf(refusal: RequestRefusal, request: RefusedRequest): RetryEvent | null {
   switch (refusal.kind) {
     case "unknown":
@@ -89,7 +89,7 @@ export function retryEventOf(refusal: RequestRefusal, request: RefusedRequest): 
         new Set([...byIds(refusal.ids, request), ...byIndex(refusal.index, request)]),
       );
     case "binding": {
-      // What the server cannot be asked to drop is stripped, once and for good.
+      // Items that the server cannot be asked to drop are stripped permanently.
       const asked = request.without.has("binding_check") || request.without.has("drop_block");
       return asked
         ? withoutReasoning(request, sentReasoning(request))
@@ -104,10 +104,10 @@ export function retryEventOf(refusal: RequestRefusal, request: RefusedRequest): 
   }
 }
 
-/** An event that says what a retry goes without. */
+/** An event that records the part that a retry omits. */
 export type RetryEvent = Extract<EventDraft, { readonly type: "replay_notice" | "endpoint_notice" }>;
 
-/** True for a retry without reasoning or without a call: one for a request. A refused field costs only that field. */
+/** True for a retry without reasoning or a call: at most one per request. A refused field costs only that field. */
 export function changesHistory(event: RetryEvent): boolean {
   return event.type === "replay_notice" && event.reason !== "unknown_field";
 }
@@ -118,14 +118,14 @@ export function quarantinedBy(event: RetryEvent): number[] {
   return event.items.filter(({ action }) => action === "quarantined").map(({ seq }) => seq);
 }
 
-/** The event that sends items again that a request of `fingerprint` quarantined; none for none. */
+/** The event that lifts the quarantine of these items for `fingerprint`; no event without items. */
 export function liftedQuarantine(seqs: readonly number[], fingerprint: Fingerprint): EventDraft[] {
   if (seqs.length === 0) return [];
   const items = seqs.map((seq): ReplayAction => ({ seq, action: "lifted" }));
   return [{ type: "replay_notice", reason: "quarantine_lifted", items, ...scopeOf(fingerprint) }];
 }
 
-/** The turn of a retry that was refused as well: what the retry went without stays out of this run only. */
+/** The turn of a retry that was refused as well: the omitted items are left out of this run only. */
 export function leftOutOnly(notice: TurnDraft): TurnDraft {
   const events = notice.events.map((event): EventDraft => {
     if (event.type !== "replay_notice") return event;
@@ -146,9 +146,9 @@ export function sentReasoning({ folded }: Pick<RefusedRequest, "folded">): Reado
 }
 
 /**
- * No reasoning of the refused request goes in the retry. An item that the error names is quarantined. Where it names
- * none and an earlier run met the same, the sent items of other keys are quarantined, or the refused ones where all
- * items are of the key in force. The rest is tried again in the next run.
+ * The retry omits all reasoning of the refused request. An item that the error names is quarantined. If the error names
+ * no item and an earlier run was refused in the same way, the sent items of other keys are quarantined, or the refused
+ * items if all items are of the current key. The rest is tried again in the next run.
  */
 function withoutReasoning(
   request: RefusedRequest,
@@ -166,8 +166,8 @@ function withoutReasoning(
 }
 
 /**
- * The items that a second refusal without a name quarantines, of those that were `sent`. Items of other keys are the
- * likelier reason, so they all go first: without them, the next run shows whether the others are refused too.
+ * The items of `sent` that a second refusal without a name quarantines. Items of other keys are the likelier reason, so
+ * they are quarantined first: the next run then shows whether the others are refused too.
  */
 function refusedAgain(
   { folded, turns, run, fingerprint }: RefusedRequest,
@@ -181,7 +181,7 @@ function refusedAgain(
   return new Set(foreign.some((seq) => before.has(seq)) ? foreign : []);
 }
 
-/** The scope of a refusal, where the fingerprint holds more than the turns that the items came with. */
+/** The scope of a refusal, if the fingerprint has more facts than the turns of the items. */
 function scopeOf({ endpoint, portless, account, key }: Fingerprint): { scope?: RefusalScope } {
   if (portless === undefined && key === undefined) return {};
   return {
@@ -201,7 +201,7 @@ function withoutCall({ folded, error }: RefusedRequest, callId: string | null): 
   return { type: "replay_notice", reason: "call_refused", items: [{ seq, action: "left_out" }], error };
 }
 
-/** A refused optional member costs the member, on every item of that type; any other refusal costs the item. */
+/** Omits a refused optional member on every item of that type; any other refusal omits the item. */
 function withoutMember(request: RefusedRequest, index: number, field: string | null): RetryEvent | null {
   const { folded, error } = request;
   const [entry, seq] = [folded.entries[index], folded.seqs[index]];
@@ -222,11 +222,11 @@ function withoutMember(request: RefusedRequest, index: number, field: string | n
   return entry.kind === "reasoning" ? withoutReasoning(request, new Set([seq])) : null;
 }
 
-/** The `seq` of each item like `refused` that is sent with the member `field`; none where that one is not. */
+/** The `seq` of each item like `refused` that is sent with `field`; empty if `refused` is sent without it. */
 function carriersOf({ folded }: RefusedRequest, refused: FoldedEntry, field: string): number[] {
   const carries = (entry: FoldedEntry) =>
     "item" in entry && Object.hasOwn(entry.item, field) && entry.omit?.includes(field) !== true;
-  // A member that is left out already cannot be what is wrong.
+  // A member that is already left out cannot be the reason.
   if (!("item" in refused) || !carries(refused)) return [];
   return folded.entries.flatMap((entry, index) => {
     const seq = folded.seqs[index];
@@ -245,7 +245,7 @@ function byIndex(index: number | null, { folded }: RefusedRequest): number[] {
   return seq === undefined ? [] : [seq];
 }
 
-/** Fields that requests to this endpoint for this model go without, as earlier refusals said. */
+/** Fields that requests to this endpoint for this model omit after earlier refusals. */
 export function standingOmissions(
   turns: readonly Turn[],
   endpoint: EndpointHashes,

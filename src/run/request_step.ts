@@ -1,5 +1,5 @@
 /**
- * One request and its response: sent, read to its end, and the turn that keeps it.
+ * Sends one request, reads its response to the end, and makes the turn that keeps it.
  *
  * @module
  */
@@ -21,9 +21,9 @@ import type { RunSetup } from "./setup.ts";
 
 /** Options for sending a request of a step. */
 export interface SendOptions {
-  /** True when the same step was refused once and goes again. */
+  /** True if the step repeats a refused request. */
   readonly again: boolean;
-  /** A turn that the request counts in, and that is saved only if the retry works. */
+  /** A turn that the request includes, and that is saved only if the retry succeeds. */
   readonly pending: TurnDraft | null;
 }
 
@@ -34,30 +34,30 @@ export interface RequestContext extends SendOptions, SendFacts {
   readonly pending: TurnDraft | null;
   /** 1 for the first request of the run. */
   readonly step: number;
-  /** Blob ids of instructions and tools, which the record names in their place. */
+  /** Blob ids of instructions and tools, which replace them in the record. */
   readonly pinned: { readonly instructions: string; readonly tools: string };
-  /** Called with what the fold left out or changed, before anything is sent. */
+  /** Called with the result of the fold before anything is sent. */
   readonly onFolded: (folded: Folded) => void;
 }
 
-/** A response as far as it came. */
+/** A response, possibly incomplete. */
 export interface ReadResponse {
   readonly items: readonly Item[];
-  /** `null` when no terminal event came: `error` says why. */
+  /** `null` if no terminal event came: `error` has the reason. */
   readonly response: FinishedResponse | null;
   readonly error: RepriseError | null;
-  /** The account that the answer named, hashed; `null` when it named none. */
+  /** Hash of the account that the answer named; `null` if it named none. */
   readonly account: string | null;
 }
 
-/** The end of a request, with the turn to keep. */
+/** The outcome of a request, with the turn to keep. */
 export interface RequestOutcome extends ReadResponse {
-  /** `null` when the response brought nothing to keep. */
+  /** `null` if the response has nothing to keep. */
   readonly draft: TurnDraft | null;
   readonly usage: Usage;
-  /** The history in the request, for a refusal to point at. */
+  /** The history in the request, to which a refusal may refer. */
   readonly folded: Folded;
-  /** Fields that the request went without. */
+  /** Fields that the request omitted. */
   readonly without: ReadonlySet<Omission>;
   /** The API's error about the request, or inside the stream. */
   readonly failure: ApiFailure | null;
@@ -107,19 +107,19 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
   };
 }
 
-/** The server of a request, and the means to reach it. */
+/** The server of a request, and the way to reach it. */
 export interface Asking {
   readonly ports: Ports;
   readonly api: RunApi;
   readonly send: Send;
   /** The URL of a path of the API, such as `/responses`. */
   readonly urlOf: (path: string) => string;
-  /** `null` where none is sent. */
+  /** `null` if no key is sent. */
   readonly key: ApiKey | null;
   readonly signal: AbortSignal;
 }
 
-/** A response that ended well, or merely short. */
+/** A response that completed, or was only cut short. */
 export interface WholeResponse extends ReadResponse {
   readonly response: FinishedResponse;
 }
@@ -127,7 +127,7 @@ export interface WholeResponse extends ReadResponse {
 /**
  * Sends a request outside a run and waits for the end of its response; keeps nothing.
  *
- * @throws {RepriseError} when no whole response came: network, provider, a cut stream.
+ * @throws {RepriseError} if no whole response came: network, provider, a cut stream.
  */
 export async function askOnce(asking: Asking, built: BuiltRequest): Promise<WholeResponse> {
   const read = await readResponse(asking, built);
@@ -183,7 +183,7 @@ async function readResponse(
   } catch (thrown) {
     error = asRepriseError(thrown);
   }
-  // Arrival order, but for items that only the terminal event listed: those go where it has them.
+  // Arrival order. Items that only the terminal event lists go to their position there.
   const items = placed.toSorted((a, b) => a.outputIndex - b.outputIndex).map(({ item }) => item);
   return { items, response, error, account };
 }
@@ -214,7 +214,7 @@ function emitUpdate({ emit }: RunSetup, update: StreamUpdate): void {
   }
 }
 
-/** The notices of a response; one more where the server left out reasoning that was sent. */
+/** The notices of a response, and a notice if the server left out reasoning that was sent. */
 function noticesOf({ notices, inputTransformations = [] }: FinishedResponse): readonly string[] {
   const count = inputTransformations.length;
   if (count === 0) return notices;

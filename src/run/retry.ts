@@ -1,5 +1,5 @@
 /**
- * Refused requests sent again without what was refused, and what of that is kept.
+ * Sends refused requests again without the refused part, and records the omissions that helped.
  *
  * @module
  */
@@ -28,10 +28,10 @@ const MAX_RETRIES = 5;
 export interface RetryingRun {
   readonly setup: RunSetup;
   readonly number: number;
-  /** True once the run is asked to end. */
+  /** True once a stop of the run was requested. */
   isStopped(): boolean;
   send(step: number, options: SendOptions): Promise<RequestOutcome>;
-  /** Saves and counts what a response brought; returns its calls. */
+  /** Saves and counts a response; returns its calls. */
   keep(outcome: RequestOutcome, step: number): readonly ToolCallEvent[];
   /** Makes a turn durable and acknowledges it. */
   save(draft: TurnDraft): void;
@@ -40,7 +40,7 @@ export interface RetryingRun {
 /** Sends the requests of one run, each with the retries that its refusals allow. */
 export class Retries {
   readonly #run: RetryingRun;
-  /** True once a request went again without reasoning although nothing said that reasoning was refused. */
+  /** True once a request was sent again without reasoning although the API did not name reasoning. */
   #triedBlindly = false;
   #lastEvents: readonly EventDraft[] = [];
 
@@ -48,14 +48,13 @@ export class Retries {
     this.#run = run;
   }
 
-  /** Events to end the run with: quarantine that did not help does not outlast the run. */
+  /** Events for the end of the run: they lift quarantine that did not help. */
   get lastEvents(): readonly EventDraft[] {
     return this.#lastEvents;
   }
 
   /**
-   * One step's request; when it is refused, again without what can be left out. Each retry takes something away, and
-   * their number has an end.
+   * Sends the request of a step; after a refusal, again without the refused part. The number of retries is limited.
    */
   async request(step: number): Promise<RequestOutcome> {
     let outcome = await this.#run.send(step, { again: false, pending: null });
@@ -78,7 +77,7 @@ export class Retries {
     }
     const { error } = outcome;
     if (error === null || !this.#isRefused(outcome)) return outcome;
-    // Items were quarantined for a retry that was refused as well: nothing shows that they were the reason.
+    // Items were quarantined for a retry that was refused as well: they are not shown to be the reason.
     this.#lastEvents = liftedQuarantine(quarantined, fingerprintOf(this.#run.setup, outcome.account));
     const mayHelp = this.#refusalOf(outcome) !== null ||
       outcome.failure !== null && mayBeAboutHistory(outcome.failure);
@@ -87,8 +86,8 @@ export class Retries {
   }
 
   /**
-   * A retry that may be in vain. Its notice is saved only once the API has taken the request; where the retry is
-   * refused as well, or a replay has no recording of it, the first refusal stands.
+   * Tries a retry that may fail. Its notice is saved only after the API accepted the request. If the retry is refused
+   * as well, or a replay has no recording of it, the first refusal is reported.
    */
   async #tryWithout(
     refused: RequestOutcome,
@@ -97,14 +96,14 @@ export class Retries {
     const outcome = await this.#run.send(step, { again: true, pending: notice });
     const inVain = this.#isRefused(outcome);
     if (outcome.error === null || outcome.draft !== null) {
-      // The request of a response that is kept must fold again, so that what it went without is saved before it.
+      // The request of a kept response must fold again, so the notice of its omissions is saved before it.
       this.#saveNotice(inVain ? leftOutOnly(notice) : notice, plan);
       return outcome;
     }
     return inVain ? { ...refused, draft: null, response: null, usage: NO_USAGE } : outcome;
   }
 
-  /** The retry that a refusal allows, or `null`. */
+  /** The retry after a refusal, or `null`. */
   #plan(outcome: RequestOutcome): RetryPlan | null {
     const { setup, number: run } = this.#run;
     const { model, writer } = setup;
@@ -117,7 +116,7 @@ export class Retries {
     return planRetry(refusal, request, { failure, mayBeBlind: !this.#triedBlindly });
   }
 
-  /** True when an API refused a request, or a replay has no recording of it. */
+  /** True if an API refused a request, or a replay has no recording of it. */
   #isRefused(outcome: RequestOutcome): boolean {
     const { error } = outcome;
     if (error === null) return false;
@@ -129,7 +128,7 @@ export class Retries {
     return failure === null ? null : this.#run.setup.api.refusalOf(failure, folded.entries);
   }
 
-  /** Keeps what a refused response brought; returns the turn that answers its calls and explains the retry. */
+  /** Keeps a refused response; returns the turn that answers its calls and explains the retry. */
   #keepRefused(outcome: RequestOutcome, { event }: RetryPlan, step: number): TurnDraft {
     const results = this.#run.keep(outcome, step).map((call) =>
       fallbackResult(call, "not_run", "The call was not run: its response was refused.")

@@ -18,20 +18,20 @@ export interface RunSetup extends PinnedSettings {
   readonly limits: RunLimits;
   /** The URL of a path of the API, such as `/responses`. */
   readonly urlOf: (path: string) => string;
-  /** The account as earlier runs know it; `null` while no response of this endpoint and key named it. */
+  /** The account from earlier runs; `null` while no response of this endpoint and key named it. */
   readonly account: string | null;
-  /** `null` where a fixture is played, and for a server that takes none. */
+  /** `null` if a fixture is played, and for a server without keys. */
   readonly key: ApiKey | null;
-  /** Every tool: a call of one that was not offered is denied, not unknown. */
+  /** Every tool: a call of a tool that was not offered is denied, not unknown. */
   readonly knownTools: readonly Tool[];
   readonly gate: PermissionGate;
-  /** Replaces the tools and the gate where a recorded session is played; `null` where tools are run. */
+  /** Replaces the tools and the gate if a recorded session is played; `null` if tools are run. */
   readonly playback: ToolPlayback | null;
-  /** Flags of this call that its endpoint comes from: the command that continues the session repeats them. */
+  /** The given flags that set the endpoint: the command that continues the session repeats them. */
   readonly endpointFlags: readonly string[];
   /** Refuses to begin when pins differ from the run before. */
   readonly strictDrift: boolean;
-  /** Absolute paths that no tool writes to, wherever they lie. */
+  /** Absolute paths that no tool writes to, inside or outside the workspace. */
   readonly protectedPaths: readonly string[];
   /** The canonical workspace directory, for the tools. */
   readonly workspaceRoot: string;

@@ -1,6 +1,6 @@
 /**
- * Runs the calls of one response: checked and decided in call order, run side by side where all of them only
- * read, one after the other where one of them changes something. Results come back in call order.
+ * Runs the calls of one response. Calls are checked and decided in call order. They run in parallel if all of them only
+ * read, otherwise one after the other. Results come back in call order.
  *
  * @module
  */
@@ -24,7 +24,7 @@ import type { RunSetup } from "./setup.ts";
 /** Number of reading tools that run at the same time. */
 const PARALLEL_TOOLS = 8;
 
-/** Bytes of all outputs of a batch in their turn at most; longer outputs are kept in blobs. */
+/** Most bytes of all outputs of a batch in their turn; longer outputs are kept in blobs. */
 const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 
 /** Results of a batch. */
@@ -34,23 +34,23 @@ export interface BatchOutcome {
   readonly denials: number;
 }
 
-/** A call before it runs: answered already, or ready to run. */
+/** A checked call: answered already, or ready to run. */
 type Prepared =
   | { readonly kind: "answered"; readonly result: EventDraft; readonly decision: EventDraft | null }
   | {
     readonly kind: "ready";
     readonly tool: Tool;
     readonly args: JsonObject;
-    /** The judged target: the call runs on this, or not at all. */
+    /** The target that was judged: the call runs only on it. */
     readonly judged: Target;
     readonly decision: EventDraft | null;
   };
 
 /**
- * Runs a batch. `record` must make the decisions durable: it is called before any tool starts that changes
- * something, and for every denial. Never throws for what a model, a person or a tool does.
+ * Runs a batch. `record` must make the decisions durable: it is called before the start of any tool that makes changes,
+ * and for every denial. Never throws for errors of a model, a person or a tool.
  *
- * @throws {RepriseError} `fixture_miss` where recorded results are played and a call has none.
+ * @throws {RepriseError} `fixture_miss` if recorded results are played and a call has none.
  */
 export async function runToolBatch(
   setup: RunSetup,
@@ -94,7 +94,7 @@ async function performBatch(
   return results;
 }
 
-/** Resolves everything about a call before it runs: its tool, its arguments, and whether it may. */
+/** Resolves a call's tool, arguments and permission before it runs. */
 async function prepare(setup: RunSetup, call: ToolCallEvent, duplicate: boolean): Promise<Prepared> {
   const answered = (
     status: ToolResultStatus,
@@ -124,7 +124,7 @@ async function prepare(setup: RunSetup, call: ToolCallEvent, duplicate: boolean)
   try {
     const subject = tool.subject(parsed.args, contextOf(setup, tool));
     const decision = await setup.gate.decide({ subject, argumentsText });
-    // A stop at the question is no answer of the person's.
+    // A stop during the question is not the person's answer.
     if (setup.stop.signal.aborted) return answered("not_run", NOT_STARTED);
     const recorded = decision.allowed && tool.group === "read" ? null : decisionEvent(call, tool, decision);
     if (decision.allowed) {
@@ -155,7 +155,7 @@ async function perform(setup: RunSetup, call: ToolCallEvent, prepared: Prepared)
   return result;
 }
 
-/** A result whose output takes more than its share of the turn is cut further, the whole kept as a blob. */
+/** Cuts an output that exceeds its share of the turn further; a blob keeps the whole output. */
 function withinShare(setup: RunSetup, result: EventDraft, maxBytes: number): EventDraft {
   if (result.type !== "tool_result") return result;
   const { output, full } = fitBytes({ status: "ok", output: result.output }, maxBytes);
@@ -171,7 +171,7 @@ async function runTool(
   let output: ToolOutput | null;
   try {
     const work = tool.run(args, { ...contextOf(setup, tool), judged });
-    // A tool that changes something is waited for, so that what it started is gone when the run ends.
+    // Wait for a tool that makes changes, so that the processes it started are gone when the run ends.
     output = tool.group === "read" ? await orStopped(work, setup.stop.signal) : await work;
   } catch (error) {
     if (setup.stop.signal.aborted) output = null;
@@ -190,7 +190,7 @@ async function runTool(
   return { ...result, blob } as EventDraft;
 }
 
-/** The value, or `null` as soon as the run is stopped: a tool that does not listen cannot hold the run. */
+/** The value, or `null` as soon as the run is stopped: a tool that ignores the stop cannot delay the end of the run. */
 function orStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const stopped = () => resolve(null);
@@ -222,7 +222,7 @@ function decisionEvent(call: ToolCallEvent, tool: Tool, decision: Decision): Eve
   };
 }
 
-/** The result of a denied call: enough to stop trying, nothing that helps to get around the denial. */
+/** The result of a denied call: enough for the model to stop trying, without help to evade the denial. */
 function denialText(tool: Tool, decision: Decision): string {
   const why: Partial<Record<Decision["reason"], string>> = {
     denied_by_rule: "a rule of the user denies it",
@@ -238,14 +238,14 @@ function denialText(tool: Tool, decision: Decision): string {
 /** A person's answer to a question. `always` holds for the same call, for the rest of the run. */
 export type Consent = "yes" | "no" | "always";
 
-/** A question to a person: exactly what would run. */
+/** A question to a person, with the exact call that would run. */
 export interface Question {
   readonly subject: CallSubject;
   /** The call's arguments as the model wrote them. */
   readonly argumentsText: string;
 }
 
-/** Puts a question to the person at the terminal; an end without an answer is a `no`. */
+/** Asks the person at the terminal; an end of input without an answer is a `no`. */
 export type Ask = (question: Question) => Promise<Consent>;
 
 /** The decision on a call. */
@@ -261,7 +261,7 @@ export class PermissionGate {
   readonly #ask: Ask | null;
   readonly #always = new Set<string>();
 
-  /** `ask` is `null` without a terminal: then every question is a denial. */
+  /** `ask` is `null` without a terminal: every question is then a denial. */
   constructor(policy: Policy, ask: Ask | null) {
     this.policy = policy;
     this.#ask = ask;
@@ -284,7 +284,7 @@ export class PermissionGate {
 
 /** Decision and result of a call when it was recorded. */
 export interface PlayedCall {
-  /** `null` where none was recorded, as for reading tools that were allowed. */
+  /** `null` if none was recorded, as for reading tools that were allowed. */
   readonly decision: {
     readonly decision: "allowed" | "denied";
     readonly reason: string;
@@ -292,7 +292,7 @@ export interface PlayedCall {
   } | null;
   readonly status: ToolResultStatus;
   readonly output: string;
-  /** The whole output, where `output` was cut or lost bytes. */
+  /** The whole output, if `output` was cut or lost bytes. */
   readonly full: { readonly bytes: Uint8Array; readonly lossy: boolean } | null;
 }
 
@@ -301,7 +301,7 @@ export interface ToolPlayback {
   /**
    * The next record of a call with this id.
    *
-   * @throws {RepriseError} `fixture_miss` when there is none, or it is of another tool.
+   * @throws {RepriseError} `fixture_miss` if there is no record, or the record is of another tool.
    */
   take(call: { readonly callId: string; readonly name: string }): PlayedCall;
 }

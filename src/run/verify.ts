@@ -1,7 +1,7 @@
 /**
- * Recorded requests built again: the same fold over the same turns must give the same bytes. Requests whose input begins
- * with that of the one before are a series and folded once, so that verifying takes time in proportion to the length of
- * a session.
+ * Builds recorded requests again: the same fold over the same turns must give the same bytes. Requests that each extend
+ * the input of the previous request are a series and folded once, so that the time of a verification is proportional to
+ * the length of the session.
  *
  * @module
  */
@@ -26,7 +26,7 @@ import {
 export type RequestVerdict =
   | "same"
   | "differs"
-  /** The rules that built the request are not those that fold its history now. */
+  /** The rules that built the request differ from those that fold its history now. */
   | "other_fold_version"
   /** Secrets were stripped from the turns that the request was made from. */
   | "redacted"
@@ -84,7 +84,7 @@ function rebuildAll(source: VerifiedSession): Map<ModelTurn, RebuiltRequest> {
     if ((requests[0]?.request.fold ?? 0) > FOLD_VERSION) continue;
     const together = rebuildTogether(series, source, isRedacted);
     const differing = requests.find((turn) => together?.get(turn)?.sum !== turn.request.body_sha256);
-    // No request is said to differ on the word of a series alone.
+    // Checks the first difference in a series by folding that request alone.
     const isSound = together !== null &&
       (differing === undefined ||
         together.get(differing)?.sum === rebuildAlone(differing, source, isRedacted).sum);
@@ -101,7 +101,7 @@ function rebuildAlone(turn: ModelTurn, source: VerifiedSession, isRedacted: bool
   return { version, sum: body === null || version > turn.request.fold ? null : sha256Hex(body) };
 }
 
-/** Tool schemas in which a secret stood outside a string are no JSON without it. */
+/** Calls `make`; `null` if a redaction left invalid JSON: tool schemas with a secret outside a string. */
 function orNull<T>(isRedacted: boolean, make: () => T | null): T | null {
   try {
     return make();
@@ -111,7 +111,7 @@ function orNull<T>(isRedacted: boolean, make: () => T | null): T | null {
   }
 }
 
-/** The requests of a series, from one fold; `null` where their bodies cannot be taken from one another. */
+/** The requests of a series, from one fold; `null` if their bodies cannot be derived from each other. */
 function rebuildTogether(
   { requests, checkpoint }: Series,
   { turns, readText }: VerifiedSession,
@@ -150,7 +150,7 @@ function rebuildTogether(
   return rebuilt;
 }
 
-/** The body of the request that a model turn answers, built from the turns before it; `null` where a blob is lost. */
+/** The body of the request that a model turn answers, built from the turns before it; `null` if a blob is lost. */
 export function rebuiltBody(turn: ModelTurn, { turns, readText }: VerifiedSession): string | null {
   return recordedBody(turn, foldRecorded(turn, turnsBefore(turn, turns)).entries, readText);
 }
@@ -172,15 +172,15 @@ function recentTurns(
   ];
 }
 
-/** Comparison of a request with the one before: a prompt cache can be used where it extends that. */
+/** Comparison of a request with the previous one: a prompt cache can be used if it extends that request. */
 export type PrefixReport =
   | { readonly extends: true }
   /** The first item of the input that differs, and the first byte of the whole body that does. */
   | { readonly extends: false; readonly item: number | null; readonly byte: number };
 
 /**
- * Compares the next request with the newest one of a session; `null` before the first, and where a blob of that is
- * lost. Limits of output tokens do not count: they are no part of the prompt.
+ * Compares the next request with the newest request of a session; `null` before the first request, and if a blob of the
+ * newest is lost. Limits of output tokens are ignored: they are not part of the prompt.
  */
 export function comparePrefix(session: VerifiedSession, next: NextRequest): PrefixReport | null {
   const last = session.turns.findLast((turn) => turn.kind === "model");
@@ -201,7 +201,7 @@ function promptFields(fields: JsonObject, { outputLimit }: RunApi): JsonObject {
 
 /** Compares two bodies. `item` is `null` when they differ before their inputs. */
 export function prefixReport(before: string, next: string): PrefixReport {
-  // All but the closing bracket and brace: what follows in a longer request.
+  // Without the closing bracket and brace, so that a longer request may follow.
   const wanted = before.slice(0, -2);
   if (next.startsWith(wanted)) return { extends: true };
   const [old, now] = [encodeUtf8(wanted), encodeUtf8(next)];
@@ -225,7 +225,7 @@ function firstDifference(before: string, next: string): number | null {
 
 /** Requests that are folded together. */
 export interface Series {
-  /** Their model turns, oldest first; one at least. */
+  /** Their model turns, oldest first; at least one. */
   readonly requests: ModelTurn[];
   /** The checkpoint that was in force for all of them. */
   readonly checkpoint: CheckpointRef | null;
@@ -250,7 +250,7 @@ export function seriesOf(turns: readonly Turn[]): Series[] {
   return series;
 }
 
-/** Events that add nothing to later requests, and change nothing in them. */
+/** Events that neither add to later requests nor change them. */
 const SILENT: ReadonlySet<string> = new Set([
   "permission_decision",
   "run_ended",
@@ -258,17 +258,17 @@ const SILENT: ReadonlySet<string> = new Set([
   "provider_usage",
 ]);
 
-/** Follows a history, and knows whether what came since the last request is only appended to later inputs. */
+/** Follows a history and tracks whether events since the last request are only appended to later inputs. */
 class PlainHistory {
-  /** Everything since the last request was plain. */
+  /** True if all events since the last request were plain. */
   #isPlain = false;
-  /** Calls of the newest response that no result has answered. */
+  /** Calls of the newest response without a result. */
   readonly #open = new Set<number>();
-  /** Ids of all reasoning: which one of two with the same id is sent may depend on both. */
+  /** Ids of all reasoning: if two items share an id, both may decide which is sent. */
   readonly #reasoningIds = new Set<string>();
-  /** Accounts that are known of responses and requests. */
+  /** Known accounts of responses and requests. */
   readonly #accounts = new Set<string>();
-  /** Run of the newest refusal: what was left out after it comes back in the next run. */
+  /** Run of the newest refusal: items that it left out come back in the next run. */
   #refusedIn = 0;
   /** Kind of the newest turn that is not the harness's. */
   #newest: Turn["kind"] | null = null;
@@ -278,13 +278,13 @@ class PlainHistory {
     const accounts = [last, next].map(({ request }) => request.replay?.account ?? null);
     for (const account of accounts) if (account !== null) this.#accounts.add(account);
     return this.#isPlain && this.#isAsked() && targetOf(last) === targetOf(next) &&
-      // With one account in the whole history, not to know it makes no difference.
+      // If the whole history has one account, an unknown account makes no difference.
       (accounts[0] === accounts[1] || this.#accounts.size <= 1) &&
       (last.run === next.run || last.run !== this.#refusedIn) &&
       [last, next].every(({ request }) => (request.replay?.window ?? null) === null);
   }
 
-  /** A request goes out, and everything from its response on is what the next one appends. */
+  /** Starts after a request: the next request appends its response and everything later. */
   begin(request: ModelTurn): void {
     this.#isPlain = this.#isAsked();
     const account = request.request.replay?.account ?? null;
@@ -301,7 +301,7 @@ class PlainHistory {
     if (turn.events.some(({ type }) => type === "replay_notice")) this.#refusedIn = turn.run;
   }
 
-  /** True where the history ends with something to answer: otherwise the fold may add to its end. */
+  /** True if the history ends with an entry to answer: otherwise the fold may add a message at its end. */
   #isAsked(): boolean {
     return this.#open.size === 0 && (this.#newest === "user" || this.#newest === "tools");
   }
@@ -340,7 +340,7 @@ class PlainHistory {
         this.#open.add(event.seq);
         return true;
       case "provider_item":
-        // A call whose output comes later, or an output, changes what becomes of the other.
+        // A call and its later output each change how the other is folded.
         return event.item.call_id === undefined && event.item.tool_use_id === undefined &&
           !event.item.type.endsWith("tool_use");
       default:

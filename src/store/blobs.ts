@@ -22,7 +22,7 @@ export interface BlobUse {
   readonly sha256: string;
   /** Its length, if the turn names it. */
   readonly bytes?: number;
-  /** Which member of the turn names it. */
+  /** The member of the turn that names it. */
   readonly by: string;
   /** True if the next request or a text for the model depends on it; false for records about old requests. */
   readonly needed: boolean;
@@ -100,10 +100,10 @@ const MISSING: BadBlob = { status: "bad", code: "missing_blob", message: "is mis
 const FOREIGN: BadBlob = {
   status: "bad",
   code: "damaged_blob",
-  message: "does not have the content that its name stands for",
+  message: "does not have the content that its name identifies",
 };
 
-/** `session_damaged` for a blob with another content than its name says. */
+/** `session_damaged` for a blob whose content does not fit its name. */
 export function foreignContent(paths: SessionPaths, path: string): RepriseError {
   return sessionDamaged(paths, path, FOREIGN);
 }

@@ -24,7 +24,7 @@ export const denoFiles: Files = {
     return { read: (into) => file.readSync(into) ?? 0, close: () => file.close() };
   },
   holdDirectory(path) {
-    // Windows opens no directory as a file.
+    // Windows cannot open a directory as a file.
     return Deno.build.os === "windows" ? { close: () => {} } : Deno.openSync(path, { read: true });
   },
   list: (path) => Array.from(Deno.readDirSync(path), (entry) => entry.name),
@@ -35,7 +35,7 @@ export const denoFiles: Files = {
   unlink: (path) => Deno.removeSync(path),
   setMode: (path, mode) => Deno.chmodSync(path, mode),
   syncDirectory(path) {
-    // Windows opens no directory as a file, and has no such call: its journal orders the names.
+    // Windows cannot open a directory as a file, and needs no fsync of one: its journal orders the names.
     if (Deno.build.os === "windows") return;
     using directory = Deno.openSync(path, { read: true });
     directory.syncSync();

@@ -56,7 +56,7 @@ function makeWithParents(ports: Ports, path: string): void {
   syncForeignDirectory(ports, parent);
 }
 
-/** Syncs the directory that holds the home, if we may: a directory that we cannot read cannot be opened for that. */
+/** Syncs the directory that holds the home, if possible: an unreadable directory cannot be opened for an fsync. */
 export function syncForeignDirectory(ports: Ports, path: string): void {
   try {
     ports.files.syncDirectory(path);
@@ -167,9 +167,9 @@ export function resolveSession(
 }
 
 /**
- * The newest session of a workspace. If a manifest is unusable, the remaining turns tell when and where the session was
- * used. So a damaged session is chosen too, and opening it reports the damage: an older session is not what the user
- * meant.
+ * The newest session of a workspace. If a manifest is unusable, the remaining turns show when and in which workspace
+ * the session was used. So a damaged session is chosen too, and opening it reports the damage: the user did not mean an
+ * older session.
  */
 function lastSession(ports: Ports, home: Home, workspace: string): SessionId {
   const used = listSessions(ports, home).flatMap(({ id, manifest, problem }) => {
@@ -209,8 +209,8 @@ interface LastUse {
 const HEAD_BYTES = 64 * 1024;
 
 /**
- * The last sign of use of a session; `null` if its directory holds neither a manifest nor a turn. Of a session that
- * cannot be read, when its directory was changed.
+ * The last sign of use of a session; `null` if its directory holds neither a manifest nor a turn. If the session cannot
+ * be read, the time of its directory's last change.
  */
 function lastUse(ports: Ports, paths: SessionPaths): LastUse | null {
   const root = ports.files.facts(paths.root);
@@ -232,7 +232,7 @@ function lastUse(ports: Ports, paths: SessionPaths): LastUse | null {
       workspace: workspaceOf(ports, paths, numbers),
     };
   } catch {
-    // Opening it says what the disk refused.
+    // Opening the session reports the disk's error.
     return unknown;
   }
 }
@@ -243,7 +243,7 @@ function workspaceOf(ports: Ports, paths: SessionPaths, newestFirst: readonly nu
     const head = headOf(ports, turnPath(paths, number));
     const workspace = memberOf(head, "workspace");
     if (workspace !== null) return workspace;
-    // Members have a fixed order: with the events in sight, there were no pins.
+    // Members have a fixed order: if the events have begun, the turn has no pins.
     if (!head.includes('"events":[')) return null;
   }
   return null;
@@ -251,7 +251,7 @@ function workspaceOf(ports: Ports, paths: SessionPaths, newestFirst: readonly nu
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** A string member in a text that may be cut or altered; `null` if it is not there. */
+/** A string member in a text that may be cut or altered; `null` if it is absent. */
 function memberOf(text: string, name: string): string | null {
   const found = new RegExp(`"${name}":("(?:[^"\\\\]|\\\\.)*")`).exec(text.split('"events":[', 1)[0] ?? "");
   try {

@@ -63,7 +63,7 @@ export function isTemporaryName(name: string): boolean {
   return /^\.tmp-\d{1,10}-[0-9a-f]{1,16}$/.test(name);
 }
 
-/** True for names of directories beside the sessions that only a killed process leaves: half made, half removed. */
+/** True for hidden names beside the sessions: directories that a killed process created or removed only in part. */
 export function isHiddenName(name: string): boolean {
   return /^\.(?:new|removed)-\d{1,10}-[0-9a-f]{1,16}$/.test(name);
 }

@@ -14,7 +14,7 @@ const MAX_RATIO = 200;
 const MAX_DECODED_STREAM = 1024 * 1024 * 1024;
 /** Length that any stream may decode to, in bytes. */
 const FREE_STREAM_BYTES = 16 * 1024 * 1024;
-/** First byte of gzip. Some tools and runtimes decode it and leave the header in place. */
+/** First byte of gzip. Some tools and runtimes decode gzip and leave the header in place. */
 const GZIP_MARK = 0x1f;
 
 /** Parses `content-encoding`: lower-case names, the coding applied last at the end; `identity` is left out. */
@@ -38,7 +38,7 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map([
   ["x-gzip", GZIP],
   ["deflate", {
     decode: zlib.inflateSync,
-    // Half of the servers leave out the two bytes in front, which begin with the number 8.
+    // Many servers omit the two bytes of the zlib header, which begins with method 8.
     stream: (first) => (first & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw(),
   }],
   ["br", { decode: zlib.brotliDecompressSync, stream: () => zlib.createBrotliDecompress() }],
@@ -48,11 +48,11 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map([
 /** Limits of a decoded body, in bytes. */
 export interface DecodedLimits {
   readonly maxBytes: number;
-  /** Length that any body may decode to, however short it was. */
+  /** Length that any body may decode to, however short its encoded form is. */
   readonly freeBytes: number;
 }
 
-/** A body without its coding, or the reason why there is none; `limit` in bytes. */
+/** A decoded body, or the reason why it was not decoded; `limit` in bytes. */
 export type DecodedBody =
   | { readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly flaw: "unknown" | "damaged"; readonly cause?: unknown }
@@ -96,7 +96,7 @@ export function canDecode(codings: readonly string[]): boolean {
 }
 
 /**
- * Decodes a stream, each chunk as soon as it can be known. {@linkcode canDecode} must hold for `codings`.
+ * Decodes a stream, each chunk as early as possible. {@linkcode canDecode} must hold for `codings`.
  *
  * @throws {RepriseError} while it is read: `bad_stream` for damaged bytes and for a body over the limits, `stream_cut`
  * for a body that breaks off.
@@ -127,7 +127,7 @@ async function* decodeOne(body: AsyncIterable<Uint8Array>, coding: Coding): Asyn
   const decoder = coding.stream(first.value[0] ?? 0);
   if (decoder === null) return yield* source;
   pipeline(Readable.from(source, { objectMode: false }), decoder, () => {
-    // Errors reach the loop below.
+    // The loop below reports errors.
   });
   try {
     for await (const chunk of decoder as AsyncIterable<Uint8Array>) {
@@ -161,7 +161,7 @@ function damagedAnswer(cause: unknown): RepriseError {
 
 /**
  * Decodes a live answer that is compressed although `identity` was requested. Versions of the runtime differ in whether
- * they decode gzip already, and the header does not tell: the first byte does. Any other coding is `bad_stream`.
+ * they decode gzip already, and the header does not show it: the first byte does. Any other coding is `bad_stream`.
  */
 export function decodeAnswer(body: AsyncIterable<Uint8Array>, headers: Headers): AsyncIterable<Uint8Array> {
   const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";

@@ -16,23 +16,23 @@ import {
 } from "./http.ts";
 import { readSse, type SseEvent, type SseLimits } from "./sse.ts";
 
-/** An answer whose first event has come. */
+/** An answer whose first event has arrived. */
 export interface EventStream {
   readonly status: number;
   readonly headers: Headers;
   /**
-   * All events, the first included, in batches. Can be iterated once; to the end or by `return()`, which
-   * releases the connection. Rejects with a {@linkcode RepriseError}, or with the reason of the aborted signal.
+   * All events, the first included, in batches. Can be iterated once. Reaching the end, or `return()`, releases the
+   * connection. Rejects with a {@linkcode RepriseError}, or with the reason of the aborted signal.
    */
   readonly events: AsyncIterable<readonly SseEvent[]>;
 }
 
-/** A retry that is about to be waited for. */
+/** A retry, reported before the wait for it. */
 export interface RetryInfo {
   /** 1 for the first retry. */
   readonly attempt: number;
   readonly delayMs: number;
-  /** Why the attempt before it failed. */
+  /** Failure of the previous attempt. */
   readonly failure: ApiFailure;
 }
 
@@ -44,7 +44,7 @@ export interface ExchangeOptions {
   readonly clock: Clock;
   /** A number in [0, 1), for the jitter. */
   readonly random: () => number;
-  /** The provider's judgement on an answer that is not an event stream. */
+  /** Classifies an answer that is not an event stream, by the provider's rules. */
   readonly classify: (status: number, headers: Headers, bodyText: string) => ApiFailure;
   /** @default {2} */
   readonly maxRetries?: number;
@@ -57,8 +57,8 @@ const DEFAULT_RETRIES = 2;
 const ERROR_BODY_BYTES = 256 * 1024;
 
 /**
- * Sends the request and waits for the first event, so that whatever fails before it can be tried again; nothing
- * is after it. A stream that ends without any event counts as a broken connection.
+ * Sends the request and waits for the first event. A failure before the first event may be retried; a later failure is
+ * not. A stream that ends without any event counts as a broken connection.
  *
  * @throws {RepriseError} with the failure's code for an answer that is not an event stream, `redirected` for a
  * redirect, and the errors of `send`; the reason of `signal` once that aborts.
@@ -112,12 +112,12 @@ async function refused(options: ExchangeOptions, response: HttpResponse): Promis
   return { error: failureError(failure, { requestId: requestIdOf(headers) }), failure, headers };
 }
 
-/** The request's id for the provider's support: OpenAI's header, Anthropic's, that of Azure's gateway. */
+/** The request's id for the provider's support, from the header of OpenAI, Anthropic or Azure's gateway. */
 function requestIdOf(headers: Headers): string | null {
   return headers.get("x-request-id") ?? headers.get("request-id") ?? headers.get("apim-request-id");
 }
 
-/** Names the target's origin only: the rest of it may hold a token. */
+/** Names only the target's origin: the rest of the URL may hold a token. */
 function redirected(request: HttpRequest, response: HttpResponse): RepriseError {
   const location = response.headers.get("location") ?? "";
   const target = URL.canParse(location, request.url)
@@ -161,7 +161,7 @@ async function untilFirstEvent(
 
 const LONGEST_WAIT = 60_000;
 
-/** True if the failed request may go out once more. A spent quota is never tried again, whatever a header says. */
+/** True if the failed request may be retried. An exhausted quota is never retried, whatever a header says. */
 export function mayRetry(failure: ApiFailure, headers: Headers | undefined): boolean {
   if (failure.code === "quota_exhausted") return false;
   const advice = headers?.get("x-should-retry");

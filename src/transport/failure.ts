@@ -22,7 +22,7 @@ const HINTS: { readonly [code in ErrorCode]?: string } = {
   request_refused: 'See what was sent with "reprise input"',
 };
 
-/** A failure as the error to throw or to report; `details` carries its facts in snake case. */
+/** Returns a failure as the error to throw or to report; `details` holds its facts in snake case. */
 export function failureError(
   failure: ApiFailure,
   options: { readonly requestId?: string | null } = {},
@@ -41,7 +41,7 @@ export function failureError(
   });
 }
 
-/** An error that is no answer of the server as a failure: connection errors and cuts may be tried again (§6.4). */
+/** Returns an error other than an answer as a failure: connection errors and cuts may be retried (§6.4). */
 export function connectionFailure(error: RepriseError): ApiFailure {
   return {
     code: error.code,
@@ -54,7 +54,7 @@ export function connectionFailure(error: RepriseError): ApiFailure {
   };
 }
 
-/** `text` without the secrets that the request carried, should a server or a runtime repeat them. */
+/** Removes the request's secrets from `text`, in case a server or a runtime repeats them. */
 export function withoutSecrets(text: string, headers: Readonly<Record<string, string>>): string {
   let clean = text;
   for (const [name, value] of Object.entries(headers)) {
@@ -85,12 +85,12 @@ const CAUSES: readonly (readonly [RegExp, string])[] = [
 /** The runtime's HTTP client names the part of an answer that it could not parse. */
 const UNREADABLE = /invalid HTTP \S+ parsed|invalid content-length parsed|message head is too large/;
 
-/** Whether a fetch failed after the server had answered: its status line or headers are not valid HTTP. */
+/** True if a fetch failed after the server had answered: the status line or headers are not valid HTTP. */
 export function isUnreadableAnswer(error: unknown): boolean {
   return UNREADABLE.test(textOf(error));
 }
 
-/** `error` of a failed fetch of `url`, as `network_failed`; a proxy that the environment sets is named. */
+/** Returns `error` of a failed fetch of `url` as `network_failed`; names a proxy that the environment sets. */
 export function networkError(url: URL, error: unknown, { env }: Pick<Ports, "env">): RepriseError {
   if (error instanceof RepriseError) return error;
   if (isUnreadableAnswer(error)) {
@@ -110,7 +110,7 @@ export function networkError(url: URL, error: unknown, { env }: Pick<Ports, "env
   });
 }
 
-/** The end of an answer that the other side broke off. */
+/** Error for an answer that the other side broke off. */
 export function brokenOff(url: URL, cause?: unknown): RepriseError {
   return new RepriseError(
     "stream_cut",

@@ -1,5 +1,5 @@
 /**
- * One HTTP exchange, as live transport, recorder and player agree on it.
+ * Types of an HTTP exchange, shared by live transport, recorder and player.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export interface HttpResponse {
 /**
  * Sends one request. When `signal` aborts, sending and reading reject with its reason.
  *
- * @throws {RepriseError} `network_failed` and its kin; never an HTTP status, which is an answer.
+ * @throws {RepriseError} `network_failed` and similar; never for an HTTP status, which is an answer.
  */
 export type Send = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;
 
@@ -36,7 +36,7 @@ export async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
   await body[Symbol.asyncIterator]().return?.();
 }
 
-/** The start of a body as text, at most `limit` bytes; the rest is let go. Bytes that are not UTF-8 become U+FFFD. */
+/** Reads at most `limit` bytes of a body as text; discards the rest. Bytes that are not UTF-8 become U+FFFD. */
 export async function readText(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

@@ -19,7 +19,7 @@ export interface LiveOptions {
   readonly idleTimeoutMs: number;
   /** Cap of one answer's decoded body. */
   readonly maxBodyBytes: number;
-  /** The only origin that requests, and with them the key, may go to. */
+  /** The only origin that requests, which carry the key, may go to. */
   readonly origin: string;
 }
 
@@ -29,7 +29,7 @@ export interface LiveOptions {
  *
  * @throws {RepriseError} `insecure_url` for another origin, and for http to anything but this machine;
  * `network_failed` when no answer came; while the body is read, `stream_cut` if it breaks off or stays silent,
- * `bad_stream` if it is over the cap or in an encoding that was not asked for.
+ * `bad_stream` if it is over the cap or in an encoding that was not requested.
  */
 export function createLiveSend(ports: Ports, options: LiveOptions): Send {
   return async (request, signal) => {
@@ -98,7 +98,7 @@ function headersOf(plain: Readonly<Record<string, string>>): Headers {
       );
     }
   }
-  // Compression would hide how many bytes an answer really has, and delays the events of a stream.
+  // Compression would hide the real length of an answer, and delays the events of a stream.
   headers.set("accept-encoding", "identity");
   return headers;
 }
@@ -111,7 +111,7 @@ interface BodyContext {
   readonly options: LiveOptions;
 }
 
-/** Written by hand: an async generator would add a hop for each chunk, and could not be left while it waits. */
+/** A manual iterator: an async generator adds a hop for each chunk, and cannot be left while it waits. */
 function readRaw(body: ReadableStream<Uint8Array> | null, context: BodyContext): AsyncIterable<Uint8Array> {
   const { url, signal, deadline, release } = context;
   const reader = body?.getReader();
@@ -157,8 +157,8 @@ function readRaw(body: ReadableStream<Uint8Array> | null, context: BodyContext):
 }
 
 /**
- * The next chunk, or a rejection as soon as `signal` aborts: an abort that comes between two reads does not always
- * reach the runtime's own body, and then nothing would ever end the wait.
+ * Returns the next chunk; rejects as soon as `signal` aborts. An abort between two reads does not always reach the
+ * runtime's own body, and the wait would then never end.
  */
 export function readOrAborted(
   reader: ReadableStreamDefaultReader<Uint8Array>,
@@ -191,7 +191,7 @@ function capped(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterabl
   return { [Symbol.asyncIterator]: () => iterator };
 }
 
-/** A watchdog for a whole exchange: a timer for each chunk would cost more than reading it. */
+/** A watchdog for a whole exchange: a timer for each chunk would cost more than reading the chunk. */
 interface Deadline {
   /** Starts to wait, for at most `milliseconds`; `error` creates the error of a missed deadline. */
   expect(milliseconds: number, error: () => RepriseError): void;
@@ -225,7 +225,7 @@ function startDeadline(clock: Clock, onMissed: (error: RepriseError) => void): D
   return {
     expect(milliseconds, error) {
       waiting = { until: clock.monotonic() + milliseconds, error };
-      // A running nap that ends before the new limit looks at it then; only a longer one must be cut short.
+      // A running sleep that ends before the new limit checks it then; only a longer sleep must be cut short.
       if (nap === undefined) void watch();
       else if (nap.until > waiting.until) nap.cut.abort();
     },

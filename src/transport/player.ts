@@ -12,12 +12,12 @@ import { brokenOff, fellSilent } from "./failure.ts";
 /** An interruption by a fault, between the chunks of a body or after the last one. */
 export type Interruption =
   | { readonly waitMs: number }
-  /** Nothing more comes, and the connection stays open. */
+  /** No more data comes, and the connection stays open. */
   | { readonly stall: true }
   /** The connection breaks. */
   | { readonly reset: true };
 
-/** One answer as it was recorded, its body in the chunks in which it came, or as a fault has them come. */
+/** A recorded answer: its body in the recorded chunks, or as a fault changes them. */
 export interface PlayedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,10 +28,10 @@ export interface PlayedAnswer {
 
 /** Options of {@linkcode createPlayer}. */
 export interface PlayerOptions {
-  /** Sleeps through the waits of an exchange; without it they take no time. */
+  /** Sleeps for the waits of an exchange; without a clock, waits take no time. */
   readonly clock?: Pick<Clock, "sleep">;
   /**
-   * Time for which a body may stay silent, in milliseconds, as with the live transport: a longer wait is a cut.
+   * Time for which a body may stay silent, in milliseconds, as in the live transport: a longer wait is a cut.
    *
    * @default {300_000}
    */
@@ -47,8 +47,8 @@ export type RecordedSend = Send & {
 };
 
 /**
- * Answers the first request with the first exchange, and so on, whatever the requests say. No message names the
- * fixture's folder: it would enter a turn, which must not depend on it. The returned function
+ * Answers requests with the exchanges in order, whatever the requests contain. No message names the fixture's folder:
+ * messages enter turns, which must not depend on the folder. The returned function
  *
  * @throws {RepriseError} `fixture_miss` for a request after the last exchange.
  */

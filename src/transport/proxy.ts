@@ -1,6 +1,6 @@
 /**
- * The proxy that the runtime sends a request through, as the environment names it: the runtime reads the variables itself,
- * and its errors name only the target.
+ * Finds the proxy of a request in the environment: the runtime reads the variables itself, and its errors name only the
+ * target.
  *
  * @module
  */
@@ -10,8 +10,8 @@ import { isLoopback } from "../domain/fingerprint.ts";
 type Env = (name: string) => string | undefined;
 
 /**
- * The variable that puts a proxy between us and `url`, and the proxy's host with its port, without a name and
- * password; `null` if none is set, `NO_PROXY` may exempt the host, or the host is this machine.
+ * Returns the variable that sets a proxy for `url`, and the proxy's host with its port, without user name and password;
+ * `null` if no proxy is set, `NO_PROXY` may exempt the host, or the host is this machine.
  */
 export function proxyFor(url: URL, env: Env): { readonly variable: string; readonly host: string } | null {
   if (isLoopback(url)) return null;
@@ -20,7 +20,7 @@ export function proxyFor(url: URL, env: Env): { readonly variable: string; reado
     setOf(env, url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY");
   if (proxy === null) return null;
   const { variable, value } = proxy;
-  // Without a scheme it is taken for http.
+  // Without a scheme, http is assumed.
   const host = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`)?.host ?? "";
   return host === "" ? null : { variable, host };
 }
@@ -30,8 +30,8 @@ const LOOPBACK = "localhost,127.0.0.1,127.0.0.0/8,::1,[::1]";
 const PROXY_VARIABLES = ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY"];
 
 /**
- * The variables that keep a proxy out of the way to this machine, in addition to what is exempt already: a request to
- * an `http:` URL, with its key, would go through it in clear. Empty where no proxy is set.
+ * Returns the variables that exempt this machine from a proxy, in addition to the hosts that are exempt already: a
+ * request to an `http:` URL would pass the proxy in clear, with its key. Empty if no proxy is set.
  */
 export function loopbackDirect(env: Env): Readonly<Record<string, string>> {
   if (PROXY_VARIABLES.every((name) => setOf(env, name) === null)) return {};
@@ -48,7 +48,7 @@ function setOf(env: Env, name: string): { readonly variable: string; readonly va
   return null;
 }
 
-/** An entry is a host, a domain with all below it, or a network; of networks nothing is worked out here. */
+/** An entry is a host, a domain with its subdomains, or a network, which is taken to contain every address. */
 function isExempt(hostname: string, list: string): boolean {
   const entries = list.split(",").map((entry) => entry.trim().toLowerCase().replace(/^\./, ""));
   const isAddress = /^[\d.]+$|^\[/.test(hostname);

@@ -1,6 +1,6 @@
 /**
- * Parses bytes into server-sent events, the same events however the bytes are cut into chunks; and finds the places of
- * events in a whole body.
+ * Parses bytes into server-sent events, independent of the cuts between chunks; and finds the positions of events in a
+ * whole body.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { concatBytes, decodeUtf8Leniently } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { createParser } from "eventsource-parser";
 
-/** One event: the `event:` line where there was one, and the joined `data:` lines. */
+/** One event: the `event:` line, if present, and the joined `data:` lines. */
 export interface SseEvent {
   readonly event: string | undefined;
   readonly data: string;
@@ -21,15 +21,15 @@ export interface SseLimits {
 }
 
 const DEFAULT_MAX_EVENT = 64 * 1024 * 1024;
-/** Characters that the parser may hold beside the data of an event: the name of the field. */
+/** Characters that the parser may hold in addition to an event's data: the name of the field. */
 const FIELD_ALLOWANCE = 16;
 const NO_EVENTS: readonly SseEvent[] = [];
 
 /**
- * The events of `body`, as one batch for each chunk that completes any: a hop of the event loop for each event
- * would cost more than parsing it. A last event without its blank line is delivered (protocol §3.1), and bytes
- * that end inside a character are a cut, which the reader of the events notices, not an error here. Ending
- * early with `return()` lets go of `body`.
+ * Returns the events of `body`, in one batch for each chunk that completes any event: a hop of the event loop for each
+ * event would cost more than parsing it. A last event without its blank line is delivered (protocol §3.1). Bytes that
+ * end inside a character are a cut, which the reader of the events notices, and no error here. Ending early with
+ * `return()` releases `body`.
  *
  * @throws {RepriseError} `bad_stream` for bytes that are not UTF-8 and for a line or an event over the cap, after
  * the events before it.
@@ -42,7 +42,7 @@ export function readSse(
   const framer = createFramer(limits.maxEventBytes ?? DEFAULT_MAX_EVENT);
   let over = false;
 
-  // Written by hand: on small chunks an async generator costs a fifth more.
+  // A manual iterator: on small chunks an async generator costs a fifth more.
   return {
     async next() {
       while (!over) {
@@ -74,7 +74,7 @@ export function readSse(
 
 /**
  * Returns the events of a whole body up to the first error that {@linkcode readSse} would throw: the events that a client
- * had received by then.
+ * has received by then.
  */
 export function sseEventsIn(body: Uint8Array): readonly SseEvent[] {
   const framer = createFramer(DEFAULT_MAX_EVENT);
@@ -89,7 +89,7 @@ interface Framer {
   end(): void;
   /** The events since the last call. */
   take(): readonly SseEvent[];
-  /** Set once; events taken before stay valid. */
+  /** Set once; events that were taken before stay valid. */
   readonly failure: RepriseError | undefined;
 }
 
@@ -153,13 +153,13 @@ function tooLong(limit: number): RepriseError {
 }
 
 /**
- * The text of `chunk` up to its first byte that cannot be UTF-8. `tail` are the bytes before it: an unfinished
- * character at its end is completed and counted in.
+ * The text of `chunk` up to its first byte that cannot be UTF-8. `tail` are the bytes before `chunk`: an unfinished
+ * character at the end of `tail` is completed and included.
  */
 function decodeValidPrefix(tail: Uint8Array, chunk: Uint8Array): string {
   const start = unfinished(tail);
   const bytes = concatBytes([start, chunk]);
-  // Validity of a prefix is monotonic: search for the longest one.
+  // Validity of a prefix is monotonic: search for the longest valid prefix.
   let valid = 0;
   let invalid = bytes.length + 1;
   while (invalid - valid > 1) {
@@ -170,7 +170,7 @@ function decodeValidPrefix(tail: Uint8Array, chunk: Uint8Array): string {
   return decodePrefix(bytes.subarray(0, valid)) ?? "";
 }
 
-/** Bytes whose last three are those of `tail` and `chunk` together: as many as an unfinished character can have. */
+/** Returns bytes that end with the last three of `tail` and `chunk` together: an unfinished character has no more. */
 function lastBytes(tail: Uint8Array, chunk: Uint8Array): Uint8Array {
   if (chunk.length >= 3) return chunk;
   return concatBytes([tail, chunk]).slice(-3);
@@ -206,22 +206,22 @@ export interface SseLine {
   readonly start: number;
   /** Without its line end. */
   readonly end: number;
-  /** Where the next line begins. */
+  /** Offset of the next line. */
   readonly next: number;
 }
 
-/** The lines up to and with a blank one, or to the end of the stream. */
+/** The lines up to and including a blank line, or to the end of the stream. */
 export interface SseBlock {
   readonly start: number;
   readonly end: number;
-  /** The `event:` line where there is one. */
+  /** The `event:` line, if present. */
   readonly event: string | undefined;
-  /** The joined `data:` lines; `undefined` for a block that is no event, such as a comment. */
+  /** The joined `data:` lines; `undefined` for a block without an event, such as a comment. */
   readonly data: string | undefined;
   readonly lines: readonly SseLine[];
 }
 
-/** The blocks of a stream, in order; together they are all of its bytes. */
+/** The blocks of a stream, in order; together they cover all its bytes. */
 export function sseBlocks(bytes: Uint8Array): SseBlock[] {
   const blocks: SseBlock[] = [];
   let lines: SseLine[] = [];

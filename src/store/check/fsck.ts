@@ -34,7 +34,7 @@ export interface FsckReport {
   readonly findings: readonly FsckFinding[];
   /** Number of turn files, sound or not. */
   readonly turns: number;
-  /** A writer holds the lock: the open tail of the session was not judged. */
+  /** True if a writer holds the lock: the open tail of the session was not checked. */
   readonly in_use: boolean;
 }
 
@@ -97,7 +97,7 @@ function gone(tried: string, found: string): RepriseError {
 }
 
 function checkSession(check: FsckCheck, inUse: boolean): number {
-  // Before the turns: turns that a writer adds meanwhile make this manifest lag, and never lead.
+  // Read before the turns: if a writer adds turns meanwhile, this manifest lags and never leads.
   const manifest = readManifest(check.ports, check.paths);
   checkNames(check, inUse);
   const walk = checkTurns(check, manifest);
@@ -108,7 +108,7 @@ function checkSession(check: FsckCheck, inUse: boolean): number {
   return walk.files;
 }
 
-/** A session without a turn: a creation that was cut short, unless a manifest shows that there was one. */
+/** Reports a session without a turn: an interrupted creation, unless a manifest shows that there was a turn. */
 function checkEmpty({ add }: FsckCheck, manifest: ManifestFile): void {
   if (manifest.status === "missing") {
     add("warning", "no_turns", ".", "holds no turn: its creation was cut short");
@@ -185,7 +185,7 @@ function checkBlobs(check: FsckCheck, walk: Walk, inUse: boolean): void {
     }
     there.add(name);
     const refused = checkFile(check, `${paths.blobs}/${name}`).status === "refused";
-    // A blob is there before the turn that names it, and a damaged turn may have named it.
+    // A blob is written before the turn that names it, and a damaged turn may have named it.
     if (!users.has(name) && !refused && walk.sound && !inUse) {
       add("info", "unreferenced_blob", `blobs/${name}`, "is named by no turn");
     }

@@ -59,7 +59,7 @@ export interface Walk {
   readonly files: number;
   /** The highest number among them, 0 for none. */
   readonly last: number;
-  /** Has advanced to the end of the readable history. */
+  /** Validator at the end of the readable history. */
   readonly validator: HistoryValidator;
   readonly blobs: readonly NamedBlob[];
   /** Blobs that a turn records as lost. */
@@ -103,7 +103,7 @@ export function checkTurns(check: FsckCheck, manifestFile: ManifestFile): Walk {
     for (const sha256 of lostBlobsIn([turn.turn])) lostBlobs.add(sha256);
     const replaces = replacesOf(turn.turn);
     if (replaces !== undefined) {
-      const message = `stands for a turn that was lost (${replaces.reason})`;
+      const message = `replaces a turn that was lost (${replaces.reason})`;
       add("info", "turn_replaced", turnName(number), message, number);
     }
     if (sound && number <= head) manifest = advanceManifest(manifest, paths.id, turn.turn);

@@ -24,23 +24,23 @@ import { Staging } from "./staging.ts";
 /** A planned fork. */
 export interface ForkPlan {
   readonly parent: SessionId;
-  /** The turns that the fork keeps, and those of the parent that it does not. */
+  /** The turns that the fork keeps, and the parent's later turns. */
   readonly kept: readonly Turn[];
   readonly left: readonly Turn[];
   /** Every session whose turns the fork may hold, the parent last. */
   readonly lineage: readonly string[];
   /** Refusals of kept items that the API made after the cut. */
   readonly notices: readonly Omit<ReplayNoticeEvent, "seq">[];
-  /** Blobs that kept turns name, and of which a turn after the cut records that they are lost. */
+  /** Blobs that kept turns name and that a turn after the cut records as lost. */
   readonly lostBlobs: readonly string[];
   /** The run that the cut lies in, which the fork closes; `null` between runs. */
   readonly closes: number | null;
 }
 
 /**
- * Plans a fork of `parent` up to the event `toSeq`, or up to its last turn that parts no call from its result.
+ * Plans a fork of `parent` up to the event `toSeq`, or up to its last turn that separates no call from its result.
  *
- * @throws {RepriseError} `usage` if it may not be cut there; the errors of reading a session.
+ * @throws {RepriseError} `usage` if the history may not be cut there; the errors of reading a session.
  */
 export function planFork(
   ports: Ports,
@@ -64,14 +64,14 @@ export function planFork(
 
 /** Every session that may have written a turn of `parent`, itself last. */
 function lineageOf(parent: SessionId, turns: readonly Turn[]): string[] {
-  // The last fork turn is the parent's own: those before it are part of what it shares with its own parent.
+  // The last fork turn is the parent's own: earlier ones are shared with its own parent.
   const forks = turns.flatMap(({ events }) => events.filter((event) => event.type === "session_fork"));
-  // If that one is lost, the turns still name their writers.
+  // If that fork turn is lost, the turns still name their writers.
   const before = [...forks.at(-1)?.lineage ?? [], ...turns.map(({ session }) => session)];
   return [...new Set(before.filter((session) => session !== parent)), parent];
 }
 
-/** Lasting notices about kept items: an item that was merely left out was so in its run only. */
+/** Lasting notices about kept items. `left_out` is not lasting: it holds in its own run only. */
 function noticesFor(toSeq: number, left: readonly Turn[]): Omit<ReplayNoticeEvent, "seq">[] {
   return left.flatMap(({ events }) => events).flatMap((event) => {
     if (event.type !== "replay_notice") return [];
@@ -101,7 +101,7 @@ export interface ForkOptions {
   readonly usage: Usage;
 }
 
-/** A fork that was made. */
+/** A created fork. */
 export interface ForkResult {
   readonly path: string;
   readonly turn: ForkTurn;
@@ -109,7 +109,7 @@ export interface ForkResult {
 }
 
 /**
- * Creates a fork: durable and whole when this returns, and not there at all before.
+ * Creates a fork. It is durable and whole when this returns, and not visible before.
  *
  * @throws {RepriseError} `session_exists`; `session_diverged` if the parent changed meanwhile; `session_damaged` if a
  * blob is missing; `storage_*`.
@@ -156,7 +156,7 @@ function shareTurn(
   if (looked.status === "refused") throw sessionDamaged(parent, from, looked);
   if (looked.status === "ok") {
     linkOrCopy(ports, from, to);
-    // The link names the file of now; the plan was made with an earlier reading.
+    // The link names the current file, which may differ from the one that the plan was made with.
     if (checkSeal(ports.files.read(to)) === turn.sum) return;
   }
   const found = `${insideSession(parent, from)} was replaced or removed meanwhile`;
@@ -226,7 +226,7 @@ interface ForkPoint {
   readonly seq: number;
 }
 
-/** A stretch of turns after none of which the history may be cut. */
+/** A range of turns; the history may not be cut after any of them. */
 interface Group {
   readonly callSeq: number;
   readonly first: number;
@@ -234,7 +234,7 @@ interface Group {
   readonly until: number;
 }
 
-/** Every place where `turns`, a whole history, may be cut, in order. Turn 1 opens a run, so there is always one. */
+/** Points at which `turns`, a whole history, may be cut, in order. There is at least one: turn 1 opens a run. */
 export function forkPoints(turns: readonly Turn[]): ForkPoint[] {
   const groups = groupsOf(turns);
   let next = 0;
@@ -248,9 +248,9 @@ export function forkPoints(turns: readonly Turn[]): ForkPoint[] {
 }
 
 /**
- * The cut that `toSeq` asks for; without it, the last one there is.
+ * The fork point at `toSeq`; without it, the last one.
  *
- * @throws {RepriseError} `usage`, naming the nearest place, when the history may not be cut there.
+ * @throws {RepriseError} `usage`, naming the nearest fork point, when the history may not be cut there.
  */
 function forkPointAt(turns: readonly Turn[], toSeq: number | undefined, tried: string): ForkPoint {
   const cuts = forkPoints(turns);
@@ -275,12 +275,12 @@ function whyNot(turns: readonly Turn[], toSeq: number): string {
   return `it would part the call with seq ${group?.callSeq} from its result`;
 }
 
-/** Calls of responses that did not complete are never run: nothing answers them, and they hold nothing together. */
+/** Groups of calls and results. Calls of incomplete responses are never run: they have no result and form no group. */
 function groupsOf(turns: readonly Turn[]): Group[] {
   const answeredIn = new Map<number, number>();
   const endOf = new Map<number, number>();
   for (const { turn, run, events } of turns) {
-    // A run that was killed and never closed ends where the next one opens.
+    // A run that was killed and never closed ends when the next one opens.
     if (run > 1 && !endOf.has(run - 1)) endOf.set(run - 1, turn);
     for (const event of events) {
       // A fallback result may be recorded long after its call: a fork from before it records its own.
@@ -293,7 +293,7 @@ function groupsOf(turns: readonly Turn[]): Group[] {
     return turn.events.filter(({ type }) => type === "tool_call").map(({ seq }) => ({
       callSeq: seq,
       first: turn.turn,
-      // A call that nothing answers is open for as long as its run is.
+      // A call without a result is open until its run ends.
       until: answeredIn.get(seq) ?? endOf.get(turn.run) ?? turns.length + 1,
     }));
   });

@@ -44,14 +44,14 @@ export async function removeSession(ports: Ports, home: Home, id: SessionId): Pr
   }
 }
 
-/** One thing that `gc` removes. */
+/** A file or directory that `gc` removes. */
 export interface Garbage {
   readonly kind: "blob" | "temporary" | "begun_session" | "half_made" | "half_removed" | "scratch";
-  /** Inside the directory of sessions; whole for a scratch directory of `test`. */
+  /** Relative to the directory of sessions; absolute for a scratch directory of `test`. */
   readonly path: string;
 }
 
-/** A directory that was left alone. */
+/** A directory that was not cleaned. */
 export interface SkippedDirectory {
   readonly path: string;
   /** `session_locked`, `session_damaged`, … or `storage_*` where the disk refused. */
@@ -62,13 +62,13 @@ export interface SkippedDirectory {
 /** Result of a collection. */
 export interface GarbageReport {
   readonly removed: readonly Garbage[];
-  /** Directories that were left alone, with the reason: in use, damaged, refused. */
+  /** Directories that were not cleaned, with the reason: in use, damaged, refused. */
   readonly skipped: readonly SkippedDirectory[];
 }
 
 /**
  * Removes files that no session needs: blobs that no turn names, temporary files, sessions without a turn, and
- * directories that a killed creation or removal left. With `dryRun` it only says so.
+ * directories that a killed creation or removal left. With `dryRun` it only reports them.
  *
  * @throws {RepriseError} `storage_*` when the home cannot be listed.
  */
@@ -99,7 +99,7 @@ async function collectIn(
   home: Home,
   { name, dryRun }: { readonly name: string; readonly dryRun: boolean },
 ): Promise<Garbage[]> {
-  // The name is one of ours, and becomes a path without being anybody's id.
+  // The name has a form that we write, so it may become a path even if it is no session's id.
   const paths = pathsAt(`${home.sessions}/${name}`, name as SessionId);
   const looked = lookForDirectory(ports, paths.root);
   if (looked.status === "missing") return [];
@@ -144,7 +144,7 @@ function garbageIn(ports: Ports, paths: SessionPaths, name: string): Garbage[] {
   return [...temporary, ...blobs];
 }
 
-/** True for the leftovers of a killed creation: no manifest, no turn, no quarantine. */
+/** True for leftovers of a killed creation: no manifest, no turn, no quarantine. */
 function isOnlyBegun(ports: Ports, paths: SessionPaths): boolean {
   const turns = lookForDirectory(ports, paths.turns);
   if (turns.status === "refused" || ports.files.facts(paths.manifest) !== null) return false;
@@ -153,7 +153,7 @@ function isOnlyBegun(ports: Ports, paths: SessionPaths): boolean {
     ports.files.list(paths.turns).every((name) => turnNumberOf(name) === null);
 }
 
-/** Blobs that no turn names, nor anything in quarantine. None while a turn is unreadable: it may name them. */
+/** Blobs that neither a turn nor a file in quarantine names. Empty while a turn is unreadable: it may name some. */
 function unnamedBlobs(ports: Ports, paths: SessionPaths): string[] {
   if (lookForDirectory(ports, paths.blobs).status !== "ok") return [];
   const { sound, blobs } = checkTurns({ ports, paths, add: () => {} }, readManifest(ports, paths));
@@ -165,7 +165,7 @@ function unnamedBlobs(ports: Ports, paths: SessionPaths): string[] {
   return ports.files.list(paths.blobs).filter((name) => isBlobName(name) && !named.has(name)).sort();
 }
 
-/** Everything in quarantined files that could be the name of a blob. */
+/** Texts in quarantined files that could be names of blobs. */
 function namedInQuarantine(ports: Ports, paths: SessionPaths): string[] {
   if (lookForDirectory(ports, paths.quarantine).status !== "ok") return [];
   return ports.files.list(paths.quarantine).flatMap((name) => {
@@ -179,11 +179,11 @@ function namedInQuarantine(ports: Ports, paths: SessionPaths): string[] {
 
 /** Rules of `prune`: it deletes the sessions that any of them selects. */
 export interface PruneRules {
-  /** Older than so many milliseconds. */
+  /** Selects sessions older than this, in milliseconds. */
   readonly olderThanMs?: number | undefined;
-  /** All but so many of the newest. */
+  /** Selects all but this number of the newest sessions. */
   readonly keep?: number | undefined;
-  /** The oldest, until the rest has at most so many bytes; files that sessions share count once. */
+  /** Selects the oldest until the rest has at most this number of bytes; shared files count once. */
   readonly maxBytes?: number | undefined;
 }
 
@@ -191,7 +191,7 @@ export interface PruneRules {
 export interface PrunedSession {
   readonly id: SessionId;
   readonly updated_at: string;
-  /** Of all its files, those included that it shares with a fork. */
+  /** Size of all its files, including those shared with a fork. */
   readonly bytes: number;
   readonly why: "age" | "number" | "size";
 }

@@ -1,6 +1,6 @@
 /**
  * Directories under hidden names: a session that is being created gets its name once it is whole, and a session that is
- * being removed loses its name first. A kill at any point leaves no half session in view; `gc` removes the leftovers.
+ * being removed loses its name first. A kill at any point leaves no partial session visible; `gc` removes leftovers.
  * If a directory cannot be renamed, an interrupted removal leaves a session that readers refuse.
  *
  * @module
@@ -80,7 +80,7 @@ export class Staging {
     return root;
   }
 
-  /** Removes everything that was created. If that fails, `gc` does: the error before is the one to report. */
+  /** Removes everything that was created. A failure is ignored: `gc` tries again, and the earlier error is reported. */
   discard(): void {
     discardStaged(this.#ports, this.#home, { path: this.paths.root, lock: this.#lock });
   }
@@ -92,10 +92,10 @@ function discardStaged(
   { path, lock }: { readonly path: string; readonly lock: SessionLock | null },
 ): void {
   try {
-    // Once it has its name, nothing is here any more.
+    // After publishing, the hidden name is gone.
     if (ports.files.facts(path) !== null) emptyDirectory(ports, home, { path, lock });
   } catch {
-    // Hidden from everybody but gc.
+    // Only gc sees hidden names.
   } finally {
     lock?.release();
   }
@@ -140,7 +140,7 @@ export function removeDirectory(
   try {
     ports.files.rename(path, hidden);
   } catch (error) {
-    // An overlay may not rename a directory of its lower layer, and a new name may need room.
+    // An overlay cannot rename a directory of its lower layer, and a new name may need space.
     if (systemCode(error) !== "EXDEV" && !meansFull(error)) throw error;
     removeEnds(ports, `${path}/turns`);
     return emptyDirectory(ports, home, { path, lock });
@@ -150,7 +150,7 @@ export function removeDirectory(
 }
 
 /**
- * Removes the first and the newest turn, durably. A reader then misses one of them, with a manifest or without, and
+ * Removes the first and the newest turn, durably. With or without a manifest, a reader then finds one missing and
  * refuses the session as damaged.
  */
 function removeEnds({ files }: Ports, turns: string): void {
@@ -163,7 +163,7 @@ function removeEnds({ files }: Ports, turns: string): void {
   orSyncFailed(() => files.syncDirectory(turns));
 }
 
-/** Removes a directory that has a hidden name already. The lock's file goes last: it keeps others out until then. */
+/** Removes a directory with a hidden name. The lock file goes last: it excludes other processes until then. */
 export function emptyDirectory(
   ports: Ports,
   home: Home,

@@ -1,5 +1,5 @@
 /**
- * The lineage of a fork: the sessions whose turns it may hold. Found by reading ahead to the first turn of its own.
+ * The lineage of a fork: the sessions whose turns it may hold. Found by reading up to its first own turn.
  *
  * @module
  */
@@ -8,23 +8,23 @@ import type { Ports } from "../../domain/ports.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
 import { readEnvelope } from "./turn_file.ts";
 
-/** Other sessions that may have written the first turns of a session: those that it was forked from. */
+/** Other sessions that may have written the first turns of a session: the sessions that it was forked from. */
 export interface Lineage {
   /** Their ids; `null` for any session, if the turn that names them is damaged. */
   readonly writers: readonly string[] | null;
-  /** The first turn that the session wrote itself, its `fork` turn: from there on all are its own. */
+  /** The first turn that the session wrote itself, its `fork` turn: all later turns are its own. */
   readonly ownFrom: number;
 }
 
-/** The lineage of a session that is no fork. */
+/** The lineage of a session that is not a fork. */
 export const NO_LINEAGE: Lineage = { writers: [], ownFrom: 1 };
 
-/** A lineage for turns whose writers are judged elsewhere, or not at all. */
+/** A lineage for turns whose writers are checked elsewhere, or not at all. */
 export const ANY_LINEAGE: Lineage = { writers: null, ownFrom: Infinity };
 
 /**
- * True if session `directory` may hold turn `number` that `writer` wrote. One rule in one place: its own turns,
- * and before its `fork` turn those of its lineage. `lineage` is called only if another session wrote the turn.
+ * True if session `directory` may hold turn `number` that `writer` wrote: its own turns, and before its `fork` turn
+ * those of its lineage. `lineage` is called only if another session wrote the turn.
  */
 export function mayHold(
   directory: string,
@@ -36,10 +36,10 @@ export function mayHold(
   return turn.number < ownFrom && (writers === null || writers.includes(turn.writer));
 }
 
-/** Looks at a session's turns in order until one names the lineage. */
+/** Reads a session's turns in order until a turn names the lineage. */
 export class LineageSearch {
   readonly #session: string;
-  /** True if the turn just before could not be read: it may be the one that would name the lineage. */
+  /** True if the previous turn could not be read: it may have named the lineage. */
   #lost = false;
 
   constructor(session: string) {
@@ -59,7 +59,7 @@ export class LineageSearch {
     return { writers: unknown ? null : [], ownFrom: number };
   }
 
-  /** The lineage when no turn of the session's own was found: there is none, unless it was lost. */
+  /** The lineage if no turn of the session's own was found: no lineage, or any if the turn that names it was lost. */
   end(): Lineage {
     return { writers: this.#lost ? null : [], ownFrom: Infinity };
   }
@@ -72,16 +72,16 @@ function lineageIn(value: JsonObject): string[] | null {
   return first.lineage.filter((id) => typeof id === "string");
 }
 
-/** Which turn files are looked at. */
+/** Turn files to read. */
 interface LineageOptions {
-  /** The numbers of the turn files, if they are known. */
+  /** The numbers of the turn files, if known. */
   readonly numbers?: readonly number[];
-  /** Otherwise they are tried one after the other from here on. */
+  /** Otherwise, the number to start at. */
   readonly from?: number;
 }
 
 /**
- * The lineage of a session, from its files. Reads up to the first turn of its own: only forks are worth a call.
+ * The lineage of a session, from its files. Reads up to the first turn of its own, so call it only for forks.
  * Throws the runtime's errors.
  */
 export function findLineage(ports: Ports, paths: SessionPaths, options: LineageOptions = {}): Lineage {
@@ -98,7 +98,7 @@ export function findLineage(ports: Ports, paths: SessionPaths, options: LineageO
   return search.end();
 }
 
-/** The numbers up to the last file; a single missing one is stepped over. */
+/** The numbers up to the last file; skips a single missing number. */
 function* numbersFrom(ports: Ports, paths: SessionPaths, first: number): Generator<number> {
   const isThere = (number: number) => ports.files.facts(turnPath(paths, number)) !== null;
   for (let number = first;; number++) {

@@ -1,6 +1,6 @@
 /**
  * Reads the manifest without a schema library, for the start of `ls`. It is a cache that may be torn, old or missing: then
- * `ls` and `show` rebuild it from the turns, unjudged, which is never enough for a request.
+ * `ls` and `show` rebuild it from unchecked turns, which is never enough for a request.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { type SessionPaths, turnPath } from "../layout.ts";
 import { readSafely, type Refused } from "./safe_open.ts";
 import { formatVersion, readEnvelope } from "./turn_file.ts";
 
-/** The largest manifest that is read, in bytes; one of ours has about a thousand. */
+/** The largest manifest that is read, in bytes; reprise writes about a thousand. */
 const MAX_MANIFEST_BYTES = 1024 * 1024;
 
 /** Result of reading the manifest. */
@@ -30,7 +30,7 @@ export type ManifestFile =
 /** Reads a session's manifest: checksum, shape and session id. Throws the runtime's errors. */
 export function readManifest(ports: Ports, paths: SessionPaths): ManifestFile {
   const read = readSafely(ports, paths.manifest, { maxBytes: MAX_MANIFEST_BYTES });
-  // It is a cache: one that is too large to be read is rebuilt like any other that does not serve.
+  // A manifest that is too large is rebuilt, like any other unusable one.
   if (read.status === "refused" && read.code === "too_large") return garbled(read.message);
   if (read.status !== "ok") return read;
   let value: unknown;
@@ -40,7 +40,7 @@ export function readManifest(ports: Ports, paths: SessionPaths): ManifestFile {
     return garbled("is not JSON in UTF-8");
   }
   if (!isJsonObject(value)) return garbled("is not a JSON object");
-  // Before the checksum: a later format may seal itself in another way.
+  // Checked before the checksum: a later format may be sealed differently.
   const version = formatVersion(value, "reprise.manifest");
   if (version !== null && version > 1) {
     return {
@@ -56,7 +56,7 @@ export function readManifest(ports: Ports, paths: SessionPaths): ManifestFile {
   return { status: "ok", manifest: withoutSum(value) };
 }
 
-/** The checksum belongs to the file, not to the value: encoding it again adds a new one. */
+/** Removes the checksum, which belongs to the file and not to the value: encoding adds a new one. */
 function withoutSum(value: Manifest & { readonly sum?: unknown }): Manifest {
   const { sum: _sum, ...manifest } = value;
   return manifest;
@@ -128,7 +128,7 @@ function isInstant(value: unknown): boolean {
 /** Number of turns that are read for a session without a usable manifest: `ls` stays quick. */
 const MAX_TURNS = 1000;
 
-/** The manifest that the first {@linkcode MAX_TURNS} turns give, or `null` if they do not give one. */
+/** The manifest made from the first {@linkcode MAX_TURNS} turns, or `null` if that fails. */
 export function rebuildLoosely(ports: Ports, paths: SessionPaths): Manifest | null {
   let manifest: Manifest | null = null;
   for (let number = 1; number <= MAX_TURNS; number++) {
@@ -148,7 +148,7 @@ function advancedOrNull(manifest: Manifest | null, session: string, turn: Turn):
     const next = advanceManifest(manifest, session, turn);
     return isManifest(next) ? next : null;
   } catch (error) {
-    // The turn is sealed but does not have a turn's shape: fsck says where.
+    // The turn is sealed but does not have a turn's shape: fsck reports it.
     if (error instanceof TypeError) return null;
     throw error;
   }

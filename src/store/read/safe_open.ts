@@ -7,7 +7,7 @@
 import type { FileFacts, Ports } from "../../domain/ports.ts";
 import { isTemporaryName } from "../layout.ts";
 
-/** Why a path is not used. */
+/** Reason why a path is not used. */
 export interface Refused {
   readonly status: "refused";
   /** `symlink`, `not_a_file`, `not_a_directory`, `foreign_owner`, `too_large`. */
@@ -35,7 +35,7 @@ export function lookForDirectory(ports: Ports, path: string): Looked {
   return look(ports, path, "directory");
 }
 
-/** True for a temporary file of ours. A directory of such a name is not one, and nothing of ours removes it. */
+/** True for a temporary file of ours. A directory with such a name is no leftover. */
 export function isLeftover(ports: Ports, path: string): boolean {
   const name = path.slice(path.lastIndexOf("/") + 1);
   return isTemporaryName(name) && ports.files.facts(path)?.kind !== "directory";
@@ -58,7 +58,7 @@ function look(ports: Ports, path: string, wanted: "file" | "directory"): Looked 
   return { status: "ok", facts };
 }
 
-/** The bytes of a file, or the reason why there are none. */
+/** The bytes of a file, or the reason why it was not read. */
 export type SafeBytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused | {
   readonly status: "missing";
 };
@@ -71,7 +71,7 @@ export interface ReadOptions {
   readonly looked?: Looked | undefined;
 }
 
-/** Reads a regular file of ours, after a look at it. Throws the runtime's errors. */
+/** Inspects and reads a regular file of ours. Throws the runtime's errors. */
 export function readSafely(ports: Ports, path: string, options: ReadOptions): SafeBytes {
   const { maxBytes, looked = lookForFile(ports, path) } = options;
   if (looked.status !== "ok") return looked;
@@ -88,7 +88,7 @@ function refused(code: string, message: string): Refused {
 /** Size of the part of a file that is in memory at a time, in bytes. */
 export const CHUNK_BYTES = 256 * 1024;
 
-/** The bytes of a file, at most {@linkcode CHUNK_BYTES} at a time. A chunk is good until the next one is asked for. */
+/** The bytes of a file, at most {@linkcode CHUNK_BYTES} at a time. A chunk is valid until the next chunk is read. */
 export function* chunksOf(ports: Ports, path: string): Generator<Uint8Array> {
   const file = ports.files.openRead(path);
   try {

@@ -1,5 +1,5 @@
 /**
- * Reading a session without its lock: everything that is believed was checked first.
+ * Reads a session without its lock. Everything that is returned was checked first.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { lookForDirectory } from "./safe_open.ts";
 import { readTurn } from "./turn_schema.ts";
 import { HistoryValidator } from "./validate.ts";
 
-/** A session as its files say it. */
+/** A session as read from its files. */
 export interface SessionView {
   readonly id: SessionId;
   /** The session's directory. */
@@ -69,7 +69,7 @@ export function noTurns(id: SessionId, path: string): RepriseError {
  * Reads a blob and checks its hash.
  *
  * @throws {TypeError} when `sha256` is not 64 lower-case hex digits.
- * @throws {RepriseError} `session_damaged` if it is missing or not that content; `storage_*`.
+ * @throws {RepriseError} `session_damaged` if it is missing or its content does not fit the hash; `storage_*`.
  */
 export function readBlob(ports: Ports, home: Home, id: SessionId, sha256: string): Uint8Array {
   const blob = readKept(ports, home, { id, sha256 });
@@ -78,8 +78,8 @@ export function readBlob(ports: Ports, home: Home, id: SessionId, sha256: string
 }
 
 /**
- * Like {@linkcode readBlob}; `null` for a blob that is not there and of which a turn records that it is lost. All turns
- * are read for that, unless `lost` says which are.
+ * Like {@linkcode readBlob}; `null` for a missing blob that a turn records as lost. Reads all turns to find out, unless
+ * `lost` lists the lost blobs.
  */
 export function readBlobOrLost(
   ports: Ports,
@@ -114,7 +114,7 @@ function readKept(
 
 /** Turns of a session: all of them, or those that the next request needs. */
 export interface History {
-  /** `null` while there is no turn. */
+  /** `null` for a session without turns. */
   readonly manifest: Manifest | null;
   /** In order; only those of {@linkcode readRecent} if a checkpoint represents the older ones. */
   readonly turns: Turn[];
@@ -137,9 +137,9 @@ export function readHistory(ports: Ports, paths: SessionPaths): History {
 
 /**
  * Reads the turns that the next request needs: those after the checkpoint in force and, if that cuts into a run, the turn
- * with its user message. Without a checkpoint, or a manifest that serves, that is everything.
+ * with its user message. Without a checkpoint or a usable manifest, reads all turns.
  *
- * @throws {RepriseError} as {@linkcode readHistory}; damage before the checkpoint is not looked for.
+ * @throws {RepriseError} as {@linkcode readHistory}; damage before the checkpoint is not found.
  */
 export function readRecent(ports: Ports, paths: SessionPaths): History {
   return orStorageError(`read session "${paths.id}"`, paths.root, () => {
@@ -168,7 +168,7 @@ function readAll(ports: Ports, paths: SessionPaths, file: ManifestFile): History
   const validator = new HistoryValidator(paths.id, { lineage: () => findLineage(ports, paths) });
   const turns = readOn(ports, paths, validator);
   refuseGap(ports, paths, turns.length, file);
-  // The file is only a cache of the turns, which were all read.
+  // The file is only a cache: all turns were read.
   return {
     manifest: wholeManifest(paths.id, turns),
     turns,
@@ -233,7 +233,7 @@ function readOn(ports: Ports, paths: SessionPaths, validator: HistoryValidator):
 }
 
 /**
- * Refuses a session that is not there, and directories that are not ours.
+ * Refuses a session that does not exist, and directories that are not ours.
  *
  * @throws {RepriseError} `no_such_session`, `session_damaged`; the runtime's errors.
  */
@@ -269,13 +269,13 @@ function readNext(ports: Ports, paths: SessionPaths, validator: HistoryValidator
 }
 
 /**
- * Refuses a number beyond the first free one. A manifest that fits says where the end is, so one probe does;
- * without one the names are listed.
+ * Refuses turn files after the first free number. A valid manifest names the last turn, so one probe is enough;
+ * without it, the names are listed.
  */
 function refuseGap(ports: Ports, paths: SessionPaths, last: number, file: ManifestFile): void {
   const free = turnPath(paths, last + 1);
   const refuse = (found: number) => {
-    // Numbers are taken in order, so one that is there now came while we looked: a writer is at work.
+    // Numbers are taken in order: if the free number is taken now, a writer added turns during the check.
     if (ports.files.facts(free) !== null) return;
     throw sessionDamaged(paths, free, {
       code: "missing_turn",

@@ -1,6 +1,6 @@
 /**
  * Reads a session for people: every turn that fits its checksum, of any version and content, and a list of the other files.
- * Loads no schema; nothing that is read here may become part of a request.
+ * Loads no schema, so nothing that is read here may become part of a request.
  *
  * @module
  */
@@ -17,17 +17,17 @@ import { readManifest, rebuildLoosely } from "./manifest.ts";
 import { lookForDirectory } from "./safe_open.ts";
 import { readEnvelope } from "./turn_file.ts";
 
-/** A turn as its file says it, verbatim and unjudged. */
+/** A turn as read from its file, verbatim and unchecked. */
 export interface ShownTurn {
   /** From the file's name. */
   readonly number: number;
   /** The parsed file. */
   readonly value: JsonObject;
-  /** The turn's kind, or `""` where the file names none. */
+  /** The turn's kind, or `""` if the file names none. */
   readonly kind: string;
   /** Those events that are objects with a string `type`, verbatim. */
   readonly events: readonly (JsonObject & { readonly type: string })[];
-  /** The file names a later turn format than this version writes. */
+  /** True if the file names a later turn format than this version writes. */
   readonly newer: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface ShowProblem {
 export interface ShownSession {
   readonly id: SessionId;
   readonly path: string;
-  /** From the manifest, or made from the turns; `null` if neither serves. */
+  /** From the manifest, or made from the turns; `null` if neither is usable. */
   readonly manifest: Manifest | null;
   readonly turns: readonly ShownTurn[];
   /** Empty for a sound session. Numbering gaps are named too. */

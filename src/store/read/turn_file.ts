@@ -24,10 +24,10 @@ import type { Home } from "../home.ts";
 import { insideSession, sessionPaths, turnPath } from "../layout.ts";
 import { type Looked, readSafely } from "./safe_open.ts";
 
-/** The largest turn file that is read or written, in bytes. Larger texts belong into `blobs/`. */
+/** The largest turn file that is read or written, in bytes. Larger texts belong in `blobs/`. */
 export const MAX_TURN_BYTES = 64 * 1024 * 1024;
 
-/** A turn file whose bytes fit its seal, parsed and not yet judged. */
+/** A turn file whose bytes fit its seal, parsed and not yet checked. */
 export interface Envelope {
   readonly status: "ok";
   readonly value: JsonObject;
@@ -36,7 +36,7 @@ export interface Envelope {
   readonly newer: boolean;
 }
 
-/** Why a turn file is not believed. */
+/** Reason why a turn file is not used. */
 export interface UnusableTurn {
   readonly status: "damaged";
   /** `bad_sum`, `bad_json`, `too_deep`, `bad_format`, or a code of `Refused` (safe_open.ts). */
@@ -44,7 +44,7 @@ export interface UnusableTurn {
   readonly message: string;
 }
 
-/** Reads one turn file, after a look at it unless that was done already. Throws the runtime's errors. */
+/** Reads one turn file; inspects it first unless that was done already. Throws the runtime's errors. */
 export function readEnvelope(
   ports: Ports,
   path: string,
@@ -56,7 +56,7 @@ export function readEnvelope(
   return openEnvelope(read.bytes);
 }
 
-/** Judges the bytes of a turn file: seal first, so that nothing of a torn or edited file is believed. */
+/** Checks the bytes of a turn file: the seal first, so that no part of a torn or edited file is used. */
 export function openEnvelope(bytes: Uint8Array): Envelope | UnusableTurn {
   const sum = checkSeal(bytes);
   if (sum === null) return unusable("bad_sum", whyUnsealed(bytes));
@@ -75,12 +75,12 @@ export function openEnvelope(bytes: Uint8Array): Envelope | UnusableTurn {
   return { status: "ok", value: withExactItems(value, text), sum, newer: version > 1 };
 }
 
-/** Members of a turn's events that are a provider's own words. */
+/** Members of a turn's events that hold a provider's data verbatim. */
 const PROVIDERS_OWN = ["item", "items", "usage"] as const;
 
 /**
- * Keeps the spelling of the provider's members, in the turns that have such members. Every other number is
- * ours, and is an ordinary one.
+ * Keeps the spelling of numbers in the provider's members. All other numbers are ours, which JavaScript spells the
+ * same.
  */
 function withExactItems(turn: JsonObject, text: string): JsonObject {
   if (turn.kind !== "model" && turn.kind !== "compaction") return turn;
@@ -112,7 +112,7 @@ function whyUnsealed(bytes: Uint8Array): string {
     : "does not end with its checksum: it was cut short or overwritten";
 }
 
-/** The number in `"format": "<name>/<number>"`, or `null` if the member says anything else. */
+/** The number in `"format": "<name>/<number>"`, or `null` for any other value. */
 export function formatVersion(value: JsonObject, name: string): number | null {
   const match = /^([a-z.]+)\/([1-9]\d{0,8})$/.exec(stringMember(value, "format") ?? "");
   return match !== null && match[1] === name ? Number(match[2]) : null;

@@ -1,6 +1,6 @@
 /**
- * Reads turns for a request: the schemas of turns and events. They only judge: the parsed value is used unchanged, with
- * all members in their order, because verbatim means the parsed object.
+ * Reads turns for a request, with the schemas of turns and events. Schemas only validate: the parsed value is used
+ * unchanged, with all members in their order, because turns are kept verbatim.
  *
  * @module
  */
@@ -40,7 +40,7 @@ const fingerprint = z.looseObject({
   account: text.nullable(),
   key: text.optional(),
 });
-/** What a run starts with. */
+/** Settings that a run starts with. */
 export const pins = z.looseObject({
   fingerprint,
   model: text,
@@ -52,7 +52,7 @@ export const pins = z.looseObject({
   workspace: text,
 });
 
-/** Where a checkpoint lies and what it represents. */
+/** Position of a checkpoint and the events that it replaces. */
 export const checkpointRef = z.looseObject({
   turn: ordinal,
   seq: ordinal,
@@ -63,7 +63,7 @@ export const checkpointRef = z.looseObject({
 
 const runError = z.looseObject({ code: text, message: z.string() });
 
-/** One schema for each event kind of this version, `seq` and `type` aside. */
+/** A schema for each event kind of this version, without `seq` and `type`. */
 const EVENTS: Record<EventType, z.ZodType> = {
   user_message: z.looseObject({ content: z.array(item) }),
   assistant_message: z.looseObject({ item }),
@@ -158,7 +158,7 @@ const base = {
   events: z.array(event).min(1),
   sum: sha256,
 };
-/** Of a turn that represents a lost one. */
+/** Member of a turn that replaces a lost turn. */
 const replaces = z.looseObject({
   sum: sha256.nullable(),
   seq: z.tuple([ordinal, ordinal]),
@@ -202,7 +202,7 @@ export type TurnVerdict =
   /** A format, turn kind or event kind that this version does not know and that may matter to the fold. */
   | { readonly status: "newer"; readonly code: "newer_format" | "newer_kind"; readonly message: string };
 
-/** Reads one turn file, inspected already or not, and judges what it holds. Throws the runtime's errors. */
+/** Reads and validates one turn file; inspects it first unless that was done already. Throws the runtime's errors. */
 export function readTurn(
   ports: Ports,
   path: string,
@@ -212,7 +212,7 @@ export function readTurn(
   return file.status === "ok" ? judgeEnvelope(file) : file;
 }
 
-/** Judges the bytes of a turn file: seal, nesting, JSON, format, shape. */
+/** Validates the bytes of a turn file: seal, nesting, JSON, format, shape. */
 export function parseTurn(bytes: Uint8Array): TurnVerdict {
   const file = openEnvelope(bytes);
   return file.status === "ok" ? judgeEnvelope(file) : file;
@@ -224,7 +224,7 @@ function judgeEnvelope({ value, newer }: Envelope): TurnVerdict {
     : judgeTurn(value);
 }
 
-/** Judges a parsed turn of the current format; `turn` in the answer is `value` itself. */
+/** Validates a parsed turn of the current format; `turn` in the result is `value` itself. */
 export function judgeTurn(value: JsonObject): TurnVerdict {
   const named = kindOnly.safeParse(value);
   if (!named.success) return badShape(named.error);

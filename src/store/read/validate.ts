@@ -21,7 +21,7 @@ export interface Violation {
   readonly message: string;
 }
 
-/** A call that no result answers yet. */
+/** A call without a result so far. */
 export interface OpenCall {
   readonly seq: number;
   readonly call_id: string;
@@ -67,13 +67,13 @@ export class HistoryValidator {
   #checkpoints: CheckpointRef[] = [];
   readonly #fromStart: boolean;
   #end: HistoryEnd = START;
-  /** The sum of the turn that the newest one represents, which the next one may name instead. */
+  /** The sum of the lost turn that the newest turn replaces: the next turn may name it instead. */
   #replacedSum: string | null = null;
   /** Seqs of lost turns, whose content is unknown. */
   readonly #lost: (readonly [number, number])[] = [];
-  /** True if the turn before is unreadable: the next one cannot be compared with it. */
+  /** True if the previous turn is unreadable: the next turn cannot be compared with it. */
   #broken = false;
-  /** True once any turn was unreadable: a call that is not known may have been in it. */
+  /** True once any turn was unreadable: it may have held an unknown call. */
   #incomplete = false;
 
   constructor(session: string, options: ValidatorOptions = {}) {
@@ -92,12 +92,12 @@ export class HistoryValidator {
     return this.#end;
   }
 
-  /** True once a turn was skipped: its content, such as results, cannot be judged. */
+  /** True once a turn was skipped: its content, such as results, is unknown. */
   get incomplete(): boolean {
     return this.#incomplete;
   }
 
-  /** Calls of completed responses that nothing answers, in order. */
+  /** Calls of completed responses without a result, in order. */
   openCalls(): OpenCall[] {
     return [...this.#calls.values()]
       .filter((call) => call.runnable && !this.#answered.has(call.seq))
@@ -241,7 +241,7 @@ export class HistoryValidator {
         const { to_turn, to_seq, opening_turn } = event;
         const last = this.#lastSeq.get(to_turn);
         const fits = to_turn < turn.turn && (last === undefined || last === to_seq);
-        if (!fits) add("wrong_checkpoint", `stands for seqs up to ${to_seq}, where no turn ends`);
+        if (!fits) add("wrong_checkpoint", `replaces seqs up to ${to_seq}, where no turn ends`);
         if (opening_turn !== null && opening_turn > to_turn) {
           add("wrong_checkpoint", `keeps the message of turn ${opening_turn}, which is not before its end`);
         }
@@ -273,7 +273,7 @@ function checkFork(turn: Turn, add: Add): void {
   }
 }
 
-/** What a turn says about the lost one that it represents. */
+/** Facts about the lost turn that `turn` replaces; `undefined` for any other turn. */
 export function replacesOf(turn: Turn): Replaces | undefined {
   return turn.kind === "harness" ? turn.replaces : undefined;
 }
@@ -290,8 +290,8 @@ function knownCall(event: ToolCallEvent, turn: Turn): KnownCall {
 }
 
 /**
- * Returns the turn that a reader will get from `bytes`, a candidate that is not published yet: nothing is written that
- * would be refused when read.
+ * Returns the turn that a reader will get from `bytes`, a candidate that is not published yet, so that no turn is
+ * written that readers would refuse.
  *
  * @throws {RepriseError} `storage_failed` if the file would be too large or too deep to be read again.
  * @throws {TypeError} if the turn breaks the format.

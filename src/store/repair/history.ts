@@ -23,19 +23,19 @@ import {
 } from "./longest_chain.ts";
 import type { Reason, TurnFile } from "./plan.ts";
 
-/** One number of a rebuilt history. */
+/** A turn of a rebuilt history. */
 export interface RebuiltTurn {
   readonly turn: Turn;
   /** The file whose turn is kept; `null` for a replacement. */
   readonly file: TurnFile | null;
-  /** The replacement and its bytes; `null` for a turn that is kept. */
+  /** The replacement and its bytes; `null` for a kept turn. */
   readonly made: EncodedTurn | null;
 }
 
 /** A rebuilt history. */
 export interface RebuiltHistory {
   readonly turns: readonly RebuiltTurn[];
-  /** Has advanced to the end of the history. */
+  /** Validator at the end of the history. */
   readonly validator: HistoryValidator;
   /** Reason why the file with that number, or its absence, is not part of the history. */
   readonly reasonOf: (turn: number) => Reason;
@@ -48,7 +48,7 @@ export interface RepairInput {
   readonly files: readonly TurnFile[];
   /** The turns in `quarantine/`: called only if a turn is lost. */
   readonly quarantined: () => readonly TurnFile[];
-  /** True if there is a file in `turns/`, or a manifest: there was a first turn. */
+  /** True if `turns/` has a file, or a manifest exists: then there was a first turn. */
   readonly begun: boolean;
   /** The manifest, if it fits its own checksum. */
   readonly manifest: Manifest | null;
@@ -57,8 +57,8 @@ export interface RepairInput {
 }
 
 /**
- * Distance from the end at which a damaged file still counts as a turn. A file farther away has a name that we never
- * gave: it is set aside without filling the numbers before it.
+ * Distance from the end within which a damaged file counts as a turn. A file farther away has a name that reprise never
+ * wrote: it is set aside, and the numbers before it are not filled.
  */
 const REACH = 100;
 
@@ -77,8 +77,8 @@ export function rebuildHistory(input: RepairInput): RebuiltHistory {
     const validator = new HistoryValidator(input.session, { lineage: () => lineageOf(turns, input.session) });
     const broken = firstViolation(validator, turns);
     if (broken === null) return { turns, validator, reasonOf: (turn) => attempt.reasonOf(turn) };
-    // A replacement is made to fit the turn after it, so that turn is wrong here. Without such a turn it is a mistake of
-    // ours: better no repair than a wrong one.
+    // A replacement is made to fit the turn after it, so that next turn is wrong. If there is no next turn, this is a
+    // bug: no repair is better than a wrong repair.
     const blamed = turns.find(({ turn, file }) => turn.turn >= broken.turn && file !== null)?.file;
     if (blamed === undefined || blamed === null) {
       throw new TypeError(`The replacement of turn ${broken.turn} ${broken.reason.message}`);
@@ -93,7 +93,7 @@ function admitted(files: readonly TurnFile[], { session, manifest }: RepairInput
   const own = all.filter(({ turn }) => turn.session === session);
   const forks = own.flatMap(({ turn }) => turn.events[0]?.type === "session_fork" ? [turn.events[0]] : []);
   const lineage = new Set(forks.flatMap(({ lineage }) => lineage));
-  // If the fork turn is lost, the manifest still says that there was one, or a replacement has its place.
+  // If the fork turn is lost, the manifest still names the parent, or a replacement has the fork turn's number.
   const first = own.reduce<Turn | null>((least, { turn }) => {
     return least === null || turn.turn < least.turn ? turn : least;
   }, null);
@@ -105,7 +105,7 @@ function admitted(files: readonly TurnFile[], { session, manifest }: RepairInput
   return all.toSorted((a, b) => b.turn.turn - a.turn.turn).filter(({ turn }) => {
     const sums = [turn.sum, replacesOf(turn)?.sum ?? turn.sum];
     const fits = turn.session === session || shared(turn) || sums.some((sum) => wanted.has(sum));
-    // The turn that one of ours names as the previous one is ours, whichever session wrote it.
+    // If a turn of ours names a turn as its previous one, that turn is ours, whichever session wrote it.
     if (fits && turn.prev !== null) wanted.add(turn.prev);
     return fits;
   });
@@ -143,20 +143,20 @@ function firstViolation(validator: HistoryValidator, turns: readonly RebuiltTurn
   return null;
 }
 
-/** A stretch of lost turns after the end of the history so far. */
+/** Lost turns in a row after the end of the history so far. */
 interface LostTurns {
   /** The turn after them; `null` at the end of the history. */
   readonly next: Turn | null;
   readonly count: number;
-  /** The last event that was in them; `null` if unknown, so that each gets one. */
+  /** Their last `seq`; `null` if unknown: then each replacement gets one event. */
   readonly lastSeq: number | null;
-  /** The sum of the last of them, if it is known. */
+  /** The sum of the last lost turn, if known. */
   readonly sum: string | null;
-  /** How many of them opened a run. */
+  /** Number of lost turns that opened a run. */
   readonly openings: number;
 }
 
-/** One way to put the history together. */
+/** One attempt to build the history. */
 class Attempt {
   readonly #input: RepairInput;
   readonly #chain: readonly Candidate[];
@@ -212,7 +212,7 @@ class Attempt {
     const { session, at, manifest } = this.#input;
     const before = this.#end;
     const pins = nearestPins(this.#chain.map(({ turn }) => turn), before.number + 1, manifest);
-    // After the end of a run the next one opens; while a run is open, the lost turns belonged to it.
+    // After the end of a run, a lost turn opens the next run; while a run is open, lost turns belong to it.
     const opensFrom = before.runEnded ? 0 : count - openings;
     let run = before.run;
     for (let index = 0; index < count; index++) {
@@ -241,7 +241,7 @@ class Attempt {
     }
   }
 
-  /** The last number after the end whose file may be a turn that was written there. */
+  /** The last number after the end whose file may be a turn written under that number. */
   #lastClaimed(): number {
     let last = Math.max(this.#end.number, this.#input.begun ? 1 : 0);
     for (const [number, file] of [...this.#at].sort(([a], [b]) => a - b)) {
@@ -264,7 +264,7 @@ class Attempt {
   }
 }
 
-/** In the part that a fork shares with its parents, a replacement represents a turn of theirs. */
+/** Returns the writer of a replacement: a parent in the part of a fork that is shared with its parents. */
 function writerOf(before: Turn | null, next: Turn | null, own: SessionId): string {
   if (next === null || next.session === own) return own;
   return before?.session ?? next.session;

@@ -14,7 +14,7 @@ export interface Candidate {
   readonly turn: Turn;
 }
 
-/** The end of a history that is put together, one turn after the other. */
+/** The end of a history that is built turn by turn. */
 export interface Link {
   /** `null` before turn 1. */
   readonly turn: Turn | null;
@@ -27,13 +27,13 @@ export interface Link {
 /** Start of every history. */
 export const START: Link = { turn: null, number: 0, seq: 0, run: 0, runEnded: true };
 
-/** The turn after lost ones, or the head that a manifest names: it tells how much was lost. */
+/** The turn after lost turns, or the head that a manifest names: it shows how many turns were lost. */
 export interface After {
   readonly turn: number;
   readonly firstSeq: number;
   readonly run: number;
   readonly opensRun: boolean;
-  /** It may follow the end of a run without opening the next. */
+  /** True if it may follow the end of a run without opening the next run. */
   readonly betweenRuns: boolean;
 }
 
@@ -53,16 +53,16 @@ export function afterHead({ head, run }: Pick<Manifest, "head" | "run">): After 
   return { turn: head.turn + 1, firstSeq: head.seq + 1, run, opensRun: false, betweenRuns: true };
 }
 
-/** Largest plausible number of lost turns in a row: a file that implies more has a wrong number itself. */
+/** Largest plausible number of lost turns in a row: a file that implies more has itself a wrong number. */
 const MAX_LOST = 10_000;
 
-/** How many of the turns that are lost between `before` and `after` opened a run; `null` if none can be there. */
+/** Number of turns lost between `before` and `after` that opened a run; `null` if no turns can have been there. */
 export function lostOpenings(before: Link, after: After): number | null {
   const turns = after.turn - before.number - 1;
   const events = after.firstSeq - before.seq - 1;
   const openings = after.run - before.run - (after.opensRun ? 1 : 0);
   if (turns < 1 || turns > MAX_LOST || events < turns || openings < 0 || openings > turns) return null;
-  // Turn 1 always opens a run; after the end of a run comes an opening, or a turn that may be between runs.
+  // Turn 1 always opens a run. The end of a run is followed by an opening, or by a turn that may be between runs.
   if (before.turn === null && openings === 0) return null;
   if (openings === 0 && before.runEnded && !after.opensRun && !after.betweenRuns) return null;
   return openings;
@@ -79,14 +79,14 @@ export function linkAfter(before: Link, turn: Turn): Link {
   };
 }
 
-/** The turns to keep, oldest first: as many as fit together. `head` is the newest turn that a manifest names. */
+/** Returns the turns to keep, oldest first: the most that fit together. `head` is the newest turn in a manifest. */
 export function longestChain(candidates: readonly Candidate[], head: Manifest["head"] | null): Candidate[] {
   const reached: Reached[] = [];
   const byNumber = new Map<number, Reached[]>();
   for (const candidate of candidates.toSorted((a, b) => a.turn.turn - b.turn.turn)) {
     const { turn } = candidate;
     const next = best([
-      // A turn that names the previous one by its hash follows it, whatever else would fit.
+      // A turn that names its previous turn by hash follows that turn, even if another chain would fit.
       ...stepsFrom(turn.turn === 1 ? [ROOT] : byNumber.get(turn.turn - 1) ?? [], candidate, head, follows),
     ]) ?? best(stepsFrom([ROOT, ...reached], candidate, head, joins));
     if (next === null) continue;
@@ -102,9 +102,9 @@ interface Reached {
   readonly candidate: Candidate | null;
   readonly before: Reached | null;
   readonly link: Link;
-  /** Turns kept up to here, doubled, so that the manifest decides between equals. */
+  /** Number of turns kept so far, doubled, so that the manifest breaks ties. */
   readonly score: number;
-  /** How many of them are in the file of their number. */
+  /** Number of these turns that are in the file of their number. */
   readonly inPlace: number;
 }
 
@@ -113,7 +113,7 @@ const ROOT: Reached = { candidate: null, before: null, link: START, score: 0, in
 function best(steps: readonly Reached[]): Reached | null {
   let found: Reached | null = null;
   for (const step of steps) {
-    // Between equals the later one, which ends at the higher number.
+    // On a tie, the later candidate, which ends at the higher number.
     if (
       found === null || step.score > found.score ||
       step.score === found.score && step.inPlace >= found.inPlace
@@ -142,7 +142,7 @@ function opensRun(turn: Turn): boolean {
   return turn.kind === "user" || turn.events.some(({ type }) => type === "run_continued");
 }
 
-/** True if `turn` comes right after `before` and says so. */
+/** True if `turn` names `before` as its previous turn and fits right after it. */
 function follows(before: Link, turn: Turn): boolean {
   const opens = opensRun(turn);
   return turn.turn === before.number + 1 && turn.seq[0] === before.seq + 1 &&

@@ -1,5 +1,5 @@
 /**
- * Plans a repair: decides what would be done without changing anything.
+ * Plans a repair without changing anything.
  *
  * @module
  */
@@ -26,7 +26,7 @@ import { readTurn } from "../read/turn_schema.ts";
 import { QuarantineNames } from "../write/publish.ts";
 import { rebuildHistory, type RebuiltHistory, UNKNOWN_INSTRUCTIONS, UNKNOWN_TOOLS } from "./history.ts";
 
-/** One thing that a repair does to the files of a session. */
+/** One change that a repair makes to the files of a session. */
 export interface RepairAction {
   /**
    * `replace`: a lost turn gets a replacement. `restore`: a sound turn returns to its own number. `set_aside`: a file
@@ -55,32 +55,32 @@ export interface TurnPlacement {
   readonly content: Uint8Array | { readonly from: string };
 }
 
-/** A blob that a turn names and that is gone. */
+/** A missing blob that a turn names. */
 export interface LostBlob {
   readonly sha256: string;
-  /** The first turn that names it, and the member that does. */
+  /** The first turn that names it, and the member with the name. */
   readonly turn: number;
   readonly by: string;
 }
 
-/** A repair, ready to be done. Without `actions` nothing has to change. */
+/** A planned repair. Without `actions` nothing has to change. */
 export interface RepairPlan {
   readonly actions: readonly RepairAction[];
-  /** Files that are replaced: first they get the second path as another name. */
+  /** Files that are replaced, each with the path at which it is kept. */
   readonly keep: ReadonlyMap<string, string>;
-  /** Files that only move to the second path. */
+  /** Files that are only moved, each with its new path. */
   readonly move: ReadonlyMap<string, string>;
-  /** Contents that only replacements name. */
+  /** Contents of new blobs, which only replacements name. */
   readonly blobs: readonly Uint8Array[];
   readonly places: readonly TurnPlacement[];
   /** The manifest's new bytes, or `null` if it stays. */
   readonly manifest: Uint8Array | null;
   readonly modes: ReadonlyMap<string, number>;
-  /** For the writer to record. */
+  /** Lost blobs for the writer to record. */
   readonly lostBlobs: readonly LostBlob[];
   /** The history after the repair. */
   readonly turns: readonly Turn[];
-  /** The run that was left open, for the writer to close; `null` if there is none. */
+  /** The open run, for the writer to close; `null` if no run is open. */
   readonly openRun: number | null;
 }
 
@@ -124,7 +124,7 @@ export function planRepair(ports: Ports, paths: SessionPaths): RepairPlan {
   };
 }
 
-/** The contents that a replacement pins if no other run has better ones. */
+/** The contents that replacements pin if no other run's pins are known. */
 function pinnedByReplacements({ turns }: RebuiltHistory): Uint8Array[] {
   const uses = turns.flatMap(({ turn, made }) => made === null ? [] : blobsOf(turn));
   const pinned = new Set(uses.map(({ sha256 }) => sha256));
@@ -166,7 +166,7 @@ class Planner {
         places.push({ path, content: made.bytes });
       }
     }
-    // A restored turn whose file is replaced too is read where that one is kept.
+    // If the file of a restored turn is replaced too, the turn is read from the kept copy.
     return places.map(({ path, content }) => ({
       path,
       content: content instanceof Uint8Array
@@ -196,7 +196,7 @@ class Planner {
     }
   }
 
-  /** Blobs that turns name, that are missing, and that no turn records as lost yet. */
+  /** Missing blobs that turns name and that no turn records as lost yet. */
   lostBlobs(turns: readonly Turn[], made: ReadonlySet<string>): LostBlob[] {
     const recorded = lostBlobsIn(turns);
     const named = new Map<string, LostBlob>();
@@ -311,21 +311,21 @@ export interface Reason {
   readonly message: string;
 }
 
-/** One file that is, or may be, a turn. */
+/** A file that is or may be a turn. */
 export interface TurnFile {
   readonly path: string;
   /** The number in its name; `null` for any other name, and for everything in `quarantine/`. */
   readonly place: number | null;
   /** The turn in it, if the file fits its seal and has a turn's shape. */
   readonly turn: Turn | null;
-  /** Reason why the file is not used; `null` while none is known. */
+  /** Reason why the file is not used; `null` while no reason is known. */
   readonly reason: Reason | null;
 }
 
 /**
  * Every name in `turns/`, in the order of names.
  *
- * @throws {RepriseError} `format_too_new` if a later version wrote one: a format that is not understood is not judged.
+ * @throws {RepriseError} `format_too_new` if a later version wrote a turn: unknown formats are not repaired.
  * The runtime's errors.
  */
 export function filesInTurns(ports: Ports, paths: SessionPaths): TurnFile[] {
@@ -346,7 +346,7 @@ export function turnsInQuarantine(ports: Ports, paths: SessionPaths): TurnFile[]
   });
 }
 
-/** One file; `null` if its name cannot be spelled, so that it cannot be touched. */
+/** Reads one file; `null` if its name is not valid text, so that the file cannot be opened. */
 function readTurnFile(
   ports: Ports,
   paths: SessionPaths,

@@ -87,7 +87,7 @@ export function applyRepair(ports: Ports, paths: SessionPaths, plan: RepairPlan)
   const move = new Map(plan.move);
   for (const bytes of plan.blobs) {
     const sha256 = sha256Hex(bytes);
-    // Another content may have the name.
+    // The name may have another content.
     const path = blobPath(paths, sha256);
     const kept = move.get(path);
     if (kept !== undefined) files.rename(path, kept);

@@ -1,5 +1,5 @@
 /**
- * Exports a session as one checksummed stream of lines, or as files. Blobs are never whole in memory in a stream.
+ * Exports a session as one checksummed stream of lines, or as files. A stream never holds a whole blob in memory.
  *
  * @module
  */
@@ -28,7 +28,7 @@ import type { SessionWriter } from "../write/writer.ts";
 import { contentLines, encodeLine, EXPORT_FORMAT } from "./format.ts";
 import { redactedChunks, type RedactedSession, type RedactionReport, redactSession } from "./redaction.ts";
 
-/** An export that is about to be written. */
+/** An export that is ready to be written. */
 export interface SessionExport {
   readonly turns: number;
   readonly blobs: number;
@@ -42,7 +42,7 @@ export interface SessionExport {
 }
 
 /**
- * Prepares the export of a session, which is read and verified whole before the first byte is written.
+ * Prepares the export of a session. The whole session is read and verified before the first byte is written.
  *
  * @throws {RepriseError} the errors of reading a session; `session_damaged` if a blob is missing.
  */
@@ -52,7 +52,7 @@ export function exportSession(
   { id, redact, known = null }: {
     readonly id: SessionId;
     readonly redact: boolean;
-    /** Secrets that a redacted export loses beside those that have the shape of one. */
+    /** Secrets to redact in addition to those recognised by their shape. */
     readonly known?: ValueRedactor | null;
   },
 ): SessionExport {
@@ -83,13 +83,13 @@ interface Source {
 }
 
 /**
- * Every blob that a turn names and that is there. Those that only records about old requests name may be gone or
- * damaged: they are left out. So are blobs that a turn records as lost.
+ * Names of the existing blobs that turns name. Left out are blobs that a turn records as lost, and missing or damaged
+ * blobs that only records about old requests name.
  */
 function blobsThere(ports: Ports, paths: SessionPaths, turns: readonly Turn[]): Set<string> {
   const there = new Set<string>();
   for (const { sha256, needed } of existingBlobs(ports, paths, { turns, lost: lostBlobsIn(turns) })) {
-    // The content of a needed blob is compared while it is written.
+    // The content of a needed blob is verified while it is written.
     if (needed || inspectBlob(ports, paths, sha256).status === "ok") there.add(sha256);
   }
   return there;
@@ -121,7 +121,7 @@ function* linesOf(source: Source): Generator<Uint8Array> {
   }
 }
 
-/** The file of a turn as it was read: one that was replaced meanwhile would not fit the turns after it. */
+/** The bytes of a turn's file. Refuses a file that was replaced meanwhile: it would not fit the turns after it. */
 function turnBytes({ ports, home, paths }: Source, turn: Turn): Uint8Array {
   const bytes = readTurnBytes(ports, home, { id: paths.id, turn: turn.turn });
   if (checkSeal(bytes) === turn.sum) return bytes;
@@ -134,7 +134,7 @@ function turnBytes({ ports, home, paths }: Source, turn: Turn): Uint8Array {
   );
 }
 
-/** The blobs in the order of their names; two that are the same without their secrets are one. */
+/** The blobs in the order of their names; blobs that are equal after redaction are written once. */
 function blobsToWrite({ ports, paths, blobs, redacted }: Source) {
   const written = new Map<string, { from: string; sha256: string; bytes: number; changed: boolean }>();
   for (const name of blobs) {
@@ -150,7 +150,7 @@ function* slices(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
 }
 
-/** Passes the chunks on; a wrong content is known only at their end. */
+/** Yields the chunks, and throws at their end if the content is wrong. */
 function* checked(
   { paths }: Source,
   { chunks, path, sha256 }: {

@@ -1,5 +1,6 @@
 /**
- * The lines of an export: a header, each file with its content in pieces, and an end line with the sha256 of all of it
+ * The lines of an export: a header, each file with its content in pieces, and an end line with the sha256 of all
+ * lines before it
  * (docs/format.md "Exports").
  *
  * @module
@@ -19,7 +20,7 @@ export function encodeLine(value: object): Uint8Array {
   return encodeUtf8(`${JSON.stringify(value)}\n`);
 }
 
-/** A file's content as lines: `text` for turns, which grep and diff well, `base64` for what may be any bytes. */
+/** A file's content as lines: `text` for turns, so that grep and diff work, `base64` for arbitrary bytes. */
 export function* contentLines(chunks: Iterable<Uint8Array>, as: "text" | "base64"): Generator<Uint8Array> {
   const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   for (const chunk of chunks) {
@@ -37,7 +38,7 @@ export class BadExport extends Error {
   override readonly name = "BadExport";
 }
 
-/** A line as an object. Nothing nests deep, so nothing makes the parser recurse. */
+/** Parses a line as an object. Refuses deep nesting first, which would make the parser recurse. */
 export function parseLine(bytes: Uint8Array): JsonObject {
   if (isTooDeep(bytes)) throw new BadExport("nests too deep");
   let value: unknown;

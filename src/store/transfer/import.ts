@@ -1,6 +1,6 @@
 /**
- * Imports a session: only if every hash, every turn and all their links are valid. Nothing that the
- * file says becomes part of a path, and nothing is in view before the end.
+ * Imports a session: only if every hash, every turn and all their links are valid. No text of the file becomes part of
+ * a path, and the session is not visible before the end.
  *
  * @module
  */
@@ -27,7 +27,7 @@ import { BadExport, contentOf, EXPORT_FORMAT, linesOf, parseLine } from "./forma
 export interface ImportOptions {
   /** The export's bytes. */
   readonly source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** Its name, for messages. */
+  /** Name of the export, for messages. */
   readonly name: string;
   /** Check everything and write nothing. */
   readonly dryRun: boolean;
@@ -44,7 +44,7 @@ export interface ImportResult {
 }
 
 /**
- * Restores a session from an export. It has its name, durably, when this returns; any failure leaves nothing.
+ * Restores a session from an export. It is durable when this returns; a failure leaves nothing.
  *
  * @throws {RepriseError} `bad_export` with the line, `format_too_new`, `session_exists`, `storage_*`.
  */
@@ -98,7 +98,7 @@ function exists(id: SessionId, root: string): RepriseError {
   });
 }
 
-/** The lines of an export with their numbers and the hash of those before. */
+/** Reads the lines of an export, with their numbers and the hash of all previous lines. */
 class LineReader {
   readonly #lines: AsyncIterator<Uint8Array>;
   #hash = new GrowingSha256();
@@ -109,7 +109,7 @@ class LineReader {
     this.#lines = linesOf(source);
   }
 
-  /** The next line, and the hash of all before it. */
+  /** Returns the next line, and the hash of all lines before it. */
   async next(): Promise<{ readonly line: JsonObject; readonly before: string }> {
     this.number++;
     const { done, value } = await this.#lines.next();
@@ -163,7 +163,7 @@ interface Place {
   readonly staging: Staging | null;
 }
 
-/** All files up to the end line. Each must be the one that comes next: turns by number, then blobs by name. */
+/** Reads all files up to the end line. They must be in order: turns by number, then blobs by name. */
 async function readFiles(
   reader: LineReader,
   { header, staging }: Place,
@@ -201,7 +201,7 @@ async function readFiles(
   }
 }
 
-/** Fills a file and makes it durable, or gives it up. */
+/** Fills a file and makes it durable, or abandons it. */
 async function filling(file: ReturnType<Staging["newFile"]> | null, fill: () => unknown): Promise<void> {
   try {
     await fill();
@@ -221,7 +221,7 @@ function blobNameOf(line: JsonObject, { after }: { readonly after: string }): st
   return name;
 }
 
-/** The content lines of one file, piece by piece; throws when they are not what the file's line says. */
+/** Reads the content lines of one file; throws if they do not fit the file's line. */
 async function readContent(
   reader: LineReader,
   line: JsonObject,
@@ -241,10 +241,10 @@ async function readContent(
   if (hash.hex() !== line.sha256) throw new BadExport("ends a file that does not fit its sha256");
 }
 
-/** Takes the turns in order and remembers no more of them than the end needs. */
+/** Collects the turns in order, and keeps only the facts that the end of the import needs. */
 class ImportedTurns {
   readonly #id: SessionId;
-  /** Writers are judged at the end: the lineage is known only after the fork turn. */
+  /** Writers are checked at the end: the lineage is known only after the fork turn. */
   readonly #validator: HistoryValidator;
   readonly #search: LineageSearch;
   #lineage: Lineage | null = null;
@@ -261,7 +261,7 @@ class ImportedTurns {
   }
 
   /**
-   * Judges the bytes of the next turn's file.
+   * Validates the bytes of the next turn's file.
    *
    * @throws {BadExport}; {@linkcode RepriseError} `format_too_new`.
    */
@@ -287,7 +287,7 @@ class ImportedTurns {
     }
   }
 
-  /** Refuses a blob that no turn names, or that has another size than a turn says. */
+  /** Refuses a blob that no turn names, or whose size differs from a turn's record. */
   requireNamed(name: string, bytes: number): void {
     const blob = this.#blobs.get(name);
     if (blob === undefined) throw new BadExport("is a blob that no turn names");
@@ -297,7 +297,7 @@ class ImportedTurns {
     blob.there = true;
   }
 
-  /** The manifest, when nothing is missing and every turn is of this session or its lineage. */
+  /** Returns the manifest if nothing is missing and every turn is of this session or its lineage. */
   finish(): Manifest {
     const lineage = this.#lineage ?? this.#search.end();
     const foreign = this.#foreign.find((turn) => !mayHold(this.#id, turn, () => lineage));

@@ -1,6 +1,6 @@
 /**
- * A session without its secrets: texts of turns and blobs redacted, opaque items untouched, every turn sealed anew
- * and marked where something changed.
+ * Redacts a session: replaces secrets in texts of turns and blobs, leaves opaque items untouched, seals every turn again
+ * and marks each changed turn.
  *
  * @module
  */
@@ -31,16 +31,16 @@ import { HistoryValidator, parseCandidate } from "../read/validate.ts";
 import { chunksOf } from "../read/safe_open.ts";
 import type { SessionPaths } from "../layout.ts";
 
-/** What was replaced, for the header of an export and for the user. */
+/** Counts of replaced secrets, for the header of an export and for the user. */
 export interface RedactionReport {
-  /** Over all texts; a blob counts once however many turns name it. */
+  /** Number in all texts; a blob counts once, however many turns name it. */
   readonly replaced: number;
   readonly kinds: SecretCounts;
   /** The turns in which, or in whose blobs, something was replaced. */
   readonly turns: readonly { readonly turn: number; readonly kinds: SecretCounts }[];
 }
 
-/** The blob that takes another's place. */
+/** A blob that replaces another. */
 interface RedactedBlob {
   readonly sha256: string;
   readonly bytes: number;
@@ -52,13 +52,13 @@ export interface RedactedSession {
   readonly report: RedactionReport;
   /** Each turn with the bytes of its file, in order. */
   readonly turns: readonly { readonly turn: Turn; readonly bytes: Uint8Array }[];
-  /** By the name of the blob that each one replaces. */
+  /** Replacements, by the name of the replaced blob. */
   readonly blobs: ReadonlyMap<string, RedactedBlob>;
 }
 
-/** Members that only their provider can read, and whose bytes must stay. */
+/** Members that only their provider can read: their bytes stay unchanged. */
 const OPAQUE: ReadonlySet<string> = new Set(["encrypted_content", "signature", "data"]);
-/** Members that name something: changed on one side only, they would name nothing. */
+/** Members with identifiers: a change on one side would break the reference. */
 const NAMES: ReadonlySet<string> = new Set([
   "format",
   "session",
@@ -77,7 +77,7 @@ const NAMES: ReadonlySet<string> = new Set([
   "lineage",
 ]);
 
-/** Redacts a whole history, of the secrets in `known` too. `there` are the blobs that exist. Throws the runtime's errors. */
+/** Redacts a whole history, `known` secrets included. `there` are the existing blobs. Throws the runtime's errors. */
 export function redactSession(
   ports: Ports,
   paths: SessionPaths,
@@ -121,7 +121,7 @@ export function redactSession(
   return { report: { replaced: total(kinds), kinds, turns: touched }, turns: redacted, blobs };
 }
 
-/** The text of a blob without its secrets, in pieces. Throws a `TypeError` where it is not UTF-8. */
+/** The text of a blob without its secrets, in pieces. Throws a `TypeError` if it is not UTF-8. */
 export function* redactedChunks(
   chunks: Iterable<Uint8Array>,
   known: ValueRedactor | null,
@@ -144,13 +144,13 @@ function* withoutKnown(
   yield stream.end();
 }
 
-/** Adds the known secrets that were replaced since there were `before`. */
+/** Adds the number of known secrets that were replaced since the count was `before`. */
 function addKnown(counts: SecretCounts, known: ValueRedactor | null, before: number): void {
   const replaced = (known?.counts.known ?? 0) - before;
   if (replaced > 0) addCounts(counts, { known: replaced });
 }
 
-/** What takes the place of a blob, or `null` if it holds no secret or is no text. */
+/** Returns the replacement of a blob, or `null` if the blob holds no secret or is not text. */
 function redactBlob(
   ports: Ports,
   paths: SessionPaths,
@@ -167,7 +167,7 @@ function redactBlob(
       bytes += chunk.length;
     }
   } catch (error) {
-    // The decoder's word for bytes that are no UTF-8.
+    // The decoder's error for bytes that are not UTF-8.
     if (error instanceof TypeError) return null;
     throw error;
   }
@@ -197,8 +197,8 @@ function redactedValue(value: JsonValue, counts: SecretCounts, known: ValueRedac
 }
 
 /**
- * The turn without the hashes of keys: a holder of a key could tell that it was used. Returns `turn` itself
- * if it has none.
+ * Removes the hashes of keys: with a hash, the holder of a key could find out that it was used. Returns `turn` itself
+ * if it has no such hash.
  */
 function withoutKeys(turn: JsonObject): JsonObject {
   const fingerprint = withoutKey(turn.fingerprint);
@@ -218,14 +218,14 @@ function withoutKeys(turn: JsonObject): JsonObject {
   return same ? turn : { ...turn, ...(fingerprint === null ? {} : { fingerprint }), events };
 }
 
-/** A fingerprint or scope without its key; `null` if it has none. */
+/** Returns a fingerprint or scope without its key; `null` if it has no key. */
 function withoutKey(value: JsonValue | undefined): JsonObject | null {
   if (!isJsonObject(value) || value.key === undefined) return null;
   const { key: _, ...rest } = value;
   return rest;
 }
 
-/** The turn with its blobs named by their new names, wherever a turn may name one. */
+/** Returns the turn with the new names of its blobs, in every member that may name a blob. */
 function withBlobs(turn: JsonObject, blobs: ReadonlyMap<string, RedactedBlob>): JsonObject {
   if (blobs.size === 0) return turn;
   const renamed = (name: JsonValue | undefined) =>
@@ -261,13 +261,13 @@ function withBlobs(turn: JsonObject, blobs: ReadonlyMap<string, RedactedBlob>): 
   };
 }
 
-/** The bytes of a turn's file after a change: its place in the chain and its seal new, the rest as it was. */
+/** Returns the bytes of a changed turn's file, with a new `prev` and seal. */
 function resealed(
   turn: JsonObject,
   { prev, replaced, mark }: {
     readonly prev: string | null;
     readonly replaced: number;
-    /** Mark the turn also where no text was replaced. */
+    /** Mark the turn even if no text was replaced. */
     readonly mark: boolean;
   },
 ): Uint8Array {

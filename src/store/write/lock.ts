@@ -1,6 +1,6 @@
 /**
- * One writer for a session: an advisory lock on the file `lock`, which the system drops with the process, and
- * the owner's identity inside, for messages to refused writers.
+ * Ensures one writer per session: an advisory lock on the file `lock`, which the system releases with the process. The
+ * file holds the owner's identity, for messages to refused writers.
  *
  * @module
  */
@@ -21,17 +21,17 @@ import { FILE_MODE, type SessionPaths, sessionPaths } from "../layout.ts";
 import { lookForFile, readSafely } from "../read/safe_open.ts";
 import { requireSession } from "../read/session.ts";
 
-/** Who holds a lock, as the lock file says. */
+/** Owner of a lock, as recorded in the lock file. */
 export interface LockOwner {
   readonly pid: number;
   readonly host: string;
   /** ISO 8601 UTC. */
   readonly since: string;
-  /** Absent in lines of older versions, and on platforms that do not tell. */
+  /** Absent in lines of older versions, and on platforms that do not provide it. */
   readonly identity?: ProcessIdentity;
 }
 
-/** How long to wait for a lock. */
+/** Options for the wait for a lock. */
 export interface LockOptions {
   /** Milliseconds to wait for the owner to finish. 0 gives up after a moment. */
   readonly waitMs: number;
@@ -73,7 +73,7 @@ export class SessionLock {
       for (;;) {
         const waitMs = Math.max(0, deadline - performance.now());
         const file = await openAndTake(ports, paths, { ...options, waitMs });
-        // Between opening and locking, somebody may have removed the file: a lock on a file without a name excludes no writer.
+        // The file may have been removed since it was opened: a lock on a file without a name excludes no writer.
         if (file !== null) return new SessionLock(file);
       }
     } catch (error) {
@@ -82,14 +82,14 @@ export class SessionLock {
     }
   }
 
-  /** Gives the lock back. A second call does nothing. */
+  /** Releases the lock. A second call does nothing. */
   release(): void {
     if (!this.#held) return;
     this.#held = false;
     try {
       this.#file.truncateSync(0);
     } catch {
-      // The owner's line is only for people; the lock itself goes with the descriptor.
+      // The owner's line is only for people; closing the descriptor releases the lock.
     } finally {
       this.#file.close();
     }
@@ -111,7 +111,7 @@ export async function inspectLock(
     const file = Deno.openSync(paths.lock, { read: true });
     const taken = await takeLock(file, { exclusive: false, waitMs: 0 }, before);
     if (taken) file.close();
-    // Read after the refusal: before it, the line may be that of a holder who is gone.
+    // Read after the refusal: an earlier read may return the line of a previous holder.
     return { held: !taken, owner: taken ? null : ownerOf(ports, paths) };
   } catch (error) {
     throw storageError(error, `inspect the lock of session "${paths.id}"`, paths.lock);
@@ -151,13 +151,13 @@ function openLockFile(ports: Ports, paths: SessionPaths): Deno.FsFile {
     try {
       return Deno.openSync(paths.lock, { read: true, write: true, createNew: true, mode: FILE_MODE });
     } catch (error) {
-      // Another writer made it between the look and the creation.
+      // Another writer created it between the inspection and the creation.
       if (!isTaken(error)) throw error;
     }
   }
 }
 
-/** Gives back the bits that the umask took when the lock was created, or that somebody changed since. */
+/** Restores the mode of the lock file: the umask may have removed bits, or they were changed since. */
 function fixLockMode(ports: Ports, paths: SessionPaths): void {
   const mode = ports.files.facts(paths.lock)?.mode ?? null;
   if (mode !== null && (mode & 0o777) !== FILE_MODE) ports.files.setMode(paths.lock, FILE_MODE);
@@ -167,7 +167,7 @@ interface TakeOptions extends LockOptions {
   readonly exclusive: boolean;
 }
 
-/** A file of runtimes since Deno 2.7, which can ask for a lock without waiting for it. */
+/** A file of runtimes since Deno 2.7, which can try a lock without waiting for it. */
 interface AskableFile extends Deno.FsFile {
   tryLockSync(exclusive?: boolean): boolean;
 }
@@ -198,7 +198,7 @@ async function pollLock(file: AskableFile, options: TakeOptions): Promise<boolea
   return false;
 }
 
-/** `lock()` against a timer, for runtimes without `tryLock`: it cannot be called off, so a late lock is dropped. */
+/** `lock()` against a timer, for runtimes without `tryLock`: it cannot be cancelled, so a late lock is dropped. */
 async function raceLock(file: Deno.FsFile, options: TakeOptions, owner: LockOwner | null): Promise<boolean> {
   const patience = owner === null ? NO_OWNER_MS : NAMED_OWNER_MS;
   const locking = file.lock(options.exclusive).then(() => true);
@@ -261,7 +261,7 @@ function nameOwner(ports: Ports, file: Deno.FsFile, { toFree }: LockOptions): vo
 function writeOwner(ports: Ports, file: Deno.FsFile): void {
   const { pid, host, identityOf } = ports.process;
   const identity = identityOf(pid);
-  // Real time, for people: a look at a fixture's clock would move it.
+  // Real time, for people: reading a fixture's clock would advance it.
   const owner: LockOwner = {
     pid,
     host,
@@ -321,8 +321,8 @@ export function locked(paths: SessionPaths, owner: LockOwner | null): RepriseErr
 }
 
 /**
- * Who is writing to a session now, without changing anything. `owner` is `null` while a new holder has not given its
- * name yet.
+ * Returns the current writer of a session, without changing anything. `owner` is `null` while a new holder has not
+ * written its line yet.
  *
  * @throws {RepriseError} `no_such_session`, `session_damaged`.
  */
@@ -355,7 +355,7 @@ export function signalledPid(
   if (owner === null) throw refused("its owner has not given its name yet", "Try again");
   const { pid, host, identity } = owner;
   if (host !== process.host) throw refused(`its owner runs on host ${host}`, INTERRUPT_THERE);
-  // In a container the writer may be process 1; elsewhere that is init, to which no line without identity may lead.
+  // In a container the writer may be process 1. Elsewhere that is init, which a line without identity must never name.
   const lowest = identity === undefined ? 2 : 1;
   if (!Number.isSafeInteger(pid) || pid < lowest || pid === process.pid) {
     throw refused(`process ${pid} is no writer`);

@@ -91,11 +91,11 @@ export function claimName(
   to.check?.();
   try {
     files.link(temporary, to.path);
-    // The name is taken: a temporary name that stays is swept by the next writer.
+    // The name is claimed: the next writer removes a temporary name that stays.
     unlinkQuietly(files, temporary);
   } catch (error) {
     if (!meansNoLinks(error)) throw error;
-    // No links here: rename would replace, so look first. The lock keeps other writers of ours away.
+    // Without links: rename would replace the target, so check first. The lock excludes other writers of ours.
     if (files.facts(to.path) !== null) {
       throw Object.assign(new Error(`File exists: ${to.path}`), { code: "EEXIST" });
     }
@@ -124,7 +124,7 @@ export function replaceCache(
   }
 }
 
-/** Creates a directory of ours if there is none. Returns true if it made it. Its name is not durable yet. */
+/** Creates a directory of ours if there is none. Returns true if it was created. Its name is not durable yet. */
 export function ensureDirectory(files: Files, path: string): boolean {
   try {
     files.makeDirectory(path, DIRECTORY_MODE);
@@ -136,7 +136,7 @@ export function ensureDirectory(files: Files, path: string): boolean {
   return true;
 }
 
-/** Gives back the permission bits that the umask took from a file or directory that we just created. */
+/** Restores the permission bits that the umask removed from a file or directory that we just created. */
 function fixMode(files: Files, path: string, mode: number): void {
   const found = files.facts(path)?.mode ?? null;
   if (found !== null && (found & 0o777) !== mode) files.setMode(path, mode);
@@ -147,7 +147,7 @@ export function unlinkQuietly(files: Files, path: string): void {
   try {
     files.unlink(path);
   } catch {
-    // Nothing that was promised depends on it.
+    // No promise depends on it.
   }
 }
 
@@ -163,7 +163,7 @@ export function orSyncFailed(sync: () => void): void {
   }
 }
 
-/** A file that grows by chunks and is durable once it is closed. Its name, which nothing has yet, is not. */
+/** A new file that is written in chunks and durable once it is closed. Its name is not durable yet. */
 export class NewFile {
   readonly #file: ReturnType<Ports["files"]["createExclusive"]>;
 
@@ -237,7 +237,7 @@ export function openQuarantine(ports: Ports, paths: SessionPaths): void {
   }
 }
 
-/** Longest part of a file's own name that its name in quarantine keeps, in UTF-16 units. */
+/** Longest part of a file's own name that is kept in its name in quarantine, in UTF-16 units. */
 const MAX_KEPT_NAME = 60;
 
 /** Chooses names in `quarantine/`: `<name>.repair-<n>`, the first n from 1 that is free. */
@@ -255,8 +255,8 @@ export class QuarantineNames {
   }
 
   /**
-   * The full path to keep `path` under; it is taken from here on. One that names the very same file, left by a
-   * repair that was killed, is used again.
+   * Returns the full path to keep `path` under, and reserves it. A path that already names the same file, left by a
+   * killed repair, is used again.
    */
   choose(path: string): string {
     const name = path.slice(path.lastIndexOf("/") + 1).slice(0, MAX_KEPT_NAME);

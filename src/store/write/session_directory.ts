@@ -34,15 +34,15 @@ export function requireUnused(ports: Ports, paths: SessionPaths): void {
   );
 }
 
-/** Creates the session's directory, so that its lock has a place. Nothing is durable yet. */
+/** Creates the session's directory, for its lock file. Nothing is durable yet. */
 export function makeSessionDirectory(ports: Ports, home: Home, paths: SessionPaths): void {
   ensureDirectory(ports.files, home.sessions);
   ensureDirectory(ports.files, paths.root);
 }
 
 /**
- * Creates the directories inside, then makes the whole path to them durable. Existing ones are synced too: a
- * creation that was killed may have made them without.
+ * Creates the directories inside, then makes the whole path to them durable. Existing directories are synced too: a
+ * killed creation may have left them without an fsync.
  */
 export function prepareSession(ports: Ports, home: Home, paths: SessionPaths): void {
   ensureDirectory(ports.files, paths.turns);
@@ -54,13 +54,13 @@ export function prepareSession(ports: Ports, home: Home, paths: SessionPaths): v
 }
 
 /**
- * A directory that was opened, to distinguish it from another one that has its path now. It stays open: file systems
- * reuse the inode number of a removed directory for the next one.
+ * An opened directory, to notice when its path names another directory. It stays open, because file systems reuse the
+ * inode number of a removed directory.
  */
 export class HeldDirectory {
   readonly #ports: Ports;
   readonly #path: string;
-  /** `null` if nothing was there. */
+  /** `null` if the path did not exist. */
   readonly #facts: FileFacts | null;
   /** False if the path is not a directory of ours: the code that needs the directory reports that. */
   readonly #isKnown: boolean;

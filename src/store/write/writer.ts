@@ -1,5 +1,5 @@
 /**
- * The one writer of a session: it appends turns and blobs, and everything that it returns is durable.
+ * The only writer of a session: it appends turns and blobs, and everything that it returns is durable.
  *
  * @module
  */
@@ -46,12 +46,12 @@ export class SessionWriter {
   readonly #lock: SessionLock;
   /** `turns/` as it was opened, to notice when the session is moved or replaced. */
   readonly #turns: HeldDirectory;
-  /** `blobs/` likewise: turns name its files. */
+  /** `blobs/` as it was opened: turns name its files. */
   readonly #blobsHeld: HeldDirectory;
   #history: History;
   readonly #blobs = new Set<string>();
   #manifest: Manifest | null;
-  /** Set once nothing can be written any more. */
+  /** Set once the writer can write nothing more. */
   #dead: RepriseError | null = null;
   #closed = false;
 
@@ -112,7 +112,7 @@ export class SessionWriter {
         const history = readRecent(ports, paths);
         if (history.manifest === null) throw noTurns(paths.id, paths.root);
         sweep(ports, paths);
-        // The newest turn may be one that a killed writer had named but not yet made durable.
+        // A killed writer may have named the newest turn without making it durable.
         orSyncFailed(() => ports.files.syncDirectory(paths.turns));
         return history;
       },
@@ -151,8 +151,8 @@ export class SessionWriter {
   }
 
   /**
-   * The turns that the next request needs, oldest first, those appended here included: all of them, or those from
-   * the checkpoint on (see {@linkcode readRecent}).
+   * The turns that the next request needs, oldest first, appended turns included: all turns, or those from the
+   * checkpoint on (see {@linkcode readRecent}).
    */
   get turns(): readonly Turn[] {
     return this.#history.turns;
@@ -174,7 +174,7 @@ export class SessionWriter {
     return this.#history.validator.end;
   }
 
-  /** Calls of completed responses that no result answers yet, oldest first. */
+  /** Calls of completed responses without a result so far, oldest first. */
   openCalls(): OpenCall[] {
     return this.#history.validator.openCalls();
   }
@@ -202,8 +202,8 @@ export class SessionWriter {
   }
 
   /**
-   * The turn that {@linkcode append} would write now, but for its time: for a request that depends on whether the turn
-   * is ever written.
+   * The turn that {@linkcode append} would write now, except for its time: for a request that includes a turn which may
+   * never be written.
    *
    * @throws {RepriseError} `storage_failed` if it would be too large.
    * @throws {TypeError} when the draft breaks the format.
@@ -251,7 +251,7 @@ export class SessionWriter {
     return { sha256, bytes: bytes.length, ...(options.lossy === true ? { lossy: true } : {}) };
   }
 
-  /** Gives the session back to other writers. A second call does nothing. */
+  /** Releases the session for other writers. A second call does nothing. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -266,7 +266,7 @@ export class SessionWriter {
     let temporary: string | null = null;
     try {
       temporary = writeTemporary(this.#ports, this.#paths.root, { bytes, sync: true });
-      // Between the temporary file and its name: after a replacement the link finds no temporary file.
+      // Checked between the temporary file and its name: after a replacement the link finds no temporary file.
       const check = () => this.#requireInPlace(tried);
       claimName(this.#ports, temporary, { path, directory: this.#paths.turns, check });
     } catch (error) {
@@ -300,7 +300,7 @@ export class SessionWriter {
     return this.#dead ?? this.#displacement(tried) ?? storageError(error, tried, path);
   }
 
-  /** Stops the writer when the session's path or its `blobs/` is another directory than the one that was opened, or none. */
+  /** Stops the writer if the session's path or its `blobs/` no longer names the directory that was opened. */
   #requireInPlace(tried: string): void {
     const moved = this.#moved();
     if (moved !== null) throw this.#displaced(tried, moved);
@@ -312,7 +312,7 @@ export class SessionWriter {
       const moved = this.#moved();
       return moved === null ? null : this.#displaced(tried, moved);
     } catch {
-      // The first failure says more.
+      // The first failure is more specific.
       return null;
     }
   }
@@ -351,7 +351,7 @@ export class SessionWriter {
       if (!needed || this.#blobs.has(sha256)) continue;
       const path = blobPath(this.#paths, sha256);
       const looked = orStorageError(tried, path, () => lookForFile(this.#ports, path));
-      // A checkpoint copies the pins of a run, and with them names of blobs that are known to be lost.
+      // A checkpoint copies the pins of a run, which may name blobs that are known to be lost.
       if (looked.status !== "ok" && !lostBlobsIn(readHistory(this.#ports, this.#paths).turns).has(sha256)) {
         throw new TypeError(`Cannot ${tried}: ${by} names the blob ${sha256}, which is not there`);
       }
