@@ -152,7 +152,7 @@ export function sessionDamaged(
     `Cannot read session "${paths.id}": ${where} ${finding.message}`,
     {
       hint:
-        `See all findings with "reprise fsck ${paths.id}", and mend them with "reprise repair ${paths.id}"`,
+        `See all findings with "reprise fsck ${paths.id}", and repair them with "reprise repair ${paths.id}"`,
       details: { session: paths.id, path, finding: finding.code },
     },
   );

@@ -84,3 +84,23 @@ Deno.test("doctor --live sends one tiny request and says how it went: people get
   assert.ok(!(await place.call(["doctor"])).stdout.includes("live"));
   assert.equal(place.server.requests.length, 1);
 });
+
+Deno.test("a setting that no verb could use hides no other check of doctor", async () => {
+  await using place = new Place([]);
+  for (
+    const [env, name] of [
+      [{ REPRISE_REASONING_REPLAY: "maybe" }, "reasoning"],
+      [{ REPRISE_RESPONSE_TIMEOUT: "abc" }, "settings"],
+    ] as const
+  ) {
+    const called = await place.call(["doctor", "--json"], { env });
+    const report: Report = JSON.parse(called.stdout);
+    assert.deepEqual([called.code, report.exit_code], [2, 2]);
+    assert.deepEqual(report.checks.filter(({ level }) => level === "failed").map((check) => check.name), [
+      name,
+    ]);
+    for (const other of ["home", "endpoint", "model", "permissions", "key", "network"]) {
+      assert.ok(report.checks.some((check) => check.name === other), `${other} in ${called.stdout}`);
+    }
+  }
+});

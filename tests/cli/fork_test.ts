@@ -75,8 +75,8 @@ Deno.test("fork begins a new session from the start of another: --dry-run says w
   assert.match(summarized.summary ?? "", /call: read_file .*: ok/);
   const called = await place.call(["fork", "s"]);
   assert.match(called.stdout, /^s-[0-9a-z]{4}\n$/);
-  assert.match(called.stderr, /forked from s behind turn 5/);
-  assert.match(await ok(place, ["show", called.stdout.trim()]), /forked from s behind seq/);
+  assert.match(called.stderr, /forked from s after turn 5/);
+  assert.match(await ok(place, ["show", called.stdout.trim()]), /forked from s after seq/);
 });
 
 Deno.test("ls --tree shows forks under the sessions that they were forked from: also when the parent is gone, and then says so", async () => {

@@ -19,8 +19,10 @@ import { type CalledSession, calledSession, judgePrefix, keepAdvice } from "../r
 import {
   modelSetting,
   permissionsOf,
+  policySetting,
   readCall,
   reasoningSettings,
+  replaySetting,
   resolveRun,
   resolveTarget,
   type SettingCall,
@@ -41,19 +43,22 @@ interface Check {
 
 /** Performs `doctor`. The first failed check decides the exit code; the key itself is never shown. */
 export async function doctorVerb(live: ProgramPorts, flags: DoctorFlags): Promise<ExitCode> {
-  const { output } = makeContext(live, flags);
+  const context = makeContext(live, flags);
+  const { output } = context;
   const detail = `reprise ${VERSION}, Deno ${Deno.version.deno}, ${Deno.build.target}`;
   const checks: Check[] = [{ name: "version", level: "ok", detail }];
   try {
     const call = readCall(live, flags);
     const session = call.selector === null ? null : calledSession(call);
-    checks.push(...settingChecks(call, session));
+    checks.push(...settingChecks(call, session?.manifest ?? null));
+    if (session !== null) checks.push(check("prefix", () => prefixText(call, session)));
     if (flags.live === true) {
       checks.push(await checkLater("live", () => ping(call, session?.manifest ?? null)));
     }
   } catch (error) {
-    // No verb could use this flag or variable.
-    checks.push(failed("settings", error));
+    checks.push(...settingChecks({ context, ports: context.ports, fixture: null, flags }, null));
+    // No verb could use this flag or variable; its own check names it if there is one.
+    if (!checks.some(({ level }) => level === "failed")) checks.push(failed("settings", error));
   }
   const failure = checks.find(({ level }) => level === "failed");
   const exitCode = failure?.exit_code ?? 0;
@@ -62,9 +67,14 @@ export async function doctorVerb(live: ProgramPorts, flags: DoctorFlags): Promis
   return exitCode;
 }
 
-function settingChecks(call: SettingCall, session: CalledSession | null): Check[] {
-  const { context: { config, home }, ports, fixture, flags } = call;
-  const manifest = session?.manifest ?? null;
+/** Checks each setting alone, so that one that is wrong hides no other. */
+function settingChecks(
+  { context: { config, home }, ports, fixture, flags }: Pick<
+    SettingCall,
+    "context" | "ports" | "fixture" | "flags"
+  >,
+  manifest: Manifest | null,
+): Check[] {
   const sources = { config, fixture, manifest };
   return [
     check("home", () => {
@@ -92,19 +102,21 @@ function settingChecks(call: SettingCall, session: CalledSession | null): Check[
     }),
     check("reasoning", () => {
       const { effort = "the model's default", summary = "none" } = reasoningSettings(ports, flags, sources);
-      return `effort ${effort}, summary ${summary}, replay ${call.replay}`;
+      return `effort ${effort}, summary ${summary}, replay ${replaySetting(ports, flags, fixture)}`;
     }),
-    check("permissions", () => permissionsOf(call.policy, manifest).text.join(", ")),
-    ...(session === null ? [] : [check("prefix", () => {
-      const resolved = resolveRun(call, manifest, { key: "if_set", endpoint: "any" });
-      const prefix = judgePrefix(resolved, session, startWith(isUnfinished(manifest) ? null : ""));
-      if (prefix === null) return "the session has no request that can be compared";
-      if (prefix.report.extends) return "the next request extends the last one of the session";
-      return keepAdvice(prefix) ?? "the next request does not extend the last one of the session";
-    })]),
+    check("permissions", () => permissionsOf(policySetting(flags), manifest).text.join(", ")),
     ...keyChecks(ports, () => providerSetting(ports, flags, sources).value),
     proxyCheck((name) => ports.env(name)),
   ];
+}
+
+function prefixText(call: SettingCall, session: CalledSession): string {
+  const { manifest } = session;
+  const resolved = resolveRun(call, manifest, { key: "if_set", endpoint: "any" });
+  const prefix = judgePrefix(resolved, session, startWith(isUnfinished(manifest) ? null : ""));
+  if (prefix === null) return "the session has no request that can be compared";
+  if (prefix.report.extends) return "the next request extends the last one of the session";
+  return keepAdvice(prefix) ?? "the next request does not extend the last one of the session";
 }
 
 /** Codes of errors in settings that only a run needs. */

@@ -6,7 +6,6 @@ import type { InputFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { calledSession, judgeReadablePrefix, keepAdvice } from "../run/preview.ts";
 import { readCall, requestSettings, resolveRun } from "../run/resolve_run.ts";
-import { noPrompt } from "../run/stdin.ts";
 
 /** Performs `input`. The body itself is JSON: it is printed the same with and without `--json`. */
 export function inputVerb(ports: ProgramPorts, selector: string | undefined, flags: InputFlags): ExitCode {
@@ -14,7 +13,11 @@ export function inputVerb(ports: ProgramPorts, selector: string | undefined, fla
   const { output } = call.context;
   const session = calledSession(call);
   const { manifest } = session;
-  if (manifest === null && flags.prompt === undefined) throw noPrompt("--prompt is not given");
+  if (manifest === null && flags.prompt === undefined) {
+    throw new RepriseError("no_prompt", "Cannot preview a request: no session and no prompt are given", {
+      hint: "Name a session (reprise input ID), or give a new one's prompt with --prompt",
+    });
+  }
   const resolved = resolveRun(call, manifest, { key: "if_set", endpoint: "any" });
   if (resolved.lost !== null) output.note(resolved.lost);
   // A finished session continues only with a prompt; without a prompt, its history is shown unchanged.

@@ -140,7 +140,7 @@ function eventText(event: ShownEvent): string {
         shorten(stringMember(event, "summary") ?? "")
       }`;
     case "session_fork":
-      return `(forked from ${String(event.parent)} behind seq ${String(event.to_seq)})`;
+      return `(forked from ${String(event.parent)} after seq ${String(event.to_seq)})`;
     case "branch_summary":
       return `(what ${String(event.session)} went on to do)\n${
         shorten(stringMember(event, "summary") ?? "")

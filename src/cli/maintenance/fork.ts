@@ -39,7 +39,7 @@ export async function forkVerb(ports: ProgramPorts, selector: string, flags: For
     if (output.options.json) output.json({ type: "dry_run", ...facts });
     else {
       output.text(
-        `Would fork ${parent} behind turn ${last.turn} (seq ${last.seq[1]}). Nothing was done.\n`,
+        `Would fork ${parent} after turn ${last.turn} (seq ${last.seq[1]}). Nothing was done.\n`,
       );
     }
     return 0;
@@ -47,7 +47,7 @@ export async function forkVerb(ports: ProgramPorts, selector: string, flags: For
   const { id, path, turn } = await underFreeName(context, { home, plan, summary, usage });
   if (output.options.json) output.json({ session: id, path, turn: turn.turn, ...facts });
   else output.text(`${id}\n`);
-  output.note(`forked from ${parent} behind turn ${last.turn} (seq ${last.seq[1]}); continue it with`);
+  output.note(`forked from ${parent} after turn ${last.turn} (seq ${last.seq[1]}); continue it with`);
   output.note(`  reprise run -s ${id} "…"`);
   return 0;
 }

@@ -133,7 +133,7 @@ export function readCall<Flags extends SettingFlags>(live: ProgramPorts, flags: 
   const { files } = context.ports;
   const fixture = flags.fixture === undefined ? null : readFixture(files, absolute(live, flags.fixture));
   const ports = fixture === null ? context.ports : fixturePorts(context.ports, fixture);
-  const { allow = [], deny = [], ask, instructions, outputSchema } = flags;
+  const { instructions, outputSchema } = flags;
   liveTimeouts(ports);
   return {
     context,
@@ -144,10 +144,15 @@ export function readCall<Flags extends SettingFlags>(live: ProgramPorts, flags: 
     selector: flags.continue === true ? "@last" : flags.new === true ? null : flags.session ?? null,
     root: workspaceRoot(live, flags.workspace),
     replay: replaySetting(ports, flags, fixture),
-    policy: parsePolicy({ allow, deny, ask: ask === true, tools: TOOL_GROUPS }),
+    policy: policySetting(flags),
     instructions: instructions === undefined ? null : textOrFile(ports, instructions, "--instructions"),
     outputSchema: outputSchema === undefined ? null : readOutputSchema(ports, outputSchema),
   };
+}
+
+/** The permissions that flags give. @throws {RepriseError} `usage` for a pattern that is none. */
+export function policySetting({ allow = [], deny = [], ask }: SettingFlags): Policy {
+  return parsePolicy({ allow, deny, ask: ask === true, tools: TOOL_GROUPS });
 }
 
 /**
@@ -276,7 +281,7 @@ export function reasoningSettings(
  *
  * @throws {RepriseError} `usage` when a variable is neither on nor off.
  */
-function replaySetting(ports: Ports, flags: RequestFlags, fixture: Fixture | null): ReplayMode {
+export function replaySetting(ports: Ports, flags: RequestFlags, fixture: Fixture | null): ReplayMode {
   const names = variablesOf(REQUEST_FLAGS.reasoningReplay);
   const variable = fixture === null ? switchVariable(ports, names) : null;
   if (flags.reasoningReplay === false) return "none";
