@@ -185,7 +185,11 @@ const STOPS: Readonly<
   SIGTERM: { state: "interrupted", code: "terminated", message: "Stopped by SIGTERM" },
   SIGHUP: { state: "interrupted", code: "hung_up", message: "Stopped by SIGHUP" },
   timeout: { state: "timed_out", code: "timed_out", message: "Stopped: the run took longer than --timeout" },
-  broken_pipe: { state: "interrupted", code: "broken_pipe", message: "Stopped: nobody reads the output" },
+  broken_pipe: {
+    state: "interrupted",
+    code: "broken_pipe",
+    message: "Stopped: the output is no longer read",
+  },
 };
 
 /** The stop of one run: requested at most once, and announced by `signal`. */

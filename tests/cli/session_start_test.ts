@@ -91,9 +91,9 @@ const FAULTS: Readonly<Record<string, readonly [Harm, ...RegExp[]]>> = {
     remove(MANIFEST),
     /^error start\/manifest\.json: Cannot read .*: it does not name a session$/,
   ],
-  "a manifest that is made anew": [
+  "a manifest that is rebuilt": [
     put(MANIFEST, JSON.stringify({ session: ID })),
-    /^warning start\/manifest\.json: it does not fit its checksum; it is made anew from the turns$/,
+    /^warning start\/manifest\.json: it does not fit its checksum; it is rebuilt from the turns$/,
   ],
   "a run that was stopped between calls and results, which is no fault": [
     (path) => {

@@ -109,7 +109,7 @@ export class MessagesAssembler implements Assembler {
     if (typeof message.stop_reason === "string") this.#message.stop = message;
     this.#transformed(message);
     if (again) {
-      this.#notices.add("The server began its answer anew: what came before is void");
+      this.#notices.add("The server began its answer again: earlier events are void");
       return [{ kind: "reset" }, ...this.#takeGiven(items)];
     }
     // Blocks that came before the first message_start belong to it.

@@ -356,7 +356,7 @@ function requireOneSelector(flags: SettingFlags): void {
   if (flags.new === true && flags.continue === true) {
     throw new RepriseError(
       "usage",
-      "Cannot use --new and --continue together: one begins a session, one goes on",
+      "Cannot use --new and --continue together: one begins a session, the other continues one",
       { hint: "Give one of them" },
     );
   }

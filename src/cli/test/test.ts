@@ -35,7 +35,7 @@ export async function testVerb(
     ended ??= exitCode;
     stop.abort(new Error(why));
   };
-  output.onClosed(() => end(output.closedExitCode, "nobody reads the output any more"));
+  output.onClosed(() => end(output.closedExitCode, "the output is no longer read"));
   const ignoreSignals = ports.onStopSignals((signal, exitCode) => end(exitCode, `stopped by ${signal}`));
   try {
     const results = await playAll(tests, { ports, flags, output, reporter, isJson: name === "json", stop });

@@ -150,9 +150,9 @@ function checkNames(check: FsckCheck, inUse: boolean): void {
 function checkManifest({ add }: FsckCheck, file: ManifestFile, walk: Walk): void {
   const path = "manifest.json";
   if (file.status === "missing" && walk.files > 0) {
-    add("warning", "manifest_missing", path, "is missing; it is made anew from the turns");
+    add("warning", "manifest_missing", path, "is missing; it is rebuilt from the turns");
   } else if (file.status === "garbled") {
-    add("warning", "manifest_garbled", path, `${file.message}; it is made anew from the turns`);
+    add("warning", "manifest_garbled", path, `${file.message}; it is rebuilt from the turns`);
   } else if (file.status === "newer") {
     add("info", "manifest_newer", path, `${file.message}; it is left alone`);
   }
@@ -164,7 +164,7 @@ function checkManifest({ add }: FsckCheck, file: ManifestFile, walk: Walk): void
     return add("error", "manifest_leads", path, message, turn);
   }
   if (walk.manifestAtHead !== null && JSON.stringify(walk.manifestAtHead) !== JSON.stringify(manifest)) {
-    const message = `does not say what the turns up to ${turn} say; it is made anew from them`;
+    const message = `does not say what the turns up to ${turn} say; it is rebuilt from them`;
     add("warning", "manifest_wrong", path, message, turn);
   }
   if (turn < walk.last) {

@@ -88,7 +88,7 @@ Deno.test("a failed call is open until the same call ends well", () => {
   assert.doesNotMatch(summaryOf(history.turns), /call that ended as denied/);
 });
 
-Deno.test("a second checkpoint says what the first one said, made anew from the whole log", () => {
+Deno.test("a second checkpoint says what the first one said, rebuilt from the whole log", () => {
   const first = compacted(session().turns, { tailEvents: 0, target: TARGET });
   const history = session();
   history.turns.push(first.turns.at(-1) as Turn);

@@ -72,7 +72,7 @@ function reseal(path: string, change: (manifest: Manifest) => Manifest): void {
 }
 
 for (const [name, { spoil, finding }] of Object.entries(SPOILED)) {
-  Deno.test(`a manifest that is ${name} is made anew from the turns, byte for byte`, () =>
+  Deno.test(`a manifest that is ${name} is rebuilt from the turns, byte for byte`, () =>
     withHome(async (home) => {
       await newSession(testPorts(), home);
       const path = pathIn(home);

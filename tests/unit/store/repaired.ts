@@ -67,7 +67,7 @@ export async function assertMended(session: MadeSession, before: MemoryDisk): Pr
     disk.paths().filter((path) => path.startsWith(paths.root)).map((path) => latin1(disk.read(path))),
   );
   for (const path of before.paths()) {
-    // A manifest that only lags is made anew: the turns say what it said.
+    // A manifest that only lags is rebuilt: the turns say what it said.
     if (path === paths.manifest && lags(session, before)) continue;
     assert.ok(kept.has(latin1(before.read(path))), `the bytes of ${path} are gone`);
   }

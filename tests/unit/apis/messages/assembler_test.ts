@@ -228,7 +228,7 @@ Deno.test("the same message_start once more changes nothing, another one begins 
     input_tokens: 7,
   }]);
   assert.equal(other.response.inputTransformations, undefined);
-  assert.deepEqual(other.response.notices, ["The server began its answer anew: what came before is void"]);
+  assert.deepEqual(other.response.notices, ["The server began its answer again: earlier events are void"]);
 });
 
 Deno.test("an error event ends the stream at once, whatever its shape", async (t) => {

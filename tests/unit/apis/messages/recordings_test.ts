@@ -51,7 +51,7 @@ recorded("recorded streams end as the servers said", async () => {
       [],
     ],
     ["spliced-message-start.chunks.txt", 2, false, undefined, [
-      "The server began its answer anew: what came before is void",
+      "The server began its answer again: earlier events are void",
     ]],
     ["test_anthropic_model_thinking_part_stream.yaml#1", 2, false, undefined, []],
   ]);

@@ -94,7 +94,7 @@ function named(sent: readonly JsonObject[]): string {
   return sent.map((event) => `event: ${event.type}\n${lines([event])}`).join("");
 }
 
-/** Every member of that name, wherever it stands, made anew. */
+/** Every member of that name, at any place, with a new value. */
 function everywhere(
   value: JsonValue | undefined,
   name: string,
