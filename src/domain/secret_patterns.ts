@@ -1,5 +1,5 @@
 /**
- * How secrets look, one row for each shape: the only place that knows it. Recording, linting and redacting fixtures
+ * Shapes of secrets, one row for each: the only place that knows them. Recording, linting and redacting fixtures
  * look for these shapes in bytes, `export --redact` in text, messages of servers lose their keys, and an environment
  * variable with such a value is secret. Each of them has a search of its own, with bounds of its own.
  *
@@ -22,7 +22,7 @@ export type SecretStart = readonly [string, string, string, string];
 /** One shape. Sources of regular expressions; a repeat without an end is bounded by {@linkcode bounded}. */
 export interface SecretPattern {
   readonly kind: SecretKind;
-  /** Where such a secret comes from. */
+  /** Origin of such a secret. */
   readonly name: string;
   /** Stands directly before the lead and stays, such as the scheme of a URL. @default {""} */
   readonly before?: string;
@@ -46,7 +46,7 @@ const PRINTABLE = Array.from({ length: 95 }, (_, index) => String.fromCharCode(i
 
 /** Quotes as they stand in code, and in code in a string of JSON in a string of JSON. */
 export const QUOTES = `[\\\\"']{0,8}`;
-/** What lies between a name and the beginning of its value's quotes. */
+/** Characters between a name and the beginning of its value's quotes. */
 export const ASSIGNS = `${QUOTES}\\s{0,4}[=:]\\s{0,4}`;
 /** The place after an escape of JSON or of a URL: a token begins there, whatever letters the escape ends with. */
 export const AFTER_ESCAPE = "(?<=\\\\[nrtbf]|\\\\u[0-9a-fA-F]{4}|%[0-9a-fA-F]{2})";

@@ -88,17 +88,19 @@ Deno.test("doctor --live sends one tiny request and says how it went: people get
 Deno.test("a setting that no verb could use hides no other check of doctor", async () => {
   await using place = new Place([]);
   for (
-    const [env, name] of [
-      [{ REPRISE_REASONING_REPLAY: "maybe" }, "reasoning"],
-      [{ REPRISE_RESPONSE_TIMEOUT: "abc" }, "settings"],
+    const [env, names] of [
+      [{ REPRISE_REASONING_REPLAY: "maybe" }, ["reasoning"]],
+      [{ REPRISE_RESPONSE_TIMEOUT: "abc" }, ["settings"]],
+      [{ REPRISE_RESPONSE_TIMEOUT: "abc", OPENAI_BASE_URL: "no url" }, ["endpoint", "settings"]],
     ] as const
   ) {
     const called = await place.call(["doctor", "--json"], { env });
     const report: Report = JSON.parse(called.stdout);
     assert.deepEqual([called.code, report.exit_code], [2, 2]);
-    assert.deepEqual(report.checks.filter(({ level }) => level === "failed").map((check) => check.name), [
-      name,
-    ]);
+    assert.deepEqual(
+      report.checks.filter(({ level }) => level === "failed").map((check) => check.name),
+      names,
+    );
     for (const other of ["home", "endpoint", "model", "permissions", "key", "network"]) {
       assert.ok(report.checks.some((check) => check.name === other), `${other} in ${called.stdout}`);
     }

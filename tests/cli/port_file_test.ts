@@ -1,4 +1,4 @@
-/** What `--port-file` replaces and removes: port files of servers, and nothing else. */
+/** Files that `--port-file` replaces and removes: port files of servers, and nothing else. */
 import assert from "node:assert/strict";
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { PortFile } from "../../src/cli/serve/server_process.ts";

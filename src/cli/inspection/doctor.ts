@@ -57,8 +57,9 @@ export async function doctorVerb(live: ProgramPorts, flags: DoctorFlags): Promis
     }
   } catch (error) {
     checks.push(...settingChecks({ context, ports: context.ports, fixture: null, flags }, null));
-    // No verb could use this flag or variable; its own check names it if there is one.
-    if (!checks.some(({ level }) => level === "failed")) checks.push(failed("settings", error));
+    // No verb could use this flag or variable; the check of its own, if there is one, reports the same.
+    const cause = failed("settings", error);
+    if (!checks.some((check) => check.detail === cause.detail)) checks.push(cause);
   }
   const failure = checks.find(({ level }) => level === "failed");
   const exitCode = failure?.exit_code ?? 0;
