@@ -93,6 +93,23 @@ export const PERMISSION_FLAGS = {
 /** The values of {@linkcode PERMISSION_FLAGS}. */
 export type PermissionFlags = FlagsOf<typeof PERMISSION_FLAGS>;
 
+/** The flags that add rules for matching requests to those of a fixture. A session test takes no rules. */
+export const MATCH_RULE_FLAGS = {
+  normalize: list(
+    "--normalize <list>",
+    "what may differ in requests: cwd, home, date, uuid, codex, … (docs/matching.md)",
+    { step: false },
+  ),
+  ignore: list("--ignore <path>", "a path of the body that does not count, such as '$..metadata'", {
+    step: false,
+  }),
+  replace: list("--replace <rule>", "REGEX=TEXT: replace text in requests before they are compared", {
+    step: false,
+  }),
+};
+/** The values of {@linkcode MATCH_RULE_FLAGS}. */
+export type MatchRuleFlags = FlagsOf<typeof MATCH_RULE_FLAGS>;
+
 /** The time that a verb that writes waits for the session. */
 export const WAIT = value(
   "--wait <seconds>",
