@@ -19,7 +19,15 @@ import {
   verb,
   WRAPPED_COMMAND,
 } from "../declare.ts";
-import { COMMON_FLAGS, days, DRY_RUN, REQUEST_FLAGS, tcpPort, wholeNumber } from "../flags.ts";
+import {
+  COMMON_FLAGS,
+  days,
+  DRY_RUN,
+  MATCH_RULE_FLAGS,
+  REQUEST_FLAGS,
+  tcpPort,
+  wholeNumber,
+} from "../flags.ts";
 import { RUN_FLAGS } from "../run/command.ts";
 
 const PORT_FILE = text(
@@ -52,6 +60,7 @@ const RECORD_FLAGS = {
   ),
   keepCut: toggle("--keep-cut", "also keep streams without their terminal event, and mark them"),
   notSecret: again(RUN_FLAGS.notSecret, "a variable whose value is not secret, whatever its name"),
+  ...MATCH_RULE_FLAGS,
   events: EVENTS,
   dryRun: again(DRY_RUN, "print what would be done; do nothing"),
 };

@@ -4,6 +4,7 @@ import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
 import type { DiscardReason } from "../../fixture/record/pending_exchange.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
+import { RecordedRules } from "../../fixture/record/recorded_rules.ts";
 import { openPatiently } from "../../fixture/record/temp_file.ts";
 import {
   type ExchangeEvent,
@@ -12,6 +13,8 @@ import {
   secretLeft,
 } from "../../fixture/record/writer.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
+import { type MatchRules, parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
+import { checkPatterns } from "../../fixture/match/rules/patterns.ts";
 import { requireNewFolder } from "../../fixture/seal.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
@@ -25,11 +28,13 @@ import type { Output } from "../output.ts";
 import {
   alteredNote,
   leftAloneNote,
+  matchRulesNote,
   nothingSentNote,
   tooShortNote,
   unrecordedApiNote,
 } from "./recording_notes.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
+import { machineValues } from "./machine_values.ts";
 import { recordRoutes, type Routes } from "./record_routes.ts";
 import { representing } from "../run/endpoint.ts";
 import { refusedLine } from "./serve_view.ts";
@@ -47,13 +52,15 @@ export async function recordVerb(
   const { output } = context;
   const wraps = command.length > 0;
   const out = absolute(ports, flags.out);
+  const declared = parseFlags(flags);
+  await checkPatterns(declared, refusedFlag);
   const routes = await recordRoutes(ports, flags.upstream, { wraps, provider: flags.provider });
   const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
   if (flags.dryRun === true) return preview(context, { command, flags, out, routes });
 
   using events = openEventOutput(output, flags, { wraps });
   const { values, tooShort } = secretEnvironment(flags.notSecret);
-  const writer = openWriter(context, { flags, out, events, wraps, values });
+  const writer = openWriter(context, { flags, out, events, wraps, values, declared });
   using shutdown = wraps ? null : gracefulShutdown();
   if (shutdown !== null) output.onClosed(() => shutdown.request());
   const counts = { skipped: 0, turned_away: 0 };
@@ -96,6 +103,7 @@ export async function recordVerb(
     turnedAway: counts.turned_away,
   });
   const notes = [
+    matchRulesNote(summary.matchRules),
     alteredNote(summary.altered),
     tooShortNote(tooShort),
     leftAloneNote(summary.leftAlone),
@@ -115,11 +123,13 @@ interface WriterOptions {
   readonly events: EventOutput;
   readonly wraps: boolean;
   readonly values: readonly KnownValue[];
+  /** Rules of the flags. */
+  readonly declared: MatchRules;
 }
 
 function openWriter(
   { ports, output }: Context,
-  { flags, out, events, wraps, values }: WriterOptions,
+  { flags, out, events, wraps, values, declared }: WriterOptions,
 ): FixtureWriter {
   try {
     return FixtureWriter.create(ports.files, out, {
@@ -129,6 +139,8 @@ function openWriter(
       scrubber: createScrubber({ values }),
       notSecret: flags.notSecret,
       keepCut: flags.keepCut === true,
+      // A client that is not our command may run on another machine.
+      rules: new RecordedRules(declared, wraps ? machineValues(ports) : []),
       open: openPatiently,
       onExchange: (event) => {
         events.write(event);
@@ -168,7 +180,8 @@ async function listening(
 /** Reports the end of the recording. @returns the exit code: that of the command first, then of the recording. */
 function reportEnd(
   { output, events, out }: { readonly output: Output; readonly events: EventOutput; readonly out: string },
-  { published, dropped, refused, unkept, redactions, altered, leftAlone, failure }: RecordingSummary,
+  { published, dropped, refused, unkept, redactions, altered, leftAlone, matchRules, failure }:
+    RecordingSummary,
   { code, thrown, nothing, turnedAway }: {
     readonly code: number;
     readonly thrown: RepriseError | null;
@@ -204,6 +217,7 @@ function reportEnd(
       redactions,
       altered,
       left_alone: leftAlone,
+      match_rules: matchRules,
       turned_away: turnedAway,
     },
     exit_code: exitCode,

@@ -5,6 +5,7 @@
  */
 import { counted } from "../../domain/text.ts";
 import { isSet } from "../environment.ts";
+import type { RuleName } from "../../fixture/match/rules/match_rules.ts";
 import type { LeftAlone } from "../../fixture/record/pending_exchange.ts";
 import { CLIENT_ROUTES } from "../../apis/providers.ts";
 import type { Route } from "../../fixture/loopback/route.ts";
@@ -47,6 +48,11 @@ export function alteredNote(exchanges: number): string | null {
     : ["exchanges hold replaced text in their requests", "them"];
   return `${exchanges} ${hold}: serve finds ${them} where the same values are in its environment, ` +
     "or where clients send the replaced text itself";
+}
+
+/** Names the match rules in the fixture; `null` without rules. */
+export function matchRulesNote(rules: readonly RuleName[]): string | null {
+  return rules.length === 0 ? null : `match rules written: ${rules.join(", ")}; see "match" in fixture.json`;
 }
 
 /** Reports that a wrapped command sent no request to record; `skipped` counts connection checks and upgrades. */

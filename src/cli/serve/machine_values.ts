@@ -1,0 +1,33 @@
+/**
+ * Values of this machine that a command may write into its requests, for match rules.
+ *
+ * @module
+ */
+import type { Ports } from "../../domain/ports.ts";
+import type { ContextValue } from "../../fixture/match/rules/named_rules.ts";
+
+/** Returns the directory, the machine and the user that a command started by us sees, at most one value for each rule. */
+export function machineValues(
+  { env, process, workingDirectory }: Pick<Ports, "env" | "process" | "workingDirectory">,
+): readonly ContextValue[] {
+  const first = (...names: readonly string[]) =>
+    names.map(env).find((value) => value !== undefined && value !== "");
+  const home = first("HOME", "USERPROFILE");
+  const values = {
+    cwd: workingDirectory(),
+    home,
+    tmp: first("TMPDIR", "TEMP", "TMP") ?? "/tmp",
+    user: first("USER", "LOGNAME", "USERNAME"),
+    host: process.host,
+    timezone: first("TZ")?.replace(/^:/, ""),
+  } as const;
+  return Object.entries(values).flatMap(([rule, value]) =>
+    value === undefined || value === ""
+      ? []
+      : [{ rule: rule as keyof typeof values, value: withoutSlash(value) }]
+  );
+}
+
+function withoutSlash(value: string): string {
+  return value.replace(/(?<=[^:/\\])[/\\]+$/, "");
+}
