@@ -32,6 +32,7 @@ import {
   nothingSentNote,
   tooShortNote,
   unrecordedApiNote,
+  withheldRulesNote,
 } from "./recording_notes.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
 import { machineValues } from "./machine_values.ts";
@@ -104,6 +105,7 @@ export async function recordVerb(
   });
   const notes = [
     matchRulesNote(summary.matchRules),
+    withheldRulesNote(summary.withheldRules),
     alteredNote(summary.altered),
     tooShortNote(tooShort),
     leftAloneNote(summary.leftAlone),
@@ -180,7 +182,7 @@ async function listening(
 /** Reports the end of the recording. @returns the exit code: that of the command first, then of the recording. */
 function reportEnd(
   { output, events, out }: { readonly output: Output; readonly events: EventOutput; readonly out: string },
-  { published, dropped, refused, unkept, redactions, altered, leftAlone, matchRules, failure }:
+  { published, dropped, refused, unkept, redactions, altered, leftAlone, matchRules, withheldRules, failure }:
     RecordingSummary,
   { code, thrown, nothing, turnedAway }: {
     readonly code: number;
@@ -218,6 +220,7 @@ function reportEnd(
       altered,
       left_alone: leftAlone,
       match_rules: matchRules,
+      withheld_rules: withheldRules,
       turned_away: turnedAway,
     },
     exit_code: exitCode,

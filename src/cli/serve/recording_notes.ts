@@ -55,6 +55,13 @@ export function matchRulesNote(rules: readonly RuleName[]): string | null {
   return rules.length === 0 ? null : `match rules written: ${rules.join(", ")}; see "match" in fixture.json`;
 }
 
+/** Names the match rules that the requests need and that the fixture lacks; `null` without such rules. */
+export function withheldRulesNote(rules: readonly RuleName[]): string | null {
+  if (rules.length === 0) return null;
+  const makes = rules.length === 1 ? "it makes" : "they make";
+  return `match rules left out: ${rules.join(", ")}, because ${makes} requests with different answers equal`;
+}
+
 /** Reports that a wrapped command sent no request to record; `skipped` counts connection checks and upgrades. */
 export function nothingSentNote(
   what: "recorder" | "server",
