@@ -205,6 +205,8 @@ export interface RunApi extends Api {
   buildRequest(spec: RequestSpec): BuiltRequest;
   /** Name of the body's field that limits output tokens. */
   readonly outputLimit: string;
+  /** Returns the reasoning settings that the body of a request asks for. */
+  reasoningOf(body: JsonObject): { readonly effort?: string; readonly summary?: string };
   newAssembler(): Assembler;
   /** Cause of the refusal of these entries; `null` if leaving something out cannot help. */
   refusalOf(failure: ApiFailure, entries: readonly FoldedEntry[]): RequestRefusal | null;

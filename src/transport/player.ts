@@ -72,25 +72,29 @@ export function createPlayer(
       );
     }
     used += 1;
-    return Promise.resolve(
-      {
-        status: exchange.status,
-        headers: new Headers(exchange.headers),
-        body: playBody(exchange, { ...options, url: new URL(request.url), signal }),
-      } satisfies HttpResponse,
-    );
+    return Promise.resolve(playAnswer(exchange, { ...options, url: new URL(request.url), signal }));
   };
   return Object.defineProperty(send, "used", { get: () => used, enumerable: true }) as RecordedSend;
 }
 
-interface Playing extends PlayerOptions {
+/** Request that a recorded answer is played for. */
+export interface PlayedRequest extends PlayerOptions {
   readonly url: URL;
   readonly signal: AbortSignal;
 }
 
+/** Plays one recorded answer. */
+export function playAnswer(answer: PlayedAnswer, request: PlayedRequest): HttpResponse {
+  return {
+    status: answer.status,
+    headers: new Headers(answer.headers),
+    body: playBody(answer, request),
+  };
+}
+
 async function* playBody(
   { chunks, cut }: PlayedAnswer,
-  { url, signal, clock, idleTimeoutMs = IDLE_TIMEOUT_MS }: Playing,
+  { url, signal, clock, idleTimeoutMs = IDLE_TIMEOUT_MS }: PlayedRequest,
 ): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) {
     signal.throwIfAborted();

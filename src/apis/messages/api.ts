@@ -13,7 +13,7 @@ import { MessagesAssembler } from "./assembler.ts";
 import { messagesCanonical } from "./canonical.ts";
 import { messagesFaults } from "./faults.ts";
 import { messagesRefusalOf } from "./refusal.ts";
-import { buildMessagesRequest, messagesBodyOf, messagesBodyPieces } from "./request.ts";
+import { buildMessagesRequest, messagesBodyOf, messagesBodyPieces, messagesReasoningOf } from "./request.ts";
 import { messagesRules } from "./rules/known_good.ts";
 import { messagesStream } from "./stream.ts";
 
@@ -64,6 +64,7 @@ export const messagesApi: RunApi = {
   },
   buildRequest: buildMessagesRequest,
   outputLimit: "max_tokens",
+  reasoningOf: messagesReasoningOf,
   bodyOf: messagesBodyOf,
   bodyPieces: messagesBodyPieces,
   refusalOf: messagesRefusalOf,

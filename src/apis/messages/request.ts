@@ -4,7 +4,13 @@
  * @module
  */
 import type { FoldedEntry } from "../../domain/folded.ts";
-import { isJsonObject, type JsonObject, type JsonValue, wellFormedValue } from "../../domain/json.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  stringMember,
+  wellFormedValue,
+} from "../../domain/json.ts";
 import { modelFacts } from "../../domain/models.ts";
 import type { BodyPieces, BuiltRequest, RequestSpec } from "../api.ts";
 import { layoutOf, type SentMessage } from "./layout.ts";
@@ -115,4 +121,15 @@ function maxTokensOf({ model, maxOutputTokens }: RequestSpec): number {
     modelFacts(model)?.maxOutputTokens ?? MAX_TOKENS,
     maxOutputTokens ?? MAX_TOKENS,
   );
+}
+
+/** Returns the effort and the summary that a body asks for. Any summary that `run` takes asks for the same display. */
+export function messagesReasoningOf({ output_config: config, thinking }: JsonObject): {
+  effort?: string;
+  summary?: string;
+} {
+  const isShown = isJsonObject(thinking) && thinking.display === "summarized";
+  const isOff = isJsonObject(thinking) && thinking.type === "disabled";
+  const effort = isOff ? "none" : isJsonObject(config) ? stringMember(config, "effort") : undefined;
+  return { ...(effort === undefined ? {} : { effort }), ...(isShown ? { summary: "auto" } : {}) };
 }

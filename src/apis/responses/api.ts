@@ -21,7 +21,12 @@ import { ResponsesAssembler } from "./assembler.ts";
 import { responsesCanonical } from "./canonical.ts";
 import { responsesFaults } from "./faults.ts";
 import { responsesRefusalOf } from "./refusal.ts";
-import { buildResponsesRequest, responsesBodyOf, responsesBodyPieces } from "./request.ts";
+import {
+  buildResponsesRequest,
+  responsesBodyOf,
+  responsesBodyPieces,
+  responsesReasoningOf,
+} from "./request.ts";
 import { responsesRules } from "./rules/known_good.ts";
 import { responsesStream } from "./stream.ts";
 
@@ -60,6 +65,7 @@ export const responsesApi: RunApi = {
   },
   buildRequest: buildResponsesRequest,
   outputLimit: "max_output_tokens",
+  reasoningOf: responsesReasoningOf,
   bodyOf: responsesBodyOf,
   bodyPieces: responsesBodyPieces,
   refusalOf: responsesRefusalOf,

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Omission } from "../../domain/event.ts";
-import { type JsonObject, wellFormedValue } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, stringMember, wellFormedValue } from "../../domain/json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
 import type { BodyPieces, BuiltRequest, RequestSpec } from "../api.ts";
 import { encodeEntry } from "./items.ts";
@@ -76,4 +76,11 @@ function fieldsOf(spec: RequestSpec): JsonObject {
     ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
     ...(outputSchema === undefined ? {} : { text: { format: { type: "json_schema", ...outputSchema } } }),
   };
+}
+
+/** Returns the effort and the summary that a body asks for. */
+export function responsesReasoningOf({ reasoning }: JsonObject): { effort?: string; summary?: string } {
+  if (!isJsonObject(reasoning)) return {};
+  const [effort, summary] = [stringMember(reasoning, "effort"), stringMember(reasoning, "summary")];
+  return { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
 }

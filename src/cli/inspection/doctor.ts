@@ -28,7 +28,7 @@ import {
   type SettingCall,
   targetSettings,
 } from "../run/resolve_run.ts";
-import { fixtureSend, liveSend, liveTimeouts } from "../run/sending.ts";
+import { liveSend, liveTimeouts } from "../run/sending.ts";
 import { configPath } from "../settings.ts";
 import { VERSION } from "../version.ts";
 
@@ -195,7 +195,7 @@ const MAX_OUTPUT_TOKENS = 64;
  * @throws {RepriseError} the errors of a run.
  */
 async function ping(call: SettingCall, manifest: Manifest | null): Promise<string> {
-  const { ports, fixture } = call;
+  const { ports } = call;
   const target = resolveTarget(call, manifest, { key: "required", endpoint: "named" });
   const { endpoint, key, model } = target;
   const { api } = targetSettings(target, { id: "doctor", turns: [] });
@@ -208,7 +208,7 @@ async function ping(call: SettingCall, manifest: Manifest | null): Promise<strin
   const { items, response, account } = await askOnce({
     ports,
     api,
-    send: fixture === null ? liveSend(ports, endpoint) : fixtureSend(ports, fixture),
+    send: liveSend(ports, endpoint),
     urlOf: (path) => endpoint.urlOf(path),
     key,
     signal: AbortSignal.timeout(liveTimeouts(ports).responseTimeoutMs),

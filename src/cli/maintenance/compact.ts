@@ -51,7 +51,7 @@ import {
   type SettingCall,
   targetSettings,
 } from "../run/resolve_run.ts";
-import { fixtureSend, liveSend } from "../run/sending.ts";
+import { fixtureSend, liveSend, requireComparison } from "../run/sending.ts";
 import { sessionArgument } from "../sessions.ts";
 import { stopOnSignals } from "../signals.ts";
 
@@ -87,6 +87,7 @@ export async function compactVerb(
   selector: string,
   flags: CompactFlags,
 ): Promise<ExitCode> {
+  requireComparison(flags);
   const call = readCall(live, flags);
   const { context, ports } = call;
   const { output } = context;
@@ -251,13 +252,13 @@ async function makeCheckpoint(
 ): Promise<MadeCheckpoint> {
   const request = compactRequest(settings, source);
   const { scope, target } = request;
-  const { call: { ports, fixture }, endpoint, key } = settings;
+  const { call: { ports, fixture, flags }, endpoint, key } = settings;
   const text = await checkpointText(settings, source, {
     request,
     asking: {
       ports,
       api: apiOf(endpoint.provider),
-      send: ports.wrapSend(fixture === null ? liveSend(ports, endpoint) : fixtureSend(ports, fixture)),
+      send: ports.wrapSend(fixture === null ? liveSend(ports, endpoint) : fixtureSend(ports, fixture, flags)),
       urlOf: (path) => endpoint.urlOf(path),
       key,
       signal,

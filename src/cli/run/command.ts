@@ -19,6 +19,7 @@ import {
 import {
   COMMON_FLAGS,
   DRY_RUN,
+  MATCH_RULE_FLAGS,
   PERMISSION_FLAGS,
   REQUEST_FLAGS,
   seconds,
@@ -27,6 +28,24 @@ import {
   WAIT,
   wholeNumber,
 } from "../flags.ts";
+
+/** The flags about a played fixture, and about the comparison of requests with it. */
+export const FIXTURE_FLAGS = {
+  fixture: text("--fixture <dir>", "play recorded responses; opens no connection", { step: false }),
+  match: choice(
+    "--match <mode>",
+    "with --fixture: how a request finds its exchange (default: semantic)",
+    ["exact", "semantic", "sequence"],
+    { step: false },
+  ),
+  strictMatch: toggle("--strict-match", "with --fixture: apply no match rules", {
+    step: false,
+    conflicts: ["normalize", "ignore", "replace"],
+  }),
+  ...MATCH_RULE_FLAGS,
+};
+/** The values of {@linkcode FIXTURE_FLAGS}. */
+export type FixtureFlags = FlagsOf<typeof FIXTURE_FLAGS>;
 
 /** The flags of `run`. */
 export const RUN_FLAGS = {
@@ -72,7 +91,7 @@ export const RUN_FLAGS = {
   wait: WAIT,
   outputSchema: TEXT_FLAGS.outputSchema,
   output: text("-o, --output <file>", "write the answer to a file if the run completes", { step: false }),
-  fixture: text("--fixture <dir>", "play recorded responses in order; opens no connection", { step: false }),
+  ...FIXTURE_FLAGS,
   record: text("--record <dir>", "keep the run as a fixture, in a new or empty folder", {
     step: false,
   }),
@@ -91,6 +110,11 @@ export const FIRST_REQUEST_FLAGS = without(RUN_FLAGS, [
   "timeout",
   "wait",
   "output",
+  "match",
+  "strictMatch",
+  "normalize",
+  "ignore",
+  "replace",
   "record",
   "notSecret",
   "dryRun",
@@ -116,7 +140,7 @@ const COMPACT_FLAGS = {
     ["deterministic", "model", "remote"],
     { fallback: "deterministic" },
   ),
-  fixture: again(RUN_FLAGS.fixture, "play a recorded response; opens no connection"),
+  ...FIXTURE_FLAGS,
   wait: WAIT,
   dryRun: again(DRY_RUN, "print the plan; change and send nothing"),
 };

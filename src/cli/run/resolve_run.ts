@@ -8,7 +8,7 @@ import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { keyHash } from "../../domain/fingerprint.ts";
 import type { SessionId } from "../../domain/ids.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
@@ -256,8 +256,8 @@ export function modelSetting(ports: Ports, flags: RequestFlags, from: SettingSou
 }
 
 /**
- * Effort and summary, if set: flag, the session's last, environment, configuration; under a fixture flag and session
- * only. An empty flag removes the session's value.
+ * Effort and summary, if set: flag, the session's last, environment, configuration; under a fixture its first request
+ * instead of the last two. An empty flag removes the session's value.
  */
 export function reasoningSettings(
   ports: Ports,
@@ -267,12 +267,19 @@ export function reasoningSettings(
   const pick = (name: "effort" | "summary") => {
     if (flags[name] !== undefined) return flags[name] === "" ? undefined : flags[name];
     const kept = manifest?.pins[name];
-    if (kept !== undefined || fixture !== null) return kept;
+    if (kept !== undefined) return kept;
+    if (fixture !== null) return recordedReasoning(fixture)[name];
     return firstSetting(ports, declaredSources(REQUEST_FLAGS[name], config))?.value;
   };
   const effort = pick("effort");
   const summary = pick("summary");
   return { ...(effort === undefined ? {} : { effort }), ...(summary === undefined ? {} : { summary }) };
+}
+
+/** Returns the settings of the first recorded request: like the model, they must not depend on the machine. */
+function recordedReasoning({ provider, exchanges }: Fixture) {
+  const json = exchanges[0]?.request.json;
+  return isJsonObject(json) ? apiOf(provider).reasoningOf(json) : {};
 }
 
 /**

@@ -18,7 +18,7 @@ import { previewRun } from "./preview.ts";
 import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import type { RunRecording } from "./run_recording.ts";
 import { requireAnswerFile, RunView, writeAnswer } from "./run_view.ts";
-import { fixtureSend, liveSend } from "./sending.ts";
+import { fixtureSend, liveSend, requireComparison } from "./sending.ts";
 import { randomSuffix } from "../sessions.ts";
 import { absolute, configPath, switchVariable } from "../settings.ts";
 import { stopOnSignals } from "../signals.ts";
@@ -70,7 +70,9 @@ export async function runVerb(
   }
 }
 
-function requireFlagsThatFit({ record, fixture, notSecret }: RunFlags): void {
+function requireFlagsThatFit(flags: RunFlags): void {
+  const { record, fixture, notSecret } = flags;
+  requireComparison(flags);
   if (record !== undefined && fixture !== undefined) {
     throw new RepriseError(
       "usage",
@@ -190,7 +192,9 @@ function setupOf(
     ...requestSettings(resolved, writer),
     ports,
     writer,
-    send: ports.wrapSend(fixture === null ? recording?.over(live) ?? live : fixtureSend(ports, fixture)),
+    send: ports.wrapSend(
+      fixture === null ? recording?.over(live) ?? live : fixtureSend(ports, fixture, flags),
+    ),
     emit,
     stop,
     urlOf: (path) => endpoint.urlOf(path),

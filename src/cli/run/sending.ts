@@ -9,6 +9,8 @@ import { type Fixture, playable } from "../../fixture/read.ts";
 import type { Send } from "../../transport/http.ts";
 import { createLiveSend } from "../../transport/live.ts";
 import { createPlayer } from "../../transport/player.ts";
+import { FIXTURE_FLAGS, type FixtureFlags } from "./command.ts";
+import { createReplaySend } from "../../fixture/serve/replay_send.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** The workspace pin of a played run, in any directory. */
@@ -43,9 +45,47 @@ export function liveSend(ports: Ports, { baseUrl }: Pick<Endpoint, "baseUrl">): 
   return createLiveSend(ports, { ...liveTimeouts(ports), origin: baseUrl.origin });
 }
 
-/** Answers requests with the exchanges of a fixture. */
-export function fixtureSend({ clock }: Pick<Ports, "clock">, { exchanges }: Fixture): Send {
-  return createPlayer(exchanges.map(playable), { clock });
+/** Answers requests from a fixture: those that mean the same as the recorded ones, or in sequence whatever they are. */
+export function fixtureSend(
+  { clock }: Pick<Ports, "clock">,
+  fixture: Fixture,
+  { match = "semantic" }: FixtureFlags,
+): Send {
+  return match === "sequence"
+    ? createPlayer(fixture.exchanges.map(playable), { clock })
+    : createReplaySend(fixture, { match, clock });
+}
+
+/**
+ * Refuses flags about a comparison that does not take place.
+ *
+ * @throws {RepriseError} `usage`
+ */
+export function requireComparison(flags: FixtureFlags): void {
+  const given = (["match", "strictMatch", "normalize", "ignore", "replace"] as const)
+    .filter((name) => flags[name] !== undefined);
+  const [first] = given;
+  if (flags.fixture === undefined && first !== undefined) {
+    throw new RepriseError(
+      "usage",
+      `Cannot use ${optionOf(first)} without --fixture: no request is compared`,
+      {
+        hint: "Add --fixture DIR, or leave it out",
+      },
+    );
+  }
+  const rule = given.find((name) => name !== "match");
+  if (flags.match === "sequence" && rule !== undefined) {
+    throw new RepriseError(
+      "usage",
+      `Cannot use ${optionOf(rule)} with --match sequence, which compares no request`,
+      { hint: "Leave out one of them" },
+    );
+  }
+}
+
+function optionOf(name: keyof FixtureFlags): string {
+  return FIXTURE_FLAGS[name].spec.split(" ", 1)[0] ?? name;
 }
 
 /** A small generator of numbers in [0, 1) from a 32-bit seed (splitmix32). */

@@ -56,6 +56,9 @@ const STEP_LIMIT_MS = 120_000;
 const END_GRACE_MS = 20_000;
 const SAID_CHARACTERS = 2000;
 
+/** Verbs that send requests. */
+const SENDING: ReadonlySet<string> = new Set(["run", "compact"]);
+
 /** Plays a step to its end. */
 export async function playStep(
   { args: [verb = "", ...args], stdin, kill }: SessionStep,
@@ -79,7 +82,10 @@ export async function playStep(
         verb,
         ...["--json", "--home", scratch.home],
         ...(verb === "run" ? ["-w", scratch.workspace] : []),
-        ...(fixture === null ? [] : ["--fixture", fixture]),
+        // All requests are sent whatever they are, and compared afterwards.
+        ...(fixture === null
+          ? []
+          : ["--fixture", fixture, ...(SENDING.has(verb) ? ["--match", "sequence"] : [])]),
         ...args,
       ], own)
     );
