@@ -52,6 +52,9 @@ async function input(place: Place): Promise<string> {
   return (await place.call(["input", "s", "--prompt", "Next"])).stdout;
 }
 
+/** The answers of these fixtures have no requests of their own. */
+const PLAYED = ["--match", "sequence", "--fixture"];
+
 /** A fixture folder with one answer. */
 function fixture(place: Place, body: string, { status = 200, type = "application/json" } = {}): string {
   const response = { status, headers: { "content-type": type } };
@@ -136,7 +139,7 @@ Deno.test("compact and uncompact: the provider's checkpoint is kept verbatim, se
   inSession(async (place) => {
     const whole = await input(place);
     const folder = fixture(place, REMOTE);
-    const args = ["compact", "s", "--strategy", "remote", "--tail-events", "0", "--fixture", folder];
+    const args = ["compact", "s", "--strategy", "remote", "--tail-events", "0", ...PLAYED, folder];
     await json(place, args);
     const [event] = place.sandbox.turns("s").at(-1).events;
     assert.deepEqual(event.items, JSON.parse(REMOTE).output);
@@ -162,7 +165,7 @@ Deno.test("compact and uncompact: the provider's checkpoint is kept verbatim, se
 Deno.test("compact and uncompact: a remote answer without a compaction item, or an error, leaves the session as it was", () =>
   inSession(async (place) => {
     const before = files(place);
-    const args = ["compact", "s", "--json", "--strategy", "remote", "--tail-events", "0", "--fixture"];
+    const args = ["compact", "s", "--json", "--strategy", "remote", "--tail-events", "0", ...PLAYED];
     const bad = { code: "bad_summary", exit: 6 };
     assertError(await place.call([...args, fixture(place, '{"output":[{"type":"message"}]}')]), bad);
     assertError(await place.call([...args, fixture(place, "<html>")]), bad);

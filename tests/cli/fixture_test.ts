@@ -58,7 +58,7 @@ Deno.test("a played fixture needs no network: it runs with the network denied", 
     word === "-A" ? [...allowed, "--deny-net", "--no-prompt"] : [word]
   );
   const { code, stderr } = await new Deno.Command(command, {
-    args: [...before, "run", "--fixture", FIRST, "--json", "Go"],
+    args: [...before, "run", "--fixture", FIRST, "--match", "sequence", "--json", "Go"],
     cwd: sandbox.workspace,
     clearEnv: true,
     env: { ...sandbox.environment(), ...denoCache() },

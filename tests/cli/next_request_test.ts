@@ -158,7 +158,8 @@ Deno.test("input and --dry-run are the request that run sends: of a played fixtu
       const flags = ["--fixture", fixture, "--allow", "write"];
       const input = await place.call(["input", ...session, ...flags, "--prompt", PROMPT], { env });
       assert.equal(input.code, 0, input.stderr);
-      assert.equal((await place.call(["run", "--json", ...session, ...flags, PROMPT], { env })).code, 0);
+      const run = ["run", "--json", ...session, ...flags, "--match", "sequence", PROMPT];
+      assert.equal((await place.call(run, { env })).code, 0);
       assert.equal(sha256Hex(input.stdout.slice(0, -1)), sentSums(place, id).at(-1));
     });
   }

@@ -111,7 +111,18 @@ Deno.test("a fixture of any provider plays in that provider's api, whatever the 
   };
   for (const [provider, api] of Object.entries(rows) as [ProviderKind, string][]) {
     const fixture = record(provider, provider, api);
-    const args = ["run", "--json", "--new", "-s", provider, "--fixture", fixture, "Hi"];
+    const args = [
+      "run",
+      "--json",
+      "--new",
+      "-s",
+      provider,
+      "--match",
+      "sequence",
+      "--fixture",
+      fixture,
+      "Hi",
+    ];
     const called = await sandbox.call(args, { env });
     assert.equal(called.code, 0, called.stdout + called.stderr);
     const [user, model] = sandbox.turns(provider);

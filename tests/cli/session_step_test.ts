@@ -179,7 +179,7 @@ async function leaderIn(directory: string): Promise<number> {
 Deno.test("no variable makes a played run stop, tell its requests or start another clock", async () => {
   await using sandbox = new Sandbox();
   const log = `${sandbox.directory}/log`;
-  const where = ["--fixture", `${SESSIONS}fork-summarized/1`];
+  const where = ["--match", "sequence", "--fixture", `${SESSIONS}fork-summarized/1`];
   const called = await sandbox.call(["run", "--json", "--new", "-s", "s", ...where, "Hello?"], {
     env: {
       REPRISE_PLAY_STOP: "SIGKILL 1",

@@ -9,6 +9,8 @@ import { type Fixture, playable } from "../../fixture/read.ts";
 import type { Send } from "../../transport/http.ts";
 import { createLiveSend } from "../../transport/live.ts";
 import { createPlayer } from "../../transport/player.ts";
+import { createScrubber } from "../../fixture/secrets/scrubber.ts";
+import { secretEnvironment } from "../environment.ts";
 import { FIXTURE_FLAGS, type FixtureFlags } from "./command.ts";
 import { createReplaySend } from "../../fixture/serve/replay_send.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -51,9 +53,9 @@ export function fixtureSend(
   fixture: Fixture,
   { match = "semantic" }: FixtureFlags,
 ): Send {
-  return match === "sequence"
-    ? createPlayer(fixture.exchanges.map(playable), { clock })
-    : createReplaySend(fixture, { match, clock });
+  if (match === "sequence") return createPlayer(fixture.exchanges.map(playable), { clock });
+  const { values } = secretEnvironment(fixture.header.not_secret);
+  return createReplaySend(fixture, { match, clock, scrubber: createScrubber({ values }) });
 }
 
 /**

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { denoFiles } from "../../src/store/deno_files.ts";
+import { readFixture } from "../../src/fixture/read.ts";
+import { writeFixture } from "../support/fixture.ts";
+import { shortAnswer } from "../cli/any_api.ts";
+import { ending, events, Sandbox } from "../support/reprise.ts";
+import { rateLimited } from "../support/responses_server.ts";
+import { assertError, HELLO, Place, readsThenAnswers } from "./harness.ts";
+
+const PROMPT = "Look at a.txt";
+const RECORDED = ["run", "--json", "--new", "-s", "s"];
+
+/** Records a run of two requests in `place`; returns the fixture's folder. */
+async function recorded(place: Place, flags: readonly string[] = [], env = {}): Promise<string> {
+  const folder = `${place.sandbox.directory}/kept`;
+  const called = await place.call([...RECORDED, ...flags, "--record", folder, PROMPT], { env });
+  assert.equal(called.code, 0, called.stdout + called.stderr);
+  return folder;
+}
+
+Deno.test("run --fixture plays the call that was recorded, in another home, directory and environment", async () => {
+  await using place = new Place(readsThenAnswers);
+  const secret = { CANARY_TOKEN: "canary-77be2c1d90f7a43e", REPRISE_EFFORT: "high", REPRISE_SUMMARY: "auto" };
+  const folder = await recorded(place, ["--instructions", "Be brief."], secret);
+  const asked = place.server.requests.length;
+  await using other = new Sandbox();
+  const called = await other.call(
+    [...RECORDED, "--fixture", folder, "--instructions", "Be brief.", PROMPT],
+    { cwd: other.directory, env: { TZ: "Pacific/Chatham", REPRISE_EFFORT: "low" } },
+  );
+  assert.equal(called.code, 0, called.stdout + called.stderr);
+  assert.equal(ending(called).text, "Hello.");
+  assert.equal(place.server.requests.length, asked, "no request reaches a server");
+});
+
+Deno.test("run --fixture refuses each other prompt, model, instructions, set of tools and effort as a miss", async () => {
+  await using place = new Place(readsThenAnswers);
+  const folder = await recorded(place);
+  await using other = new Sandbox();
+  const rows: readonly (readonly [prompt: string, flags: readonly string[], path: RegExp])[] = [
+    ["Delete everything in a.txt", [], /input\[0\]\.content\[0\]\.text: recorded "Look at a\.txt"/],
+    [PROMPT, ["-m", "gpt-5.6-mini"], /at model: recorded "gpt-5\.6", received "gpt-5\.6-mini"/],
+    [PROMPT, ["--instructions", "Be brief."], /at instructions/],
+    [PROMPT, ["--allow", "write"], /at tools/],
+    [PROMPT, ["--effort", "high"], /at reasoning/],
+  ];
+  for (const [index, [prompt, flags, path]] of rows.entries()) {
+    const args = ["run", "--json", "--new", "-s", `s${index}`, "--fixture", folder, ...flags, prompt];
+    const called = await other.call(args);
+    assertError(called, { code: "fixture_miss", exit: 7, says: path, hint: /--match sequence/ });
+    const requests = events(called).filter(({ type }) => type === "request");
+    assert.equal(requests.length, 1, "a miss is not sent again");
+    assert.equal(ending(called).text, "");
+    const played = await other.call(
+      [...args.slice(0, -1), "--match", "sequence", prompt].map((each) =>
+        each === `s${index}` ? `t${index}` : each
+      ),
+    );
+    assert.equal(played.code, 0, played.stdout);
+  }
+});
+
+Deno.test("run --fixture plays a recorded refusal and the answer to the same request in their order", async () => {
+  await using place = new Place([rateLimited(), HELLO]);
+  const folder = await recorded(place);
+  assert.equal(readFixture(denoFiles, folder).exchanges.length, 2);
+  await using other = new Sandbox();
+  const called = await other.call([...RECORDED, "--fixture", folder, PROMPT]);
+  assert.equal(ending(called).text, "Hello.", called.stdout);
+  assert.ok(called.stdout.includes('"kind":"retry"'));
+});
+
+Deno.test("run --fixture plays each exchange once: a longer conversation is a miss", async () => {
+  await using place = new Place(readsThenAnswers);
+  const folder = await recorded(place);
+  await using other = new Sandbox();
+  const begin = [...RECORDED, "--fixture", folder, PROMPT];
+  assert.equal((await other.call(begin)).code, 0);
+  const called = await other.call(["run", "--json", "-s", "s", "--fixture", folder, PROMPT]);
+  assertError(called, { code: "fixture_miss", exit: 7, says: /differs at input\[/ });
+});
+
+Deno.test("run --fixture plays exchanges without a recorded request only with --match sequence, and says so", async () => {
+  await using other = new Sandbox();
+  const folder = writeFixture(`${other.directory}/imported`, [{ body: shortAnswer("/responses") }]);
+  const args = ["run", "--json", "--fixture", folder, "Hi"];
+  const missed = await other.call(args);
+  assertError(missed, {
+    code: "fixture_miss",
+    exit: 7,
+    says: /nothing of the body of exchange 1 was recorded/,
+    hint: /--match sequence/,
+  });
+  assert.equal((await other.call([...args, "--match", "sequence"])).code, 0);
+});
+
+Deno.test("run takes flags about the comparison only with --fixture, and rules only where it compares", async () => {
+  await using other = new Sandbox();
+  const rows: readonly (readonly string[])[] = [
+    ["--match", "exact"],
+    ["--strict-match"],
+    ["--normalize", "cwd"],
+    ["--ignore", "$.user"],
+    ["--replace", "a=b"],
+  ];
+  for (const flags of rows) {
+    assertError(await other.call(["run", "--json", ...flags, "Hi"]), {
+      code: "usage",
+      exit: 2,
+      says: new RegExp(`${flags[0]} without --fixture`),
+    });
+  }
+  const both = ["--fixture", other.directory, "--match", "sequence", "--normalize", "cwd"];
+  assertError(await other.call(["run", "--json", ...both, "Hi"]), {
+    code: "usage",
+    exit: 2,
+    says: /--normalize with --match sequence/,
+  });
+});
