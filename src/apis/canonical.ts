@@ -25,6 +25,8 @@ export interface CanonicalForm {
   member(name: string, value: JsonValue): JsonValue;
   /** One item of the history. */
   item(item: JsonObject, names: CanonicalNames): JsonObject;
+  /** Removes the contents of what the client's own tools returned from an item. */
+  withoutOutputs(item: JsonObject): JsonObject;
   /** A path with its query. */
   path(path: string): string;
 }

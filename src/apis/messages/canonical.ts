@@ -15,6 +15,7 @@ export const messagesCanonical: CanonicalForm = {
   member: (name, value) =>
     name === "system" || name === "tools" ? withoutMember(value, "cache_control") : value,
   item: message,
+  withoutOutputs,
   path: withoutBeta,
 };
 
@@ -39,6 +40,17 @@ function block(entry: JsonObject, names: CanonicalNames): JsonObject {
       default:
         return value;
     }
+  });
+}
+
+function withoutOutputs(item: JsonObject): JsonObject {
+  return mapMembers(item, (name, value) => {
+    if (name !== "content" || !Array.isArray(value)) return value;
+    return value.map((entry) =>
+      isJsonObject(entry) && entry.type === "tool_result"
+        ? mapMembers(entry, (inner, content) => inner === "content" ? undefined : content)
+        : entry
+    );
   });
 }
 

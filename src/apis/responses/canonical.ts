@@ -15,6 +15,12 @@ const IGNORED = new Set([
 /** Types whose `id` another item names; only the server uses ids of other types (protocol §2.1). */
 const PAIRED_BY_ID = new Set(["mcp_approval_request", "local_shell_call_output"]);
 
+/** Types of items with the output of a tool that the client executes (protocol §2.1). */
+const OUTPUTS = new Set([
+  ...["function_call_output", "custom_tool_call_output", "computer_call_output"],
+  ...["shell_call_output", "local_shell_call_output", "apply_patch_call_output"],
+]);
+
 /** Canonical form of Responses requests. */
 export const responsesCanonical: CanonicalForm = {
   list: "input",
@@ -22,6 +28,7 @@ export const responsesCanonical: CanonicalForm = {
   blobMembers: ["encrypted_content", "fingerprint"],
   member: (_name, value) => value,
   item: inputItem,
+  withoutOutputs,
   path: (path) => path,
 };
 
@@ -49,6 +56,11 @@ function inputItem(item: JsonObject, names: CanonicalNames): JsonObject {
         return value;
     }
   });
+}
+
+function withoutOutputs(item: JsonObject): JsonObject {
+  if (!OUTPUTS.has(String(item.type))) return item;
+  return mapMembers(item, (name, value) => name === "output" ? undefined : value);
 }
 
 function isReference({ type, role }: JsonObject): boolean {
