@@ -5,6 +5,7 @@
  */
 import { RULE_SETS } from "../../apis/rule.ts";
 import { RepriseError } from "../../domain/errors.ts";
+import { MATCH_MODES } from "../../fixture/match/modes.ts";
 import {
   again,
   argument,
@@ -81,9 +82,14 @@ const SERVE_FLAGS = {
   match: choice(
     "--match <mode>",
     "how a request finds its exchange (default: semantic)",
-    ["exact", "semantic", "sequence"],
+    MATCH_MODES,
   ),
+  ...MATCH_RULE_FLAGS,
+  strictMatch: toggle("--strict-match", "match without rules, also without those of the fixtures"),
   pace: text("--pace <pace>", "fast, real, or a factor of the recorded speed (default: fast)"),
+  failOn: choice("--fail-on <what>", "exit with 7 if tools of --match conversation return other output", [
+    "tool-output",
+  ]),
   strictUsage: toggle("--strict-usage", "exit with 7 if an exchange stays unused"),
   allowUnused: toggle("--allow-unused", "accept that -- CMD sends no request (default: exit code 7)", {
     conflicts: ["strictUsage"],

@@ -7,6 +7,9 @@ import { DAY_MS } from "../../domain/ports.ts";
 import { parseFaults } from "../../fixture/faults/plan.ts";
 import { recordedOn } from "../../fixture/format.ts";
 import type { Loopback } from "../../fixture/loopback/server.ts";
+import { requireUnambiguous } from "../../fixture/match/ambiguous_rules.ts";
+import { NO_RULES, normalizersOf } from "../../fixture/match/rules/fixture_rules.ts";
+import { parseFlags } from "../../fixture/match/rules/match_rules.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
@@ -31,7 +34,7 @@ const DUMMY_KEY = "reprise-plays-this";
  * Performs `serve`, with a command that runs against the server when `command` is not empty.
  *
  * @returns the command's exit code, or 0; 7 instead of 0 after a miss, a broken rule, a request that was turned away,
- * a wrapped command that sent nothing (without `--allow-unused`) or, with `--strict-usage`, an unused exchange or a fault
+ * with `--fail-on tool-output` an output of a tool that is not the recorded one, a wrapped command that sent nothing (without `--allow-unused`) or, with `--strict-usage`, an unused exchange or a fault
  * without effect.
  */
 export async function serveVerb(
@@ -48,8 +51,13 @@ export async function serveVerb(
   const fixtures = directories.map((directory) => readFixture(ports.files, withoutSlash(directory)));
   requireYoung(fixtures, flags.maxAge, ports);
   const { values } = secretEnvironment(fixtures.flatMap(({ header }) => header.not_secret ?? []));
+  const { match = "semantic" } = flags;
+  const declared = await normalizersOf(fixtures, parseFlags(flags));
+  const normalizerOf = flags.strictMatch === true || match === "exact" ? NO_RULES : declared;
+  requireUnambiguous(fixtures, normalizerOf);
   const replayer = createReplayer(fixtures, {
-    match: flags.match ?? "semantic",
+    match,
+    normalizerOf,
     rules: flags.rules ?? null,
     scrubber: createScrubber({ values }),
   });
@@ -106,7 +114,7 @@ export async function serveVerb(
   const unusedCommand = wraps && counts.requests === 0 && flags.allowUnused !== true
     ? unusedVerdict({ skipped: counts.skipped, variables: Object.keys(baseUrls) })
     : null;
-  const verdict = verdictOf(summary, flags.strictUsage === true) ?? unusedCommand;
+  const verdict = verdictOf(summary, flags) ?? unusedCommand;
   const exitCode = code === 0 && verdict !== null ? 7 : code;
   events.write({
     type: "serve.ended",
@@ -180,14 +188,20 @@ function keys({ env }: Ports, token: string = DUMMY_KEY): Record<string, string>
 }
 
 /** Reports why the exit code is 7 and what to do; `null` if all went as recorded. */
-function verdictOf(summary: ServeSummary, strictUsage: boolean): Verdict | null {
-  const { missed, refused, turned_away, unused, unmet_faults } = summary;
+function verdictOf(
+  summary: ServeSummary,
+  { strictUsage, failOn }: Pick<ServeFlags, "strictUsage" | "failOn">,
+): Verdict | null {
+  const { missed, refused, turned_away, unused, unmet_faults, tool_outputs_differ: outputs } = summary;
   const wrong = [
     ...(missed > 0 ? [`${missed} missed`] : []),
     ...(refused > 0 ? [`${refused} rejected`] : []),
     ...(turned_away > 0 ? [`${turned_away} turned away`] : []),
-    ...(strictUsage && unused.length > 0 ? [`${unused.length} unused`] : []),
-    ...(strictUsage && unmet_faults.length > 0
+    ...(failOn === "tool-output" && outputs > 0
+      ? [`${counted(outputs, "tool output")} not as recorded`]
+      : []),
+    ...(strictUsage === true && unused.length > 0 ? [`${unused.length} unused`] : []),
+    ...(strictUsage === true && unmet_faults.length > 0
       ? [`${counted(unmet_faults.length, "fault")} without effect`]
       : []),
   ];

@@ -6,6 +6,7 @@
 import { counted } from "../../domain/text.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
+import { TIERS } from "../../fixture/match/tiers.ts";
 import type { ReplaySummary } from "../../fixture/serve/replayer.ts";
 import type { ServeEvent } from "../../fixture/serve/server.ts";
 import type { Output } from "../output.ts";
@@ -49,11 +50,17 @@ export class ServeView {
   }
 
   /** Reports the counts. */
-  summary({ served, missed, refused, warned, unused, turned_away, unmet_faults }: ServeSummary): void {
+  summary(summary: ServeSummary): void {
+    const { served, missed, refused, warned, unused, turned_away, unmet_faults } = summary;
     this.#line(
       `${served} served, ${missed} missed, ${refused} rejected, ${counted(warned, "warning")}` +
         (turned_away === 0 ? "" : `, ${turned_away} turned away`),
     );
+    const matched = matchedLine(summary);
+    if (matched !== null) this.#line(matched);
+    if (summary.tool_outputs_differ > 0) {
+      this.#line(`${counted(summary.tool_outputs_differ, "tool output")} not as recorded`);
+    }
     for (const fault of unmet_faults) this.#line(`the fault "${fault}" had no effect`);
     if (unused.length === 0) return;
     const listed = unused.slice(0, LISTED_UNUSED).map(({ fixture, number }) => `${number} of ${fixture}`);
@@ -77,12 +84,23 @@ export function refusedLine(event: SkippedEvent | TurnedAwayEvent): string {
   return `${event.method} ${event.path}: ${event.status}, ${SKIPPED[event.reason]}`;
 }
 
+/** Returns the tiers of the played requests and the rules that they needed; `null` if all had the recorded bytes. */
+function matchedLine({ tiers, rules }: ServeSummary): string | null {
+  const needed = Object.entries(rules).map(([rule, count]) => `${rule} ${count}`).join(", ");
+  const parts = TIERS.filter((tier) => tiers[tier] > 0).map((tier) =>
+    tier === "rules" ? `${tiers.rules} with rules (${needed})` : `${tiers[tier]} ${tier}`
+  );
+  const matched = TIERS.reduce((sum, tier) => sum + tiers[tier], 0);
+  return matched === tiers.exact ? null : `${matched} matched: ${parts.join(", ")}`;
+}
+
 function lineOf(event: ServeEvent): string {
   if (event.type === "turned_away" || event.type === "skipped") return refusedLine(event);
   const asked = `${event.request} ${event.method} ${event.path}`;
   switch (event.type) {
     case "played":
       return `${asked}: ${event.status}, exchange ${event.number} of ${event.fixture}` +
+        (event.rules === undefined ? "" : `, needed ${event.rules.join(", ")}`) +
         (event.fault === undefined ? "" : `, broken: ${event.fault}`);
     case "faulted":
       return `${asked}: ${event.status}, a fault instead of an answer: ${event.fault}`;
