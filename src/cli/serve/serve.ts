@@ -24,6 +24,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { CLIENT_ROUTES, PROVIDERS } from "../../apis/providers.ts";
 import { nothingSentNote } from "./recording_notes.ts";
 import { representing } from "../run/endpoint.ts";
+import { machineValues } from "./machine_values.ts";
 import { type ServeSummary, ServeView } from "./serve_view.ts";
 import { bypassingVariables, clientEnvironment, runWrapped } from "./wrapped_command.ts";
 
@@ -58,6 +59,7 @@ export async function serveVerb(
   const replayer = createReplayer(fixtures, {
     match,
     normalizerOf,
+    candidates: command.length > 0 ? machineValues(ports) : [],
     rules: flags.rules ?? null,
     scrubber: createScrubber({ values }),
   });
