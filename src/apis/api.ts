@@ -9,6 +9,7 @@ import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { FoldedEntry, FoldNeeds } from "../domain/folded.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import type { ApiError, FaultWriter, StreamReader } from "./stream.ts";
+import type { CallArguments } from "./calls.ts";
 import type { CanonicalForm } from "./canonical.ts";
 import type { ApiRules } from "./rule.ts";
 
@@ -178,6 +179,8 @@ export interface Api {
   readonly recognition: Recognition | null;
   readonly stream: StreamReader;
   readonly faults: FaultWriter;
+  /** Arguments of the client's calls in its answers. */
+  readonly calls: CallArguments;
   /** Canonical form of its requests, for matching; `null` if only the order of members is ignored. */
   readonly canonical: CanonicalForm | null;
   /** Rules on its requests; `null` if none are known. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { chatCalls } from "./calls.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import type { Api } from "../api.ts";
 import { openaiServers } from "../openai.ts";
@@ -15,6 +16,7 @@ export const chatApi: Api = {
   name: "chat",
   ownsPath: (pathname) => /\/chat\/completions$/.test(pathname),
   recognition: null,
+  calls: chatCalls,
   canonical: null,
   rules: null,
   stream: {

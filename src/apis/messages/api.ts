@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { messagesCalls } from "./calls.ts";
 import { addTokenCounts, NO_USAGE, type Usage } from "../../domain/event.ts";
 import { accountHash } from "../../domain/fingerprint.ts";
 import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
@@ -33,6 +34,7 @@ export const messagesApi: RunApi = {
   stream: messagesStream,
   faults: messagesFaults,
   compactionPath: null,
+  calls: messagesCalls,
   canonical: messagesCanonical,
   rules: messagesRules,
   errors: {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { responsesCalls } from "./calls.ts";
 import { NO_USAGE, type Usage } from "../../domain/event.ts";
 import { accountHash, type ProviderKind } from "../../domain/fingerprint.ts";
 import {
@@ -48,6 +49,7 @@ export const responsesApi: RunApi = {
   stream: responsesStream,
   faults: responsesFaults,
   compactionPath: "/responses/compact",
+  calls: responsesCalls,
   canonical: responsesCanonical,
   rules: responsesRules,
   headers: (key) => ({
