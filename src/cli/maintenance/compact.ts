@@ -258,7 +258,9 @@ async function makeCheckpoint(
     asking: {
       ports,
       api: apiOf(endpoint.provider),
-      send: ports.wrapSend(fixture === null ? liveSend(ports, endpoint) : fixtureSend(ports, fixture, flags)),
+      send: ports.wrapSend(
+        fixture === null ? liveSend(ports, endpoint) : await fixtureSend(ports, fixture, flags),
+      ),
       urlOf: (path) => endpoint.urlOf(path),
       key,
       signal,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { MATCH_MODES } from "../../fixture/match/modes.ts";
 import {
   again,
   argument,
@@ -35,7 +36,7 @@ export const FIXTURE_FLAGS = {
   match: choice(
     "--match <mode>",
     "with --fixture: how a request finds its exchange (default: semantic)",
-    ["exact", "semantic", "sequence"],
+    MATCH_MODES,
     { step: false },
   ),
   strictMatch: toggle("--strict-match", "with --fixture: apply no match rules", {

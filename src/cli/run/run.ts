@@ -21,12 +21,15 @@ import { requireAnswerFile, RunView, writeAnswer } from "./run_view.ts";
 import { fixtureSend, liveSend, requireComparison } from "./sending.ts";
 import { randomSuffix } from "../sessions.ts";
 import { absolute, configPath, switchVariable } from "../settings.ts";
+import type { Send } from "../../transport/http.ts";
 import { stopOnSignals } from "../signals.ts";
 import { askAtTerminal, promptText } from "./stdin.ts";
 
 /** A run before its session is open. */
 interface CalledRun {
   readonly call: SettingCall<RunFlags>;
+  /** Answers the requests from the fixture of the call; `null` without a fixture. */
+  readonly played: Send | null;
   /** The settings of a run in a new session; `null` if they depend on an existing session. */
   readonly fresh: ResolvedRun | null;
   /** `null` to continue without a prompt. */
@@ -53,12 +56,13 @@ export async function runVerb(
   const resumes = call.selector !== null;
   const prompt = await promptText(ports.stdin, argument, { resumes, timeoutMs: flags.timeout * 1000 });
   if (flags.dryRun === true) return previewRun(call, fresh, prompt);
+  const played = call.fixture === null ? null : await fixtureSend(ports, call.fixture, flags);
 
   const stop = new Stop();
   output.onClosed(() => stop.request("broken_pipe"));
   const release = stopOnSignals(ports, stop, Math.max(0, deadline - ports.clock.monotonic()));
   try {
-    const called = { call, fresh, prompt, strictDrift: strict && flags.acceptDrift !== true, stop };
+    const called = { call, played, fresh, prompt, strictDrift: strict && flags.acceptDrift !== true, stop };
     const writer = await openSession(openHome(ports, home.value, { create: true }), called);
     try {
       return await runIn(writer, called);
@@ -182,10 +186,10 @@ interface Surroundings {
 
 function setupOf(
   writer: SessionWriter,
-  { call, stop, strictDrift }: CalledRun,
+  { call, played, stop, strictDrift }: CalledRun,
   { resolved, recording, emit }: Surroundings,
 ): RunSetup {
-  const { context: { home, output }, ports, fixture, playback, root, flags } = call;
+  const { context: { home, output }, ports, playback, root, flags } = call;
   const { endpoint, key, permissions } = resolved;
   const live = liveSend(ports, endpoint);
   return {
@@ -193,7 +197,7 @@ function setupOf(
     ports,
     writer,
     send: ports.wrapSend(
-      fixture === null ? recording?.over(live) ?? live : fixtureSend(ports, fixture, flags),
+      played ?? recording?.over(live) ?? live,
     ),
     emit,
     stop,

@@ -9,6 +9,7 @@ import { type Fixture, playable } from "../../fixture/read.ts";
 import type { Send } from "../../transport/http.ts";
 import { createLiveSend } from "../../transport/live.ts";
 import { createPlayer } from "../../transport/player.ts";
+import { parseFlags } from "../../fixture/match/rules/match_rules.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import { secretEnvironment } from "../environment.ts";
 import { FIXTURE_FLAGS, type FixtureFlags } from "./command.ts";
@@ -48,14 +49,19 @@ export function liveSend(ports: Ports, { baseUrl }: Pick<Endpoint, "baseUrl">): 
 }
 
 /** Answers requests from a fixture: those that mean the same as the recorded ones, or in sequence whatever they are. */
-export function fixtureSend(
+export async function fixtureSend(
   { clock }: Pick<Ports, "clock">,
   fixture: Fixture,
-  { match = "semantic" }: FixtureFlags,
-): Send {
+  { match = "semantic", strictMatch, ...rules }: FixtureFlags,
+): Promise<Send> {
   if (match === "sequence") return createPlayer(fixture.exchanges.map(playable), { clock });
   const { values } = secretEnvironment(fixture.header.not_secret);
-  return createReplaySend(fixture, { match, clock, scrubber: createScrubber({ values }) });
+  return await createReplaySend(fixture, {
+    match,
+    rules: strictMatch === true ? null : parseFlags(rules),
+    clock,
+    scrubber: createScrubber({ values }),
+  });
 }
 
 /**
