@@ -86,6 +86,11 @@ const SERVE_FLAGS = {
   ),
   ...MATCH_RULE_FLAGS,
   strictMatch: toggle("--strict-match", "match without rules, also without those of the fixtures"),
+  rewriteContext: toggle(
+    "--rewrite-context",
+    "put the client's own paths and dates into the calls of answers, for the recorder's",
+    { conflicts: ["strictMatch"] },
+  ),
   pace: text("--pace <pace>", "fast, real, or a factor of the recorded speed (default: fast)"),
   failOn: choice("--fail-on <what>", "exit with 7 if tools of --match conversation return other output", [
     "tool-output",

@@ -14,6 +14,7 @@ import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
 import { createReplayer } from "../../fixture/serve/replayer.ts";
+import { answersWithRecordedPaths } from "../../fixture/serve/rewrite.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import { type ServeEvent, startReplayServers } from "../../fixture/serve/server.ts";
 import type { ServeFlags } from "./command.ts";
@@ -25,7 +26,7 @@ import { CLIENT_ROUTES, PROVIDERS } from "../../apis/providers.ts";
 import { nothingSentNote } from "./recording_notes.ts";
 import { representing } from "../run/endpoint.ts";
 import { machineValues } from "./machine_values.ts";
-import { type ServeSummary, ServeView } from "./serve_view.ts";
+import { recordedPathsNote, type ServeSummary, ServeView } from "./serve_view.ts";
 import { bypassingVariables, clientEnvironment, runWrapped } from "./wrapped_command.ts";
 
 /** The key of clients without `--token`. */
@@ -61,6 +62,7 @@ export async function serveVerb(
     normalizerOf,
     candidates: command.length > 0 ? machineValues(ports) : [],
     rules: flags.rules ?? null,
+    rewriteContext: flags.rewriteContext === true,
     scrubber: createScrubber({ values }),
   });
   const wraps = command.length > 0;
@@ -85,6 +87,10 @@ export async function serveVerb(
   const served = routes.map((route, index) => ({ route, origin: (servers[index] ?? server).origin }));
   const baseUrls = clientEnvironment(served);
   const environment = { ...baseUrls, ...representing(ports, served) };
+  if (flags.rewriteContext !== true) {
+    const note = recordedPathsNote(answersWithRecordedPaths(fixtures, normalizerOf));
+    if (note !== null) output.note(note);
+  }
   for (const path of elsewhere) {
     output.note(`"${path}" was recorded under another base path: clients that go by the environment miss it`);
   }

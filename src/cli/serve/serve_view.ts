@@ -7,6 +7,7 @@ import { counted } from "../../domain/text.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
 import { TIERS } from "../../fixture/match/tiers.ts";
+import type { RecordedPaths } from "../../fixture/serve/rewrite.ts";
 import type { ReplaySummary } from "../../fixture/serve/replayer.ts";
 import type { ServeEvent } from "../../fixture/serve/server.ts";
 import type { Output } from "../output.ts";
@@ -58,6 +59,9 @@ export class ServeView {
     );
     const matched = matchedLine(summary);
     if (matched !== null) this.#line(matched);
+    if (summary.rewritten > 0) {
+      this.#line(`${counted(summary.rewritten, "answer")} with the client's own values in calls`);
+    }
     if (summary.tool_outputs_differ > 0) {
       this.#line(`${counted(summary.tool_outputs_differ, "tool output")} not as recorded`);
     }
@@ -71,6 +75,16 @@ export class ServeView {
   #line(text: string): void {
     this.#output.note(text);
   }
+}
+
+/** Names the answers whose calls hold paths of the recording; `null` if there are none. */
+export function recordedPathsNote(found: readonly RecordedPaths[]): string | null {
+  const [first] = found;
+  if (first === undefined) return null;
+  const rules = [...new Set(found.flatMap(({ values }) => values.map(({ rule }) => rule)))].join(", ");
+  const others = found.length === 1 ? "" : ` and ${found.length - 1} more`;
+  return `calls hold the recorder's paths (${rules}): exchange ${first.number} of "${first.fixture}"${others}; ` +
+    "elsewhere, --rewrite-context replaces them with the client's own";
 }
 
 const SKIPPED = {
