@@ -132,7 +132,8 @@ Deno.test("a fixture of any provider plays in that provider's api, whatever the 
     assert.deepEqual([model.fingerprint.provider, model.model.asked], [provider, `${provider}-model`]);
   }
   // The session's provider decides over the fixture's, as its model does.
-  const again = ["run", "--json", "-s", "anthropic", "--fixture", `${sandbox.directory}/openai`, "Hi"];
+  const played = ["--match", "sequence", "--fixture", `${sandbox.directory}/openai`];
+  const again = ["run", "--json", "-s", "anthropic", ...played, "Hi"];
   const mixed = await sandbox.call(again, { env });
   const started = events(mixed).find((event) => event.type === "run.started");
   assert.deepEqual([started?.provider, started?.model], ["anthropic", "anthropic-model"]);
