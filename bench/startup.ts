@@ -31,7 +31,10 @@ export const startupBench: Bench = async (context) => {
   });
   const runIn = (home: string) => ({
     program: reprise,
-    args: ["run", "-s", ID, "--home", home, "--fixture", runs.fixture, "What is wrong with order 17?"],
+    args: [
+      ...["run", "-s", ID, "--home", home, "--fixture", runs.fixture, "--match", "sequence"],
+      "What is wrong with order 17?",
+    ],
     env,
     cwd: directory,
   });

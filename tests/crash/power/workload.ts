@@ -40,7 +40,9 @@ export function runArgs(
 ): string[] {
   return [
     ...["run", "--json", "--home", `${disk}/home`, "-s", session, ...isNew ? ["--new"] : []],
-    ...["--fixture", `${FIXTURES}${fixture}`, "-w", workspace, ...DEMO_PERMISSIONS, "Go on"],
+    // The fixture answers whatever the history and the prompt.
+    ...["--fixture", `${FIXTURES}${fixture}`, "--match", "sequence"],
+    ...["-w", workspace, ...DEMO_PERMISSIONS, "Go on"],
   ];
 }
 

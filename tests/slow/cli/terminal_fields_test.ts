@@ -162,6 +162,7 @@ for (
     ["fixture", "show", "DIR"],
     ["fixture", "show", "DIR", "--json"],
     ["run", "--fixture", "DIR", "Go"],
+    ["run", "--fixture", "DIR", "--match", "sequence", "Go"],
   ]
 ) {
   Deno.test(`what a fixture holds is shown on a terminal, and steers it in no verb: ${args.join(" ")}`, async () => {
