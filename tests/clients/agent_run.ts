@@ -1,0 +1,252 @@
+/**
+ * An agent's two prompts, recorded at one place and replayed at others, as people do it: `record -- CMD` and
+ * `serve -- CMD`, or both by themselves with a client that knows their port.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { type Called, Sandbox } from "../support/reprise.ts";
+import { type AgentPackage, pathWith } from "./agent_program.ts";
+import { type Rewrite, startRewritingProxy } from "./rewriting_proxy.ts";
+
+/** The key of every client: longer than what a recorder takes for a word. */
+const KEY = "sk-test-4f1d0c7ea9-never-recorded";
+/** Far longer than any of them takes; after that the client is ended, and its test fails. */
+const CLIENT_SECONDS = "60";
+/** A proxy that does not exist: a client that asks another server than ours gets no answer from it. */
+const NOWHERE = "http://127.0.0.1:9";
+
+/** An agent, and how its two prompts are a command. */
+export interface Agent {
+  readonly package: AgentPackage;
+  readonly variable: "OPENAI" | "ANTHROPIC";
+  /** Shell commands, with `$1` and `$2` as the prompts, and the variables that `record` and `serve` set. */
+  readonly script: string;
+  /** Variables that the client needs beside its base URL and its key. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The API that it is recorded from; new each time. */
+  readonly api: () => AsyncDisposable & { readonly baseUrl: string };
+}
+
+/** What a recorded agent is asked. */
+export const PROMPTS = ["Tell me about the files here", "And now?"] as const;
+
+/** A place that an agent works at. */
+export interface Place {
+  /** Below the sandbox's directory. */
+  readonly home: string;
+  /** The working directory, below the sandbox's directory. */
+  readonly directory: string;
+  readonly timezone: string;
+  /** No repository, one without changes, or one with changes on a branch. */
+  readonly git: "none" | "clean" | "changed";
+}
+
+/** Where agents are recorded. */
+export const HERE: Place = {
+  home: "home/ada",
+  directory: "home/ada/shop",
+  timezone: "Etc/GMT+12",
+  git: "clean",
+};
+
+/**
+ * A place with nothing in common with {@linkcode HERE}: 26 hours to the east, so that the calendar never shows the
+ * same date.
+ */
+export const ELSEWHERE: Place = {
+  home: "Users/grace.h",
+  directory: "srv/builds/4711/the shop (copy)",
+  timezone: "Pacific/Kiritimati",
+  git: "none",
+};
+
+/** A place like {@linkcode HERE}, with changes in its repository. */
+export const CHANGED: Place = { ...HERE, home: "root", directory: "root/s", git: "changed" };
+
+/** What a call and the server around it ended with. */
+export interface Replayed {
+  readonly client: Called;
+  /** `serve` itself; the same call as `client` where it ran the client. */
+  readonly server: Called;
+  /** What `serve` reported of each request. */
+  readonly events: readonly JsonObject[];
+  /** `serve.ended`. */
+  readonly ended: JsonObject;
+}
+
+/** How a replay differs from an ordinary one. */
+export interface ReplayOptions {
+  readonly prompts?: readonly [string, string];
+  /** Flags of `serve` beside `--strict-usage`. */
+  readonly flags?: readonly string[];
+  /** Rewrites what the client sends. */
+  readonly rewrite?: Rewrite;
+}
+
+/** A scratch directory with an agent's places and recordings. */
+export class AgentSandbox extends Sandbox {
+  readonly #agent: Agent;
+  readonly fixture = `${this.directory}/fixtures/agent`;
+  #calls = 0;
+
+  constructor(agent: Agent) {
+    super();
+    this.#agent = agent;
+    Deno.mkdirSync(`${this.directory}/fixtures`);
+  }
+
+  /** Makes a place with the same files as every other, and with its own repository. */
+  async make(place: Place): Promise<void> {
+    const directory = this.#directoryOf(place);
+    for (const path of [`${this.directory}/${place.home}`, `${directory}/docs`]) {
+      Deno.mkdirSync(path, { recursive: true });
+    }
+    Deno.writeTextFileSync(`${directory}/greeting.txt`, "hello\n");
+    Deno.writeTextFileSync(`${directory}/docs/notes.md`, "# Notes\n");
+    if (place.git === "none") return;
+    await this.#shell(place, "git init -q && git add . && git commit -q -m 'Greet'");
+    if (place.git === "changed") {
+      await this.#shell(place, "git checkout -q -b next && echo more >> docs/notes.md && touch docs/new.md");
+    }
+  }
+
+  /** Records the agent with `record -- CMD`; returns what it printed. */
+  async record(place: Place): Promise<string> {
+    await using api = this.#agent.api();
+    const provider = ["--provider", this.#agent.variable.toLowerCase()];
+    // The API provider of a server on this machine is unknown.
+    const args = ["record", ...provider, "--out", this.fixture, "--", ...this.#command(PROMPTS)];
+    const called = await this.call(args, {
+      cwd: this.#directoryOf(place),
+      env: await this.#environment(place, this.#baseUrl(new URL(api.baseUrl).origin)),
+    });
+    assert.equal(called.code, 0, called.stderr);
+    return called.stdout;
+  }
+
+  /** Records the agent with `record --upstream`, for a client that is given its port. */
+  async recordByItself(place: Place): Promise<string> {
+    await using api = this.#agent.api();
+    const args = ["record", "--upstream", new URL(api.baseUrl).origin, "--out", this.fixture];
+    const { client, server } = await this.#around(args, place);
+    assert.deepEqual([client.code, server.code], [0, 0], client.stderr + server.stderr);
+    return client.stdout;
+  }
+
+  /** Replays the recording with `serve -- CMD`. */
+  async replay(place: Place, { prompts = PROMPTS, flags = [] }: ReplayOptions = {}): Promise<Replayed> {
+    const file = `${this.directory}/events-${++this.#calls}.jsonl`;
+    const args = ["serve", "--strict-usage", ...flags, "--events", file, this.fixture];
+    const called = await this.call([...args, "--", ...this.#command(prompts)], {
+      cwd: this.#directoryOf(place),
+      env: await this.#environment(place, {}),
+    });
+    return replayed(called, called, Deno.readTextFileSync(file));
+  }
+
+  /** Replays the recording with `serve` by itself, for a client that is given its port or that of a proxy before it. */
+  async replayByItself(place: Place, options: ReplayOptions = {}): Promise<Replayed> {
+    const args = ["serve", "--strict-usage", ...options.flags ?? [], this.fixture];
+    const { client, server } = await this.#around(args, place, options);
+    return replayed(client, server, server.stdout);
+  }
+
+  async #around(
+    args: readonly string[],
+    place: Place,
+    { prompts = PROMPTS, rewrite }: ReplayOptions = {},
+  ): Promise<{ readonly client: Called; readonly server: Called }> {
+    const server = this.start([...args, "--json"]);
+    await server.printed('"ready"');
+    const { port } = JSON.parse(server.stdout.split("\n")[0] as string);
+    let client: Called;
+    try {
+      client = await this.#behind(`http://127.0.0.1:${port}`, place, prompts, rewrite);
+    } finally {
+      server.process.kill("SIGTERM");
+    }
+    return { client, server: await server.ended() };
+  }
+
+  async #behind(
+    origin: string,
+    place: Place,
+    prompts: readonly [string, string],
+    rewrite: Rewrite | undefined,
+  ): Promise<Called> {
+    if (rewrite === undefined) return await this.#client(place, this.#baseUrl(origin), prompts);
+    await using proxy = startRewritingProxy(origin, rewrite);
+    const called = await this.#client(place, this.#baseUrl(proxy.origin), prompts);
+    assert(proxy.rewritten > 0, "the proxy found nothing to rewrite");
+    return called;
+  }
+
+  async #client(
+    place: Place,
+    env: Readonly<Record<string, string>>,
+    prompts: readonly [string, string],
+  ): Promise<Called> {
+    const [command = "", ...args] = this.#command(prompts);
+    const { code, stdout, stderr } = await new Deno.Command(command, {
+      args,
+      cwd: this.#directoryOf(place),
+      clearEnv: true,
+      env: { ...this.environment(), ...await this.#environment(place, env) },
+      stdin: "null",
+    }).output();
+    const decoder = new TextDecoder();
+    return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+  }
+
+  #command(prompts: readonly [string, string]): string[] {
+    return ["timeout", "-k", "5", CLIENT_SECONDS, "sh", "-e", "-c", this.#agent.script, "sh", ...prompts];
+  }
+
+  async #environment(
+    place: Place,
+    env: Readonly<Record<string, string>>,
+  ): Promise<Record<string, string>> {
+    return {
+      PATH: await pathWith(this.#agent.package),
+      HOME: `${this.directory}/${place.home}`,
+      TZ: place.timezone,
+      HTTPS_PROXY: NOWHERE,
+      NO_PROXY: "127.0.0.1",
+      [`${this.#agent.variable}_API_KEY`]: KEY,
+      ...this.#agent.env,
+      ...env,
+    };
+  }
+
+  #baseUrl(origin: string): Record<string, string> {
+    const { variable } = this.#agent;
+    return { [`${variable}_BASE_URL`]: variable === "OPENAI" ? `${origin}/v1` : origin };
+  }
+
+  #directoryOf(place: Place): string {
+    return `${this.directory}/${place.directory}`;
+  }
+
+  async #shell(place: Place, script: string): Promise<void> {
+    const person = { NAME: "Ada", EMAIL: "ada@example.com" };
+    const names = Object.entries(person).flatMap(([name, value]) =>
+      ["AUTHOR", "COMMITTER"].map((role) => [`GIT_${role}_${name}`, value])
+    );
+    const { success } = await new Deno.Command("sh", {
+      args: ["-e", "-c", script],
+      cwd: this.#directoryOf(place),
+      clearEnv: true,
+      env: { ...this.environment(), GIT_CONFIG_NOSYSTEM: "1", ...Object.fromEntries(names) },
+    }).output();
+    assert(success, script);
+  }
+}
+
+function replayed(client: Called, server: Called, lines: string): Replayed {
+  const events = lines.split("\n").filter((line) => line !== "").map((line): JsonObject => JSON.parse(line));
+  const ended = events.at(-1);
+  assert(ended?.type === "serve.ended", lines);
+  return { client, server, events: events.filter(({ request }) => request !== undefined), ended };
+}

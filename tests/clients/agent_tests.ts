@@ -1,0 +1,100 @@
+/**
+ * The promises that hold for every agent: recorded once, it replays at any place and on any day, and nothing else
+ * is let through.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { NOT_HERE, RUNS_AGENTS } from "./agent_program.ts";
+import { type Agent, AgentSandbox, CHANGED, ELSEWHERE, HERE, PROMPTS, type Replayed } from "./agent_run.ts";
+import { onAnotherDay, tampered } from "./rewriting_proxy.ts";
+import { FIRST_TEXT, REQUESTS, SECOND_TEXT } from "./scripted_agent_apis.ts";
+
+/** What the tests of an agent expect. */
+export interface AgentCase {
+  /** The client and its settings. */
+  readonly name: string;
+  readonly agent: Agent;
+  /** Named rules that its recording must have. */
+  readonly rules: readonly string[];
+  /** The API's error for a tampered blob. */
+  readonly brokenRule: string;
+  /** Recorded with `record --upstream` in place of `record -- CMD`. */
+  readonly byItself?: boolean;
+}
+
+/** What both prompts print. */
+const TEXTS = `${FIRST_TEXT}\n${SECOND_TEXT}\n`;
+
+/** The tests of an agent, which share one recording. */
+export function agentTests({ name, agent, rules, brokenRule, byItself = false }: AgentCase): void {
+  let sandbox: Promise<AgentSandbox> | undefined;
+  const recorded = () => sandbox ??= recordedAgent(agent, byItself);
+  Deno.test.afterAll(async () => await (await sandbox)?.[Symbol.asyncDispose]());
+  const test = (promise: string, run: (sandbox: AgentSandbox) => Promise<void>) =>
+    Deno.test({
+      name: `${name}: ${promise}${NOT_HERE}`,
+      ignore: !RUNS_AGENTS,
+      fn: async () => await run(await recorded()),
+    });
+
+  test("a recording names the rules for what the client says of its place and time", (sandbox) => {
+    const { match } = JSON.parse(Deno.readTextFileSync(`${sandbox.fixture}/fixture.json`));
+    const missing = rules.filter((rule) => !match?.normalize?.includes(rule));
+    assert.deepEqual(missing, [], JSON.stringify(match));
+    return Promise.resolve();
+  });
+
+  test("a recording replays where and when it was made", async (sandbox) => {
+    assertReplayed(await sandbox.replay(HERE));
+  });
+
+  test("a recording replays at another place, in another home and time zone, without the repository", async (sandbox) => {
+    assertReplayed(await sandbox.replay(ELSEWHERE));
+  });
+
+  test("a recording replays on another day, with changes in the repository, to a client that is given the port", async (sandbox) => {
+    assertReplayed(await sandbox.replayByItself(CHANGED, { rewrite: onAnotherDay }));
+  });
+
+  test("a changed prompt is a miss, with one request and exit code 7", async (sandbox) => {
+    const { client, server, events } = await sandbox.replayByItself(ELSEWHERE, {
+      prompts: ["Delete the files here", PROMPTS[1]],
+    });
+    assert.equal(server.code, 7, server.stderr);
+    assert.notEqual(client.code, 0, client.stdout);
+    assert.deepEqual(events.map(({ type, status }) => [type, status]), [["miss", 400]], client.stderr);
+  });
+
+  test("a tampered blob gets the API's error and exit code 7", async (sandbox) => {
+    const { server, events } = await sandbox.replayByItself(ELSEWHERE, { rewrite: tampered });
+    assert.equal(server.code, 7, server.stderr);
+    const refused = events.filter(({ type }) => type === "refused");
+    assert.deepEqual(refused.map(({ rule }) => rule), [brokenRule], server.stdout);
+  });
+}
+
+async function recordedAgent(agent: Agent, byItself: boolean): Promise<AgentSandbox> {
+  const sandbox = new AgentSandbox(agent);
+  for (const place of [HERE, ELSEWHERE, CHANGED]) await sandbox.make(place);
+  const printed = byItself ? await sandbox.recordByItself(HERE) : await sandbox.record(HERE);
+  assert.equal(printed, TEXTS);
+  return sandbox;
+}
+
+/** Asserts that both prompts went as recorded: the same texts, each exchange used once, and nothing else asked. */
+export function assertReplayed({ client, server, ended, events }: Replayed): void {
+  const shown = [
+    ...events.filter(({ type }) => type !== "played").map((event) => JSON.stringify(event)),
+    client.stderr,
+  ];
+  assert.deepEqual([client.code, server.code], [0, 0], shown.join("\n"));
+  assert.equal(client.stdout, TEXTS);
+  const { served, missed, refused, unused } = ended;
+  assert.deepEqual({ served, missed, refused, unused }, {
+    served: REQUESTS,
+    missed: 0,
+    refused: 0,
+    unused: [],
+  });
+}

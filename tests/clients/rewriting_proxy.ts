@@ -1,0 +1,75 @@
+/**
+ * A proxy on 127.0.0.1 that rewrites the bodies of requests: what a client would send on another day, or with a
+ * history that somebody tampered with.
+ *
+ * @module
+ */
+import { altered } from "./support.ts";
+import { listen, type Listening } from "../support/serving.ts";
+
+/** Rewrites the text of a request's body. */
+export type Rewrite = (body: string) => string;
+
+/** A running proxy. */
+export interface RewritingProxy extends Listening, AsyncDisposable {
+  /** How many bodies were not the same afterwards. */
+  readonly rewritten: number;
+}
+
+/** Headers of one connection (RFC 9110 §7.6.1), and those that the runtime sets itself. */
+const OWN_HEADERS = ["connection", "content-length", "host", "transfer-encoding"];
+
+/** Starts a proxy in front of `origin`. */
+export function startRewritingProxy(origin: string, rewrite: Rewrite): RewritingProxy {
+  let rewritten = 0;
+  const proxy = listen(async (incoming) => {
+    // The proxy speaks no WebSocket; reprise itself answers the same.
+    if (incoming.headers.has("upgrade")) return new Response(null, { status: 426 });
+    const headers = new Headers(incoming.headers);
+    for (const name of OWN_HEADERS) headers.delete(name);
+    if (headers.has("content-encoding")) throw new Error("The client compresses its requests");
+    const { pathname, search } = new URL(incoming.url);
+    const { method } = incoming;
+    const before = await incoming.text();
+    const after = rewrite(before);
+    if (after !== before) rewritten++;
+    const body = method === "GET" || method === "HEAD" ? null : after;
+    const { status, headers: answered, body: content } = await fetch(`${origin}${pathname}${search}`, {
+      method,
+      headers,
+      body,
+    });
+    return new Response(content, { status, headers: answered });
+  });
+  return {
+    ...proxy,
+    get rewritten() {
+      return rewritten;
+    },
+    [Symbol.asyncDispose]: proxy.stop,
+  };
+}
+
+/** The day on which {@linkcode onAnotherDay} puts a client. */
+const ANOTHER_DAY = "2031-02-03";
+
+/** Rewrites the day, as Claude Code and as Codex write it; fails if another spelling of it is left. */
+export const onAnotherDay: Rewrite = (body) => {
+  let today = "";
+  const moved = body.replace(
+    /(Today's date is |<current_date>)(\d{4}-\d\d-\d\d)/g,
+    (_, before: string, date: string) => {
+      today = date;
+      return `${before}${ANOTHER_DAY}`;
+    },
+  );
+  if (today !== "" && moved.includes(today)) throw new Error(`${today} has another spelling in ${body}`);
+  return moved;
+};
+
+/** Changes one character in the middle of the first encrypted content or signature of a history. */
+export const tampered: Rewrite = (body) =>
+  body.replace(
+    /("(?:encrypted_content|signature)":")([^"]{16,})"/,
+    (_, before: string, blob: string) => `${before}${altered(blob)}"`,
+  );

@@ -1,0 +1,73 @@
+/**
+ * The answers that make an agent work: three steps with a tool each, then a text, and a text for the next prompt.
+ *
+ * The position in the conversation decides, so that runs in other places get the same answers.
+ *
+ * @module
+ */
+import { type RecordedMessages, startMessagesServer, text } from "../support/messages_server.ts";
+import { says, type ScriptedAnswer, thinking, toolUse } from "../support/messages_server/script.ts";
+import {
+  answer,
+  message,
+  reasoning,
+  type RecordedRequest,
+  startResponsesServer,
+} from "../support/responses_server.ts";
+import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
+
+/** The last text of the first prompt. */
+export const FIRST_TEXT = "There is one file, and it greets.";
+/** The text of the second prompt, which needs no tool. */
+export const SECOND_TEXT = "It is still the same file.";
+/** How many requests the two prompts take. */
+export const REQUESTS = 5;
+
+/** The Responses API for Codex: lists, prints the directory, reads a file. */
+export function codexApi() {
+  return startResponsesServer({ script: codexStep });
+}
+
+function codexStep({ input }: RecordedRequest): ScriptedResponse {
+  const results = input.filter(({ type }) => type === "function_call_output").length;
+  const command = ["ls", "pwd", "cat greeting.txt"][results];
+  if (command !== undefined) {
+    return answer([reasoning(`**Step ${results + 1}**`), functionCall("exec_command", { cmd: command })]);
+  }
+  const isFirst = input.at(-1)?.type === "function_call_output";
+  return answer([reasoning("**Enough**"), message(isFirst ? FIRST_TEXT : SECOND_TEXT)]);
+}
+
+/** The Messages API for Claude Code: lists, reads a file by its absolute path, prints the directory. */
+export function claudeCodeApi() {
+  return startMessagesServer({ script: claudeCodeStep });
+}
+
+function claudeCodeStep({ blocks, text: body }: RecordedMessages): ScriptedAnswer {
+  const results = blocks.filter(({ type }) => type === "tool_result").length;
+  switch (results) {
+    case 0:
+      return says([
+        thinking("First a look at the files."),
+        text("I will look."),
+        toolUse("Bash", { command: "ls", description: "Lists the files" }),
+      ]);
+    case 1: {
+      // As a model does, which knows the directory from the prompt alone.
+      const [, directory] = /Primary working directory: ([^\\]+)\\n/.exec(body) ?? [];
+      return says([
+        thinking("Now the file itself."),
+        toolUse("Read", { file_path: `${directory}/greeting.txt` }),
+      ]);
+    }
+    case 2:
+      return says([
+        thinking("Where is it?"),
+        toolUse("Bash", { command: "pwd", description: "Prints the directory" }),
+      ]);
+    default: {
+      const isFirst = blocks.at(-1)?.type === "tool_result";
+      return says([thinking("That is enough."), text(isFirst ? FIRST_TEXT : SECOND_TEXT)]);
+    }
+  }
+}
