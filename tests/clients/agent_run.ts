@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { type Called, Sandbox } from "../support/reprise.ts";
-import { type AgentPackage, pathWith } from "./agent_program.ts";
+import { type Packages, pathWith } from "./npm_packages.ts";
 import { type Rewrite, startRewritingProxy } from "./rewriting_proxy.ts";
 
 /** The key of every client: longer than what a recorder takes for a word. */
@@ -19,7 +19,7 @@ const NOWHERE = "http://127.0.0.1:9";
 
 /** An agent, and how its two prompts are a command. */
 export interface Agent {
-  readonly package: AgentPackage;
+  readonly packages: Packages;
   readonly variable: "OPENAI" | "ANTHROPIC";
   /** Shell commands, with `$1` and `$2` as the prompts, and the variables that `record` and `serve` set. */
   readonly script: string;
@@ -29,8 +29,11 @@ export interface Agent {
   readonly api: () => AsyncDisposable & { readonly baseUrl: string };
 }
 
+/** The prompts of two runs, of which the second one continues the first. */
+export type Prompts = readonly [first: string, second: string];
+
 /** What a recorded agent is asked. */
-export const PROMPTS = ["Tell me about the files here", "And now?"] as const;
+export const PROMPTS: Prompts = ["Tell me about the files here", "And now?"];
 
 /** A place that an agent works at. */
 export interface Place {
@@ -76,9 +79,11 @@ export interface Replayed {
   readonly ended: JsonObject;
 }
 
-/** How a replay differs from an ordinary one. */
-export interface ReplayOptions {
-  readonly prompts?: readonly [string, string];
+/** How a recording or a replay differs from an ordinary one. */
+export interface AgentOptions {
+  readonly prompts?: Prompts;
+  /** The recording. */
+  readonly fixture?: string;
   /** Flags of `serve` beside `--strict-usage`. */
   readonly flags?: readonly string[];
   /** Rewrites what the client sends. */
@@ -88,6 +93,7 @@ export interface ReplayOptions {
 /** A scratch directory with an agent's places and recordings. */
 export class AgentSandbox extends Sandbox {
   readonly #agent: Agent;
+  /** The recording that is made and replayed unless another is named. */
   readonly fixture = `${this.directory}/fixtures/agent`;
   #calls = 0;
 
@@ -113,11 +119,14 @@ export class AgentSandbox extends Sandbox {
   }
 
   /** Records the agent with `record -- CMD`; returns what it printed. */
-  async record(place: Place): Promise<string> {
+  async record(
+    place: Place,
+    { prompts = PROMPTS, fixture = this.fixture }: AgentOptions = {},
+  ): Promise<string> {
     await using api = this.#agent.api();
     const provider = ["--provider", this.#agent.variable.toLowerCase()];
     // The API provider of a server on this machine is unknown.
-    const args = ["record", ...provider, "--out", this.fixture, "--", ...this.#command(PROMPTS)];
+    const args = ["record", ...provider, "--out", fixture, "--", ...this.#command(prompts)];
     const called = await this.call(args, {
       cwd: this.#directoryOf(place),
       env: await this.#environment(place, this.#baseUrl(new URL(api.baseUrl).origin)),
@@ -136,9 +145,12 @@ export class AgentSandbox extends Sandbox {
   }
 
   /** Replays the recording with `serve -- CMD`. */
-  async replay(place: Place, { prompts = PROMPTS, flags = [] }: ReplayOptions = {}): Promise<Replayed> {
+  async replay(
+    place: Place,
+    { prompts = PROMPTS, fixture = this.fixture, flags = [] }: AgentOptions = {},
+  ): Promise<Replayed> {
     const file = `${this.directory}/events-${++this.#calls}.jsonl`;
-    const args = ["serve", "--strict-usage", ...flags, "--events", file, this.fixture];
+    const args = ["serve", "--strict-usage", ...flags, "--events", file, fixture];
     const called = await this.call([...args, "--", ...this.#command(prompts)], {
       cwd: this.#directoryOf(place),
       env: await this.#environment(place, {}),
@@ -147,8 +159,9 @@ export class AgentSandbox extends Sandbox {
   }
 
   /** Replays the recording with `serve` by itself, for a client that is given its port or that of a proxy before it. */
-  async replayByItself(place: Place, options: ReplayOptions = {}): Promise<Replayed> {
-    const args = ["serve", "--strict-usage", ...options.flags ?? [], this.fixture];
+  async replayByItself(place: Place, options: AgentOptions = {}): Promise<Replayed> {
+    const { fixture = this.fixture, flags = [] } = options;
+    const args = ["serve", "--strict-usage", ...flags, fixture];
     const { client, server } = await this.#around(args, place, options);
     return replayed(client, server, server.stdout);
   }
@@ -156,7 +169,7 @@ export class AgentSandbox extends Sandbox {
   async #around(
     args: readonly string[],
     place: Place,
-    { prompts = PROMPTS, rewrite }: ReplayOptions = {},
+    { prompts = PROMPTS, rewrite }: AgentOptions = {},
   ): Promise<{ readonly client: Called; readonly server: Called }> {
     const server = this.start([...args, "--json"]);
     await server.printed('"ready"');
@@ -173,7 +186,7 @@ export class AgentSandbox extends Sandbox {
   async #behind(
     origin: string,
     place: Place,
-    prompts: readonly [string, string],
+    prompts: Prompts,
     rewrite: Rewrite | undefined,
   ): Promise<Called> {
     if (rewrite === undefined) return await this.#client(place, this.#baseUrl(origin), prompts);
@@ -186,7 +199,7 @@ export class AgentSandbox extends Sandbox {
   async #client(
     place: Place,
     env: Readonly<Record<string, string>>,
-    prompts: readonly [string, string],
+    prompts: Prompts,
   ): Promise<Called> {
     const [command = "", ...args] = this.#command(prompts);
     const { code, stdout, stderr } = await new Deno.Command(command, {
@@ -200,7 +213,7 @@ export class AgentSandbox extends Sandbox {
     return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
   }
 
-  #command(prompts: readonly [string, string]): string[] {
+  #command(prompts: Prompts): string[] {
     return ["timeout", "-k", "5", CLIENT_SECONDS, "sh", "-e", "-c", this.#agent.script, "sh", ...prompts];
   }
 
@@ -209,7 +222,7 @@ export class AgentSandbox extends Sandbox {
     env: Readonly<Record<string, string>>,
   ): Promise<Record<string, string>> {
     return {
-      PATH: await pathWith(this.#agent.package),
+      PATH: await pathWith(this.#agent.packages),
       HOME: `${this.directory}/${place.home}`,
       TZ: place.timezone,
       HTTPS_PROXY: NOWHERE,

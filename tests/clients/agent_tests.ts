@@ -5,7 +5,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { NOT_HERE, RUNS_AGENTS } from "./agent_program.ts";
+import { objectMember } from "../../src/domain/json.ts";
+import { NOT_HERE, RUNS_AGENTS } from "./npm_packages.ts";
 import { type Agent, AgentSandbox, CHANGED, ELSEWHERE, HERE, PROMPTS, type Replayed } from "./agent_run.ts";
 import { onAnotherDay, tampered } from "./rewriting_proxy.ts";
 import { FIRST_TEXT, REQUESTS, SECOND_TEXT } from "./scripted_agent_apis.ts";
@@ -17,8 +18,10 @@ export interface AgentCase {
   readonly agent: Agent;
   /** Named rules that its recording must have. */
   readonly rules: readonly string[];
-  /** The API's error for a tampered blob. */
+  /** The rule that a tampered blob breaks. */
   readonly brokenRule: string;
+  /** Where the first request has the prompt. */
+  readonly prompt: string;
   /** Recorded with `record --upstream` in place of `record -- CMD`. */
   readonly byItself?: boolean;
 }
@@ -27,7 +30,7 @@ export interface AgentCase {
 const TEXTS = `${FIRST_TEXT}\n${SECOND_TEXT}\n`;
 
 /** The tests of an agent, which share one recording. */
-export function agentTests({ name, agent, rules, brokenRule, byItself = false }: AgentCase): void {
+export function agentTests({ name, agent, rules, brokenRule, prompt, byItself = false }: AgentCase): void {
   let sandbox: Promise<AgentSandbox> | undefined;
   const recorded = () => sandbox ??= recordedAgent(agent, byItself);
   Deno.test.afterAll(async () => await (await sandbox)?.[Symbol.asyncDispose]());
@@ -64,6 +67,7 @@ export function agentTests({ name, agent, rules, brokenRule, byItself = false }:
     assert.equal(server.code, 7, server.stderr);
     assert.notEqual(client.code, 0, client.stdout);
     assert.deepEqual(events.map(({ type, status }) => [type, status]), [["miss", 400]], client.stderr);
+    assert.equal(objectMember(events[0] ?? {}, "nearest")?.path, prompt, server.stdout);
   });
 
   test("a tampered blob gets the API's error and exit code 7", async (sandbox) => {

@@ -1,5 +1,5 @@
 /** Codex CLI, unmodified: recorded at one place, replayed at others. */
-import { CODEX } from "./agent_program.ts";
+import { CODEX } from "./npm_packages.ts";
 import { type Agent } from "./agent_run.ts";
 import { agentTests } from "./agent_tests.ts";
 import { codexApi } from "./scripted_agent_apis.ts";
@@ -17,7 +17,7 @@ const CUSTOM = [
 function withSettings(settings: string, before = ""): Agent {
   const flags = `${settings} -m gpt-5.6 --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox`;
   return {
-    package: CODEX,
+    packages: CODEX,
     variable: "OPENAI",
     script: `${before}codex exec ${flags} "$1"\ncodex exec ${flags} resume --last "$2"`,
     env: {},
@@ -25,7 +25,11 @@ function withSettings(settings: string, before = ""): Agent {
   };
 }
 
-const EXPECTED = { rules: ["cwd", "date"], brokenRule: "invalid_encrypted_content" };
+const EXPECTED = {
+  rules: ["cwd", "date"],
+  brokenRule: "encrypted_content",
+  prompt: "input[3].content[0].text",
+};
 
 agentTests({
   name: "Codex CLI with its own provider",

@@ -1,15 +1,15 @@
 /**
  * docs/ci.md does what it says: its blocks are run as they stand, from the first to the last.
  *
- * A block whose first line is a comment with a path is that file; other `sh` blocks are commands, which end with 0 or
- * with the code that a comment behind them names; a `text` block is lines that the command before it printed; a `diff`
- * is an edit.
+ * `sh` blocks that are no files are commands, which end with 0 or with the code that a comment behind them names; a
+ * `text` block is lines that the command before it printed; a `diff` is an edit.
  *
  * @module
  */
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
 import { parse } from "yaml";
+import { blocksOf } from "../../support/page.ts";
 import { PROGRAM, Sandbox } from "../../support/reprise.ts";
 import { answer, message, reasoning, startResponsesServer } from "../../support/responses_server.ts";
 import { writeFixture } from "../../support/fixture.ts";
@@ -46,21 +46,7 @@ export const expect = (value) => ({
 });
 `;
 
-/** A block of the page. */
-interface Block {
-  readonly language: string;
-  readonly text: string;
-  /** Where it begins in the page, from 1. */
-  readonly line: number;
-  /** The file that it is; `null` for all others. */
-  readonly path: string | null;
-}
-
-const BLOCKS: readonly Block[] = [...TEXT.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].map((match) => {
-  const [, language = "", text = ""] = match;
-  const path = /^(?:#|\/\/) ((?:[\w.-]+\/)*(?:[\w-]*\.[\w.]+|Makefile))\n/.exec(text)?.[1] ?? null;
-  return { language, text, line: TEXT.slice(0, match.index).split("\n").length + 1, path };
-});
+const BLOCKS = blocksOf(TEXT);
 
 /** A step of a job, as far as it is looked at. */
 interface JobStep {

@@ -1,0 +1,73 @@
+/**
+ * Programs from npm, unmodified: their exact versions and their installation.
+ *
+ * @module
+ */
+import { dirname } from "node:path";
+import { outputOf, run } from "../../scripts/process.ts";
+import { sha256Hex } from "../../src/domain/hash.ts";
+
+/** Packages that are installed together, each with its exact version, such as `@openai/codex@0.169.0`. */
+export type Packages = readonly string[];
+
+/** Codex CLI. */
+export const CODEX: Packages = ["@openai/codex@0.169.0"];
+/** Claude Code. */
+export const CLAUDE_CODE: Packages = ["@anthropic-ai/claude-code@2.1.197"];
+
+/** True on the systems for which the packages are known to have programs that run without more. */
+export const RUNS_AGENTS = Deno.build.os === "linux" && Deno.build.arch === "x86_64";
+/** The end of a test's name if {@linkcode RUNS_AGENTS} is false. */
+export const NOT_HERE = RUNS_AGENTS ? "" : " (ignored: only on Linux x64)";
+
+/** Longer than a slow network takes for 400 MB. */
+const INSTALL_TIMEOUT_MS = 240_000;
+
+/**
+ * Returns the `node_modules` of these packages: from the user's cache directory, or installed there.
+ *
+ * @throws {Error} with the output of npm if npm cannot install them.
+ */
+export async function installed(packages: Packages): Promise<string> {
+  const cache = `${cacheDirectory()}/reprise-clients`;
+  const directory = `${cache}/${sha256Hex(packages.join(" ")).slice(0, 16)}`;
+  const modules = `${directory}/node_modules`;
+  if (exists(modules)) return modules;
+  Deno.mkdirSync(cache, { recursive: true });
+  const fresh = Deno.makeTempDirSync({ dir: cache, prefix: "install-" });
+  try {
+    const quiet = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"];
+    const finished = await run("npm", ["install", "--prefix", fresh, "--save-exact", ...quiet, ...packages], {
+      timeout: INSTALL_TIMEOUT_MS,
+    });
+    if (finished.code !== 0) {
+      throw new Error(`Cannot install ${packages.join(" ")} from the npm registry: ${outputOf(finished)}`);
+    }
+    // Tests may run side by side: the name appears complete or not at all.
+    if (!exists(directory)) Deno.renameSync(fresh, directory);
+  } finally {
+    if (exists(fresh)) Deno.removeSync(fresh, { recursive: true });
+  }
+  return modules;
+}
+
+/** Returns the `PATH` with the programs of {@linkcode installed} packages, Node, and the system's programs. */
+export async function pathWith(packages: Packages): Promise<string> {
+  const node = await run("sh", ["-c", "command -v node"]);
+  return `${await installed(packages)}/.bin:${dirname(outputOf(node))}:/usr/bin:/bin`;
+}
+
+function cacheDirectory(): string {
+  const configured = Deno.env.get("XDG_CACHE_HOME") ?? "";
+  return configured === "" ? `${Deno.env.get("HOME")}/.cache` : configured;
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}

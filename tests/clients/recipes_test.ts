@@ -1,0 +1,228 @@
+/** docs/clients.md does what it says: its recipes record in one place, and replay in another one. */
+import assert from "node:assert/strict";
+import { dirname } from "node:path";
+import { works } from "../cli/harness.ts";
+import { startMessagesServer, text } from "../support/messages_server.ts";
+import { says } from "../support/messages_server/script.ts";
+import { type Block, blocksOf } from "../support/page.ts";
+import { PROGRAM, Sandbox } from "../support/reprise.ts";
+import { answer, message, startResponsesServer } from "../support/responses_server.ts";
+import { listen } from "../support/serving.ts";
+import { ELSEWHERE, HERE, type Place } from "./agent_run.ts";
+import {
+  CLAUDE_CODE,
+  CODEX,
+  installed,
+  NOT_HERE,
+  type Packages,
+  pathWith,
+  RUNS_AGENTS,
+} from "./npm_packages.ts";
+import { claudeCodeApi, codexApi, FIRST_TEXT, SECOND_TEXT } from "./scripted_agent_apis.ts";
+
+const PAGE = Deno.readTextFileSync(new URL("../../docs/clients.md", import.meta.url));
+const RIVER = "The Seine runs through Paris.";
+const KEY = "sk-test-4f1d0c7ea9-never-recorded";
+
+/** A recipe, and what it needs here. */
+interface Recipe {
+  /** The heading of its section. */
+  readonly section: string;
+  readonly packages: Packages;
+  /** The APIs that it is recorded from, by the variables with their base URLs. */
+  readonly apis: () => AsyncDisposable & { readonly env: Readonly<Record<string, string>> };
+  readonly exchanges: number;
+  /** What its commands print, in any order. */
+  readonly prints: readonly string[];
+  /**
+   * A command that has to work, and what its failure means.
+   *
+   * @default {none}
+   */
+  readonly needs?: readonly [command: readonly string[], name: string];
+}
+
+const RECIPES: readonly Recipe[] = [
+  {
+    section: "httpx in pytest",
+    packages: [],
+    apis: riverApis,
+    exchanges: 1,
+    prints: ["1 passed"],
+    needs: [["/usr/bin/python3", "-c", "import httpx, pytest"], "python3-httpx and python3-pytest"],
+  },
+  {
+    section: "SDKs in vitest",
+    packages: [
+      "vitest@4.1.12",
+      "openai@6.49.0",
+      "@anthropic-ai/sdk@1.12.0",
+      "ai@6.0.326",
+      "@ai-sdk/openai@3.0.141",
+      "@langchain/openai@1.5.8",
+      "@langchain/core@1.4.0",
+    ],
+    apis: riverApis,
+    exchanges: 4,
+    prints: ["4 passed"],
+  },
+  {
+    section: "Codex CLI",
+    packages: CODEX,
+    apis: () => agentApi("OPENAI_BASE_URL", codexApi()),
+    exchanges: 5,
+    prints: [FIRST_TEXT, SECOND_TEXT],
+  },
+  {
+    section: "Claude Code",
+    packages: CLAUDE_CODE,
+    apis: () => agentApi("ANTHROPIC_BASE_URL", claudeCodeApi()),
+    exchanges: 5,
+    prints: [FIRST_TEXT, SECOND_TEXT],
+  },
+];
+
+/** Both vendors' APIs, with one answer to whatever they are asked. */
+function riverApis() {
+  const responses = startResponsesServer({ script: () => answer([message(RIVER)]) });
+  const messages = startMessagesServer({ script: () => says([text(RIVER)]) });
+  const openai = listen(async (incoming) => {
+    const { pathname } = new URL(incoming.url);
+    if (pathname.endsWith("/chat/completions")) return Response.json(chatCompletion(RIVER));
+    const { method, headers } = incoming;
+    return await fetch(new URL(pathname, responses.baseUrl), {
+      method,
+      headers,
+      body: await incoming.text(),
+    });
+  });
+  return {
+    env: { OPENAI_BASE_URL: `${openai.origin}/v1`, ANTHROPIC_BASE_URL: new URL(messages.baseUrl).origin },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([openai.stop(), responses.stop(), messages.stop()]);
+    },
+  };
+}
+
+function chatCompletion(content: string) {
+  return {
+    id: "chatcmpl-1",
+    object: "chat.completion",
+    created: 1_790_000_000,
+    model: "gpt-5.6",
+    choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 20, completion_tokens: 8, total_tokens: 28 },
+  };
+}
+
+function agentApi(variable: string, api: AsyncDisposable & { readonly baseUrl: string }) {
+  const url = variable === "OPENAI_BASE_URL" ? api.baseUrl : new URL(api.baseUrl).origin;
+  return { env: { [variable]: url }, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
+}
+
+function sectionOf(heading: string): readonly Block[] {
+  const [, rest] = PAGE.split(`\n## ${heading}\n`);
+  assert(rest !== undefined, `docs/clients.md has no section ${heading}`);
+  return blocksOf(rest.split("\n## ")[0] as string);
+}
+
+/** A reader's project, which moves from one place to another. */
+class Project extends Sandbox {
+  #place: Place = HERE;
+
+  constructor() {
+    super();
+    this.write("greeting.txt", "hello\n");
+    Deno.mkdirSync(`${this.directory}/bin`);
+    const shim = `#!/bin/sh\nexec ${PROGRAM.map((part) => `'${part}'`).join(" ")} "$@"\n`;
+    Deno.writeTextFileSync(`${this.directory}/bin/reprise`, shim, { mode: 0o755 });
+  }
+
+  get #directory(): string {
+    return `${this.directory}/${this.#place.directory}`;
+  }
+
+  write(path: string, content: string): void {
+    const full = `${this.#directory}/${path}`;
+    Deno.mkdirSync(dirname(full), { recursive: true });
+    Deno.writeTextFileSync(full, content);
+  }
+
+  /** Links a `node_modules`, as a checkout on each machine has its own. */
+  link(modules: string): void {
+    Deno.symlinkSync(modules, `${this.#directory}/node_modules`);
+  }
+
+  /** Moves the project; nothing is left behind. */
+  moveTo(place: Place): void {
+    const from = this.#directory;
+    this.#place = place;
+    Deno.mkdirSync(dirname(this.#directory), { recursive: true });
+    Deno.renameSync(from, this.#directory);
+    Deno.removeSync(`${this.directory}/${HERE.home}`, { recursive: true });
+  }
+
+  async shell(script: string, path: string, env: Readonly<Record<string, string>>): Promise<string> {
+    const home = `${this.directory}/${this.#place.home}`;
+    Deno.mkdirSync(home, { recursive: true });
+    const { success, stdout, stderr } = await new Deno.Command("timeout", {
+      args: ["-k", "5", "100", "sh", "-e", "-c", script],
+      cwd: this.#directory,
+      clearEnv: true,
+      env: {
+        ...this.environment(),
+        HOME: home,
+        TZ: this.#place.timezone,
+        PATH: `${this.directory}/bin:${path}`,
+        PYTHONDONTWRITEBYTECODE: "1",
+        NO_COLOR: "1",
+        // Nothing but this machine is asked.
+        HTTPS_PROXY: "http://127.0.0.1:9",
+        // For Claude Code, if this is root.
+        IS_SANDBOX: "1",
+        ...env,
+      },
+      stdin: "null",
+    }).output();
+    const decoder = new TextDecoder();
+    const output = `${decoder.decode(stdout)}${decoder.decode(stderr)}`;
+    assert(success, `${script}${output}`);
+    return output;
+  }
+}
+
+for (const { section, packages, apis, exchanges, prints, needs } of RECIPES) {
+  const [command, name] = needs ?? [["true"], ""];
+  const lacks = await works(command) ? NOT_HERE : ` (ignored: ${name} are not there)`;
+  Deno.test({
+    name:
+      `docs/clients.md, ${section}: recorded in one directory, it replays after a move to another one${lacks}`,
+    ignore: !RUNS_AGENTS || lacks !== "",
+    fn: async () => {
+      await using project = new Project();
+      const path = await pathWith(packages);
+      if (packages.length > 1) project.link(await installed(packages));
+      const commands: string[] = [];
+      for (const block of sectionOf(section)) {
+        if (block.path === null) commands.push(block.text);
+        else project.write(block.path, block.text);
+      }
+      const [record = "", ...replays] = commands;
+      assert.match(record, /^reprise record /);
+      {
+        await using upstream = apis();
+        const keys = { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY };
+        const recorded = await project.shell(record, path, { ...upstream.env, ...keys });
+        assert.match(recorded, new RegExp(`recorded ${exchanges} exchange`));
+        for (const line of prints) assert(recorded.includes(line), recorded);
+      }
+      project.moveTo(ELSEWHERE);
+      assert(replays.length > 0);
+      for (const replay of replays) {
+        assert.match(replay, /^reprise serve .*--strict-usage/);
+        const replayed = await project.shell(replay, path, {});
+        for (const line of prints) assert(replayed.includes(line), replayed);
+      }
+    },
+  });
+}
