@@ -124,9 +124,7 @@ export class AgentSandbox extends Sandbox {
     { prompts = PROMPTS, fixture = this.fixture }: AgentOptions = {},
   ): Promise<string> {
     await using api = this.#agent.api();
-    const provider = ["--provider", this.#agent.variable.toLowerCase()];
-    // The API provider of a server on this machine is unknown.
-    const args = ["record", ...provider, "--out", fixture, "--", ...this.#command(prompts)];
+    const args = ["record", ...this.#provider, "--out", fixture, "--", ...this.#command(prompts)];
     const called = await this.call(args, {
       cwd: this.#directoryOf(place),
       env: await this.#environment(place, this.#baseUrl(new URL(api.baseUrl).origin)),
@@ -138,7 +136,14 @@ export class AgentSandbox extends Sandbox {
   /** Records the agent with `record --upstream`, for a client that is given its port. */
   async recordByItself(place: Place): Promise<string> {
     await using api = this.#agent.api();
-    const args = ["record", "--upstream", new URL(api.baseUrl).origin, "--out", this.fixture];
+    const args = [
+      "record",
+      ...this.#provider,
+      "--upstream",
+      new URL(api.baseUrl).origin,
+      "--out",
+      this.fixture,
+    ];
     const { client, server } = await this.#around(args, place);
     assert.deepEqual([client.code, server.code], [0, 0], client.stderr + server.stderr);
     return client.stdout;
@@ -164,6 +169,11 @@ export class AgentSandbox extends Sandbox {
     const args = ["serve", "--strict-usage", ...flags, fixture];
     const { client, server } = await this.#around(args, place, options);
     return replayed(client, server, server.stdout);
+  }
+
+  /** The API provider of a server on this machine is unknown. */
+  get #provider(): readonly string[] {
+    return ["--provider", this.#agent.variable.toLowerCase()];
   }
 
   async #around(
