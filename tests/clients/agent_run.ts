@@ -111,6 +111,10 @@ export class AgentSandbox extends Sandbox {
     }
     Deno.writeTextFileSync(`${directory}/greeting.txt`, "hello\n");
     Deno.writeTextFileSync(`${directory}/docs/notes.md`, "# Notes\n");
+    // Agents put the content of their file into a request, with its path.
+    for (const name of ["AGENTS.md", "CLAUDE.md"]) {
+      Deno.writeTextFileSync(`${directory}/${name}`, "Answer in one sentence.\n");
+    }
     if (place.git === "none") return;
     await this.#shell(place, "git init -q && git add . && git commit -q -m 'Greet'");
     if (place.git === "changed") {
