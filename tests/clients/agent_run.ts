@@ -21,7 +21,10 @@ const NOWHERE = "http://127.0.0.1:9";
 export interface Agent {
   readonly packages: Packages;
   readonly variable: "OPENAI" | "ANTHROPIC";
-  /** Shell commands, with `$1` and `$2` as the prompts, and the variables that `record` and `serve` set. */
+  /**
+   * Shell commands, with `$1` and `$2` as the prompts, and the variables that `record` and `serve` set. The first prompt
+   * begins with the day, and ends with the directory.
+   */
   readonly script: string;
   /** Variables that the client needs beside its base URL and its key. */
   readonly env: Readonly<Record<string, string>>;
@@ -33,7 +36,7 @@ export interface Agent {
 export type Prompts = readonly [first: string, second: string];
 
 /** What a recorded agent is asked. */
-export const PROMPTS: Prompts = ["Tell me about the files here", "And now?"];
+export const PROMPTS: Prompts = ["Tell me about the files", "And now?"];
 
 /** A place that an agent works at. */
 export interface Place {

@@ -62,7 +62,7 @@ export function agentTests({ name, agent, rules, brokenRule, prompt, byItself = 
 
   test("a changed prompt is a miss, with one request and exit code 7", async (sandbox) => {
     const { client, server, events } = await sandbox.replayByItself(ELSEWHERE, {
-      prompts: ["Delete the files here", PROMPTS[1]],
+      prompts: ["Delete the files", PROMPTS[1]],
     });
     assert.equal(server.code, 7, server.stderr);
     assert.notEqual(client.code, 0, client.stdout);

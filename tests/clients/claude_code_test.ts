@@ -11,7 +11,7 @@ const CLAUDE = "claude --dangerously-skip-permissions -p";
 const AGENT: Agent = {
   packages: CLAUDE_CODE,
   variable: "ANTHROPIC",
-  script: `${CLAUDE} "$1"\n${CLAUDE} -c "$2"`,
+  script: `${CLAUDE} "It is now: $(date +%F). $1 in $PWD"\n${CLAUDE} -c "$2"`,
   env: {
     DISABLE_AUTOUPDATER: "1",
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
