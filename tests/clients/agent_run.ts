@@ -47,6 +47,8 @@ export interface Place {
   readonly timezone: string;
   /** No repository, one without changes, or one with changes on a branch. */
   readonly git: "none" | "clean" | "changed";
+  /** The program that is slow here: results of calls at once come in another order. */
+  readonly slow: "wc" | "head";
 }
 
 /** Where agents are recorded. */
@@ -55,6 +57,7 @@ export const HERE: Place = {
   directory: "home/ada/shop",
   timezone: "Etc/GMT+12",
   git: "clean",
+  slow: "wc",
 };
 
 /**
@@ -66,6 +69,7 @@ export const ELSEWHERE: Place = {
   directory: "srv/builds/4711/the shop (copy)",
   timezone: "Pacific/Kiritimati",
   git: "none",
+  slow: "head",
 };
 
 /** A place like {@linkcode HERE}, with changes in its repository. */
@@ -118,6 +122,9 @@ export class AgentSandbox extends Sandbox {
     for (const name of ["AGENTS.md", "CLAUDE.md"]) {
       Deno.writeTextFileSync(`${directory}/${name}`, "Answer in one sentence.\n");
     }
+    Deno.mkdirSync(`${this.directory}/${place.home}/bin`);
+    const slow = `#!/bin/sh\nsleep 0.3\nexec /usr/bin/${place.slow} "$@"\n`;
+    Deno.writeTextFileSync(`${this.directory}/${place.home}/bin/${place.slow}`, slow, { mode: 0o755 });
     if (place.git === "none") return;
     await this.#shell(place, "git init -q && git add . && git commit -q -m 'Greet'");
     if (place.git === "changed") {
@@ -238,9 +245,10 @@ export class AgentSandbox extends Sandbox {
     place: Place,
     env: Readonly<Record<string, string>>,
   ): Promise<Record<string, string>> {
+    const home = `${this.directory}/${place.home}`;
     return {
-      PATH: await pathWith(this.#agent.packages),
-      HOME: `${this.directory}/${place.home}`,
+      PATH: `${home}/bin:${await pathWith(this.#agent.packages)}`,
+      HOME: home,
       TZ: place.timezone,
       HTTPS_PROXY: NOWHERE,
       NO_PROXY: "127.0.0.1",

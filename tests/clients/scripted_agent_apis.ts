@@ -38,7 +38,10 @@ function codexStep({ input }: RecordedRequest): ScriptedResponse {
   return answer([reasoning("**Enough**"), message(isFirst ? FIRST_TEXT : SECOND_TEXT)]);
 }
 
-/** The Messages API for Claude Code: lists, reads a file by its absolute path, prints the directory. */
+/**
+ * The Messages API for Claude Code: two calls at once, whose results it sends back in the order in which they end; then
+ * reads a file by its absolute path, and prints the directory.
+ */
 export function claudeCodeApi() {
   return startMessagesServer({ script: claudeCodeStep });
 }
@@ -48,19 +51,20 @@ function claudeCodeStep({ blocks, text: body }: RecordedMessages): ScriptedAnswe
   switch (results) {
     case 0:
       return says([
-        thinking("First a look at the files."),
+        thinking("First a look at the file from outside."),
         text("I will look."),
-        toolUse("Bash", { command: "ls", description: "Lists the files" }),
+        toolUse("Bash", { command: "wc -l greeting.txt", description: "Counts the lines" }),
+        toolUse("Bash", { command: "head -n 1 greeting.txt", description: "Prints the first line" }),
       ]);
-    case 1: {
+    case 2: {
       // As a model does, which knows the directory from the prompt alone.
       const [, directory] = /Primary working directory: ([^\\]+)\\n/.exec(body) ?? [];
       return says([
-        thinking("Now the file itself."),
+        thinking("Now all of it."),
         toolUse("Read", { file_path: `${directory}/greeting.txt` }),
       ]);
     }
-    case 2:
+    case 3:
       return says([
         thinking("Where is it?"),
         toolUse("Bash", { command: "pwd", description: "Prints the directory" }),
