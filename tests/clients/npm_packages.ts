@@ -53,6 +53,7 @@ export async function installed(packages: Packages): Promise<string> {
 
 /** Returns the `PATH` with the programs of {@linkcode installed} packages, Node, and the system's programs. */
 export async function pathWith(packages: Packages): Promise<string> {
+  if (packages.length === 0) return "/usr/bin:/bin";
   const node = await run("sh", ["-c", "command -v node"]);
   return `${await installed(packages)}/.bin:${dirname(outputOf(node))}:/usr/bin:/bin`;
 }

@@ -10,6 +10,9 @@ import type { ResponsesViolation } from "./rule.ts";
 /** Fields of outputs only; the official client always removes them before sending (protocol §2.2). */
 const OUTPUT_ONLY = new Set(["created_by", "parsed", "parsed_arguments"]);
 
+/** Fields that OpenAI itself takes on items, though its types lack them (protocol §2.2). */
+const TAKEN_BY_OPENAI = new Set(["internal_chat_message_metadata_passthrough"]);
+
 /** Fields that are always strings or `null`. */
 const STRING_FIELDS = [
   "id",
@@ -43,6 +46,7 @@ export function unknownItemFields(items: readonly PlacedItem[], mode: Mode): Res
       const strict = mode === "azure" && name === "status" && shape !== undefined &&
         !shape.required.includes(name);
       if (!strict && !OUTPUT_ONLY.has(name) && (known?.has(name) ?? true)) return [];
+      if (mode === "openai" && TAKEN_BY_OPENAI.has(name)) return [];
       const param = `input[${index}].${name}`;
       return [{
         rule: "unknown_parameter",

@@ -37,6 +37,8 @@ Deno.test("rules let through what the API was seen to accept", () => {
     stateless([user, thought, reply, user]),
     // `status` and ids are tolerated by OpenAI itself (protocol §2.2).
     stateless([user, thought, { ...call, id: "fc_1", status: null }, result]),
+    // A field of Codex CLI, which it sends to OpenAI alone (protocol §2.2).
+    stateless([{ ...user, internal_chat_message_metadata_passthrough: { turn_id: "t" } }]),
     // A call id may come again once it was answered.
     stateless([user, call, result, call, result]),
     stateless([user, { type: "compaction", encrypted_content: "x" }, { type: "compaction_trigger" }]),
@@ -124,6 +126,12 @@ Deno.test("rules refuse `status` on Azure only where the type can do without", (
   const refusal = only(strict(stateless([user, reply]), { mode: "azure" }));
   assert.equal(refusal.body.error.param, "input[1].status");
   assert.equal(refusal.grade, "third_party");
+});
+
+Deno.test("rules know the field of Codex CLI as unknown to Azure", () => {
+  const item = { ...user, internal_chat_message_metadata_passthrough: { turn_id: "t" } };
+  const refusal = only(strict(stateless([item]), { mode: "azure" }));
+  assert.equal(refusal.body.error.param, "input[0].internal_chat_message_metadata_passthrough");
 });
 
 Deno.test("rules take an output only for a call of its own kind", () => {
