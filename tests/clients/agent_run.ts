@@ -49,6 +49,12 @@ export interface Place {
   readonly git: "none" | "clean" | "changed";
   /** The program that is slow here: results of calls at once come in another order. */
   readonly slow: "wc" | "head";
+  /**
+   * The content of the file that agents read.
+   *
+   * @default {"hello\n"}
+   */
+  readonly greeting?: string;
 }
 
 /** Where agents are recorded. */
@@ -74,6 +80,14 @@ export const ELSEWHERE: Place = {
 
 /** A place like {@linkcode HERE}, with changes in its repository. */
 export const CHANGED: Place = { ...HERE, home: "root", directory: "root/s", git: "changed" };
+
+/** A place with another file: tools print there what they did not print when the agent was recorded. */
+export const OTHER_FILE: Place = {
+  ...HERE,
+  home: "home/eve",
+  directory: "home/eve/shop",
+  greeting: "goodbye\n",
+};
 
 /** What a call and the server around it ended with. */
 export interface Replayed {
@@ -116,7 +130,7 @@ export class AgentSandbox extends Sandbox {
     for (const path of [`${this.directory}/${place.home}`, `${directory}/docs`]) {
       Deno.mkdirSync(path, { recursive: true });
     }
-    Deno.writeTextFileSync(`${directory}/greeting.txt`, "hello\n");
+    Deno.writeTextFileSync(`${directory}/greeting.txt`, place.greeting ?? "hello\n");
     Deno.writeTextFileSync(`${directory}/docs/notes.md`, "# Notes\n");
     // Agents put the content of their file into a request, with its path.
     for (const name of ["AGENTS.md", "CLAUDE.md"]) {

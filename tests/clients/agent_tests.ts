@@ -5,9 +5,18 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { objectMember } from "../../src/domain/json.ts";
+import { isJsonObject, objectMember } from "../../src/domain/json.ts";
 import { NOT_HERE, RUNS_AGENTS } from "./npm_packages.ts";
-import { type Agent, AgentSandbox, CHANGED, ELSEWHERE, HERE, PROMPTS, type Replayed } from "./agent_run.ts";
+import {
+  type Agent,
+  AgentSandbox,
+  CHANGED,
+  ELSEWHERE,
+  HERE,
+  OTHER_FILE,
+  PROMPTS,
+  type Replayed,
+} from "./agent_run.ts";
 import { onAnotherDay, tampered } from "./rewriting_proxy.ts";
 import { FIRST_TEXT, REQUESTS, SECOND_TEXT } from "./scripted_agent_apis.ts";
 
@@ -53,7 +62,33 @@ export function agentTests({ name, agent, rules, brokenRule, prompt, byItself = 
   });
 
   test("a recording replays at another place, in another home and time zone, without the repository", async (sandbox) => {
-    assertReplayed(await sandbox.replay(ELSEWHERE));
+    const replayed = await sandbox.replay(ELSEWHERE);
+    assertReplayed(replayed);
+    // Each request names the rules that it needed, and the end counts them.
+    const [tiers, rules] = [replayed.ended.tiers, replayed.ended.rules].map((counts) =>
+      isJsonObject(counts) ? counts : {}
+    );
+    assert.deepEqual([tiers?.rules, rules?.cwd, rules?.date], [REQUESTS, REQUESTS, REQUESTS]);
+    assert(replayed.events.every(({ tier, rules }) => tier === "rules" && Array.isArray(rules)));
+  });
+
+  test("with --strict-match a recording does not replay at another place", async (sandbox) => {
+    const { server, events } = await sandbox.replayByItself(ELSEWHERE, { flags: ["--strict-match"] });
+    assert.equal(server.code, 7, server.stderr);
+    assert.deepEqual(events.map(({ type }) => type), ["miss"]);
+  });
+
+  test("a tool that prints something else is a miss, and with --match conversation it is reported", async (sandbox) => {
+    const { server } = await sandbox.replayByItself(OTHER_FILE);
+    assert.equal(server.code, 7, server.stderr);
+
+    const flags = ["--match", "conversation", "--fail-on", "tool-output"];
+    const { client, server: tolerant, events, ended } = await sandbox.replayByItself(OTHER_FILE, { flags });
+    assert.deepEqual([client.stdout, ended.served, ended.missed], [TEXTS, REQUESTS, 0], tolerant.stderr);
+    assert.equal(tolerant.code, 7, tolerant.stderr);
+    const reported = events.filter(({ rule }) => rule === "tool_output_differs");
+    assert(reported.length > 0, tolerant.stdout);
+    for (const { difference } of reported) assert.match(JSON.stringify(difference), /hello.*goodbye/);
   });
 
   test("a recording replays on another day, with changes in the repository, to a client that is given the port", async (sandbox) => {
@@ -80,7 +115,7 @@ export function agentTests({ name, agent, rules, brokenRule, prompt, byItself = 
 
 async function recordedAgent(agent: Agent, byItself: boolean): Promise<AgentSandbox> {
   const sandbox = new AgentSandbox(agent);
-  for (const place of [HERE, ELSEWHERE, CHANGED]) await sandbox.make(place);
+  for (const place of [HERE, ELSEWHERE, CHANGED, OTHER_FILE]) await sandbox.make(place);
   const printed = byItself ? await sandbox.recordByItself(HERE) : await sandbox.record(HERE);
   assert.equal(printed, TEXTS);
   return sandbox;
