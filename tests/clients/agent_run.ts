@@ -115,7 +115,7 @@ export interface AgentOptions {
 export class AgentSandbox extends Sandbox {
   readonly #agent: Agent;
   /** The recording that is made and replayed unless another is named. */
-  readonly fixture = `${this.directory}/fixtures/agent`;
+  readonly fixture = this.fixtureAt("agent");
   #calls = 0;
 
   constructor(agent: Agent) {
@@ -202,6 +202,11 @@ export class AgentSandbox extends Sandbox {
   /** The API provider of a server on this machine is unknown. */
   get #provider(): readonly string[] {
     return ["--provider", this.#agent.variable.toLowerCase()];
+  }
+
+  /** The path of another recording. */
+  fixtureAt(name: string): string {
+    return `${this.directory}/fixtures/${name}`;
   }
 
   async #around(

@@ -95,6 +95,36 @@ export function agentTests({ name, agent, rules, brokenRule, prompt, byItself = 
     assertReplayed(await sandbox.replayByItself(CHANGED, { rewrite: onAnotherDay }));
   });
 
+  test("fixture learn finds rules in two recordings without any, with which each replays at the other's place", async (sandbox) => {
+    const here = sandbox.fixtureAt("here");
+    const elsewhere = sandbox.fixtureAt("elsewhere");
+    for (const [place, fixture] of [[HERE, here], [ELSEWHERE, elsewhere]] as const) {
+      await sandbox.record(place, { fixture });
+      removeRules(fixture);
+    }
+    const { code, stdout } = await sandbox.call(["fixture", "learn", here, elsewhere, "--write"]);
+    assert.equal(code, 0, stdout);
+    assertReplayed(await sandbox.replay(ELSEWHERE, { fixture: here }));
+    assertReplayed(await sandbox.replay(HERE, { fixture: elsewhere }));
+  });
+
+  test("fixture learn proposes nothing for another prompt", async (sandbox) => {
+    const [first, second] = [sandbox.fixtureAt("first"), sandbox.fixtureAt("second")];
+    await sandbox.record(HERE, { fixture: first });
+    await sandbox.record(ELSEWHERE, { fixture: second, prompts: ["Delete the files", PROMPTS[1]] });
+    for (const fixture of [first, second]) removeRules(fixture);
+    const { code, stdout } = await sandbox.call(["fixture", "learn", first, second, "--write", "--json"]);
+    assert.equal(code, 7, stdout);
+    const paths = JSON.parse(stdout).unexplained.map(({ path }: { path: string }) => path);
+    assert(paths.includes(prompt), stdout);
+    const { server, events } = await sandbox.replayByItself(ELSEWHERE, {
+      fixture: first,
+      prompts: ["Delete the files", PROMPTS[1]],
+    });
+    assert.equal(server.code, 7, server.stderr);
+    assert.deepEqual(events.map(({ type }) => type), ["miss"]);
+  });
+
   test("a changed prompt is a miss, with one request and exit code 7", async (sandbox) => {
     const { client, server, events } = await sandbox.replayByItself(ELSEWHERE, {
       prompts: ["Delete the files", PROMPTS[1]],
@@ -119,6 +149,13 @@ async function recordedAgent(agent: Agent, byItself: boolean): Promise<AgentSand
   const printed = byItself ? await sandbox.recordByItself(HERE) : await sandbox.record(HERE);
   assert.equal(printed, TEXTS);
   return sandbox;
+}
+
+/** Makes a recording one of an older program, which wrote no rules. */
+function removeRules(fixture: string): void {
+  const path = `${fixture}/fixture.json`;
+  const { match: _match, context: _context, ...header } = JSON.parse(Deno.readTextFileSync(path));
+  Deno.writeTextFileSync(path, JSON.stringify(header));
 }
 
 /** Asserts that both prompts went as recorded: the same texts, each exchange used once, and nothing else asked. */
