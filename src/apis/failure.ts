@@ -157,6 +157,7 @@ const LEAD: { readonly [code in ErrorCode]?: string } = {
   quota_exhausted: "The account's quota is used up",
   context_overflow: "The history does not fit the model's context window",
   request_refused: "The API refused the request",
+  fixture_miss: "No recorded exchange answers the request",
   provider_failed: "The provider failed",
 };
 
@@ -182,6 +183,7 @@ function failure(
 
 function codeOfStatus(status: number, facts: ErrorFacts): ErrorCode {
   const words = codeOfWords(facts);
+  if (words === "fixture_miss") return words;
   if (words === "context_overflow" && status < 500 && status !== 401 && status !== 403) return words;
   if (status === 402 || (status === 429 && words === "quota_exhausted")) return "quota_exhausted";
   if (status === 401 || status === 403) return "unauthorized";
@@ -197,6 +199,8 @@ export function isServerFault({ providerCode, providerType }: ApiFailure): boole
 /** The error code for a code, type and text; `undefined` if all are unknown. */
 export function codeOfWords(facts: ErrorFacts): ErrorCode | undefined {
   const { code, type, message } = facts;
+  // A miss of `serve` names a place of the request, and the name of a place may read as anything.
+  if (code === "fixture_miss" || type === "fixture_miss") return "fixture_miss";
   if (code === "context_length_exceeded") return "context_overflow";
   for (const word of [code, type]) {
     if (word === null) continue;

@@ -11,9 +11,9 @@ import type { RequestRefusal } from "./api.ts";
 /** Statuses with which a server refuses the content of a request. */
 const CONTENT_STATUSES: ReadonlySet<number> = new Set([400, 404, 422]);
 
-/** Codes of policy and model refusals, of a replay without a recording, and of a response that is not stored. */
+/** Codes of policy and model refusals, and of a response that is not stored. */
 const BARRED_CODE =
-  /^(?:fixture_miss|previous_response_not_found|deployment_?not_?found|(?:invalid|unknown|unsupported)_model|model_.*)$|policy|moderation|content_filter/i;
+  /^(?:previous_response_not_found|deployment_?not_?found|(?:invalid|unknown|unsupported)_model|model_.*)$|policy|moderation|content_filter/i;
 /** Texts about policy, credit and quota: several servers send these as plain 400 (protocol §6.3, §11). */
 const BARRED_TEXTS: readonly RegExp[] = [
   /(?:usage|content|safety|acceptable.use)(?: management)? polic|content[ _-]filter|\bflagged\b|safety reasons/i,
@@ -52,8 +52,8 @@ const SPEAKS_OF_REASONING = /reasoning|encrypted[ _-]?content|thinking|signature
 const MIN_ID_LENGTH = 4;
 
 /**
- * True for failures that omitting items never fixes: context, quota, billing, policy, model and authentication, and
- * a replay without a recording of the request. Text about access and models counts only if the error names no sent item
+ * True for failures that omitting items never fixes: context, quota, billing, policy, model and authentication.
+ * Text about access and models counts only if the error names no sent item
  * and is not about the reasoning in the input.
  */
 export function isBarred(failure: ApiFailure, entries: readonly FoldedEntry[]): boolean {

@@ -19,6 +19,7 @@ const HINTS: { readonly [code in ErrorCode]?: string } = {
     "Check that the base URL is that of the API, path included, and that the provider (-p) is the one it belongs to",
   context_overflow:
     'Shorten the history with "reprise compact @last", or use a model with a larger context window',
+  fixture_miss: 'The output of "reprise serve" names the differences from the nearest recorded request',
   request_refused: 'See what was sent with "reprise input"',
 };
 

@@ -186,7 +186,7 @@ Deno.test("under -- CMD each API has its own port: a miss on Anthropic's port ha
   assert.equal(called.code, 7, called.stderr);
   assert.match(
     called.stdout,
-    /^422 \{"type":"error","error":\{"type":"fixture_miss"[^\n]*\n422 \{"error":\{"message":/,
+    /^400 \{"type":"error","error":\{"type":"fixture_miss"[^\n]*\n400 \{"error":\{"message":/,
   );
 });
 

@@ -137,7 +137,7 @@ Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether
   withPlace(async (place) => {
     const called = await place.call(["serve", place.fixture, "--", ...place.client, HI, OTHER]);
     assert.equal(called.code, 7);
-    assert.match(called.stderr, /2 POST \/v1\/responses: 422, miss: [^]*\nerror: .*: 1 missed\n/);
+    assert.match(called.stderr, /2 POST \/v1\/responses: 400, miss: [^]*\nerror: .*: 1 missed\n/);
     assert.match(called.stderr, /^1 served, 1 missed, 0 rejected, 0 warnings$/m);
   }));
 

@@ -200,7 +200,7 @@ Deno.test("a run tries blindly at most once", async () => {
 
 Deno.test("what leaving out reasoning never helps against is not tried again", async () => {
   const refusals: Readonly<Record<string, ScriptedResponse>> = {
-    miss: httpError(422, { message: "No recorded exchange is left", code: "fixture_miss" }),
+    miss: httpError(400, { message: "No recorded exchange is left", code: "fixture_miss" }),
     context: httpError(400, { message: "maximum context length is 8192 tokens", param: "input" }),
     quota: httpError(400, { message: "No.", code: "insufficient_quota" }),
     billing: httpError(400, { message: "Your credit balance is too low" }),

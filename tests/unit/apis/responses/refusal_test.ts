@@ -235,7 +235,6 @@ const BY_STATUS: readonly Row[] = [
   {
     says: "No recorded exchange is left: encrypted_content differs",
     code: "fixture_miss",
-    status: 422,
     refusal: null,
   },
   ...[402, 403, 405, 409, 413, 429, 500].map((status): Row => ({
