@@ -21,13 +21,20 @@ export interface CanonicalForm {
   readonly ignored: ReadonlySet<string>;
   /** Members of an item that the server encrypts again in each copy of the item (protocol §4.1). */
   readonly blobMembers: readonly string[];
+  /** Members of the body with elements that may come in any order, such as definitions of tools. */
+  readonly unordered: ReadonlySet<string>;
   /** Any other member of the body. */
   member(name: string, value: JsonValue): JsonValue;
   /** One item of the history. */
   item(item: JsonObject, names: CanonicalNames): JsonObject;
   /** Removes the contents of what the client's own tools returned from an item. */
   withoutOutputs(item: JsonObject): JsonObject;
-  /** A path with its query. */
+  /**
+   * The history with the results of each batch of calls in the order of the calls: a client that runs its tools side by
+   * side sends the results in the order in which the tools end. {@linkcode originalIndex} finds their places.
+   */
+  inCallOrder(history: readonly JsonValue[]): readonly JsonValue[];
+  /** A path without the parts of its query that change no answer. */
   path(path: string): string;
 }
 
@@ -53,4 +60,55 @@ export function mapMembers(
       return changed === undefined ? [] : [[name, changed]];
     }),
   );
+}
+
+/** Indices of elements in the list that a list was rearranged from. */
+const originals = new WeakMap<readonly JsonValue[], readonly number[]>();
+
+/** Copies the elements with these indices, in this order; {@linkcode originalIndex} finds their places in `list`. */
+export function rearranged(list: readonly JsonValue[], indices: readonly number[]): readonly JsonValue[] {
+  const copy = indices.map((index) => list[index] ?? null);
+  originals.set(copy, indices.map((index) => originalIndex(list, index)));
+  return copy;
+}
+
+/** Returns the index that an element of a list had before the list was rearranged. */
+export function originalIndex(list: readonly JsonValue[], index: number): number {
+  return originals.get(list)?.[index] ?? index;
+}
+
+/** Sorts a list, equal elements in their order. A list that is in order is returned itself. */
+export function sorted(
+  list: readonly JsonValue[],
+  compare: (a: number, b: number) => number,
+): readonly JsonValue[] {
+  const indices = [...list.keys()].sort(compare);
+  return indices.every((from, to) => from === to) ? list : rearranged(list, indices);
+}
+
+/**
+ * Sorts each run of results by the calls that they answer; results of unknown calls come last, in their order.
+ *
+ * @param callOf Id of the call that an element is the result of; `null` for other elements, which stay in place.
+ * @param placeOf Place of a call among all calls; `undefined` if the history does not hold it.
+ */
+export function sortedResults(
+  list: readonly JsonValue[],
+  callOf: (element: JsonValue, index: number) => string | null,
+  placeOf: (callId: string) => number | undefined,
+): readonly JsonValue[] {
+  const calls = list.map((element, index) => callOf(element, index));
+  if (!calls.some((call, index) => call !== null && (calls[index + 1] ?? null) !== null)) return list;
+  // Elements of one run have one start: the list is sorted by it first.
+  let start = 0;
+  const places = calls.map((call, index) => {
+    if (call === null || calls[index - 1] === null) start = index;
+    return { start, place: call === null ? 0 : placeOf(call) ?? Infinity };
+  });
+  return sorted(list, (a, b) => {
+    const [left, right] = [places[a], places[b]];
+    if (left === undefined || right === undefined) return 0;
+    if (left.start !== right.start) return left.start - right.start;
+    return left.place === right.place ? 0 : left.place - right.place;
+  });
 }

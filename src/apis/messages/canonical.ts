@@ -3,19 +3,27 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject } from "../../domain/json.ts";
-import { type CanonicalForm, type CanonicalNames, mapMembers, withoutMember } from "../canonical.ts";
+import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../domain/json.ts";
+import {
+  type CanonicalForm,
+  type CanonicalNames,
+  mapMembers,
+  sortedResults,
+  withoutMember,
+} from "../canonical.ts";
 
 /** Canonical form of Messages requests. */
 export const messagesCanonical: CanonicalForm = {
   list: "messages",
   ignored: new Set(["metadata", "cache_control"]),
   blobMembers: [],
+  unordered: new Set(["tools"]),
   // `system` blocks and tools carry cache breakpoints too.
   member: (name, value) =>
     name === "system" || name === "tools" ? withoutMember(value, "cache_control") : value,
   item: message,
   withoutOutputs,
+  inCallOrder,
   path: withoutBeta,
 };
 
@@ -52,6 +60,45 @@ function withoutOutputs(item: JsonObject): JsonObject {
         : entry
     );
   });
+}
+
+/** Sorts the results at the start of each message of the user by the uses that they answer. */
+function inCallOrder(messages: readonly JsonValue[]): readonly JsonValue[] {
+  let uses: ReadonlyMap<string, number> | null = null;
+  const ordered = messages.map((message) => {
+    if (!isJsonObject(message) || message.role !== "user" || !Array.isArray(message.content)) return message;
+    const blocks: readonly JsonValue[] = message.content;
+    const other = blocks.findIndex((block) => useAnswered(block) === null);
+    const end = other < 0 ? blocks.length : other;
+    const content = sortedResults(
+      blocks,
+      (block, index) => index < end ? useAnswered(block) : null,
+      (id) => (uses ??= usesIn(messages)).get(id),
+    );
+    return content === blocks
+      ? message
+      : mapMembers(message, (name, value) => name === "content" ? content : value);
+  });
+  return ordered.every((message, index) => message === messages[index]) ? messages : ordered;
+}
+
+/** Returns the id of the use that a block is the result of; `null` for other blocks. */
+function useAnswered(block: JsonValue): string | null {
+  if (!isJsonObject(block) || block.type !== "tool_result") return null;
+  return stringMember(block, "tool_use_id") ?? "";
+}
+
+/** Numbers the uses of tools in a history. */
+function usesIn(messages: readonly JsonValue[]): ReadonlyMap<string, number> {
+  const uses = new Map<string, number>();
+  for (const message of messages) {
+    if (!isJsonObject(message) || !Array.isArray(message.content)) continue;
+    for (const block of message.content as readonly JsonValue[]) {
+      const id = isJsonObject(block) && block.type === "tool_use" ? stringMember(block, "id") : undefined;
+      if (id !== undefined && !uses.has(id)) uses.set(id, uses.size);
+    }
+  }
+  return uses;
 }
 
 /** Ignores `beta=true`: some clients add it to every beta request, others never; the API reads the header. */

@@ -3,8 +3,14 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject } from "../../domain/json.ts";
-import { type CanonicalForm, type CanonicalNames, mapMembers, withoutMember } from "../canonical.ts";
+import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../domain/json.ts";
+import {
+  type CanonicalForm,
+  type CanonicalNames,
+  mapMembers,
+  sortedResults,
+  withoutMember,
+} from "../canonical.ts";
 
 /** Caching, accounting, and padding of the stream change no answer. */
 const IGNORED = new Set([
@@ -15,7 +21,7 @@ const IGNORED = new Set([
 /** Types whose `id` another item names; only the server uses ids of other types (protocol §2.1). */
 const PAIRED_BY_ID = new Set(["mcp_approval_request", "local_shell_call_output"]);
 
-/** Types of items with the output of a tool that the client executes (protocol §2.1). */
+/** Types of items with the output of a tool that the client runs (protocol §2.1). */
 const OUTPUTS = new Set([
   ...["function_call_output", "custom_tool_call_output", "computer_call_output"],
   ...["shell_call_output", "local_shell_call_output", "apply_patch_call_output"],
@@ -26,11 +32,36 @@ export const responsesCanonical: CanonicalForm = {
   list: "input",
   ignored: IGNORED,
   blobMembers: ["encrypted_content", "fingerprint"],
+  unordered: new Set(["tools"]),
   member: (_name, value) => value,
   item: inputItem,
   withoutOutputs,
+  inCallOrder,
   path: (path) => path,
 };
+
+function inCallOrder(input: readonly JsonValue[]): readonly JsonValue[] {
+  let calls: ReadonlyMap<string, number> | null = null;
+  return sortedResults(input, callAnswered, (id) => (calls ??= callsIn(input)).get(id));
+}
+
+/** Returns the id of the call that an item is the output of; `null` for other items. */
+function callAnswered(item: JsonValue): string | null {
+  if (!isJsonObject(item) || !OUTPUTS.has(String(item.type))) return null;
+  // An output of the older local shell names its call by its own id (protocol §2.1).
+  return stringMember(item, item.type === "local_shell_call_output" ? "id" : "call_id") ?? "";
+}
+
+/** Numbers the calls in a history. */
+function callsIn(input: readonly JsonValue[]): ReadonlyMap<string, number> {
+  const calls = new Map<string, number>();
+  for (const item of input) {
+    if (!isJsonObject(item) || callAnswered(item) !== null) continue;
+    const id = stringMember(item, "call_id");
+    if (id !== undefined && !calls.has(id)) calls.set(id, calls.size);
+  }
+  return calls;
+}
 
 function inputItem(item: JsonObject, names: CanonicalNames): JsonObject {
   return mapMembers(item, (name, value) => {
