@@ -62,17 +62,20 @@ export function mapMembers(
   );
 }
 
-/** Indices of elements in the list that a list was rearranged from. */
+/** Indices of elements in the list that a list was made from. */
 const originals = new WeakMap<readonly JsonValue[], readonly number[]>();
 
-/** Copies the elements with these indices, in this order; {@linkcode originalIndex} finds their places in `list`. */
-export function rearranged(list: readonly JsonValue[], indices: readonly number[]): readonly JsonValue[] {
-  const copy = indices.map((index) => list[index] ?? null);
-  originals.set(copy, indices.map((index) => originalIndex(list, index)));
-  return copy;
+/** Notes that a new list was made from the elements of `list` with these indices, in this order; returns it. */
+export function madeFrom(
+  list: readonly JsonValue[],
+  indices: readonly number[],
+  made: readonly JsonValue[],
+): readonly JsonValue[] {
+  originals.set(made, indices.map((index) => originalIndex(list, index)));
+  return made;
 }
 
-/** Returns the index that an element of a list had before the list was rearranged. */
+/** Returns the index that an element of a list had in the body that the list comes from. */
 export function originalIndex(list: readonly JsonValue[], index: number): number {
   return originals.get(list)?.[index] ?? index;
 }
@@ -83,7 +86,8 @@ export function sorted(
   compare: (a: number, b: number) => number,
 ): readonly JsonValue[] {
   const indices = [...list.keys()].sort(compare);
-  return indices.every((from, to) => from === to) ? list : rearranged(list, indices);
+  if (indices.every((from, to) => from === to)) return list;
+  return madeFrom(list, indices, indices.map((index) => list[index] ?? null));
 }
 
 /**
