@@ -10,6 +10,7 @@ import type { Loopback } from "../../fixture/loopback/server.ts";
 import { requireUnambiguous } from "../../fixture/match/ambiguous_rules.ts";
 import { NO_RULES, normalizersOf } from "../../fixture/match/rules/fixture_rules.ts";
 import { parseFlags } from "../../fixture/match/rules/match_rules.ts";
+import { createSuggestions } from "../../fixture/match/suggestions.ts";
 import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
@@ -63,6 +64,7 @@ export async function serveVerb(
     candidates: command.length > 0 ? machineValues(ports) : [],
     rules: flags.rules ?? null,
     rewriteContext: flags.rewriteContext === true,
+    suggestions: flags.strictMatch === true || match === "exact" ? null : await createSuggestions(),
     scrubber: createScrubber({ values }),
   });
   const wraps = command.length > 0;

@@ -6,6 +6,7 @@
 import { counted } from "../../domain/text.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
+import { MAX_DIFFERENCES } from "../../fixture/match/difference.ts";
 import { TIERS } from "../../fixture/match/tiers.ts";
 import type { RecordedPaths } from "../../fixture/serve/rewrite.ts";
 import type { ReplaySummary } from "../../fixture/serve/replayer.ts";
@@ -119,7 +120,7 @@ function lineOf(event: ServeEvent): string {
     case "faulted":
       return `${asked}: ${event.status}, a fault instead of an answer: ${event.fault}`;
     case "miss":
-      return `${asked}: ${event.status}, miss: ${event.message}`;
+      return [`${asked}: ${event.status}, miss: ${event.message}`, ...moreOf(event)].join("\n  ");
     case "refused":
       return `${asked}: ${event.status}, rule ${event.rule} (${event.grade}): ${event.message}`;
     case "warning":
@@ -127,4 +128,18 @@ function lineOf(event: ServeEvent): string {
         event.grade === null ? "" : ` (${event.grade})`
       }: ${event.message}`;
   }
+}
+
+/** Returns the lines about a miss after the first, which names the first difference. */
+function moreOf({ differences, would_match: rules = [] }: Extract<ServeEvent, { type: "miss" }>): string[] {
+  const others = differences.slice(1).map(({ path, recorded, received }) =>
+    `also differs at ${path}: recorded ${recorded}, received ${received}`
+  );
+  return [
+    ...others,
+    ...(differences.length < MAX_DIFFERENCES
+      ? []
+      : [`only the first ${MAX_DIFFERENCES} differences are listed`]),
+    ...(rules.length === 0 ? [] : [`--normalize ${rules.join(",")} would make it match`]),
+  ];
 }
