@@ -1,0 +1,86 @@
+/** A request that `serve` has no recording of: what its client is told, and what everybody else is. */
+import assert from "node:assert/strict";
+import { writeFixture } from "../support/fixture.ts";
+import { events, PROGRAM, Sandbox } from "../support/reprise.ts";
+import { Place, readsThenAnswers } from "./harness.ts";
+
+const SAID = "Your input: maximum context length, encrypted content could not be verified, unknown parameter";
+
+/** The events of `serve --events`. */
+// deno-lint-ignore no-explicit-any
+function eventsIn(log: string): any[] {
+  return Deno.readTextFileSync(log).trimEnd().split("\n").map((line) => JSON.parse(line));
+}
+
+Deno.test("run takes a miss of serve as a miss, whatever the request says: it ends with 7, and asks once", async () => {
+  await using place = new Place(readsThenAnswers);
+  const { directory } = place.sandbox;
+  const run = (...args: string[]) => [...PROGRAM, "run", "--json", "-s", "s", ...args];
+  const fixture = `${directory}/fixture`;
+  const recorded = await place.call(["record", "--out", fixture, "--", ...run("--new", "Look at a.txt")]);
+  assert.equal(recorded.code, 0, recorded.stderr);
+  for (const flags of [[], ["--auto-compact", "100000"], ["--output-schema", "schema.json"]]) {
+    Deno.writeTextFileSync(
+      `${place.sandbox.workspace}/schema.json`,
+      '{"type":"object","title":"max_tokens"}',
+    );
+    const log = `${directory}/events`;
+    const command = run(...flags, SAID);
+    const called = await place.call(["serve", "--rules", "none", "--events", log, fixture, "--", ...command]);
+    assert.equal(called.code, 7, called.stderr);
+    const types = events(called).map(({ type }) => type as string);
+    assert(!types.includes("notice"), called.stdout);
+    const error = events(called).find(({ type }) => type === "error");
+    assert(error?.type === "error");
+    assert.equal(error.code, "fixture_miss");
+    assert.doesNotMatch(String(error.message), /maximum|encrypted|unknown/);
+    assert.deepEqual(eventsIn(log).filter(({ request }) => request !== undefined).map(({ type }) => type), [
+      "miss",
+    ]);
+  }
+});
+
+Deno.test("a miss tells stderr and the events all that differs, and the rules that would have made it match", async () => {
+  await using sandbox = new Sandbox();
+  const body = (cwd: string, more = {}) => ({ model: "m", input: [{ role: "user", content: cwd }], ...more });
+  const recorded = body("<cwd>/srv/a</cwd> in /srv/a/tests");
+  const fixture = writeFixture(`${sandbox.directory}/fixture`, [{
+    request: { body: recorded },
+    body: "data: 1\n\n",
+  }]);
+  const served = async (sent: object, ...flags: string[]) => {
+    const log = `${sandbox.directory}/events`;
+    const script = `
+      const url = Deno.env.get("OPENAI_BASE_URL") + "/responses";
+      const answer = await fetch(url, { method: "POST", body: ${JSON.stringify(JSON.stringify(sent))} });
+      console.log(answer.status, await answer.text());`;
+    const client = [Deno.execPath(), "eval", "--quiet", script];
+    const args = ["serve", "--rules", "none", "--events", log, ...flags, fixture, "--", ...client];
+    const called = await sandbox.call(args);
+    assert.equal(called.code, 7, called.stderr);
+    const miss = eventsIn(log).find(({ type }) => type === "miss");
+    return { ...called, miss };
+  };
+
+  const moved = body("<cwd>/srv/b</cwd> in /srv/b/tests");
+  const elsewhere = await served(moved);
+  assert.match(elsewhere.stdout, /^400 .*"code":"fixture_miss"/);
+  assert.doesNotMatch(elsewhere.stdout, /srv/);
+  assert.match(elsewhere.stderr, /^1 POST .*: 400, miss: .*\n  --normalize cwd would make it match$/m);
+  assert.deepEqual(elsewhere.miss.would_match, ["cwd"]);
+  const strictly = await served(moved, "--strict-match");
+  assert.doesNotMatch(strictly.stderr, /would make it match/);
+  assert(!("would_match" in strictly.miss));
+
+  const { stderr, miss } = await served(body("<cwd>/srv/a</cwd>", { temperature: 1, model: "n" }));
+  assert.deepEqual(miss.differences.map(({ path }: { path: string }) => path), [
+    "model",
+    "input[0].content",
+    "temperature",
+  ]);
+  assert.match(
+    stderr,
+    /differs at model: recorded "m", received "n"\..*\n  also differs at input\[0\]\.content: .*\n  also differs at temperature: recorded nothing, received 1\n/,
+  );
+  assert(!("would_match" in miss));
+});
