@@ -1,6 +1,7 @@
 /**
  * `deno task bench`: every bench prints ratios against something that ran beside it in the same rounds, with the
- * target next to it. `--only NAME` (repeatable) runs some, `--quick` small sizes, `--json` prints JSON Lines.
+ * target next to it. `--only NAME` (repeatable) runs some, `--quick` small sizes, `--json` prints JSON Lines,
+ * `--against BINARY` compares with an earlier reprise where a bench can.
  *
  * @module
  */
@@ -13,6 +14,7 @@ import { foldBench } from "./fold.ts";
 import { fsckBench } from "./fsck.ts";
 import { keptBench } from "./kept.ts";
 import { lineBench } from "./line.ts";
+import { matchBench } from "./match.ts";
 import { publishBench } from "./publish.ts";
 import { recordBench } from "./record.ts";
 import { jsonLines, table } from "./report.ts";
@@ -29,6 +31,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   sse: sseBench,
   line: lineBench,
   serve: serveBench,
+  match: matchBench,
   record: recordBench,
   kept: keptBench,
 };
@@ -56,6 +59,7 @@ async function main(args: readonly string[]): Promise<number> {
     cacheDirectory,
     workDirectory,
     quick: flags.quick ?? false,
+    against: flags.against === undefined ? null : resolve(flags.against),
     say: prepared,
   };
   const chosen = Object.entries(BENCHES).filter(([name]) => flags.only?.includes(name) ?? true);
@@ -79,7 +83,9 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function parseFlags(args: readonly string[]) {
-  const hint = `deno task bench [--only ${Object.keys(BENCHES).join("|")}]… [--quick] [--json]`;
+  const hint = `deno task bench [--only ${
+    Object.keys(BENCHES).join("|")
+  }]… [--quick] [--json] [--against BINARY]`;
   try {
     const { values } = parseArgs({
       args: [...args],
@@ -87,6 +93,7 @@ function parseFlags(args: readonly string[]) {
         only: { type: "string", multiple: true },
         quick: { type: "boolean" },
         json: { type: "boolean" },
+        against: { type: "string" },
       },
     });
     const unknown = values.only?.find((name) => !Object.hasOwn(BENCHES, name));
