@@ -66,7 +66,7 @@ Deno.test("a miss tells stderr and the events all that differs, and the rules th
   const elsewhere = await served(moved);
   assert.match(elsewhere.stdout, /^400 .*"code":"fixture_miss"/);
   assert.doesNotMatch(elsewhere.stdout, /srv/);
-  assert.match(elsewhere.stderr, /^1 POST .*: 400, miss: .*\n  --normalize cwd would make it match$/m);
+  assert.match(elsewhere.stderr, /^1 POST .*: 400, miss: .*\n {2}--normalize cwd would make it match$/m);
   assert.deepEqual(elsewhere.miss.would_match, ["cwd"]);
   const strictly = await served(moved, "--strict-match");
   assert.doesNotMatch(strictly.stderr, /would make it match/);
@@ -80,7 +80,7 @@ Deno.test("a miss tells stderr and the events all that differs, and the rules th
   ]);
   assert.match(
     stderr,
-    /differs at model: recorded "m", received "n"\..*\n  also differs at input\[0\]\.content: .*\n  also differs at temperature: recorded nothing, received 1\n/,
+    /differs at model: recorded "m", received "n"\..*\n {2}also differs at input\[0\]\.content: .*\n {2}also differs at temperature: recorded nothing, received 1\n/,
   );
   assert(!("would_match" in miss));
 });

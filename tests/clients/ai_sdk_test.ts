@@ -27,7 +27,7 @@ for (const [name, client] of WAYS) {
       [{ tool: "Subtract" }, "tools[0].description", ADD.description, "Subtract"],
       [{ result: "4" }, "input[6].output", '"3"', '"4"'],
       // It sends no ids of calls either, so that nothing demands the reasoning: the API would take it.
-      [{ mistake: "reasoning_dropped" }, "input[2].type", '"reasoning"', "nothing"],
+      [{ mistake: "reasoning_dropped" }, "input[2]", '"reasoning"', "nothing"],
     ],
   });
 

@@ -75,7 +75,7 @@ for (const row of CLIENTS) {
 
     const changed = await place.run(["serve", out, "--", ...commandOf(name, { prompt: "Subtract" })]);
     assert.equal(changed.code, 7, changed.stderr);
-    assert(changed.stdout.includes(`differs at ${path}: recorded `), changed.stdout);
+    assert(changed.stdout.includes(`, exchange 1, at ${path}`), changed.stdout);
     assert(changed.stderr.includes(`differs at ${path}: recorded `), changed.stderr);
     assert.match(changed.stderr, /: 1 missed$/m);
   });
