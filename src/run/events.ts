@@ -49,6 +49,23 @@ export type Notice =
     readonly message: string;
   }
   | { readonly kind: "stream"; readonly message: string }
+  /** A played fixture answered a request that means the same only under match rules, or without outputs of tools. */
+  | {
+    readonly kind: "matched";
+    /** Number of the request, from 1 on; `exchange` is that of the exchange. */
+    readonly request: number;
+    readonly exchange: number;
+    readonly tier: "rules" | "conversation";
+    /** Match rules that the request needed. */
+    readonly rules: readonly string[];
+  }
+  /** A tool returned other output than at recording, or a match rule met a limit. */
+  | {
+    readonly kind: "match_warning";
+    readonly request: number;
+    readonly rule: string;
+    readonly message: string;
+  }
   /** A repair recorded that the session's instructions are gone: the default ones replace them. */
   | { readonly kind: "instructions_lost"; readonly message: string }
   /** `run --record`: the folder holds the whole run. */

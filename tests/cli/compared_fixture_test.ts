@@ -3,8 +3,10 @@ import { denoFiles } from "../../src/store/deno_files.ts";
 import { readFixture } from "../../src/fixture/read.ts";
 import { writeFixture } from "../support/fixture.ts";
 import { shortAnswer } from "../cli/any_api.ts";
-import { ending, events, Sandbox } from "../support/reprise.ts";
-import { rateLimited } from "../support/responses_server.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { type Called, ending, events, PROGRAM, Sandbox } from "../support/reprise.ts";
+import { answer, rateLimited, type Script } from "../support/responses_server.ts";
+import { functionCall } from "../support/responses_server/script.ts";
 import { assertError, HELLO, Place, readsThenAnswers } from "./harness.ts";
 
 const PROMPT = "Look at a.txt";
@@ -110,10 +112,75 @@ Deno.test("run takes flags about the comparison only with --fixture, and rules o
       says: new RegExp(`${flags[0]} without --fixture`),
     });
   }
-  const both = ["--fixture", other.directory, "--match", "sequence", "--normalize", "cwd"];
-  assertError(await other.call(["run", "--json", ...both, "Hi"]), {
-    code: "usage",
-    exit: 2,
-    says: /--normalize with --match sequence/,
-  });
+  for (const mode of ["sequence", "exact"]) {
+    const both = ["--fixture", other.directory, "--match", mode, "--normalize", "cwd"];
+    assertError(await other.call(["run", "--json", ...both, "Hi"]), {
+      code: "usage",
+      exit: 2,
+      says: new RegExp(`--normalize with --match ${mode}`),
+    });
+  }
 });
+
+Deno.test("run --fixture reports each request that needed match rules, with these rules", async () => {
+  await using place = new Place(readsThenAnswers);
+  const folder = `${place.sandbox.directory}/kept`;
+  const dated = (day: string) => `Today's date is ${day}. Look at a.txt`;
+  const live = await place.call([...RECORDED, "--record", folder, dated("2026-01-02")]);
+  assert.equal(live.code, 0, live.stdout);
+  await using other = new Sandbox();
+  const play = (...args: string[]) => other.call(["run", "--new", "--fixture", folder, ...args]);
+  const ruled = ["--normalize", "date", dated("2027-11-30")];
+  assertError(await play("--json", dated("2027-11-30")), { code: "fixture_miss", exit: 7 });
+  const called = await play("--json", ...ruled);
+  assert.equal(called.code, 0, called.stdout);
+  assert.deepEqual(
+    noticesOf(called, "matched"),
+    [1, 2].map((number) => (
+      { type: "notice", kind: "matched", request: number, exchange: number, tier: "rules", rules: ["date"] }
+    )),
+  );
+  const shown = await play(...ruled);
+  assert.deepEqual([shown.code, shown.stdout], [0, "Hello.\n"]);
+  assert.equal(shown.stderr, "notice: request 1 matches exchange 1 with match rules: date\n");
+  const strict = await play("--json", "--strict-match", dated("2026-01-02"));
+  assert.deepEqual([strict.code, noticesOf(strict, "matched")], [0, []], "the recorded prompt needs no rule");
+});
+
+/** A server whose model runs a command in each run's first step. */
+const runs = (command: string): Script => ({ input }) =>
+  input.at(-1)?.type === "message"
+    ? answer([functionCall("shell", { command, argv: null, timeout_seconds: null })])
+    : HELLO;
+
+/** Records a run as any other client, so that its tools run again under `--fixture`. */
+async function recordedByProxy(place: Place, command: string): Promise<string> {
+  const folder = `${place.sandbox.directory}/kept`;
+  const run = [...PROGRAM, "run", "--new", "--allow", `shell:${command}`, PROMPT];
+  const called = await place.call(["record", "--out", folder, "--", ...run], {
+    cwd: place.sandbox.workspace,
+  });
+  assert.equal(called.code, 0, called.stderr);
+  return folder;
+}
+
+Deno.test("run --fixture ends with a miss if a real tool returns other output, and --match conversation reports it", async () => {
+  const command = "cat a.txt";
+  await using place = new Place(runs(command));
+  const folder = await recordedByProxy(place, command);
+  await using other = new Sandbox();
+  Deno.writeTextFileSync(`${other.workspace}/a.txt`, "gamma\n");
+  const args = ["run", "--json", "--new", "--fixture", folder, "--allow", `shell:${command}`, PROMPT];
+  const says = /request 2 .*differs at input\[\d\]\.output: recorded .*beta.*received .*gamma/;
+  assertError(await other.call(args, { cwd: other.workspace }), { code: "fixture_miss", exit: 7, says });
+  const called = await other.call([...args, "--match", "conversation"], { cwd: other.workspace });
+  assert.equal(called.code, 0, called.stdout);
+  const [warning, ...others] = noticesOf(called, "match_warning");
+  assert.deepEqual(others, []);
+  assert.equal(warning?.rule, "tool_output_differs");
+  assert.match(String(warning?.message), /recorded .*beta.*received .*gamma/);
+});
+
+function noticesOf(called: Called, kind: string): JsonObject[] {
+  return (events(called) as JsonObject[]).filter((event) => event.type === "notice" && event.kind === kind);
+}

@@ -51,7 +51,7 @@ import {
   type SettingCall,
   targetSettings,
 } from "../run/resolve_run.ts";
-import { fixtureSend, liveSend, requireComparison } from "../run/sending.ts";
+import { fixtureSend, liveSend, matchNote, requireComparison } from "../run/sending.ts";
 import { sessionArgument } from "../sessions.ts";
 import { stopOnSignals } from "../signals.ts";
 
@@ -252,14 +252,18 @@ async function makeCheckpoint(
 ): Promise<MadeCheckpoint> {
   const request = compactRequest(settings, source);
   const { scope, target } = request;
-  const { call: { ports, fixture, flags }, endpoint, key } = settings;
+  const { call: { context: { output }, ports, fixture, flags }, endpoint, key } = settings;
   const text = await checkpointText(settings, source, {
     request,
     asking: {
       ports,
       api: apiOf(endpoint.provider),
       send: ports.wrapSend(
-        fixture === null ? liveSend(ports, endpoint) : await fixtureSend(ports, fixture, flags),
+        fixture === null
+          ? liveSend(ports, endpoint)
+          : (await fixtureSend(settings.call, fixture, flags))((report) =>
+            output.note(report.kind === "matched" ? matchNote(report) : report.message)
+          ),
       ),
       urlOf: (path) => endpoint.urlOf(path),
       key,

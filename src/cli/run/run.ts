@@ -3,6 +3,7 @@ import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { parseSessionId, slugOf } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { requireNewFolder } from "../../fixture/seal.ts";
+import type { ReportingSend } from "../../fixture/serve/replay_send.ts";
 import type { RunEnded, RunEvent } from "../../run/events.ts";
 import { executeRun } from "../../run/loop.ts";
 import { Stop } from "../../run/outcome.ts";
@@ -21,7 +22,6 @@ import { requireAnswerFile, RunView, writeAnswer } from "./run_view.ts";
 import { fixtureSend, liveSend, requireComparison } from "./sending.ts";
 import { randomSuffix } from "../sessions.ts";
 import { absolute, configPath, switchVariable } from "../settings.ts";
-import type { Send } from "../../transport/http.ts";
 import { stopOnSignals } from "../signals.ts";
 import { askAtTerminal, promptText } from "./stdin.ts";
 
@@ -29,7 +29,7 @@ import { askAtTerminal, promptText } from "./stdin.ts";
 interface CalledRun {
   readonly call: SettingCall<RunFlags>;
   /** Answers the requests from the fixture of the call; `null` without a fixture. */
-  readonly played: Send | null;
+  readonly played: ReportingSend | null;
   /** The settings of a run in a new session; `null` if they depend on an existing session. */
   readonly fresh: ResolvedRun | null;
   /** `null` to continue without a prompt. */
@@ -56,7 +56,7 @@ export async function runVerb(
   const resumes = call.selector !== null;
   const prompt = await promptText(ports.stdin, argument, { resumes, timeoutMs: flags.timeout * 1000 });
   if (flags.dryRun === true) return previewRun(call, fresh, prompt);
-  const played = call.fixture === null ? null : await fixtureSend(ports, call.fixture, flags);
+  const played = call.fixture === null ? null : await fixtureSend(call, call.fixture, flags);
 
   const stop = new Stop();
   output.onClosed(() => stop.request("broken_pipe"));
@@ -197,7 +197,7 @@ function setupOf(
     ports,
     writer,
     send: ports.wrapSend(
-      played ?? recording?.over(live) ?? live,
+      played?.((report) => emit({ type: "notice", ...report })) ?? recording?.over(live) ?? live,
     ),
     emit,
     stop,

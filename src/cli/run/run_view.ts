@@ -11,6 +11,7 @@ import type { Output } from "../output.ts";
 import { leftAloneNote } from "../serve/recording_notes.ts";
 import { otherKind } from "../settings.ts";
 import { dim, type Printable } from "../terminal.ts";
+import { matchNote } from "./sending.ts";
 
 /** UTF-16 units of a call's arguments that a progress line shows. */
 const ARGUMENTS_SHOWN = 120;
@@ -30,6 +31,8 @@ export interface RunViewOptions {
 export class RunView {
   readonly #output: Output;
   readonly #options: RunViewOptions;
+  /** Match rules of the requests that were reported. */
+  readonly #matched = new Set<string>();
   /** A streamed line is unfinished. */
   #streaming = false;
 
@@ -76,6 +79,7 @@ export class RunView {
         this.#line(dim(`  ${event.name}: ${event.status}, ${counted(event.output_chars, "character")}`));
         break;
       case "notice":
+        if (event.kind === "matched" && !this.#isNew(event)) break;
         this.#note(noticeText(event));
         break;
       case "error":
@@ -97,6 +101,14 @@ export class RunView {
       case "usage":
         break;
     }
+  }
+
+  /** True for the first request of the run that needed these match rules. */
+  #isNew({ tier, rules }: Extract<RunEvent, { kind: "matched" }>): boolean {
+    const needed = JSON.stringify([tier, rules]);
+    const isNew = !this.#matched.has(needed);
+    this.#matched.add(needed);
+    return isNew;
   }
 
   #note(text: string): void {
@@ -156,6 +168,9 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
       return `trying again in ${
         (event.delay_ms / 1000).toFixed(1)
       } s (attempt ${event.attempt}): ${event.message}`;
+    case "matched":
+      return matchNote(event);
+    case "match_warning":
     case "stream":
     case "instructions_lost":
       return event.message;

@@ -5,15 +5,14 @@
  */
 import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
+import type { MatchMode } from "../../fixture/match/modes.ts";
 import { type Fixture, playable } from "../../fixture/read.ts";
 import type { Send } from "../../transport/http.ts";
 import { createLiveSend } from "../../transport/live.ts";
 import { createPlayer } from "../../transport/player.ts";
-import { parseFlags } from "../../fixture/match/rules/match_rules.ts";
-import { createScrubber } from "../../fixture/secrets/scrubber.ts";
-import { secretEnvironment } from "../environment.ts";
 import { FIXTURE_FLAGS, type FixtureFlags } from "./command.ts";
-import { createReplaySend } from "../../fixture/serve/replay_send.ts";
+import type { MatchReport, ReportingSend } from "../../fixture/serve/replay_send.ts";
+import type { ComparedCall } from "./compared_send.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** The workspace pin of a played run, in any directory. */
@@ -48,21 +47,38 @@ export function liveSend(ports: Ports, { baseUrl }: Pick<Endpoint, "baseUrl">): 
   return createLiveSend(ports, { ...liveTimeouts(ports), origin: baseUrl.origin });
 }
 
-/** Answers requests from a fixture: those that mean the same as the recorded ones, or in sequence whatever they are. */
+/**
+ * Answers requests from a fixture: with the exchanges that mean the same, or with all of them in sequence.
+ *
+ * @throws {RepriseError} `bad_fixture` or `usage` for match rules that cannot be used.
+ */
 export async function fixtureSend(
-  { clock }: Pick<Ports, "clock">,
+  call: ComparedCall,
   fixture: Fixture,
-  { match = "semantic", strictMatch, ...rules }: FixtureFlags,
-): Promise<Send> {
-  if (match === "sequence") return createPlayer(fixture.exchanges.map(playable), { clock });
-  const { values } = secretEnvironment(fixture.header.not_secret);
-  return await createReplaySend(fixture, {
-    match,
-    rules: strictMatch === true ? null : parseFlags(rules),
-    clock,
-    scrubber: createScrubber({ values }),
-  });
+  { match = "semantic", ...flags }: FixtureFlags,
+): Promise<ReportingSend> {
+  if (match === "sequence") {
+    const { ports: { clock } } = call;
+    return () => createPlayer(fixture.exchanges.map(playable), { clock });
+  }
+  const { comparedSend } = await import("./compared_send.ts");
+  return await comparedSend(call, fixture, { ...flags, match });
 }
+
+/** Returns what a request needed to match, as a line. */
+export function matchNote(
+  { request, exchange, tier, rules }: Extract<MatchReport, { kind: "matched" }>,
+): string {
+  const outputs = tier === "conversation" ? " except for outputs of tools" : "";
+  const named = rules.length === 0 ? "" : ` with match rules: ${rules.join(", ")}`;
+  return `request ${request} matches exchange ${exchange}${outputs}${named}`;
+}
+
+/** Modes without match rules. */
+const WITHOUT_RULES: Readonly<Partial<Record<MatchMode, string>>> = {
+  exact: "compares bytes",
+  sequence: "compares no request",
+};
 
 /**
  * Refuses flags about a comparison that does not take place.
@@ -83,10 +99,11 @@ export function requireComparison(flags: FixtureFlags): void {
     );
   }
   const rule = given.find((name) => name !== "match");
-  if (flags.match === "sequence" && rule !== undefined) {
+  const without = flags.match === undefined ? undefined : WITHOUT_RULES[flags.match];
+  if (without !== undefined && rule !== undefined) {
     throw new RepriseError(
       "usage",
-      `Cannot use ${optionOf(rule)} with --match sequence, which compares no request`,
+      `Cannot use ${optionOf(rule)} with --match ${flags.match}, which ${without}`,
       { hint: "Leave out one of them" },
     );
   }

@@ -1,0 +1,38 @@
+/**
+ * Requests of a call compared with those of its fixture. Only calls with `--fixture` load this module.
+ *
+ * @module
+ */
+import { parseFlags } from "../../fixture/match/rules/match_rules.ts";
+import type { Fixture } from "../../fixture/read.ts";
+import { createScrubber } from "../../fixture/secrets/scrubber.ts";
+import { createReplaySend, type ReportingSend } from "../../fixture/serve/replay_send.ts";
+import { secretEnvironment } from "../environment.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import type { FixtureFlags } from "./command.ts";
+
+/** Call that sends the requests. */
+export interface ComparedCall {
+  readonly ports: ProgramPorts;
+}
+
+/**
+ * Answers requests with the exchanges that mean the same, under the rules of the fixture and of the flags.
+ *
+ * @throws {RepriseError} `bad_fixture` or `usage` for match rules that cannot be used.
+ */
+export function comparedSend(
+  { ports }: ComparedCall,
+  fixture: Fixture,
+  { match, strictMatch, ...rules }: FixtureFlags & {
+    readonly match: Exclude<FixtureFlags["match"], "sequence" | undefined>;
+  },
+): Promise<ReportingSend> {
+  const { values } = secretEnvironment(fixture.header.not_secret);
+  return createReplaySend(fixture, {
+    match,
+    rules: strictMatch === true ? null : parseFlags(rules),
+    clock: ports.clock,
+    scrubber: createScrubber({ values }),
+  });
+}
