@@ -164,6 +164,21 @@ async function recordedByProxy(place: Place, command: string): Promise<string> {
   return folder;
 }
 
+Deno.test("run --fixture plays a run whose real tools print the directory, in another directory", async () => {
+  await using place = new Place(runs("pwd"));
+  const folder = await recordedByProxy(place, "pwd");
+  await using other = new Sandbox();
+  const args = ["run", "--json", "--new", "--fixture", folder, "--allow", "shell:pwd", PROMPT];
+  for (const where of [{ cwd: other.workspace }, { args: ["-w", other.workspace] }]) {
+    const called = await other.call([...args, ...where.args ?? []], { cwd: where.cwd ?? other.directory });
+    assert.equal(called.code, 0, called.stdout);
+    const needed = noticesOf(called, "matched");
+    assert.deepEqual(needed, [
+      { type: "notice", kind: "matched", request: 2, exchange: 2, tier: "rules", rules: ["cwd"] },
+    ]);
+  }
+});
+
 Deno.test("run --fixture ends with a miss if a real tool returns other output, and --match conversation reports it", async () => {
   const command = "cat a.txt";
   await using place = new Place(runs(command));

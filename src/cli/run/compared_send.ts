@@ -9,11 +9,14 @@ import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import { createReplaySend, type ReportingSend } from "../../fixture/serve/replay_send.ts";
 import { secretEnvironment } from "../environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { machineValues } from "../serve/machine_values.ts";
 import type { FixtureFlags } from "./command.ts";
 
 /** Call that sends the requests. */
 export interface ComparedCall {
   readonly ports: ProgramPorts;
+  /** The workspace directory, in which the tools run. */
+  readonly root: string;
 }
 
 /**
@@ -22,7 +25,7 @@ export interface ComparedCall {
  * @throws {RepriseError} `bad_fixture` or `usage` for match rules that cannot be used.
  */
 export function comparedSend(
-  { ports }: ComparedCall,
+  { ports, root }: ComparedCall,
   fixture: Fixture,
   { match, strictMatch, ...rules }: FixtureFlags & {
     readonly match: Exclude<FixtureFlags["match"], "sequence" | undefined>;
@@ -32,6 +35,7 @@ export function comparedSend(
   return createReplaySend(fixture, {
     match,
     rules: strictMatch === true ? null : parseFlags(rules),
+    candidates: machineValues({ ...ports, workingDirectory: () => root }),
     clock: ports.clock,
     scrubber: createScrubber({ values }),
   });
