@@ -122,6 +122,35 @@ Deno.test("run takes flags about the comparison only with --fixture, and rules o
   }
 });
 
+Deno.test("a miss of run --fixture has all differences in its details, and names the rules that would have helped", async () => {
+  await using place = new Place(readsThenAnswers);
+  const dated = (day: string) => `Today's date is ${day}. Look at a.txt`;
+  const folder = `${place.sandbox.directory}/kept`;
+  const live = await place.call([...RECORDED, "--record", folder, dated("2026-01-02")]);
+  assert.equal(live.code, 0, live.stdout);
+  await using other = new Sandbox();
+  const play = (...args: string[]) => other.call(["run", "--json", "--new", "--fixture", folder, ...args]);
+  const helped = assertError(await play(dated("2027-11-30")), {
+    code: "fixture_miss",
+    exit: 7,
+    hint: /^Add --normalize date, or: /,
+  });
+  const difference = {
+    path: "input[0].content[0].text",
+    recorded: JSON.stringify(dated("2026-01-02")),
+    received: JSON.stringify(dated("2027-11-30")),
+  };
+  const details = { request: 1, exchange: 1, differences: [difference], would_match: ["date"] };
+  assert.deepEqual(helped.details, details);
+  const flags = ["--effort", "high", "-m", "gpt-5.6-mini"];
+  const says = /, and at \d other places?$/;
+  const more = assertError(await play(...flags, "Another prompt"), { code: "fixture_miss", exit: 7, says });
+  const { differences, would_match } = more.details as { differences: { path: string }[]; would_match?: [] };
+  const paths = differences.map(({ path }) => path);
+  assert.ok(["model", "reasoning", difference.path].every((path) => paths.includes(path)), paths.join());
+  assert.equal(would_match, undefined, "no rule explains another prompt");
+});
+
 Deno.test("run --fixture reports each request that needed match rules, with these rules", async () => {
   await using place = new Place(readsThenAnswers);
   const folder = `${place.sandbox.directory}/kept`;
@@ -131,7 +160,6 @@ Deno.test("run --fixture reports each request that needed match rules, with thes
   await using other = new Sandbox();
   const play = (...args: string[]) => other.call(["run", "--new", "--fixture", folder, ...args]);
   const ruled = ["--normalize", "date", dated("2027-11-30")];
-  assertError(await play("--json", dated("2027-11-30")), { code: "fixture_miss", exit: 7 });
   const called = await play("--json", ...ruled);
   assert.equal(called.code, 0, called.stdout);
   assert.deepEqual(
