@@ -43,8 +43,9 @@ export const HISTORY_MEMBERS: readonly string[] = ["messages", "input"];
 
 /** The objects of a list without one member; any other value unchanged. */
 export function withoutMember(list: JsonValue, member: string): JsonValue {
-  if (!Array.isArray(list)) return list;
-  return list.map((entry) =>
+  const hasIt = (entry: JsonValue) => isJsonObject(entry) && Object.hasOwn(entry, member);
+  if (!Array.isArray(list) || !list.some(hasIt)) return list;
+  return list.map((entry: JsonValue) =>
     isJsonObject(entry) ? mapMembers(entry, (name, value) => name === member ? undefined : value) : entry
   );
 }
