@@ -8,7 +8,7 @@ import type { ApiFailure } from "../domain/errors.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { FoldedEntry, FoldNeeds } from "../domain/folded.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
-import type { ApiError, FaultWriter, StreamReader } from "./stream.ts";
+import type { ApiError, FaultWriter, StreamEvent, StreamReader } from "./stream.ts";
 import type { CallArguments } from "./calls.ts";
 import type { CanonicalForm } from "./canonical.ts";
 import type { ApiRules } from "./rule.ts";
@@ -146,7 +146,7 @@ export interface Recognition {
   /** Path of a request that is answered with a stream, such as `/v1/responses`. */
   readonly path: string;
   /** True for events that no other API sends. */
-  ownsEvent(type: string): boolean;
+  ownsEvent(event: Pick<StreamEvent, "type" | "data">): boolean;
   /** Path of the request that `document` answers; `null` if `document` answers no request of this API. */
   documentPath(document: JsonObject): string | null;
   /** Provider whose servers answer like this; `responses` come from one answer. */

@@ -52,16 +52,16 @@ export function apiOfPath(path: string): Api | null {
 }
 
 /** The API of a stream's events; `null` if no event identifies it. */
-export function apiOfEvents(events: readonly Pick<StreamEvent, "type">[]): Api | null {
-  return APIS.find(({ recognition }) =>
-    events.some(({ type }) => type !== undefined && recognition?.ownsEvent(type) === true)
-  ) ?? null;
+export function apiOfEvents(events: readonly Pick<StreamEvent, "type" | "data">[]): Api | null {
+  return APIS.find(({ recognition }) => events.some((event) => recognition?.ownsEvent(event) === true)) ??
+    null;
 }
 
 /** The API that a document is an answer of; `null` if no known API sends such a document. */
 export function apiOfDocument(document: JsonValue | undefined): Api | null {
   if (!isJsonObject(document)) return null;
-  return APIS.find(({ recognition }) => typeof recognition?.documentPath(document) === "string") ?? null;
+  // The first API takes any error, so the others are asked before.
+  return APIS.findLast(({ recognition }) => typeof recognition?.documentPath(document) === "string") ?? null;
 }
 
 /** The route of clients that send requests to a path; the default provider's if no known API has the path. */

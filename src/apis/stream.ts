@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts
 
 /** The part of an item that an event is about, such as the second part of its summary; `index` counts from 0. */
 export interface ItemPart {
-  readonly name: "summary" | "content" | "command";
+  readonly name: "summary" | "content" | "command" | "call";
   readonly index: number;
 }
 
@@ -20,6 +20,12 @@ interface EventBase {
   readonly data: JsonObject | undefined;
   /** The `type` of its data, otherwise its `event:` line; `undefined` if it has neither. */
   readonly type: string | undefined;
+  /** Name for reports of an event whose API has no types, such as `delta.content`. */
+  readonly name?: string | undefined;
+  /** The response as far as the event describes it: its id, its model. */
+  readonly response?: JsonObject | undefined;
+  /** Earlier pieces in the same event: a chunk of Chat Completions may bring text, calls and the reason to stop. */
+  readonly carried?: readonly (DeltaEvent | StopEvent)[] | undefined;
   /** Position of the item (of Messages: the content block) that it is about; absent if the event has no position. */
   readonly place?: number | undefined;
   readonly part?: ItemPart | undefined;
@@ -56,7 +62,7 @@ export interface DeltaEvent extends EventBase {
   readonly channel: "text" | "reasoning" | "summary" | "hidden";
   /** The text, arguments or code that it adds; `null` for a piece of another kind. */
   readonly text: string | null;
-  /** The `type` of the delta itself. */
+  /** The `type` of the delta itself, or name and id of the call that it begins. */
   readonly form?: string | undefined;
 }
 
@@ -118,6 +124,14 @@ export interface IssuedItems {
 /** A part that an answer should have and a recording may lack. */
 export type MissingPart = "events" | "usage" | "encrypted_content";
 
+/** Watches the events of a stream for its end. */
+export interface EndWatch {
+  /** Takes the next event. */
+  take(event: StreamEvent): void;
+  /** True if no event is missing at the end of the stream. */
+  readonly ended: boolean;
+}
+
 /** Reads the streams of one API, and the documents that take the place of a stream. */
 export interface StreamReader {
   /** Reads the data of one event; `name` is its `event:` line. */
@@ -128,7 +142,11 @@ export interface StreamReader {
   issuedItems(events: Iterable<StreamEvent>): IssuedItems;
   /** Names the parts that the events of one answer lack; `request` is `undefined` if it is not known. */
   missingIn(events: readonly StreamEvent[], request: JsonValue | undefined): readonly MissingPart[];
-  /** Matches every text that holds an event that ends a stream. */
+  /** True for an event without which its stream has no end. */
+  isTerminal(event: StreamEvent): boolean;
+  /** Begins to watch a stream that answers `request`; `undefined` if the request is not known. */
+  watchEnd(request: JsonValue | undefined): EndWatch;
+  /** Matches every text that holds an event that {@linkcode watchEnd} has to see. */
   readonly mayEnd: RegExp;
   /** True if a line `[DONE]` ends a stream. */
   readonly endsWithDone: boolean;
@@ -175,6 +193,8 @@ export interface FaultWriter {
   readonly unknownEvent: JsonObject | null;
   /** A sign of life after `event`; `null` if the API sends none. */
   keepalive(event: JsonObject | undefined): JsonObject | null;
+  /** True if a recorded `[DONE]` follows every ending. */
+  readonly keepsDone: boolean;
   /** Ids of the response and its items that an event names, and that a server may change from event to event. */
   idsIn(event: JsonObject): readonly string[];
   /** The error of an answer with this status: 429, 500, 503 or 529. */
@@ -205,9 +225,23 @@ export function meaningOf(
     { kind: "other", type: typeof json.type === "string" ? json.type : name, data: json };
 }
 
-/** True for an event after which a stream of its API is complete. */
-export function isTerminal({ kind }: StreamEvent): boolean {
+/** True for an event that ends the streams of an API whose last event says so. */
+export function isLastEvent({ kind }: StreamEvent): boolean {
   return kind === "end" || kind === "error" || kind === "done";
+}
+
+/** Watches for one event that ends a stream. */
+export class LastEventWatch implements EndWatch {
+  ended = false;
+
+  take(event: StreamEvent): void {
+    this.ended ||= isLastEvent(event);
+  }
+}
+
+/** Every meaning of one event, in its order. */
+export function meaningsIn(event: StreamEvent): readonly StreamEvent[] {
+  return event.carried === undefined ? [event] : [...event.carried, event];
 }
 
 /** True for events whose number depends on the text of the answer. */

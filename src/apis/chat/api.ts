@@ -1,51 +1,65 @@
 /**
- * OpenAI Chat Completions and compatible servers, for recording and replay. Of its streams, only the end is known.
+ * OpenAI Chat Completions and compatible servers, for recording and replay.
  *
  * @module
  */
 import { chatCalls } from "./calls.ts";
-import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import type { ProviderKind } from "../../domain/fingerprint.ts";
+import { isJsonObject, type JsonObject, numberMember, stringMember } from "../../domain/json.ts";
 import type { Api } from "../api.ts";
 import { openaiServers } from "../openai.ts";
-import { errorOf } from "../responses/faults.ts";
+import { objectsOf } from "../rule.ts";
 import type { StreamEvent } from "../stream.ts";
+import { chatCanonical } from "./canonical.ts";
+import { chatFaults } from "./faults.ts";
+import { chatStream } from "./stream.ts";
 
 /** Chat Completions (protocol §15). */
 export const chatApi: Api = {
   ...openaiServers,
   name: "chat",
-  ownsPath: (pathname) => /\/chat\/completions$/.test(pathname),
-  recognition: null,
+  ownsPath: (pathname) => /\/chat\/completions\/?$/.test(pathname),
+  recognition: {
+    path: "/v1/chat/completions",
+    ownsEvent,
+    documentPath,
+    providerOf,
+    createdAt(response) {
+      const seconds = numberMember(response, "created") ?? 0;
+      return seconds > 0 ? Math.round(seconds * 1000) : null;
+    },
+  },
+  stream: chatStream,
+  faults: chatFaults,
   calls: chatCalls,
-  canonical: null,
+  canonical: chatCanonical,
   rules: null,
-  stream: {
-    readEvent,
-    readDocument: () => null,
-    issuedItems: () => ({ failed: false, items: [], thinking: [] }),
-    missingIn: () => [],
-    mayEnd: /error|\[DONE\]|"finish_reason"\s*:\s*"/,
-    endsWithDone: true,
-    needsEventLines: false,
-    mayRestart: false,
-  },
-  faults: {
-    ending: () => null,
-    unknownEvent: null,
-    keepalive: () => null,
-    idsIn: () => [],
-    errorOf,
-  },
 };
 
-/** Reads the chunk with a finish reason, or an error, as the end: some servers send no `[DONE]` (§15.4). */
-function readEvent(data: JsonObject, name?: string): StreamEvent {
-  const base = { data, type: typeof data.type === "string" ? data.type : name };
-  const { choices, error } = data;
-  if (isJsonObject(error)) return { ...base, kind: "error", error };
-  const ended = Array.isArray(choices) &&
-    choices.some((choice) => isJsonObject(choice) && typeof choice.finish_reason === "string");
-  return ended
-    ? { ...base, kind: "end", response: undefined, items: [], failed: false }
-    : { ...base, kind: "other" };
+/** Recognises a chunk by its `object`, or by a delta without a type: some servers leave `object` out. */
+function ownsEvent({ type, data }: Pick<StreamEvent, "type" | "data">): boolean {
+  if (data?.object === "chat.completion.chunk") return true;
+  return type === undefined && objectsOf(data?.choices).some(({ delta }) => isJsonObject(delta));
+}
+
+/** Recognises a completion, and an error about a field that no other API of OpenAI has (§15.6). */
+function documentPath({ object, type, error }: JsonObject): string | null {
+  const param = type === undefined && isJsonObject(error) ? stringMember(error, "param") ?? "" : "";
+  const isOurs = object === "chat.completion" || /^(?:max_tokens$|messages(?:$|[.[]))/.test(param);
+  return isOurs ? "/v1/chat/completions" : null;
+}
+
+/**
+ * Azure adds the results of its filters (protocol §15.5). The ids of OpenAI's own servers have 29 letters and digits
+ * after their prefix; those of other servers with this prefix are UUIDs, numbers or hex.
+ */
+function providerOf(responses: readonly JsonObject[]): ProviderKind {
+  const isFiltered = responses.some((response) =>
+    response.prompt_filter_results !== undefined ||
+    objectsOf(response.choices).some(({ content_filter_results: results }) => results !== undefined)
+  );
+  if (isFiltered) return "azure";
+  return /^chatcmpl-[A-Za-z0-9]{29}$/.test(stringMember(responses[0] ?? {}, "id") ?? "")
+    ? "openai"
+    : "compatible";
 }

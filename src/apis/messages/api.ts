@@ -26,7 +26,7 @@ export const messagesApi: RunApi = {
   ownsPath: (pathname) => /\/messages(?:\/count_tokens)?\/?$/.test(pathname),
   recognition: {
     path: "/v1/messages",
-    ownsEvent: (type) => type === "message_start",
+    ownsEvent: ({ type }) => type === "message_start",
     documentPath: ({ type }) => type === "message" || type === "error" ? "/v1/messages" : null,
     providerOf: () => "anthropic",
     createdAt: () => null,

@@ -12,6 +12,7 @@ export const messagesFaults: FaultWriter = {
   ending,
   unknownEvent: { type: "novelty", delta: "?" },
   keepalive: () => ({ type: "ping" }),
+  keepsDone: false,
   // An event names no id but that of the whole message.
   idsIn: () => [],
   errorOf: (status) => ({ ...ERRORS[status] ?? OVERLOADED, param: null, code: null }),

@@ -11,14 +11,16 @@ import {
   objectMember,
   stringMember,
 } from "../../domain/json.ts";
-import type {
-  DeltaEvent,
-  EndEvent,
-  ErrorEvent,
-  IssuedItems,
-  MissingPart,
-  StreamEvent,
-  StreamReader,
+import {
+  type DeltaEvent,
+  type EndEvent,
+  type ErrorEvent,
+  isLastEvent,
+  type IssuedItems,
+  LastEventWatch,
+  type MissingPart,
+  type StreamEvent,
+  type StreamReader,
 } from "../stream.ts";
 import { isBlock, OpenBlock } from "./blocks.ts";
 
@@ -28,6 +30,8 @@ export const messagesStream: StreamReader = {
   readDocument,
   issuedItems,
   missingIn,
+  isTerminal: isLastEvent,
+  watchEnd: () => new LastEventWatch(),
   mayEnd: /message_stop|error/,
   endsWithDone: false,
   needsEventLines: true,

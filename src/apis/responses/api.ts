@@ -38,7 +38,7 @@ export const responsesApi: RunApi = {
   ownsPath: (pathname) => /\/responses(?:\/[^/]+)?\/?$/.test(pathname),
   recognition: {
     path: "/v1/responses",
-    ownsEvent: (type) => type.startsWith("response."),
+    ownsEvent: ({ type }) => type?.startsWith("response.") === true,
     documentPath,
     providerOf,
     createdAt(response) {

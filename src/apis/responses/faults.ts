@@ -16,6 +16,7 @@ export const responsesFaults: FaultWriter = {
     const number = event?.sequence_number;
     return { type: "keepalive", ...(number === undefined ? {} : { sequence_number: number }) };
   },
+  keepsDone: false,
   idsIn,
   errorOf,
 };

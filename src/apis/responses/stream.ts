@@ -13,15 +13,17 @@ import {
   objectMember,
   stringMember,
 } from "../../domain/json.ts";
-import type {
-  DeltaEvent,
-  EndEvent,
-  ErrorEvent,
-  IssuedItems,
-  ItemPart,
-  MissingPart,
-  StreamEvent,
-  StreamReader,
+import {
+  type DeltaEvent,
+  type EndEvent,
+  type ErrorEvent,
+  isLastEvent,
+  type IssuedItems,
+  type ItemPart,
+  LastEventWatch,
+  type MissingPart,
+  type StreamEvent,
+  type StreamReader,
 } from "../stream.ts";
 
 /** Reads streams and documents of the Responses API. */
@@ -30,6 +32,8 @@ export const responsesStream: StreamReader = {
   readDocument,
   issuedItems,
   missingIn,
+  isTerminal: isLastEvent,
+  watchEnd: () => new LastEventWatch(),
   mayEnd: /response\.(?:completed|failed|incomplete|error)|error|\[DONE\]/,
   // Ends the streams of some servers.
   endsWithDone: true,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { ApiName } from "../../../src/apis/api.ts";
 import { apiNamed, apiOfDocument, apiOfEvents, apiOfPath, APIS } from "../../../src/apis/apis.ts";
-import { isTerminal, meaningOf, type StreamEvent } from "../../../src/apis/stream.ts";
+import { meaningOf, type StreamEvent } from "../../../src/apis/stream.ts";
 import type { JsonObject } from "../../../src/domain/json.ts";
 
 function read(name: ApiName, data: JsonObject | string, line?: string): StreamEvent {
@@ -101,8 +101,24 @@ Deno.test("events of all APIs have their meaning in the same terms", () => {
     ["messages", { type: "message_stop" }, { kind: "end", failed: false }],
     ["messages", { type: "error", error: { message: "No" } }, { kind: "error", error: { message: "No" } }],
     ["messages", { type: "ping" }, { kind: "keepalive" }],
-    ["chat", { choices: [{ index: 0, delta: {}, finish_reason: null }] }, { kind: "other" }],
-    ["chat", { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }, { kind: "end" }],
+    ["chat", { choices: [{ index: 0, delta: {}, finish_reason: null }] }, {
+      kind: "delta",
+      channel: "hidden",
+      text: null,
+      place: 0,
+    }],
+    ["chat", { choices: [{ index: 1, delta: { content: "Hi" } }] }, {
+      kind: "delta",
+      channel: "text",
+      text: "Hi",
+      place: 1,
+    }],
+    ["chat", { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }, {
+      kind: "stop",
+      reason: "stop",
+      place: 0,
+    }],
+    ["chat", { choices: [], usage: { total_tokens: 3 } }, { kind: "stop", usage: { total_tokens: 3 } }],
     ["chat", { error: { message: "No" } }, { kind: "error", error: { message: "No" } }],
   ];
   for (const [name, data, expected] of cases) {
@@ -112,11 +128,12 @@ Deno.test("events of all APIs have their meaning in the same terms", () => {
   }
 });
 
-Deno.test("the event line names an event whose data has no type, and only known APIs end with [DONE]", () => {
+Deno.test("the event line names an event whose data has no type, and [DONE] ends streams of Responses alone", () => {
   assert.equal(read("responses", { response: {} }, "response.completed").kind, "end");
   assert.equal(read("messages", {}, "message_stop").kind, "end");
-  assert.deepEqual(APIS.map(({ name }) => isTerminal(read(name, " [DONE]"))), [true, false, true]);
-  assert.equal(isTerminal(read("responses", "{oops")), false);
+  const ends = (name: ApiName, text: string) => apiNamed(name).stream.isTerminal(read(name, text));
+  assert.deepEqual(APIS.map(({ name }) => ends(name, " [DONE]")), [true, false, false]);
+  assert.equal(ends("responses", "{oops"), false);
   assert.deepEqual(meaningOf(null, { text: '{"type":"error"}', json: { type: "error" }, name: undefined }), {
     kind: "other",
     type: "error",
@@ -136,7 +153,7 @@ Deno.test("text that an API rules out for the end of a stream never holds one", 
   };
   for (const { name, stream } of APIS) {
     for (const data of ends[name]) {
-      assert.ok(isTerminal(read(name, data)), `${name} ${JSON.stringify(data)}`);
+      assert.ok(stream.isTerminal(read(name, data)), `${name} ${JSON.stringify(data)}`);
       assert.match(JSON.stringify(data), stream.mayEnd);
       assert.match(JSON.stringify(data, null, 1), stream.mayEnd);
     }
@@ -182,14 +199,27 @@ Deno.test("an API is found by a path, by events or by a document, and never by t
   );
   assert.deepEqual(
     [["ping", "message_start"], ["response.created"], ["ping"]]
-      .map((types) => apiOfEvents(types.map((type) => ({ type })))?.name),
+      .map((types) => apiOfEvents(types.map((type) => ({ type, data: undefined })))?.name),
     ["messages", "responses", undefined],
   );
+  const chunks: readonly JsonObject[] = [
+    { object: "chat.completion.chunk", choices: [] },
+    { choices: [{ index: 0, delta: {} }] },
+    { choices: [] },
+  ];
+  assert.deepEqual(chunks.map((data) => apiOfEvents([{ type: undefined, data }])?.name), [
+    "chat",
+    "chat",
+    undefined,
+  ]);
   const documents = [
     { type: "message" },
     { type: "error", error: {} },
     { object: "response" },
     { error: {} },
+    { object: "chat.completion" },
+    { error: { param: "max_tokens" } },
+    { error: { param: "messages.[3].role" } },
     {},
   ];
   assert.deepEqual(documents.map((document) => apiOfDocument(document)?.name), [
@@ -197,6 +227,9 @@ Deno.test("an API is found by a path, by events or by a document, and never by t
     "messages",
     "responses",
     "responses",
+    "chat",
+    "chat",
+    "chat",
     undefined,
   ]);
 });

@@ -1,0 +1,70 @@
+/**
+ * Faulty answers of Chat Completions: ends of streams and error bodies (protocol §15.3–15.6).
+ *
+ * @module
+ */
+import type { JsonObject } from "../../domain/json.ts";
+import { objectsOf } from "../rule.ts";
+import { errorOf } from "../responses/faults.ts";
+import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
+import { reasonOf } from "./message.ts";
+
+/** Writes the faults of Chat Completions. */
+export const chatFaults: FaultWriter = {
+  ending,
+  // Every event of a stream is a chunk, and signs of life are comments.
+  unknownEvent: null,
+  keepalive: () => null,
+  keepsDone: true,
+  idsIn: () => [],
+  errorOf,
+};
+
+/** Finish reasons, by the reason of an incomplete response. */
+const FINISH_REASONS: Readonly<Record<string, string>> = { max_output_tokens: "length" };
+
+/** An error alone, as Groq sends it, or in a chunk, as OpenRouter does; no chunk says that the response failed. */
+function ending(end: StreamEnding, { kept, all }: EndingContext): readonly JsonObject[] | null {
+  const code = end.code ?? "server_error";
+  const error = { message: "The server had an error.", type: code, param: null, code };
+  switch (end.kind) {
+    case "failed":
+      return null;
+    case "error": {
+      if (end.shape === "flat") return [{ error }];
+      const delta = { role: "assistant", content: "" };
+      return [{ ...envelopeOf(kept, all), error, choices: [{ index: 0, delta, finish_reason: null }] }];
+    }
+    case "incomplete": {
+      const reason = end.code ?? "max_output_tokens";
+      const choices = openChoices(kept)
+        .map((index) => ({ index, delta: {}, finish_reason: FINISH_REASONS[reason] ?? reason }));
+      const usage = usageChunk(all);
+      return [{ ...envelopeOf(kept, all), choices }, ...(usage === undefined ? [] : [usage])];
+    }
+  }
+}
+
+/** Members that every chunk of the response repeats. */
+function envelopeOf(kept: readonly StreamEvent[], all: readonly StreamEvent[]): JsonObject {
+  const newest = [kept, all].map((events) => events.findLast(({ response }) => response !== undefined))
+    .find((event) => event !== undefined)?.response;
+  const { choices: _choices, usage: _usage, error: _error, obfuscation: _padding, ...envelope } = newest ??
+    { id: "chatcmpl-fault", object: "chat.completion.chunk" };
+  return envelope;
+}
+
+/** Indexes of the choices that have not finished. */
+function openChoices(events: readonly StreamEvent[]): readonly number[] {
+  const open = new Map<number, boolean>([[0, true]]);
+  for (const choice of events.flatMap(({ data }) => objectsOf(data?.choices))) {
+    const index = typeof choice.index === "number" ? choice.index : 0;
+    open.set(index, open.get(index) !== false && reasonOf(choice) === undefined);
+  }
+  return [...open].filter(([, isOpen]) => isOpen).map(([index]) => index);
+}
+
+/** The recorded chunk that only has the usage. */
+function usageChunk(all: readonly StreamEvent[]): JsonObject | undefined {
+  return all.findLast(({ kind, name }) => kind === "stop" && name === "usage")?.data;
+}
