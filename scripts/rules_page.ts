@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { CHAT_RULES } from "../src/apis/chat/rules/rule.ts";
 import { MESSAGES_RULES } from "../src/apis/messages/rules/rule.ts";
 import { RESPONSES_RULES } from "../src/apis/responses/rules/rule.ts";
 import { type ApiRule, isAnswered, type RuleGrade } from "../src/apis/rule.ts";
@@ -28,8 +29,8 @@ export function rulesPage(): string {
 
 Generated from \`src/apis\` by \`deno task docs\`; the gate fails if this page is stale.
 
-\`reprise serve\` checks each \`POST\` to \`…/responses\` and \`…/messages\` by the rules below, in this order. It
-answers the first broken rule as the API would: with the API's status and error body. The provider of the fixture, or
+\`reprise serve\` checks each \`POST\` to \`…/responses\`, \`…/messages\` and \`…/chat/completions\` by the rules below, in
+this order. It answers the first broken rule as the API would: with the API's status and error body. The provider of the fixture, or
 \`--rules\`, selects the rules; for \`compatible\` servers none are known.
 
 - **refuses**: the rule was seen on the wire, follows from the official types, or documents or a report
@@ -52,11 +53,17 @@ Some rules have another grade in one case than in the others, and that case goes
 \`unknown_parameter\` is derived except for \`status\` on Azure; \`missing_parameter\` is seen on the wire for
 \`arguments\`, derived for the \`call_id\` of an output, and uncertain for the \`id\` of reasoning;
 \`unsupported_parameter\` is seen on the wire for \`temperature\` only; \`reasoning_following\` is uncertain for a
-message without its id under \`store: false\`.
+message without its id under \`store: false\`. In Chat Completions, \`unknown_parameter\` is derived except for
+\`reasoning\`, and \`max_tokens\`, \`temperature\`, \`system_role\` and \`effort_with_tools\` do not hold for a model
+that accepted such a request in the fixture.
 
 ## OpenAI and Azure: Responses
 
 ${table(RESPONSES_RULES)}
+
+## OpenAI and Azure: Chat Completions
+
+${table(CHAT_RULES)}
 
 ## Anthropic: Messages
 

@@ -12,6 +12,7 @@ import { objectsOf } from "../rule.ts";
 import type { StreamEvent } from "../stream.ts";
 import { chatCanonical } from "./canonical.ts";
 import { chatFaults } from "./faults.ts";
+import { chatRules } from "./rules/known_good.ts";
 import { chatStream } from "./stream.ts";
 
 /** Chat Completions (protocol §15). */
@@ -33,7 +34,7 @@ export const chatApi: Api = {
   faults: chatFaults,
   calls: chatCalls,
   canonical: chatCanonical,
-  rules: null,
+  rules: chatRules,
 };
 
 /** Recognises a chunk by its `object`, or by a delta without a type: some servers leave `object` out. */

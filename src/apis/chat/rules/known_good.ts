@@ -1,0 +1,102 @@
+/**
+ * The rules of Chat Completions, checked by what its models are known to have accepted.
+ *
+ * @module
+ */
+import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../../domain/json.ts";
+import {
+  type ApiRules,
+  isAnswered,
+  type IssuingAnswer,
+  isWellFormedBody,
+  type KnownGood,
+  type RuleSet,
+  type RuleViolation,
+} from "../../rule.ts";
+import { calls, missingFields, nullContent, unknownFields, unknownRoles, wrongTypes } from "./fields.ts";
+import { MODEL_RULES, modelRules } from "./models.ts";
+import { toolPairs } from "./pairing.ts";
+import { CHAT_RULES, chatRuleOf, type ChatViolation, type PlacedMessage } from "./rule.ts";
+
+/** The rules of Chat Completions. */
+export const chatRules: ApiRules = {
+  rules: CHAT_RULES,
+  sets: ["openai", "azure"],
+  ownsPath: (pathname) => /\/chat\/completions\/?$/.test(pathname),
+  headers: [],
+  newKnownGood: () => new KnownGoodModels(),
+};
+
+/**
+ * Returns every violation in a request, in the order of {@linkcode CHAT_RULES}. Azure has paths that name the model,
+ * and fields of its own.
+ */
+export function chatViolations(body: JsonValue, set: RuleSet): ChatViolation[] {
+  if (!isJsonObject(body)) {
+    return [{
+      rule: "field_type",
+      message: "Invalid body: expected a JSON object.",
+      param: null,
+      code: "invalid_type",
+    }];
+  }
+  const messages = placedMessages(body);
+  return [
+    ...(isWellFormedBody(body) ? [] : [malformed]),
+    ...missingFields(body).filter(({ param }) => set !== "azure" || param !== "model"),
+    ...wrongTypes(body, messages),
+    ...unknownRoles(messages),
+    ...(set === "azure" ? [] : unknownFields(body)),
+    ...modelRules(body, messages),
+    ...calls(messages),
+    ...nullContent(messages),
+    ...toolPairs(messages),
+  ];
+}
+
+const malformed: ChatViolation = {
+  rule: "well_formed",
+  message: "We could not parse the JSON body of your request: it is not valid Unicode.",
+  param: null,
+  code: null,
+};
+
+function placedMessages({ messages }: JsonObject): PlacedMessage[] {
+  if (!Array.isArray(messages)) return [];
+  return messages.flatMap((message, index) => isJsonObject(message) ? [{ index, message }] : []);
+}
+
+class KnownGoodModels implements KnownGood {
+  /** Rules of models that an accepted request broke, as `RULE MODEL`. */
+  readonly #outdated = new Set<string>();
+
+  add(request: JsonValue | undefined, { accepted }: IssuingAnswer): void {
+    if (!accepted || request === undefined) return;
+    for (const { rule } of chatViolations(request, "openai")) this.#outdated.add(keyOf(rule, request));
+  }
+
+  violations(
+    json: JsonValue,
+    _headers: Readonly<Record<string, string>>,
+    set: RuleSet,
+  ): readonly RuleViolation[] {
+    return chatViolations(json, set).flatMap(
+      ({ rule, message, param, code, grade: own }): RuleViolation[] => {
+        if (MODEL_RULES.has(rule) && this.#outdated.has(keyOf(rule, json))) return [];
+        const known = chatRuleOf(rule);
+        const grade = own ?? known.grade;
+        return [{
+          rule,
+          grade,
+          status: 400,
+          error: { type: "invalid_request_error", message, param, code },
+          answered: isAnswered({ ...known, grade }),
+        }];
+      },
+    );
+  }
+}
+
+function keyOf(rule: string, request: JsonValue): string {
+  return `${rule} ${isJsonObject(request) ? stringMember(request, "model") : ""}`;
+}

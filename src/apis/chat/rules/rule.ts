@@ -1,0 +1,154 @@
+/**
+ * The rules of Chat Completions, and the errors for requests that break them.
+ *
+ * @module
+ */
+import type { JsonObject } from "../../../domain/json.ts";
+import type { ApiRule, RuleGrade } from "../../rule.ts";
+
+/** A violation of a rule, as the API reports it; its grade is in the table. */
+export interface ChatViolation {
+  readonly rule: ChatRuleName;
+  readonly message: string;
+  readonly param: string | null;
+  readonly code: string | null;
+  /** A grade other than the table's, for a case with worse sources. */
+  readonly grade?: RuleGrade;
+}
+
+/** A message of a request with its place. */
+export interface PlacedMessage {
+  readonly index: number;
+  readonly message: JsonObject;
+}
+
+/** The rules, in the order of their checks: shapes before the order of messages, as the paths of errors differ. */
+export const CHAT_RULES = [
+  {
+    name: "well_formed",
+    summary: "No string holds a lone surrogate",
+    section: "§6.1",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "missing_parameter",
+    summary: "`model` and `messages` are there",
+    section: "§15.1",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "field_type",
+    summary: "Fields have the type that the official types give them",
+    section: "§15.1, §15.2",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "message_role",
+    summary: "Every message has a role that the API knows",
+    section: "§15.2",
+    grade: "types",
+    exactText: false,
+  },
+  {
+    name: "unknown_parameter",
+    summary: "No field is sent that the request does not have; `reasoning` has been refused",
+    section: "§15.1, §15.6",
+    grade: "third_party",
+    exactText: true,
+  },
+  {
+    name: "max_tokens",
+    summary: "Reasoning models get `max_completion_tokens` instead of `max_tokens`",
+    section: "§15.6",
+    grade: "wire",
+    exactText: true,
+  },
+  {
+    name: "temperature",
+    summary: "Reasoning models get no `temperature` but 1",
+    section: "§15.6",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "system_role",
+    summary: "o1-mini gets no `system` message",
+    section: "§15.6",
+    grade: "wire",
+    exactText: true,
+  },
+  {
+    name: "effort_with_tools",
+    summary: "gpt-5.6-luna gets no `reasoning_effort` beside function tools",
+    section: "§15.6",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "empty_tool_calls",
+    summary: "`tool_calls` of a message holds at least one call",
+    section: "§15.6",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "tool_call_id_length",
+    summary: "The id of a call has at most 40 characters",
+    section: "§15.2, §15.6",
+    grade: "third_party",
+    exactText: false,
+  },
+  {
+    name: "null_content",
+    summary: "The `content` of an assistant is null or absent only beside calls, a refusal or audio",
+    section: "§15.2, §15.6",
+    grade: "types",
+    exactText: true,
+  },
+  {
+    name: "missing_tool_call_id",
+    summary: "A message with role `tool` has a `tool_call_id`",
+    section: "§15.2, §15.6",
+    grade: "third_party",
+    exactText: true,
+  },
+  {
+    name: "output_without_call",
+    summary: "A message with role `tool` follows the message with its call",
+    section: "§15.2, §15.6",
+    grade: "third_party",
+    exactText: true,
+  },
+  {
+    name: "unknown_tool_call_id",
+    summary: "A `tool_call_id` is in `tool_calls` of the message before",
+    section: "§15.6",
+    grade: "third_party",
+    exactText: true,
+  },
+  {
+    name: "duplicate_tool_call_id",
+    summary: "No call is answered twice",
+    section: "§15.6",
+    grade: "third_party",
+    exactText: true,
+  },
+  {
+    name: "call_without_output",
+    summary: "Every call is answered before any other message",
+    section: "§15.2, §15.6",
+    grade: "third_party",
+    exactText: true,
+  },
+] as const satisfies readonly ApiRule[];
+
+/** The name of a rule. */
+export type ChatRuleName = (typeof CHAT_RULES)[number]["name"];
+
+/** Returns the rule with this name. */
+export function chatRuleOf(name: ChatRuleName): ApiRule {
+  return CHAT_RULES.find((candidate) => candidate.name === name) as ApiRule;
+}
