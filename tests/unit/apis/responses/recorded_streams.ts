@@ -41,8 +41,8 @@ interface Cassette {
 const encoder = new TextEncoder();
 
 /**
- * Recordings of the Responses and Messages APIs, as paths below {@linkcode RECORDINGS}. Chat Completions, in `chat/`, is
- * an API that this version does not read.
+ * Recordings of the Responses and Messages APIs, as paths below {@linkcode RECORDINGS}. Those of Chat
+ * Completions, in `chat/`, have tests of their own.
  */
 export function recordingFiles(): string[] {
   return [...Deno.readDirSync(RECORDINGS)].filter((entry) => entry.isDirectory && entry.name !== "chat")
