@@ -24,6 +24,8 @@ export interface Change {
   readonly tool?: string;
   /** What its tool says, whatever it is asked. */
   readonly result?: string;
+  /** Sends other fields that change no answer, such as the name of the user. */
+  readonly noise?: true;
   /** A mistake with the history that it sends back; each client makes it in its own way. */
   readonly mistake?: Mistake;
 }

@@ -1,0 +1,52 @@
+/** Clients of Chat Completions in front of what they recorded. */
+import assert from "node:assert/strict";
+import {
+  aiGenerated,
+  aiStreamed,
+  chainInvoked,
+  chainStreamed,
+  chatError,
+  creating,
+  streaming,
+} from "./chat.ts";
+import { chatApi, chatMisses, chatRefusals, reasoningChatApi } from "./chat_script.ts";
+import { type Client, conversationTests, record, Replay } from "./support.ts";
+
+const CLIENTS: readonly (readonly [name: string, client: Client, api: typeof chatApi, isRaw: boolean])[] = [
+  ["openai, chat.completions streamed", streaming, chatApi, true],
+  ["openai, chat.completions not streamed", creating, chatApi, true],
+  ["ai with @ai-sdk/openai-compatible, streamText", aiStreamed, reasoningChatApi, false],
+  ["ai with @ai-sdk/openai-compatible, generateText", aiGenerated, reasoningChatApi, false],
+  ["@langchain/openai, stream", chainStreamed, chatApi, false],
+  ["@langchain/openai, invoke", chainInvoked, chatApi, false],
+];
+
+for (const [name, client, api, isRaw] of CLIENTS) {
+  conversationTests({
+    name: `${name}, with parallel calls of a tool`,
+    client,
+    provider: "openai",
+    api,
+    requests: 3,
+    read: chatError,
+    ...(isRaw ? { refusals: (fixture) => chatRefusals(fixture, (words) => `400 ${words}`) } : {}),
+    misses: chatMisses(),
+  });
+
+  Deno.test(`${name}: other users, metadata and cache keys, and no usage asked for, replay the same objects`, async () => {
+    const recorded = await record(api, client, "openai");
+    await using replay = new Replay(recorded.fixture);
+    assert.deepEqual(await client(replay.origin, { noise: true }), recorded.report);
+    const { served, missed, refused, warned, unused } = replay.replayer.summary;
+    assert.deepEqual([served, missed, refused, warned, unused], [3, 0, 0, 0, []]);
+  });
+}
+
+Deno.test("openai: a replayed stream has the same chunks as the API's own", async () => {
+  await using upstream = chatApi();
+  const raw = await streaming(new URL(upstream.baseUrl).origin);
+  const { fixture, report } = await record(chatApi, streaming, "openai");
+  assert.deepEqual(report, raw);
+  await using replay = new Replay(fixture);
+  assert.deepEqual(await streaming(replay.origin), raw);
+});
