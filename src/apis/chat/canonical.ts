@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
-import { type CanonicalForm, type CanonicalNames, mapMembers } from "../canonical.ts";
+import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../domain/json.ts";
+import { type CanonicalForm, type CanonicalNames, mapMembers, sortedResults } from "../canonical.ts";
+import { objectsOf } from "../rule.ts";
 
 /** Caching, accounting, and padding of the stream change no answer (protocol §15.1). */
 const IGNORED = new Set([
@@ -23,9 +24,11 @@ export const chatCanonical: CanonicalForm = {
   list: "messages",
   ignored: IGNORED,
   blobMembers: [],
+  unordered: new Set(["tools", "functions"]),
   member: (_name, value) => value,
   item: message,
   withoutOutputs,
+  inCallOrder,
   path: (path) => path,
 };
 
@@ -52,6 +55,30 @@ function message(item: JsonObject, names: CanonicalNames): JsonObject {
 function withoutOutputs(item: JsonObject): JsonObject {
   if (item.role !== "tool" && item.role !== "function") return item;
   return mapMembers(item, (name, value) => name === "content" ? undefined : value);
+}
+
+/** Sorts the messages that answer one batch of calls; ids may come again in later turns, in their own order. */
+function inCallOrder(messages: readonly JsonValue[]): readonly JsonValue[] {
+  let calls: ReadonlyMap<string, number> | null = null;
+  return sortedResults(messages, callAnswered, (id) => (calls ??= callsIn(messages)).get(id));
+}
+
+/** Returns the id of the call that a message is the result of; `null` for other messages. */
+function callAnswered(message: JsonValue): string | null {
+  return isJsonObject(message) && message.role === "tool"
+    ? stringMember(message, "tool_call_id") ?? ""
+    : null;
+}
+
+/** Numbers the calls in a history. */
+function callsIn(messages: readonly JsonValue[]): ReadonlyMap<string, number> {
+  const calls = new Map<string, number>();
+  for (const { tool_calls: list } of objectsOf(messages)) {
+    for (const { id } of objectsOf(list)) {
+      if (typeof id === "string" && !calls.has(id)) calls.set(id, calls.size);
+    }
+  }
+  return calls;
 }
 
 /** Changes the objects of a list; any other value stays. */

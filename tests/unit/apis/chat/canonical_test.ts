@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../../src/domain/json.ts";
 import { chatCanonical } from "../../../../src/apis/chat/canonical.ts";
+import { listDifferences } from "../../../../src/fixture/match/difference.ts";
 import { requestKey } from "../../../../src/fixture/match/request_key.ts";
 
 const user = (content: string) => ({ role: "user", content });
@@ -13,6 +14,11 @@ const call = (id: string, name = "f", more: JsonObject = {}) => ({
 });
 const output = (tool_call_id: string, content = "ok") => ({ role: "tool", tool_call_id, content });
 const talk = (...messages: readonly JsonObject[]): JsonObject => ({ model: "m", messages });
+const batch = (a: string, b: string, f = "f", g = "g") => ({
+  role: "assistant",
+  tool_calls: [...call(a, f).tool_calls, ...call(b, g).tool_calls],
+});
+const tool = (name: string) => ({ type: "function", function: { name, parameters: {} } });
 const { content: _content, ...withoutContent } = call("a");
 
 /** Two requests, and whether they are the same. */
@@ -34,6 +40,41 @@ const PAIRS: readonly (readonly [what: string, a: JsonObject, b: JsonObject, sam
     talk(call("a"), call("b"), output("b", "1"), output("a", "2")),
     false,
   ],
+  [
+    "outputs of a batch in another order",
+    talk(batch("a", "b"), output("a", "1"), output("b", "2"), user("c")),
+    talk(batch("x", "y"), output("y", "2"), output("x", "1"), user("c")),
+    true,
+  ],
+  [
+    "outputs of a batch exchanged",
+    talk(batch("a", "b"), output("a", "1"), output("b", "2")),
+    talk(batch("a", "b"), output("b", "1"), output("a", "2")),
+    false,
+  ],
+  [
+    "outputs of two batches with the same ids",
+    talk(batch("a", "b"), output("a"), output("b"), batch("a", "b"), output("a", "1"), output("b", "2")),
+    talk(batch("a", "b"), output("a"), output("b"), batch("a", "b"), output("b", "2"), output("a", "1")),
+    true,
+  ],
+  [
+    "outputs without ids, which only their order pairs",
+    talk(batch("", ""), output("", "1"), output("", "2")),
+    talk(batch("", ""), output("", "2"), output("", "1")),
+    false,
+  ],
+  [
+    "calls of a batch in another order",
+    talk(batch("a", "b", "f", "g")),
+    talk(batch("a", "b", "g", "f")),
+    false,
+  ],
+  ["tools in another order", { ...talk(), tools: [tool("f"), tool("g")] }, {
+    ...talk(),
+    tools: [tool("g"), tool("f")],
+  }, true],
+  ["another tool", { ...talk(), tools: [tool("f")] }, { ...talk(), tools: [tool("g")] }, false],
   ["another tool called", talk(call("a")), talk(call("a", "g")), false],
   ["null content and none", talk(call("a")), talk(withoutContent), true],
   ["empty content", talk(call("a")), talk(call("a", "f", { content: "" })), false],
@@ -80,4 +121,27 @@ Deno.test("chat: only messages with the result of a tool are left without their 
   for (const message of [user("a"), call("a"), { role: "assistant", content: "a" }]) {
     assert.deepEqual(chatCanonical.withoutOutputs(message), message);
   }
+});
+
+Deno.test("chat: a difference names the place that the tool has in the request", () => {
+  const asked = (json: JsonObject) => ({
+    method: "POST",
+    path: "/v1/chat/completions",
+    body: new Uint8Array(),
+    json,
+  });
+  const described = (name: string, description: string) => ({
+    type: "function",
+    function: { name, description },
+  });
+  const [recorded, received] = [[described("f", "a"), described("g", "z")], [
+    described("g", "A"),
+    described("f", "a"),
+  ]]
+    .map((tools) => asked({ ...talk(), tools }));
+  assert(recorded !== undefined && received !== undefined);
+  const found = listDifferences(recorded, received, { semantic: true, nameOf: (blob) => blob });
+  assert.deepEqual(found.map(({ path, recorded, received }) => [path, recorded, received]), [
+    ["tools[0].function.description", '"z"', '"A"'],
+  ]);
 });
