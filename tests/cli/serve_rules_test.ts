@@ -180,3 +180,13 @@ Deno.test("a flag with a rule that cannot be used refuses to start, also where r
     assert(stderr.includes(flag), stderr);
   }
 });
+
+Deno.test("--rewrite-context is refused in modes that apply no rules", async () => {
+  await using sandbox = new Sandbox();
+  const { fixture } = await recorded(sandbox);
+  for (const match of ["exact", "sequence"]) {
+    const { code, stderr } = await sandbox.call(["serve", fixture, "--rewrite-context", "--match", match]);
+    assert.equal(code, 2);
+    assert.match(stderr, new RegExp(`Cannot use --rewrite-context with --match ${match}`));
+  }
+});

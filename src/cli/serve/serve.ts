@@ -50,6 +50,7 @@ export async function serveVerb(
   const pace = paceOf(flags.pace ?? "fast");
   const faults = flags.fault === undefined ? null : parseFaults(flags.fault.join("\n"));
   const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
+  requireRewriting(flags);
   requireDistinct(directories, ports);
   const fixtures = directories.map((directory) => readFixture(ports.files, withoutSlash(directory)));
   requireYoung(fixtures, flags.maxAge, ports);
@@ -149,6 +150,18 @@ function paceOf(text: string): Pace {
     `Cannot use --pace ${JSON.stringify(text)}: it is neither fast nor real nor a factor`,
     {
       hint: "A factor multiplies the recorded speed: 10 is ten times as fast, 0.5 half as fast",
+    },
+  );
+}
+
+/** Refuses `--rewrite-context` in modes without rules: they know no value to replace. */
+function requireRewriting({ rewriteContext, match }: ServeFlags): void {
+  if (rewriteContext !== true || (match !== "exact" && match !== "sequence")) return;
+  throw new RepriseError(
+    "usage",
+    `Cannot use --rewrite-context with --match ${match}, which applies no rules`,
+    {
+      hint: "Leave out one of them",
     },
   );
 }
