@@ -40,14 +40,23 @@ const EVENTS = text(
   "write JSON Lines to a file; with -- CMD, stdout belongs to the command",
 );
 
+const HOST = text("--host <addr>", "the address to listen on (default: 127.0.0.1); needs --token");
+
 const RECORD_FLAGS = {
   ...COMMON_FLAGS,
-  out: requiredText("--out <dir>", "the fixture to write: a new or empty folder"),
+  out: requiredText("--out <dir>", "the fixture to write: a new or empty folder, or a fixture to add to"),
+  append: toggle("--append", "add to an existing fixture", { conflicts: ["missing"] }),
+  missing: toggle("--missing", "play what is recorded, record the rest"),
+  allowLive: toggle("--allow-live", "let --missing send requests to the API under CI=true"),
   upstream: value(
     "--upstream <url>",
     "the API to forward to, without the path that clients add; with -- CMD, the only API to record: " +
       "OpenAI or compatible, or Anthropic with -p anthropic (default with -- CMD: the base URL variables)",
     oneUpstream,
+  ),
+  env: list(
+    "--env <name=url>",
+    "one more variable that leads clients to an API, and the base URL of that API; repeatable",
   ),
   port: value(
     "--port <n>",
@@ -55,6 +64,8 @@ const RECORD_FLAGS = {
     tcpPort,
   ),
   portFile: PORT_FILE,
+  host: HOST,
+  token: text("--token <token>", "the key that clients must send; the real key goes to its own API only"),
   provider: again(
     { ...REQUEST_FLAGS.provider, sources: [] },
     "the API provider (default: detected from the traffic)",
@@ -72,7 +83,7 @@ const SERVE_FLAGS = {
   ...COMMON_FLAGS,
   port: again(RECORD_FLAGS.port, "the port (default: any free one); with -- CMD, of OPENAI_BASE_URL"),
   portFile: PORT_FILE,
-  host: text("--host <addr>", "the address to listen on (default: 127.0.0.1); needs --token"),
+  host: HOST,
   token: text("--token <token>", "the key that clients must send"),
   rules: choice(
     "--rules <rules>",
@@ -95,6 +106,7 @@ const SERVE_FLAGS = {
   failOn: choice("--fail-on <what>", "exit with 7 if tools of --match conversation return other output", [
     "tool-output",
   ]),
+  repeat: toggle("--repeat", "play the last exchange of a request again when all of them have been played"),
   strictUsage: toggle("--strict-usage", "exit with 7 if an exchange stays unused"),
   allowUnused: toggle("--allow-unused", "accept that -- CMD sends no request (default: exit code 7)", {
     conflicts: ["strictUsage"],
@@ -142,7 +154,7 @@ export const RECORDING_VERBS: readonly Verb[] = [
     name: "serve",
     about: "play fixtures back as the API, and check requests by its rules; with -- CMD, while CMD runs",
     usage: "[options] <dirs...> [-- CMD…]",
-    arguments: [argument("<dirs...>", "fixture folders"), WRAPPED_COMMAND],
+    arguments: [argument("<dirs...>", "fixtures, or folders with fixtures"), WRAPPED_COMMAND],
     flags: SERVE_FLAGS,
     examples: [
       "reprise serve fixtures/chat -- npm test",

@@ -4,6 +4,7 @@ import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
 import type { DiscardReason } from "../../fixture/record/pending_exchange.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
+import { oneRecording } from "../../fixture/record/recordings.ts";
 import { RecordedRules } from "../../fixture/record/recorded_rules.ts";
 import { openPatiently } from "../../fixture/record/temp_file.ts";
 import {
@@ -172,7 +173,7 @@ async function listening(
     if (!events.onStdout) output.note(refusedLine(event));
   };
   try {
-    return startRecorder({ ports, writer, routes, port: flags.port ?? 0, onEvent });
+    return startRecorder({ ports, recordings: oneRecording(writer), routes, port: flags.port ?? 0, onEvent });
   } catch (error) {
     await writer.close();
     throw error;

@@ -3,6 +3,7 @@ import { livePorts } from "../../../src/cli/live_ports.ts";
 import { isEventStream } from "../../../src/fixture/answer_events.ts";
 import { type Fixture, type FixtureExchange, readFixture } from "../../../src/fixture/read.ts";
 import { startRecorder } from "../../../src/fixture/record/recorder.ts";
+import { oneRecording } from "../../../src/fixture/record/recordings.ts";
 import { FixtureWriter } from "../../../src/fixture/record/writer.ts";
 import { createScrubber } from "../../../src/fixture/secrets/scrubber.ts";
 import { createReplayer } from "../../../src/fixture/serve/replayer.ts";
@@ -41,7 +42,7 @@ async function roundTrips(
   });
   const recorder = startRecorder({
     ports,
-    writer,
+    recordings: oneRecording(writer),
     routes: [{ upstream: { origin: server.origin, prefix: "" }, route: null }],
     port: 0,
   });
