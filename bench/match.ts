@@ -33,11 +33,11 @@ interface Place {
 
 const RECORDED: Place = {
   cwd: "/srv/recorded/project",
-  home: "/home/alice",
+  home: "/srv/alice",
   date: "2026-11-22",
   mark: "a",
 };
-const ELSEWHERE: Place = { cwd: "/builds/42/repo", home: "/home/bob", date: "2027-01-04", mark: "b" };
+const ELSEWHERE: Place = { cwd: "/builds/42/repo", home: "/srv/bob", date: "2027-01-04", mark: "b" };
 
 /** Requests of one conversation that a client sends in a round. */
 type Conversation = "same" | "equal" | "ruled";

@@ -35,7 +35,7 @@ export interface Agent {
 /** The prompts of two runs, of which the second one continues the first. */
 export type Prompts = readonly [first: string, second: string];
 
-/** What a recorded agent is asked. */
+/** The prompts of a recorded agent. */
 export const PROMPTS: Prompts = ["Tell me about the files", "And now?"];
 
 /** A place that an agent works at. */
@@ -57,7 +57,7 @@ export interface Place {
   readonly greeting?: string;
 }
 
-/** Where agents are recorded. */
+/** The place at which agents are recorded. */
 export const HERE: Place = {
   home: "home/ada",
   directory: "home/ada/shop",
@@ -89,18 +89,18 @@ export const OTHER_FILE: Place = {
   greeting: "goodbye\n",
 };
 
-/** What a call and the server around it ended with. */
+/** The results of a call and of the server around it. */
 export interface Replayed {
   readonly client: Called;
   /** `serve` itself; the same call as `client` where it ran the client. */
   readonly server: Called;
-  /** What `serve` reported of each request. */
+  /** The events of `serve` about each request. */
   readonly events: readonly JsonObject[];
   /** `serve.ended`. */
   readonly ended: JsonObject;
 }
 
-/** How a recording or a replay differs from an ordinary one. */
+/** Differences from an ordinary recording or replay. */
 export interface AgentOptions {
   readonly prompts?: Prompts;
   /** The recording. */

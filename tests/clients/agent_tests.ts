@@ -20,7 +20,7 @@ import {
 import { onAnotherDay, tampered } from "./rewriting_proxy.ts";
 import { FIRST_TEXT, REQUESTS, SECOND_TEXT } from "./scripted_agent_apis.ts";
 
-/** What the tests of an agent expect. */
+/** Expectations of an agent's tests. */
 export interface AgentCase {
   /** The client and its settings. */
   readonly name: string;
@@ -29,13 +29,13 @@ export interface AgentCase {
   readonly rules: readonly string[];
   /** The rule that a tampered blob breaks. */
   readonly brokenRule: string;
-  /** Where the first request has the prompt. */
+  /** Place of the prompt in the first request. */
   readonly prompt: string;
   /** Recorded with `record --upstream` in place of `record -- CMD`. */
   readonly byItself?: boolean;
 }
 
-/** What both prompts print. */
+/** Output of both prompts. */
 const TEXTS = `${FIRST_TEXT}\n${SECOND_TEXT}\n`;
 
 /** The tests of an agent, which share one recording. */

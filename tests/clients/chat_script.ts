@@ -67,7 +67,7 @@ export function chatRefusals(
   ];
 }
 
-/** How changes are reported; `content` is the path below the prompt's own content. */
+/** Reports of changes; `content` is the path below the prompt's own content. */
 export function chatMisses(content = ""): Conversation["misses"] {
   return [
     [{ prompt: "Subtract" }, `messages[1].content${content}`, PROMPT, "Subtract"],

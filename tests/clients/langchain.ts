@@ -42,7 +42,7 @@ function modelAt(origin: Origin): ChatOpenAI {
   });
 }
 
-/** What the package's own error says. */
+/** Message of the package's own error. */
 export function langchainError(error: unknown): Thrown {
   const { status, type, code, param, message } = error as Thrown;
   return { status, type, code, param, message };

@@ -121,7 +121,7 @@ export async function compacting(origin: Origin, change: Change = {}): Promise<J
   return reported([first, compaction, second]);
 }
 
-/** What the package's own error says. */
+/** Message of the package's own error. */
 export function openaiError(error: unknown): Thrown {
   if (!(error instanceof OpenAI.APIError)) throw error;
   const { status, type, code, param, message } = error;

@@ -32,7 +32,7 @@ interface Recipe {
   /** The APIs that it is recorded from, by the variables with their base URLs. */
   readonly apis: () => AsyncDisposable & { readonly env: Readonly<Record<string, string>> };
   readonly exchanges: number;
-  /** What its commands print, in any order. */
+  /** Output of its commands, in any order. */
   readonly prints: readonly string[];
   /**
    * A command that has to work, and what its failure means.

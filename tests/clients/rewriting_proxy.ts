@@ -12,7 +12,7 @@ export type Rewrite = (body: string) => string;
 
 /** A running proxy. */
 export interface RewritingProxy extends Listening, AsyncDisposable {
-  /** How many bodies were not the same afterwards. */
+  /** Number of bodies that were not the same afterwards. */
   readonly rewritten: number;
 }
 

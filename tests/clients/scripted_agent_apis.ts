@@ -20,7 +20,7 @@ import { functionCall, type ScriptedResponse } from "../support/responses_server
 export const FIRST_TEXT = "There is one file, and it greets.";
 /** The text of the second prompt, which needs no tool. */
 export const SECOND_TEXT = "It is still the same file.";
-/** How many requests the two prompts take. */
+/** Number of requests of the two prompts. */
 export const REQUESTS = 5;
 
 /** The Responses API for Codex: lists, prints the directory, reads a file. */

@@ -122,7 +122,7 @@ Deno.test("calls without an index are told apart by their ids, as Mistral sends 
 const FINISH = chunk({}, { finish_reason: "stop" });
 const ASKED = { stream: true, stream_options: { include_usage: true } };
 const DONE: StreamEvent = { kind: "done", type: undefined, data: undefined };
-/** What was asked, the stream, and whether it is complete. */
+/** A request, the stream, and whether it is complete. */
 const ENDS:
   readonly (readonly [string, JsonValue | undefined, readonly (JsonObject | StreamEvent)[], boolean])[] = [
     ["nothing but [DONE]", {}, [DONE], false],

@@ -187,7 +187,7 @@ for (const [what, body, rule] of WARNED) {
   });
 }
 
-/** What the API takes. */
+/** Input that the API accepts. */
 const ACCEPTED: readonly (readonly [what: string, body: JsonObject])[] = [
   ["a plain request", talk(user)],
   ["parallel calls in another order of outputs", talk(user, call("a", "b"), output("b"), output("a"), user)],
