@@ -18,7 +18,8 @@ import { type History, noTurns, readHistory, readRecent, requireSession } from "
 import { HeldDirectory, makeSessionDirectory, prepareSession, requireUnused } from "./session_directory.ts";
 import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
-import { type LockOptions, SessionLock } from "./lock.ts";
+import type { LockOptions } from "./file_lock.ts";
+import { SessionLock } from "./lock.ts";
 import {
   claimName,
   ensureDirectory,

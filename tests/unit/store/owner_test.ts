@@ -1,7 +1,7 @@
 /** Which number a signal may go to, by the owner line of a session's lock. */
 import assert from "node:assert/strict";
 import type { ProcessIdentity } from "../../../src/domain/ports.ts";
-import type { LockOwner } from "../../../src/store/write/lock.ts";
+import type { LockOwner } from "../../../src/store/write/file_lock.ts";
 import { signalledPid } from "../../../src/store/write/lock.ts";
 import { ID, testPorts, testProcess, withHome } from "./support.ts";
 

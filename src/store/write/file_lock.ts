@@ -1,0 +1,304 @@
+/**
+ * Advisory lock on a file, which the system releases with the process. The file holds the owner's identity, for messages
+ * to refused processes.
+ *
+ * @module
+ */
+import { decodeUtf8Leniently, encodeUtf8 } from "../../domain/bytes.ts";
+import { RepriseError } from "../../domain/errors.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  numberMember,
+  objectMember,
+  stringMember,
+} from "../../domain/json.ts";
+import type { Ports, ProcessIdentity } from "../../domain/ports.ts";
+import { isTaken, meansFull } from "../fs_errors.ts";
+import { FILE_MODE } from "../layout.ts";
+import { lookForFile, readSafely, type Refused } from "../read/safe_open.ts";
+
+/** Owner of a lock, as recorded in the lock file. */
+export interface LockOwner {
+  readonly pid: number;
+  readonly host: string;
+  /** ISO 8601 UTC. */
+  readonly since: string;
+  /** Absent in lines of older versions, and on platforms that do not provide it. */
+  readonly identity?: ProcessIdentity;
+}
+
+/** State of a lock. */
+export interface LockState {
+  readonly held: boolean;
+  /** `null` for a free lock, and while a new holder has not written its line yet. */
+  readonly owner: LockOwner | null;
+}
+
+/** Options for the wait for a lock. */
+export interface LockOptions {
+  /** Milliseconds to wait for the owner to finish. 0 gives up after a moment. */
+  readonly waitMs: number;
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal | undefined;
+  /** For verbs that free space: if the disk is full, the lock is taken without the owner's line. */
+  readonly toFree?: true;
+}
+
+/** Errors for a lock that cannot be taken, in terms of what it protects. */
+export interface LockRefusals {
+  /** Creates the error for a path that holds no plain file of ours. */
+  readonly unusable: (found: Refused) => RepriseError;
+  /** Creates the error for a lock that another process holds; `owner` is `null` until it has written its line. */
+  readonly held: (owner: LockOwner | null) => RepriseError;
+}
+
+/** Interval of polls, on runtimes that can ask without waiting. */
+const POLL_MS = 20;
+/** Time for which a refused lock is polled at least: a reader may hold it for a moment to inspect it. */
+const MOMENT_MS = 60;
+/** Wait for a lock with a named owner, on runtimes that can only wait … */
+const NAMED_OWNER_MS = 150;
+/** … and for a lock without a named owner, which is most likely free. */
+const NO_OWNER_MS = 5000;
+const MAX_OWNER_BYTES = 4096;
+
+/** A held lock. */
+export class FileLock {
+  readonly #file: Deno.FsFile;
+  #held = true;
+
+  private constructor(file: Deno.FsFile) {
+    this.#file = file;
+  }
+
+  /**
+   * Takes the lock on the file at `path`, which is created if it is missing.
+   *
+   * @throws {RepriseError} those of `options`; `interrupted` when `signal` aborts; the runtime's errors, such as
+   * `ENOENT` if the directory is missing.
+   */
+  static async acquire(ports: Ports, path: string, options: LockOptions & LockRefusals): Promise<FileLock> {
+    const deadline = performance.now() + options.waitMs;
+    for (;;) {
+      const waitMs = Math.max(0, deadline - performance.now());
+      const file = await openAndTake(ports, path, { ...options, waitMs });
+      // The file may have been removed since it was opened: a lock on a file without a name excludes no writer.
+      if (file !== null) return new FileLock(file);
+    }
+  }
+
+  /** Releases the lock. A second call does nothing. */
+  release(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    try {
+      this.#file.truncateSync(0);
+    } catch {
+      // The owner's line is only for people; closing the descriptor releases the lock.
+    } finally {
+      this.#file.close();
+    }
+  }
+}
+
+/** Returns the holder of the lock on the file at `path`, without writing anything. Throws the runtime's errors. */
+export async function inspectFileLock(ports: Ports, path: string): Promise<LockState> {
+  if (lookForFile(ports, path).status !== "ok") return { held: false, owner: null };
+  const before = ownerOf(ports, path);
+  const file = Deno.openSync(path, { read: true });
+  const taken = await takeLock(file, { exclusive: false, waitMs: 0 }, before);
+  if (taken) file.close();
+  // Read after the refusal: an earlier read may return the line of a previous holder.
+  return { held: !taken, owner: taken ? null : ownerOf(ports, path) };
+}
+
+/** Names the owner of a lock, for messages. */
+export function ownerName(owner: LockOwner | null): string {
+  return owner === null
+    ? "another process, which has not given its name yet"
+    : `process ${owner.pid} on host ${owner.host} since ${owner.since}`;
+}
+
+/** Returns the locked file with our identity in it; `null` if its path names another file by now. */
+async function openAndTake(
+  ports: Ports,
+  path: string,
+  options: LockOptions & LockRefusals,
+): Promise<Deno.FsFile | null> {
+  const owner = ownerOf(ports, path);
+  const file = openLockFile(ports, path, options);
+  if (!(await takeLock(file, { exclusive: true, ...options }, owner))) {
+    throw options.held(ownerOf(ports, path));
+  }
+  try {
+    if (namesSameFile(ports, path, file)) {
+      fixLockMode(ports, path);
+      nameOwner(ports, file, options);
+      return file;
+    }
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+  file.close();
+  return null;
+}
+
+function openLockFile(ports: Ports, path: string, { unusable }: LockRefusals): Deno.FsFile {
+  for (;;) {
+    const looked = lookForFile(ports, path);
+    if (looked.status === "refused") throw unusable(looked);
+    if (looked.status === "ok") return Deno.openSync(path, { read: true, write: true });
+    try {
+      return Deno.openSync(path, { read: true, write: true, createNew: true, mode: FILE_MODE });
+    } catch (error) {
+      // Another writer created it between the inspection and the creation.
+      if (!isTaken(error)) throw error;
+    }
+  }
+}
+
+/** Restores the mode of the lock file: the umask may have removed bits, or they were changed since. */
+function fixLockMode(ports: Ports, path: string): void {
+  const mode = ports.files.facts(path)?.mode ?? null;
+  if (mode !== null && (mode & 0o777) !== FILE_MODE) ports.files.setMode(path, FILE_MODE);
+}
+
+interface TakeOptions extends LockOptions {
+  readonly exclusive: boolean;
+}
+
+/** A file of runtimes since Deno 2.7, which can try a lock without waiting for it. */
+interface AskableFile extends Deno.FsFile {
+  tryLockSync(exclusive?: boolean): boolean;
+}
+
+function isAskable(file: Deno.FsFile): file is AskableFile {
+  return "tryLockSync" in file;
+}
+
+/** Takes the lock on `file`, or closes the file and returns false. */
+function takeLock(file: Deno.FsFile, options: TakeOptions, owner: LockOwner | null): Promise<boolean> {
+  return isAskable(file) ? pollLock(file, options) : raceLock(file, options, owner);
+}
+
+async function pollLock(file: AskableFile, options: TakeOptions): Promise<boolean> {
+  const { exclusive, signal } = options;
+  const deadline = performance.now() + Math.max(options.waitMs, MOMENT_MS);
+  try {
+    for (;;) {
+      if (file.tryLockSync(exclusive)) return true;
+      if (performance.now() >= deadline) break;
+      await pause(POLL_MS, signal);
+    }
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+  file.close();
+  return false;
+}
+
+/** `lock()` against a timer, for runtimes without `tryLock`: it cannot be cancelled, so a late lock is dropped. */
+async function raceLock(file: Deno.FsFile, options: TakeOptions, owner: LockOwner | null): Promise<boolean> {
+  const patience = owner === null ? NO_OWNER_MS : NAMED_OWNER_MS;
+  const locking = file.lock(options.exclusive).then(() => true);
+  const timer = new AbortController();
+  const signal = options.signal === undefined
+    ? timer.signal
+    : AbortSignal.any([timer.signal, options.signal]);
+  const waiting = pause(Math.max(options.waitMs, patience), signal).then(() => false);
+  try {
+    const taken = await Promise.race([locking, waiting]);
+    if (!taken) dropLate(locking, file);
+    return taken;
+  } catch (error) {
+    dropLate(locking, file);
+    throw error;
+  } finally {
+    timer.abort();
+    await waiting.catch(() => {});
+  }
+}
+
+function dropLate(locking: Promise<boolean>, file: Deno.FsFile): void {
+  locking.catch(() => {}).finally(() => file.close());
+}
+
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(
+        new RepriseError("interrupted", "Cannot take the lock: the waiting was interrupted", {
+          hint: "Run the command again",
+        }),
+      );
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+function namesSameFile(ports: Ports, path: string, file: Deno.FsFile): boolean {
+  const named = ports.files.facts(path);
+  if (named === null) return false;
+  const held = file.statSync();
+  return named.inode === null || (named.inode === held.ino && named.device === held.dev);
+}
+
+function nameOwner(ports: Ports, file: Deno.FsFile, { toFree }: LockOptions): void {
+  try {
+    writeOwner(ports, file);
+  } catch (error) {
+    if (toFree !== true || !meansFull(error)) throw error;
+  }
+}
+
+function writeOwner(ports: Ports, file: Deno.FsFile): void {
+  const { pid, host, identityOf } = ports.process;
+  const identity = identityOf(pid);
+  // Real time, for people: reading a fixture's clock would advance it.
+  const owner: LockOwner = {
+    pid,
+    host,
+    since: new Date().toISOString(),
+    ...(identity === null ? {} : { identity }),
+  };
+  const line = encodeUtf8(`${JSON.stringify(owner)}\n`);
+  file.truncateSync(0);
+  file.seekSync(0, Deno.SeekMode.Start);
+  for (let written = 0; written < line.length;) written += file.writeSync(line.subarray(written));
+}
+
+/** The owner that the lock file names; `null` if there is none, or if its line is not written yet. */
+function ownerOf(ports: Ports, path: string): LockOwner | null {
+  const read = readSafely(ports, path, { maxBytes: MAX_OWNER_BYTES });
+  if (read.status !== "ok") return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(decodeUtf8Leniently(read.bytes));
+  } catch {
+    return null;
+  }
+  if (!isJsonObject(value)) return null;
+  const pid = numberMember(value, "pid");
+  const host = stringMember(value, "host");
+  const since = stringMember(value, "since");
+  if (pid === undefined || host === undefined || since === undefined) return null;
+  const identity = identityIn(objectMember(value, "identity") ?? {});
+  return { pid, host, since, ...(identity === null ? {} : { identity }) };
+}
+
+function identityIn(value: JsonObject): ProcessIdentity | null {
+  const pidNamespace = stringMember(value, "pid_namespace");
+  const bootId = stringMember(value, "boot_id");
+  const startTime = numberMember(value, "start_time");
+  if (pidNamespace === undefined || bootId === undefined || startTime === undefined) return null;
+  return { pid_namespace: pidNamespace, boot_id: bootId, start_time: startTime };
+}
