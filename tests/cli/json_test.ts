@@ -199,7 +199,7 @@ const EXIT_CODES = `
    2 usage: bad flag, value or configuration, or no such session
    3 permission denied (--fail-on-denied)
    4 budget exhausted (steps, tokens, cost)
-   5 session locked by another writer, or diverged
+   5 session or fixture locked by another writer, or session diverged
    6 ended without a final answer (incomplete, refused)
    7 fixture miss, broken rule, unused fixture, replay divergence
    8 authentication or authorization (401, 403)

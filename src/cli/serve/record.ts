@@ -5,24 +5,15 @@ import { counted } from "../../domain/text.ts";
 import type { DiscardReason } from "../../fixture/record/pending_exchange.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
 import { oneRecording } from "../../fixture/record/recordings.ts";
-import { RecordedRules } from "../../fixture/record/recorded_rules.ts";
-import { openPatiently } from "../../fixture/record/temp_file.ts";
-import {
-  type ExchangeEvent,
-  FixtureWriter,
-  type RecordingSummary,
-  secretLeft,
-} from "../../fixture/record/writer.ts";
+import { requireRecordable } from "../../fixture/record/target.ts";
+import { type ExchangeEvent, type RecordingSummary, secretLeft } from "../../fixture/record/writer.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
-import { type MatchRules, parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
+import { parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
 import { checkPatterns } from "../../fixture/match/rules/patterns.ts";
-import { requireNewFolder } from "../../fixture/seal.ts";
-import { createScrubber } from "../../fixture/secrets/scrubber.ts";
-import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { RecordFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
-import { secretEnvironment, unsetVariables } from "../environment.ts";
+import { unsetVariables } from "../environment.ts";
 import { type EventOutput, gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
@@ -36,12 +27,11 @@ import {
   withheldRulesNote,
 } from "./recording_notes.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
-import { machineValues } from "./machine_values.ts";
+import { type OpenRecording, openRecording } from "./open_recording.ts";
 import { recordRoutes, type Routes } from "./record_routes.ts";
 import { representing } from "../run/endpoint.ts";
 import { refusedLine } from "./serve_view.ts";
 import { absolute } from "../settings.ts";
-import { VERSION } from "../version.ts";
 import { clientEnvironment, runWrapped, type ServedRoute } from "./wrapped_command.ts";
 
 /** Performs `record`; `command` is the arguments after `--`. */
@@ -61,12 +51,20 @@ export async function recordVerb(
   if (flags.dryRun === true) return preview(context, { command, flags, out, routes });
 
   using events = openEventOutput(output, flags, { wraps });
-  const { values, tooShort } = secretEnvironment(flags.notSecret);
-  const writer = openWriter(context, { flags, out, events, wraps, values, declared });
+  const recording = await openRecording(ports, out, {
+    ...{ flags, declared, wraps },
+    grows: flags.append === true,
+    onExchange: (event) => {
+      events.write(event);
+      if (event.state === "dropped") output.note(dropLine(event));
+      else if (!wraps && !events.onStdout) output.note(exchangeLine(event));
+    },
+  });
+  const before = recording.before?.exchanges.length ?? 0;
   using shutdown = wraps ? null : gracefulShutdown();
   if (shutdown !== null) output.onClosed(() => shutdown.request());
   const counts = { skipped: 0, turned_away: 0 };
-  const recorder = await listening(context, { flags, writer, routes, events, counts });
+  const recorder = await listening(context, { flags, recording, routes, events, counts });
   let code = 0;
   let thrown: RepriseError | null = null;
   try {
@@ -75,7 +73,7 @@ export async function recordVerb(
     const environment = { ...clientEnvironment(served), ...representing(ports, served) };
     const ready = {
       type: "ready",
-      ...{ port: recorder.port, origin: recorder.origin, address: recorder.address, out },
+      ...{ port: recorder.port, origin: recorder.origin, address: recorder.address, out, before },
       ...(wraps ? { environment } : {}),
     };
     events.write(ready);
@@ -93,12 +91,15 @@ export async function recordVerb(
     thrown = asRepriseError(error);
   }
   await recorder.stop();
-  const summary = await writer.close();
+  const summary = await recording.close();
   const variables = servedRoutes(recorder).map(({ route }) => route.variable);
   const nothing = wraps && summary.published === 0
-    ? nothingRecorded(summary.dropped, nothingSentNote("recorder", { skipped: counts.skipped, variables }))
+    ? nothingRecorded(
+      { before, dropped: summary.dropped },
+      nothingSentNote("recorder", { skipped: counts.skipped, variables }),
+    )
     : null;
-  const exitCode = reportEnd({ output, events, out }, summary, {
+  const exitCode = reportEnd({ output, events, out, before }, summary, {
     code,
     thrown,
     nothing,
@@ -108,7 +109,7 @@ export async function recordVerb(
     matchRulesNote(summary.matchRules),
     withheldRulesNote(summary.withheldRules),
     alteredNote(summary.altered),
-    tooShortNote(tooShort),
+    tooShortNote(recording.tooShort),
     leftAloneNote(summary.leftAlone),
   ];
   for (const note of notes) if (note !== null) output.note(note);
@@ -120,47 +121,11 @@ function servedRoutes({ servers }: Recorder): ServedRoute[] {
   return servers.flatMap(({ route, origin }) => route === null ? [] : [{ route, origin }]);
 }
 
-interface WriterOptions {
-  readonly flags: RecordFlags;
-  readonly out: string;
-  readonly events: EventOutput;
-  readonly wraps: boolean;
-  readonly values: readonly KnownValue[];
-  /** Rules of the flags. */
-  readonly declared: MatchRules;
-}
-
-function openWriter(
-  { ports, output }: Context,
-  { flags, out, events, wraps, values, declared }: WriterOptions,
-): FixtureWriter {
-  try {
-    return FixtureWriter.create(ports.files, out, {
-      created: ports.clock.now(),
-      producer: `reprise ${VERSION}`,
-      provider: flags.provider,
-      scrubber: createScrubber({ values }),
-      notSecret: flags.notSecret,
-      keepCut: flags.keepCut === true,
-      // A client that is not our command may run on another machine.
-      rules: new RecordedRules(declared, wraps ? machineValues(ports) : []),
-      open: openPatiently,
-      onExchange: (event) => {
-        events.write(event);
-        if (event.state === "dropped") output.note(dropLine(event));
-        else if (!wraps && !events.onStdout) output.note(exchangeLine(event));
-      },
-    });
-  } catch (error) {
-    throw fileError(error, "begin the recording", out);
-  }
-}
-
 async function listening(
   { ports, output }: Context,
-  { flags, writer, routes: { routes }, events, counts }: {
+  { flags, recording, routes: { routes }, events, counts }: {
     readonly flags: RecordFlags;
-    readonly writer: FixtureWriter;
+    readonly recording: OpenRecording;
     readonly routes: Routes;
     readonly events: EventOutput;
     /** Counts the requests that are not exchanges. */
@@ -173,16 +138,23 @@ async function listening(
     if (!events.onStdout) output.note(refusedLine(event));
   };
   try {
-    return startRecorder({ ports, recordings: oneRecording(writer), routes, port: flags.port ?? 0, onEvent });
+    const recordings = oneRecording(recording.writer);
+    return startRecorder({ ports, recordings, routes, port: flags.port ?? 0, onEvent });
   } catch (error) {
-    await writer.close();
+    await recording.close();
     throw error;
   }
 }
 
 /** Reports the end of the recording. @returns the exit code: that of the command first, then of the recording. */
 function reportEnd(
-  { output, events, out }: { readonly output: Output; readonly events: EventOutput; readonly out: string },
+  { output, events, out, before }: {
+    readonly output: Output;
+    readonly events: EventOutput;
+    readonly out: string;
+    /** Number of exchanges that the fixture had before. */
+    readonly before: number;
+  },
   { published, dropped, refused, unkept, redactions, altered, leftAlone, matchRules, withheldRules, failure }:
     RecordingSummary,
   { code, thrown, nothing, turnedAway }: {
@@ -213,6 +185,7 @@ function reportEnd(
     type: "record.ended",
     out,
     ...{
+      before,
       published,
       dropped,
       refused,
@@ -229,7 +202,9 @@ function reportEnd(
   events.write(ended);
   const replaced = total(redactions);
   output.note(
-    `recorded ${counted(published, "exchange")} into "${out}"` +
+    (before === 0
+      ? `recorded ${counted(published, "exchange")} into "${out}"`
+      : `added ${counted(published, "exchange")} to the ${before} in "${out}"`) +
       (dropped === 0 ? "" : `, ${dropped} left out`) +
       (replaced === 0 ? "" : `, ${counted(replaced, "secret")} replaced`),
   );
@@ -237,8 +212,12 @@ function reportEnd(
 }
 
 /** The error after a command that succeeded without an exchange: the recording is empty. */
-function nothingRecorded(dropped: number, nothingSent: string): RepriseError {
-  return new RepriseError("nothing_recorded", "Nothing was recorded: the fixture would hold no exchange", {
+function nothingRecorded(
+  { before, dropped }: { readonly before: number; readonly dropped: number },
+  nothingSent: string,
+): RepriseError {
+  const state = before === 0 ? "the fixture would hold no exchange" : "the fixture is unchanged";
+  return new RepriseError("nothing_recorded", `Nothing was recorded: ${state}`, {
     hint: dropped === 0 ? nothingSent : "The notes above say why each exchange was left out",
   });
 }
@@ -282,7 +261,7 @@ function preview(
     readonly routes: Routes;
   },
 ): ExitCode {
-  requireNewFolder(ports.files, out, "record");
+  requireRecordable(ports.files, out, { grows: flags.append === true, lock: null });
   const { upstreams } = routes;
   const port = flags.port ?? 0;
   if (output.options.json) {

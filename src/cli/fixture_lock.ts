@@ -1,0 +1,107 @@
+/**
+ * Lock of a fixture folder: one recorder or pruner at a time. The file is in the staging folder, which readers and sums
+ * pass over, and the last act of its owner is to remove both.
+ *
+ * @module
+ */
+import { RepriseError } from "../domain/errors.ts";
+import type { Ports } from "../domain/ports.ts";
+import { badFixture } from "../fixture/files.ts";
+import { LOCK_FILE, STAGING_FOLDER } from "../fixture/format.ts";
+import { makeDirectories, notPlain } from "../fixture/seal.ts";
+import { isTaken, systemCode } from "../store/fs_errors.ts";
+import { FileLock, inspectFileLock, type LockOwner, ownerName } from "../store/write/file_lock.ts";
+
+/** Held lock of a fixture folder. */
+export interface FixtureLock {
+  /** True if another process created the staging folder, which was then killed. */
+  readonly leftBehind: boolean;
+  /**
+   * Releases the lock and removes the staging folder with the lock file, unless something else is in it. Never throws.
+   *
+   * @param isWhole False keeps the staging folder, which shows that exchanges may be unlisted.
+   */
+  release(isWhole: boolean): void;
+}
+
+/**
+ * Takes the lock of the folder at `path`, which is created if it is missing.
+ *
+ * @throws {RepriseError} `fixture_locked` naming the owner, `bad_fixture` if its lock is no plain file of ours; the
+ * runtime's errors.
+ */
+export async function lockFixture(ports: Ports, path: string): Promise<FixtureLock> {
+  const { files } = ports;
+  const [staging, lockFile] = [`${path}/${STAGING_FOLDER}`, `${path}/${LOCK_FILE}`];
+  for (;;) {
+    const leftBehind = !createStaging(ports, path);
+    try {
+      const lock = await FileLock.acquire(ports, lockFile, {
+        waitMs: 0,
+        // The recorder itself reports a full disk, and removes the lock.
+        toFree: true,
+        unusable: ({ message }) =>
+          badFixture(lockFile, `it ${message}`, { hint: `Remove "${staging}" if no recorder runs` }),
+        held: (owner) => locked(path, owner),
+      });
+      return {
+        leftBehind,
+        release(isWhole) {
+          try {
+            // The lock goes first of the two: from then on another process may create its own in the same folder.
+            if (isWhole && files.list(staging).every((name) => `${STAGING_FOLDER}/${name}` === LOCK_FILE)) {
+              files.unlink(lockFile);
+              files.unlink(staging);
+            }
+          } catch {
+            // Another process took over the folder, or a later one clears it.
+          } finally {
+            lock.release();
+          }
+        },
+      };
+    } catch (error) {
+      // The owner before us removed its lock or the folder after we saw it.
+      if (systemCode(error) !== "ENOENT") throw error;
+    }
+  }
+}
+
+/**
+ * Refuses a folder whose lock is held, without writing anything.
+ *
+ * @throws {RepriseError} `fixture_locked`; the runtime's errors.
+ */
+export async function requireUnlocked(ports: Ports, path: string): Promise<void> {
+  if (ports.files.facts(path)?.kind !== "directory") return;
+  const { held, owner } = await inspectFileLock(ports, `${path}/${LOCK_FILE}`);
+  if (held) throw locked(path, owner);
+}
+
+/** Creates the staging folder; returns false if it exists. */
+function createStaging({ files }: Ports, path: string): boolean {
+  const staging = `${path}/${STAGING_FOLDER}`;
+  for (;;) {
+    const facts = files.facts(staging);
+    if (facts?.kind === "directory") return false;
+    if (facts !== null) throw notPlain(staging, facts.kind);
+    try {
+      makeDirectories(files, staging);
+      return true;
+    } catch (error) {
+      // Another process created one of the directories at the same time.
+      if (!isTaken(error)) throw error;
+    }
+  }
+}
+
+function locked(path: string, owner: LockOwner | null): RepriseError {
+  return new RepriseError(
+    "fixture_locked",
+    `Cannot write to the fixture "${path}": locked by ${ownerName(owner)}`,
+    {
+      hint: "Wait until it has ended, or give another folder",
+      details: { path, owner: owner === null ? null : { ...owner } },
+    },
+  );
+}
