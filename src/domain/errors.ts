@@ -55,6 +55,7 @@ const EXIT_CODE_OF = {
   endpoint_changed: 2,
   bad_fixture: 2,
   bad_import: 2,
+  bad_events: 2,
   permission_denied: 3,
   over_budget: 4,
   session_locked: 5,
