@@ -6,10 +6,11 @@
  */
 import { RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
-import { badFixture } from "../fixture/files.ts";
+import { badFixture, requireFolder } from "../fixture/files.ts";
 import { LOCK_FILE, STAGING_FOLDER } from "../fixture/format.ts";
 import { makeDirectories, notPlain } from "../fixture/seal.ts";
-import { isTaken, systemCode } from "../store/fs_errors.ts";
+import { settleFolder } from "../fixture/settle.ts";
+import { fileError, isTaken, systemCode } from "../store/fs_errors.ts";
 import { FileLock, inspectFileLock, type LockOwner, ownerName } from "../store/write/file_lock.ts";
 
 /** Held lock of a fixture folder. */
@@ -64,6 +65,55 @@ export async function lockFixture(ports: Ports, path: string): Promise<FixtureLo
       // The owner before us removed its lock or the folder after we saw it.
       if (systemCode(error) !== "ENOENT") throw error;
     }
+  }
+}
+
+/** Change of a fixture. */
+export interface FixtureChange<T> {
+  /** Description for errors of the file system, such as `seal the fixture`. */
+  readonly tried: string;
+  /** Calls `act` without the lock, because it writes nothing. @default {false} */
+  readonly dryRun?: boolean;
+  /** Finishes what a killed process left. @default {settleFolder} */
+  readonly settle?: typeof settleFolder;
+  readonly act: () => T;
+}
+
+/**
+ * Changes the fixture at `path` while no other process writes into it. A folder without a fixture and without remains of a
+ * killed process is left to `act`.
+ *
+ * @throws {RepriseError} `fixture_locked`, `bad_fixture`, `storage_…`; the errors of `act`.
+ */
+export async function changeFixture<T>(ports: Ports, path: string, change: FixtureChange<T>): Promise<T> {
+  const { tried, dryRun = false, act } = change;
+  const { files } = ports;
+  try {
+    requireFolder(files, path);
+    const isOurs = ["fixture.json", STAGING_FOLDER].some((name) => files.facts(`${path}/${name}`) !== null);
+    return dryRun || !isOurs ? act() : await changeLocked(ports, path, change);
+  } catch (error) {
+    throw fileError(error, tried, path);
+  }
+}
+
+async function changeLocked<T>(
+  ports: Ports,
+  path: string,
+  { settle = settleFolder, act }: FixtureChange<T>,
+): Promise<T> {
+  const { files } = ports;
+  const lock = await lockFixture(ports, path);
+  let [isSettled, isDone] = [!lock.leftBehind, false];
+  try {
+    if (!isSettled) settle(files, path);
+    isSettled = true;
+    const result = act();
+    isDone = true;
+    return result;
+  } finally {
+    // Exchanges without fixture.json are those of a removal that failed: the staging folder shows that.
+    lock.release(isDone || (isSettled && files.facts(`${path}/fixture.json`) !== null));
   }
 }
 
