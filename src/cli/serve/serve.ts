@@ -65,6 +65,7 @@ export async function serveVerb(
     candidates: command.length > 0 ? machineValues(ports) : [],
     rules: flags.rules ?? null,
     rewriteContext: flags.rewriteContext === true,
+    repeat: flags.repeat === true,
     suggestions: flags.strictMatch === true || match === "exact" ? null : await createSuggestions(),
     scrubber: createScrubber({ values }),
   });

@@ -53,9 +53,11 @@ export class ServeView {
 
   /** Reports the counts. */
   summary(summary: ServeSummary): void {
-    const { served, missed, refused, warned, unused, turned_away, unmet_faults } = summary;
+    const { served, repeated, missed, refused, warned, unused, turned_away, unmet_faults } = summary;
     this.#line(
-      `${served} served, ${missed} missed, ${refused} rejected, ${counted(warned, "warning")}` +
+      `${served} served${
+        repeated === 0 ? "" : ` (${repeated} repeated)`
+      }, ${missed} missed, ${refused} rejected, ${counted(warned, "warning")}` +
         (turned_away === 0 ? "" : `, ${turned_away} turned away`),
     );
     const matched = matchedLine(summary);
@@ -115,6 +117,7 @@ function lineOf(event: ServeEvent): string {
   switch (event.type) {
     case "played":
       return `${asked}: ${event.status}, exchange ${event.number} of ${event.fixture}` +
+        (event.repeat === undefined ? "" : `, repeated (${event.repeat})`) +
         (event.rules === undefined ? "" : `, needed ${event.rules.join(", ")}`) +
         (event.fault === undefined ? "" : `, broken: ${event.fault}`);
     case "faulted":
