@@ -3,32 +3,28 @@ import { RepriseError } from "../../domain/errors.ts";
 import { PROVIDER_KINDS } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
-import { DAY_MS } from "../../domain/ports.ts";
 import { parseFaults } from "../../fixture/faults/plan.ts";
-import { recordedOn } from "../../fixture/format.ts";
 import type { Loopback } from "../../fixture/loopback/server.ts";
-import { requireUnambiguous } from "../../fixture/match/ambiguous_rules.ts";
-import { NO_RULES, normalizersOf } from "../../fixture/match/rules/fixture_rules.ts";
-import { parseFlags } from "../../fixture/match/rules/match_rules.ts";
-import { createSuggestions } from "../../fixture/match/suggestions.ts";
-import { type Fixture, readFixture } from "../../fixture/read.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
-import { createReplayer } from "../../fixture/serve/replayer.ts";
-import { answersWithRecordedPaths } from "../../fixture/serve/rewrite.ts";
-import { createScrubber } from "../../fixture/secrets/scrubber.ts";
+import { openSuite } from "../../fixture/serve/suite.ts";
 import { type ServeEvent, startReplayServers } from "../../fixture/serve/server.ts";
 import type { ServeFlags } from "./command.ts";
 import { makeOutput } from "../context.ts";
-import { secretEnvironment, unsetVariables } from "../environment.ts";
+import type { Output } from "../output.ts";
+import { unsetVariables } from "../environment.ts";
 import { gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { CLIENT_ROUTES, PROVIDERS } from "../../apis/providers.ts";
 import { nothingSentNote } from "./recording_notes.ts";
 import { representing } from "../run/endpoint.ts";
-import { machineValues } from "./machine_values.ts";
-import { recordedPathsNote, type ServeSummary, ServeView } from "./serve_view.ts";
+import { replayerFactory } from "./replayer_factory.ts";
+import { type ServeSummary, ServeView } from "./serve_view.ts";
+import { findServed, recordedPlaces, requireYoung } from "./served_fixtures.ts";
 import { bypassingVariables, clientEnvironment, runWrapped } from "./wrapped_command.ts";
+
+/** The most notes about fixtures of one kind. */
+const MAX_NOTES = 10;
 
 /** The key of clients without `--token`. */
 const DUMMY_KEY = "reprise-plays-this";
@@ -51,23 +47,14 @@ export async function serveVerb(
   const faults = flags.fault === undefined ? null : parseFaults(flags.fault.join("\n"));
   const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
   requireRewriting(flags);
-  requireDistinct(directories, ports);
-  const fixtures = directories.map((directory) => readFixture(ports.files, withoutSlash(directory)));
+  const { fixtures, folders } = findServed(ports, directories);
   requireYoung(fixtures, flags.maxAge, ports);
-  const { values } = secretEnvironment(fixtures.flatMap(({ header }) => header.not_secret ?? []));
-  const { match = "semantic" } = flags;
-  const declared = await normalizersOf(fixtures, parseFlags(flags));
-  const normalizerOf = flags.strictMatch === true || match === "exact" ? NO_RULES : declared;
-  requireUnambiguous(fixtures, normalizerOf);
-  const replayer = createReplayer(fixtures, {
-    match,
-    normalizerOf,
-    candidates: command.length > 0 ? machineValues(ports) : [],
-    rules: flags.rules ?? null,
-    rewriteContext: flags.rewriteContext === true,
-    repeat: flags.repeat === true,
-    suggestions: flags.strictMatch === true || match === "exact" ? null : await createSuggestions(),
-    scrubber: createScrubber({ values }),
+  noteSome(output, fixtures.flatMap(({ problem }) => problem ?? []));
+  const suite = await openSuite({
+    files: ports.files,
+    fixtures,
+    folders,
+    createReplayer: await replayerFactory(ports, { flags, output, wraps: command.length > 0 }),
   });
   const wraps = command.length > 0;
   const view = new ServeView(output);
@@ -82,22 +69,17 @@ export async function serveVerb(
 
   const { port = 0, host, token } = flags;
   using shutdown = wraps ? null : gracefulShutdown();
-  const { routes, elsewhere } = recordedRoutes(fixtures);
+  const { routes, elsewhere } = recordedRoutes(recordedPlaces(fixtures));
   const servers = startReplayServers(
-    { replayer, pace, faults, clock: ports.clock, port, host, token, onEvent: report },
+    { replayers: suite, pace, faults, clock: ports.clock, port, host, token, onEvent: report },
     wraps ? routes : [null],
   );
   const server = servers[0] as Loopback;
   const served = routes.map((route, index) => ({ route, origin: (servers[index] ?? server).origin }));
   const baseUrls = clientEnvironment(served);
   const environment = { ...baseUrls, ...representing(ports, served) };
-  if (flags.rewriteContext !== true) {
-    const note = recordedPathsNote(answersWithRecordedPaths(fixtures, normalizerOf));
-    if (note !== null) output.note(note);
-  }
-  for (const path of elsewhere) {
-    output.note(`"${path}" was recorded under another base path: clients that go by the environment miss it`);
-  }
+  const missed = "was recorded under another base path: clients that go by the environment miss it";
+  noteSome(output, elsewhere.map((path) => `"${path}" ${missed}`));
   let code: number;
   try {
     using _file = portFile?.write(server.port) ?? null;
@@ -118,7 +100,7 @@ export async function serveVerb(
   }
 
   const summary: ServeSummary = {
-    ...replayer.summary,
+    ...suite.summary,
     turned_away: counts.turned_away,
     skipped: counts.skipped,
     unmet_faults: faults?.unmet() ?? [],
@@ -143,6 +125,12 @@ export async function serveVerb(
   return exitCode;
 }
 
+/** Prints the first notes about fixtures, and the number of the others. */
+function noteSome(output: Output, notes: readonly string[]): void {
+  for (const note of notes.slice(0, MAX_NOTES)) output.note(note);
+  if (notes.length > MAX_NOTES) output.note(`and ${notes.length - MAX_NOTES} more`);
+}
+
 function paceOf(text: string): Pace {
   const pace = parsePace(text);
   if (pace !== null) return pace;
@@ -165,42 +153,6 @@ function requireRewriting({ rewriteContext, match }: ServeFlags): void {
       hint: "Leave out one of them",
     },
   );
-}
-
-/** Refuses a folder that is named twice: its exchanges would be played twice. */
-function requireDistinct(directories: readonly string[], { files }: Ports): void {
-  const seen = new Map<string, string>();
-  for (const directory of directories) {
-    const facts = files.facts(withoutSlash(directory));
-    if (facts === null || facts.inode === null) continue;
-    const folder = `${facts.device} ${facts.inode}`;
-    const before = seen.get(folder);
-    seen.set(folder, directory);
-    if (before === undefined) continue;
-    throw new RepriseError("usage", `Cannot serve "${directory}": "${before}" is the same folder`, {
-      hint: "Name each folder once: each exchange is played once",
-    });
-  }
-}
-
-/** Refuses recordings older than `--max-age`. That is a finding of a test (exit code 7), not a mistake in the command. */
-function requireYoung(fixtures: readonly Fixture[], maxAge: number | undefined, { clock }: Ports): void {
-  if (maxAge === undefined) return;
-  for (const { path, created, header } of fixtures) {
-    const days = (clock.now() - created) / DAY_MS;
-    if (days <= maxAge) continue;
-    const age = recordedOn(header) === null
-      ? "its recording date is unknown"
-      : `it was recorded ${days.toFixed(1)} days ago`;
-    throw new RepriseError(
-      "fixture_too_old",
-      `Cannot serve "${path}": ${age}, and --max-age allows ${maxAge}`,
-      {
-        hint: "Record it again, or allow more days",
-        details: { path, created: header.created, max_age: maxAge },
-      },
-    );
-  }
 }
 
 /** Dummy keys for all key variables that are set, so that no real key reaches the server, and for the usual two. */
@@ -247,9 +199,4 @@ function unusedVerdict(facts: Parameters<typeof nothingSentNote>[1]): Verdict {
 interface Verdict {
   readonly message: string;
   readonly hint: string;
-}
-
-/** Without the trailing slash, so that messages name files as DIR/NAME. */
-function withoutSlash(directory: string): string {
-  return directory.replace(/(?<=.)\/+$/, "");
 }

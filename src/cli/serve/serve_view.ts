@@ -4,20 +4,20 @@
  * @module
  */
 import { counted } from "../../domain/text.ts";
-import type { Fixture } from "../../fixture/read.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
 import { MAX_DIFFERENCES } from "../../fixture/match/difference.ts";
 import { TIERS } from "../../fixture/match/tiers.ts";
 import type { RecordedPaths } from "../../fixture/serve/rewrite.ts";
-import type { ReplaySummary } from "../../fixture/serve/replayer.ts";
+import type { SuiteFixture } from "../../fixture/serve/suite.ts";
+import type { SuiteSummary } from "../../fixture/serve/suite_summary.ts";
 import type { ServeEvent } from "../../fixture/serve/server.ts";
 import type { Output } from "../output.ts";
 
-/** The most exchanges that the summary lists. */
+/** The most exchanges, or tests, that the summary lists. */
 const LISTED_UNUSED = 10;
 
 /** The counts of all requests. */
-export interface ServeSummary extends ReplaySummary {
+export interface ServeSummary extends SuiteSummary {
   /** Requests that no fixture may answer: without the token, from a web page, over a cap. */
   readonly turned_away: number;
   /** Connection checks and WebSocket upgrades, which are neither exchanges nor misses. */
@@ -38,10 +38,10 @@ export class ServeView {
   ready(
     address: string,
     environment: Readonly<Record<string, string>>,
-    fixtures: readonly Fixture[],
+    fixtures: readonly Pick<SuiteFixture, "exchanges">[],
   ): void {
     const variables = Object.entries(environment).map(([name, url]) => `${name}=${url}`).join(" ");
-    const exchanges = fixtures.reduce((sum, fixture) => sum + fixture.exchanges.length, 0);
+    const exchanges = fixtures.reduce((sum, fixture) => sum + fixture.exchanges, 0);
     const what = `${counted(exchanges, "exchange")} of ${counted(fixtures.length, "fixture")}`;
     this.#line(`serving ${what} at http://${address} (${variables})`);
   }
@@ -53,7 +53,8 @@ export class ServeView {
 
   /** Reports the counts. */
   summary(summary: ServeSummary): void {
-    const { served, repeated, missed, refused, warned, unused, turned_away, unmet_faults } = summary;
+    const { served, repeated, missed, refused, warned, unused, unopened, turned_away, unmet_faults } =
+      summary;
     this.#line(
       `${served} served${
         repeated === 0 ? "" : ` (${repeated} repeated)`
@@ -69,15 +70,24 @@ export class ServeView {
       this.#line(`${counted(summary.tool_outputs_differ, "tool output")} not as recorded`);
     }
     for (const fault of unmet_faults) this.#line(`the fault "${fault}" had no effect`);
-    if (unused.length === 0) return;
-    const listed = unused.slice(0, LISTED_UNUSED).map(({ fixture, number }) => `${number} of ${fixture}`);
-    const more = unused.length > LISTED_UNUSED ? `, and ${unused.length - LISTED_UNUSED} more` : "";
-    this.#line(`unused: ${counted(unused.length, "exchange")}, ${listed.join(", ")}${more}`);
+    if (unused.length > 0) {
+      const names = unused.map(({ fixture, number }) => `${number} of ${fixture}`);
+      this.#line(`unused: ${counted(unused.length, "exchange")}, ${listed(names)}`);
+    }
+    if (unopened.length > 0) {
+      this.#line(`not opened: ${counted(unopened.length, "recording")}, ${listed(unopened)}`);
+    }
   }
 
   #line(text: string): void {
     this.#output.note(text);
   }
+}
+
+/** Returns the first of these names, and the number of the others. */
+function listed(names: readonly string[]): string {
+  const more = names.length > LISTED_UNUSED ? `, and ${names.length - LISTED_UNUSED} more` : "";
+  return `${names.slice(0, LISTED_UNUSED).join(", ")}${more}`;
 }
 
 /** Names the answers whose calls hold paths of the recording; `null` if there are none. */
@@ -97,8 +107,9 @@ const SKIPPED = {
 
 /** A request that is not an exchange, as a line. */
 export function refusedLine(event: SkippedEvent | TurnedAwayEvent): string {
-  if (event.type === "turned_away") return `turned away with ${event.status}: ${event.message}`;
-  return `${event.method} ${event.path}: ${event.status}, ${SKIPPED[event.reason]}`;
+  const of = event.test === undefined ? "" : `${event.test}: `;
+  if (event.type === "turned_away") return `${of}turned away with ${event.status}: ${event.message}`;
+  return `${of}${event.method} ${event.path}: ${event.status}, ${SKIPPED[event.reason]}`;
 }
 
 /** Returns the tiers of the played requests and the rules that they needed; `null` if all had the recorded bytes. */
@@ -113,7 +124,8 @@ function matchedLine({ tiers, rules }: ServeSummary): string | null {
 
 function lineOf(event: ServeEvent): string {
   if (event.type === "turned_away" || event.type === "skipped") return refusedLine(event);
-  const asked = `${event.request} ${event.method} ${event.path}`;
+  const of = event.test === undefined ? "" : `${event.test}: `;
+  const asked = `${of}${event.request} ${event.method} ${event.path}`;
   switch (event.type) {
     case "played":
       return `${asked}: ${event.status}, exchange ${event.number} of ${event.fixture}` +

@@ -251,5 +251,5 @@ Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether
     );
     Deno.writeTextFileSync(`${fixture}/exchanges/0002/body`, "changed");
     await refused(2, /exchanges\/0002\/body": it does not have the sum/, fixture);
-    await refused(2, /nothing is there/, `${fixture}-gone`);
+    await refused(2, /chat-gone": no such folder/, `${fixture}-gone`);
   }));

@@ -1,0 +1,78 @@
+/**
+ * Creates the replayers of `serve` by its flags.
+ *
+ * @module
+ */
+import type { Ports } from "../../domain/ports.ts";
+import { requireUnambiguous } from "../../fixture/match/ambiguous_rules.ts";
+import { NO_RULES, normalizersOf } from "../../fixture/match/rules/fixture_rules.ts";
+import { parseFlags } from "../../fixture/match/rules/match_rules.ts";
+import { createSuggestions } from "../../fixture/match/suggestions.ts";
+import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts";
+import { createReplayer } from "../../fixture/serve/replayer.ts";
+import { answersWithRecordedPaths } from "../../fixture/serve/rewrite.ts";
+import type { SuiteOptions } from "../../fixture/serve/suite.ts";
+import { withoutNames } from "../../fixture/secrets/secret_values.ts";
+import { secretEnvironment } from "../environment.ts";
+import type { Output } from "../output.ts";
+import type { ServeFlags } from "./command.ts";
+import { machineValues } from "./machine_values.ts";
+import { recordedPathsNote } from "./serve_view.ts";
+
+/** Options of {@linkcode replayerFactory}. */
+export interface FactoryOptions {
+  readonly flags: ServeFlags;
+  readonly output: Output;
+  /** True if a command runs against the server. */
+  readonly wraps: boolean;
+}
+
+/**
+ * Returns the function that creates the replayer of fixtures that are served together. It rejects with `bad_fixture` or
+ * `usage` for match rules that cannot be used.
+ */
+export async function replayerFactory(
+  ports: Pick<Ports, "env" | "process" | "workingDirectory">,
+  { flags, output, wraps }: FactoryOptions,
+): Promise<SuiteOptions["createReplayer"]> {
+  const { match = "semantic", rewriteContext = false } = flags;
+  const withoutRules = flags.strictMatch === true || match === "exact";
+  const options = {
+    match,
+    candidates: wraps ? machineValues(ports) : [],
+    rules: flags.rules ?? null,
+    rewriteContext,
+    repeat: flags.repeat === true,
+    suggestions: withoutRules ? null : await createSuggestions(),
+  };
+  const scrubberOf = scrubbers();
+  const flagRules = parseFlags(flags);
+  let isNoted = rewriteContext;
+  return async (fixtures) => {
+    const declared = await normalizersOf(fixtures, flagRules);
+    const normalizerOf = withoutRules ? NO_RULES : declared;
+    requireUnambiguous(fixtures, normalizerOf);
+    if (!isNoted) {
+      const note = recordedPathsNote(answersWithRecordedPaths(fixtures, normalizerOf));
+      if (note !== null) output.note(note);
+      isNoted = note !== null;
+    }
+    const scrubber = scrubberOf(fixtures.flatMap(({ header }) => header.not_secret ?? []));
+    return createReplayer(fixtures, { ...options, normalizerOf, scrubber });
+  };
+}
+
+/**
+ * Returns the function that creates scrubbers for the present environment, which the server changes for its command.
+ * Fixtures with the same variables that are not secret share a scrubber.
+ */
+function scrubbers(): (notSecret: readonly string[]) => Scrubber {
+  const { values } = secretEnvironment();
+  const known = new Map<string, Scrubber>();
+  return (notSecret) => {
+    const key = JSON.stringify(notSecret);
+    const scrubber = known.get(key) ?? createScrubber({ values: withoutNames(values, notSecret) });
+    known.set(key, scrubber);
+    return scrubber;
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * The fixtures that `serve` plays: the folders that are fixtures, and all fixtures below the others.
+ *
+ * @module
+ */
+import { RepriseError } from "../../domain/errors.ts";
+import { DAY_MS, type Files, type Ports } from "../../domain/ports.ts";
+import { type FixtureFile, recordedOn } from "../../fixture/format.ts";
+import { fixtureFolders } from "../../fixture/inspect/catalog.ts";
+import { readFixture, readHeader } from "../../fixture/read.ts";
+import type { RecordedPlace } from "../../fixture/recorded_routes.ts";
+import type { SuiteFixture } from "../../fixture/serve/suite.ts";
+import { orFileError } from "../../store/fs_errors.ts";
+
+/** Fixture to serve. */
+export interface ServedFixture extends SuiteFixture {
+  /** Content of `fixture.json`; `null` if it cannot be read. */
+  readonly header: FixtureFile | null;
+  /** Reason why `fixture.json` cannot be read; `null` if it can. */
+  readonly problem: string | null;
+}
+
+/** Fixtures to serve, and the folders above some of them. */
+export interface ServedFixtures {
+  /** In the order of the folders given, then by name. */
+  readonly fixtures: readonly ServedFixture[];
+  /** Folders given that are no fixtures. */
+  readonly folders: readonly string[];
+}
+
+/**
+ * Finds the fixtures at and below folders. A folder that is a fixture is read whole, and only itself is served. Of the
+ * fixtures below other folders only `fixture.json` is read: damage in one of them must not stop the others.
+ *
+ * @throws {RepriseError} `bad_fixture` for a damaged fixture that was given, and for a folder without fixtures; `usage`
+ * for a missing folder, and for a fixture that is found twice; `storage_…`.
+ */
+export function findServed({ files }: Pick<Ports, "files">, directories: readonly string[]): ServedFixtures {
+  const roots = directories.map((directory) => directory.replace(/(?<=.)\/+$/, ""));
+  const folders: string[] = [];
+  const fixtures = roots.flatMap((root) =>
+    orFileError("look for fixtures", root, () => {
+      const below = fixtureFolders(files, root);
+      if (below.includes(root)) return [givenFixture(files, root)];
+      folders.push(root);
+      return below.map((path) => fixtureBelow(files, path, root));
+    })
+  );
+  requireDistinct(files, [...folders, ...fixtures.map(({ path }) => path)]);
+  return { fixtures, folders };
+}
+
+function givenFixture(files: Files, path: string): ServedFixture {
+  const fixture = readFixture(files, path);
+  const { header, exchanges } = fixture;
+  return { path, folder: null, fixture, exchanges: exchanges.length, header, problem: null };
+}
+
+function fixtureBelow(files: Files, path: string, folder: string): ServedFixture {
+  const place = { path, folder, fixture: null };
+  try {
+    const header = readHeader(files, path);
+    const listed = Object.keys(header.files).filter((name) => /^exchanges\/\d+\/request\.json$/.test(name));
+    return { ...place, exchanges: listed.length, header, problem: null };
+  } catch (error) {
+    if (!(error instanceof RepriseError)) throw error;
+    return { ...place, exchanges: 0, header: null, problem: error.message };
+  }
+}
+
+/** Refuses a fixture that is found twice: its exchanges would be played twice. */
+function requireDistinct(files: Files, paths: readonly string[]): void {
+  const seen = new Map<string, string>();
+  for (const path of paths) {
+    const facts = files.facts(path);
+    if (facts === null || facts.inode === null) continue;
+    const folder = `${facts.device} ${facts.inode}`;
+    const before = seen.get(folder);
+    seen.set(folder, path);
+    if (before === undefined) continue;
+    throw new RepriseError(
+      "usage",
+      before === path
+        ? `Cannot serve "${path}" twice: it is the same folder`
+        : `Cannot serve "${path}": "${before}" is the same folder`,
+      { hint: "Name each folder once, and none above another: each exchange is played once" },
+    );
+  }
+}
+
+/** Refuses recordings older than `--max-age`. That is a finding of a test (exit code 7), not a mistake in the command. */
+export function requireYoung(
+  fixtures: readonly ServedFixture[],
+  maxAge: number | undefined,
+  { clock }: Pick<Ports, "clock">,
+): void {
+  if (maxAge === undefined) return;
+  for (const { path, header } of fixtures) {
+    if (header === null) continue;
+    const days = (clock.now() - Date.parse(header.created)) / DAY_MS;
+    if (days <= maxAge) continue;
+    const age = recordedOn(header) === null
+      ? "its recording date is unknown"
+      : `it was recorded ${days.toFixed(1)} days ago`;
+    throw new RepriseError(
+      "fixture_too_old",
+      `Cannot serve "${path}": ${age}, and --max-age allows ${maxAge}`,
+      {
+        hint: "Record it again, or allow more days",
+        details: { path, created: header.created, max_age: maxAge },
+      },
+    );
+  }
+}
+
+/** Returns the members of fixtures that identify their routes; without the requests of those that are not read yet. */
+export function recordedPlaces(fixtures: readonly ServedFixture[]): RecordedPlace[] {
+  return fixtures.flatMap(({ path, fixture, header }): RecordedPlace[] => {
+    if (fixture !== null) return [fixture];
+    if (header === null) return [];
+    return [{ path, provider: header.provider, baseUrl: header.base_url, header, exchanges: [] }];
+  });
+}
