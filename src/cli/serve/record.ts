@@ -4,7 +4,7 @@ import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
 import type { DiscardReason } from "../../fixture/record/pending_exchange.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
-import { oneRecording } from "../../fixture/record/recordings.ts";
+import type { Recording } from "../../fixture/record/recordings.ts";
 import { requireRecordable } from "../../fixture/record/target.ts";
 import { type ExchangeEvent, type RecordingSummary, secretLeft } from "../../fixture/record/writer.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
@@ -138,7 +138,9 @@ async function listening(
     if (!events.onStdout) output.note(refusedLine(event));
   };
   try {
-    const recordings = oneRecording(recording.writer);
+    const began = ports.clock.monotonic();
+    const all: Recording = { writer: recording.writer, began, test: null, release: () => {} };
+    const recordings = { of: () => Promise.resolve(all) };
     return startRecorder({ ports, recordings, routes, port: flags.port ?? 0, onEvent });
   } catch (error) {
     await recording.close();

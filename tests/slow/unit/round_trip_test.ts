@@ -3,13 +3,13 @@ import { livePorts } from "../../../src/cli/live_ports.ts";
 import { isEventStream } from "../../../src/fixture/answer_events.ts";
 import { type Fixture, type FixtureExchange, readFixture } from "../../../src/fixture/read.ts";
 import { startRecorder } from "../../../src/fixture/record/recorder.ts";
-import { oneRecording } from "../../../src/fixture/record/recordings.ts";
 import { FixtureWriter } from "../../../src/fixture/record/writer.ts";
 import { createScrubber } from "../../../src/fixture/secrets/scrubber.ts";
 import { createReplayer } from "../../../src/fixture/serve/replayer.ts";
 import { startReplayServer } from "../../../src/fixture/serve/server.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import { HAS_RECORDINGS, recordingFiles, RECORDINGS } from "../../unit/apis/responses/recorded_streams.ts";
+import { oneRecording } from "../../unit/fixture/record/recording.ts";
 import { framed, imported, planned, quickFiles, written } from "../../unit/fixture/import/support.ts";
 
 /** An exchange of a served fixture before and after its round trip through a recorder. */
@@ -42,7 +42,7 @@ async function roundTrips(
   });
   const recorder = startRecorder({
     ports,
-    recordings: oneRecording(writer),
+    recordings: oneRecording({ writer, began: ports.clock.monotonic() }),
     routes: [{ upstream: { origin: server.origin, prefix: "" }, route: null }],
     port: 0,
   });
