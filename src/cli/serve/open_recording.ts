@@ -4,13 +4,17 @@
  *
  * @module
  */
+import { RepriseError } from "../../domain/errors.ts";
+import { sha256Hex } from "../../domain/hash.ts";
+import type { Files } from "../../domain/ports.ts";
 import { type MatchRules, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
 import { checkRules, mergeRules } from "../../fixture/match/rules/match_rules.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { RecordedRules } from "../../fixture/record/recorded_rules.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
+import type * as fixture from "../../fixture/record/recordings.ts";
 import { openPatiently } from "../../fixture/record/temp_file.ts";
-import { type ExchangeEvent, FixtureWriter, type RecordingSummary } from "../../fixture/record/writer.ts";
+import { type ExchangeEvent, FixtureWriter } from "../../fixture/record/writer.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import { settleFolder } from "../../fixture/settle.ts";
 import { fileError } from "../../store/fs_errors.ts";
@@ -33,15 +37,12 @@ export interface OpenOptions {
   readonly onExchange: (event: ExchangeEvent) => void;
 }
 
-/** Recording that has its folder to itself until it is closed. */
-export interface OpenRecording {
-  readonly writer: FixtureWriter;
+/** Recording of a folder. */
+export interface OpenRecording extends fixture.OpenRecording {
   /** Fixture in the folder when the recording began; `null` if there was none. */
   readonly before: Fixture | null;
   /** Variables with values that are too short to look for. */
   readonly tooShort: readonly string[];
-  /** Publishes what is finished and releases the folder. Never throws. */
-  close(): Promise<RecordingSummary>;
 }
 
 /**
@@ -60,6 +61,7 @@ export async function openRecording(
   try {
     await requireUnlocked(ports, path);
     requireRecordable(files, path, { grows, lock: null });
+    const isNew = files.facts(path) === null;
     const lock = await lockFixture(ports, path);
     let isWhole = !lock.leftBehind;
     try {
@@ -67,7 +69,7 @@ export async function openRecording(
       requireRecordable(files, path, { grows, lock });
       if (lock.leftBehind) settleFolder(files, path);
       isWhole = true;
-      return begun(ports, path, { ...options, lock });
+      return begun(ports, path, { ...options, lock, isNew });
     } catch (error) {
       lock.release(isWhole);
       throw error;
@@ -80,7 +82,11 @@ export async function openRecording(
 function begun(
   ports: ProgramPorts,
   path: string,
-  { flags, declared, wraps, onExchange, lock }: OpenOptions & { readonly lock: FixtureLock },
+  { flags, declared, wraps, onExchange, lock, isNew }: OpenOptions & {
+    readonly lock: FixtureLock;
+    /** True if the recording created the folder. */
+    readonly isNew: boolean;
+  },
 ): OpenRecording {
   const { files, clock } = ports;
   const before = readVerified(files, path);
@@ -100,14 +106,58 @@ function begun(
     open: openPatiently,
     onExchange,
   });
+  let held = lock;
+  /** Sum of `fixture.json` at the last closing; `null` if there was none. */
+  let left: string | null = null;
   return {
     writer,
+    began: clock.monotonic(),
     before,
     tooShort,
     async close() {
       const summary = await writer.close();
-      lock.release(writer.isWhole);
+      left = headerSum(files, path);
+      held.release(writer.isWhole);
+      if (isNew) removeIfEmpty(files, path);
       return summary;
     },
+    async reopen() {
+      try {
+        const again = await lockFixture(ports, path);
+        if (again.leftBehind || headerSum(files, path) !== left) {
+          again.release(!again.leftBehind);
+          throw changedMeanwhile(path);
+        }
+        held = again;
+      } catch (error) {
+        throw fileError(error, "continue the recording", path);
+      }
+    },
   };
+}
+
+/** Returns the sum of `fixture.json`, which lists the sums of all other files; `null` if it cannot be read. */
+function headerSum(files: Files, path: string): string | null {
+  try {
+    return sha256Hex(files.read(`${path}/fixture.json`));
+  } catch {
+    return null;
+  }
+}
+
+/** Removes a folder without content. A folder that cannot be removed stays. */
+function removeIfEmpty(files: Files, path: string): void {
+  try {
+    if (files.list(path).length === 0) files.unlink(path);
+  } catch {
+    // Another recorder uses it, or removed it.
+  }
+}
+
+function changedMeanwhile(path: string): RepriseError {
+  return new RepriseError(
+    "bad_fixture",
+    `Cannot continue the recording "${path}": another program changed it since its last request`,
+    { hint: "Start record again with --append to add to what is there" },
+  );
 }

@@ -4,9 +4,8 @@ import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
 import type { DiscardReason } from "../../fixture/record/pending_exchange.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
-import type { Recording } from "../../fixture/record/recordings.ts";
-import { requireRecordable } from "../../fixture/record/target.ts";
-import { type ExchangeEvent, type RecordingSummary, secretLeft } from "../../fixture/record/writer.ts";
+import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
+import { type RecordingSummary, secretLeft } from "../../fixture/record/writer.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
 import { parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
 import { checkPatterns } from "../../fixture/match/rules/patterns.ts";
@@ -27,8 +26,13 @@ import {
   withheldRulesNote,
 } from "./recording_notes.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
-import { type OpenRecording, openRecording } from "./open_recording.ts";
 import { recordRoutes, type Routes } from "./record_routes.ts";
+import {
+  openFolder,
+  type RecordedEvent,
+  type RecordingFolder,
+  requireRecordableFolder,
+} from "./recording_folder.ts";
 import { representing } from "../run/endpoint.ts";
 import { refusedLine } from "./serve_view.ts";
 import { absolute } from "../settings.ts";
@@ -51,7 +55,7 @@ export async function recordVerb(
   if (flags.dryRun === true) return preview(context, { command, flags, out, routes });
 
   using events = openEventOutput(output, flags, { wraps });
-  const recording = await openRecording(ports, out, {
+  const folder = await openFolder(ports, out, {
     ...{ flags, declared, wraps },
     grows: flags.append === true,
     onExchange: (event) => {
@@ -60,11 +64,10 @@ export async function recordVerb(
       else if (!wraps && !events.onStdout) output.note(exchangeLine(event));
     },
   });
-  const before = recording.before?.exchanges.length ?? 0;
   using shutdown = wraps ? null : gracefulShutdown();
   if (shutdown !== null) output.onClosed(() => shutdown.request());
   const counts = { skipped: 0, turned_away: 0 };
-  const recorder = await listening(context, { flags, recording, routes, events, counts });
+  const recorder = await listening(context, { flags, folder, routes, events, counts });
   let code = 0;
   let thrown: RepriseError | null = null;
   try {
@@ -73,7 +76,8 @@ export async function recordVerb(
     const environment = { ...clientEnvironment(served), ...representing(ports, served) };
     const ready = {
       type: "ready",
-      ...{ port: recorder.port, origin: recorder.origin, address: recorder.address, out, before },
+      ...{ port: recorder.port, origin: recorder.origin, address: recorder.address, out },
+      before: folder.before,
       ...(wraps ? { environment } : {}),
     };
     events.write(ready);
@@ -91,26 +95,27 @@ export async function recordVerb(
     thrown = asRepriseError(error);
   }
   await recorder.stop();
-  const summary = await recording.close();
+  const summary = await folder.recordings.close();
+  const { total: sums } = summary;
   const variables = servedRoutes(recorder).map(({ route }) => route.variable);
-  const nothing = wraps && summary.published === 0
+  const nothing = wraps && sums.published === 0
     ? nothingRecorded(
-      { before, dropped: summary.dropped },
+      sums,
       nothingSentNote("recorder", { skipped: counts.skipped, variables }),
     )
     : null;
-  const exitCode = reportEnd({ output, events, out, before }, summary, {
+  const exitCode = reportEnd({ output, events, out }, summary, {
     code,
     thrown,
     nothing,
     turnedAway: counts.turned_away,
   });
   const notes = [
-    matchRulesNote(summary.matchRules),
-    withheldRulesNote(summary.withheldRules),
-    alteredNote(summary.altered),
-    tooShortNote(recording.tooShort),
-    leftAloneNote(summary.leftAlone),
+    matchRulesNote(sums.matchRules),
+    withheldRulesNote(sums.withheldRules),
+    alteredNote(sums.altered),
+    tooShortNote([...folder.tooShort]),
+    leftAloneNote(sums.leftAlone),
   ];
   for (const note of notes) if (note !== null) output.note(note);
   return exitCode;
@@ -123,9 +128,9 @@ function servedRoutes({ servers }: Recorder): ServedRoute[] {
 
 async function listening(
   { ports, output }: Context,
-  { flags, recording, routes: { routes }, events, counts }: {
+  { flags, folder: { recordings }, routes: { routes }, events, counts }: {
     readonly flags: RecordFlags;
-    readonly recording: OpenRecording;
+    readonly folder: RecordingFolder;
     readonly routes: Routes;
     readonly events: EventOutput;
     /** Counts the requests that are not exchanges. */
@@ -138,27 +143,21 @@ async function listening(
     if (!events.onStdout) output.note(refusedLine(event));
   };
   try {
-    const began = ports.clock.monotonic();
-    const all: Recording = { writer: recording.writer, began, test: null, release: () => {} };
-    const recordings = { of: () => Promise.resolve(all) };
     return startRecorder({ ports, recordings, routes, port: flags.port ?? 0, onEvent });
   } catch (error) {
-    await recording.close();
+    await recordings.close();
     throw error;
   }
 }
 
 /** Reports the end of the recording. @returns the exit code: that of the command first, then of the recording. */
 function reportEnd(
-  { output, events, out, before }: {
+  { output, events, out }: {
     readonly output: Output;
     readonly events: EventOutput;
     readonly out: string;
-    /** Number of exchanges that the fixture had before. */
-    readonly before: number;
   },
-  { published, dropped, refused, unkept, redactions, altered, leftAlone, matchRules, withheldRules, failure }:
-    RecordingSummary,
+  { total: sums, tests, failedIn }: FolderSummary,
   { code, thrown, nothing, turnedAway }: {
     readonly code: number;
     readonly thrown: RepriseError | null;
@@ -167,7 +166,8 @@ function reportEnd(
     readonly turnedAway: number;
   },
 ): ExitCode {
-  const failed = failure === null ? null : fileError(failure.error, "record", out);
+  const { before, published, dropped, refused, unkept, redactions, failure } = sums;
+  const failed = failure === null ? null : fileError(failure.error, "record", failedIn);
   const lost = refused > 0
     ? leftOver(refused)
     : unkept > 0
@@ -186,36 +186,40 @@ function reportEnd(
   const ended = {
     type: "record.ended",
     out,
-    ...{
-      before,
-      published,
-      dropped,
-      refused,
-      unkept,
-      redactions,
-      altered,
-      left_alone: leftAlone,
-      match_rules: matchRules,
-      withheld_rules: withheldRules,
-      turned_away: turnedAway,
-    },
+    ...membersOf(sums),
+    turned_away: turnedAway,
+    ...(tests === null
+      ? {}
+      : { tests: tests.map(({ test, ...summary }) => ({ test, ...membersOf(summary) })) }),
     exit_code: exitCode,
   };
   events.write(ended);
   const replaced = total(redactions);
+  const where = tests === null ? "" : ` of ${counted(tests.length, "test")}`;
   output.note(
     (before === 0
-      ? `recorded ${counted(published, "exchange")} into "${out}"`
-      : `added ${counted(published, "exchange")} to the ${before} in "${out}"`) +
+      ? `recorded ${counted(published, "exchange")}${where} into "${out}"`
+      : `added ${counted(published, "exchange")} to the ${before}${where} in "${out}"`) +
       (dropped === 0 ? "" : `, ${dropped} left out`) +
       (replaced === 0 ? "" : `, ${counted(replaced, "secret")} replaced`),
   );
   return output.closed ? output.closedExitCode : exitCode;
 }
 
+/** Returns the members of `record.ended` about a recording. */
+function membersOf(summary: RecordingSummary) {
+  const { before, published, dropped, refused, unkept, redactions, altered } = summary;
+  return {
+    ...{ before, published, dropped, refused, unkept, redactions, altered },
+    left_alone: summary.leftAlone,
+    match_rules: summary.matchRules,
+    withheld_rules: summary.withheldRules,
+  };
+}
+
 /** The error after a command that succeeded without an exchange: the recording is empty. */
 function nothingRecorded(
-  { before, dropped }: { readonly before: number; readonly dropped: number },
+  { before, dropped }: Pick<RecordingSummary, "before" | "dropped">,
   nothingSent: string,
 ): RepriseError {
   const state = before === 0 ? "the fixture would hold no exchange" : "the fixture is unchanged";
@@ -263,7 +267,7 @@ function preview(
     readonly routes: Routes;
   },
 ): ExitCode {
-  requireRecordable(ports.files, out, { grows: flags.append === true, lock: null });
+  requireRecordableFolder(ports.files, out, { grows: flags.append === true });
   const { upstreams } = routes;
   const port = flags.port ?? 0;
   if (output.options.json) {
@@ -278,8 +282,10 @@ function preview(
   return 0;
 }
 
-function exchangeLine({ number, method, path, status, bytes, ms }: ExchangeEvent): string {
-  return `exchange ${number}: ${method} ${path} ${status}, ${counted(bytes, "byte")} in ${Math.round(ms)} ms`;
+function exchangeLine({ test, number, method, path, status, bytes, ms }: RecordedEvent): string {
+  return `${test === undefined ? "" : `${test}: `}exchange ${number}: ${method} ${path} ${status}, ${
+    counted(bytes, "byte")
+  } in ${Math.round(ms)} ms`;
 }
 
 /** Reasons to leave an exchange out, as text for people. */
@@ -298,8 +304,9 @@ const DROP_REASONS: Readonly<Record<DiscardReason, string>> = {
   storage: "it could not be written",
 };
 
-function dropLine(event: ExchangeEvent): string {
-  const { request, method, path, reason, secrets = [], file } = event;
+function dropLine(event: RecordedEvent): string {
+  const { test, request, method, path, reason, secrets = [], file } = event;
   const why = file !== undefined ? secretLeft(file, secrets).message : DROP_REASONS[reason ?? "storage"];
-  return `not recorded: request ${request}, ${method} ${path}: ${why}`;
+  const of = test === undefined ? "" : ` of ${test}`;
+  return `not recorded: request ${request}${of}, ${method} ${path}: ${why}`;
 }

@@ -1,0 +1,84 @@
+/**
+ * Folder of `record --out`: a fixture, or a folder with the fixtures of tests.
+ *
+ * @module
+ */
+import type { Files } from "../../domain/ports.ts";
+import { STAGING_FOLDER } from "../../fixture/format.ts";
+import { requireRecordable } from "../../fixture/record/target.ts";
+import { TestRecordings } from "../../fixture/record/test_recordings.ts";
+import type { ExchangeEvent } from "../../fixture/record/writer.ts";
+import { isTestName } from "../../fixture/test_path.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { type OpenOptions, openRecording } from "./open_recording.ts";
+
+/** Event of an exchange, with the test that its request names. */
+export type RecordedEvent = ExchangeEvent & { readonly test?: string };
+
+/** Options of {@linkcode openFolder}. */
+export interface FolderOptions extends Omit<OpenOptions, "onExchange"> {
+  readonly onExchange: (event: RecordedEvent) => void;
+}
+
+/** Folder that is being recorded into. */
+export interface RecordingFolder {
+  readonly recordings: TestRecordings;
+  /** Number of exchanges that the folder itself has as a fixture. */
+  readonly before: number;
+  /** Variables with values that are too short to look for. */
+  readonly tooShort: ReadonlySet<string>;
+}
+
+/**
+ * Opens the folder at `path`. Its first request decides whether it is a fixture or holds those of tests, unless it is one
+ * of them already.
+ *
+ * @throws {RepriseError} as {@linkcode openRecording}.
+ */
+export async function openFolder(
+  ports: ProgramPorts,
+  path: string,
+  options: FolderOptions,
+): Promise<RecordingFolder> {
+  const { files } = ports;
+  const tooShort = new Set<string>();
+  const opened = async (at: string, onExchange: OpenOptions["onExchange"]) => {
+    const recording = await openRecording(ports, at, { ...options, onExchange });
+    for (const name of recording.tooShort) tooShort.add(name);
+    return recording;
+  };
+  const own = holdsTests(files, path) ? null : await opened(path, options.onExchange);
+  const recordings = new TestRecordings({
+    files,
+    path,
+    own,
+    isFixture: (own?.before ?? null) !== null,
+    open: (at, test) => opened(at, ({ type, ...event }) => options.onExchange({ type, test, ...event })),
+  });
+  return { recordings, before: own?.before?.exchanges.length ?? 0, tooShort };
+}
+
+/**
+ * Requires a folder that {@linkcode openFolder} accepts. Reads names only.
+ *
+ * @throws {RepriseError} `usage`
+ */
+export function requireRecordableFolder(
+  files: Files,
+  path: string,
+  { grows }: { readonly grows: boolean },
+): void {
+  if (!holdsTests(files, path)) requireRecordable(files, path, { grows, lock: null });
+}
+
+/** True for a folder that is no fixture itself, and has the recording of a test in it, finished or not. */
+function holdsTests(files: Files, path: string): boolean {
+  const exists = (name: string) => files.facts(`${path}/${name}`) !== null;
+  if (files.facts(path)?.kind !== "directory" || exists("fixture.json") || exists("session.json")) {
+    return false;
+  }
+  return files.list(path).some((name) =>
+    isTestName(name) && files.facts(`${path}/${name}`)?.kind === "directory" &&
+    (exists(`${name}/fixture.json`) || exists(`${name}/${STAGING_FOLDER}`))
+  );
+}
