@@ -44,7 +44,10 @@ const HOST = text("--host <addr>", "the address to listen on (default: 127.0.0.1
 
 const RECORD_FLAGS = {
   ...COMMON_FLAGS,
-  out: requiredText("--out <dir>", "the fixture to write: a new or empty folder, or a fixture to add to"),
+  out: requiredText(
+    "--out <dir>",
+    "the fixture to write: a new or empty folder, or a fixture to add to; or the folder of the fixtures of tests",
+  ),
   append: toggle("--append", "add to an existing fixture", { conflicts: ["missing"] }),
   missing: toggle("--missing", "play what is recorded, record the rest"),
   allowLive: toggle("--allow-live", "let --missing send requests to the API under CI=true"),
