@@ -1,0 +1,318 @@
+/**
+ * Environment variables that lead the clients of common APIs to a base URL. A row is here only if the source or the
+ * documentation of the named client shows that the client reads the variable.
+ *
+ * @module
+ */
+import type { ProviderKind } from "../domain/fingerprint.ts";
+import { PROVIDERS } from "./providers.ts";
+
+/** Header that carries a key: `authorization` with `Bearer`, or a header whose whole value is the key. */
+export type KeyHeader = "authorization" | "x-api-key" | "api-key" | "x-goog-api-key";
+
+/** Headers in which clients of any API send their key. */
+export const KEY_HEADERS: readonly KeyHeader[] = [
+  "authorization",
+  "x-api-key",
+  "api-key",
+  "x-goog-api-key",
+];
+
+/** Variable that holds a key, and the header that carries it. */
+export interface UpstreamKey {
+  readonly variable: string;
+  readonly header: KeyHeader;
+}
+
+/** API that clients find by an environment variable. */
+export interface KnownUpstream {
+  /** Variable with the base URL. */
+  readonly variable: string;
+  /** Name of the API. */
+  readonly api: string;
+  /** Provider that clients of this variable expect; `null` if host and path decide. */
+  readonly provider: ProviderKind | null;
+  /** Variables with a key of this API, in the order in which clients read them. */
+  readonly keys: readonly UpstreamKey[];
+  /** Base URL that clients use if the variable is unset; `null` if the user must set it. */
+  readonly defaultUrl: string | null;
+  /** Path that clients append to the base URL for a request to a model. */
+  readonly adds: string;
+  /**
+   * Condition for the recorder to lead clients of a wrapped command by this variable. `key`: the variable or one of the
+   * key variables is set. `set`: the variable is set; other clients read it in another form, or expect a local server.
+   */
+  readonly opens: "always" | "key" | "set";
+  /** Client whose source or documentation was read, with its version. */
+  readonly source: string;
+  /** Day on which it was read. */
+  readonly checked: string;
+  /** Variable that the same clients read first. */
+  readonly hiddenBy?: string;
+}
+
+/** All rows, in the order of their ports. */
+export const KNOWN_UPSTREAMS: readonly KnownUpstream[] = [
+  {
+    variable: "OPENAI_BASE_URL",
+    api: "OpenAI",
+    provider: "openai",
+    keys: [bearer("OPENAI_API_KEY")],
+    defaultUrl: PROVIDERS.openai.defaultUrl,
+    adds: "/responses",
+    opens: "always",
+    source: "openai 6.49.0 (npm)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "ANTHROPIC_BASE_URL",
+    api: "Anthropic",
+    provider: "anthropic",
+    keys: [{ variable: "ANTHROPIC_API_KEY", header: "x-api-key" }, bearer("ANTHROPIC_AUTH_TOKEN")],
+    defaultUrl: PROVIDERS.anthropic.defaultUrl,
+    adds: "/v1/messages",
+    opens: "always",
+    source: "@anthropic-ai/sdk 1.12.0 (npm)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "OPENAI_API_BASE",
+    api: "OpenAI",
+    provider: "openai",
+    keys: [bearer("OPENAI_API_KEY")],
+    defaultUrl: PROVIDERS.openai.defaultUrl,
+    adds: "/chat/completions",
+    opens: "set",
+    source: "@langchain/openai 1.5.8 (npm)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "AZURE_OPENAI_ENDPOINT",
+    api: "Azure OpenAI",
+    provider: "azure",
+    keys: [{ variable: "AZURE_OPENAI_API_KEY", header: "api-key" }, bearer("AZURE_OPENAI_AD_TOKEN")],
+    defaultUrl: null,
+    adds: "/openai/deployments/NAME/chat/completions",
+    opens: "key",
+    source: "openai 6.49.0 (npm)",
+    checked: "2026-11-23",
+    hiddenBy: "OPENAI_BASE_URL",
+  },
+  {
+    variable: "GOOGLE_GEMINI_BASE_URL",
+    api: "Gemini",
+    provider: null,
+    keys: [
+      { variable: "GOOGLE_API_KEY", header: "x-goog-api-key" },
+      { variable: "GEMINI_API_KEY", header: "x-goog-api-key" },
+    ],
+    defaultUrl: "https://generativelanguage.googleapis.com",
+    adds: "/v1beta/models/NAME:generateContent",
+    opens: "key",
+    source: "@google/genai 2.32.0 (npm)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "GOOGLE_VERTEX_BASE_URL",
+    api: "Vertex AI",
+    provider: null,
+    keys: [],
+    defaultUrl: null,
+    adds: "/v1beta1/projects/…/models/NAME:generateContent",
+    opens: "set",
+    source: "@google/genai 2.32.0 (npm)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "OPENROUTER_BASE_URL",
+    api: "OpenRouter",
+    provider: null,
+    keys: [bearer("OPENROUTER_API_KEY")],
+    defaultUrl: "https://openrouter.ai/api/v1",
+    adds: "/chat/completions",
+    opens: "key",
+    source: "@openrouter/sdk 1.3.19 (npm)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "OPENROUTER_API_BASE",
+    api: "OpenRouter",
+    provider: null,
+    keys: [bearer("OPENROUTER_API_KEY")],
+    defaultUrl: "https://openrouter.ai/api/v1",
+    adds: "/chat/completions",
+    opens: "set",
+    source: "litellm (PyPI)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "MISTRAL_BASE_URL",
+    api: "Mistral",
+    provider: null,
+    keys: [bearer("MISTRAL_API_KEY")],
+    defaultUrl: "https://api.mistral.ai/v1",
+    adds: "/chat/completions",
+    opens: "key",
+    source: "langchain-mistralai (PyPI)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "GROQ_BASE_URL",
+    api: "Groq",
+    provider: null,
+    keys: [bearer("GROQ_API_KEY")],
+    defaultUrl: "https://api.groq.com",
+    adds: "/openai/v1/chat/completions",
+    opens: "key",
+    source: "groq-sdk 1.6.0 (npm)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "GROQ_API_BASE",
+    api: "Groq",
+    provider: null,
+    keys: [bearer("GROQ_API_KEY")],
+    defaultUrl: "https://api.groq.com/openai/v1",
+    adds: "/chat/completions",
+    opens: "set",
+    source: "litellm (PyPI)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "CEREBRAS_BASE_URL",
+    api: "Cerebras",
+    provider: null,
+    keys: [bearer("CEREBRAS_API_KEY")],
+    defaultUrl: "https://api.cerebras.ai",
+    adds: "/v1/chat/completions",
+    opens: "key",
+    source: "@cerebras/cerebras_cloud_sdk 1.91.0 (npm)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "TOGETHER_BASE_URL",
+    api: "Together",
+    provider: null,
+    keys: [bearer("TOGETHER_API_KEY")],
+    defaultUrl: "https://api.together.ai/v1",
+    adds: "/chat/completions",
+    opens: "key",
+    source: "together-ai 0.52.0 (npm)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "FIREWORKS_API_BASE",
+    api: "Fireworks",
+    provider: null,
+    keys: [bearer("FIREWORKS_API_KEY"), bearer("FIREWORKS_AI_API_KEY")],
+    defaultUrl: "https://api.fireworks.ai/inference/v1",
+    adds: "/chat/completions",
+    opens: "set",
+    source: "litellm (PyPI)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "PERPLEXITY_BASE_URL",
+    api: "Perplexity",
+    provider: null,
+    keys: [bearer("PERPLEXITY_API_KEY")],
+    defaultUrl: "https://api.perplexity.ai",
+    adds: "/chat/completions",
+    opens: "key",
+    source: "@perplexity-ai/perplexity_ai 0.38.5 (npm)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "DEEPSEEK_API_BASE",
+    api: "DeepSeek",
+    provider: null,
+    keys: [bearer("DEEPSEEK_API_KEY")],
+    defaultUrl: "https://api.deepseek.com/v1",
+    adds: "/chat/completions",
+    opens: "key",
+    source: "langchain-deepseek (PyPI)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "XAI_API_BASE",
+    api: "xAI",
+    provider: null,
+    keys: [bearer("XAI_API_KEY")],
+    defaultUrl: "https://api.x.ai/v1",
+    adds: "/chat/completions",
+    opens: "set",
+    source: "litellm (PyPI)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "CO_API_URL",
+    api: "Cohere",
+    provider: null,
+    keys: [bearer("CO_API_KEY")],
+    defaultUrl: "https://api.cohere.com",
+    adds: "/v2/chat",
+    opens: "key",
+    source: "cohere (PyPI)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "OLLAMA_HOST",
+    api: "Ollama",
+    provider: null,
+    keys: [bearer("OLLAMA_API_KEY")],
+    defaultUrl: "http://127.0.0.1:11434",
+    adds: "/api/chat",
+    opens: "set",
+    source: "ollama (PyPI)",
+    checked: "2026-11-23",
+  },
+  {
+    variable: "OLLAMA_BASE_URL",
+    api: "Ollama",
+    provider: null,
+    keys: [bearer("OLLAMA_API_KEY")],
+    defaultUrl: "http://127.0.0.1:11434",
+    adds: "/api/chat",
+    opens: "set",
+    source: "@langchain/ollama 1.3.0 (npm)",
+    checked: "2026-11-23",
+  },
+];
+
+/** Variables that may be read for known upstreams. */
+export const UPSTREAM_VARIABLES: readonly string[] = [
+  ...new Set(KNOWN_UPSTREAMS.flatMap(({ variable, keys }) => [variable, ...keys.map((key) => key.variable)])),
+];
+
+/** Returns the row of a variable; `null` for an unknown variable. */
+export function knownUpstream(variable: string): KnownUpstream | null {
+  return KNOWN_UPSTREAMS.find((row) => row.variable === variable) ?? null;
+}
+
+/**
+ * Returns the variables with the key of the API that a variable leads to. For an unknown variable that is the usual
+ * name: `ACME_API_KEY` for `ACME_BASE_URL`.
+ */
+export function keysOf(variable: string): readonly UpstreamKey[] {
+  const known = knownUpstream(variable);
+  if (known !== null) return known.keys;
+  const stem = variable.replace(/_(?:(?:API_)?(?:BASE_?)?UR[LI]|(?:API_)?BASE|ENDPOINT|HOST)$/, "");
+  return [bearer(`${stem}_API_KEY`)];
+}
+
+/**
+ * Returns the base URL in the value of a variable. Clients of Ollama take `HOST`, `:PORT` and `0.0.0.0` as well, the
+ * address that its server listens on.
+ */
+export function urlInVariable(variable: string, value: string): string {
+  if (variable !== "OLLAMA_HOST") return value;
+  const [, scheme, rest = ""] = /^(?:([a-z]+):\/\/)?(.*)$/i.exec(value.trim()) ?? [];
+  const [, host = "", port, path = ""] = /^(\[[^\]]*\]|[^:/]*)(?::(\d+))?(\/.*)?$/.exec(rest) ?? [];
+  const reached = host === "" || host === "0.0.0.0" || host === "[::]" ? "127.0.0.1" : host;
+  const reachedPort = port ?? (scheme === undefined ? "11434" : undefined);
+  return `${scheme ?? "http"}://${reached}${reachedPort === undefined ? "" : `:${reachedPort}`}${path}`;
+}
+
+function bearer(variable: string): UpstreamKey {
+  return { variable, header: "authorization" };
+}
