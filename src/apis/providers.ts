@@ -157,8 +157,8 @@ export interface SeenRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** `https://HOST` of the server that received it. */
   readonly origin: string;
-  /** The route of the request; it decides instead of path and headers. */
-  readonly route?: { readonly provider: ProviderKind; readonly baseUrl: string | null };
+  /** The route of the request; its provider, if not `null`, decides instead of path and headers. */
+  readonly route?: { readonly provider: ProviderKind | null; readonly baseUrl: string | null };
 }
 
 /** Resources of the APIs: the path after a base URL begins with one of them (protocol §1, §8, §9). */
@@ -171,10 +171,10 @@ const AZURE_HOST = /\.(openai\.azure\.com|cognitiveservices\.azure\.com|services
  */
 export function providerOf({ path, headers, origin, route }: SeenRequest): ProviderKind {
   const url = new URL(origin);
-  if (route?.provider === "anthropic") return "anthropic";
+  if (route?.provider === "anthropic" || route?.provider === "azure") return route.provider;
   if (AZURE_HOST.test(url.hostname) || headers["api-key"] !== undefined) return "azure";
   const isMessages = /\/messages(\/|$)/.test(pathOnly(path)) || headers["anthropic-version"] !== undefined;
-  if (route === undefined && isMessages) return "anthropic";
+  if ((route?.provider ?? null) === null && isMessages) return "anthropic";
   return isOwnServer("openai", url) ? "openai" : "compatible";
 }
 

@@ -95,15 +95,15 @@ Deno.test("under -- CMD each API has its own port: record delivers each key to i
     `/v1/models Bearer ${KEYS.OPENAI_API_KEY}`,
   ]);
   const { header, exchanges } = readFixture(denoFiles, place.out);
-  assert.deepEqual(exchanges.map(({ request: { path, variable } }) => [path, variable]), [
+  assert.deepEqual(exchanges.map(({ request: { path, upstream } }) => [path, upstream]), [
     ["/v1/models", "ANTHROPIC_BASE_URL"],
     ["/v1/responses", "OPENAI_BASE_URL"],
     ["/v1/models", "OPENAI_BASE_URL"],
     ["/v1/messages", "ANTHROPIC_BASE_URL"],
   ]);
-  assert.deepEqual(header.base_urls, {
-    ANTHROPIC_BASE_URL: place.anthropic.origin,
-    OPENAI_BASE_URL: `${place.openai.origin}/v1`,
+  assert.deepEqual(header.upstreams, {
+    ANTHROPIC_BASE_URL: { base_url: place.anthropic.origin, provider: "anthropic" },
+    OPENAI_BASE_URL: { base_url: `${place.openai.origin}/v1`, provider: "compatible" },
   });
   const { environment } = place.events[0];
   assert.notEqual(
