@@ -5,6 +5,7 @@
  * @module
  */
 import process from "node:process";
+import { UPSTREAM_VARIABLES } from "../apis/known_upstreams.ts";
 import { PROVIDER_VARIABLES } from "../apis/providers.ts";
 import { type KnownValue, secretValues, tooShortSecrets } from "../fixture/secrets/secret_values.ts";
 
@@ -14,6 +15,7 @@ export const READ_VARIABLES: readonly string[] = [
   "REPRISE_*",
   "LLM_REASONING_REPLAY",
   ...PROVIDER_VARIABLES,
+  ...UPSTREAM_VARIABLES,
   // The places of sessions and settings.
   "HOME",
   "XDG_*",
@@ -51,6 +53,11 @@ export const READ_VARIABLES: readonly string[] = [
 /** The value of a variable; `undefined` when it is unset or not in {@linkcode READ_VARIABLES}. */
 export function readVariable(name: string): string | undefined {
   return isRead(name) ? Deno.env.get(name) : undefined;
+}
+
+/** The value of the key variable of an API that the user named with `--env`. */
+export function readKey(name: string): string | undefined {
+  return Deno.env.get(name);
 }
 
 /** True if there is a variable of that name, whether or not the program reads its value. */

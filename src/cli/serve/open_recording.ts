@@ -98,7 +98,9 @@ function begun(
     created: clock.now(),
     producer: `reprise ${VERSION}`,
     provider: flags.provider,
-    scrubber: createScrubber({ values }),
+    scrubber: createScrubber({
+      values: flags.token === undefined ? values : [...values, { name: "--token", value: flags.token }],
+    }),
     notSecret: flags.notSecret,
     keepCut: flags.keepCut === true,
     // A client that is not our command may run on another machine.

@@ -26,13 +26,13 @@ import {
   withheldRulesNote,
 } from "./recording_notes.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
-import { recordRoutes, type Routes } from "./record_routes.ts";
 import {
   openFolder,
   type RecordedEvent,
   type RecordingFolder,
   requireRecordableFolder,
 } from "./recording_folder.ts";
+import { type PlannedRoutes, planRoutes } from "./planned_routes.ts";
 import { representing } from "../run/endpoint.ts";
 import { refusedLine } from "./serve_view.ts";
 import { absolute } from "../settings.ts";
@@ -50,7 +50,7 @@ export async function recordVerb(
   const out = absolute(ports, flags.out);
   const declared = parseFlags(flags);
   await checkPatterns(declared, refusedFlag);
-  const routes = await recordRoutes(ports, flags.upstream, { wraps, provider: flags.provider });
+  const routes = await planRoutes(ports, flags, { wraps });
   const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
   if (flags.dryRun === true) return preview(context, { command, flags, out, routes });
 
@@ -78,19 +78,22 @@ export async function recordVerb(
       type: "ready",
       ...{ port: recorder.port, origin: recorder.origin, address: recorder.address, out },
       before: folder.before,
-      ...(wraps ? { environment } : {}),
+      ...(served.length > 0 ? { environment } : {}),
     };
     events.write(ready);
     if (!wraps && !events.onStdout) {
-      output.note(`recording ${routes.upstreams.join(" and ")} at ${recorder.origin} into "${out}"`);
+      output.note(`recording ${routes.upstreams.join(" and ")} at ${placesOf(recorder)} into "${out}"`);
     }
-    const unrecorded = wraps && flags.provider === undefined
+    for (const note of routes.notes) output.note(note);
+    const unrecorded = wraps && flags.upstream !== undefined && flags.provider === undefined
       ? unrecordedApiNote(served.map(({ route }) => route))
       : null;
     if (unrecorded !== null) output.note(unrecorded);
     // One of the routes uses this URL, or the user named another upstream.
-    if (wraps) unsetVariables([OWN_URL_VARIABLE]);
-    code = wraps ? await runWrapped(command, environment) : await shutdown?.requested ?? 0;
+    if (wraps) unsetVariables([OWN_URL_VARIABLE, ...routes.unset]);
+    code = wraps
+      ? await runWrapped(command, { ...environment, ...routes.tokenVariables })
+      : await shutdown?.requested ?? 0;
   } catch (error) {
     thrown = asRepriseError(error);
   }
@@ -126,12 +129,19 @@ function servedRoutes({ servers }: Recorder): ServedRoute[] {
   return servers.flatMap(({ route, origin }) => route === null ? [] : [{ route, origin }]);
 }
 
+/** The address of a recorder, or the variables that lead clients to its ports. */
+function placesOf(recorder: Recorder): string {
+  const variables = Object.entries(clientEnvironment(servedRoutes(recorder)));
+  if (variables.length === 0) return recorder.origin;
+  return variables.map(([name, url]) => `${name}=${url}`).join(" ");
+}
+
 async function listening(
   { ports, output }: Context,
   { flags, folder: { recordings }, routes: { routes }, events, counts }: {
     readonly flags: RecordFlags;
     readonly folder: RecordingFolder;
-    readonly routes: Routes;
+    readonly routes: PlannedRoutes;
     readonly events: EventOutput;
     /** Counts the requests that are not exchanges. */
     readonly counts: Record<(SkippedEvent | TurnedAwayEvent)["type"], number>;
@@ -142,8 +152,9 @@ async function listening(
     events.write(event);
     if (!events.onStdout) output.note(refusedLine(event));
   };
+  const { port = 0, host, token } = flags;
   try {
-    return startRecorder({ ports, recordings, routes, port: flags.port ?? 0, onEvent });
+    return startRecorder({ ports, recordings, routes, port, host, token, onEvent });
   } catch (error) {
     await recordings.close();
     throw error;
@@ -264,7 +275,7 @@ function preview(
     readonly command: readonly string[];
     readonly flags: RecordFlags;
     readonly out: string;
-    readonly routes: Routes;
+    readonly routes: PlannedRoutes;
   },
 ): ExitCode {
   requireRecordableFolder(ports.files, out, { grows: flags.append === true });
@@ -274,7 +285,9 @@ function preview(
     output.json({ type: "dry_run", upstreams, out, port, command: command.length === 0 ? null : command });
   } else {
     output.text(
-      `Would listen on 127.0.0.1 (${port === 0 ? "any free port" : `port ${port}`}), forward requests to ` +
+      `Would listen on ${flags.host ?? "127.0.0.1"} (${
+        port === 0 ? "any free port" : `port ${port}`
+      }), forward requests to ` +
         `${upstreams.join(" or ")},\nand keep them in "${out}"` +
         (command.length === 0 ? "" : `, while ${JSON.stringify(command[0])} runs`) + ". Nothing was done.\n",
     );

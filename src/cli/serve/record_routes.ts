@@ -8,17 +8,24 @@ import { lookup } from "node:dns/promises";
 import { RepriseError } from "../../domain/errors.ts";
 import type { ProviderKind } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
+import type { Route } from "../../fixture/loopback/route.ts";
 import type { RecordRoute } from "../../fixture/record/recorder.ts";
 import { parseUpstream, requirePublicName, type Upstream } from "../../fixture/record/upstream.ts";
 import { apiOf } from "../../apis/apis.ts";
 import {
+  KNOWN_UPSTREAMS,
+  type KnownUpstream,
+  knownUpstream,
+  urlInVariable,
+} from "../../apis/known_upstreams.ts";
+import {
   CLIENT_ROUTES,
   clientPath,
-  type ClientRoute,
   DEFAULT_PROVIDER,
   OWN_URL_VARIABLE,
   PROVIDERS,
 } from "../../apis/providers.ts";
+import type { AddedUpstream } from "./env_flag.ts";
 
 /** Timeout of a DNS lookup, in milliseconds; a name that takes longer is accepted. */
 const LOOKUP_MS = 3000;
@@ -28,25 +35,43 @@ export interface Routes {
   readonly routes: readonly RecordRoute[];
   /** The URLs without parts that could be secret. */
   readonly upstreams: readonly string[];
+  /** Facts for the user about variables that do not lead to the recorder. */
+  readonly notes: readonly string[];
+  /** Variables that a wrapped command must not see: its clients would read them before those of the routes. */
+  readonly unset: readonly string[];
+}
+
+/** Inputs of {@linkcode recordRoutes} besides `--upstream`. */
+export interface RouteOptions {
+  /** True for a wrapped command. */
+  readonly wraps: boolean;
+  readonly provider?: ProviderKind | undefined;
+  /** Variables of `--env`. */
+  readonly added?: readonly AddedUpstream[] | undefined;
 }
 
 /**
- * The routes of `--upstream URL`, or of a wrapped command without it: `OPENAI_BASE_URL` and `ANTHROPIC_BASE_URL`, else
- * the providers' own servers. With both, only one API is routed to the upstream, so that the key of the other vendor
- * does not go there: the API of `provider`, otherwise of the host, otherwise of the default provider. The base URLs for
- * a command end in the same path as those upstream, so that paths are forwarded and recorded unchanged.
+ * The routes of `--upstream URL`; of the variables of `--env`; of a wrapped command without `--upstream` also those of
+ * OpenAI, Anthropic, and each known API with a base URL or a key in the environment. With `--upstream` and a command,
+ * only one API is routed to the upstream, so that the key of the other vendor does not go there: the API of `provider`,
+ * otherwise of the host, otherwise of the default provider. The base URLs for a command end in the same path as those
+ * upstream, so that paths are forwarded and recorded unchanged.
  *
- * @throws {RepriseError} `usage` without both, and if `REPRISE_BASE_URL` routes a wrapped command elsewhere;
- * `bad_url`, `insecure_url`.
+ * @throws {RepriseError} `usage` without an upstream, with `--upstream` and `--env`, and if `REPRISE_BASE_URL` routes a
+ * wrapped command elsewhere; `bad_url`, `insecure_url`.
  */
 export async function recordRoutes(
   ports: Pick<Ports, "env">,
   upstream: string | undefined,
-  { wraps, provider }: { readonly wraps: boolean; readonly provider?: ProviderKind | undefined },
+  { wraps, provider, added = [] }: RouteOptions,
 ): Promise<Routes> {
+  for (const { upstream } of added) await checked(upstream);
   if (upstream !== undefined) {
+    if (added.length > 0) throw twoWays();
     const given = await checked(parseUpstream(upstream, { isLiteral: true }));
-    if (!wraps) return { routes: [{ upstream: given, route: null }], upstreams: [textOf(given)] };
+    if (!wraps) {
+      return { routes: [{ upstream: given, route: null }], upstreams: [textOf(given)], notes: [], unset: [] };
+    }
     const { origin } = given;
     const prefix = given.prefix.replace(/\/v1$/, "");
     const api = apiOf(provider ?? vendorAt(origin) ?? DEFAULT_PROVIDER);
@@ -54,20 +79,81 @@ export async function recordRoutes(
     return {
       routes: usual.map((one) => routeTo(one, { origin, prefix: `${prefix}${one.path}` })),
       upstreams: [`${origin}${prefix}`],
+      notes: [],
+      unset: [],
     };
   }
-  if (!wraps) {
+  if (!wraps && added.length === 0) {
     throw new RepriseError("usage", "Cannot record: no upstream is given", {
       hint: "Give --upstream URL, or the command to record: reprise record --out DIR -- CMD",
     });
   }
-  const routes = await Promise.all(CLIENT_ROUTES.map(async (usual) => {
-    const { origin, prefix } = await baseOf(ports, usual.provider);
-    return routeTo(usual, { origin, prefix: clientPath(usual.provider, prefix) });
-  }));
+  const { rows, notes } = wraps ? await knownRoutes(ports, added) : { rows: [], notes: [] };
+  const named = added.map(({ variable, upstream }) =>
+    routeTo({ variable, provider: knownUpstream(variable)?.provider ?? null }, upstream)
+  );
+  const routes = [...rows, ...named];
   const upstreams = routes.map(({ route }) => route.baseUrl);
-  requireNoWayPast(ports, upstreams);
-  return { routes, upstreams };
+  const ofRuns = routes.filter(({ route }) =>
+    CLIENT_ROUTES.some(({ variable }) => variable === route.variable)
+  );
+  if (wraps) requireNoWayPast(ports, ofRuns.map(({ route }) => route.baseUrl));
+  const hidden = wraps ? hiding(routes) : [];
+  return { routes, upstreams, notes, unset: hidden };
+}
+
+/** The routes of the table for a wrapped command, except those that `--env` replaces. */
+async function knownRoutes(
+  ports: Pick<Ports, "env">,
+  added: readonly AddedUpstream[],
+): Promise<{ readonly rows: readonly NamedRoute[]; readonly notes: readonly string[] }> {
+  const notes: string[] = [];
+  const isAdded = (variable: string) => added.some((one) => one.variable === variable);
+  const isSet = (variable: string) => (ports.env(variable) ?? "") !== "";
+  const open = KNOWN_UPSTREAMS.filter((row) => !isAdded(row.variable) && isOpen(row, isSet));
+  const kept = open.filter(({ variable, keys }) => {
+    const hides = [...open, ...added].some((other) => knownUpstream(other.variable)?.hiddenBy === variable);
+    const isUsed = isSet(variable) || keys.some((key) => isSet(key.variable));
+    if (hides && isUsed) notes.push(hidingNote(variable));
+    return !hides || isUsed;
+  });
+  const rows: NamedRoute[] = [];
+  for (const row of kept) {
+    try {
+      rows.push(routeTo(row, await baseOf(ports, row)));
+    } catch (error) {
+      // A variable for another program must not stop a recording that does not need it.
+      if (row.opens === "always" || !(error instanceof RepriseError)) throw error;
+      notes.push(`requests of ${row.variable} are not recorded: ${error.message}`);
+    }
+  }
+  return { rows, notes };
+}
+
+function isOpen({ variable, keys, defaultUrl, opens }: KnownUpstream, isSet: (name: string) => boolean) {
+  if (opens === "always" || isSet(variable)) return true;
+  return opens === "key" && defaultUrl !== null && keys.some((key) => isSet(key.variable));
+}
+
+/** The variables that the clients of a route would read before its own, and that lead nowhere. */
+function hiding(routes: readonly NamedRoute[]): readonly string[] {
+  const open = routes.map(({ route }) => route.variable);
+  return open.flatMap((variable) => {
+    const hiddenBy = knownUpstream(variable)?.hiddenBy;
+    return hiddenBy === undefined || open.includes(hiddenBy) ? [] : [hiddenBy];
+  });
+}
+
+function hidingNote(variable: string): string {
+  const hidden = KNOWN_UPSTREAMS.filter(({ hiddenBy }) => hiddenBy === variable)
+    .map((row) => row.variable).join(", ");
+  return `${variable} is set for the command: clients that read it before ${hidden} need their base URL in code`;
+}
+
+function twoWays(): RepriseError {
+  return new RepriseError("usage", "Cannot record: --upstream and --env exclude each other", {
+    hint: "Name every API with --env, such as --env OPENAI_BASE_URL=https://api.openai.com/v1",
+  });
 }
 
 /** Refuses a base URL that overrides those of the routes and differs from them: its API and key are unknown here. */
@@ -90,20 +176,24 @@ function vendorAt(origin: string): ProviderKind | undefined {
   );
 }
 
+/** A route that a variable leads to. */
+type NamedRoute = RecordRoute & { readonly route: Route & { readonly baseUrl: string } };
+
 /** The route to an API at this base URL. It checks the origin of a request, not its path. */
-function routeTo({ variable, provider }: ClientRoute, base: Upstream) {
+function routeTo({ variable, provider }: Pick<Route, "variable" | "provider">, base: Upstream): NamedRoute {
   const route = { variable, provider, path: base.prefix, baseUrl: textOf(base) };
   return { upstream: { origin: base.origin, prefix: "" }, route };
 }
 
-async function baseOf(ports: Pick<Ports, "env">, provider: ProviderKind): Promise<Upstream> {
-  const { urlVariables, defaultUrl } = PROVIDERS[provider];
-  const set = urlVariables.map((name) => ports.env(name)).find((value) =>
-    value !== undefined && value !== ""
-  );
-  return set === undefined
-    ? parseUpstream(defaultUrl as string, { isLiteral: false })
-    : await checked(parseUpstream(set, { isLiteral: false }));
+async function baseOf(
+  ports: Pick<Ports, "env">,
+  { variable, provider, defaultUrl }: KnownUpstream,
+): Promise<Upstream> {
+  const set = ports.env(variable) ?? "";
+  const { origin, prefix } = set === ""
+    ? parseUpstream(defaultUrl ?? "", { isLiteral: false })
+    : await checked(parseUpstream(urlInVariable(variable, set), { isLiteral: false }));
+  return { origin, prefix: provider === null ? prefix : clientPath(provider, prefix) };
 }
 
 async function checked(upstream: Upstream): Promise<Upstream> {

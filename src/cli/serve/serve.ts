@@ -1,7 +1,5 @@
 /** The verb `serve`: plays fixtures back as the API, and checks requests by its rules. */
 import { RepriseError } from "../../domain/errors.ts";
-import { PROVIDER_KINDS } from "../../domain/fingerprint.ts";
-import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { parseFaults } from "../../fixture/faults/plan.ts";
 import type { Loopback } from "../../fixture/loopback/server.ts";
@@ -15,13 +13,12 @@ import type { Output } from "../output.ts";
 import { unsetVariables } from "../environment.ts";
 import { gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { CLIENT_ROUTES, PROVIDERS } from "../../apis/providers.ts";
 import { nothingSentNote } from "./recording_notes.ts";
 import { representing } from "../run/endpoint.ts";
 import { replayerFactory } from "./replayer_factory.ts";
 import { type ServeSummary, ServeView } from "./serve_view.ts";
 import { findServed, recordedPlaces, requireYoung } from "./served_fixtures.ts";
-import { bypassingVariables, clientEnvironment, runWrapped } from "./wrapped_command.ts";
+import { bypassingVariables, clientEnvironment, dummyKeys, runWrapped } from "./wrapped_command.ts";
 
 /** The most notes about fixtures of one kind. */
 const MAX_NOTES = 10;
@@ -93,7 +90,7 @@ export async function serveVerb(
     }
     if (wraps) unsetVariables(bypassingVariables(served));
     code = wraps
-      ? await runWrapped(command, { ...environment, ...keys(ports, token) })
+      ? await runWrapped(command, { ...environment, ...dummyKeys(ports, served, token ?? DUMMY_KEY) })
       : await shutdown?.requested ?? 0;
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
@@ -153,14 +150,6 @@ function requireRewriting({ rewriteContext, match }: ServeFlags): void {
       hint: "Leave out one of them",
     },
   );
-}
-
-/** Dummy keys for all key variables that are set, so that no real key reaches the server, and for the usual two. */
-function keys({ env }: Ports, token: string = DUMMY_KEY): Record<string, string> {
-  const variables = PROVIDER_KINDS.flatMap((kind) => PROVIDERS[kind].keyVariables.map(({ name }) => name));
-  const set = variables.filter((name) => (env(name) ?? "") !== "");
-  const usual = CLIENT_ROUTES.flatMap(({ provider }) => PROVIDERS[provider].keyVariables[0]?.name ?? []);
-  return Object.fromEntries([...usual, ...set].map((name) => [name, token]));
 }
 
 /** Reports why the exit code is 7 and what to do; `null` if all went as recorded. */

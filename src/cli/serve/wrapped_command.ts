@@ -6,7 +6,9 @@
 import { RepriseError } from "../../domain/errors.ts";
 import type { Route } from "../../fixture/loopback/route.ts";
 import { loopbackDirect } from "../../transport/proxy.ts";
-import { readVariable } from "../environment.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { readKey, readVariable } from "../environment.ts";
+import { keysOf, KNOWN_UPSTREAMS, knownUpstream, UPSTREAM_VARIABLES } from "../../apis/known_upstreams.ts";
 import { OWN_URL_VARIABLE, PROVIDERS } from "../../apis/providers.ts";
 import { onStopSignals, signalChild } from "../signals.ts";
 
@@ -22,13 +24,35 @@ export interface ServedRoute {
  */
 export function bypassingVariables(served: readonly ServedRoute[]): string[] {
   const routed = new Set(served.map(({ route }) => route.variable));
-  const variables = Object.values(PROVIDERS).flatMap(({ urlVariables }) => urlVariables);
-  return [OWN_URL_VARIABLE, ...variables.filter((name) => !routed.has(name))];
+  const variables = [
+    ...Object.values(PROVIDERS).flatMap(({ urlVariables }) => urlVariables),
+    ...KNOWN_UPSTREAMS.map(({ variable }) => variable),
+  ];
+  return [OWN_URL_VARIABLE, ...new Set(variables.filter((name) => !routed.has(name)))];
 }
 
 /** The variables that point clients to the servers of these routes. */
 export function clientEnvironment(served: readonly ServedRoute[]): Record<string, string> {
   return Object.fromEntries(served.map(({ route, origin }) => [route.variable, `${origin}${route.path}`]));
+}
+
+/**
+ * Dummy keys for the variables that `serve` sets: all key variables that are set, so that no real key reaches the server,
+ * and the first of each route, because clients refuse to start without a key.
+ */
+export function dummyKeys(
+  { env }: Pick<Ports, "env">,
+  served: readonly ServedRoute[],
+  key: string,
+): Record<string, string> {
+  const known = [
+    ...Object.values(PROVIDERS).flatMap(({ keyVariables }) => keyVariables.map(({ name }) => name)),
+    ...UPSTREAM_VARIABLES.filter((name) => knownUpstream(name) === null),
+    ...served.flatMap(({ route }) => keysOf(route.variable).map(({ variable }) => variable)),
+  ];
+  const set = known.filter((name) => (env(name) ?? readKey(name) ?? "") !== "");
+  const first = served.flatMap(({ route }) => keysOf(route.variable)[0]?.variable ?? []);
+  return Object.fromEntries([...first, ...set].map((name) => [name, key]));
 }
 
 /**
