@@ -1,6 +1,7 @@
 /** Where `record` passes requests on to, whatever the clients of a wrapped command and the user's URL say. */
 import assert from "node:assert/strict";
 import type { ProviderKind } from "../../src/domain/fingerprint.ts";
+import type { AddedUpstream } from "../../src/cli/serve/env_flag.ts";
 import { recordRoutes } from "../../src/cli/serve/record_routes.ts";
 
 const WITHOUT_ENV = { env: () => undefined };
@@ -86,4 +87,80 @@ Deno.test("without a command there is one upstream for any client, whose path st
   const { routes, upstreams } = await recordRoutes(WITHOUT_ENV, `${HOST}/v1`, { wraps: false });
   assert.deepEqual(routes, [{ upstream: { origin: HOST, prefix: "/v1" }, route: null }]);
   assert.deepEqual(upstreams, [`${HOST}/v1`]);
+});
+
+/** What `recordRoutes` makes of an environment, for a wrapped command. */
+async function plannedFor(env: Readonly<Record<string, string>>, added: readonly AddedUpstream[] = []) {
+  const ports = { env: (name: string) => env[name] };
+  const { routes, notes, unset } = await recordRoutes(ports, undefined, { wraps: true, added });
+  return {
+    urls: Object.fromEntries(routes.map(({ route }) => [route?.variable, route?.baseUrl])),
+    notes,
+    unset,
+  };
+}
+
+const USUAL = {
+  OPENAI_BASE_URL: "https://api.openai.com/v1",
+  ANTHROPIC_BASE_URL: "https://api.anthropic.com",
+};
+
+Deno.test("a known API gets a port if its base URL or its key is set, at the user's URL or its own", async () => {
+  const rows: readonly (readonly [Record<string, string>, Record<string, string>])[] = [
+    [{}, {}],
+    [{ GROQ_API_KEY: "k" }, { GROQ_BASE_URL: "https://api.groq.com" }],
+    [{ GROQ_BASE_URL: `${HOST}/groq/` }, { GROQ_BASE_URL: `${HOST}/groq` }],
+    [{ GEMINI_API_KEY: "k" }, { GOOGLE_GEMINI_BASE_URL: "https://generativelanguage.googleapis.com" }],
+    [{ OLLAMA_HOST: "0.0.0.0" }, { OLLAMA_HOST: "http://127.0.0.1:11434" }],
+    [{ OLLAMA_API_KEY: "k" }, {}],
+    [{ GROQ_API_BASE: `${HOST}/openai/v1` }, { GROQ_API_BASE: `${HOST}/openai/v1` }],
+    [{ AZURE_OPENAI_API_KEY: "k" }, {}],
+    [{ GROQ_API_KEY: "" }, {}],
+  ];
+  for (const [env, more] of rows) {
+    const { urls, notes, unset } = await plannedFor({ OPENAI_API_KEY: "k", ...env });
+    assert.deepEqual({ urls, notes, unset }, { urls: { ...USUAL, ...more }, notes: [], unset: [] });
+  }
+});
+
+Deno.test("--env adds an API, or overrides the URL of a known one", async () => {
+  const added = [
+    { variable: "ACME_URL", upstream: { origin: HOST, prefix: "/acme" } },
+    { variable: "OPENAI_BASE_URL", upstream: { origin: HOST, prefix: "/v1" } },
+  ];
+  const { urls } = await plannedFor({ OPENAI_BASE_URL: "https://other.example/v1" }, added);
+  assert.deepEqual(urls, {
+    ANTHROPIC_BASE_URL: USUAL.ANTHROPIC_BASE_URL,
+    ACME_URL: `${HOST}/acme`,
+    OPENAI_BASE_URL: `${HOST}/v1`,
+  });
+});
+
+Deno.test("a variable that cannot be recorded stops no recording, unless it is one of the usual two", async () => {
+  const { urls, notes } = await plannedFor({ OLLAMA_HOST: "192.168.1.5", GROQ_BASE_URL: "no url" });
+  assert.deepEqual(urls, USUAL);
+  assert.match(
+    notes.join("\n"),
+    /GROQ_BASE_URL are not recorded: [^\n]*not a URL\n[^\n]*OLLAMA_HOST are not recorded/,
+  );
+  await assert.rejects(plannedFor({ OPENAI_BASE_URL: "no url" }), { code: "bad_url" });
+});
+
+Deno.test("clients of Azure read OPENAI_BASE_URL first, so it is not set for a command that has a key of Azure only", async () => {
+  const azure = { AZURE_OPENAI_ENDPOINT: "https://me.openai.azure.com/", AZURE_OPENAI_API_KEY: "k" };
+  const alone = await plannedFor(azure);
+  assert.deepEqual(alone, {
+    urls: {
+      ANTHROPIC_BASE_URL: USUAL.ANTHROPIC_BASE_URL,
+      AZURE_OPENAI_ENDPOINT: "https://me.openai.azure.com",
+    },
+    notes: [],
+    unset: ["OPENAI_BASE_URL"],
+  });
+  const both = await plannedFor({ ...azure, OPENAI_API_KEY: "k" });
+  assert.deepEqual(Object.keys(both.urls), [...Object.keys(USUAL), "AZURE_OPENAI_ENDPOINT"]);
+  assert.match(
+    both.notes.join(),
+    /clients that read it before AZURE_OPENAI_ENDPOINT need their base URL in code/,
+  );
 });
