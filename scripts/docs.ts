@@ -1,12 +1,13 @@
 /**
- * Generates documents from the code: `docs/cli.md` and `docs/rules.md` whole, the tables of the README and of
- * docs/faults.md between their markers. With `--check` it writes nothing, and fails if a document is stale.
+ * Generates documents from the code: `docs/cli.md` and `docs/rules.md` whole, the tables of the README, of
+ * docs/faults.md and of docs/upstreams.md between their markers. With `--check` it writes nothing, and fails if a document is stale.
  *
  * @module
  */
 import { buildProgram, FIXTURE_VERBS, VERBS } from "../src/cli/program.ts";
 import { type Flag, variablesOf } from "../src/cli/declare.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
+import { KNOWN_UPSTREAMS } from "../src/apis/known_upstreams.ts";
 import { PROVIDERS } from "../src/apis/providers.ts";
 import { CONFIG_NAMES } from "../src/cli/settings.ts";
 import * as z from "zod";
@@ -32,6 +33,7 @@ interface Document {
 
 const readme = read("README.md");
 const faults = read("docs/faults.md");
+const upstreams = read("docs/upstreams.md");
 const documents: readonly Document[] = [
   { path: "docs/cli.md", now: read("docs/cli.md"), wanted: cliReference() },
   { path: "docs/rules.md", now: read("docs/rules.md"), wanted: rulesPage() },
@@ -46,6 +48,11 @@ const documents: readonly Document[] = [
     wanted: between(between(readme, "verbs", verbsTable()), "exit-codes", exitCodesTable()),
   },
   { path: "docs/faults.md", now: faults, wanted: between(faults, "faults", faultTables()) },
+  {
+    path: "docs/upstreams.md",
+    now: upstreams,
+    wanted: between(upstreams, "upstreams", upstreamsTable()),
+  },
 ];
 
 const stale = documents.filter(({ now, wanted }) => now !== wanted);
@@ -131,6 +138,29 @@ function providersTable(): string {
     } |`
   );
   return ["| provider | key | base URL | default |", "| --- | --- | --- | --- |", ...rows].join("\n");
+}
+
+/** The variables that lead clients to common APIs. */
+function upstreamsTable(): string {
+  const code = (text: string) => `\`${text}\``;
+  const rows = KNOWN_UPSTREAMS.map(({ variable, api, keys, defaultUrl, adds, opens, source, checked }) =>
+    `| ${
+      [
+        api,
+        code(variable),
+        keys.map((key) => code(key.variable)).join(", "),
+        defaultUrl ?? "",
+        code(adds),
+        { always: "always", key: "its URL or a key is set", set: "its URL is set" }[opens],
+        `${source}, ${checked}`,
+      ].join(" | ")
+    } |`
+  );
+  return [
+    "| API | base URL | keys | default | clients append | has a port if | read in |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
+    ...rows,
+  ].join("\n");
 }
 
 /** The variables that set flags, a row for each flag. */

@@ -59,7 +59,7 @@ const RECORD_FLAGS = {
   ),
   env: list(
     "--env <name=url>",
-    "one more variable that leads clients to an API, and the base URL of that API; repeatable",
+    "a variable that leads clients to an API, and the base URL of that API; repeatable",
   ),
   port: value(
     "--port <n>",
