@@ -6,6 +6,7 @@
 import { RepriseError } from "../../domain/errors.ts";
 import type { ProviderKind } from "../../domain/fingerprint.ts";
 import { keysOf, KNOWN_UPSTREAMS, type UpstreamKey, urlInVariable } from "../../apis/known_upstreams.ts";
+import { PROVIDERS } from "../../apis/providers.ts";
 import type { RecordRoute } from "../../fixture/record/recorder.ts";
 import type { ForeignKey, OwnKey, RouteKeys } from "../../fixture/record/route_keys.ts";
 import { SHORTEST_SECRET } from "../../fixture/secrets/secret_values.ts";
@@ -124,11 +125,11 @@ function ownKeys(
     urlInVariable(variable, env(variable) ?? ""),
     defaultUrl ?? "",
   ];
-  const named = provider === "compatible" ? "openai" : provider;
+  const named = provider === undefined ? null : PROVIDERS[provider].keyVariables.map(({ name }) => name);
   return KNOWN_UPSTREAMS.find((row) =>
-    named === undefined
+    named === null
       ? urlsOf(row).some((url) => URL.parse(url)?.origin === origin)
-      : row.provider === named
+      : row.keys.some(({ variable }) => named.includes(variable))
   )?.keys ?? [];
 }
 
