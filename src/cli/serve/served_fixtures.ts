@@ -6,6 +6,7 @@
 import { RepriseError } from "../../domain/errors.ts";
 import { DAY_MS, type Files, type Ports } from "../../domain/ports.ts";
 import { type FixtureFile, recordedOn } from "../../fixture/format.ts";
+import { oldestRecording } from "../../fixture/recordings.ts";
 import { fixtureFolders } from "../../fixture/inspect/catalog.ts";
 import { readFixture, readHeader } from "../../fixture/read.ts";
 import type { RecordedPlace } from "../../fixture/recorded_routes.ts";
@@ -97,9 +98,10 @@ export function requireYoung(
   if (maxAge === undefined) return;
   for (const { path, header } of fixtures) {
     if (header === null) continue;
-    const days = (clock.now() - Date.parse(header.created)) / DAY_MS;
+    const created = oldestRecording(header);
+    const days = (clock.now() - Date.parse(created)) / DAY_MS;
     if (days <= maxAge) continue;
-    const age = recordedOn(header) === null
+    const age = recordedOn({ created }) === null
       ? "its recording date is unknown"
       : `it was recorded ${days.toFixed(1)} days ago`;
     throw new RepriseError(
@@ -107,7 +109,7 @@ export function requireYoung(
       `Cannot serve "${path}": ${age}, and --max-age allows ${maxAge}`,
       {
         hint: "Record it again, or allow more days",
-        details: { path, created: header.created, max_age: maxAge },
+        details: { path, created, max_age: maxAge },
       },
     );
   }
