@@ -10,7 +10,7 @@ import type { Files } from "../../domain/ports.ts";
 import { type MatchRules, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
 import { checkRules, mergeRules } from "../../fixture/match/rules/match_rules.ts";
 import type { Fixture } from "../../fixture/read.ts";
-import { RecordedRules } from "../../fixture/record/recorded_rules.ts";
+import { RecordedRules, rulesBefore } from "../../fixture/record/recorded_rules.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
 import type * as fixture from "../../fixture/record/recordings.ts";
 import { openPatiently } from "../../fixture/record/temp_file.ts";
@@ -104,7 +104,11 @@ function begun(
     notSecret: flags.notSecret,
     keepCut: flags.keepCut === true,
     // A client that is not our command may run on another machine.
-    rules: new RecordedRules(declared, wraps ? machineValues(ports) : []),
+    rules: new RecordedRules(
+      declared,
+      wraps ? machineValues(ports) : [],
+      before === null ? null : rulesBefore(before),
+    ),
     open: openPatiently,
     onExchange,
   });
