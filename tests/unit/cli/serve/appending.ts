@@ -1,0 +1,70 @@
+/**
+ * Recordings into a folder of a test, without a server.
+ *
+ * @module
+ */
+import { livePorts, type ProgramPorts } from "../../../../src/cli/live_ports.ts";
+import type { RecordFlags } from "../../../../src/cli/serve/command.ts";
+import { openRecording } from "../../../../src/cli/serve/open_recording.ts";
+import type { Files } from "../../../../src/domain/ports.ts";
+import { readFixture } from "../../../../src/fixture/read.ts";
+import type { ExchangeEvent, RecordingSummary } from "../../../../src/fixture/record/writer.ts";
+import { denoFiles } from "../../../../src/store/deno_files.ts";
+import { answer, request } from "../../fixture/record/written.ts";
+
+/** The program's ports with this file system. */
+export function portsWith(files: Files): ProgramPorts {
+  return { ...livePorts(), files };
+}
+
+/** How exchanges are appended. */
+export interface AppendOptions {
+  readonly files?: Files;
+  readonly flags?: Partial<RecordFlags>;
+  /** @default {true} */
+  readonly grows?: boolean;
+  readonly onExchange?: (event: ExchangeEvent) => void;
+  /** Called before the recording ends. */
+  readonly during?: () => void | Promise<void>;
+}
+
+/** Records these inputs into the folder at `path`, as `record --append` does. */
+export async function append(
+  path: string,
+  inputs: readonly string[],
+  { files = denoFiles, flags = {}, grows = true, onExchange = () => {}, during }: AppendOptions = {},
+): Promise<RecordingSummary> {
+  const recording = await openRecording(portsWith(files), path, {
+    flags: { out: path, ...flags } as RecordFlags,
+    declared: {},
+    grows,
+    wraps: false,
+    onExchange,
+  });
+  for (const input of inputs) {
+    const body = new TextEncoder().encode(JSON.stringify({ model: "m", input }));
+    const pending = answer(recording.writer, request("/v1/responses", { body }));
+    pending.finish("complete", 1);
+    await pending.outcome;
+    // The writer publishes when it hears the outcome.
+    await Promise.resolve();
+  }
+  await during?.();
+  return await recording.close();
+}
+
+/** The inputs of a fixture's exchanges, in order. */
+export function inputsOf(path: string): string[] {
+  return readFixture(denoFiles, path).exchanges
+    .map(({ request }) => (request.json as { readonly input: string }).input);
+}
+
+/** A folder of a test, removed at the end. */
+export class TestFolder implements Disposable {
+  readonly root = Deno.makeTempDirSync({ prefix: "reprise-test-" });
+  readonly path = `${this.root}/fixture`;
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
