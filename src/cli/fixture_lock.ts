@@ -6,9 +6,9 @@
  */
 import { RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
-import { badFixture, requireFolder } from "../fixture/files.ts";
+import { badFixture, KIND_NAMES, requireFolder } from "../fixture/files.ts";
 import { LOCK_FILE, STAGING_FOLDER } from "../fixture/format.ts";
-import { makeDirectories, notPlain } from "../fixture/seal.ts";
+import { makeDirectories } from "../fixture/seal.ts";
 import { settleFolder } from "../fixture/settle.ts";
 import { fileError, isTaken, systemCode } from "../store/fs_errors.ts";
 import { FileLock, inspectFileLock, type LockOwner, ownerName } from "../store/write/file_lock.ts";
@@ -123,7 +123,8 @@ async function changeLocked<T>(
  * @throws {RepriseError} `fixture_locked`; the runtime's errors.
  */
 export async function requireUnlocked(ports: Ports, path: string): Promise<void> {
-  if (ports.files.facts(path)?.kind !== "directory") return;
+  const isFolder = (folder: string) => ports.files.facts(folder)?.kind === "directory";
+  if (!isFolder(path) || !isFolder(`${path}/${STAGING_FOLDER}`)) return;
   const { held, owner } = await inspectFileLock(ports, `${path}/${LOCK_FILE}`);
   if (held) throw locked(path, owner);
 }
@@ -134,7 +135,9 @@ function createStaging({ files }: Ports, path: string): boolean {
   for (;;) {
     const facts = files.facts(staging);
     if (facts?.kind === "directory") return false;
-    if (facts !== null) throw notPlain(staging, facts.kind);
+    if (facts !== null) {
+      throw badFixture(staging, `it is ${KIND_NAMES[facts.kind]}, not a folder`, { hint: "Remove it" });
+    }
     try {
       makeDirectories(files, staging);
       return true;

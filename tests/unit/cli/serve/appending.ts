@@ -24,15 +24,13 @@ export interface AppendOptions {
   /** @default {true} */
   readonly grows?: boolean;
   readonly onExchange?: (event: ExchangeEvent) => void;
-  /** Called before the recording ends. */
-  readonly during?: () => void | Promise<void>;
 }
 
 /** Records these inputs into the folder at `path`, as `record --append` does. */
 export async function append(
   path: string,
   inputs: readonly string[],
-  { files = denoFiles, flags = {}, grows = true, onExchange = () => {}, during }: AppendOptions = {},
+  { files = denoFiles, flags = {}, grows = true, onExchange = () => {} }: AppendOptions = {},
 ): Promise<RecordingSummary> {
   const recording = await openRecording(portsWith(files), path, {
     flags: { out: path, ...flags } as RecordFlags,
@@ -49,7 +47,6 @@ export async function append(
     // The writer publishes when it hears the outcome.
     await Promise.resolve();
   }
-  await during?.();
   return await recording.close();
 }
 
