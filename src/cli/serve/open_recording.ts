@@ -89,7 +89,7 @@ function begun(
   },
 ): OpenRecording {
   const { files, clock } = ports;
-  const before = readVerified(files, path);
+  const before = readVerified(files, path, { isSettled: true });
   const { match, not_secret: open = [] } = before?.header ?? {};
   checkRules(mergeRules(match, declared), refusedFlag);
   // Players keep the values of both lists, so the new exchanges must have them too.
