@@ -35,7 +35,7 @@ export async function lockFixture(ports: Ports, path: string): Promise<FixtureLo
   const { files } = ports;
   const [staging, lockFile] = [`${path}/${STAGING_FOLDER}`, `${path}/${LOCK_FILE}`];
   for (;;) {
-    const leftBehind = !createStaging(ports, path);
+    const isNew = createStaging(ports, path);
     try {
       const lock = await FileLock.acquire(ports, lockFile, {
         waitMs: 0,
@@ -46,7 +46,8 @@ export async function lockFixture(ports: Ports, path: string): Promise<FixtureLo
         held: (owner) => locked(path, owner),
       });
       return {
-        leftBehind,
+        // Another process may have locked our new folder before us, and been killed.
+        leftBehind: !(isNew && lock.isNew),
         release(isWhole) {
           try {
             // The lock goes first of the two: from then on another process may create its own in the same folder.

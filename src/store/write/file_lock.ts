@@ -63,13 +63,22 @@ const NAMED_OWNER_MS = 150;
 const NO_OWNER_MS = 5000;
 const MAX_OWNER_BYTES = 4096;
 
+/** A file with our lock on it. */
+interface LockedFile {
+  readonly file: Deno.FsFile;
+  readonly isNew: boolean;
+}
+
 /** A held lock. */
 export class FileLock {
+  /** True if the file was missing, and no other process has locked it before us. */
+  readonly isNew: boolean;
   readonly #file: Deno.FsFile;
   #held = true;
 
-  private constructor(file: Deno.FsFile) {
+  private constructor({ file, isNew }: LockedFile) {
     this.#file = file;
+    this.isNew = isNew;
   }
 
   /**
@@ -82,9 +91,9 @@ export class FileLock {
     const deadline = performance.now() + options.waitMs;
     for (;;) {
       const waitMs = Math.max(0, deadline - performance.now());
-      const file = await openAndTake(ports, path, { ...options, waitMs });
+      const locked = await openAndTake(ports, path, { ...options, waitMs });
       // The file may have been removed since it was opened: a lock on a file without a name excludes no writer.
-      if (file !== null) return new FileLock(file);
+      if (locked !== null) return new FileLock(locked);
     }
   }
 
@@ -125,17 +134,19 @@ async function openAndTake(
   ports: Ports,
   path: string,
   options: LockOptions & LockRefusals,
-): Promise<Deno.FsFile | null> {
+): Promise<LockedFile | null> {
   const owner = ownerOf(ports, path);
-  const file = openLockFile(ports, path, options);
+  const { file, isNew } = openLockFile(ports, path, options);
   if (!(await takeLock(file, { exclusive: true, ...options }, owner))) {
     throw options.held(ownerOf(ports, path));
   }
   try {
     if (namesSameFile(ports, path, file)) {
       fixLockMode(ports, path);
+      // Another process may have locked our new file before us: its line is in it.
+      const isUnused = isNew && file.statSync().size === 0;
       nameOwner(ports, file, options);
-      return file;
+      return { file, isNew: isUnused };
     }
   } catch (error) {
     file.close();
@@ -145,13 +156,16 @@ async function openAndTake(
   return null;
 }
 
-function openLockFile(ports: Ports, path: string, { unusable }: LockRefusals): Deno.FsFile {
+function openLockFile(ports: Ports, path: string, { unusable }: LockRefusals): LockedFile {
   for (;;) {
     const looked = lookForFile(ports, path);
     if (looked.status === "refused") throw unusable(looked);
-    if (looked.status === "ok") return Deno.openSync(path, { read: true, write: true });
+    if (looked.status === "ok") {
+      return { file: Deno.openSync(path, { read: true, write: true }), isNew: false };
+    }
     try {
-      return Deno.openSync(path, { read: true, write: true, createNew: true, mode: FILE_MODE });
+      const file = Deno.openSync(path, { read: true, write: true, createNew: true, mode: FILE_MODE });
+      return { file, isNew: true };
     } catch (error) {
       // Another writer created it between the inspection and the creation.
       if (!isTaken(error)) throw error;
