@@ -26,12 +26,7 @@ import {
   withheldRulesNote,
 } from "./recording_notes.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
-import {
-  openFolder,
-  type RecordedEvent,
-  type RecordingFolder,
-  requireRecordableFolder,
-} from "./recording_folder.ts";
+import { openFolder, previewFolder, type RecordedEvent, type RecordingFolder } from "./recording_folder.ts";
 import { type PlannedRoutes, planRoutes } from "./planned_routes.ts";
 import { representing } from "../run/endpoint.ts";
 import { refusedLine } from "./serve_view.ts";
@@ -52,7 +47,7 @@ export async function recordVerb(
   await checkPatterns(declared, refusedFlag);
   const routes = await planRoutes(ports, flags, { wraps });
   const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
-  if (flags.dryRun === true) return preview(context, { command, flags, out, routes });
+  if (flags.dryRun === true) return await preview(context, { command, flags, out, routes });
 
   using events = openEventOutput(output, flags, { wraps });
   const folder = await openFolder(ports, out, {
@@ -269,7 +264,7 @@ function notServed(turnedAway: number): RepriseError {
   );
 }
 
-function preview(
+async function preview(
   { ports, output }: Context,
   { command, flags, out, routes }: {
     readonly command: readonly string[];
@@ -277,18 +272,21 @@ function preview(
     readonly out: string;
     readonly routes: PlannedRoutes;
   },
-): ExitCode {
-  requireRecordableFolder(ports.files, out, { grows: flags.append === true });
+): Promise<ExitCode> {
+  const before = await previewFolder(ports, out, { grows: flags.append === true });
   const { upstreams } = routes;
   const port = flags.port ?? 0;
   if (output.options.json) {
-    output.json({ type: "dry_run", upstreams, out, port, command: command.length === 0 ? null : command });
+    const wrapped = command.length === 0 ? null : command;
+    output.json({ type: "dry_run", upstreams, out, before, port, command: wrapped });
   } else {
     output.text(
       `Would listen on ${flags.host ?? "127.0.0.1"} (${
         port === 0 ? "any free port" : `port ${port}`
       }), forward requests to ` +
-        `${upstreams.join(" or ")},\nand keep them in "${out}"` +
+        `${upstreams.join(" or ")},\nand ${
+          before === 0 ? "keep them in" : `add them to the ${counted(before, "exchange")} in`
+        } "${out}"` +
         (command.length === 0 ? "" : `, while ${JSON.stringify(command[0])} runs`) + ". Nothing was done.\n",
     );
   }

@@ -5,10 +5,12 @@
  */
 import type { Files } from "../../domain/ports.ts";
 import { STAGING_FOLDER } from "../../fixture/format.ts";
-import { requireRecordable } from "../../fixture/record/target.ts";
+import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
 import { TestRecordings } from "../../fixture/record/test_recordings.ts";
 import type { ExchangeEvent } from "../../fixture/record/writer.ts";
 import { isTestName } from "../../fixture/test_path.ts";
+import { fileError } from "../../store/fs_errors.ts";
+import { requireUnlocked } from "../fixture_lock.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { type OpenOptions, openRecording } from "./open_recording.ts";
 
@@ -59,16 +61,26 @@ export async function openFolder(
 }
 
 /**
- * Requires a folder that {@linkcode openFolder} accepts. Reads names only.
+ * Does what {@linkcode openFolder} does before it writes anything. The recordings of tests are not read.
  *
- * @throws {RepriseError} `usage`
+ * @returns the number of exchanges that the folder itself has as a fixture.
+ * @throws {RepriseError} as {@linkcode openRecording}.
  */
-export function requireRecordableFolder(
-  files: Files,
+export async function previewFolder(
+  ports: ProgramPorts,
   path: string,
   { grows }: { readonly grows: boolean },
-): void {
-  if (!holdsTests(files, path)) requireRecordable(files, path, { grows, lock: null });
+): Promise<number> {
+  const { files } = ports;
+  try {
+    if (holdsTests(files, path)) return 0;
+    await requireUnlocked(ports, path);
+    requireRecordable(files, path, { grows, lock: null });
+    if (files.facts(path) === null) return 0;
+    return readVerified(files, path, { isSettled: false })?.exchanges.length ?? 0;
+  } catch (error) {
+    throw fileError(error, "begin the recording", path);
+  }
 }
 
 /** True for a folder that is no fixture itself, and has the recording of a test in it, finished or not. */
