@@ -9,7 +9,8 @@ import type { ProviderKind } from "../../src/domain/fingerprint.ts";
 import type { JsonValue } from "../../src/domain/json.ts";
 import type { Fixture } from "../../src/fixture/read.ts";
 import { createReplayer, type Replayer } from "../../src/fixture/serve/replayer.ts";
-import { type ServeEvent, startReplayServer } from "../../src/fixture/serve/server.ts";
+import type { ServeEvent } from "../../src/fixture/serve/serve_event.ts";
+import { startReplayServer } from "../../src/fixture/serve/server.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { Recording } from "../unit/fixture/record/recording.ts";
 

@@ -10,7 +10,7 @@ import { TIERS } from "../../fixture/match/tiers.ts";
 import type { RecordedPaths } from "../../fixture/serve/rewrite.ts";
 import type { SuiteFixture } from "../../fixture/serve/suite.ts";
 import type { SuiteSummary } from "../../fixture/serve/suite_summary.ts";
-import type { ServeEvent } from "../../fixture/serve/server.ts";
+import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import type { Output } from "../output.ts";
 
 /** The most exchanges, or tests, that the summary lists. */

@@ -15,7 +15,8 @@ import { type FaultPlan, parseFaults } from "../../../src/fixture/faults/plan.ts
 import { playableFault } from "../../../src/fixture/read.ts";
 import { pacedBody } from "../../../src/fixture/serve/pace.ts";
 import { createReplayer } from "../../../src/fixture/serve/replayer.ts";
-import { type ServeEvent, startReplayServer } from "../../../src/fixture/serve/server.ts";
+import type { ServeEvent } from "../../../src/fixture/serve/serve_event.ts";
+import { startReplayServer } from "../../../src/fixture/serve/server.ts";
 import { executeRun } from "../../../src/run/loop.ts";
 import { Stop } from "../../../src/run/outcome.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
