@@ -1,35 +1,21 @@
 /** The verb `record`: a proxy in front of an API that keeps the traffic as a fixture. */
-import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
-import { total } from "../../domain/redact.ts";
+import { asRepriseError, type ExitCode, type RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
-import type { DiscardReason } from "../../fixture/record/pending_exchange.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
-import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
-import { type RecordingSummary, secretLeft } from "../../fixture/record/writer.ts";
-import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
 import { parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
 import { checkPatterns } from "../../fixture/match/rules/patterns.ts";
-import { fileError } from "../../store/fs_errors.ts";
 import type { RecordFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import { unsetVariables } from "../environment.ts";
-import { type EventOutput, gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts";
+import { gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import type { Output } from "../output.ts";
-import {
-  alteredNote,
-  leftAloneNote,
-  matchRulesNote,
-  nothingSentNote,
-  tooShortNote,
-  unrecordedApiNote,
-  withheldRulesNote,
-} from "./recording_notes.ts";
+import { unrecordedApiNote } from "./recording_notes.ts";
+import { reportEnd } from "./recording_end.ts";
+import { RecordingView } from "./recording_view.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
-import { openFolder, previewFolder, type RecordedEvent, type RecordingFolder } from "./recording_folder.ts";
+import { openFolder, previewFolder, type RecordingFolder } from "./recording_folder.ts";
 import { type PlannedRoutes, planRoutes } from "./planned_routes.ts";
 import { representing } from "../run/endpoint.ts";
-import { refusedLine } from "./serve_view.ts";
 import { absolute } from "../settings.ts";
 import { clientEnvironment, runWrapped, type ServedRoute } from "./wrapped_command.ts";
 
@@ -50,19 +36,15 @@ export async function recordVerb(
   if (flags.dryRun === true) return await preview(context, { command, flags, out, routes });
 
   using events = openEventOutput(output, flags, { wraps });
+  const view = new RecordingView(output, events, { wraps });
   const folder = await openFolder(ports, out, {
     ...{ flags, declared, wraps },
     grows: flags.append === true,
-    onExchange: (event) => {
-      events.write(event);
-      if (event.state === "dropped") output.note(dropLine(event));
-      else if (!wraps && !events.onStdout) output.note(exchangeLine(event));
-    },
+    onExchange: (event) => view.exchange(event),
   });
   using shutdown = wraps ? null : gracefulShutdown();
   if (shutdown !== null) output.onClosed(() => shutdown.request());
-  const counts = { skipped: 0, turned_away: 0 };
-  const recorder = await listening(context, { flags, folder, routes, events, counts });
+  const recorder = await listening(ports, { flags, folder, routes, view });
   let code = 0;
   let thrown: RepriseError | null = null;
   try {
@@ -93,30 +75,11 @@ export async function recordVerb(
     thrown = asRepriseError(error);
   }
   await recorder.stop();
-  const summary = await folder.recordings.close();
-  const { total: sums } = summary;
-  const variables = servedRoutes(recorder).map(({ route }) => route.variable);
-  const nothing = wraps && sums.published === 0
-    ? nothingRecorded(
-      sums,
-      nothingSentNote("recorder", { skipped: counts.skipped, variables }),
-    )
-    : null;
-  const exitCode = reportEnd({ output, events, out }, summary, {
-    code,
-    thrown,
-    nothing,
-    turnedAway: counts.turned_away,
+  return reportEnd({ output, events }, await folder.recordings.close(), {
+    ...{ out, code, thrown, counts: view.counts },
+    variables: wraps ? servedRoutes(recorder).map(({ route }) => route.variable) : null,
+    tooShort: [...folder.tooShort],
   });
-  const notes = [
-    matchRulesNote(sums.matchRules),
-    withheldRulesNote(sums.withheldRules),
-    alteredNote(sums.altered),
-    tooShortNote([...folder.tooShort]),
-    leftAloneNote(sums.leftAlone),
-  ];
-  for (const note of notes) if (note !== null) output.note(note);
-  return exitCode;
 }
 
 /** The routes of a wrapped command with their servers. */
@@ -132,136 +95,23 @@ function placesOf(recorder: Recorder): string {
 }
 
 async function listening(
-  { ports, output }: Context,
-  { flags, folder: { recordings }, routes: { routes }, events, counts }: {
+  ports: ProgramPorts,
+  { flags: { port = 0, host, token }, folder: { recordings }, routes: { routes }, view }: {
     readonly flags: RecordFlags;
     readonly folder: RecordingFolder;
     readonly routes: PlannedRoutes;
-    readonly events: EventOutput;
-    /** Counts the requests that are not exchanges. */
-    readonly counts: Record<(SkippedEvent | TurnedAwayEvent)["type"], number>;
+    readonly view: RecordingView;
   },
 ): Promise<Recorder> {
-  const onEvent = (event: SkippedEvent | TurnedAwayEvent) => {
-    counts[event.type] += 1;
-    events.write(event);
-    if (!events.onStdout) output.note(refusedLine(event));
-  };
-  const { port = 0, host, token } = flags;
   try {
-    return startRecorder({ ports, recordings, routes, port, host, token, onEvent });
+    return startRecorder({
+      ...{ ports, recordings, routes, port, host, token },
+      onEvent: (event) => view.refused(event),
+    });
   } catch (error) {
     await recordings.close();
     throw error;
   }
-}
-
-/** Reports the end of the recording. @returns the exit code: that of the command first, then of the recording. */
-function reportEnd(
-  { output, events, out }: {
-    readonly output: Output;
-    readonly events: EventOutput;
-    readonly out: string;
-  },
-  { total: sums, tests, failedIn }: FolderSummary,
-  { code, thrown, nothing, turnedAway }: {
-    readonly code: number;
-    readonly thrown: RepriseError | null;
-    /** Reported if there is no other error. */
-    readonly nothing: RepriseError | null;
-    readonly turnedAway: number;
-  },
-): ExitCode {
-  const { before, published, dropped, refused, unkept, redactions, failure } = sums;
-  const failed = failure === null ? null : fileError(failure.error, "record", failedIn);
-  const lost = refused > 0
-    ? leftOver(refused)
-    : unkept > 0
-    ? notKept(unkept)
-    : turnedAway > 0
-    ? notServed(turnedAway)
-    : code === 0
-    ? nothing
-    : null;
-  const error = thrown ?? failed ?? lost;
-  const exitCode = (code !== 0 ? code : error?.exitCode ?? 0) as ExitCode;
-  if (error !== null) {
-    events.write({ ...error.toJSON(), type: "error" });
-    if (!events.onStdout) output.errorLine(error.message, error.hint);
-  }
-  const ended = {
-    type: "record.ended",
-    out,
-    ...membersOf(sums),
-    turned_away: turnedAway,
-    ...(tests === null
-      ? {}
-      : { tests: tests.map(({ test, ...summary }) => ({ test, ...membersOf(summary) })) }),
-    exit_code: exitCode,
-  };
-  events.write(ended);
-  const replaced = total(redactions);
-  const where = tests === null ? "" : ` of ${counted(tests.length, "test")}`;
-  output.note(
-    (before === 0
-      ? `recorded ${counted(published, "exchange")}${where} into "${out}"`
-      : `added ${counted(published, "exchange")} to the ${before}${where} in "${out}"`) +
-      (dropped === 0 ? "" : `, ${dropped} left out`) +
-      (replaced === 0 ? "" : `, ${counted(replaced, "secret")} replaced`),
-  );
-  return output.closed ? output.closedExitCode : exitCode;
-}
-
-/** Returns the members of `record.ended` about a recording. */
-function membersOf(summary: RecordingSummary) {
-  const { before, published, dropped, refused, unkept, redactions, altered } = summary;
-  return {
-    ...{ before, published, dropped, refused, unkept, redactions, altered },
-    left_alone: summary.leftAlone,
-    match_rules: summary.matchRules,
-    withheld_rules: summary.withheldRules,
-  };
-}
-
-/** The error after a command that succeeded without an exchange: the recording is empty. */
-function nothingRecorded(
-  { before, dropped }: Pick<RecordingSummary, "before" | "dropped">,
-  nothingSent: string,
-): RepriseError {
-  const state = before === 0 ? "the fixture would hold no exchange" : "the fixture is unchanged";
-  return new RepriseError("nothing_recorded", `Nothing was recorded: ${state}`, {
-    hint: dropped === 0 ? nothingSent : "The notes above say why each exchange was left out",
-  });
-}
-
-function leftOver(refused: number): RepriseError {
-  return new RepriseError(
-    "secret_left",
-    `Cannot keep ${refused} of the exchanges: they still held a secret`,
-    {
-      hint: "The notes above name them and their secrets; nothing of them was kept",
-    },
-  );
-}
-
-function notKept(unkept: number): RepriseError {
-  return new RepriseError(
-    "not_kept",
-    `Cannot keep ${counted(unkept, "exchange")}: no fixture can hold the answers`,
-    {
-      hint: "The notes above name them and the reasons; every other exchange is in the fixture",
-    },
-  );
-}
-
-/** The error after requests that were turned away: the fixture lacks their answers. */
-function notServed(turnedAway: number): RepriseError {
-  const requests = counted(turnedAway, "request");
-  return new RepriseError(
-    "not_kept",
-    `Cannot keep ${requests}: ${turnedAway === 1 ? "it was" : "they were"} turned away`,
-    { hint: "The notes above name them and the reasons; every other exchange is in the fixture" },
-  );
 }
 
 async function preview(
@@ -291,33 +141,4 @@ async function preview(
     );
   }
   return 0;
-}
-
-function exchangeLine({ test, number, method, path, status, bytes, ms }: RecordedEvent): string {
-  return `${test === undefined ? "" : `${test}: `}exchange ${number}: ${method} ${path} ${status}, ${
-    counted(bytes, "byte")
-  } in ${Math.round(ms)} ms`;
-}
-
-/** Reasons to leave an exchange out, as text for people. */
-const DROP_REASONS: Readonly<Record<DiscardReason, string>> = {
-  no_answer: "the upstream could not be reached",
-  closed: "the client hung up (--keep-cut keeps the exchange)",
-  cut: "its body broke off (--keep-cut keeps the exchange)",
-  no_terminal_event: "its stream has no terminal event (--keep-cut keeps the exchange)",
-  encoding: "its content encoding cannot be decoded",
-  invalid: "a fixture cannot hold its method, status or headers",
-  too_large: "its body is larger than a fixture can hold",
-  unreadable:
-    "its headers are not valid HTTP, or its compressed body is damaged or too large once decompressed",
-  stopped: "it was still running when the recording ended",
-  secret_left: "it still held a secret",
-  storage: "it could not be written",
-};
-
-function dropLine(event: RecordedEvent): string {
-  const { test, request, method, path, reason, secrets = [], file } = event;
-  const why = file !== undefined ? secretLeft(file, secrets).message : DROP_REASONS[reason ?? "storage"];
-  const of = test === undefined ? "" : ` of ${test}`;
-  return `not recorded: request ${request}${of}, ${method} ${path}: ${why}`;
 }

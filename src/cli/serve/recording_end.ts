@@ -1,0 +1,151 @@
+/**
+ * End of a recording: its errors, its exit code and its last event.
+ *
+ * @module
+ */
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { total } from "../../domain/redact.ts";
+import { counted } from "../../domain/text.ts";
+import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
+import type { RecordingSummary } from "../../fixture/record/writer.ts";
+import { fileError } from "../../store/fs_errors.ts";
+import type { Output } from "../output.ts";
+import {
+  alteredNote,
+  leftAloneNote,
+  matchRulesNote,
+  nothingSentNote,
+  tooShortNote,
+  withheldRulesNote,
+} from "./recording_notes.ts";
+import type { EventOutput } from "./server_process.ts";
+
+/** Facts about an ended recording, besides the summary of its writers. */
+export interface EndFacts {
+  readonly out: string;
+  /** Variables of a wrapped command that lead to the recorder; `null` without a command. */
+  readonly variables: readonly string[] | null;
+  /** Exit code of the command; 0 without a command. */
+  readonly code: number;
+  /** Error that ended the recording early. */
+  readonly thrown: RepriseError | null;
+  /** Variables with values that are too short to look for. */
+  readonly tooShort: readonly string[];
+  readonly counts: RequestCounts;
+}
+
+/** Numbers of requests that are not exchanges. */
+export interface RequestCounts {
+  readonly skipped: number;
+  readonly turned_away: number;
+}
+
+/** Reports the end of a recording. @returns the exit code: that of the command first, then of the recording. */
+export function reportEnd(
+  { output, events }: { readonly output: Output; readonly events: EventOutput },
+  { total: sums, tests, failedIn }: FolderSummary,
+  facts: EndFacts,
+): ExitCode {
+  const { out, code, thrown, tooShort, counts } = facts;
+  const failed = sums.failure === null ? null : fileError(sums.failure.error, "record", failedIn);
+  const error = thrown ?? failed ?? lossOf(sums, facts);
+  const exitCode = (code !== 0 ? code : error?.exitCode ?? 0) as ExitCode;
+  if (error !== null) {
+    events.write({ ...error.toJSON(), type: "error" });
+    if (!events.onStdout) output.errorLine(error.message, error.hint);
+  }
+  events.write({
+    type: "record.ended",
+    out,
+    ...membersOf(sums),
+    turned_away: counts.turned_away,
+    ...(tests === null
+      ? {}
+      : { tests: tests.map(({ test, ...summary }) => ({ test, ...membersOf(summary) })) }),
+    exit_code: exitCode,
+  });
+  output.note(endLine(sums, { out, tests: tests === null ? "" : ` of ${counted(tests.length, "test")}` }));
+  const notes = [
+    matchRulesNote(sums.matchRules),
+    withheldRulesNote(sums.withheldRules),
+    alteredNote(sums.altered),
+    tooShortNote(tooShort),
+    leftAloneNote(sums.leftAlone),
+  ];
+  for (const note of notes) if (note !== null) output.note(note);
+  return output.closed ? output.closedExitCode : exitCode;
+}
+
+/** Returns the members of `record.ended` about a recording. */
+function membersOf(summary: RecordingSummary) {
+  const { before, published, dropped, refused, unkept, redactions, altered } = summary;
+  return {
+    ...{ before, published, dropped, refused, unkept, redactions, altered },
+    left_alone: summary.leftAlone,
+    match_rules: summary.matchRules,
+    withheld_rules: summary.withheldRules,
+  };
+}
+
+function endLine(
+  { before, published, dropped, redactions }: RecordingSummary,
+  { out, tests }: { readonly out: string; readonly tests: string },
+): string {
+  const replaced = total(redactions);
+  return (before === 0
+    ? `recorded ${counted(published, "exchange")}${tests} into "${out}"`
+    : `added ${counted(published, "exchange")} to the ${before}${tests} in "${out}"`) +
+    (dropped === 0 ? "" : `, ${dropped} left out`) +
+    (replaced === 0 ? "" : `, ${counted(replaced, "secret")} replaced`);
+}
+
+/** Returns the error about requests that the fixture lacks; `null` if it lacks none. */
+function lossOf(
+  { before, published, dropped, refused, unkept }: RecordingSummary,
+  { code, counts, variables }: EndFacts,
+): RepriseError | null {
+  if (refused > 0) return leftOver(refused);
+  if (unkept > 0) return notKept(unkept);
+  if (counts.turned_away > 0) return notServed(counts.turned_away);
+  if (code !== 0 || variables === null || published > 0) return null;
+  const hint = dropped === 0
+    ? nothingSentNote("recorder", { skipped: counts.skipped, variables })
+    : "The notes above say why each exchange was left out";
+  return nothingRecorded(before, hint);
+}
+
+/** The error after a command that succeeded without an exchange: the recording is empty. */
+function nothingRecorded(before: number, hint: string): RepriseError {
+  const state = before === 0 ? "the fixture would hold no exchange" : "the fixture is unchanged";
+  return new RepriseError("nothing_recorded", `Nothing was recorded: ${state}`, { hint });
+}
+
+function leftOver(refused: number): RepriseError {
+  return new RepriseError(
+    "secret_left",
+    `Cannot keep ${refused} of the exchanges: they still held a secret`,
+    {
+      hint: "The notes above name them and their secrets; nothing of them was kept",
+    },
+  );
+}
+
+function notKept(unkept: number): RepriseError {
+  return new RepriseError(
+    "not_kept",
+    `Cannot keep ${counted(unkept, "exchange")}: no fixture can hold the answers`,
+    {
+      hint: "The notes above name them and the reasons; every other exchange is in the fixture",
+    },
+  );
+}
+
+/** The error after requests that were turned away: the fixture lacks their answers. */
+function notServed(turnedAway: number): RepriseError {
+  const requests = counted(turnedAway, "request");
+  return new RepriseError(
+    "not_kept",
+    `Cannot keep ${requests}: ${turnedAway === 1 ? "it was" : "they were"} turned away`,
+    { hint: "The notes above name them and the reasons; every other exchange is in the fixture" },
+  );
+}

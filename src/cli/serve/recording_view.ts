@@ -1,0 +1,77 @@
+/**
+ * Events of `record`: counted, written for programs, and printed for people.
+ *
+ * @module
+ */
+import { counted } from "../../domain/text.ts";
+import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
+import type { DiscardReason } from "../../fixture/record/pending_exchange.ts";
+import { secretLeft } from "../../fixture/record/writer.ts";
+import type { Output } from "../output.ts";
+import type { RequestCounts } from "./recording_end.ts";
+import type { RecordedEvent } from "./recording_folder.ts";
+import { refusedLine } from "./serve_view.ts";
+import type { EventOutput } from "./server_process.ts";
+
+/** Takes the events of a recording. */
+export class RecordingView {
+  readonly #output: Output;
+  readonly #events: EventOutput;
+  /** False if a command of ours has the terminal: then only problems are printed. */
+  readonly #isChatty: boolean;
+  readonly #counts = { skipped: 0, turned_away: 0 };
+
+  constructor(output: Output, events: EventOutput, { wraps }: { readonly wraps: boolean }) {
+    this.#output = output;
+    this.#events = events;
+    this.#isChatty = !wraps && !events.onStdout;
+  }
+
+  /** Numbers of requests that are not exchanges. */
+  get counts(): RequestCounts {
+    return this.#counts;
+  }
+
+  /** Takes the outcome of an exchange. */
+  exchange(event: RecordedEvent): void {
+    this.#events.write(event);
+    if (event.state === "dropped") this.#output.note(dropLine(event));
+    else if (this.#isChatty) this.#output.note(exchangeLine(event));
+  }
+
+  /** Takes an event of a request that is not recorded. */
+  refused(event: SkippedEvent | TurnedAwayEvent): void {
+    this.#counts[event.type] += 1;
+    this.#events.write(event);
+    if (!this.#events.onStdout) this.#output.note(refusedLine(event));
+  }
+}
+
+function exchangeLine({ test, number, method, path, status, bytes, ms }: RecordedEvent): string {
+  return `${test === undefined ? "" : `${test}: `}exchange ${number}: ${method} ${path} ${status}, ${
+    counted(bytes, "byte")
+  } in ${Math.round(ms)} ms`;
+}
+
+/** Reasons to leave an exchange out, as text for people. */
+const DROP_REASONS: Readonly<Record<DiscardReason, string>> = {
+  no_answer: "the upstream could not be reached",
+  closed: "the client hung up (--keep-cut keeps the exchange)",
+  cut: "its body broke off (--keep-cut keeps the exchange)",
+  no_terminal_event: "its stream has no terminal event (--keep-cut keeps the exchange)",
+  encoding: "its content encoding cannot be decoded",
+  invalid: "a fixture cannot hold its method, status or headers",
+  too_large: "its body is larger than a fixture can hold",
+  unreadable:
+    "its headers are not valid HTTP, or its compressed body is damaged or too large once decompressed",
+  stopped: "it was still running when the recording ended",
+  secret_left: "it still held a secret",
+  storage: "it could not be written",
+};
+
+function dropLine(event: RecordedEvent): string {
+  const { test, request, method, path, reason, secrets = [], file } = event;
+  const why = file !== undefined ? secretLeft(file, secrets).message : DROP_REASONS[reason ?? "storage"];
+  const of = test === undefined ? "" : ` of ${test}`;
+  return `not recorded: request ${request}${of}, ${method} ${path}: ${why}`;
+}
