@@ -59,6 +59,7 @@ const DROP_REASONS: Readonly<Record<DiscardReason, string>> = {
   closed: "the client hung up (--keep-cut keeps the exchange)",
   cut: "its body broke off (--keep-cut keeps the exchange)",
   no_terminal_event: "its stream has no terminal event (--keep-cut keeps the exchange)",
+  error_answer: "the API answered with an error, which --missing does not keep",
   encoding: "its content encoding cannot be decoded",
   invalid: "a fixture cannot hold its method, status or headers",
   too_large: "its body is larger than a fixture can hold",
@@ -72,6 +73,7 @@ const DROP_REASONS: Readonly<Record<DiscardReason, string>> = {
 function dropLine(event: RecordedEvent): string {
   const { test, request, method, path, reason, secrets = [], file } = event;
   const why = file !== undefined ? secretLeft(file, secrets).message : DROP_REASONS[reason ?? "storage"];
+  const status = reason === "error_answer" ? ` ${event.status}` : "";
   const of = test === undefined ? "" : ` of ${test}`;
-  return `not recorded: request ${request}${of}, ${method} ${path}: ${why}`;
+  return `not recorded: request ${request}${of}, ${method} ${path}${status}: ${why}`;
 }
