@@ -5,6 +5,7 @@
  * @module
  */
 import process from "node:process";
+import type { Ports } from "../domain/ports.ts";
 import { UPSTREAM_VARIABLES } from "../apis/known_upstreams.ts";
 import { PROVIDER_VARIABLES } from "../apis/providers.ts";
 import { type KnownValue, secretValues, tooShortSecrets } from "../fixture/secrets/secret_values.ts";
@@ -63,6 +64,11 @@ export function readKey(name: string): string | undefined {
 /** True if there is a variable of that name, whether or not the program reads its value. */
 export function isSet(name: string): boolean {
   return Deno.env.has(name);
+}
+
+/** True if a CI system runs us: `CI` is set to anything but an empty text, `0` and `false`. */
+export function isCi({ env }: Pick<Ports, "env">): boolean {
+  return !["", "0", "false"].includes(env("CI") ?? "");
 }
 
 /** Sets variables for the runtime and for child processes. */

@@ -4,18 +4,23 @@
  *
  * @module
  */
+import { dirname } from "node:path";
 import { RepriseError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { Files } from "../../domain/ports.ts";
 import { type MatchRules, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
 import { checkRules, mergeRules } from "../../fixture/match/rules/match_rules.ts";
 import type { Fixture } from "../../fixture/read.ts";
+import { EarlierPlayer } from "../../fixture/record/earlier_player.ts";
 import { RecordedRules, rulesBefore } from "../../fixture/record/recorded_rules.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
 import type * as fixture from "../../fixture/record/recordings.ts";
 import { openPatiently } from "../../fixture/record/temp_file.ts";
 import { type ExchangeEvent, FixtureWriter } from "../../fixture/record/writer.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
+import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
+import type { SuiteOptions } from "../../fixture/serve/suite.ts";
+import { unrecordedReplayer } from "../../fixture/serve/unrecorded.ts";
 import { settleFolder } from "../../fixture/settle.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import { secretEnvironment } from "../environment.ts";
@@ -27,14 +32,26 @@ import { machineValues } from "./machine_values.ts";
 
 /** Options of {@linkcode openRecording}. */
 export interface OpenOptions {
+  /** Name of the test; `null` for the recording of requests without one. @default {null} */
+  readonly test?: string | null;
   readonly flags: RecordFlags;
   /** Match rules of the flags. */
   readonly declared: MatchRules;
   /** True to add to a fixture as well; false to accept only a folder that is new or empty. */
   readonly grows: boolean;
+  /** Plays what is there already; `null` to record every request. @default {null} */
+  readonly missing?: MissingOptions | null;
   /** True if the requests come from our command, on this machine. */
   readonly wraps: boolean;
   readonly onExchange: (event: ExchangeEvent) => void;
+}
+
+/** Options of a recording that plays what is there already. */
+export interface MissingOptions {
+  /** False to send nothing: the recording then keeps nothing, and its folder is only read. */
+  readonly sends: boolean;
+  readonly createReplayer: SuiteOptions["createReplayer"];
+  readonly onPlayed: (event: ServeEvent) => void;
 }
 
 /** Recording of a folder. */
@@ -57,8 +74,12 @@ export async function openRecording(
   options: OpenOptions,
 ): Promise<OpenRecording> {
   const { files } = ports;
-  const { grows } = options;
+  const { grows, missing = null } = options;
   try {
+    if (missing?.sends === false) {
+      requireRecordable(files, path, { grows, lock: null });
+      return await begun(ports, path, { ...options, lock: null, isNew: false });
+    }
     await requireUnlocked(ports, path);
     requireRecordable(files, path, { grows, lock: null });
     const isNew = files.facts(path) === null;
@@ -69,7 +90,7 @@ export async function openRecording(
       requireRecordable(files, path, { grows, lock });
       if (lock.leftBehind) settleFolder(files, path);
       isWhole = true;
-      return begun(ports, path, { ...options, lock, isNew });
+      return await begun(ports, path, { ...options, lock, isNew });
     } catch (error) {
       lock.release(isWhole);
       throw error;
@@ -79,19 +100,21 @@ export async function openRecording(
   }
 }
 
-function begun(
+async function begun(
   ports: ProgramPorts,
   path: string,
-  { flags, declared, wraps, onExchange, lock, isNew }: OpenOptions & {
-    readonly lock: FixtureLock;
+  { test = null, flags, declared, wraps, missing = null, onExchange, lock, isNew }: OpenOptions & {
+    /** `null` for a folder that is only read. */
+    readonly lock: FixtureLock | null;
     /** True if the recording created the folder. */
     readonly isNew: boolean;
   },
-): OpenRecording {
+): Promise<OpenRecording> {
   const { files, clock } = ports;
-  const before = readVerified(files, path, { isSettled: true });
+  const before = readVerified(files, path, { isSettled: lock !== null });
   const { match, not_secret: open = [] } = before?.header ?? {};
   checkRules(mergeRules(match, declared), refusedFlag);
+  const player = missing === null ? null : await playerOf({ before, path }, { test, missing });
   // Players keep the values of both lists, so the new exchanges must have them too.
   const { values, tooShort } = secretEnvironment([...open, ...flags.notSecret ?? []]);
   const writer = FixtureWriter.append(files, path, before, {
@@ -103,6 +126,8 @@ function begun(
     }),
     notSecret: flags.notSecret,
     keepCut: flags.keepCut === true,
+    // A kept error would be played from then on, and its answer never asked for again.
+    keepErrors: missing === null,
     // A client that is not our command may run on another machine.
     rules: new RecordedRules(
       declared,
@@ -117,17 +142,19 @@ function begun(
   let left: string | null = null;
   return {
     writer,
+    player,
     began: clock.monotonic(),
     before,
     tooShort,
     async close() {
       const summary = await writer.close();
       left = headerSum(files, path);
-      held.release(writer.isWhole);
+      held?.release(writer.isWhole);
       if (isNew) removeIfEmpty(files, path);
       return summary;
     },
     async reopen() {
+      if (held === null) return;
       try {
         const again = await lockFixture(ports, path);
         if (again.leftBehind || headerSum(files, path) !== left) {
@@ -140,6 +167,22 @@ function begun(
       }
     },
   };
+}
+
+async function playerOf(
+  { before, path }: { readonly before: Fixture | null; readonly path: string },
+  { test, missing: { sends, createReplayer, onPlayed } }: {
+    readonly test: string | null;
+    readonly missing: MissingOptions;
+  },
+): Promise<EarlierPlayer> {
+  const replayer = await createReplayer(before === null ? [] : [before]);
+  const isUnrecorded = before === null && test !== null;
+  return new EarlierPlayer({
+    replayer: isUnrecorded ? unrecordedReplayer(replayer, { test, folders: [dirname(path)] }) : replayer,
+    ...{ sends, test },
+    onEvent: onPlayed,
+  });
 }
 
 /** Returns the sum of `fixture.json`, which lists the sums of all other files; `null` if it cannot be read. */

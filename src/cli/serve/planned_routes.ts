@@ -8,7 +8,7 @@ import { keysOf } from "../../apis/known_upstreams.ts";
 import { readKey } from "../environment.ts";
 import type { RecordFlags } from "./command.ts";
 import { parseEnvFlags } from "./env_flag.ts";
-import { recordRoutes, type Routes } from "./record_routes.ts";
+import { recordRoutes, type RouteOptions, type Routes } from "./record_routes.ts";
 import { keylessNote, requireUsableToken, tokenVariables, withKeys } from "./route_keys.ts";
 
 /** Routes with their keys. */
@@ -25,11 +25,11 @@ export interface PlannedRoutes extends Routes {
 export async function planRoutes(
   ports: Pick<Ports, "env">,
   { upstream, provider, env: given, token }: Pick<RecordFlags, "upstream" | "provider" | "env" | "token">,
-  { wraps }: { readonly wraps: boolean },
+  options: Pick<RouteOptions, "wraps" | "recorded" | "lookup">,
 ): Promise<PlannedRoutes> {
   requireUsableToken(token);
   const added = parseEnvFlags(given);
-  const planned = await recordRoutes(ports, upstream, { wraps, provider, added });
+  const planned = await recordRoutes(ports, upstream, { ...options, provider, added });
   const keyNames = new Set(added.flatMap(({ variable }) => keysOf(variable)).map(({ variable }) => variable));
   const env = (name: string) => ports.env(name) ?? (keyNames.has(name) ? readKey(name) : undefined);
   const routes = withKeys(planned.routes, { env, provider, token });
@@ -38,6 +38,6 @@ export async function planRoutes(
     ...planned,
     routes,
     notes: keyless === null ? planned.notes : [...planned.notes, keyless],
-    tokenVariables: wraps ? tokenVariables(routes, { env, token }) : {},
+    tokenVariables: options.wraps ? tokenVariables(routes, { env, token }) : {},
   };
 }

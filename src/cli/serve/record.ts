@@ -1,23 +1,25 @@
 /** The verb `record`: a proxy in front of an API that keeps the traffic as a fixture. */
 import { asRepriseError, type ExitCode, type RepriseError } from "../../domain/errors.ts";
-import { counted } from "../../domain/text.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
 import { parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
 import { checkPatterns } from "../../fixture/match/rules/patterns.ts";
 import type { RecordFlags } from "./command.ts";
-import { type Context, makeContext } from "../context.ts";
-import { unsetVariables } from "../environment.ts";
+import { makeContext } from "../context.ts";
+import { isCi, unsetVariables } from "../environment.ts";
 import { gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { unrecordedApiNote } from "./recording_notes.ts";
+import { beginNote, preview } from "./recording_begin.ts";
 import { reportEnd } from "./recording_end.ts";
 import { RecordingView } from "./recording_view.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
-import { openFolder, previewFolder, type RecordingFolder } from "./recording_folder.ts";
+import type { MissingOptions } from "./open_recording.ts";
+import { contentOf, openFolder, type RecordingFolder } from "./recording_folder.ts";
+import { replayerFactory } from "./replayer_factory.ts";
 import { type PlannedRoutes, planRoutes } from "./planned_routes.ts";
 import { representing } from "../run/endpoint.ts";
 import { absolute } from "../settings.ts";
-import { clientEnvironment, runWrapped, type ServedRoute } from "./wrapped_command.ts";
+import { clientEnvironment, missingKeys, runWrapped, type ServedRoute } from "./wrapped_command.ts";
 
 /** Performs `record`; `command` is the arguments after `--`. */
 export async function recordVerb(
@@ -31,15 +33,24 @@ export async function recordVerb(
   const out = absolute(ports, flags.out);
   const declared = parseFlags(flags);
   await checkPatterns(declared, refusedFlag);
-  const routes = await planRoutes(ports, flags, { wraps });
+  const plays = flags.missing === true;
+  const sends = !plays || flags.allowLive === true || !isCi(ports);
+  const content = contentOf(ports.files, out);
+  const routes = await planRoutes(ports, flags, {
+    wraps,
+    ...(plays ? { recorded: content.baseUrls } : {}),
+    ...(sends ? {} : { lookup: null }),
+  });
+  const begin = { out, content, upstreams: routes.upstreams, plays, sends };
   const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
-  if (flags.dryRun === true) return await preview(context, { command, flags, out, routes });
+  if (flags.dryRun === true) return await preview(context, { ...begin, command, flags });
 
   using events = openEventOutput(output, flags, { wraps });
   const view = new RecordingView(output, events, { wraps });
   const folder = await openFolder(ports, out, {
     ...{ flags, declared, wraps },
-    grows: flags.append === true,
+    grows: flags.append === true || plays,
+    missing: plays ? await missingOptions(ports, { flags, wraps, sends, view }) : null,
     onExchange: (event) => view.exchange(event),
   });
   using shutdown = wraps ? null : gracefulShutdown();
@@ -55,28 +66,31 @@ export async function recordVerb(
       type: "ready",
       ...{ port: recorder.port, origin: recorder.origin, address: recorder.address, out },
       before: folder.before,
+      ...(plays ? { sends } : {}),
       ...(served.length > 0 ? { environment } : {}),
     };
     events.write(ready);
     if (!wraps && !events.onStdout) {
-      output.note(`recording ${routes.upstreams.join(" and ")} at ${placesOf(recorder)} into "${out}"`);
+      output.note(beginNote({ ...begin, places: placesOf(recorder) }));
     }
     for (const note of routes.notes) output.note(note);
     const unrecorded = wraps && flags.upstream !== undefined && flags.provider === undefined
       ? unrecordedApiNote(served.map(({ route }) => route))
       : null;
     if (unrecorded !== null) output.note(unrecorded);
+    // What is recorded plays without a key, and most clients do not start without one.
+    const keys = plays && isCi(ports) ? missingKeys(ports, served) : {};
     // One of the routes uses this URL, or the user named another upstream.
     if (wraps) unsetVariables([OWN_URL_VARIABLE, ...routes.unset]);
     code = wraps
-      ? await runWrapped(command, { ...environment, ...routes.tokenVariables })
+      ? await runWrapped(command, { ...environment, ...keys, ...routes.tokenVariables })
       : await shutdown?.requested ?? 0;
   } catch (error) {
     thrown = asRepriseError(error);
   }
   await recorder.stop();
   return reportEnd({ output, events }, await folder.recordings.close(), {
-    ...{ out, code, thrown, counts: view.counts },
+    ...{ out, plays, code, thrown, counts: view.counts },
     variables: wraps ? servedRoutes(recorder).map(({ route }) => route.variable) : null,
     tooShort: [...folder.tooShort],
   });
@@ -96,7 +110,7 @@ function placesOf(recorder: Recorder): string {
 
 async function listening(
   ports: ProgramPorts,
-  { flags: { port = 0, host, token }, folder: { recordings }, routes: { routes }, view }: {
+  { flags: { port = 0, host, token, missing }, folder: { recordings }, routes: { routes }, view }: {
     readonly flags: RecordFlags;
     readonly folder: RecordingFolder;
     readonly routes: PlannedRoutes;
@@ -106,6 +120,7 @@ async function listening(
   try {
     return startRecorder({
       ...{ ports, recordings, routes, port, host, token },
+      answersChecks: missing === true,
       onEvent: (event) => view.refused(event),
     });
   } catch (error) {
@@ -114,31 +129,30 @@ async function listening(
   }
 }
 
-async function preview(
-  { ports, output }: Context,
-  { command, flags, out, routes }: {
-    readonly command: readonly string[];
+/** Returns the options of a recording that plays what is there. */
+async function missingOptions(
+  ports: ProgramPorts,
+  { flags, wraps, sends, view }: {
     readonly flags: RecordFlags;
-    readonly out: string;
-    readonly routes: PlannedRoutes;
+    readonly wraps: boolean;
+    readonly sends: boolean;
+    readonly view: RecordingView;
   },
-): Promise<ExitCode> {
-  const before = await previewFolder(ports, out, { grows: flags.append === true });
-  const { upstreams } = routes;
-  const port = flags.port ?? 0;
-  if (output.options.json) {
-    const wrapped = command.length === 0 ? null : command;
-    output.json({ type: "dry_run", upstreams, out, before, port, command: wrapped });
-  } else {
-    output.text(
-      `Would listen on ${flags.host ?? "127.0.0.1"} (${
-        port === 0 ? "any free port" : `port ${port}`
-      }), forward requests to ` +
-        `${upstreams.join(" or ")},\nand ${
-          before === 0 ? "keep them in" : `add them to the ${counted(before, "exchange")} in`
-        } "${out}"` +
-        (command.length === 0 ? "" : `, while ${JSON.stringify(command[0])} runs`) + ". Nothing was done.\n",
-    );
-  }
-  return 0;
+): Promise<MissingOptions> {
+  const createReplayer = await replayerFactory(ports, {
+    // The API itself judges the requests that it gets.
+    flags: { ...flags, rules: "none" },
+    ...{ output: null, wraps, notSecret: flags.notSecret },
+    recordCommand: missingCommand(flags, { wraps }),
+  });
+  return { sends, createReplayer, onPlayed: (event) => view.played(event) };
+}
+
+/** Returns the command that records what a miss lacks. */
+function missingCommand(
+  { out, upstream }: Pick<RecordFlags, "out" | "upstream">,
+  { wraps }: { readonly wraps: boolean },
+): string {
+  const where = upstream === undefined ? "" : ` --upstream ${upstream}`;
+  return `reprise record --missing --allow-live${where} --out ${out}${wraps ? " -- CMD" : ""}`;
 }

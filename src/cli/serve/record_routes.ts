@@ -4,13 +4,18 @@
  *
  * @module
  */
-import { lookup } from "node:dns/promises";
+import { lookup as lookUpName } from "node:dns/promises";
 import { RepriseError } from "../../domain/errors.ts";
 import type { ProviderKind } from "../../domain/fingerprint.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Route } from "../../fixture/loopback/route.ts";
 import type { RecordRoute } from "../../fixture/record/recorder.ts";
-import { parseUpstream, requirePublicName, type Upstream } from "../../fixture/record/upstream.ts";
+import {
+  type Lookup,
+  parseUpstream,
+  requirePublicName,
+  type Upstream,
+} from "../../fixture/record/upstream.ts";
 import { apiOf } from "../../apis/apis.ts";
 import {
   KNOWN_UPSTREAMS,
@@ -48,6 +53,15 @@ export interface RouteOptions {
   readonly provider?: ProviderKind | undefined;
   /** Variables of `--env`. */
   readonly added?: readonly AddedUpstream[] | undefined;
+  /** Base URLs of the fixtures that are played too, by variable. @default {none} */
+  readonly recorded?: ReadonlyMap<string, string> | undefined;
+  /**
+   * Looks up the names of upstreams; `null` if nothing is sent to them. Recorded base URLs then replace those that the
+   * environment lacks: a fixture must never decide where a key goes.
+   *
+   * @default {the system's lookup}
+   */
+  readonly lookup?: Lookup | null | undefined;
 }
 
 /**
@@ -63,12 +77,12 @@ export interface RouteOptions {
 export async function recordRoutes(
   ports: Pick<Ports, "env">,
   upstream: string | undefined,
-  { wraps, provider, added = [] }: RouteOptions,
+  { wraps, provider, added = [], recorded = new Map(), lookup = addressesOf }: RouteOptions,
 ): Promise<Routes> {
-  for (const { upstream } of added) await checked(upstream);
+  for (const { upstream } of added) await checked(upstream, lookup);
   if (upstream !== undefined) {
     if (added.length > 0) throw twoWays();
-    const given = await checked(parseUpstream(upstream, { isLiteral: true }));
+    const given = await checked(parseUpstream(upstream, { isLiteral: true }), lookup);
     if (!wraps) {
       return { routes: [{ upstream: given, route: null }], upstreams: [textOf(given)], notes: [], unset: [] };
     }
@@ -88,7 +102,9 @@ export async function recordRoutes(
       hint: "Give --upstream URL, or the command to record: reprise record --out DIR -- CMD",
     });
   }
-  const { rows, notes } = wraps ? await knownRoutes(ports, added) : { rows: [], notes: [] };
+  const { rows, notes } = wraps
+    ? await knownRoutes(ports, { added, recorded, lookup })
+    : { rows: [], notes: [] };
   const named = added.map(({ variable, upstream }) =>
     routeTo({ variable, provider: knownUpstream(variable)?.provider ?? null }, upstream)
   );
@@ -105,22 +121,26 @@ export async function recordRoutes(
 /** The routes of the table for a wrapped command, except those that `--env` replaces. */
 async function knownRoutes(
   ports: Pick<Ports, "env">,
-  added: readonly AddedUpstream[],
+  { added, recorded, lookup }: BaseOptions & { readonly added: readonly AddedUpstream[] },
 ): Promise<{ readonly rows: readonly NamedRoute[]; readonly notes: readonly string[] }> {
   const notes: string[] = [];
   const isAdded = (variable: string) => added.some((one) => one.variable === variable);
   const isSet = (variable: string) => (ports.env(variable) ?? "") !== "";
-  const open = KNOWN_UPSTREAMS.filter((row) => !isAdded(row.variable) && isOpen(row, isSet));
+  const isRecorded = ({ variable, defaultUrl }: KnownUpstream) =>
+    recorded.has(variable) && (defaultUrl !== null || lookup === null);
+  const open = KNOWN_UPSTREAMS.filter((row) =>
+    !isAdded(row.variable) && (isOpen(row, isSet) || isRecorded(row))
+  );
   const kept = open.filter(({ variable, keys }) => {
     const hides = [...open, ...added].some((other) => knownUpstream(other.variable)?.hiddenBy === variable);
-    const isUsed = isSet(variable) || keys.some((key) => isSet(key.variable));
+    const isUsed = isSet(variable) || recorded.has(variable) || keys.some((key) => isSet(key.variable));
     if (hides && isUsed) notes.push(hidingNote(variable));
     return !hides || isUsed;
   });
   const rows: NamedRoute[] = [];
   for (const row of kept) {
     try {
-      rows.push(routeTo(row, await baseOf(ports, row)));
+      rows.push(routeTo(row, await baseOf(ports, row, { recorded, lookup })));
     } catch (error) {
       // A variable for another program must not stop a recording that does not need it.
       if (row.opens === "always" || !(error instanceof RepriseError)) throw error;
@@ -185,19 +205,27 @@ function routeTo({ variable, provider }: Pick<Route, "variable" | "provider">, b
   return { upstream: { origin: base.origin, prefix: "" }, route };
 }
 
+/** Options of {@linkcode RouteOptions}, without defaults. */
+interface BaseOptions {
+  readonly recorded: ReadonlyMap<string, string>;
+  readonly lookup: Lookup | null;
+}
+
 async function baseOf(
   ports: Pick<Ports, "env">,
   { variable, provider, defaultUrl }: KnownUpstream,
+  { recorded, lookup }: BaseOptions,
 ): Promise<Upstream> {
   const set = ports.env(variable) ?? "";
+  const usual = (lookup === null ? recorded.get(variable) : undefined) ?? defaultUrl ?? "";
   const { origin, prefix } = set === ""
-    ? parseUpstream(defaultUrl ?? "", { isLiteral: false })
-    : await checked(parseUpstream(urlInVariable(variable, set), { isLiteral: false }));
+    ? parseUpstream(usual, { isLiteral: false })
+    : await checked(parseUpstream(urlInVariable(variable, set), { isLiteral: false }), lookup);
   return { origin, prefix: provider === null ? prefix : clientPath(provider, prefix) };
 }
 
-async function checked(upstream: Upstream): Promise<Upstream> {
-  await requirePublicName(upstream, addressesOf);
+async function checked(upstream: Upstream, lookup: Lookup | null): Promise<Upstream> {
+  if (lookup !== null) await requirePublicName(upstream, lookup);
   return upstream;
 }
 
@@ -207,7 +235,7 @@ async function addressesOf(hostname: string): Promise<string[]> {
     timer = setTimeout(() => reject(new Error("The lookup takes too long")), LOOKUP_MS);
   });
   try {
-    const found = await Promise.race([lookup(hostname, { all: true }), late]);
+    const found = await Promise.race([lookUpName(hostname, { all: true }), late]);
     return found.map(({ address }) => address);
   } finally {
     clearTimeout(timer);

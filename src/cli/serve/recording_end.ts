@@ -23,6 +23,8 @@ import type { EventOutput } from "./server_process.ts";
 /** Facts about an ended recording, besides the summary of its writers. */
 export interface EndFacts {
   readonly out: string;
+  /** True if `--missing` played what was there. */
+  readonly plays: boolean;
   /** Variables of a wrapped command that lead to the recorder; `null` without a command. */
   readonly variables: readonly string[] | null;
   /** Exit code of the command; 0 without a command. */
@@ -38,6 +40,10 @@ export interface EndFacts {
 export interface RequestCounts {
   readonly skipped: number;
   readonly turned_away: number;
+  /** Requests that `--missing` answered from the fixture. */
+  readonly played: number;
+  /** Requests that `--missing` may not send. */
+  readonly missed: number;
 }
 
 /** Reports the end of a recording. @returns the exit code: that of the command first, then of the recording. */
@@ -46,7 +52,8 @@ export function reportEnd(
   { total: sums, tests, failedIn }: FolderSummary,
   facts: EndFacts,
 ): ExitCode {
-  const { out, code, thrown, tooShort, counts } = facts;
+  const { out, plays, code, thrown, tooShort, counts } = facts;
+  const { played, missed, turned_away } = counts;
   const failed = sums.failure === null ? null : fileError(sums.failure.error, "record", failedIn);
   const error = thrown ?? failed ?? lossOf(sums, facts);
   const exitCode = (code !== 0 ? code : error?.exitCode ?? 0) as ExitCode;
@@ -58,13 +65,15 @@ export function reportEnd(
     type: "record.ended",
     out,
     ...membersOf(sums),
-    turned_away: counts.turned_away,
+    turned_away,
+    ...(plays ? { played, missed, error_answers: sums.errorAnswers } : {}),
     ...(tests === null
       ? {}
       : { tests: tests.map(({ test, ...summary }) => ({ test, ...membersOf(summary) })) }),
     exit_code: exitCode,
   });
-  output.note(endLine(sums, { out, tests: tests === null ? "" : ` of ${counted(tests.length, "test")}` }));
+  const kept = endLine(sums, { out, tests: tests === null ? "" : ` of ${counted(tests.length, "test")}` });
+  output.note((plays ? `${played} played, ` : "") + (missed === 0 ? "" : `${missed} missed, `) + kept);
   const notes = [
     matchRulesNote(sums.matchRules),
     withheldRulesNote(sums.withheldRules),
@@ -101,13 +110,16 @@ function endLine(
 
 /** Returns the error about requests that the fixture lacks; `null` if it lacks none. */
 function lossOf(
-  { before, published, dropped, refused, unkept }: RecordingSummary,
+  { before, published, dropped, refused, unkept, errorAnswers }: RecordingSummary,
   { code, counts, variables }: EndFacts,
 ): RepriseError | null {
   if (refused > 0) return leftOver(refused);
   if (unkept > 0) return notKept(unkept);
   if (counts.turned_away > 0) return notServed(counts.turned_away);
+  if (counts.missed > 0) return stillMissing(counts.missed);
+  if (errorAnswers > 0) return errorsAnswered(errorAnswers);
   if (code !== 0 || variables === null || published > 0) return null;
+  if (counts.played > 0 && dropped === 0) return null;
   const hint = dropped === 0
     ? nothingSentNote("recorder", { skipped: counts.skipped, variables })
     : "The notes above say why each exchange was left out";
@@ -137,6 +149,24 @@ function notKept(unkept: number): RepriseError {
     {
       hint: "The notes above name them and the reasons; every other exchange is in the fixture",
     },
+  );
+}
+
+/** The error after answers of the API with a status of 400 or more: the fixture lacks them. */
+function errorsAnswered(errors: number): RepriseError {
+  return new RepriseError(
+    "not_kept",
+    `Cannot keep ${counted(errors, "exchange")}: the API answered with an error`,
+    { hint: "The notes above name them and the statuses; --append keeps errors too" },
+  );
+}
+
+/** The error after requests that may not be sent under CI: the fixture lacks them. */
+function stillMissing(missed: number): RepriseError {
+  return new RepriseError(
+    "fixture_miss",
+    `Cannot record ${counted(missed, "request")}: CI is set, so nothing is sent`,
+    { hint: "Record them where CI is not set, or give --allow-live; the notes above name the differences" },
   );
 }
 

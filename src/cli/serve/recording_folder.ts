@@ -8,17 +8,20 @@ import { STAGING_FOLDER } from "../../fixture/format.ts";
 import { readVerified, requireRecordable } from "../../fixture/record/target.ts";
 import { TestRecordings } from "../../fixture/record/test_recordings.ts";
 import type { ExchangeEvent } from "../../fixture/record/writer.ts";
+import { upstreamsOf } from "../../fixture/upstreams.ts";
 import { isTestName } from "../../fixture/test_path.ts";
-import { fileError } from "../../store/fs_errors.ts";
+import { fileError, orFileError } from "../../store/fs_errors.ts";
 import { requireUnlocked } from "../fixture_lock.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { type OpenOptions, openRecording } from "./open_recording.ts";
+
+import { readListed } from "./served_fixtures.ts";
 
 /** Event of an exchange, with the test that its request names. */
 export type RecordedEvent = ExchangeEvent & { readonly test?: string };
 
 /** Options of {@linkcode openFolder}. */
-export interface FolderOptions extends Omit<OpenOptions, "onExchange"> {
+export interface FolderOptions extends Omit<OpenOptions, "test" | "onExchange"> {
   readonly onExchange: (event: RecordedEvent) => void;
 }
 
@@ -29,6 +32,15 @@ export interface RecordingFolder {
   readonly before: number;
   /** Variables with values that are too short to look for. */
   readonly tooShort: ReadonlySet<string>;
+}
+
+/** Content of a folder before a recording. */
+export interface FolderContent {
+  readonly exchanges: number;
+  /** Number of recordings of tests; `null` for a folder that holds none. */
+  readonly tests: number | null;
+  /** Base URL of each API in the form that clients take, by variable; of the first fixture that names the variable. */
+  readonly baseUrls: ReadonlyMap<string, string>;
 }
 
 /**
@@ -44,43 +56,70 @@ export async function openFolder(
 ): Promise<RecordingFolder> {
   const { files } = ports;
   const tooShort = new Set<string>();
-  const opened = async (at: string, onExchange: OpenOptions["onExchange"]) => {
-    const recording = await openRecording(ports, at, { ...options, onExchange });
+  const opened = async (at: string, test: string | null) => {
+    const onExchange: OpenOptions["onExchange"] = test === null
+      ? options.onExchange
+      : ({ type, ...event }) => options.onExchange({ type, test, ...event });
+    const recording = await openRecording(ports, at, { ...options, test, onExchange });
     for (const name of recording.tooShort) tooShort.add(name);
     return recording;
   };
-  const own = holdsTests(files, path) ? null : await opened(path, options.onExchange);
+  const own = holdsTests(files, path) ? null : await opened(path, null);
   const recordings = new TestRecordings({
     files,
     path,
     own,
     isFixture: (own?.before ?? null) !== null,
-    open: (at, test) => opened(at, ({ type, ...event }) => options.onExchange({ type, test, ...event })),
+    open: opened,
   });
   return { recordings, before: own?.before?.exchanges.length ?? 0, tooShort };
 }
 
 /**
- * Does what {@linkcode openFolder} does before it writes anything. The recordings of tests are not read.
+ * Checks what {@linkcode openFolder} checks before it writes anything. The recordings of tests are not read.
  *
- * @returns the number of exchanges that the folder itself has as a fixture.
  * @throws {RepriseError} as {@linkcode openRecording}.
  */
 export async function previewFolder(
   ports: ProgramPorts,
   path: string,
-  { grows }: { readonly grows: boolean },
-): Promise<number> {
+  { grows, writes }: {
+    readonly grows: boolean;
+    /** False for a folder that is only read. */
+    readonly writes: boolean;
+  },
+): Promise<void> {
   const { files } = ports;
   try {
-    if (holdsTests(files, path)) return 0;
-    await requireUnlocked(ports, path);
+    if (holdsTests(files, path)) return;
+    if (writes) await requireUnlocked(ports, path);
     requireRecordable(files, path, { grows, lock: null });
-    if (files.facts(path) === null) return 0;
-    return readVerified(files, path, { isSettled: false })?.exchanges.length ?? 0;
+    if (files.facts(path) !== null) readVerified(files, path, { isSettled: false });
   } catch (error) {
     throw fileError(error, "begin the recording", path);
   }
+}
+
+/**
+ * Reads the content of a folder, of each fixture only `fixture.json`. Those that cannot be read do not count.
+ *
+ * @throws {RepriseError} `storage_…`.
+ */
+export function contentOf(files: Files, path: string): FolderContent {
+  return orFileError("look for fixtures", path, () => {
+    const isSuite = holdsTests(files, path);
+    const paths = isSuite
+      ? files.list(path).filter(isTestName).sort().map((name) => `${path}/${name}`)
+      : [path];
+    const fixtures = paths.filter((path) => files.facts(`${path}/fixture.json`) !== null)
+      .map((path) => readListed(files, path));
+    const upstreams = fixtures.flatMap(({ header }) => header === null ? [] : [...upstreamsOf(header)]);
+    return {
+      exchanges: fixtures.reduce((sum, { exchanges }) => sum + exchanges, 0),
+      tests: isSuite ? fixtures.length : null,
+      baseUrls: new Map(upstreams.toReversed().map(([variable, { baseUrl }]) => [variable, baseUrl])),
+    };
+  });
 }
 
 /** True for a folder that is no fixture itself, and has the recording of a test in it, finished or not. */

@@ -7,10 +7,11 @@ import { counted } from "../../domain/text.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
 import type { DiscardReason } from "../../fixture/record/pending_exchange.ts";
 import { secretLeft } from "../../fixture/record/writer.ts";
+import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import type { Output } from "../output.ts";
 import type { RequestCounts } from "./recording_end.ts";
 import type { RecordedEvent } from "./recording_folder.ts";
-import { refusedLine } from "./serve_view.ts";
+import { refusedLine, replayLine } from "./serve_view.ts";
 import type { EventOutput } from "./server_process.ts";
 
 /** Takes the events of a recording. */
@@ -19,7 +20,7 @@ export class RecordingView {
   readonly #events: EventOutput;
   /** False if a command of ours has the terminal: then only problems are printed. */
   readonly #isChatty: boolean;
-  readonly #counts = { skipped: 0, turned_away: 0 };
+  readonly #counts = { skipped: 0, turned_away: 0, played: 0, missed: 0 };
 
   constructor(output: Output, events: EventOutput, { wraps }: { readonly wraps: boolean }) {
     this.#output = output;
@@ -39,7 +40,16 @@ export class RecordingView {
     else if (this.#isChatty) this.#output.note(exchangeLine(event));
   }
 
-  /** Takes an event of a request that is not recorded. */
+  /** Takes an event of a request that was not sent to the upstream. */
+  played(event: ServeEvent): void {
+    if (event.type === "played") this.#counts.played += 1;
+    if (event.type === "miss") this.#counts.missed += 1;
+    this.#events.write(event);
+    const isProblem = event.type === "miss" && !this.#events.onStdout;
+    if (this.#isChatty || isProblem) this.#output.note(replayLine(event));
+  }
+
+  /** Takes an event of a request that is neither recorded nor played. */
   refused(event: SkippedEvent | TurnedAwayEvent): void {
     this.#counts[event.type] += 1;
     this.#events.write(event);

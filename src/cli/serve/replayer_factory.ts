@@ -1,5 +1,5 @@
 /**
- * Creates the replayers of `serve` by its flags.
+ * Creates the replayers of `serve` and of `record --missing` by their flags.
  *
  * @module
  */
@@ -19,10 +19,28 @@ import type { ServeFlags } from "./command.ts";
 import { machineValues } from "./machine_values.ts";
 import { recordedPathsNote } from "./serve_view.ts";
 
+/** Flags of `serve` that a replayer depends on. */
+export type ReplayFlags = Pick<
+  ServeFlags,
+  | "match"
+  | "normalize"
+  | "ignore"
+  | "replace"
+  | "strictMatch"
+  | "rules"
+  | "rewriteContext"
+  | "repeat"
+>;
+
 /** Options of {@linkcode replayerFactory}. */
 export interface FactoryOptions {
-  readonly flags: ServeFlags;
-  readonly output: Output;
+  readonly flags: ReplayFlags;
+  /** Gets a note about answers with the recorder's paths; `null` for no note. */
+  readonly output: Output | null;
+  /** Command that a miss names. @default {`reprise record` with the fixture's own upstream} */
+  readonly recordCommand?: string;
+  /** Variables whose values are not secret, besides those of the fixtures. @default {none} */
+  readonly notSecret?: readonly string[] | undefined;
   /** True if a command runs against the server. */
   readonly wraps: boolean;
 }
@@ -33,7 +51,7 @@ export interface FactoryOptions {
  */
 export async function replayerFactory(
   ports: Pick<Ports, "env" | "process" | "workingDirectory">,
-  { flags, output, wraps }: FactoryOptions,
+  { flags, output, recordCommand, notSecret = [], wraps }: FactoryOptions,
 ): Promise<SuiteOptions["createReplayer"]> {
   const { match = "semantic", rewriteContext = false } = flags;
   const withoutRules = flags.strictMatch === true || match === "exact";
@@ -43,21 +61,22 @@ export async function replayerFactory(
     rules: flags.rules ?? null,
     rewriteContext,
     repeat: flags.repeat === true,
+    ...(recordCommand === undefined ? {} : { recordCommand }),
     suggestions: withoutRules ? null : await createSuggestions(),
   };
   const scrubberOf = scrubbers();
   const flagRules = parseFlags(flags);
-  let isNoted = rewriteContext;
+  let isNoted = rewriteContext || output === null;
   return async (fixtures) => {
     const declared = await normalizersOf(fixtures, flagRules);
     const normalizerOf = withoutRules ? NO_RULES : declared;
     requireUnambiguous(fixtures, normalizerOf);
     if (!isNoted) {
       const note = recordedPathsNote(answersWithRecordedPaths(fixtures, normalizerOf));
-      if (note !== null) output.note(note);
+      if (note !== null) output?.note(note);
       isNoted = note !== null;
     }
-    const scrubber = scrubberOf(fixtures.flatMap(({ header }) => header.not_secret ?? []));
+    const scrubber = scrubberOf([...notSecret, ...fixtures.flatMap(({ header }) => header.not_secret ?? [])]);
     return createReplayer(fixtures, { ...options, normalizerOf, scrubber });
   };
 }

@@ -19,13 +19,16 @@ import { representing } from "../run/endpoint.ts";
 import { replayerFactory } from "./replayer_factory.ts";
 import { type ServeSummary, ServeView } from "./serve_view.ts";
 import { findServed, recordedPlaces, requireYoung } from "./served_fixtures.ts";
-import { bypassingVariables, clientEnvironment, dummyKeys, runWrapped } from "./wrapped_command.ts";
+import {
+  bypassingVariables,
+  clientEnvironment,
+  DUMMY_KEY,
+  dummyKeys,
+  runWrapped,
+} from "./wrapped_command.ts";
 
 /** The most notes about fixtures of one kind. */
 const MAX_NOTES = 10;
-
-/** The key of clients without `--token`. */
-const DUMMY_KEY = "reprise-plays-this";
 
 /**
  * Performs `serve`, with a command that runs against the server when `command` is not empty.

@@ -48,7 +48,7 @@ export class ServeView {
 
   /** Reports a request. */
   event(event: ServeEvent): void {
-    this.#line(lineOf(event));
+    this.#line(replayLine(event));
   }
 
   /** Reports the counts. */
@@ -122,7 +122,8 @@ function matchedLine({ tiers, rules }: ServeSummary): string | null {
   return matched === tiers.exact ? null : `${matched} matched: ${parts.join(", ")}`;
 }
 
-function lineOf(event: ServeEvent): string {
+/** A request of a replay, as a line; a miss has more. */
+export function replayLine(event: ServeEvent): string {
   if (event.type === "turned_away" || event.type === "skipped") return refusedLine(event);
   const of = event.test === undefined ? "" : `${event.test}: `;
   const asked = `${of}${event.request} ${event.method} ${event.path}`;

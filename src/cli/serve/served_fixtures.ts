@@ -58,14 +58,21 @@ function givenFixture(files: Files, path: string): ServedFixture {
 }
 
 function fixtureBelow(files: Files, path: string, folder: string): ServedFixture {
-  const place = { path, folder, fixture: null };
+  return { path, folder, fixture: null, ...readListed(files, path) };
+}
+
+/** Reads `fixture.json` only, which lists the exchanges. */
+export function readListed(
+  files: Files,
+  path: string,
+): Pick<ServedFixture, "exchanges" | "header" | "problem"> {
   try {
     const header = readHeader(files, path);
     const listed = Object.keys(header.files).filter((name) => /^exchanges\/\d+\/request\.json$/.test(name));
-    return { ...place, exchanges: listed.length, header, problem: null };
+    return { exchanges: listed.length, header, problem: null };
   } catch (error) {
     if (!(error instanceof RepriseError)) throw error;
-    return { ...place, exchanges: 0, header: null, problem: error.message };
+    return { exchanges: 0, header: null, problem: error.message };
   }
 }
 

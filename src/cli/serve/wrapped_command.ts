@@ -12,6 +12,9 @@ import { keysOf, KNOWN_UPSTREAMS, knownUpstream, UPSTREAM_VARIABLES } from "../.
 import { OWN_URL_VARIABLE, PROVIDERS } from "../../apis/providers.ts";
 import { onStopSignals, signalChild } from "../signals.ts";
 
+/** Key of clients that need no real one. */
+export const DUMMY_KEY = "reprise-plays-this";
+
 /** A route, and the origin of its server: `http://127.0.0.1:PORT`. */
 export interface ServedRoute {
   readonly route: Route;
@@ -53,6 +56,18 @@ export function dummyKeys(
   const set = known.filter((name) => (env(name) ?? readKey(name) ?? "") !== "");
   const first = served.flatMap(({ route }) => keysOf(route.variable)[0]?.variable ?? []);
   return Object.fromEntries([...first, ...set].map((name) => [name, key]));
+}
+
+/** Dummy keys for the routes of `record --missing` that have no key: clients refuse to start without one. */
+export function missingKeys(
+  { env }: Pick<Ports, "env">,
+  served: readonly ServedRoute[],
+): Record<string, string> {
+  const names = served.flatMap(({ route }) => {
+    const all = keysOf(route.variable).map(({ variable }) => variable);
+    return all.some((name) => (env(name) ?? readKey(name) ?? "") !== "") ? [] : all.slice(0, 1);
+  });
+  return Object.fromEntries(names.map((name) => [name, DUMMY_KEY]));
 }
 
 /**

@@ -1,0 +1,76 @@
+/**
+ * Begin of a recording as text: what it plays, sends and keeps, and what `--dry-run` prints.
+ *
+ * @module
+ */
+import type { ExitCode } from "../../domain/errors.ts";
+import { counted } from "../../domain/text.ts";
+import type { Context } from "../context.ts";
+import type { RecordFlags } from "./command.ts";
+import { type FolderContent, previewFolder } from "./recording_folder.ts";
+
+/** Facts about a recording that begins. */
+export interface BeginFacts {
+  readonly out: string;
+  /** Content of the folder. */
+  readonly content: FolderContent;
+  readonly upstreams: readonly string[];
+  /** True if `--missing` plays what is there. */
+  readonly plays: boolean;
+  /** False if `--missing` may not send requests. */
+  readonly sends: boolean;
+}
+
+/** Returns the line that reports that the recorder listens at these places. */
+export function beginNote(
+  { out, upstreams, plays, sends, places, content }: BeginFacts & {
+    /** Address of the recorder, or its variables. */
+    readonly places: string;
+  },
+): string {
+  const apis = upstreams.join(" and ");
+  if (!plays) return `recording ${apis} at ${places} into "${out}"`;
+  return `playing ${thereText(content, out)} at ${places}, and ` +
+    (sends ? `recording the rest from ${apis}` : "sending nothing: CI is set (--allow-live sends)");
+}
+
+/**
+ * Prints what a recording would do.
+ *
+ * @throws {RepriseError} as `openRecording`.
+ */
+export async function preview(
+  { ports, output }: Context,
+  { command, flags, out, content, upstreams, plays, sends }: BeginFacts & {
+    readonly command: readonly string[];
+    readonly flags: RecordFlags;
+  },
+): Promise<ExitCode> {
+  await previewFolder(ports, out, { grows: flags.append === true || plays, writes: sends });
+  const { exchanges: before, tests } = content;
+  const port = flags.port ?? 0;
+  if (output.options.json) {
+    const wrapped = command.length === 0 ? null : command;
+    const there = { before, ...(tests === null ? {} : { tests }), ...(plays ? { sends } : {}) };
+    output.json({ type: "dry_run", upstreams, out, port, ...there, command: wrapped });
+    return 0;
+  }
+  const there = thereText(content, out);
+  const apis = upstreams.join(" or ");
+  const acts = !plays
+    ? `forward requests to ${apis},\nand ${before === 0 ? `keep them in "${out}"` : `add them to ${there}`}`
+    : sends
+    ? `play ${there},\nforward other requests to ${apis}, and keep them there`
+    : `play ${there},\nand answer other requests with a miss: CI is set (--allow-live forwards them)`;
+  const where = `${flags.host ?? "127.0.0.1"} (${port === 0 ? "any free port" : `port ${port}`})`;
+  output.text(
+    `Would listen on ${where}, ${acts}` +
+      (command.length === 0 ? "" : `, while ${JSON.stringify(command[0])} runs`) + ". Nothing was done.\n",
+  );
+  return 0;
+}
+
+function thereText({ exchanges, tests }: FolderContent, out: string): string {
+  const of = tests === null ? "" : ` of ${counted(tests, "test")}`;
+  return `the ${counted(exchanges, "exchange")}${of} in "${out}"`;
+}
