@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { ProviderKind } from "../../src/domain/fingerprint.ts";
 import type { AddedUpstream } from "../../src/cli/serve/env_flag.ts";
-import { recordRoutes } from "../../src/cli/serve/record_routes.ts";
+import { recordRoutes, type RouteOptions } from "../../src/cli/serve/record_routes.ts";
 
 const WITHOUT_ENV = { env: () => undefined };
 const HOST = "http://127.0.0.1:8080";
@@ -163,4 +163,45 @@ Deno.test("clients of Azure read OPENAI_BASE_URL first, so it is not set for a c
     both.notes.join(),
     /clients that read it before AZURE_OPENAI_ENDPOINT need their base URL in code/,
   );
+});
+
+/** The base URLs of a wrapped command without a key, in front of a fixture that names these. */
+async function urlsFor(
+  recorded: Readonly<Record<string, string>>,
+  lookup: RouteOptions["lookup"],
+  env: Readonly<Record<string, string>> = {},
+) {
+  const ports = { env: (name: string) => env[name] };
+  const options = { wraps: true, recorded: new Map(Object.entries(recorded)), lookup };
+  const { routes } = await recordRoutes(ports, undefined, options);
+  return Object.fromEntries(routes.map(({ route }) => [route?.variable, route?.baseUrl]));
+}
+
+Deno.test("without a lookup no name is looked up: neither that of a flag nor that of a variable", async () => {
+  const asked: string[] = [];
+  const counting = (name: string) => {
+    asked.push(name);
+    return Promise.resolve(["203.0.113.7"]);
+  };
+  const ports = { env: (name: string) => name === "GROQ_BASE_URL" ? "https://groq.example.com" : undefined };
+  const added = [{ variable: "ACME_URL", upstream: { origin: "https://acme.example.com", prefix: "" } }];
+  for (const lookup of [counting, null]) {
+    await recordRoutes(ports, "https://flag.example.com", { wraps: true, lookup });
+    await recordRoutes(ports, undefined, { wraps: true, added, lookup });
+  }
+  assert.deepEqual(asked, ["flag.example.com", "acme.example.com", "groq.example.com"]);
+});
+
+Deno.test("an API of the fixture gets its port without a key, and a recorded URL counts only where nothing is sent", async () => {
+  const recorded = {
+    OPENAI_BASE_URL: "https://recorded.example.com/openai/v1",
+    GROQ_BASE_URL: "https://recorded.example.com/groq",
+    AZURE_OPENAI_ENDPOINT: "https://me.openai.azure.com",
+  };
+  const { OPENAI_BASE_URL: _usual, ...others } = USUAL;
+  assert.deepEqual(await urlsFor(recorded, null), { ...others, ...recorded });
+  const publicly = () => Promise.resolve(["203.0.113.7"]);
+  assert.deepEqual(await urlsFor(recorded, publicly), { ...USUAL, GROQ_BASE_URL: "https://api.groq.com" });
+  const set = { GROQ_BASE_URL: `${HOST}/mine` };
+  assert.deepEqual((await urlsFor(recorded, null, set)).GROQ_BASE_URL, `${HOST}/mine`);
 });
