@@ -6,7 +6,7 @@
 import { counted } from "../../domain/text.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
 import type { DiscardReason } from "../../fixture/record/pending_exchange.ts";
-import { secretLeft } from "../../fixture/record/writer.ts";
+import { secretLeft } from "../../fixture/record/secret_left.ts";
 import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import type { Output } from "../output.ts";
 import type { RequestCounts } from "./recording_end.ts";
