@@ -40,13 +40,13 @@ for (const [name, client, api, isRaw] of CLIENTS) {
     const { served, missed, refused, warned, unused } = replay.replayer.summary;
     assert.deepEqual([served, missed, refused, warned, unused], [3, 0, 0, 0, []]);
   });
-}
 
-Deno.test("openai: a replayed stream has the same chunks as the API's own", async () => {
-  await using upstream = chatApi();
-  const raw = await streaming(new URL(upstream.baseUrl).origin);
-  const { fixture, report } = await record(chatApi, streaming, "openai");
-  assert.deepEqual(report, raw);
-  await using replay = new Replay(fixture);
-  assert.deepEqual(await streaming(replay.origin), raw);
-});
+  Deno.test(`${name}: the objects of a recorded and a replayed conversation equal those of the API itself`, async () => {
+    await using upstream = api();
+    const raw = await client(new URL(upstream.baseUrl).origin);
+    const { fixture, report } = await record(api, client, "openai");
+    assert.deepEqual(report, raw);
+    await using replay = new Replay(fixture);
+    assert.deepEqual(await client(replay.origin), raw);
+  });
+}

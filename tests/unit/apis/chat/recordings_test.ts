@@ -56,6 +56,10 @@ const CASES: readonly (readonly [what: string, file: string, ...shown: readonly 
     ['answered    message assistant "'],
     ['answered    message assistant "'],
   ],
+  ["OpenAI, a refused parameter", "reasoning-model-legacy-parameter-error.json", [
+    "status      400",
+    "error       \"Unsupported parameter: 'max_tokens' is not supported with this model.",
+  ]],
   ["Azure, filters around a stream", "azure-model-router.1.chunks.txt", [
     " ms       chunk\n",
     '[0] "Capital of Denmark."\n',
