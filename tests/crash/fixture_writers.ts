@@ -1,0 +1,160 @@
+/**
+ * What the harness of killed recorders and pruners shares: an API with slow answers, a folder for each kill, and the
+ * program as the reader of what is left.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { Called, Sandbox, Started } from "../support/reprise.ts";
+import { answer, message, reasoning, startResponsesServer } from "../support/responses_server.ts";
+import { bodyOf, listen, type Listening, splitBytes } from "../support/serving.ts";
+
+/** A request to a recorder: the test that it names, and its `input`. */
+export interface Asked {
+  /** `null` for a path without a test. */
+  readonly test: string | null;
+  readonly input: string;
+}
+
+/** An API with the same answer to the same request, in pieces, that counts its requests. */
+export class SlowApi implements AsyncDisposable {
+  readonly #answers = new Map<string, Promise<string>>();
+  readonly #model = startResponsesServer({
+    script: ({ body }) => {
+      const { input } = body as { readonly input: string };
+      return answer([
+        reasoning(`About ${input}`),
+        message(`You asked: ${input}. ${"So be it. ".repeat(300)}`),
+      ]);
+    },
+  });
+  readonly #server: Listening;
+  /** The inputs that arrived. */
+  readonly asked: string[] = [];
+
+  constructor() {
+    this.#server = listen(async (incoming) => {
+      const { input } = await incoming.json();
+      this.asked.push(input);
+      const bytes = new TextEncoder().encode(await this.answer(input));
+      return new Response(
+        bodyOf(splitBytes(bytes, 4000), { delayMs: 1, then: "close", stopped: this.#server.stopped }),
+        { headers: { "content-type": "text/event-stream; charset=utf-8" } },
+      );
+    });
+  }
+
+  get origin(): string {
+    return this.#server.origin;
+  }
+
+  /** Returns the answer to an input. */
+  answer(input: string): Promise<string> {
+    let known = this.#answers.get(input);
+    if (known === undefined) {
+      this.#answers.set(input, known = post(new URL(this.#model.baseUrl).origin, { test: null, input }));
+    }
+    return known;
+  }
+
+  async [Symbol.asyncDispose]() {
+    await Promise.all([this.#server.stop(), this.#model.stop()]);
+  }
+}
+
+/** Sends a request to the API at `origin`, and returns the text of a good answer. */
+export async function post(origin: string, { test, input }: Asked): Promise<string> {
+  const response = await fetch(`${origin}${test === null ? "" : `/t/${test}`}/v1/responses`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "gpt-5.6", input, store: false, stream: true }),
+  });
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  return text;
+}
+
+/** Waits until a server of the program listens. @returns its origin. */
+export async function originOf(run: Started): Promise<string> {
+  await run.printed('"type":"ready"');
+  return /"origin":"([^"]+)"/.exec(run.stdout)?.[1] ?? assert.fail(run.stdout);
+}
+
+/**
+ * Sends these requests to a started recorder, those of one test in order, and ends it as its user does.
+ *
+ * @param onAnswer Called after each answer.
+ */
+export async function askAll(
+  run: Started,
+  asked: readonly Asked[],
+  onAnswer: () => void = () => {},
+): Promise<void> {
+  const origin = await originOf(run);
+  const byTest = Map.groupBy(asked, ({ test }) => test);
+  await Promise.all(
+    byTest.values().map(async (requests) => {
+      for (const request of requests) {
+        await post(origin, request);
+        onAnswer();
+      }
+    }),
+  );
+  run.process.kill("SIGTERM");
+}
+
+/** Runs a recorder for these requests to its end, which must be good. */
+export async function recorded(
+  sandbox: Sandbox,
+  args: readonly string[],
+  asked: readonly Asked[],
+): Promise<Called> {
+  const run = sandbox.start(args);
+  await askAll(run, asked);
+  const called = await run.ended();
+  assert.equal(called.code, 0, called.stdout + called.stderr);
+  return called;
+}
+
+/** The inputs of the exchanges of each test that the recorder reported as published. A cut line reported nothing. */
+export function acknowledged(stdout: string): Map<string | null, number> {
+  const counts = new Map<string | null, number>();
+  for (const [line] of stdout.matchAll(/^\{"type":"exchange","state":"published".*\}\n/gm)) {
+    const { test = null } = JSON.parse(line);
+    counts.set(test, (counts.get(test) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/**
+ * Asserts that `lint` finds no error in the fixtures below a folder, and that `serve` plays each of them, by its name, to
+ * the last exchange.
+ */
+export async function assertPlays(
+  { sandbox, api }: { readonly sandbox: Sandbox; readonly api: SlowApi },
+  folder: string,
+  fixtures: ReadonlyMap<string, readonly string[]>,
+): Promise<void> {
+  const lint = await sandbox.call(["fixture", "lint", "--json", folder]);
+  assert.equal(lint.code, 0, lint.stdout + lint.stderr);
+  const serve = sandbox.start(["serve", "--json", "--strict-usage", folder]);
+  try {
+    const origin = await originOf(serve);
+    for (const [test, inputs] of fixtures) {
+      for (const input of inputs) assert.equal(await post(origin, { test, input }), await api.answer(input));
+    }
+  } finally {
+    stop(serve);
+  }
+  const { code, stdout, stderr } = await serve.ended();
+  assert.equal(code, 0, stdout.split("\n").filter((line) => !line.includes('"played"')).join("\n") + stderr);
+}
+
+/** Ends a server of the program as its user does, if it still runs. */
+function stop({ process }: Started): void {
+  try {
+    process.kill("SIGTERM");
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
