@@ -1,14 +1,12 @@
 /** docs/clients.md does what it says: its recipes record in one place, and replay in another one. */
 import assert from "node:assert/strict";
-import { dirname } from "node:path";
 import { works } from "../cli/harness.ts";
 import { startMessagesServer, text } from "../support/messages_server.ts";
 import { says } from "../support/messages_server/script.ts";
 import { type Block, blocksOf } from "../support/page.ts";
-import { PROGRAM, Sandbox } from "../support/reprise.ts";
 import { answer, message, startResponsesServer } from "../support/responses_server.ts";
 import { listen } from "../support/serving.ts";
-import { ELSEWHERE, HERE, type Place } from "./agent_run.ts";
+import { ELSEWHERE } from "./agent_run.ts";
 import {
   CLAUDE_CODE,
   CODEX,
@@ -18,6 +16,7 @@ import {
   pathWith,
   RUNS_AGENTS,
 } from "./npm_packages.ts";
+import { Project } from "./project.ts";
 import { claudeCodeApi, codexApi, FIRST_TEXT, SECOND_TEXT } from "./scripted_agent_apis.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/clients.md", import.meta.url));
@@ -124,71 +123,6 @@ function sectionOf(heading: string): readonly Block[] {
   const [, rest] = PAGE.split(`\n## ${heading}\n`);
   assert(rest !== undefined, `docs/clients.md has no section ${heading}`);
   return blocksOf(rest.split("\n## ")[0] as string);
-}
-
-/** A reader's project, which moves from one place to another. */
-class Project extends Sandbox {
-  #place: Place = HERE;
-
-  constructor() {
-    super();
-    this.write("greeting.txt", "hello\n");
-    Deno.mkdirSync(`${this.directory}/bin`);
-    const shim = `#!/bin/sh\nexec ${PROGRAM.map((part) => `'${part}'`).join(" ")} "$@"\n`;
-    Deno.writeTextFileSync(`${this.directory}/bin/reprise`, shim, { mode: 0o755 });
-  }
-
-  get #directory(): string {
-    return `${this.directory}/${this.#place.directory}`;
-  }
-
-  write(path: string, content: string): void {
-    const full = `${this.#directory}/${path}`;
-    Deno.mkdirSync(dirname(full), { recursive: true });
-    Deno.writeTextFileSync(full, content);
-  }
-
-  /** Links a `node_modules`, as a checkout on each machine has its own. */
-  link(modules: string): void {
-    Deno.symlinkSync(modules, `${this.#directory}/node_modules`);
-  }
-
-  /** Moves the project; nothing is left behind. */
-  moveTo(place: Place): void {
-    const from = this.#directory;
-    this.#place = place;
-    Deno.mkdirSync(dirname(this.#directory), { recursive: true });
-    Deno.renameSync(from, this.#directory);
-    Deno.removeSync(`${this.directory}/${HERE.home}`, { recursive: true });
-  }
-
-  async shell(script: string, path: string, env: Readonly<Record<string, string>>): Promise<string> {
-    const home = `${this.directory}/${this.#place.home}`;
-    Deno.mkdirSync(home, { recursive: true });
-    const { success, stdout, stderr } = await new Deno.Command("timeout", {
-      args: ["-k", "5", "100", "sh", "-e", "-c", script],
-      cwd: this.#directory,
-      clearEnv: true,
-      env: {
-        ...this.environment(),
-        HOME: home,
-        TZ: this.#place.timezone,
-        PATH: `${this.directory}/bin:${path}`,
-        PYTHONDONTWRITEBYTECODE: "1",
-        NO_COLOR: "1",
-        // Nothing but this machine is asked.
-        HTTPS_PROXY: "http://127.0.0.1:9",
-        // For Claude Code, if this is root.
-        IS_SANDBOX: "1",
-        ...env,
-      },
-      stdin: "null",
-    }).output();
-    const decoder = new TextDecoder();
-    const output = `${decoder.decode(stdout)}${decoder.decode(stderr)}`;
-    assert(success, `${script}${output}`);
-    return output;
-  }
 }
 
 for (const { section, packages, apis, exchanges, prints, needs } of RECIPES) {

@@ -1,0 +1,86 @@
+/**
+ * A project of a reader of the docs, in which the pages' commands run.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { dirname } from "node:path";
+import { PROGRAM, Sandbox } from "../support/reprise.ts";
+import { HERE, type Place } from "./agent_run.ts";
+
+/** Project of a reader; may move from one place to another. */
+export class Project extends Sandbox {
+  #place: Place = HERE;
+
+  constructor() {
+    super();
+    this.write("greeting.txt", "hello\n");
+    Deno.mkdirSync(`${this.directory}/bin`);
+    const shim = `#!/bin/sh\nexec ${PROGRAM.map((part) => `'${part}'`).join(" ")} "$@"\n`;
+    Deno.writeTextFileSync(`${this.directory}/bin/reprise`, shim, { mode: 0o755 });
+  }
+
+  /** Directory of the project, at its present place. */
+  get root(): string {
+    return `${this.directory}/${this.#place.directory}`;
+  }
+
+  /** Writes a file of the project. */
+  write(path: string, content: string): void {
+    const full = `${this.root}/${path}`;
+    Deno.mkdirSync(dirname(full), { recursive: true });
+    Deno.writeTextFileSync(full, content);
+  }
+
+  /** Links a `node_modules`, as a checkout on each machine has its own. */
+  link(modules: string): void {
+    Deno.symlinkSync(modules, `${this.root}/node_modules`);
+  }
+
+  /** Moves the project; nothing is left behind. */
+  moveTo(place: Place): void {
+    const from = this.root;
+    this.#place = place;
+    Deno.mkdirSync(dirname(this.root), { recursive: true });
+    Deno.renameSync(from, this.root);
+    Deno.removeSync(`${this.directory}/${HERE.home}`, { recursive: true });
+  }
+
+  /** Runs a script, which must succeed. @returns its output. */
+  async shell(script: string, path: string, env: Readonly<Record<string, string>>): Promise<string> {
+    const { code, output } = await this.attempt(script, path, env);
+    assert.equal(code, 0, `${script}${output}`);
+    return output;
+  }
+
+  /** Runs a script. @returns its exit code and its output. */
+  async attempt(
+    script: string,
+    path: string,
+    env: Readonly<Record<string, string>>,
+  ): Promise<{ readonly code: number; readonly output: string }> {
+    const home = `${this.directory}/${this.#place.home}`;
+    Deno.mkdirSync(home, { recursive: true });
+    const { code, stdout, stderr } = await new Deno.Command("timeout", {
+      args: ["-k", "5", "100", "sh", "-e", "-c", script],
+      cwd: this.root,
+      clearEnv: true,
+      env: {
+        ...this.environment(),
+        HOME: home,
+        TZ: this.#place.timezone,
+        PATH: `${this.directory}/bin:${path}`,
+        PYTHONDONTWRITEBYTECODE: "1",
+        NO_COLOR: "1",
+        // Nothing but this machine is asked.
+        HTTPS_PROXY: "http://127.0.0.1:9",
+        // For Claude Code, if this is root.
+        IS_SANDBOX: "1",
+        ...env,
+      },
+      stdin: "null",
+    }).output();
+    const decoder = new TextDecoder();
+    return { code, output: `${decoder.decode(stdout)}${decoder.decode(stderr)}` };
+  }
+}
