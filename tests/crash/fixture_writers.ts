@@ -81,7 +81,7 @@ export async function originOf(run: Started): Promise<string> {
 }
 
 /**
- * Sends these requests to a started recorder, those of one test in order, and ends it as its user does.
+ * Sends these requests to a started recorder or server, those of one test in order, and ends it as its user does.
  *
  * @param onAnswer Called after each answer.
  */
