@@ -82,3 +82,22 @@ Deno.test("CI changes nothing for record without --missing", async () => {
   await suite.recorded(["--append"], ["b"], { env: { CI: "true" } });
   assert.deepEqual(suite.inputs, ["a", "b"]);
 });
+
+Deno.test("under CI an API of the fixture has its port and a dummy key, although no variable names it", async () => {
+  await using suite = new GrowingSuite();
+  const { sandbox, upstream, out } = suite;
+  const script = `
+    const [url, key] = ["GROQ_BASE_URL", "GROQ_API_KEY"].map((name) => Deno.env.get(name));
+    const headers = { authorization: "Bearer " + key };
+    const body = JSON.stringify({ model: "m", input: "a", stream: true });
+    const response = await fetch(url + "/openai/v1/responses", { method: "POST", headers, body });
+    console.log(response.status, key, (await response.text()).length > 100);`;
+  const command = ["--", Deno.execPath(), "eval", "--quiet", script];
+  const env = { GROQ_BASE_URL: upstream.origin, GROQ_API_KEY: CANARY };
+  const recorded = await sandbox.call(["record", "--out", out, ...command], { env });
+  assert.deepEqual([recorded.code, recorded.stdout], [0, `200 ${CANARY} true\n`], recorded.stderr);
+  const { accepted } = upstream;
+  const played = await sandbox.call(["record", "--missing", "--out", out, ...command], { env: { CI: "1" } });
+  assert.deepEqual([played.code, played.stdout], [0, "200 reprise-plays-this true\n"], played.stderr);
+  assert.equal(upstream.accepted, accepted);
+});

@@ -33,7 +33,8 @@ export async function planRoutes(
   const keyNames = new Set(added.flatMap(({ variable }) => keysOf(variable)).map(({ variable }) => variable));
   const env = (name: string) => ports.env(name) ?? (keyNames.has(name) ? readKey(name) : undefined);
   const routes = withKeys(planned.routes, { env, provider, token });
-  const keyless = keylessNote(routes);
+  const sendsNothing = options.lookup === null;
+  const keyless = sendsNothing ? null : keylessNote(routes);
   return {
     ...planned,
     routes,
