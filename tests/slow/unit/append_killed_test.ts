@@ -6,7 +6,7 @@ import { lintFixture } from "../../../src/fixture/inspect/lint.ts";
 import { unsealed } from "../../../src/fixture/seal.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import { bytesBelow, textsBelow } from "../../support/files.ts";
-import { append, inputsOf, TestFolder } from "../../unit/cli/serve/appending.ts";
+import { append, inputsOf, ScratchFolder } from "../../unit/cli/serve/appending.ts";
 import { CHANGING, spyFiles, systemError } from "../../unit/store/spy_files.ts";
 
 const LINT = { now: 0, maxAgeDays: null, values: [], checkArguments: () => null };
@@ -129,7 +129,7 @@ for (const before of [["a", "b"], []]) {
   const what = before.length > 0 ? "a fixture" : "a new folder";
 
   Deno.test(`a recorder that ends at any change of ${what} leaves whole exchanges, and so does the next one`, async () => {
-    using folder = new TestFolder();
+    using folder = new ScratchFolder();
     const left = await leftFolders(folder.root, before);
     assert.ok(left.length > 10, `${left.length} states`);
     const states = new Set<string>();
@@ -158,7 +158,7 @@ for (const before of [["a", "b"], []]) {
   });
 
   Deno.test(`a recording without an exchange removes everything that a killed one left in ${what}`, async () => {
-    using folder = new TestFolder();
+    using folder = new ScratchFolder();
     for (const path of await leftFolders(folder.root, before)) {
       const known = readable(path);
       const listed = listedFiles(path).map(([name]) => name);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFixture } from "../../../src/fixture/read.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
-import { append, inputsOf, TestFolder } from "../../unit/cli/serve/appending.ts";
+import { append, inputsOf, ScratchFolder } from "../../unit/cli/serve/appending.ts";
 import { CHANGING, spyFiles } from "../../unit/store/spy_files.ts";
 
 /** Work of one recording. */
@@ -14,7 +14,7 @@ interface Cost {
 }
 
 Deno.test("each of a hundred recordings reads what the fixture holds, and writes only its own exchanges", async () => {
-  using folder = new TestFolder();
+  using folder = new ScratchFolder();
   const costs: Cost[] = [];
   for (let number = 1; number <= 100; number++) {
     let [reads, changes] = [0, 0];

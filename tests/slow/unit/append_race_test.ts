@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFixture } from "../../../src/fixture/read.ts";
 import { unsealed } from "../../../src/fixture/seal.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
-import { inputsOf, TestFolder } from "../../unit/cli/serve/appending.ts";
+import { inputsOf, ScratchFolder } from "../../unit/cli/serve/appending.ts";
 
 const PROGRAM = new URL("append_loop.ts", import.meta.url).pathname;
 /** Milliseconds for all processes of a test. */
@@ -22,7 +22,7 @@ async function appendAll(path: string, names: readonly string[], count: number):
 }
 
 Deno.test("processes that append to one folder in turn lose no exchange", async () => {
-  using folder = new TestFolder();
+  using folder = new ScratchFolder();
   const names = ["a", "b", "c"];
   await appendAll(folder.path, names, 50);
   const inputs = inputsOf(folder.path);
@@ -42,7 +42,7 @@ Deno.test("processes that append to one folder in turn lose no exchange", async 
 
 Deno.test("processes that create the same folder at the same time lose no exchange", async () => {
   for (let round = 0; round < 5; round++) {
-    using folder = new TestFolder();
+    using folder = new ScratchFolder();
     const names = ["a", "b", "c", "d"];
     await appendAll(folder.path, names, 1);
     assert.deepEqual(inputsOf(folder.path).sort(), names.map((name) => `${name}1`));

@@ -4,7 +4,7 @@ import { lockFixture } from "../../../src/cli/fixture_lock.ts";
 import { RepriseError } from "../../../src/domain/errors.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import { spyFiles } from "../store/spy_files.ts";
-import { append, inputsOf, portsWith, TestFolder } from "./serve/appending.ts";
+import { append, inputsOf, portsWith, ScratchFolder } from "./serve/appending.ts";
 
 const PORTS = portsWith(denoFiles);
 
@@ -19,7 +19,7 @@ async function requireLocked(act: Promise<unknown>): Promise<void> {
 }
 
 Deno.test("a folder that is locked refuses a second recorder, which is told who has it", async () => {
-  using folder = new TestFolder();
+  using folder = new ScratchFolder();
   const lock = await lockFixture(PORTS, folder.path);
   assert.equal(lock.leftBehind, false);
   for (const grows of [true, false]) await requireLocked(append(folder.path, ["a"], { grows }));
@@ -32,7 +32,7 @@ Deno.test("a folder that is locked refuses a second recorder, which is told who 
 });
 
 Deno.test("a lock that is released from a folder with unlisted exchanges shows that to the next owner", async () => {
-  using folder = new TestFolder();
+  using folder = new ScratchFolder();
   (await lockFixture(PORTS, folder.path)).release(false);
   const next = await lockFixture(PORTS, folder.path);
   assert.equal(next.leftBehind, true);
@@ -44,7 +44,7 @@ Deno.test("a lock that is released from a folder with unlisted exchanges shows t
 });
 
 Deno.test("a lock with something else beside it keeps its folder", async () => {
-  using folder = new TestFolder();
+  using folder = new ScratchFolder();
   const lock = await lockFixture(PORTS, folder.path);
   Deno.mkdirSync(`${folder.path}/.recording/1`);
   lock.release(true);
@@ -55,7 +55,7 @@ Deno.test("a lock with something else beside it keeps its folder", async () => {
 });
 
 Deno.test("the remains of a recorder that came and was killed while a lock was taken are removed", async () => {
-  using folder = new TestFolder();
+  using folder = new ScratchFolder();
   await append(folder.path, ["a"]);
   let hasCome = false;
   const files = spyFiles(({ name, path }) => {
@@ -73,7 +73,7 @@ Deno.test("the remains of a recorder that came and was killed while a lock was t
 
 Deno.test("an owner that ends while another process takes its lock leaves that process its own", async () => {
   // The folder goes after each look at the lock, as if its owner had just ended.
-  using folder = new TestFolder();
+  using folder = new ScratchFolder();
   let goes = 3;
   const files = spyFiles(({ name, path }) => {
     if (name !== "facts" || !path.endsWith("/.recording/lock") || goes === 0) return;

@@ -7,7 +7,7 @@ import { readFixture } from "../../../../src/fixture/read.ts";
 import { denoFiles } from "../../../../src/store/deno_files.ts";
 import { answer, request } from "../../fixture/record/written.ts";
 import { spyFiles, systemError } from "../../store/spy_files.ts";
-import { append, inputsOf, TestFolder } from "./appending.ts";
+import { append, inputsOf, ScratchFolder } from "./appending.ts";
 
 /** Kind, mode and content of everything at and below a path. */
 function snapshot(path: string): Map<string, string> {
@@ -268,7 +268,7 @@ for (const { what, damage, code, exitCode, message, unixOnly = false } of CASES)
     name: `record --append refuses ${what} and changes nothing`,
     ignore: unixOnly && Deno.build.os === "windows",
     async fn() {
-      using folder = new TestFolder();
+      using folder = new ScratchFolder();
       await append(folder.path, ["a", "b"]);
       damage(folder.path);
       const before = snapshot(folder.root);
@@ -282,7 +282,7 @@ for (const { what, damage, code, exitCode, message, unixOnly = false } of CASES)
 }
 
 Deno.test("record without --append takes no folder with something in it, not even what a killed recorder left", async () => {
-  using folder = new TestFolder();
+  using folder = new ScratchFolder();
   await append(folder.path, ["a"]);
   const fixture = snapshot(folder.root);
   assert.equal((await refused(append(folder.path, ["b"], { grows: false }))).code, "usage");
@@ -302,7 +302,7 @@ const REFUSALS = [["EACCES", "storage_denied"], ["EROFS", "storage_denied"], [
 
 for (const [code, expected] of REFUSALS) {
   Deno.test(`record --append reports ${code} at its first change, and leaves the fixture unchanged`, async () => {
-    using folder = new TestFolder();
+    using folder = new ScratchFolder();
     await append(folder.path, ["a"]);
     const before = snapshot(folder.root);
     const files = spyFiles(({ name }) => {
@@ -318,7 +318,7 @@ for (const [code, expected] of REFUSALS) {
 }
 
 Deno.test("a disk that is full keeps the fixture as it was, and frees the folder", async () => {
-  using folder = new TestFolder();
+  using folder = new ScratchFolder();
   await append(folder.path, ["a"]);
   const before = snapshot(folder.root);
   // Nothing of the exchange fits: it is dropped.
@@ -348,7 +348,7 @@ Deno.test("a disk that is full keeps the fixture as it was, and frees the folder
 });
 
 Deno.test("a recording without an exchange leaves every byte of the fixture unchanged", async () => {
-  using folder = new TestFolder();
+  using folder = new ScratchFolder();
   await append(folder.path, ["a", "b"]);
   reformat(folder.path);
   Deno.removeSync(`${folder.path}/.gitattributes`);
@@ -360,7 +360,7 @@ Deno.test("a recording without an exchange leaves every byte of the fixture unch
 });
 
 Deno.test("exchanges that are all dropped leave every byte of the fixture unchanged", async () => {
-  using folder = new TestFolder();
+  using folder = new ScratchFolder();
   await append(folder.path, ["a"]);
   const before = snapshot(folder.root);
   const recording = await openRecording(livePorts(), folder.path, {
@@ -384,7 +384,7 @@ Deno.test("exchanges that are all dropped leave every byte of the fixture unchan
 });
 
 Deno.test("an exchange that cannot be moved to its number leaves every byte of the fixture unchanged", async () => {
-  using folder = new TestFolder();
+  using folder = new ScratchFolder();
   await append(folder.path, ["a"]);
   reformat(folder.path);
   const before = snapshot(folder.root);

@@ -57,7 +57,7 @@ export function inputsOf(path: string): string[] {
 }
 
 /** A folder of a test, removed at the end. */
-export class TestFolder implements Disposable {
+export class ScratchFolder implements Disposable {
   readonly root = Deno.makeTempDirSync({ prefix: "reprise-test-" });
   readonly path = `${this.root}/fixture`;
 
