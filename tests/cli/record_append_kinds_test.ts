@@ -82,6 +82,26 @@ Deno.test("a fixture that grew by three recordings plays all of them in one run,
   await folder.requirePlayed(inputs.flat().map(ask));
 });
 
+Deno.test("a fixture that grows on another day plays the requests of both days, each with its own answer", async () => {
+  await using folder = new Growing();
+  const days = ["2026-11-21", "2026-11-22"].map((day) => ask(`Today's date is ${day}`));
+  for (const day of days) {
+    const { events } = await folder.add([day]);
+    assert.deepEqual([events.at(-1).match_rules, events.at(-1).withheld_rules], [["date"], []]);
+  }
+  await folder.requirePlayed(days);
+  // Within one recording the rule would hide a difference that decides the answer.
+  const { events, stderr } = await folder.add(
+    ["2026-11-23", "2026-11-24"].map((day) => ask(`Today's date is ${day}`)),
+  );
+  assert.deepEqual([events.at(-1).match_rules, events.at(-1).withheld_rules], [[], ["date"]]);
+  assert.match(stderr, /match rules left out: date, because it makes requests with different answers equal/);
+  await folder.requirePlayed([
+    ...days,
+    ...["2026-11-23", "2026-11-24"].map((day) => ask(`Today's date is ${day}`)),
+  ]);
+});
+
 Deno.test("an upstream that cannot be reached leaves the fixture unchanged, and so does a command without requests", async () => {
   await using folder = new Growing();
   await folder.add([ask("a")]);
