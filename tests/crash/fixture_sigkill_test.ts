@@ -43,7 +43,9 @@ function started(step: Step, place: Place, out: string): Writing {
   place.copyBase(out);
   const run = place.sandbox.start(step.args(place, out));
   let [answers, isOver] = [0, false];
-  const asking = step.asked.length === 0 ? Promise.resolve() : askAll(run, step.asked, () => answers++);
+  const asking = step.asked.length === 0
+    ? Promise.resolve()
+    : askAll(run, step.asked, { onAnswer: () => answers++ });
   const over = Promise.allSettled([asking, run.process.status]).then(() => isOver = true);
   const hasBegun = () => [out, ...readdirSync(out).map((name) => `${out}/${name}`)].some(isStaged);
   return {

@@ -45,7 +45,7 @@ export class Place implements AsyncDisposable {
 
   /** Records these requests, which must succeed. */
   async record(out: string, flags: readonly string[], asked: readonly Asked[]): Promise<void> {
-    await recorded(this.sandbox, this.recorder(out, ...flags), asked);
+    await recorded(this.sandbox, this.recorder(out, ...flags), { asked, client: out });
   }
 
   /** Creates the folder of a kill. */
@@ -72,13 +72,6 @@ const OLD = numbered("old", 3);
 const NEW = numbered("new", 3);
 const ALL = [...OLD, ...NEW];
 
-/** Requires that exactly these inputs reach the API meanwhile, in any order. */
-async function reaches(place: Place, inputs: Inputs, act: () => Promise<void>): Promise<void> {
-  const before = place.api.asked.length;
-  await act();
-  assert.deepEqual(place.api.asked.slice(before).toSorted(), inputs.toSorted());
-}
-
 const recordTests: Step = {
   name: "record, one recording for each test",
   prepare: ({ base }) => Promise.resolve(void mkdirSync(base)),
@@ -89,7 +82,8 @@ const recordTests: Step = {
   async resume(place, out, state) {
     const next = ofTests(3);
     const missing = TESTS.flatMap((test) => next[test]?.slice(state[test]?.length) ?? []);
-    await reaches(place, missing, () => place.record(out, ["--missing"], askingTests(next)));
+    await place.record(out, ["--missing"], askingTests(next));
+    assert.deepEqual(place.api.inputsOf(out), missing.toSorted());
     return next;
   },
 };
@@ -121,7 +115,8 @@ const missing: Step = {
   async resume(place, out, { "": inputs = [] }) {
     const next = [...ALL, "last"];
     const asked = asking(null, [...MIXED, "last"]);
-    await reaches(place, next.slice(inputs.length), () => place.record(out, ["--missing"], asked));
+    await place.record(out, ["--missing"], asked);
+    assert.deepEqual(place.api.inputsOf(out), next.slice(inputs.length).toSorted());
     return { "": next };
   },
 };

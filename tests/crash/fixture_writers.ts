@@ -5,7 +5,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import type { Called, Sandbox, Started } from "../support/reprise.ts";
+import type { Sandbox, Started } from "../support/reprise.ts";
 import { answer, message, reasoning, startResponsesServer } from "../support/responses_server.ts";
 import { bodyOf, listen, type Listening, splitBytes } from "../support/serving.ts";
 
@@ -29,13 +29,12 @@ export class SlowApi implements AsyncDisposable {
     },
   });
   readonly #server: Listening;
-  /** The inputs that arrived. */
-  readonly asked: string[] = [];
+  readonly #asked: { readonly client: string | null; readonly input: string }[] = [];
 
   constructor() {
     this.#server = listen(async (incoming) => {
       const { input } = await incoming.json();
-      this.asked.push(input);
+      this.#asked.push({ client: incoming.headers.get("user-agent"), input });
       const bytes = new TextEncoder().encode(await this.answer(input));
       return new Response(
         bodyOf(splitBytes(bytes, 4000), { delayMs: 1, then: "close", stopped: this.#server.stopped }),
@@ -46,6 +45,11 @@ export class SlowApi implements AsyncDisposable {
 
   get origin(): string {
     return this.#server.origin;
+  }
+
+  /** Returns the inputs that arrived from a client, sorted. */
+  inputsOf(client: string): string[] {
+    return this.#asked.filter((each) => each.client === client).map(({ input }) => input).sort();
   }
 
   /** Returns the answer to an input. */
@@ -63,10 +67,10 @@ export class SlowApi implements AsyncDisposable {
 }
 
 /** Sends a request to the API at `origin`, and returns the text of a good answer. */
-export async function post(origin: string, { test, input }: Asked): Promise<string> {
+export async function post(origin: string, { test, input }: Asked, client = "client"): Promise<string> {
   const response = await fetch(`${origin}${test === null ? "" : `/t/${test}`}/v1/responses`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", "user-agent": client },
     body: JSON.stringify({ model: "gpt-5.6", input, store: false, stream: true }),
   });
   const text = await response.text();
@@ -83,40 +87,40 @@ export async function originOf(run: Started): Promise<string> {
 /**
  * Sends these requests to a started recorder or server, those of one test in order, and ends it as its user does.
  *
- * @param onAnswer Called after each answer.
+ * @param options.client Name of the client.
+ * @param options.onAnswer Called after each answer.
  */
 export async function askAll(
   run: Started,
   asked: readonly Asked[],
-  onAnswer: () => void = () => {},
+  { client, onAnswer }: { readonly client?: string; readonly onAnswer?: () => void } = {},
 ): Promise<void> {
   const origin = await originOf(run);
   const byTest = Map.groupBy(asked, ({ test }) => test);
   await Promise.all(
     byTest.values().map(async (requests) => {
       for (const request of requests) {
-        await post(origin, request);
-        onAnswer();
+        await post(origin, request, client);
+        onAnswer?.();
       }
     }),
   );
   run.process.kill("SIGTERM");
 }
 
-/** Runs a recorder for these requests to its end, which must be good. */
+/** Runs a recorder for these requests of a client to its end, which must be good. */
 export async function recorded(
   sandbox: Sandbox,
   args: readonly string[],
-  asked: readonly Asked[],
-): Promise<Called> {
+  { asked, client }: { readonly asked: readonly Asked[]; readonly client: string },
+): Promise<void> {
   const run = sandbox.start(args);
-  await askAll(run, asked);
-  const called = await run.ended();
-  assert.equal(called.code, 0, called.stdout + called.stderr);
-  return called;
+  await askAll(run, asked, { client });
+  const { code, stdout, stderr } = await run.ended();
+  assert.equal(code, 0, stdout + stderr);
 }
 
-/** The inputs of the exchanges of each test that the recorder reported as published. A cut line reported nothing. */
+/** Returns the number of exchanges of each test that the recorder reported as published. A cut line reported nothing. */
 export function acknowledged(stdout: string): Map<string | null, number> {
   const counts = new Map<string | null, number>();
   for (const [line] of stdout.matchAll(/^\{"type":"exchange","state":"published".*\}\n/gm)) {
