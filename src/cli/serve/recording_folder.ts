@@ -107,8 +107,12 @@ export async function previewFolder(
  */
 export function contentOf(files: Files, path: string): FolderContent {
   return orFileError("look for fixtures", path, () => {
+    // Something else is refused when the folder is opened.
+    const isFolder = files.facts(path)?.kind === "directory";
     const isSuite = holdsTests(files, path);
-    const paths = isSuite
+    const paths = !isFolder
+      ? []
+      : isSuite
       ? files.list(path).filter(isTestName).sort().map((name) => `${path}/${name}`)
       : [path];
     const fixtures = paths.filter((path) => files.facts(`${path}/fixture.json`) !== null)
