@@ -61,7 +61,7 @@ const CASES: readonly (readonly [what: string, file: string, ...shown: readonly 
     "error       \"Unsupported parameter: 'max_tokens' is not supported with this model.",
   ]],
   ["Azure, filters around a stream", "azure-model-router.1.chunks.txt", [
-    " ms       chunk\n",
+    " chunk\n",
     '[0] "Capital of Denmark."\n',
     "finish_reason [0] stop\n",
     "usage       completion_tokens 78,",
