@@ -57,9 +57,9 @@ export interface LockRefusals {
 const POLL_MS = 20;
 /** Time for which a refused lock is polled at least: a reader may hold it for a moment to inspect it. */
 const MOMENT_MS = 60;
-/** Wait for a lock with a named owner, on runtimes that can only wait … */
+/** Wait for a lock whose owner may run, on runtimes that can only wait … */
 const NAMED_OWNER_MS = 150;
-/** … and for a lock without a named owner, which is most likely free. */
+/** … and for a lock without an owner that may run, which is most likely free. */
 const NO_OWNER_MS = 5000;
 const MAX_OWNER_BYTES = 4096;
 
@@ -114,9 +114,9 @@ export class FileLock {
 /** Returns the holder of the lock on the file at `path`, without writing anything. Throws the runtime's errors. */
 export async function inspectFileLock(ports: Ports, path: string): Promise<LockState> {
   if (lookForFile(ports, path).status !== "ok") return { held: false, owner: null };
-  const before = ownerOf(ports, path);
+  const owner = possibleOwner(ports, path);
   const file = Deno.openSync(path, { read: true });
-  const taken = await takeLock(file, { exclusive: false, waitMs: 0 }, before);
+  const taken = await takeLock(file, { exclusive: false, waitMs: 0 }, owner);
   if (taken) file.close();
   // Read after the refusal: an earlier read may return the line of a previous holder.
   return { held: !taken, owner: taken ? null : ownerOf(ports, path) };
@@ -135,7 +135,7 @@ async function openAndTake(
   path: string,
   options: LockOptions & LockRefusals,
 ): Promise<LockedFile | null> {
-  const owner = ownerOf(ports, path);
+  const owner = possibleOwner(ports, path);
   const { file, isNew } = openLockFile(ports, path, options);
   if (!(await takeLock(file, { exclusive: true, ...options }, owner))) {
     throw options.held(ownerOf(ports, path));
@@ -288,6 +288,19 @@ function writeOwner(ports: Ports, file: Deno.FsFile): void {
   file.truncateSync(0);
   file.seekSync(0, Deno.SeekMode.Start);
   for (let written = 0; written < line.length;) written += file.writeSync(line.subarray(written));
+}
+
+/** Returns the owner that the lock file names, unless its process is known to have ended; otherwise `null`. */
+function possibleOwner(ports: Ports, path: string): LockOwner | null {
+  const owner = ownerOf(ports, path);
+  return owner === null || hasEnded(ports, owner) ? null : owner;
+}
+
+function hasEnded({ process }: Ports, { pid, host, identity }: LockOwner): boolean {
+  const ours = process.identityOf(process.pid);
+  if (ours === null || identity === undefined || host !== process.host) return false;
+  const isComparable = identity.boot_id === ours.boot_id && identity.pid_namespace === ours.pid_namespace;
+  return isComparable && process.identityOf(pid)?.start_time !== identity.start_time;
 }
 
 /** The owner that the lock file names; `null` if there is none, or if its line is not written yet. */
