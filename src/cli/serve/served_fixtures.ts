@@ -108,9 +108,10 @@ export function requireYoung(
     const created = oldestRecording(header);
     const days = (clock.now() - Date.parse(created)) / DAY_MS;
     if (days <= maxAge) continue;
+    const which = header.recordings === undefined ? "it" : "its oldest recording";
     const age = recordedOn({ created }) === null
       ? "its recording date is unknown"
-      : `it was recorded ${days.toFixed(1)} days ago`;
+      : `${which} was recorded ${days.toFixed(1)} days ago`;
     throw new RepriseError(
       "fixture_too_old",
       `Cannot serve "${path}": ${age}, and --max-age allows ${maxAge}`,
