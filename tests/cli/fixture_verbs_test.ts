@@ -63,3 +63,59 @@ Deno.test("fixtures are listed, shown, linted, redacted, compared, imported and 
   assert.equal((await call("show", "fixtures/none")).code, 2);
   assert.equal((await call()).code, 2);
 });
+
+Deno.test("ls, show and diff name the recordings of a fixture that has grown, and their days", async () => {
+  await using sandbox = new Sandbox();
+  const [first, second] = ["2026-11-01T08:00:00.000Z", "2026-11-11T08:00:00.000Z"] as const;
+  const exchanges = ["a", "b", "c"].map((input, index) => ({
+    request: { body: { model: "gpt-5.6", input }, at_ms: 1000 * index },
+    body: STREAM,
+  }));
+  writeFixture(`${sandbox.directory}/grown`, exchanges, {
+    created: first,
+    recordings: [
+      { created: first, producer: "reprise 1.0.0", exchanges: [1, 2] },
+      { created: second, exchanges: [3, 3] },
+    ],
+  });
+  writeFixture(`${sandbox.directory}/single`, exchanges, { created: first });
+  const call = async (...args: string[]) => {
+    const { code, stdout, stderr } = await sandbox.call(["fixture", ...args], { cwd: sandbox.directory });
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  const recordings = [
+    { created: first, producer: "reprise 1.0.0", exchanges: [1, 2] },
+    { created: second, producer: null, exchanges: [3, 3] },
+  ];
+
+  assert.match(await call("ls", "grown"), / 2026-11-01 to 2026-11-11, 2 recordings {2}/);
+  assert.match(await call("ls", "single"), / 3 exchanges {2}2026-11-01 {2}/);
+  assert.deepEqual(JSON.parse(await call("ls", "grown", "--json")).fixtures[0].recordings, recordings);
+
+  assert.deepEqual(
+    (await call("show", "grown")).match(/^(?:grown|recording|exchange).*$/gm),
+    [
+      "grown: openai at https://api.openai.com/v1, gpt-5.6, 2026-11-01 to 2026-11-11, 2 recordings",
+      `recording 1 of 2, ${first}:`,
+      "exchange 1  POST /v1/responses, gpt-5.6, 1 item, at 0.000 s",
+      "exchange 2  POST /v1/responses, gpt-5.6, 1 item, at 1.000 s",
+      `recording 2 of 2, ${second}:`,
+      "exchange 3  POST /v1/responses, gpt-5.6, 1 item, at 2.000 s",
+    ],
+  );
+  assert.match(
+    await call("show", "grown", "--exchange", "2"),
+    new RegExp(`recording 1 of 2, ${first}:\n\nexchange 2`),
+  );
+  assert.match(await call("show", "single"), new RegExp(`, ${first}\n\nexchange 1`));
+  assert.deepEqual(
+    JSON.parse(await call("show", "grown", "--exchange", "3", "--json")).recordings,
+    recordings,
+  );
+
+  assert.match(
+    await call("diff", "grown", "single"),
+    /^first recording: grown, 2026-11-01 to 2026-11-11, 2 recordings, .*\nsecond recording: single, 2026-11-01, openai/,
+  );
+});
