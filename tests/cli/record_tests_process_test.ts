@@ -140,6 +140,22 @@ Deno.test("a killed recorder leaves every test with its finished exchanges, and 
   assert.deepEqual(folder.names(), names.toSorted());
 });
 
+Deno.test("the empty folder of a test whose recorder was killed keeps no later recorder out", async () => {
+  for (const flags of [[], ["--append"]]) {
+    await using folder = new TestFolder();
+    Deno.mkdirSync(`${folder.out}/a`, { recursive: true });
+    const server = await folder.record(flags);
+    assert.equal((await server.post("/t/a/v1/responses", { input: 1 })).status, 200);
+    assert.equal((await server.end()).code, 0);
+    assert.deepEqual(folder.inputs("a"), [1]);
+    // A folder with anything else is not a recorder's.
+    const other = `${folder.directory}/other`;
+    Deno.mkdirSync(`${other}/a`, { recursive: true });
+    Deno.writeTextFileSync(`${other}/notes`, "");
+    await assert.rejects(folder.record([...flags, "--out", other]), /something is in it already/);
+  }
+});
+
 Deno.test("a test without an exchange leaves no folder, and the next recording may be a fixture", async () => {
   let dies = true;
   await using folder = new TestFolder(

@@ -132,8 +132,11 @@ function holdsTests(files: Files, path: string): boolean {
   if (files.facts(path)?.kind !== "directory" || exists("fixture.json") || exists("session.json")) {
     return false;
   }
-  return files.list(path).some((name) =>
-    isTestName(name) && files.facts(`${path}/${name}`)?.kind === "directory" &&
-    (exists(`${name}/fixture.json`) || exists(`${name}/${STAGING_FOLDER}`))
-  );
+  const names = files.list(path);
+  const isFolder = (name: string) => isTestName(name) && files.facts(`${path}/${name}`)?.kind === "directory";
+  return names.some((name) =>
+    isFolder(name) && (exists(`${name}/fixture.json`) || exists(`${name}/${STAGING_FOLDER}`))
+  ) ||
+    // A recorder that is killed at its first or last step leaves the folder of a test empty.
+    names.length > 0 && names.every((name) => isFolder(name) && files.list(`${path}/${name}`).length === 0);
 }
