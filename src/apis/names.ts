@@ -5,6 +5,7 @@
  */
 import { RepriseError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
+import { VERSION } from "../domain/version.ts";
 import type { ApiKey } from "./api.ts";
 
 const PATTERN = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -24,12 +25,22 @@ export function wireToolName(name: string): string {
 }
 
 /**
- * The header that carries a key: `Authorization: Bearer`, or the API's own `header`; none without a key.
+ * The headers of a request for an event stream. A key is `Authorization: Bearer`, or the API's own `keyHeader`; without
+ * one there is no such header.
  *
  * @throws {RepriseError} `bad_configuration` when the key cannot be a header value. The runtime's own error would
  * quote the key.
  */
-export function keyHeaders(key: ApiKey | null, header: string): Record<string, string> {
+export function requestHeaders(key: ApiKey | null, keyHeader: string): Record<string, string> {
+  return {
+    ...keyHeaders(key, keyHeader),
+    "user-agent": `reprise/${VERSION}`,
+    "content-type": "application/json",
+    "accept": "text/event-stream",
+  };
+}
+
+function keyHeaders(key: ApiKey | null, header: string): Record<string, string> {
   if (key === null) return {};
   if (!/^[\x21-\x7e]+$/.test(key.value)) {
     throw new RepriseError(

@@ -1,7 +1,7 @@
 import { asRepriseError, RepriseError } from "../domain/errors.ts";
 import { narrowProcessEnvironment } from "./environment.ts";
 import type { ProgramPorts } from "./live_ports.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "../domain/version.ts";
 
 /**
  * Runs the command line and returns the exit code. The only place that turns errors into output. All inputs and outputs

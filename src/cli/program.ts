@@ -16,7 +16,7 @@ import { MAINTENANCE_VERBS } from "./maintenance/command.ts";
 import { Output } from "./output.ts";
 import { RUNNING_VERBS } from "./run/command.ts";
 import { RECORDING_VERBS } from "./serve/command.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "../domain/version.ts";
 
 /** The top-level verbs, in the order of the help. */
 export const VERBS: readonly Verb[] = [

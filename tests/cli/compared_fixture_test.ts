@@ -197,12 +197,15 @@ Deno.test("run --fixture plays a run whose real tools print the directory, in an
   const folder = await recordedByProxy(place, "pwd");
   await using other = new Sandbox();
   const args = ["run", "--json", "--new", "--fixture", folder, "--allow", "shell:pwd", PROMPT];
-  for (const where of [{ cwd: other.workspace }, { args: ["-w", other.workspace] }]) {
+  const count = String.raw`replace ^(\[[^\]\n]*; )[0-9]+ bytes of output follow\]`;
+  const longer = `${other.directory}/a-longer-path-of-a-workspace`;
+  Deno.mkdirSync(longer);
+  for (const where of [{ cwd: longer }, { args: ["-w", longer] }]) {
     const called = await other.call([...args, ...where.args ?? []], { cwd: where.cwd ?? other.directory });
     assert.equal(called.code, 0, called.stdout);
     const needed = noticesOf(called, "matched");
     assert.deepEqual(needed, [
-      { type: "notice", kind: "matched", request: 2, exchange: 2, tier: "rules", rules: ["cwd"] },
+      { type: "notice", kind: "matched", request: 2, exchange: 2, tier: "rules", rules: ["cwd", count] },
     ]);
   }
 });

@@ -8,7 +8,7 @@ import { addTokenCounts, NO_USAGE, type Usage } from "../../domain/event.ts";
 import { accountHash } from "../../domain/fingerprint.ts";
 import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
-import { keyHeaders } from "../names.ts";
+import { requestHeaders } from "../names.ts";
 import type { RunApi } from "../api.ts";
 import { MessagesAssembler } from "./assembler.ts";
 import { messagesCanonical } from "./canonical.ts";
@@ -51,10 +51,8 @@ export const messagesApi: RunApi = {
   },
   keyHeader: KEY_HEADER,
   headers: (key) => ({
-    ...keyHeaders(key, KEY_HEADER),
+    ...requestHeaders(key, KEY_HEADER),
     "anthropic-version": "2026-10-21",
-    "content-type": "application/json",
-    "accept": "text/event-stream",
   }),
   foldNeeds: {
     needsUserLast: true,

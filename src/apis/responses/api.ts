@@ -15,7 +15,7 @@ import {
   stringMember,
 } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
-import { keyHeaders } from "../names.ts";
+import { requestHeaders } from "../names.ts";
 import { openaiServers } from "../openai.ts";
 import type { RunApi } from "../api.ts";
 import { ResponsesAssembler } from "./assembler.ts";
@@ -52,11 +52,7 @@ export const responsesApi: RunApi = {
   calls: responsesCalls,
   canonical: responsesCanonical,
   rules: responsesRules,
-  headers: (key) => ({
-    ...keyHeaders(key, openaiServers.keyHeader),
-    "content-type": "application/json",
-    "accept": "text/event-stream",
-  }),
+  headers: (key) => requestHeaders(key, openaiServers.keyHeader),
   foldNeeds: {
     needsUserLast: false,
     carriesReasoningAcrossModels: false,

@@ -30,7 +30,7 @@ import {
 } from "../run/resolve_run.ts";
 import { liveSend, liveTimeouts } from "../run/sending.ts";
 import { configPath } from "../settings.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../../domain/version.ts";
 
 interface Check {
   readonly name: string;

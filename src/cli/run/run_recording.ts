@@ -35,7 +35,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import type { ResolvedTarget } from "./resolve_run.ts";
 import { divergenceLines } from "../test/compare.ts";
 import { playTest } from "../test/runner.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../../domain/version.ts";
 
 /** The folder of a recorded run, and the run's session. */
 export interface RecordingPlace {

@@ -26,7 +26,7 @@ import { fileError } from "../../store/fs_errors.ts";
 import { secretEnvironment } from "../environment.ts";
 import { type FixtureLock, lockFixture, requireUnlocked } from "../fixture_lock.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../../domain/version.ts";
 import type { RecordFlags } from "./command.ts";
 import { machineValues } from "./machine_values.ts";
 

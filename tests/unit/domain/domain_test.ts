@@ -15,7 +15,7 @@ import { isSessionId, parseSessionId, slugOf } from "../../../src/domain/ids.ts"
 import { wellFormedValue } from "../../../src/domain/json.ts";
 import { checkSeal, seal } from "../../../src/domain/seal.ts";
 import { headOf, tailOf } from "../../../src/domain/text.ts";
-import { VERSION } from "../../../src/cli/version.ts";
+import { VERSION } from "../../../src/domain/version.ts";
 import denoJson from "../../../deno.json" with { type: "json" };
 
 Deno.test("the version that the program prints is the one of deno.json", () => {

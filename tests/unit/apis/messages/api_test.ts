@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { RepriseError } from "../../../../src/domain/errors.ts";
+import { VERSION } from "../../../../src/domain/version.ts";
 import { accountHash } from "../../../../src/domain/fingerprint.ts";
 import { messagesApi } from "../../../../src/apis/messages/api.ts";
 import { apiOf } from "../../../../src/apis/apis.ts";
@@ -7,6 +8,7 @@ import { apiOf } from "../../../../src/apis/apis.ts";
 Deno.test("the version is always sent, the key in the header of its scheme, and no key without one", () => {
   const shared = {
     "anthropic-version": "2026-10-21",
+    "user-agent": `reprise/${VERSION}`,
     "content-type": "application/json",
     "accept": "text/event-stream",
   };

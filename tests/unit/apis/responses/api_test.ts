@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { RepriseError } from "../../../../src/domain/errors.ts";
+import { VERSION } from "../../../../src/domain/version.ts";
 import { responsesApi } from "../../../../src/apis/responses/api.ts";
 
 Deno.test("the key is a bearer token, and without a key there is no such header", () => {
   assert.deepEqual(responsesApi.headers({ value: "sk-1", scheme: "bearer" }), {
     authorization: "Bearer sk-1",
+    "user-agent": `reprise/${VERSION}`,
     "content-type": "application/json",
     "accept": "text/event-stream",
   });
