@@ -8,8 +8,12 @@ import { dirname } from "node:path";
 import { RepriseError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { Files } from "../../domain/ports.ts";
-import { type MatchRules, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
-import { checkRules, mergeRules } from "../../fixture/match/rules/match_rules.ts";
+import {
+  checkRules,
+  type MatchRules,
+  mergeRules,
+  refusedFlag,
+} from "../../fixture/match/rules/match_rules.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { EarlierPlayer } from "../../fixture/record/earlier_player.ts";
 import { RecordedRules, rulesBefore } from "../../fixture/record/recorded_rules.ts";

@@ -14,7 +14,6 @@ import { fileError, orFileError } from "../../store/fs_errors.ts";
 import { requireUnlocked } from "../fixture_lock.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { type OpenOptions, openRecording } from "./open_recording.ts";
-
 import { readListed } from "./served_fixtures.ts";
 
 /** Event of an exchange, with the test that its request names. */
