@@ -35,13 +35,13 @@ export async function recordVerb(
   await checkPatterns(declared, refusedFlag);
   const plays = flags.missing === true;
   const sends = !plays || flags.allowLive === true || !isCi(ports);
-  const content = contentOf(ports.files, out);
+  const played = plays ? contentOf(ports.files, out) : null;
   const routes = await planRoutes(ports, flags, {
     wraps,
-    ...(plays ? { recorded: content.baseUrls } : {}),
+    ...(played === null ? {} : { recorded: played.baseUrls }),
     ...(sends ? {} : { lookup: null }),
   });
-  const begin = { out, content, upstreams: routes.upstreams, plays, sends };
+  const begin = { out, played, upstreams: routes.upstreams, sends };
   const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
   if (flags.dryRun === true) return await preview(context, { ...begin, command, flags });
 

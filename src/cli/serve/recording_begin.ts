@@ -7,30 +7,28 @@ import type { ExitCode } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import type { Context } from "../context.ts";
 import type { RecordFlags } from "./command.ts";
-import { type FolderContent, previewFolder } from "./recording_folder.ts";
+import { contentOf, type FolderContent, previewFolder } from "./recording_folder.ts";
 
 /** Facts about a recording that begins. */
 export interface BeginFacts {
   readonly out: string;
-  /** Content of the folder. */
-  readonly content: FolderContent;
+  /** Content of the folder that `--missing` plays; `null` without `--missing`. */
+  readonly played: FolderContent | null;
   readonly upstreams: readonly string[];
-  /** True if `--missing` plays what is there. */
-  readonly plays: boolean;
   /** False if `--missing` may not send requests. */
   readonly sends: boolean;
 }
 
 /** Returns the line that reports that the recorder listens at these places. */
 export function beginNote(
-  { out, upstreams, plays, sends, places, content }: BeginFacts & {
+  { out, upstreams, played, sends, places }: BeginFacts & {
     /** Address of the recorder, or its variables. */
     readonly places: string;
   },
 ): string {
   const apis = upstreams.join(" and ");
-  if (!plays) return `recording ${apis} at ${places} into "${out}"`;
-  return `playing ${thereText(content, out)} at ${places}, and ` +
+  if (played === null) return `recording ${apis} at ${places} into "${out}"`;
+  return `playing ${thereText(played, out)} at ${places}, and ` +
     (sends ? `recording the rest from ${apis}` : "sending nothing: CI is set (--allow-live sends)");
 }
 
@@ -41,11 +39,13 @@ export function beginNote(
  */
 export async function preview(
   { ports, output }: Context,
-  { command, flags, out, content, upstreams, plays, sends }: BeginFacts & {
+  { command, flags, out, played, upstreams, sends }: BeginFacts & {
     readonly command: readonly string[];
     readonly flags: RecordFlags;
   },
 ): Promise<ExitCode> {
+  const plays = played !== null;
+  const content = played ?? contentOf(ports.files, out);
   await previewFolder(ports, out, { grows: flags.append === true || plays, writes: sends });
   const { exchanges: before, tests } = content;
   const port = flags.port ?? 0;

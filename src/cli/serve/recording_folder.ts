@@ -63,7 +63,8 @@ export async function openFolder(
     for (const name of recording.tooShort) tooShort.add(name);
     return recording;
   };
-  const own = holdsTests(files, path) ? null : await opened(path, null);
+  const isSuite = orFileError("look for fixtures", path, () => holdsTests(files, path));
+  const own = isSuite ? null : await opened(path, null);
   const recordings = new TestRecordings({
     files,
     path,
