@@ -5,7 +5,7 @@
  */
 import { RepriseError } from "../../domain/errors.ts";
 import { DAY_MS, type Files, type Ports } from "../../domain/ports.ts";
-import { type FixtureFile, recordedOn } from "../../fixture/format.ts";
+import { type FixtureFile, listedExchanges, recordedOn } from "../../fixture/format.ts";
 import { oldestRecording } from "../../fixture/recordings.ts";
 import { fixtureFolders } from "../../fixture/inspect/catalog.ts";
 import { readFixture, readHeader } from "../../fixture/read.ts";
@@ -68,8 +68,7 @@ export function readListed(
 ): Pick<ServedFixture, "exchanges" | "header" | "problem"> {
   try {
     const header = readHeader(files, path);
-    const listed = Object.keys(header.files).filter((name) => /^exchanges\/\d+\/request\.json$/.test(name));
-    return { exchanges: listed.length, header, problem: null };
+    return { exchanges: listedExchanges(header).length, header, problem: null };
   } catch (error) {
     if (!(error instanceof RepriseError)) throw error;
     return { exchanges: 0, header: null, problem: error.message };
