@@ -8,6 +8,7 @@ import { decodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
+import { withoutSlash } from "../domain/text.ts";
 import { specialKind } from "../tools/sandbox_path.ts";
 import { type Flag, memberOf, variablesOf } from "./declare.ts";
 import { COMMON_FLAGS, REQUEST_FLAGS } from "./flags.ts";
@@ -141,13 +142,13 @@ export function homeSetting(ports: Ports, flag: string | undefined, config: Conf
 /** A path made absolute against the working directory, without its trailing slashes. */
 export function absolute(ports: Ports, path: string): string {
   const full = path.startsWith("/") ? path : `${ports.workingDirectory()}/${path}`;
-  return full.replace(/(?<=.)\/+$/, "");
+  return withoutSlash(full);
 }
 
 /** XDG variables that are not absolute paths are ignored, as their specification asks. */
 function xdgDirectory(ports: Ports, name: string, fallback: string): string | null {
   const set = ports.env(name);
-  if (set?.startsWith("/")) return set.replace(/(?<=.)\/+$/, "");
+  if (set?.startsWith("/")) return withoutSlash(set);
   const home = ports.env("HOME");
   return home === undefined || home === "" ? null : `${home.replace(/\/+$/, "")}/${fallback}`;
 }

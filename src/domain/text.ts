@@ -30,3 +30,8 @@ export function counted(count: number, noun: string): string {
 export function times(count: number): string {
   return count === 1 ? "once" : `${count} times`;
 }
+
+/** Returns a path without its trailing slashes; the root stays `/`. */
+export function withoutSlash(path: string): string {
+  return path.replace(/(?<=.)\/+$/, "");
+}

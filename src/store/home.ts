@@ -8,7 +8,7 @@ import { RepriseError } from "../domain/errors.ts";
 import { isSessionId, parseSessionId, type SessionId } from "../domain/ids.ts";
 import type { Manifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
-import { counted } from "../domain/text.ts";
+import { counted, withoutSlash } from "../domain/text.ts";
 import { orStorageError, storageError, systemCode } from "./fs_errors.ts";
 import { type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "./layout.ts";
 import { readManifest, rebuildLoosely } from "./read/manifest.ts";
@@ -29,7 +29,7 @@ export interface Home {
  * anything that is not a directory.
  */
 export function openHome(ports: Ports, path: string, options: { readonly create?: boolean } = {}): Home {
-  const root = path.length > 1 ? path.replace(/\/+$/, "") : path;
+  const root = withoutSlash(path);
   const home: Home = { path: root, sessions: `${root}/sessions` };
   for (const directory of [home.path, home.sessions]) {
     const looked = orStorageError("open the home", directory, () => lookForDirectory(ports, directory));

@@ -24,10 +24,11 @@ export function machineValues(
   return Object.entries(values).flatMap(([rule, value]) =>
     value === undefined || value === ""
       ? []
-      : [{ rule: rule as keyof typeof values, value: withoutSlash(value) }]
+      : [{ rule: rule as keyof typeof values, value: withoutSeparator(value) }]
   );
 }
 
-function withoutSlash(value: string): string {
+/** Removes trailing separators of any system; the root of a drive keeps its own. */
+function withoutSeparator(value: string): string {
   return value.replace(/(?<=[^:/\\])[/\\]+$/, "");
 }

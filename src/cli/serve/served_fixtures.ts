@@ -5,6 +5,7 @@
  */
 import { RepriseError } from "../../domain/errors.ts";
 import { DAY_MS, type Files, type Ports } from "../../domain/ports.ts";
+import { withoutSlash } from "../../domain/text.ts";
 import { type FixtureFile, listedExchanges, recordedOn } from "../../fixture/format.ts";
 import { oldestRecording } from "../../fixture/recordings.ts";
 import { fixtureFolders } from "../../fixture/inspect/catalog.ts";
@@ -37,7 +38,7 @@ export interface ServedFixtures {
  * for a missing folder, and for a fixture that is found twice; `storage_…`.
  */
 export function findServed({ files }: Pick<Ports, "files">, directories: readonly string[]): ServedFixtures {
-  const roots = directories.map((directory) => directory.replace(/(?<=.)\/+$/, ""));
+  const roots = directories.map(withoutSlash);
   const folders: string[] = [];
   const fixtures = roots.flatMap((root) =>
     orFileError("look for fixtures", root, () => {

@@ -7,6 +7,7 @@
 import { parseSessionId, type SessionId } from "../../domain/ids.ts";
 import { parsedObject, stringMember } from "../../domain/json.ts";
 import type { Files, Ports } from "../../domain/ports.ts";
+import { withoutSlash } from "../../domain/text.ts";
 import { badFixture, readSealed } from "../../fixture/files.ts";
 import { readHeader } from "../../fixture/read.ts";
 import { orFileError, storageError } from "../../store/fs_errors.ts";
@@ -115,7 +116,7 @@ async function isLeftOver(ports: Ports, path: string): Promise<boolean> {
 
 function temporaryDirectory(ports: Ports): string {
   const named = ports.env("TMPDIR") ?? "";
-  return named === "" ? "/tmp" : named.replace(/(?<=.)\/+$/, "");
+  return named === "" ? "/tmp" : withoutSlash(named);
 }
 
 /** An id for messages only: no session has it. */

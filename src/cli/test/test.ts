@@ -4,6 +4,7 @@
  * @module
  */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { withoutSlash } from "../../domain/text.ts";
 import { requireFolder } from "../../fixture/files.ts";
 import { denoFiles } from "../../store/deno_files.ts";
 import { fileError } from "../../store/fs_errors.ts";
@@ -113,7 +114,7 @@ export function findTests(directories: readonly string[], absolute: (path: strin
   const found = new Map<string, SessionTest>();
   for (const name of directories) {
     requireFolder(denoFiles, name, "session.json");
-    const inside = testsBelow(name.replace(/(?<=.)\/+$/, ""));
+    const inside = testsBelow(withoutSlash(name));
     if (inside.length === 0) {
       throw new RepriseError(
         "usage",
