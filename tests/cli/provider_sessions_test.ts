@@ -6,7 +6,7 @@ import { events, Sandbox } from "../support/reprise.ts";
 import { AZURE_VERSION, KEYS, shortAnswer, startAnyApi } from "./any_api.ts";
 import { assertError } from "./harness.ts";
 
-Deno.test("a session goes on with its provider as with its model: until -p or -m names another", async () => {
+Deno.test("a session keeps its provider as it keeps its model: until -p or -m names another", async () => {
   await using api = startAnyApi();
   await using sandbox = new Sandbox();
   const env = {
@@ -35,7 +35,7 @@ Deno.test("a session goes on with its provider as with its model: until -p or -m
   assert.deepEqual(await run(), ["openai", "gpt-5.6", "/responses"]);
 });
 
-Deno.test("a session goes on with its provider as with its model: in what input, explain and --dry-run foretell as well", async () => {
+Deno.test("a session keeps its provider as it keeps its model: input, explain and --dry-run predict the same", async () => {
   await using api = startAnyApi();
   await using sandbox = new Sandbox();
   const env = { ...KEYS, REPRISE_BASE_URL: api.origin };
@@ -80,7 +80,7 @@ Deno.test("a session goes on with its provider as with its model: in what input,
   assert.equal(api.arrived.length, 1);
 });
 
-Deno.test("a session goes on with its provider as with its model: and is refused without that provider's key, before anything is written", async () => {
+Deno.test("a session keeps its provider as it keeps its model: and is refused without that provider's key, before anything is written", async () => {
   await using api = startAnyApi();
   await using sandbox = new Sandbox();
   const env = { ...KEYS, REPRISE_BASE_URL: api.origin };

@@ -1,4 +1,4 @@
-/** `record --append` of several processes: one writes at a time, and a killed one stops nobody. */
+/** `record --append` of several processes: one writes at a time, and the others can record after a kill. */
 import assert from "node:assert/strict";
 import { readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";

@@ -38,7 +38,7 @@ Deno.test("record --missing sends one request when a suite got one more test, an
   }
 });
 
-Deno.test("record --missing with nothing new ends with 0, asks nobody, and leaves the fixture unchanged", async () => {
+Deno.test("record --missing with nothing new ends with 0, sends no request, and leaves the fixture unchanged", async () => {
   await using suite = new GrowingSuite();
   const first = await suite.recorded([], ["a", "b"]);
   const before = bytesBelow(suite.out);
@@ -223,7 +223,7 @@ Deno.test("record --missing without a command plays for any client until SIGTERM
   assert.equal(suite.upstream.requests.length, 2, "neither the check nor the upgrade goes out");
 });
 
-Deno.test("a killed record --missing leaves a fixture that plays, and the next one goes on with it", async () => {
+Deno.test("a killed record --missing leaves a fixture that plays, and the next one continues it", async () => {
   await using suite = new GrowingSuite();
   const [first] = await suite.recorded([], ["a"]);
   const { started, ask } = await listening(suite);

@@ -189,7 +189,7 @@ async function forEach<T>(items: Iterable<T>, act: (item: T) => Promise<void>): 
 for (const step of STEPS) {
   Deno.test(
     `${step.name}, killed at ${KILLS} random moments, leaves fixtures as before or after; they play, and the next ` +
-      `writer goes on (seed ${SEED})`,
+      `writer continues (seed ${SEED})`,
     async () => {
       await using place = new Place();
       await step.prepare(place);

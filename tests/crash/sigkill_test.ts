@@ -57,7 +57,7 @@ async function assertWhole(place: Place, id: string, saved: readonly (readonly [
   return turns.length;
 }
 
-/** Kills one run `delayMs` after its first line, and goes on with it. Returns how many turns it had by then. */
+/** Kills one run `delayMs` after its first line, and resumes it. Returns the number of its turns at the kill. */
 async function killAt(place: Place, id: string, delayMs: number, killed: Set<string>): Promise<number> {
   const run = place.start(["run", "--json", "--new", "-s", id, "--allow", "write,shell", "Go"]);
   await run.printed('"type":"turn.saved"');

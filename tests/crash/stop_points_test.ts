@@ -116,7 +116,7 @@ Deno.test(
   },
 );
 
-/** Stops one run at its point, checks what is left of it, and goes on with it. Returns the state that it ended in. */
+/** Stops one run at its point, checks what is left of it, and resumes it. Returns its terminal state. */
 async function stopAt(place: Place, point: Point, stopped: Set<string>): Promise<string> {
   const { id, signal, delayMs, word } = point;
   const run = place.start(["run", "--json", "--new", "-s", id, "--allow", "write,shell", "Go"]);

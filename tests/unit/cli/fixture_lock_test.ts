@@ -18,7 +18,7 @@ async function requireLocked(act: Promise<unknown>): Promise<void> {
   });
 }
 
-Deno.test("a folder that is locked refuses a second recorder, which is told who has it", async () => {
+Deno.test("a folder that is locked refuses a second recorder, and the error names the process with the lock", async () => {
   using folder = new ScratchFolder();
   const lock = await lockFixture(PORTS, folder.path);
   assert.equal(lock.leftBehind, false);
@@ -36,7 +36,7 @@ Deno.test("a lock that is released from a folder with unlisted exchanges shows t
   (await lockFixture(PORTS, folder.path)).release(false);
   const next = await lockFixture(PORTS, folder.path);
   assert.equal(next.leftBehind, true);
-  // Whoever has settled the folder removes the sign.
+  // The process that settled the folder removes the sign.
   next.release(true);
   const last = await lockFixture(PORTS, folder.path);
   assert.equal(last.leftBehind, false);
@@ -73,7 +73,7 @@ Deno.test("the remains of a recorder that came and was killed while a lock was t
 
 Deno.test({
   name: "an owner that ends while another process takes its lock leaves that process its own",
-  // A runtime that can only wait for a lock goes on waiting for a moment after the test.
+  // A runtime that can only wait for a lock still waits for a moment after the test.
   sanitizeOps: false,
   sanitizeResources: false,
   fn: async () => {

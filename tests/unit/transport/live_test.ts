@@ -94,7 +94,7 @@ Deno.test("connection failures name the host and the cause", async () => {
   });
 });
 
-Deno.test("names that do not resolve and certificates that are not trusted are told apart", async () => {
+Deno.test("names that do not resolve and certificates that are not trusted are different errors", async () => {
   const rows: [string, RegExp][] = [
     [
       "client error (Connect): dns error: failed to lookup address information: Name or service not known",

@@ -99,7 +99,7 @@ Deno.test("calls add up by their index: pieces of arguments, names that come onc
   ]);
 });
 
-Deno.test("calls without an index are told apart by their ids, as Mistral sends them", () => {
+Deno.test("ids distinguish calls without an index, as Mistral sends them", () => {
   const messages = messagesOf(
     chunk({ content: "" }),
     chunk({

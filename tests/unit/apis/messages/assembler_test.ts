@@ -312,7 +312,7 @@ Deno.test("what does not have its shape is read as far as it goes, with a notice
   assert.equal(response.notices.length, 3);
 });
 
-Deno.test("blocks whose events name no index are told apart by their order", () => {
+Deno.test("their order distinguishes blocks whose events name no index", () => {
   const strip = ({ index: _, ...event }: JsonObject) => event;
   const events = [THINKING, TEXT].flatMap((block, index) => blockEvents(index, block)).map(strip);
   const { items } = run([started(), ...events, ...ended("end_turn")]);
