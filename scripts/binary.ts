@@ -24,7 +24,7 @@ async function main(root: string): Promise<number> {
   return 0;
 }
 
-/** What to build, and where it is noted what it was built from. */
+/** Build of a binary, and the file that records its inputs. */
 export interface StampedBuild {
   /** The directory of the `main.ts` to build. */
   readonly root: string;

@@ -27,7 +27,7 @@ export interface BuildOptions {
 const UNREACHABLE =
   /error sending request|dns error|client error \(Connect\)|connection (refused|reset)|timed out/i;
 
-/** What a binary says whose runtime reads another format than its compiler wrote. */
+/** Message of a binary whose runtime reads another format than its compiler wrote. */
 const OTHER_FORMAT = "Could not find standalone binary section";
 
 /**

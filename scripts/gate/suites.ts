@@ -9,7 +9,7 @@ const TIMEOUT_MINUTES = { usual: 30, soak: 180 };
 /** The progress of `--reporter=dot`: without a terminal, a line for each test. */
 const PROGRESS = /^[.!,]+\n/gm;
 
-/** How a suite ended. */
+/** Result of a suite. */
 export interface EndedSuite {
   readonly name: string;
   readonly tally: Tally;
@@ -17,11 +17,11 @@ export interface EndedSuite {
   readonly seconds: number;
 }
 
-/** How suites are run. */
+/** Options for running suites. */
 export interface SuiteOptions {
   /** The directory of deno.json; an absolute path. */
   readonly root: string;
-  /** How many run at the same time. */
+  /** Number of suites that run at the same time. */
   readonly jobs: number;
   /** Called as each suite ends. */
   readonly onEnd: (ended: EndedSuite) => void;

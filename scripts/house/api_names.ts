@@ -16,7 +16,7 @@ const NAME = /^(?:anthropic|\/?(?:v1\/)?(?:messages|responses)(?:\/[a-z_]+)?|ant
 /** A comparison with the name of a kind of provider. */
 const COMPARISON = /[!=]== ?"(?:openai|azure|compatible)"|"(?:openai|azure|compatible)" ?[!=]==/g;
 
-/** What is left after strings: identifiers and members with the vendor's name, and regular expressions on paths. */
+/** Findings outside strings: identifiers and members with the vendor's name, and regular expressions on paths. */
 const CODE =
   /\b\w*(?:anthropic|Anthropic|ANTHROPIC)\w*\b|\b(?:is|asks)Messages\b|\b(?:messages|responses)Api\b|\\\/\(?(?:messages|responses)\b/g;
 

@@ -4,7 +4,7 @@ import { withoutComments } from "./source_text.ts";
 const MAX_LINES = 400;
 const MAX_MAIN_LINES = 40;
 
-/** What talks to the terminal or ends the process: only src/cli and main.ts may. */
+/** Code that uses the terminal or ends the process: only src/cli and main.ts may. */
 const TERMINAL = /\bconsole\.|\b(?:Deno|process)\.(?:exit|exitCode|stdin|stdout|stderr)\b/;
 
 /** Writing to a terminal, which only {@linkcode PRINTING_FILES} may. */
@@ -33,7 +33,7 @@ const FOREIGN_CODE =
 /** Folders whose functions give the same value for the same arguments. */
 const PURE_FOLDERS = ["src/apis/", "src/compaction/", "src/domain/", "src/fold/"];
 
-/** What makes a function depend on more than its arguments. */
+/** Calls that make a function depend on more than its arguments. */
 const IMPURE =
   /\bDeno\.|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\b|\bcrypto\.(?:randomUUID|getRandomValues)\b|\bfetch\(|\bset(?:Timeout|Interval)\(/;
 

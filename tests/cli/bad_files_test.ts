@@ -16,7 +16,7 @@ import {
 const RUN = ["run", "--json", "--new", "-s", "s", "Hi"];
 
 /**
- * What gives one process a file system of its own in place of the home; `null` where the machine forbids it, as
+ * Returns a command that gives one process its own file system at the home; `null` if the machine forbids it, as
  * many containers do.
  */
 async function mounted(place: Place, options: string): Promise<readonly string[] | null> {

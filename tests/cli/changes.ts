@@ -1,5 +1,5 @@
 /**
- * What the tests of the changing tools share: calls that change things, what of them is on disk, and a look at what
+ * Support for the tests of the changing tools: calls that change things, what of them is on disk, and a look at what
  * still runs.
  *
  * @module

@@ -1,15 +1,15 @@
-/** What a command of the shell tool gets to know of us, and what the words in a file can do: nothing. */
+/** Environment of commands of the shell tool; text in files has no effect on it. */
 import assert from "node:assert/strict";
 import { ending } from "../support/reprise.ts";
 import { KEY, Place } from "./harness.ts";
 import { calling, decisions, edit, eventsOf, NEW_RUN, read, shellArgv, shellLine, write } from "./changes.ts";
 
-/** What the documentation lists. */
+/** Variables that the documentation lists. */
 const LISTED = [
   ...["PATH", "TERM", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER", "LOGNAME", "CI"],
   ...["GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0"],
 ];
-/** What a shell adds by itself. */
+/** Variables that a shell adds itself. */
 const OF_A_SHELL = ["PWD", "OLDPWD", "SHLVL", "_"];
 const SECRET = "secret-9b1d-of-somebody";
 /** Keys, and variables by which a program is made to run another one. */

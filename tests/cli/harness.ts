@@ -1,5 +1,5 @@
 /**
- * What the command line tests share: a home with a server for its calls, and one way to check an error.
+ * Support for the command line tests: a home with a server for its calls, and one way to check an error.
  *
  * @module
  */
@@ -118,13 +118,13 @@ export function begun(script: Script, make: (place: Place) => Promise<void>): ()
   };
 }
 
-/** What an error must be. */
+/** Expected error. */
 export interface ExpectedError {
   readonly code: string;
   readonly exit: number;
-  /** What the message has to name. */
+  /** Pattern of the message. */
   readonly says?: RegExp;
-  /** What the hint has to name. */
+  /** Pattern of the hint. */
   readonly hint?: RegExp;
 }
 
@@ -157,8 +157,8 @@ export function assertError(called: Called, expected: ExpectedError): JsonObject
 }
 
 /**
- * What makes file modes count: nothing for ordinary users; root has to give up the rights that override them.
- * `null` where that is not possible.
+ * Returns a command that makes file modes count: empty for ordinary users; root gives up the rights that override modes.
+ * `null` if that is not possible.
  */
 export async function withoutOverride(): Promise<readonly string[] | null> {
   if (Deno.uid() !== 0) return [];
@@ -166,7 +166,7 @@ export async function withoutOverride(): Promise<readonly string[] | null> {
   return await works([...through, "true"]) ? through : null;
 }
 
-/** Whether a command is there and succeeds. */
+/** True if a command exists and succeeds. */
 export async function works(command: readonly string[]): Promise<boolean> {
   try {
     const [name = "", ...args] = command;

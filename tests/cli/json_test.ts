@@ -192,7 +192,7 @@ Deno.test("for people, stdout is the answer and stderr the rest: there is no col
   }
 });
 
-/** What cli.md promises to scripts. */
+/** Exit codes that cli.md promises to scripts. */
 const EXIT_CODES = `
    0 completed
    1 unexpected error

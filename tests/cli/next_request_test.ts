@@ -190,7 +190,7 @@ Deno.test("--dry-run refuses a budget that allows no request, as run does", asyn
   assert.equal(JSON.parse(called.stdout).code, "over_budget");
 });
 
-/** What `explain` reports about the prefix. */
+/** Report of `explain` about the prefix. */
 async function prefixOf(place: Place, ...flags: readonly string[]): Promise<JsonObject> {
   return JSON.parse((await place.call(["explain", "s", "--json", ...flags])).stdout).prefix;
 }

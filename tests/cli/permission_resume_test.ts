@@ -1,4 +1,4 @@
-/** What a session keeps of a posture: denials. Nothing that is on disk allows anything. */
+/** Denials are the only part of a posture that a session keeps. Nothing on disk allows anything. */
 import assert from "node:assert/strict";
 import { ending } from "../support/reprise.ts";
 import { Place, reseal } from "./harness.ts";

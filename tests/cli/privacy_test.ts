@@ -1,4 +1,4 @@
-/** What others may see and steer: file modes, the working directory, and the key. */
+/** Access of other users and programs: file modes, the working directory, and the key. */
 import assert from "node:assert/strict";
 import { answer, message } from "../support/responses_server.ts";
 import { httpError } from "../support/responses_server/faults.ts";

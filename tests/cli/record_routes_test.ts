@@ -89,7 +89,7 @@ Deno.test("without a command there is one upstream for any client, whose path st
   assert.deepEqual(upstreams, [`${HOST}/v1`]);
 });
 
-/** What `recordRoutes` makes of an environment, for a wrapped command. */
+/** Plans the routes of a wrapped command from an environment. */
 async function plannedFor(env: Readonly<Record<string, string>>, added: readonly AddedUpstream[] = []) {
   const ports = { env: (name: string) => env[name] };
   const { routes, notes, unset } = await recordRoutes(ports, undefined, { wraps: true, added });

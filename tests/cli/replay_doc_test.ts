@@ -26,7 +26,7 @@ async function storied(): Promise<Place> {
   return place;
 }
 
-/** Whether some object inside `value` has these members, one in the other. */
+/** True if an object inside `value` has these members, each nested in the one before it. */
 function holds(value: JsonValue | undefined, path: readonly string[]): boolean {
   if (Array.isArray(value)) return value.some((element) => holds(element, path));
   if (!isJsonObject(value)) return false;

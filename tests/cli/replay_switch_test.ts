@@ -27,7 +27,7 @@ async function sentBy(
   return reasoningIds(request);
 }
 
-/** How many reasoning items the next run would send: `--dry-run` makes the very request. */
+/** Number of reasoning items that the next run would send: `--dry-run` creates the same request. */
 async function wouldSend(place: Place, args: readonly string[], switched?: string): Promise<number> {
   const env = switched === undefined ? {} : { REPRISE_REASONING_REPLAY: switched };
   const called = await place.call(["run", "--dry-run", "--json", "-s", "s", ...args, "And now?"], { env });

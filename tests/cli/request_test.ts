@@ -1,4 +1,4 @@
-/** What goes into a request, from which flag; and what `input`, `explain` and `--dry-run` say about it. */
+/** Members of a request, by flag, and the output of `input`, `explain` and `--dry-run` about it. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { answer, message, reasoning } from "../support/responses_server.ts";

@@ -16,7 +16,7 @@ export const exchange = (input: string, answer: string, path = "/v1/responses") 
   body: JSON.stringify({ answer }),
 });
 
-/** What a client got. */
+/** Answer that a client got. */
 interface Got {
   readonly status: number;
   // deno-lint-ignore no-explicit-any

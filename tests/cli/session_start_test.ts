@@ -135,7 +135,7 @@ Deno.test("lint finds nothing in a start/ as git gives it to any user, or where 
   });
 });
 
-/** What a seal is there for. */
+/** Damage that a seal must detect. */
 const UNSEALED: Readonly<Record<string, readonly [Harm, RegExp]>> = {
   "a flipped bit of the manifest": [flip(MANIFEST), /manifest\.json": it does not have the sum/],
   "a flipped bit of a turn": [flip(TURN), /000003\.json": it does not have the sum/],

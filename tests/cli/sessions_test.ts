@@ -48,7 +48,7 @@ function inputOf({ body }: Exchange): readonly JsonObject[] {
 
 const reasoningOf = (exchange: Exchange) => inputOf(exchange).filter(({ type }) => type === "reasoning");
 
-/** How many reasoning items each request holds, a list for each step. */
+/** Number of reasoning items in each request, a list for each step. */
 const REASONING: Readonly<Record<string, readonly (readonly number[])[]>> = {
   "loop-xai": [[0, 1]],
   "refused-by-name": [[0], [2], [1], [4]],

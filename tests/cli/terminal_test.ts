@@ -56,7 +56,7 @@ Deno.test("JSON on a terminal parses to the same value, with nothing in it that 
   );
 });
 
-/** What a printer writes to a stream of this kind. */
+/** Returns the text that a printer writes to a stream of this kind. */
 function printed(isTerminal: boolean, colour: boolean, print: (printer: Printer) => void): string {
   const chunks: Uint8Array[] = [];
   const stream = {

@@ -1,4 +1,4 @@
-/** What the writing tools leave behind, and what they leave alone. */
+/** Files that the writing tools change, and files that they leave unchanged. */
 import assert from "node:assert/strict";
 import { answer, reasoning } from "../support/responses_server.ts";
 import type { ScriptedItem } from "../support/responses_server/script.ts";

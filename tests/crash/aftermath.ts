@@ -1,5 +1,5 @@
 /**
- * What must hold after an operation was cut short, wherever that was.
+ * Checks of a session after an operation was cut short at any point.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { readSession } from "../../src/store/read/session.ts";
 import { collect, type Scenario } from "./scenarios.ts";
 import { homeOf, pathsOf, type Place } from "./sessions.ts";
 
-/** What was acknowledged before the end. */
+/** Acknowledgements before the end. */
 export interface Told {
   /** Turns by number, with their sums. */
   readonly saved: ReadonlyMap<number, string>;
@@ -20,7 +20,7 @@ export interface Told {
 }
 
 /**
- * What is wrong after an operation was cut short: torn or missing turns, lost acknowledged ones, half a session in
+ * Returns the faults after an operation was cut short: torn or missing turns, lost acknowledged ones, half a session in
  * view, a second try that fails, anything left behind.
  */
 export async function wrongAfter(

@@ -1,5 +1,5 @@
 /**
- * What the harness of killed recorders and pruners shares: an API with slow answers, a folder for each kill, and the
+ * Support for the harness of killed recorders and pruners: an API with slow answers, a folder for each kill, and the
  * program as the reader of what is left.
  *
  * @module

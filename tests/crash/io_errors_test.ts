@@ -74,7 +74,7 @@ const CODE_OF = {
   EROFS: "storage_denied",
 } as const;
 
-/** What goes wrong: an error of the system, a write that takes half, one that takes nothing. */
+/** Fault of a disk: an error of the system, a write that takes half, one that takes nothing. */
 type Fault = keyof typeof CODE_OF | "half a write" | "no write";
 const FAULTS: readonly Fault[] = ["EIO", "ENOSPC", "EACCES", "EMFILE", "EROFS", "half a write", "no write"];
 
@@ -100,7 +100,7 @@ function faulty(fault: Fault, at: number): { ports: Place["ports"]; failed: () =
   return { ports: portsOn(files), failed: () => failed };
 }
 
-/** What is wrong with how an operation told its user; `null` when nothing is. */
+/** Describes the fault in an operation's report to its user; `null` if the report is right. */
 function wrongOutcome(fault: Fault, { name }: Operation, outcome: unknown): string | null {
   if (outcome === null) {
     const isSync = name === "sync" || name === "syncDirectory" && fault !== "EACCES";

@@ -11,19 +11,19 @@ import type { Scenario } from "./scenarios.ts";
 import type { Place } from "./sessions.ts";
 import { type Call, traceDriver, variantsOf } from "./trace.ts";
 
-/** How often a point is aimed at, at most. Few need more than one. */
+/** Most attempts to hit a point. Few need more than one. */
 const TRIES = 40;
 
-/** How many points are tried side by side: much of a traced run is waiting. */
+/** Number of points that are tried side by side: much of a traced run is waiting. */
 const LANES = 2;
 
-/** How many calls of that name the runtime made before the driver's mark. */
+/** Returns the number of calls of that name that the runtime made before the driver's mark. */
 function startOf(calls: readonly Call[], name: string): number {
   const first = calls.find((call) => call.name === name);
   return first === undefined ? 0 : first.ordinal - 1;
 }
 
-/** How many calls of each name the runtime made before the mark, in every run so far. */
+/** Numbers of calls of each name that the runtime made before the mark, in every run so far. */
 class Starts {
   readonly #seen = new Map<string, number[]>();
 

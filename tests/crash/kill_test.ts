@@ -26,7 +26,7 @@ Deno.test({
   fn: () => assert.ok(total >= 500, `${total} points`),
 });
 
-/** What the harness must say about each operation that is done carelessly. */
+/** Expected findings of the harness about each careless operation. */
 const SAID: Record<string, RegExp> = {
   "append": /bad_sum turns\/000011\.json/,
   "import": /bad_sum turns\/0000\d\d\.json|missing_turn|missing_blob/,

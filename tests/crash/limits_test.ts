@@ -7,7 +7,7 @@ const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
 const PROGRAM = new URL("./limits_program.ts", import.meta.url).pathname;
 const TURNS = scaled(2000, 10_000);
 const MEBIBYTES = scaled(64, 1024);
-/** What a process has with nothing to do, and some ten kilobytes a turn: a blob is never whole in memory. */
+/** Memory of an idle process, and some ten kilobytes a turn: a blob is never whole in memory. */
 const MOST_MIB = 120 + Math.ceil(TURNS / 100);
 /** Base64 makes strings of every byte, which are collected only now and then. */
 const MOST_MIB_EXPORTING = 400;

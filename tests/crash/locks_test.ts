@@ -76,7 +76,7 @@ async function withRacers(
   });
 }
 
-/** What is wrong with races of all racers for the lock: no winner or several, a loser who is not told the owner. */
+/** Returns the faults in races of all racers for the lock: no winner or several, an error without the owner. */
 async function wrongRaces(racers: readonly Racer[], races: number): Promise<string[]> {
   const wrong: string[] = [];
   for (let race = 0; race < races; race++) {
@@ -94,7 +94,7 @@ async function wrongRaces(racers: readonly Racer[], races: number): Promise<stri
   return wrong;
 }
 
-/** What is wrong when the holder is killed: the next one must have the lock at once. */
+/** Returns the faults after the holder is killed: the next racer must get the lock at once. */
 async function wrongTakeover(home: string, naive: string, next: Racer): Promise<string[]> {
   const holder = new Racer(home, naive);
   assert.equal((await holder.tell("take"))[0], "held");

@@ -1,6 +1,6 @@
 /**
- * What is done where nobody thinks of a crash: each operation as a small script would do it. The harnesses are seen
- * to fail each of them.
+ * Operations without care for crashes, as a small script would do them. The harnesses must fail
+ * each of them.
  *
  * @module
  */

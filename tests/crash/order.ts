@@ -1,12 +1,12 @@
 /**
- * Whether a trace keeps the order that makes what was acknowledged survive a power failure. A pure function of the
- * calls: it knows nothing of the store but the names of its files.
+ * Checks that a trace has the order that makes acknowledged changes survive a power failure. A pure function of the
+ * calls: it knows only the file names of the store.
  *
  * @module
  */
 import type { Call } from "./trace.ts";
 
-/** What a trace did wrong, and how many promises it was measured against. */
+/** Violations in a trace, and the number of promises that were checked. */
 export interface Judgement {
   readonly violations: readonly string[];
   /** Turns that got their number. */

@@ -16,7 +16,7 @@ async function judged(root: string, name: string, mutant = ""): Promise<Judgemen
   return judgeOrder(run.calls, root);
 }
 
-/** How many turns each gives a number, and acknowledges. */
+/** Number of turns that each operation publishes and acknowledges. */
 const TURNS: Record<string, readonly [number, number]> = {
   "first turn": [5, 5],
   "append": [5, 5],

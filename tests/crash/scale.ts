@@ -1,5 +1,5 @@
 /**
- * How much the long harnesses do: as much as a gate can wait for, or, in `deno task soak`, all of it.
+ * Amount of work of the long harnesses: a part that a gate can wait for, or, in `deno task soak`, all of it.
  *
  * @module
  */

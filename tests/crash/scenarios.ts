@@ -1,5 +1,5 @@
 /**
- * What is done to a session while it is killed, and while its disk fails: one list for both, and for the check of
+ * Operations on a session that is killed, or whose disk fails: one list for both, and for the check of
  * the order of system calls.
  *
  * @module
@@ -47,7 +47,7 @@ export interface Scenario {
   /** Makes what is there before it. */
   readonly prepare: (place: Place) => Promise<void>;
   readonly act: (place: Place) => Promise<void>;
-  /** What has to hold once it is done; throws where it does not. */
+  /** Checks the state after the operation; throws if it is wrong. */
   readonly after: (place: Place) => Promise<void>;
   /** Tries again after it was cut short at any point, however far it had come. */
   readonly again: (place: Place) => Promise<void>;
@@ -149,7 +149,7 @@ export async function collect(place: Place): Promise<void> {
   if (first !== undefined) throw new RepriseError(first.code, first.why);
 }
 
-/** What a kill leaves of a session that was begun, and of one that was half made or half removed. */
+/** Leaves the remains of kills: of a session that was begun, and of one that was half created or half removed. */
 function leaveRubbish(place: Place): void {
   const paths = pathsOf(place);
   Deno.writeFileSync(`${paths.blobs}/${"a".repeat(64)}`, new TextEncoder().encode("nobody's"), {

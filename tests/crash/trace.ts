@@ -20,7 +20,7 @@ export interface Call {
   readonly ordinal: number;
 }
 
-/** What a run of the driver left. */
+/** Result of a run of the driver. */
 export interface Run {
   readonly success: boolean;
   readonly killed: boolean;
@@ -40,7 +40,7 @@ export interface TracedRun extends Run {
 }
 
 const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
-/** What the driver looks for on disk when its own work begins. */
+/** Path that the driver looks for on disk when its own work begins. */
 const DRIVER_MARK = '"/crash-driver-begins"';
 const DRIVER = new URL("./driver.ts", import.meta.url).pathname;
 const TRACED = [

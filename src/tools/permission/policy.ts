@@ -9,7 +9,7 @@ import { type CallSubject, type Target, ToolFailure, type ToolGroup } from "../t
 import { parseGlob } from "../glob.ts";
 import { splitWords } from "./shell_words.ts";
 
-/** Why a call may run or not. */
+/** Reason why a call may run or not. */
 type VerdictReason =
   | "reading"
   | "allowed_by_rule"

@@ -1,5 +1,5 @@
 /**
- * What the tests of compaction share: checkpoints written as `compact` writes them, in memory.
+ * Support for the tests of compaction: checkpoints written as `compact` writes them, in memory.
  *
  * @module
  */
@@ -42,7 +42,7 @@ export function withdrawn(turns: readonly Turn[]): Turn[] {
   return withEvent(turns, { type: "compaction_withdrawn", checkpoint: checkpoint.seq, restored });
 }
 
-/** What opening reads: the turns behind the cut and, where the event names it, the one with the user message. */
+/** Turns that opening reads: those after the cut and, if the event names it, the turn with the user message. */
 export function recent(
   turns: readonly Turn[],
   { to_turn, opening_turn }: Pick<HistoryCompactionEvent, "to_turn" | "opening_turn">,

@@ -37,7 +37,7 @@ const SHOWN: readonly [string, string][] = [
   ],
 ];
 
-/** What must stay as it is. */
+/** Texts that must stay unchanged. */
 const KEPT = [
   "a task-force-for-2026 on disk-usage-reports",
   "msg_0123456789abcdef rs_0123456789abcdef call_0123456789abcdef resp_0123",

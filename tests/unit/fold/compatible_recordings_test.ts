@@ -20,7 +20,7 @@ const TARGET: FoldTarget = {
   replay: "exact",
 };
 
-/** How the recorded client writes what we write otherwise. Nothing else differs. */
+/** Members that the recorded client writes in its own way. Nothing else differs. */
 const DIFFERENCES: Readonly<
   Record<string, { theirs(item: JsonObject): JsonObject; ours?(item: JsonObject): JsonObject }>
 > = {

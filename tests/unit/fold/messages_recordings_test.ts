@@ -9,7 +9,7 @@ const NEEDED = HAS_RECORDINGS ? "" : ` (ignored: ${RECORDINGS} is not there)`;
 const DIFFERENCES = {
   /** `is_error: false` on a result; we say it of errors only. */
   no_error: { theirs: (message) => mapBlocks(message, (block) => [without(block, "is_error")]) },
-  /** What another provider's model thought, as text of the assistant's own; we leave it out. */
+  /** Thoughts of another provider's model, as text of the assistant; we leave them out. */
   foreign_thinking: {
     theirs: (message) =>
       mapBlocks(message, (block) => String(block.text).startsWith("<thinking>") ? [] : [block]),

@@ -29,7 +29,7 @@ const MODELS: Readonly<Record<ProviderKind, readonly string[]>> = {
 const SUM = "0".repeat(64);
 const LONE = "\ud83d";
 
-/** What marks the opaque payloads of one origin. */
+/** Mark in the opaque payloads of one origin. */
 export function markOf({ fingerprint }: FoldTarget): string {
   return `OPAQUE.${fingerprint.provider}.${fingerprint.endpoint}.${fingerprint.account ?? "none"}.`;
 }

@@ -25,7 +25,7 @@ export interface RecordedStep {
   readonly answer: JsonValue;
 }
 
-/** How a recorded client writes an element that we write otherwise: its element, and ours, made alike. */
+/** Conversion of an element that a recorded client and we write differently to one form. */
 export interface Difference {
   readonly theirs?: (element: JsonObject) => JsonObject | null;
   readonly ours?: (element: JsonObject) => JsonObject;
@@ -111,7 +111,7 @@ export function without(element: JsonObject, name: string): JsonObject {
   return Object.fromEntries(Object.entries(element).filter(([member]) => member !== name));
 }
 
-/** What the client says from its side: a user's text, or the output of a call. */
+/** Input from the client: a user's text, or the output of a call. */
 type Said = { readonly text: string } | { readonly callId: string; readonly output: string };
 
 function saidIn(body: JsonObject): readonly Said[] {

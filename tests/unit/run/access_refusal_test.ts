@@ -8,7 +8,7 @@ import { type Ran, type RefusedSession, refusedSession } from "./refusing.ts";
 
 const TWO = answer([reasoning("one"), reasoning("two"), message("Done.")]);
 
-/** How many reasoning items each request of a run held. */
+/** Number of reasoning items in each request of a run. */
 function counts({ server }: RefusedSession, { requests }: Ran): number[] {
   return server.requests.slice(...requests).map((request) => reasoningOf(request).length);
 }

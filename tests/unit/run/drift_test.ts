@@ -1,4 +1,4 @@
-/** What a resume finds changed, and what that does. */
+/** Changes that a resume finds, and their effects. */
 import assert from "node:assert/strict";
 import type { Pins } from "../../../src/domain/turn.ts";
 import { type PinChange, pinChanges } from "../../../src/run/pins.ts";

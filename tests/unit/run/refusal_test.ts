@@ -1,4 +1,4 @@
-/** What a refused request leads to: mended once, remembered on disk, not met again (protocol §6.2). */
+/** Refused requests: repaired once, recorded on disk, and not sent again (protocol §6.2). */
 import assert from "node:assert/strict";
 import type { EventType, SessionEvent } from "../../../src/domain/event.ts";
 import {

@@ -29,7 +29,7 @@ import { scripted, type SetupOverrides } from "./scripted.ts";
 
 const LIMITS = { responseTimeoutMs: 5000, idleTimeoutMs: 5000, maxBodyBytes: 1 << 24 };
 
-/** What the store adds to the draft of a turn. */
+/** Members that the store adds to the draft of a turn. */
 const PLACE = ["format", "session", "turn", "seq", "prev", "at", "sum"];
 
 /** A server that runs can be sent to. */
@@ -53,7 +53,7 @@ export interface SessionRuns<Server extends Reached> {
   turns(): readonly Turn[];
   /** The replay notices on disk. */
   notices(): ReplayNoticeEvent[];
-  /** What re-folding says of each model turn. */
+  /** Result of re-folding for each model turn. */
   verdicts(): string[];
   /** Findings of the checker. */
   findings(): Promise<readonly FsckFinding[]>;
@@ -62,7 +62,7 @@ export interface SessionRuns<Server extends Reached> {
 /** A session whose server speaks Responses. */
 export type RefusedSession = SessionRuns<ResponsesServer>;
 
-/** How a run went, with the numbers of the requests that it sent. */
+/** Outcome of a run, with the numbers of the requests that it sent. */
 export interface Ran {
   readonly ended: RunEnded;
   readonly events: readonly RunEvent[];

@@ -17,7 +17,7 @@ import { samples } from "../../support/samples.ts";
 
 const HOME: Home = { path: "/srv/me/reprise", sessions: "/srv/me/reprise/sessions" };
 
-/** What attackers and accidents write where an id or a path is expected. */
+/** Values that attackers and accidents write in place of an id or a path. */
 const CORPUS = [
   "..",
   ".",

@@ -125,7 +125,7 @@ function hasSession(home: Home): boolean {
   return testPorts().files.facts(`${home.sessions}/${ID}`) !== null;
 }
 
-/** What fails after the turn is named and cannot matter to it: the leftover's removal, and the manifest cache. */
+/** Accepts a failure without an error only if it is harmless: after the turn has its name, or of the manifest cache. */
 function assertTyped(
   outcome: unknown,
   at: { code: string; name: string; path: string; where: string },

@@ -21,7 +21,7 @@ function dice(seed: number): (below: number) => number {
   return (below) => (state = (state * 48271) % 2147483647) % below;
 }
 
-/** What a session must fold to up to its own fork turn, and how many turns it had then. */
+/** Expected fold of a session up to its own fork turn, and its number of turns then. */
 interface Grown {
   readonly id: SessionId;
   readonly entries: readonly FoldedEntry[];

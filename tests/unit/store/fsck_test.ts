@@ -24,7 +24,7 @@ interface Damage {
   readonly damage: (path: string) => void;
   /** `severity code path`, in order. */
   readonly found: readonly string[];
-  /** Whether a reader refuses it. */
+  /** True if a reader refuses it. */
   readonly refused: boolean;
 }
 

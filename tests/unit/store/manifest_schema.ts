@@ -1,5 +1,5 @@
 /**
- * What a manifest must hold, as a schema. `isManifest` is the twin without a schema library that `ls` uses; a
+ * Schema of a manifest. `isManifest` is the twin without a schema library that `ls` uses; a
  * property test holds the two equal.
  *
  * @module

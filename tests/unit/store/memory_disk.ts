@@ -14,7 +14,7 @@ interface Node {
   mode: number;
 }
 
-/** What a memory disk may be told. */
+/** Options of a memory disk. */
 export interface MemoryDiskOptions {
   /** Called before each operation that changes something; what it throws is the operation's error. */
   readonly before?: (operation: Operation) => void;

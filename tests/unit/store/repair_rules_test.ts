@@ -39,7 +39,7 @@ async function damaged(body: (home: Home, turns: readonly Turn[]) => Promise<voi
   });
 }
 
-/** What a request for the model that answered would leave out or add. */
+/** Returns what a request for the model that answered would leave out or add. */
 function repairsOf(turns: readonly Turn[]) {
   return foldHistory(turns, {
     fingerprint: { provider: "openai", endpoint: "1f3a9c02", account: null },

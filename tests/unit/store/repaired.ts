@@ -1,5 +1,5 @@
 /**
- * What the tests of repair share: repairing a session in memory, and everything that a mended one has to be.
+ * Support for the tests of repair: repairs a session in memory, and checks all properties of a repaired session.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export function repair({ disk, paths }: MadeSession, options: MemoryDiskOptions 
   return plan;
 }
 
-/** What `fsck` finds that is damage. */
+/** Findings of `fsck` that are damage. */
 export async function damageOf({ disk }: MadeSession): Promise<FsckFinding[]> {
   const { findings } = await fsckSession(portsOn(disk.files()), HOME, ID);
   return findings.filter(({ code }) => !HARMLESS.has(code));
@@ -78,7 +78,7 @@ export async function assertMended(session: MadeSession, before: MemoryDisk): Pr
   return turns;
 }
 
-/** What may stay: facts, and not damage. */
+/** Findings that may stay: facts, and not damage. */
 const HARMLESS = new Set(["turn_replaced", "open_run", "orphan_call", "run_not_ended", "unreferenced_blob"]);
 
 /** True when the manifest before the repair is that of a turn that is in its place. */

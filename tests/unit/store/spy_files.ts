@@ -31,9 +31,9 @@ export const CHANGING: ReadonlySet<Operation["name"]> = new Set(
   ] as const,
 );
 
-/** What a spy may change about one write. */
+/** Changes of a spy to one write. */
 export interface SpyOptions {
-  /** How many of so many bytes a write takes. */
+  /** Returns how many of so many bytes a write takes. */
   readonly take?: (bytes: number) => number;
   /** False where no test asks what survives a power failure: fsyncs are reported, and left out. */
   readonly syncs?: boolean;

@@ -1,5 +1,5 @@
 /**
- * What the store's tests share: ports on the real disk with a fixed clock, temporary homes, and small drafts.
+ * Support for the store's tests: ports on the real disk with a fixed clock, temporary homes, and small drafts.
  *
  * @module
  */

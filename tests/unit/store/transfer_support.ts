@@ -1,5 +1,5 @@
 /**
- * What the tests of exports share: a session in memory as lines, and an import of any lines at all.
+ * Support for the tests of exports: a session in memory as lines, and an import of any lines at all.
  *
  * @module
  */

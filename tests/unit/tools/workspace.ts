@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { canonicalRoot } from "../../../src/tools/sandbox_path.ts";
 import type { ToolContext } from "../../../src/tools/tool.ts";
 
-/** What a file of a test workspace holds: its bytes, or where a symbolic link leads. */
+/** Content of a file in a test workspace: its bytes, or the target of a symbolic link. */
 export type Content = string | Uint8Array | { readonly link: string };
 
 /** A workspace in a temporary directory, and a directory beside it that no tool may reach. */
@@ -44,7 +44,7 @@ export class Workspace implements Disposable {
     if (!success) throw new Error(`mkfifo ${path} failed`);
   }
 
-  /** What a call runs with. */
+  /** Returns the context of a call. */
   context(options: Partial<ToolContext> = {}): ToolContext {
     return {
       root: this.root,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { networkError } from "../../../src/transport/failure.ts";
 import { loopbackDirect, proxyFor } from "../../../src/transport/proxy.ts";
 
-/** What is asked for, the environment, and the variable and host that are told; as the runtime itself chooses. */
+/** URL, environment, and the expected variable and host; as the runtime itself chooses. */
 const ROWS: readonly [string, Readonly<Record<string, string>>, string | null][] = [
   ["http://127.0.0.1:8080/v1", {}, null],
   ["http://10.0.0.1:8080/v1", { HTTP_PROXY: "http://127.0.0.1:9" }, "HTTP_PROXY 127.0.0.1:9"],

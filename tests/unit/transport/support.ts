@@ -1,5 +1,5 @@
 /**
- * What the transport tests share: clocks, ports with the real fetch, and bodies from text.
+ * Support for the transport tests: clocks, ports with the real fetch, and bodies from text.
  *
  * @module
  */

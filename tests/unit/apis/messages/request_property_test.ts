@@ -66,7 +66,7 @@ const spoken: fc.Arbitrary<FoldedEntry> = fc.oneof(
   }),
 );
 
-/** What a call is, beside its id. */
+/** Members of a call, without its id. */
 const calledItem: fc.Arbitrary<Item> = fc.oneof<fc.Arbitrary<Item>[]>(
   fc.record({ type: fc.constant("tool_use"), name, input: fc.oneof(input, text) }),
   fc.record({

@@ -1,4 +1,4 @@
-/** What servers that speak the Responses API do differently, and what all the same comes out (protocol §12). */
+/** Differences of servers that speak the Responses API, and their equal results (protocol §12). */
 import assert from "node:assert/strict";
 import type { Item } from "../../../../src/domain/event.ts";
 import type { JsonObject, JsonValue } from "../../../../src/domain/json.ts";
@@ -38,7 +38,7 @@ interface Heard {
   readonly response: FinishedResponse;
 }
 
-/** What the bytes of a stream come to, through the framing and the assembler. */
+/** Assembles the bytes of a stream. */
 async function hear(stream: string): Promise<Heard> {
   const assembler = responsesApi.newAssembler();
   const updates: StreamUpdate[] = [];

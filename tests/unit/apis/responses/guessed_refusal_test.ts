@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../../src/domain/json.ts";
 import { responsesApi } from "../../../../src/apis/responses/api.ts";
 import type { RequestRefusal } from "../../../../src/apis/api.ts";
 
-/** What a server says, and what that is taken for. */
+/** Error of a server, and its expected meaning. */
 interface Row {
   readonly says: string;
   readonly param?: string | null;
@@ -17,7 +17,7 @@ interface Row {
 }
 
 const likely = (...ids: readonly string[]): RequestRefusal => ({ kind: "likely_reasoning", ids });
-/** What other words are guessed to mean: the id, the place or the subject that they name, or nothing known. */
+/** Guesses about other texts: the id, the place or the subject that they name, or nothing known. */
 const GUESSED: readonly Row[] = [
   { says: "reasoning item rs_1 expired", refusal: likely("rs_1") },
   { says: "reasoning item rs_12 expired", refusal: likely() },

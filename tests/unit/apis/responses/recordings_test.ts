@@ -215,7 +215,7 @@ async function eventsOf(chunks: readonly Uint8Array[]): Promise<SseEvent[]> {
   return events;
 }
 
-/** What the last event lists, read without any code of the project. */
+/** Items that the last event lists, read without any code of the project. */
 function listedItems(events: readonly SseEvent[]): readonly Item[] {
   const last = parsed(events.at(-1)?.data ?? "");
   return (last?.response as { output?: readonly Item[] } | undefined)?.output ?? [];

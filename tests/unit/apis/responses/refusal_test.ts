@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../../src/domain/json.ts";
 import { responsesApi } from "../../../../src/apis/responses/api.ts";
 import type { RequestRefusal } from "../../../../src/apis/api.ts";
 
-/** What the API says, and what can be mended about it. */
+/** Error of the API, and its possible repair. */
 interface Row {
   readonly says: string;
   readonly param?: string | null;

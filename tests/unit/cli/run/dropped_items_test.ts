@@ -37,7 +37,7 @@ interface Dropped {
   readonly verb?: readonly string[];
   /** The last run; a function where its answers name an item that an earlier answer issued. */
   readonly last: GivenRun | ((reasoningId: string) => GivenRun);
-  /** What its last answered request left out. */
+  /** Items that its last answered request left out. */
   readonly dropped: readonly DropReason[];
   /** The types of the items that this request holds, or of the blocks of a Messages request. */
   readonly sent: string;

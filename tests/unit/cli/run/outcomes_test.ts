@@ -16,7 +16,7 @@ interface Outcome {
   readonly exit: number;
   readonly state: string | null;
   readonly code?: string;
-  /** How many requests the run sent. @default {1} */
+  /** Number of requests that the run sent. @default {1} */
   readonly requests?: number;
 }
 

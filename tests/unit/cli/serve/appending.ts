@@ -17,7 +17,7 @@ export function portsWith(files: Files): ProgramPorts {
   return { ...livePorts(), files };
 }
 
-/** How exchanges are appended. */
+/** Options for appending exchanges. */
 export interface AppendOptions {
   readonly files?: Files;
   readonly flags?: Partial<RecordFlags>;

@@ -1,5 +1,5 @@
 /**
- * What each posture says about each call. A line with `$` is a posture: the flags of `run`, and `terminal` where a
+ * Decision of each posture about each call. A line with `$` is a posture: the flags of `run`, and `terminal` where a
  * person could be asked. The lines after it are calls (`sh` is a command line for the tool shell, `argv` its JSON),
  * each with the decision, the reason, and the rule that decided where one did. A line with `#` says what is awkward.
  */

@@ -105,7 +105,7 @@ Deno.test({
   },
 });
 
-/** What `.git` may hold without being a repository: git looks at the directory itself next. */
+/** Contents of a `.git` that is no repository: git looks at the directory itself next. */
 const BROKEN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "holds something else": { ".git/x": "" },
   "holds HEAD alone": { ".git/HEAD": HEAD },

@@ -10,7 +10,7 @@ type Message = { readonly role: "user" | "assistant"; readonly content: readonly
 const MODEL = "claude-opus-5-5";
 const SYSTEM = "Be brief.";
 
-/** What the model made in one turn: before each thought maybe words, then calls to answer. */
+/** Output of the model in one turn: optional text before each thought, then calls to answer. */
 interface Turn {
   readonly thoughts: readonly ("thinking" | "redacted")[];
   readonly calls: number;
