@@ -105,7 +105,7 @@ function withoutFirst(input: AgentInputItem[], type: string): AgentInputItem[] {
   return first < 0 ? input : input.toSpliced(first, 1);
 }
 
-/** What the error of its client says. */
+/** Converts the error of its client. */
 export function agentsError(error: unknown): Thrown {
   if (!(error instanceof APIError)) throw error;
   const { status, type, code, param, message } = error;

@@ -99,7 +99,7 @@ function mistaken(messages: ModelMessage[], mistake: Mistake | undefined): Model
   }
 }
 
-/** What of a message's parts matters here. */
+/** Members of a message's part that these tests use. */
 interface Part {
   readonly type: string;
   readonly input?: { readonly a?: unknown };
@@ -119,7 +119,7 @@ function withParts(messages: ModelMessage[], keep: (part: Part) => boolean): Mod
   );
 }
 
-/** What the package's own error says; the members of the API's error are in its `data`. */
+/** Converts the package's own error; the members of the API's error are in its `data`. */
 export function aiError(error: unknown): Thrown {
   if (!APICallError.isInstance(error)) throw error;
   const { error: { type, code, param } } = error.data as { readonly error: JsonObject };

@@ -159,7 +159,7 @@ async function run(
   return reported(report);
 }
 
-/** What the package's own error says; its message is the whole body. */
+/** Converts the package's own error; its message is the whole body. */
 export function anthropicError(error: unknown): Thrown {
   if (!(error instanceof Anthropic.APIError)) throw error;
   const { error: inner } = error.error as {

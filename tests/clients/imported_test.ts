@@ -13,7 +13,7 @@ import { altered, assertMissed, type Change, type Client, Replay, reported, thro
 
 const NEEDED = HAS_RECORDINGS ? "" : ` (ignored: ${RECORDINGS} is not there)`;
 
-/** What the clients ask by a method of their own. */
+/** Paths that the clients request by a method of their own. */
 const ASKABLE = /^\/(?:openai\/)?v1\/(?:responses(?:\/compact)?|messages\?beta=true)$/;
 
 /** All cassettes with several requests that are all askable. */
@@ -34,7 +34,7 @@ async function conversations(): Promise<Fixture[]> {
   );
 }
 
-/** What a client makes of a recorded request, without what it adds itself. */
+/** Returns the answer to a recorded request as a client parses it, without the members that the client adds. */
 async function ask(origin: string, { request }: FixtureExchange): Promise<JsonValue> {
   // Recorded bodies are what the types describe; they were written by other clients.
   // deno-lint-ignore no-explicit-any
@@ -66,7 +66,7 @@ async function answered(answer: PromiseLike<unknown>): Promise<JsonValue> {
   return reported(heard);
 }
 
-/** What the recording holds: a document, its events, or an error. */
+/** Returns the recorded answer: a document, its events, or an error. */
 function recordedAnswer({ response }: FixtureExchange): JsonValue {
   if (response.headers["content-type"]?.includes("event-stream")) {
     return [...sseEventsIn(response.body)].map(({ data }) => JSON.parse(data));

@@ -1,5 +1,5 @@
 /**
- * What is talked about with every client: sums, in three steps, with reasoning before the calls.
+ * Conversation with every client: sums, in three steps, with reasoning before the calls.
  *
  * @module
  */
@@ -31,13 +31,13 @@ export const ADD = {
   },
 } as const;
 
-/** What the tool says of its arguments. */
+/** Returns the result of the tool. */
 export function sumOf(args: string): string {
   const { a, b } = JSON.parse(args) as { a: number; b: number };
   return String(a + b);
 }
 
-/** What the first answer of a recording calls its items, and a later one its compaction. */
+/** Ids of the items in a recording's first answer, and of the compaction in a later one. */
 export interface Ids {
   readonly reasoning: string;
   readonly message: string;
@@ -96,7 +96,7 @@ export function refusals(
   ];
 }
 
-/** What changes of the first request are told as, where the package sends instructions by themselves. */
+/** Differences that a miss reports for the first request, if the package sends instructions separately. */
 export const MISSES: Conversation["misses"] = [
   [{ prompt: "Subtract" }, "input[0].content", PROMPT, "Subtract"],
   [{ instructions: "Subtract" }, "instructions", INSTRUCTIONS, "Subtract"],

@@ -1,5 +1,5 @@
 /**
- * What the tests of other people's clients share: a client is a function that talks to an API and says what it got,
+ * Support for the tests of other people's clients. A client is a function that talks to an API and reports its answers,
  * here in front of a rules server through the recorder, and then in front of what was recorded.
  *
  * @module
@@ -17,13 +17,13 @@ import { Recording } from "../unit/fixture/record/recording.ts";
 /** Where an API is: `http://127.0.0.1:PORT`; `undefined` where the client's own environment says it. */
 export type Origin = string | undefined;
 
-/** What a client is told to do otherwise than it did when it was recorded. */
+/** Changes to a client's conversation since it was recorded. */
 export interface Change {
   readonly prompt?: string;
   readonly instructions?: string;
   /** The description of its tool. */
   readonly tool?: string;
-  /** What its tool says, whatever it is asked. */
+  /** Result of its tool, for any arguments. */
   readonly result?: string;
   /** Sends other fields that change no answer, such as the name of the user. */
   readonly noise?: true;
@@ -31,7 +31,7 @@ export interface Change {
   readonly mistake?: Mistake;
 }
 
-/** What clients do wrong with a history. */
+/** Mistakes of clients with a history. */
 export type Mistake = "reasoning_dropped" | "blob_altered" | "output_forgotten" | "call_forgotten";
 
 /** A whole conversation of a client; gives all that its own objects report, as JSON, or throws its own error. */
@@ -48,7 +48,7 @@ export function reported(report: unknown): JsonValue {
 /** A recorded conversation. */
 export interface Recorded {
   readonly fixture: Fixture;
-  /** What the client reported meanwhile. */
+  /** Report of the client about the conversation. */
   readonly report: JsonValue;
 }
 
@@ -103,7 +103,7 @@ export async function assertReplays(
   ]);
 }
 
-/** What a client throws, or reports as thrown, as its own error says it. */
+/** Error that a client throws, or reports as thrown, in its own terms. */
 export interface Thrown {
   readonly status: unknown;
   readonly message: string;
@@ -129,7 +129,7 @@ export async function thrownBy(
   }
 }
 
-/** What the test of a mistake needs. */
+/** Options for the test of a mistake. */
 export interface Mistaken {
   readonly api: Api;
   readonly client: Client;
@@ -137,7 +137,7 @@ export interface Mistaken {
   /** The words of the API, with what the client was given in them. */
   readonly expected: Thrown;
   /**
-   * How many requests go well before.
+   * Number of requests that succeed before the mistake.
    *
    * @default {1}
    */
@@ -203,7 +203,7 @@ export function altered(blob: string): string {
   return `${blob.slice(0, at)}${blob[at] === "A" ? "B" : "A"}${blob.slice(at + 1)}`;
 }
 
-/** What is asserted of every client with a conversation in several steps. */
+/** Options for the tests of a client with a conversation in several steps. */
 export interface Conversation {
   /** The package, and how it is used. */
   readonly name: string;
@@ -211,17 +211,17 @@ export interface Conversation {
   readonly provider: ProviderKind;
   readonly api: Api;
   readonly read: (error: unknown) => Thrown;
-  /** How many requests it sends. */
+  /** Number of requests that it sends. */
   readonly requests: number;
   /**
-   * How many of them the rules have something to say of, though the API takes them.
+   * Number of requests that the API accepts, and that break a rule.
    *
    * @default {0}
    */
   readonly warned?: number;
   /** The API's errors for mistakes, by what the recording handed out; none where it leaves no room for mistakes. */
   readonly refusals?: (fixture: Fixture) => readonly (readonly [Mistake, Thrown])[];
-  /** What changes of the request are told as. */
+  /** Changes of the request, and the differences that a miss reports. */
   readonly misses: readonly (readonly [Change, path: string, recorded: string, received: string])[];
 }
 

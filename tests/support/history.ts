@@ -21,7 +21,7 @@ export const TARGET: FoldTarget = {
   replay: "exact",
 };
 
-/** What a test may say about a model turn; the rest is ordinary. */
+/** Members of a model turn that a test sets; the others have defaults. */
 export interface ResponseFacts {
   readonly fingerprint?: Partial<Fingerprint>;
   readonly asked?: string;

@@ -30,7 +30,7 @@ export type MessagesScript =
   | readonly ScriptedAnswer[]
   | ((request: RecordedMessages) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
-/** What a server is like. */
+/** Options of a server. */
 export interface MessagesServerOptions {
   readonly script: MessagesScript;
   /** Grades that refuse: by default all but what is derived or contradicted. */
@@ -76,7 +76,7 @@ export function startMessagesServer(options: MessagesServerOptions): MessagesSer
   const requests: RecordedMessages[] = [];
   const refusals: MessagesRefusal[] = [];
   const warnings: MessagesRefusal[] = [];
-  /** How turns ended in which the API paused. */
+  /** Ends of the turns in which the API paused. */
   const paused: string[] = [];
   let answered = 0;
 

@@ -15,14 +15,14 @@ export const SOURCES: readonly string[] = [Deno.execPath(), "run", "-A", "--quie
 /** The program under test: the binary where one is named, or else the sources. */
 export const PROGRAM: readonly string[] = binary === undefined || binary === "" ? SOURCES : [binary];
 
-/** How a call ended. */
+/** Outcome of a call. */
 export interface Called {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** What a test may say about a call. */
+/** Options of a call. */
 export interface CallOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
@@ -134,7 +134,7 @@ export class Started {
     this.#wake();
   }
 
-  /** What reached stdout so far. */
+  /** Text on stdout so far. */
   get stdout(): string {
     return this.#stdout;
   }

@@ -60,7 +60,7 @@ export type Script =
   | readonly ScriptedResponse[]
   | ((request: RecordedRequest) => ScriptedResponse | Promise<ScriptedResponse>);
 
-/** What a server is like. */
+/** Options of a server. */
 export interface ServerOptions {
   readonly script: Script;
   /** @default {"openai"} */

@@ -1,5 +1,5 @@
 /**
- * What the test servers of all APIs share: listening on 127.0.0.1, recording what arrives, writing bytes.
+ * Support for the test servers of all APIs: listening on 127.0.0.1, recording what arrives, writing bytes.
  *
  * @module
  */
@@ -71,7 +71,7 @@ export function listen(handle: (incoming: Request) => Promise<Response>): Listen
   };
 }
 
-/** How the bytes of a stream are written. */
+/** Options for writing the bytes of a stream. */
 export interface Delivery {
   /** Bytes per write; small numbers split lines and characters. */
   readonly chunkBytes?: number;
@@ -87,7 +87,7 @@ export function splitBytes(bytes: Uint8Array<ArrayBuffer>, size = 16 * 1024): Ui
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
 }
 
-/** How a body is written, and what comes after its last byte. */
+/** Options for writing a body and ending its connection. */
 export interface BodyOptions {
   readonly delayMs?: number;
   readonly then: "close" | "reset" | "stall";

@@ -1,4 +1,4 @@
-/** What a network and a server can do wrong: each with its exit code, and what is kept. */
+/** Faults of networks and servers: each with its exit code and the kept events. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import { answer, message, rateLimited, reasoning, unfinished } from "../../support/responses_server.ts";

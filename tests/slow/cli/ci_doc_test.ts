@@ -36,7 +36,7 @@ sys.exit(failed if chosen else 5)
 /** Far longer than any of them takes. */
 const SCRIPT_TIMEOUT_MS = 60_000;
 
-/** What a test file takes from vitest. */
+/** Functions that a test file imports from vitest. */
 const VITEST = `
 import assert from "node:assert/strict";
 export const test = (name, run) => Deno.test(name, run);

@@ -167,7 +167,7 @@ const KINDS: Readonly<Record<string, () => Served>> = {
   anthropic: claude,
 };
 
-/** What a run tells, without what is a provider's own: the same for every kind. */
+/** Returns the events of a run without a provider's own members: the same for every kind. */
 function story(called: Called): unknown[] {
   return events(called).flatMap((event): unknown[] => {
     switch (event.type) {

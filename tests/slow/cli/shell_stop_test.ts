@@ -27,7 +27,7 @@ function reads(command: ScriptedItem): Script {
   return ({ number }) => number === 1 ? answer(items) : HELLO;
 }
 
-/** What holds after any stop in the command of {@linkcode reads}. */
+/** Asserts the state after any stop in the command of {@linkcode reads}. */
 async function assertStopped(
   place: Place,
   called: Called,

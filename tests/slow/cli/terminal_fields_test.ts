@@ -14,7 +14,7 @@ const MARK = "field";
 const EVIL = `${MARK}\x1b]52;c;ZXZpbA==\x07\u009b31m\u202etxt.exe\u200b\u{e0041}\u3164\x7f\rend`;
 /** As a file may be named. */
 const EVIL_NAME = `evil-${EVIL}`;
-/** What a terminal obeys or hides; a terminal's own line ends are taken away before. */
+/** Characters that a terminal obeys or hides; its own line ends are removed before. */
 const OBEYED = /(?![\u200c\u200d\n\t\p{Variation_Selector}])[\p{Cc}\p{DI}\p{Zl}\p{Zp}\ufff9-\ufffb\u2800]/u;
 
 /** A model whose every text is evil: its reasoning, calls and words. */

@@ -68,7 +68,7 @@ function formsOf(value: string): Record<string, string[]> {
   };
 }
 
-/** What the base64 of any text with `value` in it must hold, when `before` bytes (modulo 3) come first. */
+/** Returns the part that the base64 of any text with `value` must hold, if `before` bytes (modulo 3) come first. */
 function insideOfBase64(value: string, before: number): string {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value, "utf8")]);
   const whole = bytes.length - bytes.length % 3;

@@ -1,5 +1,5 @@
 /**
- * What a replay server still holds when all is collected that can be.
+ * Memory of a replay server after garbage collection.
  *
  * @module
  */

@@ -8,7 +8,7 @@ import type { Called, Sandbox } from "../../support/reprise.ts";
 /** The harnesses run on the compiled binary alone: what they measure is its. */
 export const WITHOUT_BINARY = (Deno.env.get("REPRISE_BIN") ?? "") === "";
 
-/** What a server's clients did, and how the server ended. */
+/** Result of a server's clients, and the outcome of the server. */
 export interface Served<T> {
   readonly value: T;
   readonly called: Called;

@@ -16,8 +16,8 @@ const TURNS = scaled(10, 60);
 /** When each third of an answer came. */
 const TIMES_MS = [0, 400, 900];
 /**
- * What V8 has not collected yet: the runtime keeps each request until a full collection, 4 KB with its headers, and
- * that comes when the heap has grown to a multiple of what lives. So it levels off: after these answers, 48,000 more
+ * Memory that V8 has not collected yet: the runtime keeps each request until a full collection, 4 KB with its headers,
+ * and that comes when the heap has grown to a multiple of what lives. So it levels off: after these answers, 48,000 more
  * requests added nothing. What is never collected, `collected_test.ts` measures.
  */
 const MEMORY_GROWTH = 32e6 + 8e3 * CLIENTS * TURNS;

@@ -17,7 +17,7 @@ interface Form {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a client may send, by name. `evil` is the port that must not be connected to, `own` the recorder's. */
+/** Returns requests by name. `evil` is the port that must not be connected to, `own` the recorder's. */
 function requestForms(evil: number, own: number): Readonly<Record<string, Form>> {
   const target = "/v1/models";
   const host = `127.0.0.1:${own}`;

@@ -11,7 +11,7 @@ import { CHANGING, spyFiles, systemError } from "../../unit/store/spy_files.ts";
 
 const LINT = { now: 0, maxAgeDays: null, values: [], checkArguments: () => null };
 
-/** How a file system ends: `killed` does nothing from then on, `failed` refuses a single change. */
+/** End of a file system: `killed` does nothing from then on, `failed` refuses a single change. */
 type Ending = "killed" | "failed";
 
 /** A file system that ends at its change number `at`. Writes take half of the bytes at first. */

@@ -72,7 +72,7 @@ interface Observed {
   readonly waits: readonly number[];
 }
 
-/** What is said of a plan whose first answer has no place for its fault. */
+/** Observation of a plan whose first answer has no place for its fault. */
 const NO_PLACE: Observed = { words: "no place for it", waits: [] };
 
 /** Our own client: one run of a new session. A stall is ended as `--timeout` ends it. */
@@ -154,7 +154,7 @@ async function officialOutcome(api: Api, origin: string): Promise<string> {
   }
 }
 
-/** What was said, and how the last event says that it ended; `null` where no event did. */
+/** Text of an answer, and the end that its last event reports; `null` if no event does. */
 interface Read {
   readonly text: string;
   readonly ended: string | null;
@@ -223,7 +223,7 @@ const CLIENTS: readonly ((plan: ReturnType<typeof parseFaults>) => Promise<Obser
   (plan) => officialClient("messages", plan),
 ];
 
-/** What makes a fault another kind of fault; numbers and words do not. */
+/** Returns the kind of a fault; numbers and texts do not make another kind. */
 function kindOf(fault: Fault): string {
   const { kind } = fault;
   if ("at" in fault) return `${kind} ${"unit" in fault.at ? fault.at.unit : fault.at.inside}`;

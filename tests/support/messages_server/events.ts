@@ -77,7 +77,7 @@ export function messagesEvents(
   };
 }
 
-/** What the model sees of a request, and what of it was dropped. */
+/** Returns the part of a request that the model sees, and the dropped blocks. */
 function whatWasRead(request: MessagesRequest, mint: MessagesMint) {
   const dropped = new Set(
     judgedBlocks(request, mint.judge).filter(({ verdict }) => verdict === "bound")

@@ -23,7 +23,7 @@ export interface Minted {
 export class MessagesMint {
   readonly #isBound: (model: string) => boolean;
   #count = 0;
-  /** What was handed out, in order. */
+  /** Issued ids and signatures, in order. */
   readonly minted: Minted[] = [];
 
   /** `isBound` says of which models thinking is bound to what came before it. */

@@ -28,7 +28,7 @@ export interface MessagesError {
   readonly message: string;
 }
 
-/** How a stream ends (protocol §10). */
+/** End of a stream (protocol §10). */
 export type MessagesEnd =
   | {
     readonly kind: "stop";
@@ -65,7 +65,7 @@ export interface MessagesStreamOptions {
   readonly abandoned?: readonly ScriptedBlock[];
 }
 
-/** What the server answers to one request. */
+/** Answer of the server to one request. */
 export type ScriptedAnswer =
   | {
     readonly kind: "stream";

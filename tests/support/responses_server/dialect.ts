@@ -1,4 +1,4 @@
-/** How one kind of server differs from the others on the wire (protocol §4.1, §12). */
+/** Differences of one kind of server from the others on the wire (protocol §4.1, §12). */
 export interface Dialect {
   /** `event:` lines before each `data:` line. */
   readonly eventLines: boolean;

@@ -16,9 +16,9 @@ export class Mint {
   readonly #dialect: Dialect;
   readonly #organization: string;
   #count: number;
-  /** What was handed out, by item id. */
+  /** Issued blobs, by item id. */
   readonly blobs = new Map<string, HandedOut>();
-  /** Which reasoning item an item was made after, by item id. */
+  /** Reasoning item before each item, by item id. */
   readonly reasoningOf = new Map<string, string>();
 
   /** Ids count from behind `idsFrom`. */

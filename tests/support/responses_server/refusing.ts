@@ -3,7 +3,7 @@ import type { RecordedRequest } from "../responses_server.ts";
 import { httpError } from "./faults.ts";
 import { answer, type ScriptedResponse } from "./script.ts";
 
-/** What the API says against a request, in the words of protocol §6.2. */
+/** Error of the API about a request, in the words of protocol §6.2. */
 export interface RefusalText {
   readonly message: string;
   readonly param?: string;
@@ -12,7 +12,7 @@ export interface RefusalText {
   readonly status?: number;
 }
 
-/** How it says it: before any stream, or inside one after HTTP 200 (protocol §3.5). */
+/** Places of the error: before any stream, or inside one after HTTP 200 (protocol §3.5). */
 export const REFUSAL_SHAPES = ["http", "failed", "error", "error_then_failed"] as const;
 /** One of {@linkcode REFUSAL_SHAPES}. */
 export type RefusalShape = (typeof REFUSAL_SHAPES)[number];

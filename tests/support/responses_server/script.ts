@@ -18,7 +18,7 @@ export type ScriptedItem =
   /** Begun and streamed, but without `output_item.done`, and not in the terminal event. */
   & { readonly unfinished?: true };
 
-/** What a message is for (protocol §2.5). */
+/** Purpose of a message (protocol §2.5). */
 export type Phase = "commentary" | "final_answer";
 
 /** `error` as events and response objects carry it. */
@@ -27,7 +27,7 @@ export interface ScriptedError {
   readonly message: string;
 }
 
-/** How a stream ends (protocol §3.5, §3.6). */
+/** End of a stream (protocol §3.5, §3.6). */
 export type End =
   | { readonly kind: "completed" }
   | { readonly kind: "incomplete"; readonly reason: string }
@@ -43,7 +43,7 @@ export type End =
   /** Nothing more comes, and the connection stays open. */
   | { readonly kind: "stall" };
 
-/** What a tolerant reader has to skip, mixed into the stream. */
+/** Parts of a stream that a tolerant reader skips. */
 export type Noise = "comments" | "keepalive" | "unknown_events";
 
 /** Everything about a streamed answer beside its items. */
@@ -60,7 +60,7 @@ export interface StreamOptions {
   readonly model?: string;
 }
 
-/** What the server answers to one request. */
+/** Answer of the server to one request. */
 export type ScriptedResponse =
   | { readonly kind: "stream"; readonly items: readonly ScriptedItem[]; readonly options: StreamOptions }
   | {
