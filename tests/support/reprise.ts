@@ -144,7 +144,10 @@ export class Started {
     let done = false;
     this.#out.then(() => done = true);
     while (this.#stdout.split(text).length <= times) {
-      if (done) throw new Error(`The process ended without printing ${text}; it printed: ${this.#stdout}`);
+      if (done) {
+        await this.ended();
+        throw new Error(`The process ended without printing ${text}; it printed: ${this.#stdout}`);
+      }
       await Promise.race([this.#out, new Promise<void>((resolve) => this.#wake = resolve)]);
     }
   }
