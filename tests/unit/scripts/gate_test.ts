@@ -231,7 +231,7 @@ Deno.test("every test file is run by one suite, and each suite names folders tha
 
 Deno.test("a task per suite is a plain command of deno test; those on the binary build it first", () => {
   const { tasks } = JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`));
-  for (const name of [...SUITES, "fuzz", "soak", "sessions"]) {
+  for (const name of [...SUITES, "fuzz", "fuzz-tools", "soak", "sessions"]) {
     const command = TASKS[name] ?? "";
     assert.match(
       command,
@@ -248,8 +248,30 @@ Deno.test("a task per suite is a plain command of deno test; those on the binary
 Deno.test("CI runs every suite but the soak, and both suites of the command line on the sources too", () => {
   const ci = Deno.readTextFileSync(`${ROOT}.ci/run`);
   const commands = ci.split("\n").filter((line) => line.startsWith("suite ")).map((line) => `${line} `);
-  for (const name of ["sessions", "fuzz", "slow", "clients", "crash", "tests/cli", "tests/slow/cli"]) {
+  for (
+    const name of [
+      "sessions",
+      "fuzz",
+      "fuzz-tools",
+      "slow",
+      "clients",
+      "crash",
+      "tests/cli",
+      "tests/slow/cli",
+    ]
+  ) {
     assert.ok(commands.some((line) => line.includes(` task test`) && line.includes(` ${name} `)), name);
   }
   assert.ok(commands.some((line) => line.endsWith(" task test ")), "the gate");
+});
+
+Deno.test("tests of the tools, which change the working directory of their process, never run in parallel", () => {
+  const { tasks } = JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`)) as {
+    readonly tasks: Readonly<Record<string, { readonly command: string }>>;
+  };
+  for (const [name, { command }] of Object.entries(tasks)) {
+    if (!command.includes("--parallel") || !/ tests\/unit\b/.test(command)) continue;
+    assert.ok(command.includes("--ignore=tests/unit/tools"), name);
+  }
+  assert.ok(!tasks.unit?.command.includes("--parallel"));
 });
