@@ -43,6 +43,8 @@ export class RecordServer {
       throw new Error(`${error}\n${(await started.ended()).stderr}`);
     }
     const ready = JSON.parse(started.stdout.split("\n", 1)[0] as string);
+    // A call that fails prints its error and then ends.
+    if (ready.type !== "ready") await started.ended();
     assert.equal(ready.type, "ready", started.stdout);
     return new RecordServer(started, ready.origin);
   }
