@@ -57,6 +57,11 @@ export interface LockRefusals {
 const POLL_MS = 20;
 /** Time for which a refused lock is polled at least: a reader may hold it for a moment to inspect it. */
 const MOMENT_MS = 60;
+/**
+ * The same for a lock without an owner that may run. A process that its last owner was just starting holds a copy of the
+ * descriptor, and with it the lock, until it runs its own program.
+ */
+const MOMENT_WITHOUT_OWNER_MS = 1000;
 /** Wait for a lock whose owner may run, on runtimes that can only wait … */
 const NAMED_OWNER_MS = 150;
 /** … and for a lock without an owner that may run, which is most likely free. */
@@ -194,12 +199,17 @@ function isAskable(file: Deno.FsFile): file is AskableFile {
 
 /** Takes the lock on `file`, or closes the file and returns false. */
 function takeLock(file: Deno.FsFile, options: TakeOptions, owner: LockOwner | null): Promise<boolean> {
-  return isAskable(file) ? pollLock(file, options) : raceLock(file, options, owner);
+  return isAskable(file) ? pollLock(file, options, owner) : raceLock(file, options, owner);
 }
 
-async function pollLock(file: AskableFile, options: TakeOptions): Promise<boolean> {
+async function pollLock(
+  file: AskableFile,
+  options: TakeOptions,
+  owner: LockOwner | null,
+): Promise<boolean> {
   const { exclusive, signal } = options;
-  const deadline = performance.now() + Math.max(options.waitMs, MOMENT_MS);
+  const moment = owner === null ? MOMENT_WITHOUT_OWNER_MS : MOMENT_MS;
+  const deadline = performance.now() + Math.max(options.waitMs, moment);
   try {
     for (;;) {
       if (file.tryLockSync(exclusive)) return true;

@@ -62,6 +62,20 @@ Deno.test("a second writer is refused at once and told who the first one is", ()
     (await SessionWriter.open(testPorts(), home, { id: ID })).close();
   }));
 
+Deno.test("a lock that its last owner released, and a process that was just starting still holds, is waited for", () =>
+  withHome(async (home) => {
+    const ports = testPorts();
+    await newSession(ports, home);
+    using copy = Deno.openSync(`${home.sessions}/${ID}/lock`, { read: true, write: true });
+    copy.lockSync(true);
+    const timer = setTimeout(() => copy.unlockSync(), 300);
+    try {
+      (await SessionWriter.open(ports, home, { id: ID })).close();
+    } finally {
+      clearTimeout(timer);
+    }
+  }));
+
 Deno.test("waitMs waits until the owner is done", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
