@@ -37,11 +37,7 @@ export class RecordServer {
     options: Omit<CallOptions, "stdin"> = {},
   ): Promise<RecordServer> {
     const started = sandbox.start(["record", "--json", ...args], options);
-    try {
-      await started.printed("\n");
-    } catch (error) {
-      throw new Error(`${error}\n${(await started.ended()).stderr}`);
-    }
+    await started.printed("\n");
     const ready = JSON.parse(started.stdout.split("\n", 1)[0] as string);
     // A call that fails prints its error and then ends.
     if (ready.type !== "ready") await started.ended();

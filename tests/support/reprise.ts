@@ -145,8 +145,8 @@ export class Started {
     this.#out.then(() => done = true);
     while (this.#stdout.split(text).length <= times) {
       if (done) {
-        await this.ended();
-        throw new Error(`The process ended without printing ${text}; it printed: ${this.#stdout}`);
+        const { stderr } = await this.ended();
+        throw new Error(`The process ended without printing ${text}; it printed: ${this.#stdout}\n${stderr}`);
       }
       await Promise.race([this.#out, new Promise<void>((resolve) => this.#wake = resolve)]);
     }
