@@ -158,7 +158,8 @@ Deno.test("gc removes what nobody needs: scratch directories of killed session t
   const ancient = new Date(Date.now() - 25 * 3_600_000);
   const make = (name: string, { lock = true, at = old }: { lock?: boolean; at?: Date } = {}) => {
     const path = `${directory}/${name}`;
-    Deno.mkdirSync(`${path}/home/sessions`, { recursive: true });
+    const home = `${path}/home`;
+    Deno.mkdirSync(`${home}/sessions`, { recursive: true });
     Deno.symlinkSync(place.sandbox.home, `${path}/link`);
     if (lock) Deno.writeTextFileSync(`${path}/lock`, "");
     Deno.utimeSync(path, at, at);

@@ -56,13 +56,13 @@ Deno.test("record writes the rules that the requests need, names them, and keeps
 });
 
 Deno.test("record keeps the values of the command's machine that its requests hold", async () => {
-  const { header, exchange } = await recorded([], client("agent/1", "see /home/alice/notes"), {
-    HOME: "/home/alice",
+  const { header, exchange } = await recorded([], client("agent/1", "see /srv/alice/notes"), {
+    HOME: "/srv/alice",
     TMPDIR: "/var/tmp/unused",
   });
   const [, cwd] = /<cwd>(.*)<\/cwd>/.exec(JSON.stringify(exchange?.request.json)) ?? [];
   assert.deepEqual(header.match, { normalize: ["cwd", "home", "date"] });
-  assert.deepEqual(header.context, { cwd, home: "/home/alice" });
+  assert.deepEqual(header.context, { cwd, home: "/srv/alice" });
 });
 
 Deno.test("record writes the ordinary rules of a known client's profile where they apply", async () => {

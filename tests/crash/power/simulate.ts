@@ -12,6 +12,7 @@ import { type FileSystem, makeImage, must, recorded, withMounted } from "./machi
 import {
   type Bench,
   exportPath,
+  homeOn,
   isDamaged,
   namesIn,
   runArgs,
@@ -52,12 +53,12 @@ async function wrongAfterCut(bench: Bench, told: Told): Promise<string[]> {
   await mustPass(runArgs(bench, { session: "crash", isNew: !isBegun }));
   await mustPass(verbArgs(bench, "gc"));
   await mustPass(fsck);
-  const hidden = namesIn(`${bench.disk}/home/sessions`).filter((name) => name.startsWith("."));
+  const hidden = namesIn(`${homeOn(bench.disk)}/sessions`).filter((name) => name.startsWith("."));
   return hidden.length === 0 ? wrong : [...wrong, `gc left ${hidden.join(", ")}`];
 }
 
 function hasTurn({ disk }: Bench): boolean {
-  return namesIn(`${disk}/home/sessions/crash/turns`).includes("000001.json");
+  return namesIn(`${homeOn(disk)}/sessions/crash/turns`).includes("000001.json");
 }
 
 /** Files that were in view when the last step was done, and that the next one leaves alone. */
@@ -76,7 +77,9 @@ function lost({ disk }: Bench, { done, current }: Told): string[] {
 
 function lostTurns({ disk }: Bench, { saved }: Told): string[] {
   return saved.flatMap(({ session, turn, sum }) => {
-    const found = contentOf(`${disk}/home/sessions/${session}/turns/${String(turn).padStart(6, "0")}.json`);
+    const found = contentOf(
+      `${homeOn(disk)}/sessions/${session}/turns/${String(turn).padStart(6, "0")}.json`,
+    );
     const isThere = found !== null && new TextDecoder().decode(found).endsWith(`"sum":"${sum}"}\n`);
     return isThere ? [] : [`turn ${turn} of ${session}, which was acknowledged, is not there`];
   });

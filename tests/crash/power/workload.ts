@@ -33,13 +33,18 @@ export interface Step {
   readonly creates?: true;
 }
 
+/** Returns the directory of the sessions and the configuration on a disk. */
+export function homeOn(disk: string): string {
+  return `${disk}/home`;
+}
+
 /** The arguments of a run that a fixture answers. */
 export function runArgs(
   { disk, workspace }: Bench,
   { session, fixture = "second", isNew = false }: { session: string; fixture?: string; isNew?: boolean },
 ): string[] {
   return [
-    ...["run", "--json", "--home", `${disk}/home`, "-s", session, ...isNew ? ["--new"] : []],
+    ...["run", "--json", "--home", homeOn(disk), "-s", session, ...isNew ? ["--new"] : []],
     // The fixture answers whatever the history and the prompt.
     ...["--fixture", `${FIXTURES}${fixture}`, "--match", "sequence"],
     ...["-w", workspace, ...DEMO_PERMISSIONS, "Go on"],
@@ -48,12 +53,12 @@ export function runArgs(
 
 /** A verb's arguments, on the home of the disk. */
 export function verbArgs({ disk }: Bench, ...args: string[]): string[] {
-  return [...args, "--json", "--home", `${disk}/home`];
+  return [...args, "--json", "--home", homeOn(disk)];
 }
 
 /** The name of the fork, once it is there. */
 function forkOf({ disk }: Bench): string {
-  return namesIn(`${disk}/home/sessions`).find((name) => name.startsWith("crash-")) ?? "";
+  return namesIn(`${homeOn(disk)}/sessions`).find((name) => name.startsWith("crash-")) ?? "";
 }
 
 /** The file that `export` writes and `import` reads. */
@@ -85,7 +90,7 @@ export const STEPS: readonly Step[] = [
     damages: true,
     act: ({ disk }) => {
       // A file of its own: the fork shares the old one.
-      const path = `${disk}/home/${DAMAGED}`;
+      const path = `${homeOn(disk)}/${DAMAGED}`;
       Deno.writeTextFileSync(`${path}.torn`, Deno.readTextFileSync(path).slice(0, 100), { mode: 0o600 });
       Deno.renameSync(`${path}.torn`, path);
       using directory = Deno.openSync(path.slice(0, path.lastIndexOf("/")));
@@ -126,7 +131,7 @@ export function isDamaged(path: string): boolean {
 
 /** Sessions in view. */
 export function sessionsIn(disk: string): string[] {
-  return namesIn(`${disk}/home/sessions`).filter((name) => !name.startsWith("."));
+  return namesIn(`${homeOn(disk)}/sessions`).filter((name) => !name.startsWith("."));
 }
 
 /** Names in a directory; none if it is missing. */
