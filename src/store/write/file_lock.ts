@@ -119,7 +119,7 @@ export class FileLock {
 /** Returns the holder of the lock on the file at `path`, without writing anything. Throws the runtime's errors. */
 export async function inspectFileLock(ports: Ports, path: string): Promise<LockState> {
   if (lookForFile(ports, path).status !== "ok") return { held: false, owner: null };
-  const owner = possibleOwner(ports, path);
+  const owner = () => possibleOwner(ports, path);
   const file = Deno.openSync(path, { read: true });
   const taken = await takeLock(file, { exclusive: false, waitMs: 0 }, owner);
   if (taken) file.close();
@@ -140,7 +140,7 @@ async function openAndTake(
   path: string,
   options: LockOptions & LockRefusals,
 ): Promise<LockedFile | null> {
-  const owner = possibleOwner(ports, path);
+  const owner = () => possibleOwner(ports, path);
   const { file, isNew } = openLockFile(ports, path, options);
   if (!(await takeLock(file, { exclusive: true, ...options }, owner))) {
     throw options.held(ownerOf(ports, path));
@@ -197,36 +197,37 @@ function isAskable(file: Deno.FsFile): file is AskableFile {
   return "tryLockSync" in file;
 }
 
+/** Reads the owner of a lock that may run; `null` if there is none, or if it has not written its line yet. */
+type ReadOwner = () => LockOwner | null;
+
 /** Takes the lock on `file`, or closes the file and returns false. */
-function takeLock(file: Deno.FsFile, options: TakeOptions, owner: LockOwner | null): Promise<boolean> {
+function takeLock(file: Deno.FsFile, options: TakeOptions, owner: ReadOwner): Promise<boolean> {
   return isAskable(file) ? pollLock(file, options, owner) : raceLock(file, options, owner);
 }
 
-async function pollLock(
-  file: AskableFile,
-  options: TakeOptions,
-  owner: LockOwner | null,
-): Promise<boolean> {
-  const { exclusive, signal } = options;
-  const moment = owner === null ? MOMENT_WITHOUT_OWNER_MS : MOMENT_MS;
-  const deadline = performance.now() + Math.max(options.waitMs, moment);
+async function pollLock(file: AskableFile, options: TakeOptions, owner: ReadOwner): Promise<boolean> {
+  const { exclusive, waitMs, signal } = options;
+  const start = performance.now();
   try {
-    for (;;) {
-      if (file.tryLockSync(exclusive)) return true;
-      if (performance.now() >= deadline) break;
+    while (!file.tryLockSync(exclusive)) {
+      // A winner of a race writes its line a moment after it took the lock: then the short wait is enough.
+      const momentMs = owner() === null ? MOMENT_WITHOUT_OWNER_MS : MOMENT_MS;
+      if (performance.now() - start >= Math.max(waitMs, momentMs)) {
+        file.close();
+        return false;
+      }
       await pause(POLL_MS, signal);
     }
+    return true;
   } catch (error) {
     file.close();
     throw error;
   }
-  file.close();
-  return false;
 }
 
 /** `lock()` against a timer, for runtimes without `tryLock`: it cannot be cancelled, so a late lock is dropped. */
-async function raceLock(file: Deno.FsFile, options: TakeOptions, owner: LockOwner | null): Promise<boolean> {
-  const patience = owner === null ? NO_OWNER_MS : NAMED_OWNER_MS;
+async function raceLock(file: Deno.FsFile, options: TakeOptions, owner: ReadOwner): Promise<boolean> {
+  const patience = owner() === null ? NO_OWNER_MS : NAMED_OWNER_MS;
   const locking = file.lock(options.exclusive).then(() => true);
   const timer = new AbortController();
   const signal = options.signal === undefined
