@@ -14,7 +14,7 @@ import {
   stringMember,
 } from "../../domain/json.ts";
 import type { Ports, ProcessIdentity } from "../../domain/ports.ts";
-import { isTaken, meansFull } from "../fs_errors.ts";
+import { isTaken, meansFull, systemCode } from "../fs_errors.ts";
 import { FILE_MODE } from "../layout.ts";
 import { lookForFile, readSafely, type Refused } from "../read/safe_open.ts";
 
@@ -118,13 +118,21 @@ export class FileLock {
 
 /** Returns the holder of the lock on the file at `path`, without writing anything. Throws the runtime's errors. */
 export async function inspectFileLock(ports: Ports, path: string): Promise<LockState> {
-  if (lookForFile(ports, path).status !== "ok") return { held: false, owner: null };
-  const owner = () => possibleOwner(ports, path);
-  const file = Deno.openSync(path, { read: true });
-  const taken = await takeLock(file, { exclusive: false, waitMs: 0 }, owner);
-  if (taken) file.close();
-  // Read after the refusal: an earlier read may return the line of a previous holder.
-  return { held: !taken, owner: taken ? null : ownerOf(ports, path) };
+  const free: LockState = { held: false, owner: null };
+  if (lookForFile(ports, path).status !== "ok") return free;
+  try {
+    const file = Deno.openSync(path, { read: true });
+    const owner = () => possibleOwner(ports, path);
+    if (!(await takeLock(file, { exclusive: false, waitMs: 0 }, owner))) {
+      // Read after the refusal: an earlier read may return the line of a previous holder.
+      return { held: true, owner: ownerOf(ports, path) };
+    }
+    file.close();
+  } catch (error) {
+    // The last act of some holders is to remove the file.
+    if (systemCode(error) !== "ENOENT") throw error;
+  }
+  return free;
 }
 
 /** Names the owner of a lock, for messages. */
