@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { buildProgram, FIXTURE_VERBS, VERBS } from "../src/cli/program.ts";
+import { buildProgram } from "../src/cli/program.ts";
+import { FIXTURE_VERBS, VERBS } from "../src/cli/verbs.ts";
 import { type Flag, variablesOf } from "../src/cli/declare.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
 import { KNOWN_UPSTREAMS } from "../src/apis/known_upstreams.ts";
@@ -22,6 +23,7 @@ import { complain, say } from "./terminal.ts";
 const root = new URL("../", import.meta.url);
 const program = buildProgram(
   { ports: livePorts(), finish: () => {} },
+  { top: VERBS, fixture: FIXTURE_VERBS },
   [...VERBS, ...FIXTURE_VERBS].map(({ name }) => name),
 );
 

@@ -1,22 +1,21 @@
 import { asRepriseError, RepriseError } from "../domain/errors.ts";
 import { narrowProcessEnvironment } from "./environment.ts";
 import type { ProgramPorts } from "./live_ports.ts";
-import { VERSION } from "../domain/version.ts";
 
 /**
  * Runs the command line and returns the exit code. The only place that turns errors into output. All inputs and outputs
  * go through `ports`.
  */
 export async function main(args: readonly string[], ports: ProgramPorts): Promise<number> {
-  if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
-    ports.stdout.writeSync(new TextEncoder().encode(`${VERSION}\n`));
-    return 0;
-  }
-  const { buildProgram, splitCommand } = await import("./program.ts");
+  const [{ loadVerbs }, { buildProgram, splitCommand }] = await Promise.all([
+    import("./load_verbs.ts"),
+    import("./program.ts"),
+  ]);
   let exitCode = 0;
   try {
-    const { own, command } = splitCommand(args);
-    const program = buildProgram({ ports, finish: (code) => exitCode = code }, own, command);
+    const verbs = await loadVerbs(args);
+    const { own, command } = splitCommand(verbs, args);
+    const program = buildProgram({ ports, finish: (code) => exitCode = code }, verbs, own, command);
     await program.parseAsync(own.length === 0 ? ["--help"] : [...own], { from: "user" });
   } catch (error) {
     const known = commanderError(error, args) ?? asRepriseError(error);

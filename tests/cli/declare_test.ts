@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Command } from "commander";
-import { declareVerb, FIXTURE_VERBS, VERBS } from "../../src/cli/program.ts";
+import { declareVerb } from "../../src/cli/parser.ts";
+import { FIXTURE_VERBS, VERBS } from "../../src/cli/verbs.ts";
 import {
   type Flag,
   flagArguments,

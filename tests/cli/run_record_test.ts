@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { createScratch } from "../../src/cli/test/scratch.ts";
 import { playStep } from "../../src/cli/test/step.ts";
-import { checkStepArguments } from "../../src/cli/program.ts";
+import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { readFixture } from "../../src/fixture/read.ts";
 import { unsealed } from "../../src/fixture/seal.ts";

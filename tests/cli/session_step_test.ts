@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { livePorts, type ProgramPorts } from "../../src/cli/live_ports.ts";
 import { createScratch } from "../../src/cli/test/scratch.ts";
 import { playStep, type StepContext, StepProcess } from "../../src/cli/test/step.ts";
-import { checkStepArguments } from "../../src/cli/program.ts";
+import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import { readSessionFile, type StepKill } from "../../src/fixture/session/session_file.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 import { isGroupAlive, killRunningGroups } from "../../src/tools/shell/process_group.ts";

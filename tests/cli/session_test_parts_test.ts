@@ -9,7 +9,7 @@ import { findTests } from "../../src/cli/test/test.ts";
 import { inOrder, type TestResult } from "../../src/cli/test/runner.ts";
 import { createScratch } from "../../src/cli/test/scratch.ts";
 import { type ReporterName, reporterOf } from "../../src/cli/test/reporters.ts";
-import { checkStepArguments } from "../../src/cli/program.ts";
+import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import { RepriseError } from "../../src/domain/errors.ts";
 import type { Fixture } from "../../src/fixture/read.ts";
 import { writeNewFile } from "../../src/fixture/seal.ts";

@@ -1,6 +1,6 @@
 /** The stories of tests/sessions: which promises they show, and what their requests hold. The API's rules accepted each. */
 import assert from "node:assert/strict";
-import { checkStepArguments } from "../../src/cli/program.ts";
+import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { readFixture } from "../../src/fixture/read.ts";
 import { readSessionFile } from "../../src/fixture/session/session_file.ts";

@@ -4,7 +4,9 @@ import { RUN_FLAGS } from "../../src/cli/run/command.ts";
 import type { Flag } from "../../src/cli/declare.ts";
 import { replayCall } from "../../src/cli/run/run_recording.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
-import { buildProgram, checkStepArguments } from "../../src/cli/program.ts";
+import { VERBS } from "../../src/cli/verbs.ts";
+import { buildProgram } from "../../src/cli/program.ts";
+import { checkStepArguments } from "../../src/cli/step_arguments.ts";
 import type { RunSetup } from "../../src/run/setup.ts";
 
 const SETUP = {
@@ -82,7 +84,9 @@ Deno.test("arguments that the parser refuses are a step's own: it ends with exit
 
 /** The flags that `run` is called with by a player, or `null` when it is not called at all. */
 function flagsOfRun(args: readonly string[]): Record<string, unknown> | null {
-  const program = buildProgram({ ports: livePorts(), finish: () => {} }, ["run"]);
+  const program = buildProgram({ ports: livePorts(), finish: () => {} }, { top: VERBS, fixture: [] }, [
+    "run",
+  ]);
   let called: Record<string, unknown> | null = null;
   program.commands.find((command) => command.name() === "run")?.action((_prompt, flags) => {
     called = flags;

@@ -10,7 +10,7 @@ import { readSessionFile, type SessionTestFile } from "../../fixture/session/ses
 import { readCallPlayer } from "../../fixture/session/tools_file.ts";
 import { fileError, systemCode } from "../../store/fs_errors.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { checkStepArguments } from "../program.ts";
+import { checkStepArguments } from "../step_arguments.ts";
 import { compareEnd, compareRequests, compareSessions, compareUse, type Divergence } from "./compare.ts";
 import { expectedState, type PlayedStep, type Rewritten, sessionState, updateTest } from "./expectation.ts";
 import { createScratch, requireSealedStart } from "./scratch.ts";

@@ -1,0 +1,54 @@
+/**
+ * The parser of a verb, built from its declaration.
+ *
+ * @module
+ */
+import { Argument, type Command, Option } from "commander";
+import { type Flag, type FlagTable, type Verb, WRAPPED_COMMAND } from "./declare.ts";
+
+/** Performs a verb with the values of its arguments, then those of its flags. */
+export type Perform = (verb: Verb, values: readonly unknown[]) => void | Promise<void>;
+
+/** Turns `command` into the parser of `verb`. */
+export function declareVerb(command: Command, verb: Verb, perform: Perform): void {
+  command.description(verb.about);
+  if (verb.usage !== undefined) command.usage(verb.usage);
+  for (const { spec, about } of verb.arguments) {
+    if (spec !== WRAPPED_COMMAND.spec) command.addArgument(new Argument(spec, about));
+  }
+  for (const name of Object.keys(verb.flags)) command.addOption(optionOf(verb.flags, name));
+  command.addHelpText("after", `\nExample:\n${verb.examples.map((line) => `  ${line}`).join("\n")}\n`)
+    .action((...values: unknown[]) => perform(verb, values.slice(0, -1)));
+}
+
+/**
+ * The option of one flag.
+ *
+ * @throws {TypeError} if the declared name differs from the parser's name, or if the flag excludes a flag that is not
+ * in the table.
+ */
+function optionOf(table: FlagTable, name: string): Option {
+  const flag = table[name] as Flag;
+  const { spec, choices, fallback, required, conflicts } = flag;
+  const option = new Option(spec, helpText(flag));
+  if (option.attributeName() !== name) {
+    throw new TypeError(`The flag "${spec}" is declared as ${name}, not as ${option.attributeName()}`);
+  }
+  const missing = conflicts.find((other) => table[other] === undefined);
+  if (missing !== undefined) throw new TypeError(`The flag "${spec}" conflicts with no flag ${missing}`);
+  if (choices !== undefined) option.choices(choices);
+  if (flag.read !== undefined) option.argParser((text, before) => flag.read?.(text, before));
+  if (fallback !== undefined) option.default(fallback);
+  return option.makeOptionMandatory(required).conflicts([...conflicts]);
+}
+
+/** The help text of a flag: its effect, then the sources of its value. */
+function helpText({ spec, about, sources, otherwise }: Flag): string {
+  const off = spec.startsWith("--no-") ? "=0" : "";
+  const names = sources.map((source) => {
+    if (typeof source === "string") return source;
+    return "variable" in source ? `${source.variable}${off}` : "config.json";
+  });
+  if (names.length === 0) return about;
+  return `${about} (${names.join(", ")}${otherwise === undefined ? "" : `; default: ${otherwise}`})`;
+}

@@ -1,0 +1,20 @@
+/**
+ * All verbs. Calls of one verb do without this list: see `load_verbs.ts`.
+ *
+ * @module
+ */
+import type { Verb } from "./declare.ts";
+import { INSPECTION_VERBS } from "./inspection/command.ts";
+import { MAINTENANCE_VERBS } from "./maintenance/command.ts";
+import { RUNNING_VERBS } from "./run/command.ts";
+import { RECORDING_VERBS } from "./serve/command.ts";
+
+/** The top-level verbs, in the order of the help. */
+export const VERBS: readonly Verb[] = [
+  ...RUNNING_VERBS,
+  ...INSPECTION_VERBS,
+  ...MAINTENANCE_VERBS,
+  ...RECORDING_VERBS,
+];
+
+export { FIXTURE_VERBS } from "./fixture/command.ts";
