@@ -16,6 +16,7 @@ export interface Verbs {
 type Load = () => Promise<readonly Verb[]>;
 
 const running: Load = async () => (await import("./run/command.ts")).RUNNING_VERBS;
+const viewing: Load = async () => (await import("./inspection/viewing.ts")).VIEWING_VERBS;
 const inspection: Load = async () => (await import("./inspection/command.ts")).INSPECTION_VERBS;
 const maintenance: Load = async () => (await import("./maintenance/command.ts")).MAINTENANCE_VERBS;
 const recording: Load = async () => (await import("./serve/command.ts")).RECORDING_VERBS;
@@ -26,8 +27,8 @@ const FAMILY_OF: Readonly<Record<string, Load | undefined>> = {
   compact: running,
   uncompact: running,
   fork: running,
-  ls: inspection,
-  show: inspection,
+  ls: viewing,
+  show: viewing,
   input: inspection,
   explain: inspection,
   verify: inspection,

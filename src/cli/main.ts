@@ -1,26 +1,31 @@
 import { asRepriseError, RepriseError } from "../domain/errors.ts";
 import { narrowProcessEnvironment } from "./environment.ts";
 import type { ProgramPorts } from "./live_ports.ts";
+import type { Verbs } from "./load_verbs.ts";
+import { makeOutput } from "./context.ts";
+import { buildProgram, splitCommand } from "./program.ts";
 
 /**
  * Runs the command line and returns the exit code. The only place that turns errors into output. All inputs and outputs
  * go through `ports`.
+ *
+ * @param load Loads the declarations that the call needs.
  */
-export async function main(args: readonly string[], ports: ProgramPorts): Promise<number> {
-  const [{ loadVerbs }, { buildProgram, splitCommand }] = await Promise.all([
-    import("./load_verbs.ts"),
-    import("./program.ts"),
-  ]);
+export async function main(
+  args: readonly string[],
+  ports: ProgramPorts,
+  load: (args: readonly string[]) => Promise<Verbs>,
+): Promise<number> {
   let exitCode = 0;
   try {
-    const verbs = await loadVerbs(args);
+    const verbs = await load(args);
     const { own, command } = splitCommand(verbs, args);
     const program = buildProgram({ ports, finish: (code) => exitCode = code }, verbs, own, command);
     await program.parseAsync(own.length === 0 ? ["--help"] : [...own], { from: "user" });
   } catch (error) {
     const known = commanderError(error, args) ?? asRepriseError(error);
     if (known === "shown") return args.length === 0 ? 2 : 0;
-    await report(known, args, ports);
+    report(known, args, ports);
     return known.exitCode;
   }
   return exitCode;
@@ -71,8 +76,7 @@ function commanderError(error: unknown, args: readonly string[]): RepriseError |
   });
 }
 
-async function report(error: RepriseError, args: readonly string[], ports: ProgramPorts): Promise<void> {
-  const { makeOutput } = await import("./context.ts");
+function report(error: RepriseError, args: readonly string[], ports: ProgramPorts): void {
   const ended = args.indexOf("--");
   const flags = ended === -1 ? args : args.slice(0, ended);
   const output = makeOutput(ports, {

@@ -1,7 +1,7 @@
 /** The verb `ls`: the sessions of the home, newest first. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { listSessions, openHome, type SessionSummary } from "../../store/home.ts";
-import type { LsFlags } from "./command.ts";
+import type { LsFlags } from "./viewing.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 

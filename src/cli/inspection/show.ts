@@ -10,7 +10,7 @@ import {
 import { counted, headOf } from "../../domain/text.ts";
 import { readTurnBytes } from "../../store/read/turn_file.ts";
 import { readForShow, type ShownTurn } from "../../store/read/show.ts";
-import type { ShowFlags } from "./command.ts";
+import type { ShowFlags } from "./viewing.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../sessions.ts";

@@ -16,6 +16,7 @@ import type { Tool } from "../../tools/tool.ts";
 import type { Send } from "../../transport/http.ts";
 import { isRead } from "../environment.ts";
 import type { InputStream, ProgramPorts } from "../live_ports.ts";
+import { loadVerbs } from "../load_verbs.ts";
 import { main } from "../main.ts";
 import { fixturePorts } from "../run/sending.ts";
 import { type onStopSignals, STOP_SIGNALS, type StopSignal } from "../signals.ts";
@@ -78,16 +79,20 @@ export async function playStep(
   if (either.aborted) end();
   try {
     const exit = await step.run((own) =>
-      main([
-        verb,
-        ...["--json", "--home", scratch.home],
-        ...(verb === "run" ? ["-w", scratch.workspace] : []),
-        // All requests are sent whatever they are, and compared afterwards.
-        ...(fixture === null
-          ? []
-          : ["--fixture", fixture, ...(SENDING.has(verb) ? ["--match", "sequence"] : [])]),
-        ...args,
-      ], own)
+      main(
+        [
+          verb,
+          ...["--json", "--home", scratch.home],
+          ...(verb === "run" ? ["-w", scratch.workspace] : []),
+          // All requests are sent whatever they are, and compared afterwards.
+          ...(fixture === null
+            ? []
+            : ["--fixture", fixture, ...(SENDING.has(verb) ? ["--match", "sequence"] : [])]),
+          ...args,
+        ],
+        own,
+        loadVerbs,
+      )
     );
     const ended = step.lines.findLast(({ type }) => type === "run.ended");
     return {

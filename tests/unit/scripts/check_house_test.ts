@@ -157,9 +157,12 @@ Deno.test("loading a library, or code that is not part of the program, is found"
   const found = await findingsIn({
     "src/store/a.ts": 'export const libc = Deno.dlopen("libc.so.6", {});\n',
     "src/run/b.ts": 'export const worker = new Worker("b.js");\n',
+    "src/run/c.ts": 'import { Script } from "node:vm";\n',
+    "src/cli/start/embedded_script.ts": 'import { Script } from "node:vm";\n',
   });
   assert.deepEqual(found, [
     'src/run/b.ts:1: Uses "new Worker": the program loads its own modules only',
+    'src/run/c.ts:1: Uses "node:vm": the program loads its own modules only',
     'src/store/a.ts:1: Uses "Deno.dlopen": the program loads its own modules only',
   ]);
 });

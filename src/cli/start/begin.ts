@@ -1,0 +1,42 @@
+/**
+ * The first code of each call. It loads no more of the program than the call needs.
+ *
+ * @module
+ */
+import { HELP } from "./help_text.ts";
+import { VERSION } from "../version.ts";
+
+/** A loaded part of the program. */
+export interface Part {
+  /** Runs the command line; resolves to its exit code. */
+  start(args: readonly string[]): Promise<number>;
+}
+
+/** The parts of the program, by their names. */
+export type PartName = "all" | "viewing";
+
+/** Runs the command line of this process with the part that it needs, and ends the process. */
+export async function begin(load: (name: PartName) => Part | Promise<Part>): Promise<never> {
+  const { args } = Deno;
+  const [first = ""] = args;
+  const text = args.length === 1 ? textOf(first) : null;
+  if (text !== null && isPrinted(text)) Deno.exit(0);
+  const { start } = await load(first === "ls" || first === "show" ? "viewing" : "all");
+  Deno.exit(await start(args));
+}
+
+function textOf(flag: string): string | null {
+  if (flag === "--version" || flag === "-V") return `${VERSION}\n`;
+  return flag === "--help" || flag === "-h" ? HELP : null;
+}
+
+/** Prints text; returns false on an error: the whole program reports it. */
+function isPrinted(text: string): boolean {
+  const bytes = new TextEncoder().encode(text);
+  try {
+    for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
+    return true;
+  } catch {
+    return false;
+  }
+}
