@@ -11,7 +11,16 @@ import { hostTarget } from "./compile/targets.ts";
 import { runScript, say } from "./terminal.ts";
 
 /** Files and folders that the binary is made from, relative to the root. */
-const INPUTS = ["main.ts", "deno.json", "deno.lock", "src", "scripts/compile", "scripts/process.ts"];
+const INPUTS = [
+  "deno.json",
+  "deno.lock",
+  "src",
+  "scripts/compile",
+  "scripts/process.ts",
+  // Its calls decide which functions are in the executable as compiled code.
+  "scripts/demo",
+  "fixtures/demo",
+];
 
 async function main(root: string): Promise<number> {
   const dist = join(root, "dist");

@@ -5,13 +5,16 @@
  */
 import { join } from "node:path";
 import { RepriseError } from "../../src/domain/errors.ts";
+import { copyWorkspace, DEMO_PERMISSIONS } from "../demo/scene.ts";
 import { type Finished, outputOf, run } from "../process.ts";
 import { COMPILER_VERSION, runtimeFromNpm } from "./runtime_from_npm.ts";
+import { type PartName } from "../../src/cli/start/begin.ts";
+import { codeFile, scriptFile } from "../../src/cli/start/embedded_script.ts";
 import { hostTarget, type Target, TARGETS } from "./targets.ts";
 
 /** The binary to build. */
 export interface BuildOptions {
-  /** The checkout that holds `main.ts`; an absolute path. */
+  /** The checkout to build; an absolute path. */
   readonly root: string;
   /** The path of the executable; absolute. */
   readonly out: string;
@@ -27,12 +30,24 @@ export interface BuildOptions {
 const UNREACHABLE =
   /error sending request|dns error|client error \(Connect\)|connection (refused|reset)|timed out/i;
 
+/** Entry of the executable in its bundle. */
+const ENTRY = "main.js";
+
+/** Parts of the program, each a script of its own. */
+const PARTS: readonly PartName[] = ["all", "viewing"];
+
+/**
+ * Without lazy source positions the first error of a process is created 1.3 ms faster, and even a call without a
+ * problem creates one: that config.json is missing.
+ */
+const V8_FLAGS: readonly string[] = ["--no-enable-lazy-source-positions"];
+
 /** Message of a binary whose runtime reads another format than its compiler wrote. */
 const OTHER_FORMAT = "Could not find standalone binary section";
 
 /**
- * Bundles main.ts into chunks, compiles them into one executable, tries it where it can run here, and puts it at
- * `out` in one step.
+ * Bundles the program, compiles it into one executable, tries it where it can run here, and puts it at `out` in one
+ * step.
  *
  * @throws {RepriseError} `network_failed` when the runtime cannot be downloaded, `usage` for a target that npm has no
  * runtime for, `unexpected` when bundling or compiling fails.
@@ -52,11 +67,14 @@ export async function build(options: BuildOptions): Promise<void> {
   // Several builds may run in one checkout, and a binary that is running cannot be overwritten.
   const workDirectory = Deno.makeTempDirSync({ dir: join(options.root, "dist"), prefix: ".build-" });
   try {
-    const chunks = join(workDirectory, "bundle");
-    await bundle(options, chunks);
+    const bundles = join(workDirectory, "bundle");
+    await bundle(options, bundles);
+    const runsHere = target === null || target === hostTarget();
+    if (runsHere) await addCompiledCode(options, bundles, workDirectory);
+    else say(`Left out compiled code, which only ${target} itself can make: calls take longer to start`);
     const fresh = join(workDirectory, target === "windows-x64" ? "reprise.exe" : "reprise");
-    await compile(options, chunks, fresh);
-    if (target === null || target === hostTarget()) await tryBinary(fresh);
+    await compile(options, bundles, ENTRY, fresh);
+    if (runsHere) await tryBinary(fresh);
     Deno.renameSync(fresh, out);
   } finally {
     Deno.removeSync(workDirectory, { recursive: true });
@@ -64,41 +82,51 @@ export async function build(options: BuildOptions): Promise<void> {
   say(`Compiled ${out} (${(Deno.statSync(out).size / 1e6).toFixed(1)} MB)`);
 }
 
-/** Chunks by dynamic import: a verb loads only what it needs, which is what makes start-up short. */
-async function bundle(options: BuildOptions, chunks: string): Promise<void> {
-  const bundled = await run(Deno.execPath(), [
-    "bundle",
-    "--minify",
-    "--code-splitting",
-    "--outdir",
-    chunks,
-    "main.ts",
-  ], { cwd: options.root, env: { NO_COLOR: "1" } });
-  if (bundled.code !== 0) throw toolFailed("bundle main.ts", bundled);
-  options.say(
-    `Bundled main.ts into ${[...Deno.readDirSync(chunks)].length} chunks with Deno ${Deno.version.deno}`,
-  );
+/** Bundles the entry of the executable and the scripts of its parts. */
+async function bundle(options: BuildOptions, directory: string): Promise<void> {
+  const start = "src/cli/start";
+  await bundleOne(options, [`${start}/compiled.ts`, "--code-splitting", "--outdir", directory]);
+  Deno.renameSync(join(directory, "compiled.js"), join(directory, ENTRY));
+  for (const name of PARTS) {
+    const path = join(directory, scriptFile(name));
+    await bundleOne(options, [`${start}/${name}.ts`, "--format", "cjs", "-o", path]);
+    // Notices of licences at the end must not take the bracket with them.
+    Deno.writeTextFileSync(path, `(function (require, module) {${Deno.readTextFileSync(path)}\n})`);
+    // The file is there even without code: the name of a missing file could be taken by another one.
+    Deno.writeFileSync(join(directory, codeFile(name)), new Uint8Array());
+  }
+  options.say(`Bundled the program with Deno ${Deno.version.deno}`);
 }
 
-async function compile(options: BuildOptions, chunks: string, out: string): Promise<void> {
+async function bundleOne(options: BuildOptions, args: readonly string[]): Promise<void> {
+  const bundled = await run(Deno.execPath(), ["bundle", "--minify", ...args], {
+    cwd: options.root,
+    env: { NO_COLOR: "1" },
+  });
+  if (bundled.code !== 0) throw toolFailed(`bundle ${args[0]}`, bundled);
+}
+
+/** Compiles `entry` with the files in `directory` into the executable `out`. */
+async function compile(options: BuildOptions, directory: string, entry: string, out: string): Promise<void> {
   const args = [
     "compile",
-    // The chunks import nothing from outside: no configuration, lockfile or network has a say any more.
+    // The bundles import nothing from outside: no configuration, lockfile or network has a say any more.
     "--no-config",
     "--no-lock",
     "--no-check",
-    // The cache of compiled code would be a file of predictable name in a temp directory that all users share,
-    // trusted without a check: whoever writes it first runs code as the user, for 2 ms saved.
+    // The runtime's cache of compiled code would be a file of predictable name in a temp directory that all users
+    // share, trusted without a check: whoever writes it first runs code as the user. Ours is in the executable.
     "--no-code-cache",
     // A recorder learns from `Request.signal` that a client hung up; without this it aborts after every answer.
     "--unstable-no-legacy-abort",
+    `--v8-flags=${V8_FLAGS.join(",")}`,
     ...PERMISSION_FLAGS,
     ...(options.target === null ? [] : ["--target", TARGETS[options.target]]),
     "--include",
-    chunks,
+    directory,
     "-o",
     out,
-    join(chunks, "main.js"),
+    join(directory, entry),
   ];
   const finished = options.runtimeFromNpm
     ? await compileWithNpmRuntime(options, args)
@@ -114,6 +142,42 @@ async function compileWithNpmRuntime(options: BuildOptions, args: readonly strin
   return await run("npx", ["-y", `deno@${COMPILER_VERSION}`, ...args], {
     env: { NO_COLOR: "1", DENORT_BIN: runtime.path },
   });
+}
+
+/**
+ * Adds the code that V8 compiles in calls of the program, in the runtime that the executable will have. Each call adds
+ * to the code of those before it.
+ */
+async function addCompiledCode(options: BuildOptions, bundles: string, workDirectory: string): Promise<void> {
+  const directory = join(workDirectory, "warm-up");
+  await bundleOne(options, ["scripts/compile/warm_up.ts", "-o", join(directory, ENTRY)]);
+  const program = join(workDirectory, Deno.build.os === "windows" ? "warm-up.exe" : "warm-up.bin");
+  await compile({ ...options, target: null }, directory, ENTRY, program);
+  const home = join(workDirectory, "home");
+  const workspace = join(workDirectory, "workspace");
+  Deno.mkdirSync(home);
+  await copyWorkspace(workspace);
+  const env = { HOME: home, REPRISE_HOME: home, NO_COLOR: "1" };
+  for (const [part, ...args] of warmUpCalls(options.root, workspace)) {
+    const finished = await run(program, [bundles, part, ...args], { cwd: workDirectory, env });
+    if (finished.code !== 0) throw toolFailed(`warm up with ${args.join(" ")}`, finished);
+  }
+}
+
+/** The calls whose code is kept, each behind the name of its part: those that people and scripts make most often. */
+function warmUpCalls(root: string, workspace: string): [PartName, ...string[]][] {
+  const run = (fixture: string): [PartName, ...string[]] => [
+    "all",
+    ...["run", "-s", "warm-up", "--fixture", join(root, "fixtures", "demo", fixture), "-w", workspace],
+    ...["--match", "sequence", ...DEMO_PERMISSIONS, "Go on"],
+  ];
+  const [all, ...first] = run("first");
+  return [
+    [all, ...first, "--new"],
+    run("second"),
+    ["viewing", "ls"],
+    ["viewing", "show", "warm-up"],
+  ];
 }
 
 /** Starts the new executable once: a runtime of another version builds well and fails at its first start. */

@@ -11,7 +11,9 @@ Deno.test("a call of a verb loads that verb alone", async () => {
 
 Deno.test("a call that names no verb loads all, for help and suggestions", async () => {
   const all = { top: VERBS, fixture: FIXTURE_VERBS };
-  for (const args of [[], ["--help"], ["help", "run"], ["lss"], ["toString"], ["__proto__"], ["--json", "ls"]]) {
+  for (
+    const args of [[], ["--help"], ["help", "run"], ["lss"], ["toString"], ["__proto__"], ["--json", "ls"]]
+  ) {
     assert.deepEqual(await loadVerbs(args), all, args.join(" "));
   }
 });

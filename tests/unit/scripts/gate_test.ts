@@ -161,11 +161,10 @@ Deno.test("the name of no task is refused before anything runs", async () => {
 
 Deno.test("a binary is up to date until a source, the runtime or the binary itself changes", async () => {
   await withDirectory((root) => {
-    for (const folder of ["src/cli", "scripts/compile"]) {
+    for (const folder of ["src/cli", "scripts/compile", "scripts/demo", "fixtures/demo"]) {
       Deno.mkdirSync(join(root, folder), { recursive: true });
     }
     const files = [
-      "main.ts",
       "deno.json",
       "deno.lock",
       "scripts/process.ts",

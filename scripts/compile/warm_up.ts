@@ -1,0 +1,17 @@
+/**
+ * Runs a part of the program in the runtime of the executable, and keeps the code that V8 compiled on the way.
+ *
+ * Usage: `warm_up DIR PART ARGUMENTS…`; the exit code is that of the program, or 70 if V8 refused its own code.
+ *
+ * @module
+ */
+import { codeFile, loadPart } from "../../src/cli/start/embedded_script.ts";
+import type { PartName } from "../../src/cli/start/begin.ts";
+
+const [directory = ".", name = "all", ...args] = Deno.args;
+const part = loadPart(directory, name as PartName);
+const exitCode = part.isAccepted ? await part.start(args) : 70;
+if (exitCode === 0) {
+  Deno.writeFileSync(`${directory}/${codeFile(name as PartName)}`, part.compiledCode());
+}
+Deno.exit(exitCode);

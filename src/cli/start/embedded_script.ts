@@ -1,0 +1,47 @@
+/**
+ * Scripts of the program in the executable, each with the code that V8 compiled of it when the executable was built:
+ * without that, compiling the code again is most of the time of a short call.
+ *
+ * @module
+ */
+import { createRequire } from "node:module";
+import { Script } from "node:vm";
+import type { Part, PartName } from "./begin.ts";
+
+/** Function that a script consists of: a module of CommonJS. */
+type Module = (require: NodeJS.Require, module: { exports: unknown }) => void;
+
+/** A part of the program whose compiled code can be kept. */
+export interface LoadedPart extends Part {
+  /** Compiled code for the next process: of all functions that were called in this one, or that came with the script. */
+  compiledCode(): Uint8Array<ArrayBuffer>;
+  /** False if there was compiled code that V8 refused, because it is of another version, platform or set of flags. */
+  readonly isAccepted: boolean;
+}
+
+/** Name of the file with the script of a part. */
+export function scriptFile(name: PartName): string {
+  return `${name}.js`;
+}
+
+/** Name of the file with the compiled code of a part; empty if there is none. */
+export function codeFile(name: PartName): string {
+  return `${name}.code`;
+}
+
+/** Loads a part from its files in a directory. V8 compiles what there is no compiled code for. */
+export function loadPart(directory: string, name: PartName): LoadedPart {
+  const source = Deno.readTextFileSync(`${directory}/${scriptFile(name)}`);
+  const code = Deno.readFileSync(`${directory}/${codeFile(name)}`);
+  const script = new Script(source, {
+    filename: scriptFile(name),
+    ...(code.length === 0 ? {} : { cachedData: code }),
+  });
+  const module = { exports: {} };
+  (script.runInThisContext() as Module)(createRequire(import.meta.url), module);
+  return {
+    start: (module.exports as Part).start,
+    compiledCode: () => Uint8Array.from(script.createCachedData()),
+    isAccepted: script.cachedDataRejected !== true,
+  };
+}

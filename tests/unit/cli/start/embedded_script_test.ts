@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { codeFile, loadPart, scriptFile } from "../../../../src/cli/start/embedded_script.ts";
+
+/** A directory with the script of a part that returns the number of its arguments. */
+function withScript(test: (directory: string) => void | Promise<void>, more = ""): Promise<void> {
+  const directory = Deno.makeTempDirSync();
+  const functions = Array.from(
+    { length: 200 },
+    (_, index) => `function f${index}(a) { return a + ${index}; }`,
+  );
+  const source = `(function (require, module) {
+    ${functions.join("\n")}
+    const { sep } = require("node:path");
+    module.exports.start = (args) => Promise.resolve(sep.length + args.length + f0(0));${more}
+  })`;
+  Deno.writeTextFileSync(`${directory}/${scriptFile("all")}`, source);
+  Deno.writeFileSync(`${directory}/${codeFile("all")}`, new Uint8Array());
+  return Promise.resolve(test(directory)).finally(() => Deno.removeSync(directory, { recursive: true }));
+}
+
+Deno.test("a script runs without compiled code, and with the code that an earlier process compiled", () =>
+  withScript(async (directory) => {
+    const first = loadPart(directory, "all");
+    assert.equal(await first.start(["a", "b"]), 3);
+    assert.equal(first.isAccepted, true);
+    Deno.writeFileSync(`${directory}/${codeFile("all")}`, first.compiledCode());
+    const second = loadPart(directory, "all");
+    assert.equal(second.isAccepted, true);
+    assert.equal(await second.start([]), 1);
+  }));
+
+Deno.test("compiled code of another script is refused, and the script runs without it", () =>
+  withScript(async (directory) => {
+    let code = new Uint8Array();
+    await withScript((other) => {
+      code = loadPart(other, "all").compiledCode();
+    }, "// another length");
+    Deno.writeFileSync(`${directory}/${codeFile("all")}`, code);
+    const part = loadPart(directory, "all");
+    assert.equal(part.isAccepted, false);
+    assert.equal(await part.start(["a"]), 2);
+    // Without its own line, V8 would know the script of the first test.
+  }, "// own"));
