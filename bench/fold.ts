@@ -14,7 +14,7 @@ import { readSession } from "../src/store/read/session.ts";
 import { readSafely } from "../src/store/read/safe_open.ts";
 import { isTooDeep } from "../src/domain/json_depth.ts";
 import { MAX_TURN_BYTES } from "../src/store/read/turn_file.ts";
-import { judgeTurn } from "../src/store/read/turn_schema.ts";
+import { judgeTurn } from "../src/store/read/turn.ts";
 import { type Bench, sized } from "./bench.ts";
 import { hasProgram, timeProgram } from "./programs.ts";
 import { type Report, timeRow } from "./report.ts";

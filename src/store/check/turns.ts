@@ -18,7 +18,7 @@ import {
 import { findLineage } from "../read/lineage.ts";
 import type { ManifestFile } from "../read/manifest.ts";
 import { type Looked, lookForDirectory, lookForFile } from "../read/safe_open.ts";
-import { readTurn } from "../read/turn_schema.ts";
+import { readTurn } from "../read/turn.ts";
 import { HistoryValidator, replacesOf } from "../read/validate.ts";
 
 /** A finding of a check. Only `error` makes a session damaged. */

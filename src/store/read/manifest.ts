@@ -1,18 +1,30 @@
 /**
- * Reads the manifest without a schema library, for the start of `ls`. It is a cache that may be torn, old or missing: then
- * `ls` and `show` rebuild it from unchecked turns, which is never enough for a request.
+ * Reads the manifest. It is a cache that may be torn, old or missing: then `ls` and `show` rebuild it from unchecked
+ * turns, which is never enough for a request.
  *
  * @module
  */
 import { decodeUtf8Exactly } from "../../domain/bytes.ts";
-import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import { isJsonObject } from "../../domain/json.ts";
 import { advanceManifest, type Manifest, MANIFEST_FORMAT } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { checkSeal } from "../../domain/seal.ts";
+import {
+  instant,
+  literal,
+  nullable,
+  object,
+  optional,
+  ordinal,
+  sha256,
+  string,
+  text,
+} from "../../domain/shape.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
 import { readSafely, type Refused } from "./safe_open.ts";
 import { formatVersion, readEnvelope } from "./turn_file.ts";
+import { checkpointRef, pins, usage } from "./turn_shapes.ts";
 
 /** The largest manifest that is read, in bytes; reprise writes about a thousand. */
 const MAX_MANIFEST_BYTES = 1024 * 1024;
@@ -66,63 +78,25 @@ function garbled(message: string): ManifestFile {
   return { status: "garbled", message };
 }
 
+const SHAPE = object({
+  format: literal(MANIFEST_FORMAT),
+  session: text,
+  family: text,
+  parent: optional(text),
+  title: string,
+  created_at: instant,
+  updated_at: instant,
+  head: object({ turn: ordinal, seq: ordinal, sum: sha256 }),
+  run: ordinal,
+  state: text,
+  pins,
+  usage,
+  checkpoint: nullable(checkpointRef),
+});
+
 /** True if `value` has the shape of a manifest of this version. */
 export function isManifest(value: unknown): value is Manifest {
-  return isJsonObject(value) && value.format === MANIFEST_FORMAT &&
-    isText(value.session) && isText(value.family) &&
-    (value.parent === undefined || isText(value.parent)) && typeof value.title === "string" &&
-    isInstant(value.created_at) && isInstant(value.updated_at) &&
-    isJsonObject(value.head) && isHead(value.head) &&
-    isOrdinal(value.run) && isText(value.state) &&
-    isJsonObject(value.pins) && isPins(value.pins) &&
-    isJsonObject(value.usage) && isUsage(value.usage) &&
-    (value.checkpoint === null || isJsonObject(value.checkpoint) && isCheckpoint(value.checkpoint));
-}
-
-function isHead(head: JsonObject): boolean {
-  return isOrdinal(head.turn) && isOrdinal(head.seq) && isSha256(head.sum);
-}
-
-function isPins(pins: JsonObject): boolean {
-  return isJsonObject(pins.fingerprint) && isFingerprint(pins.fingerprint) && isText(pins.model) &&
-    [pins.effort, pins.summary].every((setting) => setting === undefined || typeof setting === "string") &&
-    isSha256(pins.instructions) && isSha256(pins.tools) &&
-    Array.isArray(pins.permissions) && pins.permissions.every(isText) && isText(pins.workspace);
-}
-
-function isFingerprint(fingerprint: JsonObject): boolean {
-  return isText(fingerprint.provider) && isText(fingerprint.endpoint) &&
-    [fingerprint.portless, fingerprint.key].every((hash) => hash === undefined || isText(hash)) &&
-    (fingerprint.account === null || isText(fingerprint.account));
-}
-
-function isUsage(usage: JsonObject): boolean {
-  return isCount(usage.input_tokens) && isCount(usage.cached_tokens) && isCount(usage.output_tokens) &&
-    isCount(usage.reasoning_tokens);
-}
-
-function isCheckpoint({ turn, seq, to_turn, to_seq, opening_turn }: JsonObject): boolean {
-  return [turn, seq, to_turn, to_seq].every(isOrdinal) && (opening_turn === null || isOrdinal(opening_turn));
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === "string" && value !== "";
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-function isOrdinal(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 1;
-}
-
-function isSha256(value: unknown): boolean {
-  return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
-}
-
-function isInstant(value: unknown): boolean {
-  return typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
+  return SHAPE(value) === null;
 }
 
 /** Number of turns that are read for a session without a usable manifest: `ls` stays quick. */

@@ -16,7 +16,7 @@ import { insideSession, type SessionPaths, sessionPaths, turnNumberOf, turnPath 
 import { ANY_LINEAGE, findLineage } from "./lineage.ts";
 import { type ManifestFile, readManifest } from "./manifest.ts";
 import { lookForDirectory } from "./safe_open.ts";
-import { readTurn } from "./turn_schema.ts";
+import { readTurn } from "./turn.ts";
 import { HistoryValidator } from "./validate.ts";
 
 /** A session as read from its files. */

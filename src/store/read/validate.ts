@@ -8,7 +8,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import { MAX_JSON_DEPTH } from "../../domain/json_depth.ts";
 import { type Lineage, mayHold, NO_LINEAGE } from "./lineage.ts";
 import { MAX_TURN_BYTES } from "./turn_file.ts";
-import { parseTurn } from "./turn_schema.ts";
+import { parseTurn } from "./turn.ts";
 import { callIdOf } from "../../domain/item.ts";
 import { refOf } from "../../domain/manifest.ts";
 import { isBetweenRuns, type Replaces, type Turn } from "../../domain/turn.ts";

@@ -22,7 +22,7 @@ import {
 import { type ManifestFile, readManifest } from "../read/manifest.ts";
 import { lookForDirectory, lookForFile } from "../read/safe_open.ts";
 import { noTurns, requireSession } from "../read/session.ts";
-import { readTurn } from "../read/turn_schema.ts";
+import { readTurn } from "../read/turn.ts";
 import { QuarantineNames } from "../write/publish.ts";
 import { rebuildHistory, type RebuiltHistory, UNKNOWN_INSTRUCTIONS, UNKNOWN_TOOLS } from "./history.ts";
 

@@ -19,7 +19,7 @@ import { isBlobName, sessionPaths, turnPath } from "../layout.ts";
 import { Staging } from "../lifecycle/staging.ts";
 import { ANY_LINEAGE, type Lineage, LineageSearch, mayHold } from "../read/lineage.ts";
 import { formatVersion, MAX_TURN_BYTES } from "../read/turn_file.ts";
-import { parseTurn } from "../read/turn_schema.ts";
+import { parseTurn } from "../read/turn.ts";
 import { HistoryValidator } from "../read/validate.ts";
 import { BadExport, contentOf, EXPORT_FORMAT, linesOf, parseLine } from "./format.ts";
 

@@ -11,7 +11,7 @@ import { responsesApi } from "../../../src/apis/responses/api.ts";
 import type { RunApi } from "../../../src/apis/api.ts";
 import { eventsOfResponse } from "../../../src/run/request_step.ts";
 import { openEnvelope } from "../../../src/store/read/turn_file.ts";
-import { judgeTurn } from "../../../src/store/read/turn_schema.ts";
+import { judgeTurn } from "../../../src/store/read/turn.ts";
 import { History, TARGET } from "../../support/history.ts";
 import { jsonText, spaced } from "../../support/json_texts.ts";
 

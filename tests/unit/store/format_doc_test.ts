@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openEnvelope } from "../../../src/store/read/turn_file.ts";
-import { judgeTurn } from "../../../src/store/read/turn_schema.ts";
+import { judgeTurn } from "../../../src/store/read/turn.ts";
 
 const doc = Deno.readTextFileSync(new URL("../../../docs/format.md", import.meta.url));
 

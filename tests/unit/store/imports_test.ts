@@ -13,14 +13,14 @@ function importsOf(module: URL, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
-for (const name of ["home.ts", "read/show.ts", "read/turn_file.ts"]) {
-  Deno.test(`${name} loads no schema library, so that ls and show start quickly`, () => {
+for (const name of ["home.ts", "read/show.ts", "read/session.ts", "write/writer.ts", "check/fsck.ts"]) {
+  Deno.test(`store/${name} loads no schema library: building schemas takes longer than reading a session`, () => {
     const loaded = importsOf(new URL(`../../../src/store/${name}`, import.meta.url));
     assert.ok(!loaded.has("zod"), [...loaded].join("\n"));
     assert.ok(loaded.size > 3);
   });
 }
 
-Deno.test("reading for a request does load it", () => {
-  assert.ok(importsOf(new URL("../../../src/store/read/session.ts", import.meta.url)).has("zod"));
+Deno.test("the search for imports finds a schema library", () => {
+  assert.ok(importsOf(new URL("../../../src/fixture/read.ts", import.meta.url)).has("zod"));
 });

@@ -6,7 +6,7 @@
  */
 import * as z from "zod";
 import { MANIFEST_FORMAT } from "../../../src/domain/manifest.ts";
-import { checkpointRef, pins, usage } from "../../../src/store/read/turn_schema.ts";
+import { checkpointRef, pins, usage } from "./turn_schema.ts";
 
 const text = z.string().min(1);
 const ordinal = z.int().min(1);

@@ -10,7 +10,7 @@ import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
 import { type Home, openHome } from "../../../src/store/home.ts";
 import { readSession } from "../../../src/store/read/session.ts";
 import { openEnvelope } from "../../../src/store/read/turn_file.ts";
-import { judgeTurn } from "../../../src/store/read/turn_schema.ts";
+import { judgeTurn } from "../../../src/store/read/turn.ts";
 import { History, TARGET } from "../../support/history.ts";
 import { endDraft, ID, modelDraft, newWriter, testPorts, userDraft, withHome } from "./support.ts";
 import { exported, imported } from "./transfer_support.ts";

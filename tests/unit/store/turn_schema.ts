@@ -1,16 +1,12 @@
 /**
- * Reads turns for a request, with the schemas of turns and events. Schemas only validate: the parsed value is used
- * unchanged, with all members in their order, because turns are kept verbatim.
+ * Schemas of turns and events in zod. `store/read/turn_shapes.ts` says the same without a schema library; a property test
+ * holds the two equal.
  *
  * @module
  */
 import * as z from "zod";
-import { type EventType, isKnownEventType } from "../../domain/event.ts";
-import type { JsonObject } from "../../domain/json.ts";
-import type { Ports } from "../../domain/ports.ts";
-import { type Turn, TURN_FORMAT } from "../../domain/turn.ts";
-import type { Looked } from "./safe_open.ts";
-import { type Envelope, openEnvelope, readEnvelope } from "./turn_file.ts";
+import type { EventType } from "../../../src/domain/event.ts";
+import { type Turn, TURN_FORMAT } from "../../../src/domain/turn.ts";
 
 const count = z.int().min(0);
 const ordinal = z.int().min(1);
@@ -63,8 +59,8 @@ export const checkpointRef = z.looseObject({
 
 const runError = z.looseObject({ code: text, message: z.string() });
 
-/** A schema for each event kind of this version, without `seq` and `type`. */
-const EVENTS: Record<EventType, z.ZodType> = {
+/** Schema for each event kind of this version, without `seq` and `type`. */
+export const EVENTS: Record<EventType, z.ZodType> = {
   user_message: z.looseObject({ content: z.array(item) }),
   assistant_message: z.looseObject({ item }),
   reasoning: z.looseObject({ item }),
@@ -164,7 +160,8 @@ const replaces = z.looseObject({
   seq: z.tuple([ordinal, ordinal]),
   reason: text,
 });
-const TURNS: Record<Turn["kind"], z.ZodType> = {
+/** Schema for each kind of turn; events only with the members that all have. */
+export const TURNS: Record<Turn["kind"], z.ZodType> = {
   user: z.looseObject({ ...base, pins }),
   model: z.looseObject({
     ...base,
@@ -192,79 +189,3 @@ const TURNS: Record<Turn["kind"], z.ZodType> = {
   compaction: z.looseObject({ ...base, pins }),
   fork: z.looseObject(base),
 };
-const kindOnly = z.looseObject({ kind: text });
-
-/** A turn, or the reason why it is not used. */
-export type TurnVerdict =
-  | { readonly status: "ok"; readonly turn: Turn }
-  /** `code` is a finding of `fsck`. */
-  | { readonly status: "damaged"; readonly code: string; readonly message: string }
-  /** A format, turn kind or event kind that this version does not know and that may matter to the fold. */
-  | { readonly status: "newer"; readonly code: "newer_format" | "newer_kind"; readonly message: string };
-
-/** Reads and validates one turn file; inspects it first unless that was done already. Throws the runtime's errors. */
-export function readTurn(
-  ports: Ports,
-  path: string,
-  options: { readonly looked?: Looked } = {},
-): TurnVerdict | { readonly status: "missing" } {
-  const file = readEnvelope(ports, path, options);
-  return file.status === "ok" ? judgeEnvelope(file) : file;
-}
-
-/** Validates the bytes of a turn file: seal, nesting, JSON, format, shape. */
-export function parseTurn(bytes: Uint8Array): TurnVerdict {
-  const file = openEnvelope(bytes);
-  return file.status === "ok" ? judgeEnvelope(file) : file;
-}
-
-function judgeEnvelope({ value, newer }: Envelope): TurnVerdict {
-  return newer
-    ? newerThanUs("newer_format", `has the format ${JSON.stringify(value.format)}`)
-    : judgeTurn(value);
-}
-
-/** Validates a parsed turn of the current format; `turn` in the result is `value` itself. */
-export function judgeTurn(value: JsonObject): TurnVerdict {
-  const named = kindOnly.safeParse(value);
-  if (!named.success) return badShape(named.error);
-  const kind = named.data.kind;
-  if (!isTurnKind(kind)) {
-    return newerThanUs("newer_kind", `has the turn kind ${JSON.stringify(kind)}, unknown to this version`);
-  }
-  const judged = TURNS[kind].safeParse(value);
-  if (!judged.success) return badShape(judged.error);
-  const turn = value as unknown as Turn;
-  for (const [index, each] of turn.events.entries()) {
-    const loose = each as unknown as JsonObject;
-    const type: string = each.type;
-    if (isKnownEventType(type)) {
-      const fits = EVENTS[type].safeParse(each);
-      if (!fits.success) return badShape(fits.error, `events.${index}.`);
-    } else if (loose.fold !== false) {
-      const message = `holds an event of kind ${JSON.stringify(type)}, unknown to this version`;
-      return newerThanUs("newer_kind", message);
-    }
-  }
-  return { status: "ok", turn };
-}
-
-function isTurnKind(kind: string): kind is Turn["kind"] {
-  return Object.hasOwn(TURNS, kind);
-}
-
-function newerThanUs(code: "newer_format" | "newer_kind", message: string): TurnVerdict {
-  return { status: "newer", code, message };
-}
-
-function badShape(error: z.ZodError, under = ""): TurnVerdict {
-  const issue = error.issues[0];
-  const where = issue === undefined || issue.path.length === 0
-    ? "the turn"
-    : `${under}${issue.path.join(".")}`;
-  return {
-    status: "damaged",
-    code: "bad_shape",
-    message: `does not have the shape of a turn, at ${where}: ${issue?.message ?? "unknown"}`,
-  };
-}

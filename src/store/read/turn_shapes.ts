@@ -1,0 +1,180 @@
+/**
+ * Shapes of turns, events and what the manifest repeats of them. They only validate: the parsed value is used unchanged,
+ * with all members in their order, because turns are kept verbatim.
+ *
+ * @module
+ */
+import type { EventType } from "../../domain/event.ts";
+import {
+  anyObject,
+  count,
+  either,
+  instant,
+  list,
+  literal,
+  nullable,
+  object,
+  optional,
+  ordinal,
+  pair,
+  record,
+  sha256,
+  type Shape,
+  string,
+  text,
+} from "../../domain/shape.ts";
+import { type Turn, TURN_FORMAT } from "../../domain/turn.ts";
+
+const item = object({ type: text });
+const callItem = either(
+  object({ type: literal("tool_use"), id: text }),
+  object({ type: text, call_id: string }),
+);
+/** A blob's name and size. */
+const blobRef = object({ sha256, bytes: count, lossy: optional(literal(true)) });
+/** Token counts. */
+export const usage: Shape = object({
+  input_tokens: count,
+  cached_tokens: count,
+  output_tokens: count,
+  reasoning_tokens: count,
+});
+/** Endpoint and account, without the provider. */
+const scope = { endpoint: text, portless: optional(text), account: nullable(text), key: optional(text) };
+const fingerprint = object({ provider: text, ...scope });
+/** Settings that a run starts with. */
+export const pins: Shape = object({
+  fingerprint,
+  model: text,
+  effort: optional(string),
+  summary: optional(string),
+  instructions: sha256,
+  tools: sha256,
+  permissions: list(text),
+  workspace: text,
+});
+
+/** Position of a checkpoint and the events that it replaces. */
+export const checkpointRef: Shape = object({
+  turn: ordinal,
+  seq: ordinal,
+  to_turn: ordinal,
+  to_seq: ordinal,
+  opening_turn: nullable(ordinal),
+});
+
+const answeringModel = object({ asked: text, answered: nullable(string) });
+const withoutField = { endpoint: text, model: text, without: text };
+const runError = object({ code: text, message: string });
+
+/** Shape of each event kind of this version, without `seq` and `type`. */
+export const EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
+  user_message: object({ content: list(item) }),
+  assistant_message: object({ item }),
+  reasoning: object({ item }),
+  tool_call: object({ item: callItem }),
+  tool_result: object({
+    call_id: string,
+    call_seq: ordinal,
+    tool: string,
+    status: text,
+    output: string,
+    blob: optional(blobRef),
+  }),
+  provider_item: object({ item }),
+  provider_usage: object({ usage: anyObject }),
+  permission_decision: object({
+    call_id: string,
+    call_seq: ordinal,
+    tool: string,
+    decision: literal("allowed", "denied"),
+    reason: text,
+    rule: optional(string),
+  }),
+  replay_notice: object({
+    reason: text,
+    items: list(object({
+      seq: ordinal,
+      action: literal("quarantined", "left_out", "stripped", "lifted"),
+      field: optional(string),
+    })),
+    scope: optional(object(scope)),
+    member: optional(object({ item_type: text, field: text })),
+    error: optional(runError),
+  }),
+  endpoint_notice: object({ ...withoutField, error: optional(runError) }),
+  history_compaction: object({
+    to_seq: ordinal,
+    to_turn: ordinal,
+    previous_checkpoint: nullable(ordinal),
+    opening_turn: nullable(ordinal),
+    strategy: text,
+    summary: string,
+    limitations: list(string),
+    dropped: optional(record(count)),
+    endpoint_notices: optional(list(object(withoutField))),
+    accounts: optional(list(object({ provider: text, endpoint: text, account: text, key: text }))),
+    run_usage: optional(usage),
+    verification: optional(anyObject),
+    request: optional(anyObject),
+    items: optional(list(item, 1)),
+    origin: optional(object({ fingerprint, model: answeringModel })),
+  }),
+  compaction_withdrawn: object({ checkpoint: ordinal, restored: nullable(checkpointRef) }),
+  session_fork: object({
+    parent: text,
+    to_seq: ordinal,
+    to_turn: ordinal,
+    sum: sha256,
+    lineage: list(text, 1),
+  }),
+  branch_summary: object({ session: text, from_seq: ordinal, to_seq: ordinal, summary: string }),
+  turn_replaced: anyObject,
+  blob_lost: object({ sha256 }),
+  run_continued: object({ run: ordinal }),
+  run_ended: object({
+    run: ordinal,
+    state: text,
+    exit_code: count,
+    usage,
+    error: optional(runError),
+  }),
+};
+
+const base = {
+  format: literal(TURN_FORMAT),
+  session: text,
+  turn: ordinal,
+  run: ordinal,
+  seq: pair(ordinal),
+  prev: nullable(sha256),
+  at: instant,
+  redacted: optional(object({ replaced: count, sum: sha256 })),
+  events: list(object({ seq: ordinal, type: text }), 1),
+  sum: sha256,
+};
+/** Member of a turn that replaces a lost turn. */
+const replaces = object({ sum: nullable(sha256), seq: pair(ordinal), reason: text });
+
+/** Shape of each kind of turn; of its events only the members that all have. */
+export const TURN_SHAPES: Readonly<Record<Turn["kind"], Shape>> = {
+  user: object({ ...base, pins }),
+  model: object({
+    ...base,
+    model: answeringModel,
+    fingerprint,
+    response: object({ id: nullable(string), status: text }),
+    request: object({
+      body_sha256: sha256,
+      fold: ordinal,
+      fields: anyObject,
+      // Absent in turns of the first version.
+      replay: optional(object({ mode: text, window: nullable(count), account: nullable(string) })),
+      guard: object({ sent: count, dropped: list(object({ seq: ordinal, reason: text })) }),
+    }),
+  }),
+  tools: object(base),
+  harness: object({ ...base, pins: optional(pins), replaces: optional(replaces) }),
+  compaction: object({ ...base, pins }),
+  fork: object(base),
+};
