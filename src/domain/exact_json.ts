@@ -66,8 +66,15 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
 }
 
+/**
+ * Finds each number that is no count of at most 15 digits, and each member with the name of an array index, also where
+ * they are part of a string: one native search is enough for most texts.
+ */
+const SUSPECT = /(?:^|"[ \t\n\r]*:|[,[])[ \t\n\r]*(?:-|\d+[.eE]|\d{16})|[,{][ \t\n\r]*"(?:\d|\\u003\d)+"[ \t\n\r]*:/;
+
 /** True if `JSON.parse` may lose the spelling of a number or the order of members. Native search skips strings. */
 function isLossy(text: string): boolean {
+  if (!SUSPECT.test(text)) return false;
   for (let at = 0;;) {
     const open = text.indexOf('"', at);
     const end = open === -1 ? text.length : open;
