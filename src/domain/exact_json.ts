@@ -70,7 +70,8 @@ function isDigit(unit: number): boolean {
  * Finds each number that is no count of at most 15 digits, and each member with the name of an array index, also where
  * they are part of a string: one native search is enough for most texts.
  */
-const SUSPECT = /(?:^|"[ \t\n\r]*:|[,[])[ \t\n\r]*(?:-|\d+[.eE]|\d{16})|[,{][ \t\n\r]*"(?:\d|\\u003\d)+"[ \t\n\r]*:/;
+const SUSPECT =
+  /(?:^|"[ \t\n\r]*:|[,[])[ \t\n\r]*(?:-|\d+[.eE]|\d{16})|[,{][ \t\n\r]*"(?:\d|\\u003\d)+"[ \t\n\r]*:/;
 
 /** True if `JSON.parse` may lose the spelling of a number or the order of members. Native search skips strings. */
 function isLossy(text: string): boolean {

@@ -4,7 +4,7 @@
  * @module
  */
 import { HELP } from "./help_text.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../../domain/version.ts";
 
 /** A loaded part of the program. */
 export interface Part {
