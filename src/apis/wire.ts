@@ -7,16 +7,18 @@
 import * as z from "zod";
 
 /** An error in bodies, `error` events and failed responses (protocol §3.5, §6.1). */
-export const errorSchema = z.looseObject({
-  message: z.string().nullish(),
-  type: z.string().nullish(),
-  /** OpenRouter puts the HTTP status here, as a number. */
-  code: z.union([z.string(), z.number()]).nullish(),
-  param: z.string().nullish(),
-});
+export const errorSchema = z.lazy(() =>
+  z.looseObject({
+    message: z.string().nullish(),
+    type: z.string().nullish(),
+    /** OpenRouter puts the HTTP status here, as a number. */
+    code: z.union([z.string(), z.number()]).nullish(),
+    param: z.string().nullish(),
+  })
+);
 
 /** The body of an answer that is not 2xx: `{error: {…}}`; some proxies put a plain string there. */
-export const errorBodySchema = z.looseObject({ error: z.union([errorSchema, z.string()]) });
+export const errorBodySchema = z.lazy(() => z.looseObject({ error: z.union([errorSchema, z.string()]) }));
 
 /** The first mismatch of `value` with `schema`, as `path: problem`; `undefined` if it matches. */
 export function mismatchOf(schema: z.ZodType, value: unknown): string | undefined {

@@ -139,17 +139,19 @@ const MAX_LINES = 100;
 const wellFormed = (text: string) => text.isWellFormed();
 const line = z.string().max(MAX_LINE).refine(wellFormed, "holds a lone surrogate");
 const lines = z.array(line).max(MAX_LINES);
-const answerSchema = z.strictObject({
-  summary: z.string().max(MAX_SUMMARY).refine(wellFormed, "holds a lone surrogate")
-    .refine((text) => text.trim() !== "", "is empty"),
-  decisions: lines,
-  files_read: lines,
-  files_changed: lines,
-  open_questions: lines,
-  next_steps: lines,
-  tool_calls: z.int().min(0),
-  limitations: lines,
-});
+const answerSchema = z.lazy(() =>
+  z.strictObject({
+    summary: z.string().max(MAX_SUMMARY).refine(wellFormed, "holds a lone surrogate")
+      .refine((text) => text.trim() !== "", "is empty"),
+    decisions: lines,
+    files_read: lines,
+    files_changed: lines,
+    open_questions: lines,
+    next_steps: lines,
+    tool_calls: z.int().min(0),
+    limitations: lines,
+  })
+);
 
 /** A summary as a model gives it. */
 type ModelAnswer = z.infer<typeof answerSchema>;

@@ -143,10 +143,12 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 /** Bytes of an error's body that are read. */
 const MAX_ERROR_BYTES = 256 * 1024;
 
-const answerSchema = z.looseObject({
-  output: z.array(z.looseObject({ type: z.string().min(1) })).min(1),
-  usage: z.record(z.string(), z.unknown()).optional(),
-});
+const answerSchema = z.lazy(() =>
+  z.looseObject({
+    output: z.array(z.looseObject({ type: z.string().min(1) })).min(1),
+    usage: z.record(z.string(), z.unknown()).optional(),
+  })
+);
 
 /**
  * The path of the request for a checkpoint.

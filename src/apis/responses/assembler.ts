@@ -308,13 +308,15 @@ function readFinal(type: string, response: JsonObject): FinalResponse {
 }
 
 /** The response of `response.completed`, `.incomplete` and `.failed`: the members that a client reads (§5). */
-const finalResponseSchema = z.looseObject({
-  id: z.string().nullish(),
-  model: z.string().nullish(),
-  status: z.string().nullish(),
-  output: z.array(z.looseObject({ type: z.string() })).nullish(),
-  usage: z.looseObject({}).nullish(),
-  error: errorSchema.nullish(),
-  incomplete_details: z.looseObject({ reason: z.string().nullish() }).nullish(),
-  input_transformations: z.array(z.looseObject({})).nullish(),
-});
+const finalResponseSchema = z.lazy(() =>
+  z.looseObject({
+    id: z.string().nullish(),
+    model: z.string().nullish(),
+    status: z.string().nullish(),
+    output: z.array(z.looseObject({ type: z.string() })).nullish(),
+    usage: z.looseObject({}).nullish(),
+    error: errorSchema.nullish(),
+    incomplete_details: z.looseObject({ reason: z.string().nullish() }).nullish(),
+    input_transformations: z.array(z.looseObject({})).nullish(),
+  })
+);

@@ -40,11 +40,13 @@ export const listFiles: Tool = defineTool({
     required: ["path", "pattern", "depth"],
     additionalProperties: false,
   },
-  shape: z.strictObject({
-    path: z.string().nullable(),
-    pattern: z.string().nullable(),
-    depth: z.int().nullable(),
-  }),
+  shape: z.lazy(() =>
+    z.strictObject({
+      path: z.string().nullable(),
+      pattern: z.string().nullable(),
+      depth: z.int().nullable(),
+    })
+  ),
   group: "read",
   target: ({ path }, { root }) => ({ kind: "path", path: locate(root, path ?? ".").shown }),
   async run({ path, pattern, depth }, context) {

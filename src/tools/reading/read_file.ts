@@ -37,11 +37,13 @@ export const readFile: Tool = defineTool({
     required: ["path", "offset", "limit"],
     additionalProperties: false,
   },
-  shape: z.strictObject({
-    path: z.string(),
-    offset: z.int().nullable(),
-    limit: z.int().nullable(),
-  }),
+  shape: z.lazy(() =>
+    z.strictObject({
+      path: z.string(),
+      offset: z.int().nullable(),
+      limit: z.int().nullable(),
+    })
+  ),
   group: "read",
   target: ({ path }, { root }) => ({ kind: "path", path: locate(root, path).shown }),
   async run({ path, offset, limit }, context) {

@@ -42,12 +42,14 @@ export const searchText: Tool = defineTool({
     required: ["pattern", "path", "glob", "ignore_case"],
     additionalProperties: false,
   },
-  shape: z.strictObject({
-    pattern: z.string(),
-    path: z.string().nullable(),
-    glob: z.string().nullable(),
-    ignore_case: z.boolean().nullable(),
-  }),
+  shape: z.lazy(() =>
+    z.strictObject({
+      pattern: z.string(),
+      path: z.string().nullable(),
+      glob: z.string().nullable(),
+      ignore_case: z.boolean().nullable(),
+    })
+  ),
   group: "read",
   target: ({ path }, { root }) => ({ kind: "path", path: locate(root, path ?? ".").shown }),
   async run({ pattern, path, glob, ignore_case }, context) {

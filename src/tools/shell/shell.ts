@@ -56,11 +56,13 @@ export const shellTool = (run: typeof runCommand): Tool =>
       required: ["command", "argv", "timeout_seconds"],
       additionalProperties: false,
     },
-    shape: z.strictObject({
-      command: z.string().nullable(),
-      argv: z.array(z.string()).nullable(),
-      timeout_seconds: z.int().nullable(),
-    }),
+    shape: z.lazy(() =>
+      z.strictObject({
+        command: z.string().nullable(),
+        argv: z.array(z.string()).nullable(),
+        timeout_seconds: z.int().nullable(),
+      })
+    ),
     group: "shell",
     target: (args) => targetOf(args),
     async run(args, { root, signal, env, maxOutputChars = DEFAULT_OUTPUT_CHARS }) {

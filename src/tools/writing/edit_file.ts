@@ -33,7 +33,7 @@ export const editFile: Tool = defineTool({
     required: ["path", "old_text", "new_text"],
     additionalProperties: false,
   },
-  shape: z.strictObject({ path: z.string(), old_text: z.string(), new_text: z.string() }),
+  shape: z.lazy(() => z.strictObject({ path: z.string(), old_text: z.string(), new_text: z.string() })),
   group: "write",
   target: ({ path }, context) => ({ kind: "path", path: writeTarget(path, context).shown }),
   // deno-lint-ignore require-await -- an error becomes a rejection; the edit itself must not be interleaved

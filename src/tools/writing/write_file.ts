@@ -26,7 +26,7 @@ export const writeFile: Tool = defineTool({
     required: ["path", "content"],
     additionalProperties: false,
   },
-  shape: z.strictObject({ path: z.string(), content: z.string() }),
+  shape: z.lazy(() => z.strictObject({ path: z.string(), content: z.string() })),
   group: "write",
   target: ({ path }, context) => ({ kind: "path", path: writeTarget(path, context).shown }),
   // deno-lint-ignore require-await -- an error becomes a rejection; the write itself must not be interleaved
