@@ -9,7 +9,7 @@
  * and paragraph separators, annotation marks; also Braille's blank. Not the joiners that emoji and scripts need, nor
  * the variation selectors that choose a glyph.
  */
-const UNSAFE =
+const unsafe = () =>
   /[[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb\u2800]--[\n\t\u200c\u200d\p{Variation_Selector}]]/gv;
 
 /**
@@ -17,12 +17,18 @@ const UNSAFE =
  * characters, so its time is linear. Newline and tab stay.
  */
 export function visibleText(text: string): string {
-  return text.replace(UNSAFE, visible);
+  return isPlain(text) ? text : text.replace(unsafe(), visible);
 }
 
 /** JSON with the same characters escaped as JSON escapes them: it parses to the same value. */
 export function visibleJson(text: string): string {
-  return text.replace(UNSAFE, (letter) => letter.split("").map(escaped).join(""));
+  if (isPlain(text)) return text;
+  return text.replace(unsafe(), (letter) => letter.split("").map(escaped).join(""));
+}
+
+/** True for printable ASCII, newlines and tabs: most text is that, and needs no expression with classes of Unicode. */
+function isPlain(text: string): boolean {
+  return /^[\n\t -~]*$/.test(text);
 }
 
 function escaped(unit: string): string {
