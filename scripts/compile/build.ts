@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { RepriseError } from "../../src/domain/errors.ts";
-import { copyWorkspace, DEMO_PERMISSIONS } from "../demo/scene.ts";
+import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "../demo/scene.ts";
 import { type Finished, outputOf, run } from "../process.ts";
 import { COMPILER_VERSION, runtimeFromNpm } from "./runtime_from_npm.ts";
 import { type PartName } from "../../src/cli/start/begin.ts";
@@ -166,19 +166,22 @@ async function addCompiledCode(options: BuildOptions, bundles: string, workDirec
   }
 }
 
-/** The calls whose code is kept, each behind the name of its part: those that people and scripts make most often. */
+/**
+ * The calls whose code is kept, each behind the name of its part: those that people and scripts make most often. The
+ * first run compares its requests with those of the fixture.
+ */
 function warmUpCalls(root: string, workspace: string): [PartName, ...string[]][] {
-  const run = (fixture: string): [PartName, ...string[]] => [
+  const run = (fixture: string, ...args: readonly string[]): [PartName, ...string[]] => [
     "all",
-    ...["run", "-s", "warm-up", "--fixture", join(root, "fixtures", "demo", fixture), "-w", workspace],
-    ...["--match", "sequence", ...DEMO_PERMISSIONS, "Go on"],
+    ...["run", "-s", DEMO_SESSION, "--fixture", join(root, "fixtures", "demo", fixture), "-w", workspace],
+    ...[...DEMO_PERMISSIONS, ...args],
   ];
-  const [all, ...first] = run("first");
+  const [first, second] = DEMO_PROMPTS;
   return [
-    [all, ...first, "--new"],
-    run("second"),
+    run("first", "--new", first),
+    run("second", "--match", "sequence", second),
     ["viewing", "ls"],
-    ["viewing", "show", "warm-up"],
+    ["viewing", "show", DEMO_SESSION],
   ];
 }
 
