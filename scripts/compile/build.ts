@@ -34,7 +34,10 @@ const UNREACHABLE =
 const ENTRY = "main.js";
 
 /** Parts of the program, each a script of its own. */
-const PARTS: readonly PartName[] = ["all", "viewing"];
+const PARTS: readonly PartName[] = ["all", "running", "viewing"];
+
+/** Module that the part `running` lacks. */
+const RECORDING = "./run_recording.ts";
 
 const V8_FLAGS: readonly string[] = [
   // The first error of a process is created 1.3 ms faster, and even a call without a problem creates one: that
@@ -91,7 +94,8 @@ async function bundle(options: BuildOptions, directory: string): Promise<void> {
   Deno.renameSync(join(directory, "compiled.js"), join(directory, ENTRY));
   for (const name of PARTS) {
     const path = join(directory, scriptFile(name));
-    await bundleOne(options, [`${start}/${name}.ts`, "--format", "cjs", "-o", path]);
+    const left = name === "running" ? ["--external", RECORDING] : [];
+    await bundleOne(options, [`${start}/${name}.ts`, "--format", "cjs", ...left, "-o", path]);
     // Notices of licences at the end must not take the bracket with them.
     Deno.writeTextFileSync(path, `(function (require, module) {${Deno.readTextFileSync(path)}\n})`);
     // The file is there even without code: the name of a missing file could be taken by another one.
@@ -171,9 +175,10 @@ async function addCompiledCode(options: BuildOptions, bundles: string, workDirec
  * first run compares its requests with those of the fixture.
  */
 function warmUpCalls(root: string, workspace: string): [PartName, ...string[]][] {
+  const demo = (fixture: string) => join(root, "fixtures", "demo", fixture);
   const run = (fixture: string, ...args: readonly string[]): [PartName, ...string[]] => [
-    "all",
-    ...["run", "-s", DEMO_SESSION, "--fixture", join(root, "fixtures", "demo", fixture), "-w", workspace],
+    "running",
+    ...["run", "-s", DEMO_SESSION, "--fixture", demo(fixture), "-w", workspace],
     ...[...DEMO_PERMISSIONS, ...args],
   ];
   const [first, second] = DEMO_PROMPTS;
@@ -182,6 +187,8 @@ function warmUpCalls(root: string, workspace: string): [PartName, ...string[]][]
     run("second", "--match", "sequence", second),
     ["viewing", "ls"],
     ["viewing", "show", DEMO_SESSION],
+    ["all", "fsck", DEMO_SESSION],
+    ["all", "serve", demo("first"), "--allow-unused", "--", Deno.execPath(), "eval", ""],
   ];
 }
 

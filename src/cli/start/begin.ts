@@ -13,7 +13,7 @@ export interface Part {
 }
 
 /** The parts of the program, by their names. */
-export type PartName = "all" | "viewing";
+export type PartName = "all" | "running" | "viewing";
 
 /** Runs the command line of this process with the part that it needs, and ends the process. */
 export async function begin(load: (name: PartName) => Part | Promise<Part>): Promise<never> {
@@ -21,8 +21,17 @@ export async function begin(load: (name: PartName) => Part | Promise<Part>): Pro
   const [first = ""] = args;
   const text = args.length === 1 ? textOf(first) : null;
   if (text !== null && isPrinted(text)) Deno.exit(0);
-  const { start } = await load(first === "ls" || first === "show" ? "viewing" : "all");
+  const { start } = await load(partFor(args));
   Deno.exit(await start(args));
+}
+
+/** Returns the smallest part that has all that a call needs. */
+export function partFor(args: readonly string[]): PartName {
+  const [verb] = args;
+  if (verb === "ls" || verb === "show") return "viewing";
+  // Also true for a prompt that begins so; the whole program runs any call.
+  const records = args.some((arg) => arg.startsWith("--record"));
+  return verb === "run" && !records ? "running" : "all";
 }
 
 function textOf(flag: string): string | null {

@@ -1,0 +1,20 @@
+/**
+ * The part of the program for `run`: a script of its own, because loading code is much of a short run. It lacks what
+ * `--record` needs, half of the program.
+ *
+ * @module
+ */
+import { config } from "zod/core";
+import { livePorts } from "../live_ports.ts";
+import { main, prepareProcess } from "../main.ts";
+import { RUNNING_VERBS } from "../run/command.ts";
+
+// zod would compile a function for each schema at its first use, which pays off after a thousand uses only.
+config({ jitless: true });
+
+/** Runs a command line of `run` without `--record`; resolves to its exit code. */
+export function start(args: readonly string[]): Promise<number> {
+  prepareProcess();
+  const top = RUNNING_VERBS.filter(({ name }) => name === args[0]);
+  return main(args, livePorts(), () => Promise.resolve({ top, fixture: [] }));
+}

@@ -1,0 +1,17 @@
+import assert from "node:assert/strict";
+import { partFor } from "../../../../src/cli/start/begin.ts";
+
+Deno.test("a call loads the smallest part that has all that it needs", () => {
+  const cases: readonly [string, readonly string[]][] = [
+    ["all", []],
+    ["viewing", ["ls", "--json"]],
+    ["viewing", ["show", "demo"]],
+    ["running", ["run", "-s", "demo", "Go on"]],
+    ["all", ["run", "--record", "kept", "Go on"]],
+    ["all", ["run", "-s", "demo", "--record=kept", "Go on"]],
+    ["all", ["fork", "demo"]],
+    ["all", ["--json", "run", "Go on"]],
+    ["all", ["ru"]],
+  ];
+  for (const [part, args] of cases) assert.equal(partFor(args), part, args.join(" "));
+});
