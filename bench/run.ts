@@ -43,9 +43,6 @@ const BENCHES: Readonly<Record<string, Bench>> = {
  */
 async function main(args: readonly string[]): Promise<number> {
   const flags = parseFlags(args);
-  // With every permission the runtime opens files without resolving each part of their paths first. The binary never
-  // has all, so what is measured in this process must not either.
-  Deno.permissions.revokeSync({ name: "ffi" });
   const cacheDirectory = join(ROOT, ".cache", "bench");
   Deno.mkdirSync(cacheDirectory, { recursive: true });
   const prepared = flags.json === true ? () => {} : complain;
