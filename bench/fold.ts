@@ -95,6 +95,7 @@ function partsOf({ turnsPath, files }: BenchSession) {
   const bytes = paths.map((path) => Deno.readFileSync(path));
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const parse = () => bytes.map((each) => JSON.parse(decoder.decode(each)));
+  const texts = bytes.map((each) => decoder.decode(each));
   const values = parse();
   const turns: readonly Turn[] = values;
   const chainOf = () => {
@@ -110,7 +111,7 @@ function partsOf({ turnsPath, files }: BenchSession) {
       paths.forEach((path) => readSafely(ports, path, { maxBytes: MAX_TURN_BYTES }))
     ),
     "checksum": step(() => bytes.forEach(checkSeal)),
-    "depth": step(() => bytes.forEach(isTooDeep)),
+    "depth": step(() => texts.forEach(isTooDeep)),
     "decode and JSON.parse": step(parse),
     "validation (zod)": step(() => values.forEach(judgeTurn)),
     "chain": step(chainOf),

@@ -11,32 +11,32 @@ export const MAX_JSON_DEPTH = 512;
 
 const QUOTE = 0x22, BACKSLASH = 0x5c, OPEN_ARRAY = 0x5b, CLOSE_ARRAY = 0x5d, OPEN = 0x7b, CLOSE = 0x7d;
 
-/** True if the JSON in UTF-8 `bytes` nests deeper than {@linkcode MAX_JSON_DEPTH}: a scan, for use before a parser. */
-export function isTooDeep(bytes: Uint8Array): boolean {
-  // Each level needs an opening and a closing byte, so small files cannot be deep.
-  if (bytes.length <= 2 * MAX_JSON_DEPTH) return false;
-  // Searching for one byte is native: most files hold too few openers in all to be deep.
-  const openers = countUpTo(bytes, OPEN, MAX_JSON_DEPTH) + countUpTo(bytes, OPEN_ARRAY, MAX_JSON_DEPTH);
+/** True if the JSON in `text` nests deeper than {@linkcode MAX_JSON_DEPTH}: a scan, for use before a parser. */
+export function isTooDeep(text: string): boolean {
+  // Searching for one character is native: most texts hold too few openers in all to be deep.
+  const openers = countUpTo(text, "{", MAX_JSON_DEPTH) + countUpTo(text, "[", MAX_JSON_DEPTH);
   if (openers <= MAX_JSON_DEPTH) return false;
   let depth = 0;
   let inString = false;
-  for (let index = 0; index < bytes.length; index++) {
-    const byte = bytes[index];
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
     if (inString) {
-      if (byte === BACKSLASH) index++;
-      else if (byte === QUOTE) inString = false;
-    } else if (byte === QUOTE) inString = true;
-    else if (byte === OPEN || byte === OPEN_ARRAY) {
+      if (unit === BACKSLASH) index++;
+      else if (unit === QUOTE) inString = false;
+    } else if (unit === QUOTE) inString = true;
+    else if (unit === OPEN || unit === OPEN_ARRAY) {
       if (++depth > MAX_JSON_DEPTH) return true;
-    } else if (byte === CLOSE || byte === CLOSE_ARRAY) depth--;
+    } else if (unit === CLOSE || unit === CLOSE_ARRAY) depth--;
   }
   return false;
 }
 
-/** Counts `byte`, and stops one past `limit`. */
-function countUpTo(bytes: Uint8Array, byte: number, limit: number): number {
+/** Counts a character, and stops one past `limit`. */
+function countUpTo(text: string, character: string, limit: number): number {
   let count = 0;
-  for (let at = bytes.indexOf(byte); at !== -1 && count <= limit; at = bytes.indexOf(byte, at + 1)) count++;
+  for (let at = text.indexOf(character); at !== -1 && count <= limit; at = text.indexOf(character, at + 1)) {
+    count++;
+  }
   return count;
 }
 

@@ -60,11 +60,11 @@ export function readEnvelope(
 export function openEnvelope(bytes: Uint8Array): Envelope | UnusableTurn {
   const sum = checkSeal(bytes);
   if (sum === null) return unusable("bad_sum", whyUnsealed(bytes));
-  if (isTooDeep(bytes)) return unusable("too_deep", `nests deeper than ${MAX_JSON_DEPTH} levels`);
   let value: unknown;
   let text: string;
   try {
     text = decodeUtf8Exactly(bytes);
+    if (isTooDeep(text)) return unusable("too_deep", `nests deeper than ${MAX_JSON_DEPTH} levels`);
     value = JSON.parse(text);
   } catch {
     return unusable("bad_json", "is not JSON in UTF-8");

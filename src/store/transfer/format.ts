@@ -40,12 +40,13 @@ export class BadExport extends Error {
 
 /** Parses a line as an object. Refuses deep nesting first, which would make the parser recurse. */
 export function parseLine(bytes: Uint8Array): JsonObject {
-  if (isTooDeep(bytes)) throw new BadExport("nests too deep");
   let value: unknown;
   try {
-    value = JSON.parse(decodeUtf8Exactly(bytes));
-  } catch {
-    throw new BadExport("is not JSON in UTF-8");
+    const text = decodeUtf8Exactly(bytes);
+    if (isTooDeep(text)) throw new BadExport("nests too deep");
+    value = JSON.parse(text);
+  } catch (error) {
+    throw error instanceof BadExport ? error : new BadExport("is not JSON in UTF-8");
   }
   if (!isJsonObject(value)) throw new BadExport("is not a JSON object");
   return value;
