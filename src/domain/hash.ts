@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 
 /** A sha256 that is computed piece by piece. */
 export class GrowingSha256 {
@@ -30,5 +30,5 @@ export class GrowingSha256 {
 
 /** The sha256 of text (as UTF-8) or bytes, as 64 lower-case hex digits. */
 export function sha256Hex(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
+  return hash("sha256", data, "hex");
 }
