@@ -69,7 +69,12 @@ export interface ReadOptions {
   readonly maxBytes: number;
   /** Result of an earlier inspection. */
   readonly looked?: Looked | undefined;
+  /** True to get bytes that are valid only until the next file is read this way, which is faster for small files. */
+  readonly briefly?: boolean;
 }
+
+/** Bytes of the small file that was read last. Most turns fit; no memory is reserved, and later freed, for each. */
+const BRIEF_BYTES = new Uint8Array(64 * 1024);
 
 /** Inspects and reads a regular file of ours. Throws the runtime's errors. */
 export function readSafely(ports: Ports, path: string, options: ReadOptions): SafeBytes {
@@ -78,7 +83,21 @@ export function readSafely(ports: Ports, path: string, options: ReadOptions): Sa
   if (looked.facts.size > maxBytes) {
     return refused("too_large", `has ${looked.facts.size} bytes, more than the cap of ${maxBytes}`);
   }
-  return { status: "ok", bytes: ports.files.read(path) };
+  const brief = options.briefly === true && looked.facts.size < BRIEF_BYTES.length
+    ? readBriefly(ports, path, looked.facts.size)
+    : null;
+  return { status: "ok", bytes: brief ?? ports.files.read(path) };
+}
+
+/** Reads a file of `size` bytes with one call; `null` if it has another size by now. */
+function readBriefly(ports: Ports, path: string, size: number): Uint8Array | null {
+  const file = ports.files.openRead(path);
+  try {
+    // With room for more than `size`, a file that grew shows it.
+    return file.read(BRIEF_BYTES) === size ? BRIEF_BYTES.subarray(0, size) : null;
+  } finally {
+    file.close();
+  }
 }
 
 function refused(code: string, message: string): Refused {

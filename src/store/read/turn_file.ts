@@ -50,7 +50,7 @@ export function readEnvelope(
   path: string,
   { looked }: { readonly looked?: Looked } = {},
 ): Envelope | UnusableTurn | { readonly status: "missing" } {
-  const read = readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, looked });
+  const read = readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, looked, briefly: true });
   if (read.status === "refused") return { ...read, status: "damaged" };
   if (read.status === "missing") return read;
   return openEnvelope(read.bytes);

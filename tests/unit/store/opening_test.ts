@@ -64,7 +64,7 @@ function watched() {
   const listed: string[] = [];
   const ports = portsOn(spyFiles(({ name, path }) => {
     const turn = /turns\/(\d+)\.json$/.exec(path);
-    if (name === "read" && turn !== null) read.push(Number(turn[1]));
+    if ((name === "read" || name === "openRead") && turn !== null) read.push(Number(turn[1]));
     if (name === "list") listed.push(path);
   }));
   return { ports, read, listed };
