@@ -9,6 +9,8 @@ const strict = new TextDecoder("utf-8", { fatal: true });
 const strictWithMark = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder();
 const lenientWithMark = new TextDecoder("utf-8", { ignoreBOM: true });
+/** In the text of bytes that are not UTF-8. A strict decoder takes three times as long as looking for it. */
+const REPLACEMENT = "\ufffd";
 const latin1 = new TextDecoder("latin1");
 
 /** Encodes text as UTF-8; a lone surrogate becomes U+FFFD. */
@@ -22,7 +24,8 @@ export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
  * @throws {TypeError} if the bytes are not UTF-8.
  */
 export function decodeUtf8(bytes: Uint8Array): string {
-  return strict.decode(bytes);
+  const text = lenient.decode(bytes);
+  return text.includes(REPLACEMENT) ? strict.decode(bytes) : text;
 }
 
 /**
@@ -31,7 +34,8 @@ export function decodeUtf8(bytes: Uint8Array): string {
  * @throws {TypeError} if the bytes are not UTF-8.
  */
 export function decodeUtf8Exactly(bytes: Uint8Array): string {
-  return strictWithMark.decode(bytes);
+  const text = lenientWithMark.decode(bytes);
+  return text.includes(REPLACEMENT) ? strictWithMark.decode(bytes) : text;
 }
 
 /** Decodes UTF-8 without a byte order mark; bytes that are not UTF-8 become U+FFFD. */
