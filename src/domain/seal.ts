@@ -4,7 +4,6 @@
  * @module
  */
 import { encodeUtf8 } from "./bytes.ts";
-import { Buffer } from "node:buffer";
 import { sha256Hex } from "./hash.ts";
 
 const SUM_MEMBER = '"sum":"';
@@ -20,7 +19,7 @@ export interface Sealed {
 /** Seals an open JSON object text: `text` ends with a comma after its last member, without the closing brace. */
 export function seal(text: string): Sealed {
   const sum = sha256Hex(text);
-  return { bytes: encodeUtf8(`${text}${SUM_MEMBER}${sum}"}\n`), sum };
+  return { bytes: encodeUtf8(text + tailOf(sum)), sum };
 }
 
 /**
@@ -30,9 +29,14 @@ export function seal(text: string): Sealed {
 export function checkSeal(bytes: Uint8Array): string | null {
   const start = bytes.length - TAIL_LENGTH;
   if (start < 1) return null;
-  const tail = Buffer.from(bytes.buffer, bytes.byteOffset + start, TAIL_LENGTH).toString("latin1");
-  const match = /^"sum":"([0-9a-f]{64})"\}\n$/.exec(tail);
-  if (match === null) return null;
-  const sum = match[1] as string;
-  return sha256Hex(bytes.subarray(0, start)) === sum ? sum : null;
+  const sum = sha256Hex(bytes.subarray(0, start));
+  const tail = tailOf(sum);
+  for (let index = 0; index < TAIL_LENGTH; index++) {
+    if (bytes[start + index] !== tail.charCodeAt(index)) return null;
+  }
+  return sum;
+}
+
+function tailOf(sum: string): string {
+  return `${SUM_MEMBER}${sum}"}\n`;
 }
