@@ -4,9 +4,8 @@
  *
  * @module
  */
-import { concatBytes, decodeUtf8Leniently } from "../domain/bytes.ts";
+import { concatBytes, decodeUtf8Leniently, decodeUtf8WithMark } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
-import { createParser } from "eventsource-parser";
 
 /** One event: the `event:` line, if present, and the joined `data:` lines. */
 export interface SseEvent {
@@ -23,6 +22,7 @@ export interface SseLimits {
 const DEFAULT_MAX_EVENT = 64 * 1024 * 1024;
 /** Characters that the parser may hold in addition to an event's data: the name of the field. */
 const FIELD_ALLOWANCE = 16;
+const LF = 0x0a, CR = 0x0d, SPACE = 0x20, COLON = 0x3a, MARK = 0xfeff;
 const NO_EVENTS: readonly SseEvent[] = [];
 
 /**
@@ -94,49 +94,159 @@ interface Framer {
 }
 
 function createFramer(maxEvent: number): Framer {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  let batch: SseEvent[] = [];
-  let failure: RepriseError | undefined;
-  let tail: Uint8Array = new Uint8Array(0);
-  const parser = createParser({
-    maxBufferSize: maxEvent + FIELD_ALLOWANCE,
-    onEvent(event) {
-      if (failure !== undefined) return;
-      // An event inside one chunk never meets the parser's own cap.
-      if (event.data.length > maxEvent) failure = tooLong(maxEvent);
-      else batch.push(event as SseEvent);
-    },
-    onError(error) {
-      if (error.type === "max-buffer-size-exceeded") failure ??= tooLong(maxEvent);
-    },
-  });
+  const decode = createDecoder();
+  const lines = new LineReader(maxEvent);
   return {
     feed(chunk) {
-      let text: string;
-      let invalid: RepriseError | undefined;
-      try {
-        text = decoder.decode(chunk, { stream: true });
-      } catch (cause) {
-        text = decodeValidPrefix(tail, chunk);
-        invalid = notUtf8(cause);
-      }
-      parser.feed(text);
-      failure ??= invalid;
-      tail = lastBytes(tail, chunk);
+      const { text, invalid } = decode(chunk);
+      lines.feed(text);
+      lines.failure ??= invalid;
     },
-    end() {
-      if (failure === undefined) parser.feed("\n\n");
-    },
-    take() {
-      if (batch.length === 0) return NO_EVENTS;
-      const taken = batch;
-      batch = [];
-      return taken;
-    },
+    end: () => lines.end(),
+    take: () => lines.take(),
     get failure() {
-      return failure;
+      return lines.failure;
     },
   };
+}
+
+/** Finds the lines of a text that comes in pieces, and joins them to events. */
+class LineReader {
+  failure: RepriseError | undefined;
+  readonly #maxEvent: number;
+  #batch: SseEvent[] = [];
+  /** Pieces of a line without its end. */
+  #pending: string[] = [];
+  #pendingLength = 0;
+  /** True after a CR at the end of a piece: an LF that follows belongs to it. */
+  #afterCr = false;
+  #isFirst = true;
+  #event: string | undefined;
+  /** The joined `data:` lines; `undefined` before the first one. */
+  #data: string | undefined;
+
+  constructor(maxEvent: number) {
+    this.#maxEvent = maxEvent;
+  }
+
+  feed(piece: string): void {
+    if (piece === "") return;
+    let text = this.#pending.length === 0 ? this.#withoutMark(piece) : piece;
+    if (this.#afterCr && text.charCodeAt(0) === LF) text = text.slice(1);
+    this.#afterCr = piece.charCodeAt(piece.length - 1) === CR;
+    let lf = text.indexOf("\n");
+    let cr = text.indexOf("\r");
+    if (this.#pending.length > 0 && (lf !== -1 || cr !== -1)) {
+      const before = this.#pendingLength;
+      text = this.#pending.join("") + text;
+      this.#pending = [];
+      this.#pendingLength = 0;
+      if (lf !== -1) lf += before;
+      if (cr !== -1) cr += before;
+    }
+    let start = 0;
+    while (lf !== -1 || cr !== -1) {
+      const endsWithCr = cr !== -1 && (lf === -1 || cr < lf);
+      const end = endsWithCr ? cr : lf;
+      this.#line(text, start, end);
+      start = endsWithCr && lf === cr + 1 ? end + 2 : end + 1;
+      if (endsWithCr) cr = text.indexOf("\r", start);
+      if (lf !== -1 && lf < start) lf = text.charCodeAt(start) === LF ? start : text.indexOf("\n", start);
+    }
+    if (start < text.length) {
+      this.#pending.push(start === 0 ? text : text.slice(start));
+      this.#pendingLength += text.length - start;
+    }
+    if (this.#pendingLength + (this.#data?.length ?? 0) > this.#maxEvent + FIELD_ALLOWANCE) {
+      this.failure ??= tooLong(this.#maxEvent);
+    }
+  }
+
+  end(): void {
+    if (this.failure !== undefined) return;
+    const last = this.#pending.join("");
+    if (last !== "") this.#line(last, 0, last.length);
+    this.#dispatch();
+  }
+
+  take(): readonly SseEvent[] {
+    if (this.#batch.length === 0) return NO_EVENTS;
+    const taken = this.#batch;
+    this.#batch = [];
+    return taken;
+  }
+
+  /** Removes the byte order mark that a stream may begin with. */
+  #withoutMark(piece: string): string {
+    if (!this.#isFirst) return piece;
+    this.#isFirst = false;
+    return piece.charCodeAt(0) === MARK ? piece.slice(1) : piece;
+  }
+
+  #line(text: string, start: number, end: number): void {
+    if (start === end) return this.#dispatch();
+    const data = valueStart("data", text, start, end);
+    if (data !== -1) {
+      const value = text.slice(data, end);
+      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+      return;
+    }
+    const event = valueStart("event", text, start, end);
+    if (event !== -1) this.#event = text.slice(event, end) || undefined;
+  }
+
+  #dispatch(): void {
+    const data = this.#data;
+    if (data !== undefined && this.failure === undefined) {
+      // An event inside one piece is never pending.
+      if (data.length > this.#maxEvent) this.failure = tooLong(this.#maxEvent);
+      else this.#batch.push({ event: this.#event, data });
+    }
+    this.#event = undefined;
+    this.#data = undefined;
+  }
+}
+
+/** The start of the value in a line of the field `name`; -1 for a line of another field. */
+function valueStart(name: string, text: string, start: number, end: number): number {
+  if (!text.startsWith(name, start)) return -1;
+  const colon = start + name.length;
+  if (colon === end) return end;
+  if (text.charCodeAt(colon) !== COLON) return -1;
+  return colon + 1 < end && text.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1;
+}
+
+/** The text of a chunk up to its first byte that cannot be UTF-8, and the error for that byte. */
+interface Decoded {
+  readonly text: string;
+  readonly invalid?: RepriseError;
+}
+
+/**
+ * Returns a function that decodes the chunks of one stream. Decoding leniently is four times as fast as strictly: a
+ * chunk is decoded strictly if it may begin or end inside a character, or if a replacement character results.
+ */
+function createDecoder(): (chunk: Uint8Array) => Decoded {
+  const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let tail: Uint8Array = new Uint8Array(0);
+  return (chunk) => {
+    const before = tail;
+    tail = lastBytes(tail, chunk);
+    if (isAscii(before.at(-1)) && isAscii(chunk.at(-1))) {
+      const text = decodeUtf8WithMark(chunk);
+      if (!text.includes("\ufffd")) return { text };
+    }
+    try {
+      return { text: strict.decode(chunk, { stream: true }) };
+    } catch (cause) {
+      return { text: decodeValidPrefix(before, chunk), invalid: notUtf8(cause) };
+    }
+  };
+}
+
+/** True for a byte that no character continues after, and for none. */
+function isAscii(byte: number | undefined): boolean {
+  return byte === undefined || byte < 0x80;
 }
 
 function notUtf8(cause: unknown): RepriseError {
@@ -172,8 +282,7 @@ function decodeValidPrefix(tail: Uint8Array, chunk: Uint8Array): string {
 
 /** Returns bytes that end with the last three of `tail` and `chunk` together: an unfinished character has no more. */
 function lastBytes(tail: Uint8Array, chunk: Uint8Array): Uint8Array {
-  if (chunk.length >= 3) return chunk;
-  return concatBytes([tail, chunk]).slice(-3);
+  return chunk.length >= 3 ? chunk : concatBytes([tail.subarray(-3), chunk]).subarray(-3);
 }
 
 /** The lead byte of an unfinished character at the end of `tail`, and the bytes after it. */
@@ -194,9 +303,6 @@ function decodePrefix(bytes: Uint8Array): string | undefined {
     return undefined;
   }
 }
-
-const LF = 0x0a;
-const CR = 0x0d;
 
 /** One line, as offsets into the stream. */
 export interface SseLine {

@@ -93,6 +93,74 @@ Deno.test("random splits of random streams give the same events, invalid bytes i
   );
 });
 
+/** The rules of the format, line by line, for a whole text. */
+function eventsIn(text: string): SseEvent[] {
+  const events: SseEvent[] = [];
+  let event = "";
+  let data: string[] = [];
+  for (const line of `${text.replace(/^\ufeff/, "")}\n\n`.split(/\r\n|\r|\n/)) {
+    const [, field, value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
+    if (field === "data") data.push(value);
+    if (field === "event") event = value;
+    if (line !== "") continue;
+    if (data.length > 0) events.push({ event: event === "" ? undefined : event, data: data.join("\n") });
+    event = "";
+    data = [];
+  }
+  return events;
+}
+
+Deno.test("random chunks of random streams have the events of a plain reading line by line", async () => {
+  const pieces = fc.array(
+    fc.oneof(
+      fc.constantFrom(
+        "data",
+        "event",
+        "id",
+        ":",
+        ": ",
+        " ",
+        "\n",
+        "\r",
+        "\r\n",
+        "\n\n",
+        "x",
+        "\ufeff",
+        "\ufffd",
+      ),
+      fc.string({ unit: "grapheme", maxLength: 3 }),
+    ),
+    { maxLength: 40 },
+  ).map((parts) => parts.join("").toWellFormed());
+  await fc.assert(
+    fc.asyncProperty(pieces, framed, fc.integer({ min: 1, max: 12 }), async (noise, lines, size) => {
+      for (const text of [noise, `${lines}${noise}`, `\ufeff${noise}${lines}`]) {
+        assert.deepEqual(await read(cut(encoder.encode(text), size)), {
+          events: eventsIn(text),
+          error: undefined,
+        });
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("an event is delivered with the chunk that ends it, also where a CR ends it", async () => {
+  for (const end of ["\n", "\r"]) {
+    const events = readSse(
+      ReadableStream.from([encoder.encode(`data: 1${end}${end}`), encoder.encode("data: 2")]),
+    );
+    assert.deepEqual((await events.next()).value, [{ event: undefined, data: "1" }]);
+  }
+});
+
+Deno.test("a byte order mark before the first field is no part of its name, and only the first is removed", async () => {
+  assert.deepEqual((await readText("\ufeffdata: 1\n\n\ufeffdata: 2\n\n")).events, [{
+    event: undefined,
+    data: "1",
+  }]);
+});
+
 Deno.test("bytes that are not UTF-8 end the stream after the events before them", async (t) => {
   const rows: [string, number[]][] = [
     ["a lone continuation byte", [0x80]],
