@@ -19,7 +19,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Libraries that one folder wraps, so that changing the library changes one folder. */
 const LIBRARY_HOME: Readonly<Record<string, string>> = {
   "commander": "cli",
-  "eventsource-parser": "transport",
   "ipaddr.js": "domain",
   "yaml": "fixture",
 };
