@@ -40,6 +40,18 @@ export function exactly<T extends JsonValue>(parsed: T, text: string): T {
   return isLossy(text) ? read(text) as T : parsed;
 }
 
+/**
+ * True if `text`, which `JSON.parse` has accepted, surely has `value` as its only member `name`, spelled as JavaScript
+ * spells it. Costs a search for the name, whatever else `text` holds.
+ */
+export function hasExactMember(text: string, name: string, value: JsonObject): boolean {
+  const quoted = JSON.stringify(name);
+  const at = text.indexOf(quoted);
+  // The escape of an ASCII character may be part of the same name.
+  return at !== -1 && at === text.lastIndexOf(quoted) && !text.includes("\\u00") &&
+    text.startsWith(`:${JSON.stringify(value)}`, at + quoted.length);
+}
+
 /** Creates an object with these members in this order, integer names included. */
 export function objectOf(members: readonly (readonly [string, JsonValue | undefined])[]): JsonObject {
   const object: JsonObject = Object.fromEntries(members);

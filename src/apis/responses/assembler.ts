@@ -6,7 +6,7 @@
  */
 import * as z from "zod";
 import type { Item } from "../../domain/event.ts";
-import { exactly } from "../../domain/exact_json.ts";
+import { exactly, hasExactMember } from "../../domain/exact_json.ts";
 import type { ApiFailure } from "../../domain/errors.ts";
 import {
   isJsonObject,
@@ -107,7 +107,7 @@ export class ResponsesAssembler implements Assembler {
         this.#identify(event.response);
         return NOTHING;
       case "end":
-        return this.#close(exact(event, data));
+        return this.#close(this.#isExactlyRead(event, data) ? event : exact(event, data));
       case "error":
         return this.#hold(event);
       default:
@@ -147,6 +147,13 @@ export class ResponsesAssembler implements Assembler {
   #hold({ data = {} }: ErrorEvent): readonly StreamUpdate[] {
     this.#failure ??= classifyErrorEvent(data);
     return NOTHING;
+  }
+
+  /** True if all that is kept of a terminal event is its usage, and `data` spells that as JavaScript does. */
+  #isExactlyRead({ response = {}, items, error }: EndEvent, data: string): boolean {
+    const { usage, input_transformations: transformations } = response;
+    return error === undefined && transformations === undefined && !this.#ledger.lacks(items) &&
+      (usage === undefined || usage === null || isJsonObject(usage) && hasExactMember(data, "usage", usage));
   }
 
   #close({ type, response = {} }: EndEvent): readonly StreamUpdate[] {

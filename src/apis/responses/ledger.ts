@@ -51,6 +51,11 @@ export class ItemLedger {
     return index;
   }
 
+  /** True if the terminal event's `output` has a new element. */
+  lacks(output: readonly unknown[]): boolean {
+    return output.some((item, outputIndex) => isItem(item) && !this.#has(outputIndex, entryOf(item)));
+  }
+
   /** Adds the new elements of the terminal event's `output`. */
   missing(output: readonly unknown[]): { readonly item: Item; readonly outputIndex: number }[] {
     const found: { item: Item; outputIndex: number }[] = [];

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
-import { isRawNumber, objectOf, parseExact, withMembers } from "../../../src/domain/exact_json.ts";
+import {
+  hasExactMember,
+  isRawNumber,
+  objectOf,
+  parseExact,
+  withMembers,
+} from "../../../src/domain/exact_json.ts";
 import { isJsonObject, type JsonObject, numberMember, wellFormedValue } from "../../../src/domain/json.ts";
 import { jsonText, spaced } from "../../support/json_texts.ts";
 
@@ -40,6 +46,38 @@ Deno.test("what an exact value holds can be read like any other", () => {
   ]);
   assert.deepEqual(Object.keys(value), ["b", "10", "a", "2"]);
   assert.equal(JSON.stringify(value), AWKWARD);
+});
+
+Deno.test("a member that is said to be exact has the spelling of its text, wherever its name occurs as well", () => {
+  const name = fc.constantFrom('"usage"', '"us\\u0061ge"', '"usage" ', '"x\\"usage"', '"other"');
+  const value = fc.oneof(
+    fc.constantFrom(
+      '{"a":1}',
+      '{"a":1.0}',
+      '{"a": 1}',
+      '{"1":1,"0":2}',
+      '{"usage":{"a":1}}',
+      '"usage"',
+      "{}",
+    ),
+    jsonText,
+  );
+  let exact = 0;
+  fc.assert(
+    fc.property(fc.array(fc.tuple(name, value), { maxLength: 3 }), name, value, (others, own, source) => {
+      const members = others.map((pair) => pair.join(":"));
+      const head = `{"response":{${[...members, `${own}:${source}`].join(",")}}`;
+      for (const whole of [`${head},${own}:1}`, `${head}}`]) {
+        const { response } = JSON.parse(whole);
+        if (!isJsonObject(response.usage) || !hasExactMember(whole, "usage", response.usage)) continue;
+        exact++;
+        const { response: read } = parseExact(whole) as { response: JsonObject };
+        assert.equal(JSON.stringify(response.usage), JSON.stringify(read.usage));
+      }
+    }),
+    { seed: 7, numRuns: 3000 },
+  );
+  assert.ok(exact > 50, `${exact} exact members`);
 });
 
 Deno.test("members are put together in their order", () => {

@@ -283,6 +283,31 @@ Deno.test("half an event is a cut at the end of the stream and a broken stream b
   assert.equal(run(["[1]", completed()]).response.failure?.code, "bad_stream");
 });
 
+Deno.test("usage, new items and transformations of a terminal event keep their spelling, whatever else it holds", () => {
+  const usage = '{"input_tokens":1.0,"10":2,"2":3}';
+  const item = '{"type":"brand_new_call","n":1.50,"b":0,"1":0}';
+  for (
+    const rest of ["", '"temperature":1.0,', '"metadata":{"usage":{"input_tokens":1}},', '"us\\u0061ge":{},']
+  ) {
+    for (const plain of ["{}", '{"input_tokens":1}', "null"]) {
+      const { response, items } = run([
+        `{"type":"response.completed","response":{${rest}"output":[${item}],"usage":${plain}}}`,
+      ]);
+      assert.equal(JSON.stringify(response.usage), plain);
+      assert.equal(JSON.stringify(items[0]?.item), item);
+    }
+    const { response } = run([
+      `{"type":"response.completed","response":{${rest}"output":[],"usage":${usage}}}`,
+    ]);
+    assert.equal(JSON.stringify(response.usage), usage);
+    const changed = '[{"type":"x","n":1.0}]';
+    const { response: other } = run([
+      `{"type":"response.completed","response":{${rest}"usage":{},"input_transformations":${changed}}}`,
+    ]);
+    assert.equal(JSON.stringify(other.inputTransformations), changed);
+  }
+});
+
 Deno.test("a terminal event of an unknown shape is read as far as it goes, with a notice", () => {
   const { response, items } = run([completed({ usage: "many", output: [null, { type: 7 }, CALL] })]);
   assert.equal(response.status, "completed");
