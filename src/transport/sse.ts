@@ -22,7 +22,7 @@ export interface SseLimits {
 const DEFAULT_MAX_EVENT = 64 * 1024 * 1024;
 /** Characters that the parser may hold in addition to an event's data: the name of the field. */
 const FIELD_ALLOWANCE = 16;
-const LF = 0x0a, CR = 0x0d, SPACE = 0x20, COLON = 0x3a, MARK = 0xfeff;
+const LF = 0x0a, CR = 0x0d, SPACE = 0x20, COLON = 0x3a, D = 0x64, E = 0x65, MARK = 0xfeff;
 const NO_EVENTS: readonly SseEvent[] = [];
 
 /**
@@ -122,6 +122,8 @@ class LineReader {
   #afterCr = false;
   #isFirst = true;
   #event: string | undefined;
+  /** The latest name. Most events have the name of the one before: the same string need not be hashed again. */
+  #lastName = "";
   /** The joined `data:` lines; `undefined` before the first one. */
   #data: string | undefined;
 
@@ -185,14 +187,19 @@ class LineReader {
 
   #line(text: string, start: number, end: number): void {
     if (start === end) return this.#dispatch();
-    const data = valueStart("data", text, start, end);
-    if (data !== -1) {
+    const first = text.charCodeAt(start);
+    if (first === D) {
+      const data = valueStart("data", text, start, end);
+      if (data === -1) return;
       const value = text.slice(data, end);
       this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
-      return;
+    } else if (first === E) {
+      const event = valueStart("event", text, start, end);
+      if (event === -1) return;
+      const name = text.slice(event, end);
+      if (name !== this.#lastName) this.#lastName = name;
+      this.#event = this.#lastName || undefined;
     }
-    const event = valueStart("event", text, start, end);
-    if (event !== -1) this.#event = text.slice(event, end) || undefined;
   }
 
   #dispatch(): void {

@@ -5,7 +5,6 @@
  */
 import { eventItem } from "../../domain/item.ts";
 import {
-  indexMember,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -93,8 +92,8 @@ function errorOf(data: JsonObject, type: string | undefined): ErrorEvent {
   return { kind: "error", data, type, error: objectMember(data, "error") ?? data };
 }
 
-function placeOf(data: JsonObject): number | undefined {
-  return indexMember(data, "output_index");
+function placeOf({ output_index: place }: JsonObject): number | undefined {
+  return Number.isSafeInteger(place) && (place as number) >= 0 ? place as number : undefined;
 }
 
 /** Reads the start, a delta or the end of a part of an item. */
