@@ -115,9 +115,8 @@ class LineReader {
   failure: RepriseError | undefined;
   readonly #maxEvent: number;
   #batch: SseEvent[] = [];
-  /** Pieces of a line without its end. */
-  #pending: string[] = [];
-  #pendingLength = 0;
+  /** A line without its end. */
+  #pending = "";
   /** True after a CR at the end of a piece: an LF that follows belongs to it. */
   #afterCr = false;
   #isFirst = true;
@@ -133,20 +132,16 @@ class LineReader {
 
   feed(piece: string): void {
     if (piece === "") return;
-    let text = this.#pending.length === 0 ? this.#withoutMark(piece) : piece;
-    if (this.#afterCr && text.charCodeAt(0) === LF) text = text.slice(1);
+    const before = this.#pending.length;
+    // The search for a line end is in this piece alone: a long line costs linear time.
+    const from = this.#skipped(piece);
     this.#afterCr = piece.charCodeAt(piece.length - 1) === CR;
-    let lf = text.indexOf("\n");
-    let cr = text.indexOf("\r");
-    if (this.#pending.length > 0 && (lf !== -1 || cr !== -1)) {
-      const before = this.#pendingLength;
-      text = this.#pending.join("") + text;
-      this.#pending = [];
-      this.#pendingLength = 0;
-      if (lf !== -1) lf += before;
-      if (cr !== -1) cr += before;
-    }
-    let start = 0;
+    let lf = piece.indexOf("\n", from);
+    let cr = piece.indexOf("\r", from);
+    const text = before === 0 ? piece : this.#pending + piece;
+    if (lf !== -1) lf += before;
+    if (cr !== -1) cr += before;
+    let start = from;
     while (lf !== -1 || cr !== -1) {
       const endsWithCr = cr !== -1 && (lf === -1 || cr < lf);
       const end = endsWithCr ? cr : lf;
@@ -155,18 +150,15 @@ class LineReader {
       if (endsWithCr) cr = text.indexOf("\r", start);
       if (lf !== -1 && lf < start) lf = text.charCodeAt(start) === LF ? start : text.indexOf("\n", start);
     }
-    if (start < text.length) {
-      this.#pending.push(start === 0 ? text : text.slice(start));
-      this.#pendingLength += text.length - start;
-    }
-    if (this.#pendingLength + (this.#data?.length ?? 0) > this.#maxEvent + FIELD_ALLOWANCE) {
+    this.#pending = start === 0 ? text : text.slice(start);
+    if (this.#pending.length + (this.#data?.length ?? 0) > this.#maxEvent + FIELD_ALLOWANCE) {
       this.failure ??= tooLong(this.#maxEvent);
     }
   }
 
   end(): void {
     if (this.failure !== undefined) return;
-    const last = this.#pending.join("");
+    const last = this.#pending;
     if (last !== "") this.#line(last, 0, last.length);
     this.#dispatch();
   }
@@ -178,11 +170,11 @@ class LineReader {
     return taken;
   }
 
-  /** Removes the byte order mark that a stream may begin with. */
-  #withoutMark(piece: string): string {
-    if (!this.#isFirst) return piece;
+  /** Length of the byte order mark that begins the stream, or of the LF after a CR that ended the last piece. */
+  #skipped(piece: string): number {
+    const skips = this.#afterCr ? LF : this.#isFirst ? MARK : NaN;
     this.#isFirst = false;
-    return piece.charCodeAt(0) === MARK ? piece.slice(1) : piece;
+    return piece.charCodeAt(0) === skips ? 1 : 0;
   }
 
   #line(text: string, start: number, end: number): void {
@@ -239,7 +231,7 @@ function createDecoder(): (chunk: Uint8Array) => Decoded {
   return (chunk) => {
     const before = tail;
     tail = lastBytes(tail, chunk);
-    if (isAscii(before.at(-1)) && isAscii(chunk.at(-1))) {
+    if (endsInAscii(before) && endsInAscii(chunk)) {
       const text = decodeUtf8WithMark(chunk);
       if (!text.includes("\ufffd")) return { text };
     }
@@ -251,9 +243,9 @@ function createDecoder(): (chunk: Uint8Array) => Decoded {
   };
 }
 
-/** True for a byte that no character continues after, and for none. */
-function isAscii(byte: number | undefined): boolean {
-  return byte === undefined || byte < 0x80;
+/** True if no character continues after `bytes`. */
+function endsInAscii(bytes: Uint8Array): boolean {
+  return bytes.length === 0 || (bytes[bytes.length - 1] as number) < 0x80;
 }
 
 function notUtf8(cause: unknown): RepriseError {
