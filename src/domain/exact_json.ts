@@ -48,7 +48,7 @@ export function hasExactMember(text: string, name: string, value: JsonObject): b
   const quoted = JSON.stringify(name);
   const at = text.indexOf(quoted);
   // The escape of an ASCII character may be part of the same name.
-  return at !== -1 && at === text.lastIndexOf(quoted) && !text.includes("\\u00") &&
+  return at !== -1 && text.indexOf(quoted, at + 1) === -1 && !text.includes("\\u00") &&
     text.startsWith(`:${JSON.stringify(value)}`, at + quoted.length);
 }
 

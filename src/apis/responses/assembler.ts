@@ -289,7 +289,7 @@ interface FinalResponse {
 
 /** Reads the response of a terminal event. Members of the wrong shape become notices and read as absent. */
 function readFinal(type: string, response: JsonObject): FinalResponse {
-  const mismatch = mismatchOf(finalResponseSchema, response);
+  const mismatch = isUsual(response) ? undefined : mismatchOf(finalResponseSchema, response);
   const shared = {
     usage: objectMember(response, "usage") ?? null,
     output: Array.isArray(response.output) ? response.output : [],
@@ -312,6 +312,15 @@ function readFinal(type: string, response: JsonObject): FinalResponse {
       return { ...shared, status, failure };
     }
   }
+}
+
+/** True for the usual response without an error, which {@linkcode finalResponseSchema} accepts: spares zod's work. */
+function isUsual(response: JsonObject): boolean {
+  const { id, model, status, output, usage, error } = response;
+  const { incomplete_details: details, input_transformations: transformations } = response;
+  return [id, model, status].every((member) => typeof member === "string") && Array.isArray(output) &&
+    output.every(isItem) && isJsonObject(usage) &&
+    [error, details, transformations].every((member) => member === null || member === undefined);
 }
 
 /** The response of `response.completed`, `.incomplete` and `.failed`: the members that a client reads (§5). */
