@@ -45,6 +45,7 @@ async function makeBinary(
   const out = join(context.cacheDirectory, Deno.build.os === "windows" ? `${name}.exe` : name);
   await buildIfStale({
     root,
+    plain: source !== "",
     out,
     stamp: `${out}.stamp`,
     inputsOf: context.root,

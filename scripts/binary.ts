@@ -37,6 +37,8 @@ async function main(root: string): Promise<number> {
 export interface StampedBuild {
   /** The directory of the `main.ts` to build. */
   readonly root: string;
+  /** True for a program that a bench compares with. @default {false} */
+  readonly plain?: boolean;
   readonly out: string;
   readonly stamp: string;
   /** The checkout whose files are the inputs. */
@@ -52,13 +54,13 @@ export interface StampedBuild {
  * @throws {RepriseError} as {@linkcode build} does.
  */
 export async function buildIfStale(
-  { root, out, stamp, inputsOf, salt = "", say }: StampedBuild,
+  { root, plain = false, out, stamp, inputsOf, salt = "", say }: StampedBuild,
 ): Promise<void> {
   const configured = Deno.env.get("DENORT_BIN") ?? "";
   const runtimeFromNpm = configured === "" && hostTarget() === "linux-x64";
   const inputs = hashOfInputs(inputsOf, `${runtimeFromNpm ? "npm" : `official ${configured}`} ${salt}`);
   if (isUpToDate(stamp, inputs, out)) return;
-  await build({ root, out, target: null, runtimeFromNpm, say });
+  await build({ root, plain, out, target: null, runtimeFromNpm, say });
   writeStamp(stamp, inputs, out);
 }
 

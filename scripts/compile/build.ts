@@ -16,6 +16,8 @@ import { hostTarget, type Target, TARGETS } from "./targets.ts";
 export interface BuildOptions {
   /** The checkout to build; an absolute path. */
   readonly root: string;
+  /** True for a program of one file, `main.ts`, that a bench compares with. @default {false} */
+  readonly plain?: boolean;
   /** The path of the executable; absolute. */
   readonly out: string;
   /** `null` is the platform we run on. */
@@ -29,6 +31,9 @@ export interface BuildOptions {
 /** The message that `deno compile` ends with when the host of the runtimes cannot be reached. */
 const UNREACHABLE =
   /error sending request|dns error|client error \(Connect\)|connection (refused|reset)|timed out/i;
+
+/** Folder of the entries of the program's parts. */
+const START = "src/cli/start";
 
 /** Entry of the executable in its bundle. */
 const ENTRY = "main.js";
@@ -73,10 +78,13 @@ export async function build(options: BuildOptions): Promise<void> {
   const workDirectory = Deno.makeTempDirSync({ dir: join(options.root, "dist"), prefix: ".build-" });
   try {
     const bundles = join(workDirectory, "bundle");
-    await bundle(options, bundles);
+    if (options.plain) await bundleOne(options, ["main.ts", "--outdir", bundles]);
+    else await bundle(options, bundles);
     const runsHere = target === null || target === hostTarget();
-    if (runsHere) await addCompiledCode(options, bundles, workDirectory);
-    else say(`Left out compiled code, which only ${target} itself can make: calls take longer to start`);
+    if (runsHere && !options.plain) await addCompiledCode(options, bundles, workDirectory);
+    else if (!runsHere) {
+      say(`Left out compiled code, which only ${target} itself can make: calls take longer to start`);
+    }
     const fresh = join(workDirectory, target === "windows-x64" ? "reprise.exe" : "reprise");
     await compile(options, bundles, ENTRY, fresh);
     if (runsHere) await tryBinary(fresh);
@@ -89,13 +97,12 @@ export async function build(options: BuildOptions): Promise<void> {
 
 /** Bundles the entry of the executable and the scripts of its parts. */
 async function bundle(options: BuildOptions, directory: string): Promise<void> {
-  const start = "src/cli/start";
-  await bundleOne(options, [`${start}/compiled.ts`, "--code-splitting", "--outdir", directory]);
+  await bundleOne(options, [`${START}/compiled.ts`, "--code-splitting", "--outdir", directory]);
   Deno.renameSync(join(directory, "compiled.js"), join(directory, ENTRY));
   for (const name of PARTS) {
     const path = join(directory, scriptFile(name));
     const left = name === "running" ? ["--external", RECORDING] : [];
-    await bundleOne(options, [`${start}/${name}.ts`, "--format", "cjs", ...left, "-o", path]);
+    await bundleOne(options, [`${START}/${name}.ts`, "--format", "cjs", ...left, "-o", path]);
     // Notices of licences at the end must not take the bracket with them.
     Deno.writeTextFileSync(path, `(function (require, module) {${Deno.readTextFileSync(path)}\n})`);
     // The file is there even without code: the name of a missing file could be taken by another one.
