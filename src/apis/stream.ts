@@ -140,6 +140,8 @@ export interface StreamReader {
   readDocument(document: JsonObject): EndEvent | ErrorEvent | null;
   /** Collects the parts of one answer that a client may send back. */
   issuedItems(events: Iterable<StreamEvent>): IssuedItems;
+  /** True for the `event:` line of events that {@linkcode issuedItems} ignores: their JSON need not be parsed. */
+  issuesNothing(name: string): boolean;
   /** Names the parts that the events of one answer lack; `request` is `undefined` if it is not known. */
   missingIn(events: readonly StreamEvent[], request: JsonValue | undefined): readonly MissingPart[];
   /** True for an event without which its stream has no end. */

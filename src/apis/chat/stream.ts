@@ -31,6 +31,7 @@ export const chatStream: StreamReader = {
   readEvent: readChatEvent,
   readDocument,
   issuedItems,
+  issuesNothing: () => false,
   missingIn,
   isTerminal,
   watchEnd: (request) => new ChatEnd(request),

@@ -29,6 +29,7 @@ export const messagesStream: StreamReader = {
   readEvent: readMessagesEvent,
   readDocument,
   issuedItems,
+  issuesNothing: () => false,
   missingIn,
   isTerminal: isLastEvent,
   watchEnd: () => new LastEventWatch(),

@@ -30,6 +30,8 @@ export const responsesStream: StreamReader = {
   readEvent: readResponsesEvent,
   readDocument,
   issuedItems,
+  // Whole items come again in events of their own.
+  issuesNothing: (name) => name.endsWith(".delta"),
   missingIn,
   isTerminal: isLastEvent,
   watchEnd: () => new LastEventWatch(),

@@ -190,6 +190,28 @@ Deno.test("all copies of an item are issued, and the thinking of the message tha
   );
 });
 
+Deno.test("events that issue nothing are as good as absent for what an answer issues", () => {
+  const { stream } = apiNamed("responses");
+  const names = [
+    "created",
+    "output_item.added",
+    "output_item.done",
+    "output_text.delta",
+    "completed",
+    "failed",
+  ];
+  for (
+    const type of [...names.map((name) => `response.${name}`), "error", "response.mcp_call_arguments.delta"]
+  ) {
+    const event = read("responses", { type, output_index: 0, item, response, delta: "x" }, type);
+    const nothing = JSON.stringify(stream.issuedItems([event])) === JSON.stringify(stream.issuedItems([]));
+    assert.equal(stream.issuesNothing(type), nothing, type);
+  }
+  for (const name of ["messages", "chat"] as const) {
+    assert.ok(!apiNamed(name).stream.issuesNothing("content_block_delta"));
+  }
+});
+
 Deno.test("an API is found by a path, by events or by a document, and never by those of another one", () => {
   assert.deepEqual(
     ["/v1/responses?x=1", "/v1/messages", "/v1/chat/completions", "/v1/models"].map((path) =>
