@@ -53,8 +53,11 @@ export function blobsOf(turn: Turn): BlobUse[] {
 
 /** Blobs that `turns` record as lost: no reader needs them. */
 export function lostBlobsIn(turns: readonly Turn[]): Set<string> {
-  const events = turns.flatMap((turn) => turn.events);
-  return new Set(events.flatMap((event) => event.type === "blob_lost" ? [event.sha256] : []));
+  const lost = new Set<string>();
+  for (const { events } of turns) {
+    for (const event of events) if (event.type === "blob_lost") lost.add(event.sha256);
+  }
+  return lost;
 }
 
 /**

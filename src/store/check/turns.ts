@@ -121,20 +121,21 @@ export function turnName(turn: number): string {
 /** The numbers of all turn files, ascending. */
 function turnNumbers({ ports, paths, add }: FsckCheck): number[] {
   if (lookForDirectory(ports, paths.turns).status !== "ok") return [];
-  const numbers = new Set<number>();
-  for (const name of ports.files.list(paths.turns).sort()) {
+  const numbers: number[] = [];
+  const foreign: string[] = [];
+  for (const name of ports.files.list(paths.turns)) {
     const number = turnNumberOf(name);
-    if (number !== null) numbers.add(number);
-    else add("warning", "foreign_file", `turns/${name}`, "is not the name of a turn");
+    if (number === null) foreign.push(name);
+    else numbers.push(number);
   }
+  for (const name of foreign.sort()) {
+    add("warning", "foreign_file", `turns/${name}`, "is not the name of a turn");
+  }
+  numbers.sort((a, b) => a - b);
   // A listing may miss a name that a writer adds meanwhile, and show the next one.
-  for (const number of [...numbers]) {
-    const before = number - 1;
-    if (before >= 1 && !numbers.has(before) && ports.files.facts(turnPath(paths, before)) !== null) {
-      numbers.add(before);
-    }
-  }
-  return [...numbers].sort((a, b) => a - b);
+  const missed = numbers.filter((number, index) => number - 1 > (numbers[index - 1] ?? 0))
+    .map((number) => number - 1).filter((before) => ports.files.facts(turnPath(paths, before)) !== null);
+  return missed.length === 0 ? numbers : [...numbers, ...missed].sort((a, b) => a - b);
 }
 
 function checkTurn(check: FsckCheck, number: number, validator: HistoryValidator) {
