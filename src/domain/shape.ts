@@ -44,32 +44,40 @@ export const ordinal: Shape = where(
   (value) => Number.isSafeInteger(value) && (value as number) >= 1,
 );
 
+const NOT_HEX = /[^0-9a-f]/;
+
 /** SHA-256 in lower-case hex. */
-export const sha256: Shape = matching("a SHA-256 in hex", /^[0-9a-f]{64}$/);
+export const sha256: Shape = where(
+  "a SHA-256 in hex",
+  (value) => typeof value === "string" && value.length === 64 && !NOT_HEX.test(value),
+);
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** UTC time with milliseconds, such as `2026-01-31T10:00:00.000Z`. */
-export const instant: Shape = matching("a time in UTC", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+export const instant: Shape = where(
+  "a time in UTC",
+  (value) => typeof value === "string" && INSTANT.test(value),
+);
 
 /** Any object. */
 export const anyObject: Shape = where("an object", isJsonObject);
 
-function matching(expected: string, pattern: RegExp): Shape {
-  return where(expected, (value) => typeof value === "string" && pattern.test(value));
-}
-
 /** One of these strings or `true`. */
 export function literal(...values: readonly (string | true)[]): Shape {
   const names = values.map((value) => JSON.stringify(value)).join(" or ");
-  return where(names, (value) => values.some((each) => each === value));
+  return where(names, (value) => (values as readonly unknown[]).includes(value));
 }
 
 /** Object with these members, and any others. */
 export function object(members: Readonly<Record<string, Shape>>): Shape {
-  const entries = Object.entries(members);
+  const names = Object.keys(members);
+  const shapes = Object.values(members);
   return (value) => {
     if (!isJsonObject(value)) return anyObject(value);
-    for (const [name, shape] of entries) {
-      const mismatch = shape(value[name]);
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index] as string;
+      const mismatch = (shapes[index] as Shape)(value[name]);
       if (mismatch !== null) return under(name, mismatch);
     }
     return null;
@@ -93,8 +101,8 @@ export function list(shape: Shape, least = 0): Shape {
   const size = where(least === 0 ? "a list" : `a list of at least ${least}`, Array.isArray);
   return (value) => {
     if (!Array.isArray(value) || value.length < least) return size(null);
-    for (const [index, member] of value.entries()) {
-      const mismatch = shape(member);
+    for (let index = 0; index < value.length; index++) {
+      const mismatch = shape(value[index]);
       if (mismatch !== null) return under(index, mismatch);
     }
     return null;

@@ -54,12 +54,12 @@ export function judgeTurn(value: JsonObject): TurnVerdict {
   const mismatch = TURN_SHAPES[kind](value);
   if (mismatch !== null) return badShape(mismatch);
   const turn = value as unknown as Turn;
-  for (const [index, each] of turn.events.entries()) {
+  for (const each of turn.events) {
     const loose = each as unknown as JsonObject;
     const type: string = each.type;
     if (isKnownEventType(type)) {
       const misfit = EVENT_SHAPES[type](each);
-      if (misfit !== null) return badShape(misfit, ["events", index]);
+      if (misfit !== null) return badShape(misfit, ["events", turn.events.indexOf(each)]);
     } else if (loose.fold !== false) {
       const message = `holds an event of kind ${JSON.stringify(type)}, unknown to this version`;
       return newerThanUs("newer_kind", message);
