@@ -113,7 +113,7 @@ function partsOf({ turnsPath, files }: BenchSession) {
     "checksum": step(() => bytes.forEach(checkSeal)),
     "depth": step(() => texts.forEach(isTooDeep)),
     "decode and JSON.parse": step(parse),
-    "validation (zod)": step(() => values.forEach(judgeTurn)),
+    "validation": step(() => values.forEach(judgeTurn)),
     "chain": step(chainOf),
     "fold": step(() => foldHistory(turns, TARGET)),
   };
