@@ -19,6 +19,12 @@ export class SyncFailed extends Error {
 const TEMPORARY_TRIES = 16;
 
 /**
+ * Directories in which a file of ours got its mode when it was created. Later files get it too: nothing changes the umask
+ * while the program runs, and a default ACL can only remove bits.
+ */
+const keepingMode = new Set<string>();
+
+/**
  * Creates a temporary file in `directory` and writes all of `bytes`; with `sync`, durably. Leaves no
  * file if it fails. Returns its path.
  */
@@ -30,7 +36,9 @@ export function writeTemporary(
   const { path, file } = createTemporary(ports, directory);
   try {
     try {
-      fixMode(ports.files, path, FILE_MODE);
+      if (!keepingMode.has(directory) && fixMode(ports.files, path, FILE_MODE)) {
+        keepingMode.add(directory);
+      }
       writeAll(file, bytes);
       if (sync) orSyncFailed(() => file.sync());
     } catch (error) {
@@ -136,10 +144,14 @@ export function ensureDirectory(files: Files, path: string): boolean {
   return true;
 }
 
-/** Restores the permission bits that the umask removed from a file or directory that we just created. */
-function fixMode(files: Files, path: string, mode: number): void {
+/**
+ * Restores the permission bits that the umask removed from a file or directory that we just created. Returns true if none
+ * was removed.
+ */
+function fixMode(files: Files, path: string, mode: number): boolean {
   const found = files.facts(path)?.mode ?? null;
   if (found !== null && (found & 0o777) !== mode) files.setMode(path, mode);
+  return found !== null && (found & 0o777) === mode;
 }
 
 /** Removes a leftover; if that fails, the next sweep does. */
