@@ -55,7 +55,7 @@ export const foldBench: Bench = async (context) => {
       times.cat.length > 0
         ? timeRow({ ...whole, against: "the process cat", againstTimes: times.cat, target })
         : { name, skipped: "no cat" },
-      timeRow({ ...whole, against: "readFileSync in a loop", againstTimes: times.loop }),
+      timeRow({ ...whole, against: "readFileSync in a loop", againstTimes: times.loop, detail: true }),
       ...(Object.keys(parts) as (keyof typeof parts)[]).map((part) =>
         timeRow({
           name: part,

@@ -11,6 +11,9 @@ export interface Target {
   readonly value: number;
 }
 
+/** Milliseconds, or megabytes of 1,000,000 bytes. */
+export type Unit = "ms" | "MB";
+
 /** One comparison. */
 export interface Row {
   /** What was measured. */
@@ -20,10 +23,12 @@ export interface Row {
   /** Explains the row above it; shown below it, indented. */
   readonly detail: boolean;
   readonly ratio: Spread;
-  /** Milliseconds of what was measured … */
-  readonly ms: Spread;
-  /** … and of what it was measured against. */
-  readonly againstMs: Spread;
+  /** Unit of the next two. */
+  readonly unit: Unit;
+  /** Time or memory of the measured operation. */
+  readonly measured: Spread;
+  /** Time or memory of its reference. */
+  readonly reference: Spread;
   /** `null` where the ratio only informs. */
   readonly target: Target | null;
 }
@@ -73,18 +78,31 @@ export function speedRow(measured: Measured): Row {
   return row(measured, ratios(measured.againstTimes, measured.times));
 }
 
+/** Megabytes of each round on both sides of a comparison. */
+export interface MeasuredMemory extends Omit<Measured, "times" | "againstTimes"> {
+  readonly megabytes: readonly number[];
+  readonly againstMegabytes: readonly number[];
+}
+
+/** A row whose ratio says how many times as much memory `name` takes. */
+export function memoryRow({ megabytes, againstMegabytes, ...names }: MeasuredMemory): Row {
+  const measured = { ...names, times: megabytes, againstTimes: againstMegabytes };
+  return row(measured, ratios(megabytes, againstMegabytes), "MB");
+}
+
 function row(
-  { times, againstTimes, target = null, detail = false, ...names }: Measured,
+  { times, againstTimes, target = null, detail = false, name, against }: Measured,
   ratio: number[],
+  unit: Unit = "ms",
 ): Row {
-  const { name, against } = names;
   return {
     name,
     against,
     detail,
     ratio: spread(ratio),
-    ms: spread(times),
-    againstMs: spread(againstTimes),
+    unit,
+    measured: spread(times),
+    reference: spread(againstTimes),
     target,
   };
 }
@@ -112,23 +130,27 @@ export function jsonLines(bench: string, report: Report): string[] {
 
 const HEADINGS = ["", "ratio", "min–max", "target", "", "median", "against"];
 
-/** The report as a table for people. */
+/** The report of one bench as a table for people. */
 export function table(bench: string, report: Report): string[] {
   const cells = report.rows.length === 0 ? [] : [HEADINGS, ...report.rows.map(cellsOf)];
-  const widths = HEADINGS.map((_, column) =>
-    Math.max(0, ...cells.map((row) => row.length === HEADINGS.length ? (row[column] as string).length : 0))
-  );
-  const name = Math.max(0, ...cells.map((row) => (row[0] as string).length));
-  const lines = cells.map((row) =>
-    row.map((cell, column) => cell.padEnd(column === 0 ? name : widths[column] as number)).join("  ")
-      .trimEnd()
-  );
   return [
     bench,
-    ...[...lines, ...linesOf(report.counts)].map((line) => `  ${line}`),
+    ...[...columns(cells), ...linesOf(report.counts)].map((line) => `  ${line}`),
     ...report.notes.map((note) => `  ${note}`),
     "",
   ];
+}
+
+/** Lines of text cells in columns. A line with fewer cells than the first one spans the columns it lacks. */
+export function columns(cells: readonly (readonly string[])[]): string[] {
+  const full = cells[0]?.length ?? 0;
+  const widthOf = (column: number) =>
+    Math.max(
+      0,
+      ...cells.map((row) => row.length === full || column < row.length - 1 ? row[column]?.length ?? 0 : 0),
+    );
+  const widths = Array.from({ length: full }, (_, column) => widthOf(column));
+  return cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd());
 }
 
 /** Names to the left, counts to the right. */
@@ -153,17 +175,23 @@ function cellsOf(each: Row | SkippedRow): string[] {
     each.detail ? `  ${each.name}` : each.name,
     digits(ratio.median),
     `${digits(ratio.min)}–${digits(ratio.max)}`,
-    target === null ? "" : `${target.bound === "at_most" ? "≤" : "≥"} ${target.value}`,
-    met === null ? "" : met ? "met" : "not met",
-    milliseconds(each.ms.median),
-    `${each.against}: ${milliseconds(each.againstMs.median)}`,
+    targetText(target),
+    met === null ? "" : met ? "ok" : "over",
+    amount(each.measured.median, each.unit),
+    `${each.against}: ${amount(each.reference.median, each.unit)}`,
   ];
 }
 
-function digits(value: number): string {
+/** Such as `≤ 1.5`; empty for `null`. */
+export function targetText(target: Target | null): string {
+  return target === null ? "" : `${target.bound === "at_most" ? "≤" : "≥"} ${target.value}`;
+}
+
+/** A ratio with as many digits as it deserves. */
+export function digits(value: number): string {
   return value.toFixed(value < 10 ? 2 : 1);
 }
 
-function milliseconds(value: number): string {
-  return `${value.toFixed(value < 1 ? 3 : value < 100 ? 1 : 0)} ms`;
+function amount(value: number, unit: Unit): string {
+  return `${value.toFixed(value < 1 ? 3 : value < 100 ? 1 : 0)} ${unit}`;
 }

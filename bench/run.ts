@@ -1,7 +1,7 @@
 /**
- * `deno task bench`: every bench prints ratios against something that ran beside it in the same rounds, with the
- * target next to it. `--only NAME` (repeatable) runs some, `--quick` small sizes, `--json` prints JSON Lines,
- * `--against BINARY` compares with an earlier reprise where a bench can.
+ * `deno task bench` measures side by side and prints one table: each operation, its reference in the same rounds, the
+ * ratio and its target. `deno task bench NAME…` runs some benches, with their details. `--quick` takes small sizes,
+ * `--json` prints JSON Lines, `--against BINARY` compares with an earlier reprise where a bench can.
  *
  * @module
  */
@@ -17,10 +17,11 @@ import { lineBench } from "./line.ts";
 import { matchBench } from "./match.ts";
 import { publishBench } from "./publish.ts";
 import { recordBench } from "./record.ts";
-import { jsonLines, table } from "./report.ts";
+import { jsonLines, type Report, table } from "./report.ts";
 import { serveBench } from "./serve.ts";
 import { sseBench } from "./sse.ts";
 import { startupBench } from "./startup.ts";
+import { type Outcome, summary } from "./summary.ts";
 
 const ROOT = resolve(import.meta.dirname ?? ".", "..");
 const BENCHES: Readonly<Record<string, Bench>> = {
@@ -35,6 +36,8 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   record: recordBench,
   kept: keptBench,
 };
+/** Benches without targets, which run only by name. */
+const BY_NAME: readonly string[] = ["kept"];
 
 /**
  * Runs the benches that `args` ask for. Missed targets are no failure; a bench that cannot run is.
@@ -42,7 +45,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
  * @throws {RepriseError} `usage` for an unknown flag or bench.
  */
 async function main(args: readonly string[]): Promise<number> {
-  const flags = parseFlags(args);
+  const { flags, names } = parseFlags(args);
+  const chosen = Object.keys(BENCHES).filter((name) =>
+    names.length === 0 ? !BY_NAME.includes(name) : names.includes(name)
+  );
   const cacheDirectory = join(ROOT, ".cache", "bench");
   Deno.mkdirSync(cacheDirectory, { recursive: true });
   const prepared = flags.json === true ? () => {} : complain;
@@ -59,43 +65,59 @@ async function main(args: readonly string[]): Promise<number> {
     against: flags.against === undefined ? null : resolve(flags.against),
     say: prepared,
   };
-  const chosen = Object.entries(BENCHES).filter(([name]) => flags.only?.includes(name) ?? true);
-  let failed = 0;
+  const outcomes: Outcome[] = [];
   try {
-    for (const [name, bench] of chosen) {
-      try {
-        const report = await bench(context);
-        for (const line of flags.json === true ? jsonLines(name, report) : table(name, report)) say(line);
-      } catch (thrown) {
-        failed++;
-        const error = asRepriseError(thrown);
-        if (flags.json === true) say(JSON.stringify({ bench: name, ...error.toJSON() }));
-        complain(`error: Cannot run bench "${name}": ${error.message}`);
-      }
+    for (const name of chosen) {
+      prepared(`Measuring ${name}`);
+      const report = await reportOf(name, context);
+      outcomes.push({ bench: name, report });
+      if (typeof report === "string") complain(`error: Cannot run bench "${name}": ${report}`);
+      for (const line of linesOf(name, report, { ...flags, named: names.length > 0 })) say(line);
     }
   } finally {
     Deno.removeSync(workDirectory, { recursive: true });
   }
-  return failed === 0 ? 0 : 1;
+  if (flags.json !== true) { for (const line of summary(outcomes)) say(line); }
+  return outcomes.every(({ report }) => typeof report !== "string") ? 0 : 1;
+}
+
+/** The report of a bench, or why it failed. */
+async function reportOf(name: string, context: BenchContext): Promise<Report | string> {
+  try {
+    return await (BENCHES[name] as Bench)(context);
+  } catch (thrown) {
+    return asRepriseError(thrown).message;
+  }
+}
+
+/** JSON Lines, or for a bench that was named its own table. */
+function linesOf(
+  name: string,
+  report: Report | string,
+  { json, named }: { readonly json?: boolean | undefined; readonly named: boolean },
+): string[] {
+  if (typeof report === "string") {
+    return json === true ? [JSON.stringify({ bench: name, error: report })] : [];
+  }
+  if (json === true) return jsonLines(name, report);
+  return named ? table(name, report) : [];
 }
 
 function parseFlags(args: readonly string[]) {
-  const hint = `deno task bench [--only ${
-    Object.keys(BENCHES).join("|")
-  }]… [--quick] [--json] [--against BINARY]`;
+  const hint = `deno task bench [${Object.keys(BENCHES).join("|")}]… [--quick] [--json] [--against BINARY]`;
   try {
-    const { values } = parseArgs({
+    const { values, positionals } = parseArgs({
       args: [...args],
+      allowPositionals: true,
       options: {
-        only: { type: "string", multiple: true },
         quick: { type: "boolean" },
         json: { type: "boolean" },
         against: { type: "string" },
       },
     });
-    const unknown = values.only?.find((name) => !Object.hasOwn(BENCHES, name));
+    const unknown = positionals.find((name) => !Object.hasOwn(BENCHES, name));
     if (unknown !== undefined) throw new Error(`Unknown bench ${JSON.stringify(unknown)}`);
-    return values;
+    return { flags: values, names: positionals };
   } catch (error) {
     throw new RepriseError("usage", error instanceof Error ? error.message : String(error), { hint });
   }

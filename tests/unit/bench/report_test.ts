@@ -18,7 +18,7 @@ Deno.test("a target is met by the median, bounds included", () => {
   assert.equal(isMet(timeRow(MEASURED)), null);
 });
 
-Deno.test("the table says met, not met, and why a row is missing", () => {
+Deno.test("the table says ok, over, and why a row is missing", () => {
   const report: Report = {
     rows: [
       timeRow({ ...MEASURED, target: { bound: "at_most", value: 1.5 } }),
@@ -29,8 +29,8 @@ Deno.test("the table says met, not met, and why a row is missing", () => {
   };
   const lines = table("sample", report);
   assert.equal(lines[0], "sample");
-  assert.match(lines[2] ?? "", /own +1\.00 +0\.50–1\.50 +≤ 1\.5 +met +2\.0 ms +other: 2\.0 ms/);
-  assert.match(lines[3] ?? "", /≥ 6 +not met/);
+  assert.match(lines[2] ?? "", /own +1\.00 +0\.50–1\.50 +≤ 1\.5 +ok +2\.0 ms +other: 2\.0 ms/);
+  assert.match(lines[3] ?? "", /≥ 6 +over/);
   assert.match(lines[4] ?? "", /third +skipped: no C compiler/);
   const rows = jsonLines("sample", report).map((line) => JSON.parse(line));
   assert.deepEqual(rows.map(({ met, skipped, note }) => met ?? skipped ?? note), [

@@ -1,0 +1,34 @@
+/**
+ * Targets that cannot be met, each with its physical reason. docs/performance.md shows the profile.
+ *
+ * @module
+ */
+
+/** A row that stays over its target. */
+export interface Floor {
+  /** Name of the bench, such as `fold`. */
+  readonly bench: string;
+  /** Matches the name of exactly one row of that bench. */
+  readonly row: RegExp;
+  /** Matches the row's reference if several rows share the name. @default {any} */
+  readonly against?: RegExp;
+  /** Completes `floor: …`, beside the ratio, while the row is over its target. */
+  readonly reason: string;
+}
+
+/** Most floors that there may be. */
+export const MOST_FLOORS = 3;
+
+/** At most {@linkcode MOST_FLOORS}. */
+export const FLOORS: readonly Floor[] = [];
+
+/** The floor of a row, if it has one. */
+export function floorOf(
+  bench: string,
+  { name, against }: { readonly name: string; readonly against: string },
+  floors: readonly Floor[] = FLOORS,
+): Floor | undefined {
+  return floors.find((floor) =>
+    floor.bench === bench && floor.row.test(name) && (floor.against?.test(against) ?? true)
+  );
+}
