@@ -10,6 +10,8 @@ export interface BenchContext {
   readonly workDirectory: string;
   /** Small sizes and few rounds: to see that a bench works, not what it measures. */
   readonly quick: boolean;
+  /** A quick run that also downloads nothing and judges nothing. */
+  readonly smoke: boolean;
   /** An earlier reprise to compare with; `null` if none is given. */
   readonly against: string | null;
   /** Gets each line about what is being prepared. */

@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import { type TestStream, testStreams } from "../tests/support/streams.ts";
 import { messagesApi } from "../src/apis/messages/api.ts";
-import { type Aimock, withAimock } from "./aimock.ts";
+import { type Aimock, installAimock } from "./aimock.ts";
 import { type Bench, type BenchContext, sized } from "./bench.ts";
 import { makeBinaries } from "./binaries.ts";
 import { compared, type Kept, MEASURES, total } from "./kept_measures.ts";
@@ -25,19 +25,18 @@ export const keptBench: Bench = async (context) => {
   const streams = testStreams().slice(0, sized(context, { full: Infinity, quick: 8 }));
   const { reprise } = await makeBinaries(context);
   const own = await keptBy(repriseIn(context, reprise), streams);
-  return await withAimock(async (aimock) => {
-    const other = typeof aimock === "string" ? aimock : await keptBy(aimockIn(context, aimock), streams);
-    return {
-      rows: [],
-      counts: countTable(streams, own, other, typeof aimock === "string" ? "" : aimock.name),
-      notes: [
-        ...(typeof other === "string" ? [`aimock: skipped: ${other}`] : []),
-        `${streams.length} streams, each recorded and played once. events: as many of each kind as there were; ` +
-        "text: all that is visible; items: with every member but the id; blobs: encrypted content and signatures, byte for byte; " +
-        "numbers: sequence_number; bytes: the whole body is the same.",
-      ],
-    } satisfies Report;
-  });
+  const aimock = await installAimock(context);
+  const other = typeof aimock === "string" ? aimock : await keptBy(aimockIn(context, aimock), streams);
+  return {
+    rows: [],
+    counts: countTable(streams, own, other, typeof aimock === "string" ? "" : aimock.name),
+    notes: [
+      ...(typeof other === "string" ? [`aimock: skipped: ${other}`] : []),
+      `${streams.length} streams, each recorded and played once. events: as many of each kind as there were; ` +
+      "text: all that is visible; items: with every member but the id; blobs: encrypted content and signatures, byte for byte; " +
+      "numbers: sequence_number; bytes: the whole body is the same.",
+    ],
+  } satisfies Report;
 };
 
 /** Totals of both, then what aimock kept of each stream, and what reprise kept where that is not all. */

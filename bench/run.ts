@@ -62,6 +62,7 @@ async function main(args: readonly string[]): Promise<number> {
     cacheDirectory,
     workDirectory,
     quick: flags.quick ?? false,
+    smoke: false,
     against: flags.against === undefined ? null : resolve(flags.against),
     say: prepared,
   };

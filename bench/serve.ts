@@ -6,12 +6,12 @@
  */
 import { join } from "node:path";
 import { writeFixture } from "../tests/support/fixture.ts";
-import { type Aimock, withAimock } from "./aimock.ts";
+import { type Aimock, installAimock } from "./aimock.ts";
 import { type Bench, type BenchContext, sized } from "./bench.ts";
 import { makeBinaries, makeProgram } from "./binaries.ts";
 import { postOf, sendAll } from "./clients.ts";
 import { type Measured, type Report, type Row, type SkippedRow, speedRow } from "./report.ts";
-import { type RunningServer, startReprise, startServer } from "./servers.ts";
+import { type RunningServer, startBare, startReprise } from "./servers.ts";
 import { syntheticStream } from "./stream.ts";
 import { type Candidate, interleave, timedAsync } from "./timing.ts";
 
@@ -35,36 +35,36 @@ export const serveBench: Bench = async (context) => {
     name: "bare-server",
     source: Deno.readTextFileSync(join(context.root, "bench", "bare_server.ts")),
   });
+  const body = join(fixture, "exchanges", "0001", "body");
   const servers: RunningServer[] = [];
   const started = async (server: Promise<RunningServer>) => {
     servers.push(await server);
     return await server;
   };
   try {
-    return await withAimock(async (aimock) => {
-      const candidate = (server: RunningServer, leastBytes: number): Candidate => ({
-        measure: (round) => {
-          const asked = bodies.slice(round * perRound, (round + 1) * perRound)
-            .map((body) => postOf(server.origin, PATH, body));
-          return timedAsync(() => sendAll(server.origin, asked, { clients: CLIENTS, leastBytes }));
-        },
-      });
-      const times = await interleave({
-        own: candidate(await started(startReprise(reprise, ["serve", fixture])), stream.length),
-        whole: candidate(await started(startBare(bare, fixture, "whole")), stream.length),
-        events: candidate(await started(startBare(bare, fixture, "events")), stream.length),
-        aimock: typeof aimock === "string"
-          ? null
-          : candidate(await started(startAimock(context, aimock)), stream.length / 2),
-      }, { rounds, warmups: WARMUPS });
-      return {
-        rows: rowsOf(times, typeof aimock === "string" ? aimock : null),
-        notes: [
-          `${rounds} rounds of ${perRound} requests by ${CLIENTS} clients; a stream of ${EVENTS} events and ` +
-          `${stream.length.toLocaleString("en")} bytes.`,
-        ],
-      } satisfies Report;
+    const aimock = await installAimock(context);
+    const candidate = (server: RunningServer, leastBytes: number): Candidate => ({
+      measure: (round) => {
+        const asked = bodies.slice(round * perRound, (round + 1) * perRound)
+          .map((body) => postOf(server.origin, PATH, body));
+        return timedAsync(() => sendAll(server.origin, asked, { clients: CLIENTS, leastBytes }));
+      },
     });
+    const times = await interleave({
+      own: candidate(await started(startReprise(reprise, ["serve", fixture])), stream.length),
+      whole: candidate(await started(startBare(bare, body, "whole")), stream.length),
+      events: candidate(await started(startBare(bare, body, "events")), stream.length),
+      aimock: typeof aimock === "string"
+        ? null
+        : candidate(await started(startAimock(context, aimock)), stream.length / 2),
+    }, { rounds, warmups: WARMUPS });
+    return {
+      rows: rowsOf(times, typeof aimock === "string" ? aimock : null),
+      notes: [
+        `${rounds} rounds of ${perRound} requests by ${CLIENTS} clients; a stream of ${EVENTS} events and ` +
+        `${stream.length.toLocaleString("en")} bytes.`,
+      ],
+    } satisfies Report;
   } finally {
     for (const server of servers) await server.stop();
   }
@@ -112,17 +112,6 @@ function requestBody(index: number): string {
     input: [{ role: "user", content: `Go ${index}` }],
     stream: true,
     store: false,
-  });
-}
-
-function startBare(
-  program: string,
-  fixture: string,
-  delivery: "whole" | "events",
-): Promise<RunningServer> {
-  return startServer({ program, args: [join(fixture, "exchanges", "0001", "body"), delivery] }, (line) => {
-    const port = /"port":(\d+)/.exec(line)?.[1];
-    return port === undefined ? undefined : `http://127.0.0.1:${port}`;
   });
 }
 

@@ -81,6 +81,18 @@ export function startReprise(binary: string, args: readonly string[]): Promise<R
   });
 }
 
+/** Starts the compiled `bench/bare_server.ts`, which answers with the bytes of `body`. */
+export function startBare(
+  program: string,
+  body: string,
+  delivery: "whole" | "events",
+): Promise<RunningServer> {
+  return startServer({ program, args: [body, delivery] }, (line) => {
+    const port = /"port":(\d+)/.exec(line)?.[1];
+    return port === undefined ? undefined : `http://127.0.0.1:${port}`;
+  });
+}
+
 /** Most memory that a process ever held, in bytes; `null` where the system does not tell. */
 export function peakMemory(pid: number): number | null {
   return memoryOf(pid, "VmHWM");
