@@ -15,6 +15,7 @@ import { fsckBench } from "./fsck.ts";
 import { keptBench } from "./kept.ts";
 import { lineBench } from "./line.ts";
 import { matchBench } from "./match.ts";
+import { peersBench } from "./peers.ts";
 import { publishBench } from "./publish.ts";
 import { recordBench } from "./record.ts";
 import { jsonLines, type Report, table } from "./report.ts";
@@ -26,6 +27,7 @@ import { type Outcome, summary } from "./summary.ts";
 const ROOT = resolve(import.meta.dirname ?? ".", "..");
 const BENCHES: Readonly<Record<string, Bench>> = {
   startup: startupBench,
+  peers: peersBench,
   publish: publishBench,
   fold: foldBench,
   fsck: fsckBench,
