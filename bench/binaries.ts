@@ -26,7 +26,7 @@ export async function makeBinaries(context: BenchContext): Promise<Binaries> {
 }
 
 /** The text of a program, which imports nothing, as an executable that is made just like reprise. */
-export async function makeProgram(
+async function makeProgram(
   context: BenchContext,
   { name, source }: { readonly name: string; readonly source: string },
 ): Promise<string> {
@@ -34,6 +34,12 @@ export async function makeProgram(
   Deno.mkdirSync(root, { recursive: true });
   Deno.writeTextFileSync(join(root, "main.ts"), source);
   return await makeBinary(context, { name, root, source });
+}
+
+/** The executable of `bench/bare_server.ts`. */
+export async function bareServer(context: BenchContext): Promise<string> {
+  const source = Deno.readTextFileSync(join(context.root, "bench", "bare_server.ts"));
+  return await makeProgram(context, { name: "bare-server", source });
 }
 
 async function makeBinary(

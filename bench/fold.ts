@@ -8,6 +8,7 @@ import { foldNeedsOf } from "../src/apis/apis.ts";
 import { checkSeal } from "../src/domain/seal.ts";
 import type { Turn } from "../src/domain/turn.ts";
 import { foldHistory } from "../src/fold/fold.ts";
+import type { Folded } from "../src/fold/history_fold.ts";
 import { HistoryValidator } from "../src/store/read/validate.ts";
 import { openHome } from "../src/store/home.ts";
 import { readSession } from "../src/store/read/session.ts";
@@ -34,14 +35,14 @@ export const foldBench: Bench = async (context) => {
   const rounds = sized(context, { full: 15, quick: 5 });
   const session = await makeSession(`${context.workDirectory}/fold`, turns);
   const times = await interleave({
-    whole: { measure: () => timed(() => openAndFold(session)) },
+    whole: { measure: () => timed(() => openAndFold(session.homePath)) },
     loop: { measure: () => timed(() => readAll(session)) },
     cat: hasProgram("cat") ? { measure: () => timeCat(session) } : null,
   }, { rounds, warmups: 2 });
   // By themselves: what the parts hold in memory makes everything beside them slower.
   const parts = partsOf(session);
   const partTimes = await interleave({
-    whole: { measure: () => timed(() => openAndFold(session)) },
+    whole: { measure: () => timed(() => openAndFold(session.homePath)) },
     ...parts,
   }, {
     rounds,
@@ -74,10 +75,11 @@ export const foldBench: Bench = async (context) => {
   } satisfies Report;
 };
 
-function openAndFold({ homePath }: BenchSession): void {
+/** Opens the session in a home and folds it; the entries are what the next request sends. */
+export function openAndFold(homePath: string): Folded {
   const ports = livePorts();
   const { turns } = readSession(ports, openHome(ports, homePath), ID);
-  foldHistory(turns, TARGET);
+  return foldHistory(turns, TARGET);
 }
 
 function readAll({ turnsPath, files }: BenchSession): void {

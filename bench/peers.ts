@@ -6,7 +6,7 @@
  */
 import { join } from "node:path";
 import { type Bench, sized } from "./bench.ts";
-import { makeBinaries, makeProgram } from "./binaries.ts";
+import { bareServer, makeBinaries } from "./binaries.ts";
 import { type NpmPackage, npmPackage } from "./npm.ts";
 import { type Meter, peakMeter, roundsOf, type Taken } from "./peak.ts";
 import { outputOfProgram, type Start } from "./programs.ts";
@@ -53,10 +53,7 @@ export const peersBench: Bench = async (context) => {
   const stream = join(directory, "stream");
   Deno.mkdirSync(directory);
   Deno.writeFileSync(stream, syntheticStream(EVENTS));
-  const bare = await makeProgram(context, {
-    name: "bare-server",
-    source: Deno.readTextFileSync(join(context.root, "bench", "bare_server.ts")),
-  });
+  const bare = await bareServer(context);
   const installed = new Map<Peer, NpmPackage | string>();
   for (const peer of PEERS) installed.set(peer, await npmPackage(context, peer.spec));
   const server = await startBare(bare, stream, "whole");

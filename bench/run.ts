@@ -15,6 +15,7 @@ import { fsckBench } from "./fsck.ts";
 import { keptBench } from "./kept.ts";
 import { lineBench } from "./line.ts";
 import { matchBench } from "./match.ts";
+import { memoryBench } from "./memory.ts";
 import { peersBench } from "./peers.ts";
 import { publishBench } from "./publish.ts";
 import { recordBench } from "./record.ts";
@@ -36,6 +37,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   serve: serveBench,
   match: matchBench,
   record: recordBench,
+  memory: memoryBench,
   kept: keptBench,
 };
 /** Benches without targets, which run only by name. */

@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { writeFixture } from "../tests/support/fixture.ts";
 import { type Aimock, installAimock } from "./aimock.ts";
 import { type Bench, type BenchContext, sized } from "./bench.ts";
-import { makeBinaries, makeProgram } from "./binaries.ts";
+import { bareServer, makeBinaries } from "./binaries.ts";
+import { requestBody } from "./client_request.ts";
 import { postOf, sendAll } from "./clients.ts";
 import { type Measured, type Report, type Row, type SkippedRow, speedRow } from "./report.ts";
 import { type RunningServer, startBare, startReprise } from "./servers.ts";
@@ -31,10 +32,7 @@ export const serveBench: Bench = async (context) => {
     bodies.map((body) => ({ request: { path: PATH, body: JSON.parse(body) }, body: stream })),
   );
   const { reprise } = await makeBinaries(context);
-  const bare = await makeProgram(context, {
-    name: "bare-server",
-    source: Deno.readTextFileSync(join(context.root, "bench", "bare_server.ts")),
-  });
+  const bare = await bareServer(context);
   const body = join(fixture, "exchanges", "0001", "body");
   const servers: RunningServer[] = [];
   const started = async (server: Promise<RunningServer>) => {
@@ -95,24 +93,6 @@ function rowsOf(
       })
       : { name: "serve against aimock", skipped: withoutAimock },
   ];
-}
-
-/** What an agent asks: instructions, a tool, and a prompt of its own. */
-function requestBody(index: number): string {
-  return JSON.stringify({
-    model: "gpt-5.6",
-    instructions: "You are an engineer who works in a terminal. ".repeat(20),
-    tools: [{
-      type: "function",
-      name: "read_file",
-      description: "Reads a text file of the workspace",
-      parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
-      strict: false,
-    }],
-    input: [{ role: "user", content: `Go ${index}` }],
-    stream: true,
-    store: false,
-  });
 }
 
 /** aimock with an answer of its own making, cut so that it sends about as many events. */

@@ -3,17 +3,15 @@
  *
  * @module
  */
-import { type Bench, type BenchContext, sized } from "./bench.ts";
+import { type Bench, sized } from "./bench.ts";
 import { makeBinaries } from "./binaries.ts";
-import { makeFixture } from "./fixture.ts";
-import { hasProgram, outputOfProgram, settle, timeProgram } from "./programs.ts";
+import { preparePlayedRuns, RUN_EVENTS, RUN_SESSION_TURNS } from "./played_run.ts";
+import { hasProgram, settle, timeProgram } from "./programs.ts";
 import { type Report, timeRow } from "./report.ts";
-import { cloneHome, ID, makeSession } from "./session.ts";
+import { ID, makeSession } from "./session.ts";
 import { type Candidate, interleave, spread } from "./timing.ts";
 
 const SMALL_SESSION_TURNS = 10;
-const RUN_SESSION_TURNS = 100;
-const STREAM_EVENTS = 300;
 const WARMUPS = 2;
 const EMPTY = "an empty binary";
 
@@ -24,21 +22,11 @@ export const startupBench: Bench = async (context) => {
   const directory = `${context.workDirectory}/startup`;
   Deno.mkdirSync(directory);
   const small = await makeSession(`${directory}/small`, SMALL_SESSION_TURNS);
-  const runs = await prepareRuns(directory, rounds + WARMUPS);
+  const playedRun = await preparePlayedRuns(reprise, directory, rounds + WARMUPS);
   const env = { HOME: directory, REPRISE_HOME: small.homePath };
   const verb = (...args: readonly string[]): Candidate => ({
     measure: () => timeProgram({ program: reprise, args, env }),
   });
-  const runIn = (home: string) => ({
-    program: reprise,
-    args: [
-      ...["run", "-s", ID, "--home", home, "--fixture", runs.fixture, "--match", "sequence"],
-      "What is wrong with order 17?",
-    ],
-    env,
-    cwd: directory,
-  });
-  checkOnce(context, outputOfProgram(runIn(runs.spare)));
   settle();
   const times = await interleave({
     empty: { measure: () => timeProgram({ program: empty, args: [], env }) },
@@ -46,7 +34,7 @@ export const startupBench: Bench = async (context) => {
     help: verb("--help"),
     ls: verb("ls"),
     show: verb("show", ID),
-    run: { measure: (round) => timeProgram(runIn(runs.homes[round] as string)) },
+    run: { measure: (round) => timeProgram(playedRun(round)) },
   }, { rounds, warmups: WARMUPS });
   const row = (name: string, candidate: Exclude<keyof typeof times, "empty">, most: number) =>
     timeRow({
@@ -62,32 +50,11 @@ export const startupBench: Bench = async (context) => {
       row("reprise --help", "help", 1.1),
       row("reprise ls, one session", "ls", 1.4),
       row(`reprise show, ${SMALL_SESSION_TURNS} turns`, "show", 1.4),
-      row(`reprise run, ${RUN_SESSION_TURNS} turns before it, ${STREAM_EVENTS} events played`, "run", 2.6),
+      row(`reprise run, ${RUN_SESSION_TURNS} turns before it, ${RUN_EVENTS} events played`, "run", 2.6),
     ],
     notes: notes(rounds),
   } satisfies Report;
 };
-
-/** A home for each measured run, so that every one finds the same session. */
-async function prepareRuns(directory: string, count: number) {
-  const fixture = `${directory}/fixture`;
-  makeFixture(fixture, STREAM_EVENTS);
-  const { homePath } = await makeSession(`${directory}/run`, RUN_SESSION_TURNS);
-  const homes = Array.from({ length: count }, (_, index) => {
-    const home = `${directory}/run-${index}`;
-    cloneHome(homePath, home);
-    return home;
-  });
-  return { fixture, homes, spare: homePath };
-}
-
-/** A run that says nothing was not the run that is meant. */
-function checkOnce(context: BenchContext, answer: string): void {
-  if (!answer.includes("discounted, total")) {
-    throw new Error(`The played run answered ${JSON.stringify(answer)}`);
-  }
-  context.say("The played run answers as its fixture says");
-}
 
 /** Every time holds what it takes to start any process; ratios would be larger without. */
 function notes(rounds: number): string[] {
