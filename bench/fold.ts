@@ -11,14 +11,14 @@ import { foldHistory } from "../src/fold/fold.ts";
 import type { Folded } from "../src/fold/history_fold.ts";
 import { HistoryValidator } from "../src/store/read/validate.ts";
 import { openHome } from "../src/store/home.ts";
-import { readSession } from "../src/store/read/session.ts";
+import { readSession, readSessionTail } from "../src/store/read/session.ts";
 import { readSafely } from "../src/store/read/safe_open.ts";
 import { isTooDeep } from "../src/domain/json_depth.ts";
 import { MAX_TURN_BYTES } from "../src/store/read/turn_file.ts";
 import { judgeTurn } from "../src/store/read/turn.ts";
-import { type Bench, sized } from "./bench.ts";
-import { hasProgram, timeProgram } from "./programs.ts";
-import { type Report, timeRow } from "./report.ts";
+import { type Bench, type BenchContext, sized } from "./bench.ts";
+import { hasProgram, settle, timeProgram } from "./programs.ts";
+import { type Report, type Row, timeRow } from "./report.ts";
 import { type BenchSession, FINGERPRINT, ID, makeSession, MODEL } from "./session.ts";
 import { type Candidate, interleave, timed } from "./timing.ts";
 
@@ -29,8 +29,14 @@ const TARGET = {
   replay: "exact",
 } as const;
 
-/** Measures `readSession` with `foldHistory`. */
+/** Turns after the checkpoint, and those of the session to compare with. */
+const TAIL = 50;
+/** Times that these are opened in one measurement: once is over too soon to be told from noise. */
+const BATCH = 10;
+
+/** Measures `readSession` with `foldHistory`, and `readSessionTail` where a checkpoint saves most of it. */
 export const foldBench: Bench = async (context) => {
+  const checkpoint = await checkpointRow(context);
   const turns = sized(context, { full: 10_000, quick: 1000 });
   const rounds = sized(context, { full: 15, quick: 5 });
   const session = await makeSession(`${context.workDirectory}/fold`, turns);
@@ -66,6 +72,7 @@ export const foldBench: Bench = async (context) => {
           againstTimes: partTimes.whole,
         })
       ),
+      checkpoint,
     ],
     notes: [
       `${rounds} rounds in one process; ${
@@ -75,10 +82,32 @@ export const foldBench: Bench = async (context) => {
   } satisfies Report;
 };
 
+async function checkpointRow(context: BenchContext): Promise<Row> {
+  const turns = sized(context, { full: 100_000, quick: 500 });
+  const rounds = sized(context, { full: 41, quick: 3 });
+  const long = await makeSession(`${context.workDirectory}/checkpoint`, turns, { tail: TAIL });
+  const short = await makeSession(`${context.workDirectory}/no-checkpoint`, TAIL);
+  settle();
+  const opening = ({ homePath }: BenchSession): Candidate => ({
+    measure: () =>
+      timed(() => {
+        for (let left = BATCH; left > 0; left--) openAndFold(homePath, readSessionTail);
+      }) / BATCH,
+  });
+  const times = await interleave({ long: opening(long), short: opening(short) }, { rounds, warmups: 5 });
+  return timeRow({
+    name: `open and fold ${turns.toLocaleString("en")} turns with a checkpoint, ${TAIL} after it`,
+    against: `a session of ${TAIL} turns`,
+    times: times.long,
+    againstTimes: times.short,
+    target: { bound: "at_most", value: 1.3 },
+  });
+}
+
 /** Opens the session in a home and folds it; the entries are what the next request sends. */
-export function openAndFold(homePath: string): Folded {
+export function openAndFold(homePath: string, read = readSession): Folded {
   const ports = livePorts();
-  const { turns } = readSession(ports, openHome(ports, homePath), ID);
+  const { turns } = read(ports, openHome(ports, homePath), ID);
   return foldHistory(turns, TARGET);
 }
 

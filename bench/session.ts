@@ -10,9 +10,10 @@ import { endpointHashes, type Fingerprint, parseBaseUrl } from "../src/domain/fi
 import { sha256Hex } from "../src/domain/hash.ts";
 import { parseSessionId, type SessionId } from "../src/domain/ids.ts";
 import type { Ports } from "../src/domain/ports.ts";
-import { encodeTurn, type Pins, type TurnDraft } from "../src/domain/turn.ts";
+import { encodeTurn, type Pins, type TurnDraft, turnFileName } from "../src/domain/turn.ts";
 import { FOLD_VERSION } from "../src/fold/fold.ts";
 import { openHome } from "../src/store/home.ts";
+import type { HistoryEnd } from "../src/store/read/validate.ts";
 import { SessionWriter } from "../src/store/write/writer.ts";
 import { READING_TOOLS, toolSchemas } from "../src/tools/registry.ts";
 
@@ -59,20 +60,72 @@ export interface BenchSession {
   readonly bytes: number;
 }
 
-/** Makes a home with one session of `turns` turns. Not durable: nobody waits for thousands of fsyncs. */
-export async function makeSession(homePath: string, turns: number): Promise<BenchSession> {
+/** Differences from a plain session. */
+export interface SessionOptions {
+  /** Turns that follow a checkpoint; the session has its turn as a further one. @default {no checkpoint} */
+  readonly tail?: number;
+}
+
+/**
+ * Makes a home with one session of `turns` turns. Most of them are written as files, which the store's writer then opens
+ * and so checks: 100,000 turns would take it minutes, as each one replaces the manifest. Not durable.
+ */
+export async function makeSession(
+  homePath: string,
+  turns: number,
+  { tail = 1 }: SessionOptions = {},
+): Promise<BenchSession> {
   const ports = portsWithoutSync();
-  const writer = await SessionWriter.create(ports, openHome(ports, homePath, { create: true }), { id: ID });
+  const home = openHome(ports, homePath, { create: true });
+  const turnsPath = `${homePath}/sessions/${ID}/turns`;
+  const first = await SessionWriter.create(ports, home, { id: ID });
+  putPinned(first);
+  first.append(draftOf(1, 0));
+  first.close();
+  writeTurns(turnsPath, first.end, turns - tail);
+  const writer = await SessionWriter.open(ports, home, { id: ID });
   try {
-    putPinned(writer);
-    for (let turn = 1; turn <= turns; turn++) writer.append(draftOf(turn, writer.end.seq));
+    if (tail > 1) writer.append(checkpointDraft(writer.end));
+    for (let place = turns - tail + 1; place > 1 && place <= turns; place++) {
+      writer.append(draftOf(place, writer.end.seq));
+    }
   } finally {
     writer.close();
   }
-  const turnsPath = `${homePath}/sessions/${ID}/turns`;
   const files = [...Deno.readDirSync(turnsPath)].map(({ name }) => name).sort();
   const bytes = files.reduce((sum, name) => sum + Deno.statSync(`${turnsPath}/${name}`).size, 0);
   return { homePath, turnsPath, files, bytes };
+}
+
+/** Writes the files of the turns after `end`, up to turn `last`. */
+function writeTurns(turnsPath: string, end: HistoryEnd, last: number): void {
+  let { seq, sum: prev } = end;
+  for (let turn = end.turn + 1; turn <= last; turn++) {
+    const place = { session: ID, turn, firstSeq: seq + 1, prev, at: "2026-11-21T20:18:00.000Z" };
+    const encoded = encodeTurn(draftOf(turn, seq), place);
+    Deno.writeFileSync(`${turnsPath}/${turnFileName(turn)}`, encoded.bytes, { mode: 0o600, createNew: true });
+    seq = encoded.turn.seq[1];
+    prev = encoded.sum;
+  }
+}
+
+/** A checkpoint of everything up to `end`, between two runs. */
+function checkpointDraft(end: HistoryEnd): TurnDraft {
+  return {
+    kind: "compaction",
+    run: end.run,
+    pins: PINS,
+    events: [{
+      type: "history_compaction",
+      to_seq: end.seq,
+      to_turn: end.turn,
+      previous_checkpoint: null,
+      opening_turn: null,
+      strategy: "deterministic",
+      summary: prose(1000),
+      limitations: [],
+    }],
+  };
 }
 
 /**
