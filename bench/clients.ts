@@ -21,12 +21,17 @@ export function postOf(origin: string, path: string, body: string): Uint8Array {
 /**
  * Sends the requests over `clients` connections, each the next one as soon as it has its answer.
  *
- * @throws {RepriseError} `unexpected` for an answer that is not 200, or shorter than `leastBytes`.
+ * @throws {RepriseError} `unexpected` for an answer with another status, or shorter than `leastBytes`.
  */
 export async function sendAll(
   origin: string,
   requests: readonly Uint8Array[],
-  { clients, leastBytes }: { readonly clients: number; readonly leastBytes: number },
+  { clients, leastBytes, status = 200 }: {
+    readonly clients: number;
+    readonly leastBytes: number;
+    /** Status of every answer. @default {200} */
+    readonly status?: number;
+  },
 ): Promise<void> {
   const queue = requests.values();
   await Promise.all(Array.from({ length: clients }, async () => {
@@ -40,7 +45,7 @@ export async function sendAll(
         });
         connection.setNoDelay(true);
         await write(connection, request);
-        const { bytes, closes } = await readAnswer(connection, buffer);
+        const { bytes, closes } = await readAnswer(connection, buffer, status);
         if (bytes < leastBytes) throw broken(`an answer has ${bytes} bytes, fewer than ${leastBytes}`);
         if (!closes) continue;
         connection.close();
@@ -60,6 +65,7 @@ async function write(connection: Deno.TcpConn, bytes: Uint8Array): Promise<void>
 async function readAnswer(
   connection: Deno.TcpConn,
   buffer: Uint8Array,
+  status: number,
 ): Promise<{ readonly bytes: number; readonly closes: boolean }> {
   let head = "";
   let bytes = 0;
@@ -73,7 +79,7 @@ async function readAnswer(
       head += decoder.decode(part);
       const end = head.indexOf("\r\n\r\n");
       if (end < 0) continue;
-      if (!head.startsWith("HTTP/1.1 200")) {
+      if (!head.startsWith(`HTTP/1.1 ${status}`)) {
         throw broken(`an answer is ${JSON.stringify(head.slice(0, 600))}`);
       }
       part = encoder.encode(head.slice(end + 4));

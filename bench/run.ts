@@ -23,6 +23,7 @@ import { jsonLines, type Report, table } from "./report.ts";
 import { serveBench } from "./serve.ts";
 import { sseBench } from "./sse.ts";
 import { startupBench } from "./startup.ts";
+import { suiteBench } from "./suite.ts";
 import { type Outcome, summary } from "./summary.ts";
 
 const ROOT = resolve(import.meta.dirname ?? ".", "..");
@@ -36,6 +37,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   line: lineBench,
   serve: serveBench,
   match: matchBench,
+  suite: suiteBench,
   record: recordBench,
   memory: memoryBench,
   kept: keptBench,

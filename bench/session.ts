@@ -9,9 +9,10 @@ import type { EventDraft } from "../src/domain/event.ts";
 import { endpointHashes, type Fingerprint, parseBaseUrl } from "../src/domain/fingerprint.ts";
 import { sha256Hex } from "../src/domain/hash.ts";
 import { parseSessionId, type SessionId } from "../src/domain/ids.ts";
-import type { Ports } from "../src/domain/ports.ts";
+import type { Files, Ports } from "../src/domain/ports.ts";
 import { encodeTurn, type Pins, type TurnDraft, turnFileName } from "../src/domain/turn.ts";
 import { FOLD_VERSION } from "../src/fold/fold.ts";
+import { denoFiles } from "../src/store/deno_files.ts";
 import { openHome } from "../src/store/home.ts";
 import type { HistoryEnd } from "../src/store/read/validate.ts";
 import { SessionWriter } from "../src/store/write/writer.ts";
@@ -301,14 +302,14 @@ function prose(length: number): string {
 }
 
 function portsWithoutSync(): Ports {
-  const ports = livePorts();
-  const { files } = ports;
+  return { ...livePorts(), files: denoFilesWithoutSync() };
+}
+
+/** Files that are not durable: thousands of fsyncs would take longer than what is measured. */
+export function denoFilesWithoutSync(): Files {
   return {
-    ...ports,
-    files: {
-      ...files,
-      createExclusive: (path, mode) => ({ ...files.createExclusive(path, mode), sync: () => {} }),
-      syncDirectory: () => {},
-    },
+    ...denoFiles,
+    createExclusive: (path, mode) => ({ ...denoFiles.createExclusive(path, mode), sync: () => {} }),
+    syncDirectory: () => {},
   };
 }

@@ -11,6 +11,7 @@ import {
   type ResponseFile,
 } from "../../src/fixture/format.ts";
 import { type FixtureHeader, sealAs, writeNewFile } from "../../src/fixture/seal.ts";
+import type { Files } from "../../src/domain/ports.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
 
 /** One exchange as a test gives it. */
@@ -27,22 +28,23 @@ export function writeFixture(
   path: string,
   exchanges: readonly GivenExchange[],
   header: Partial<FixtureHeader> = {},
+  files: Files = denoFiles,
 ): string {
   for (const [index, { request, response, body }] of exchanges.entries()) {
     const folder = `${path}/${exchangeFolder(index + 1)}`;
     writeNewFile(
-      denoFiles,
+      files,
       `${folder}/request.json`,
       readable({ method: "POST", path: "/v1/responses", ...request }),
     );
     writeNewFile(
-      denoFiles,
+      files,
       `${folder}/response.json`,
       readable({ status: 200, headers: { "content-type": "text/event-stream" }, ...response }),
     );
-    writeNewFile(denoFiles, `${folder}/body`, body);
+    writeNewFile(files, `${folder}/body`, body);
   }
-  sealAs(denoFiles, path, {
+  sealAs(files, path, {
     format: FIXTURE_FORMAT,
     created: "2026-11-21T20:18:00.000Z",
     provider: "openai",
