@@ -4,18 +4,17 @@
  * @module
  */
 import { join } from "node:path";
-import { writeFixture } from "../tests/support/fixture.ts";
 import { type Bench, type BenchContext, sized } from "./bench.ts";
 import { bareServer, type Binaries, makeBinaries } from "./binaries.ts";
 import { requestBody } from "./client_request.ts";
 import { postOf, sendAll } from "./clients.ts";
+import { makeServedFixture } from "./fixture.ts";
 import { peakMeter } from "./peak.ts";
 import { preparePlayedRuns } from "./played_run.ts";
 import { outputOfProgram } from "./programs.ts";
 import { memoryRow, type Report, type Row, type SkippedRow } from "./report.ts";
 import { memoryNow, peakMemory, type RunningServer, startBare, startReprise } from "./servers.ts";
 import { makeSession } from "./session.ts";
-import { syntheticStream } from "./stream.ts";
 
 const EVENTS = 300;
 const PATH = "/v1/responses";
@@ -84,8 +83,8 @@ async function serveRows(context: BenchContext, { reprise }: Binaries): Promise<
   const name = `memory of serve with ${clients} clients`;
   const request = requestBody(0);
   const bodies = Array.from({ length: 1 + clients * 2 }, () => request);
-  const exchange = { request: { path: PATH, body: JSON.parse(request) }, body: syntheticStream(EVENTS) };
-  const fixture = writeFixture(join(context.workDirectory, "memory-serve"), [exchange]);
+  const fixture = join(context.workDirectory, "memory-serve");
+  makeServedFixture(fixture, EVENTS);
   const bare = await bareServer(context);
   const own = await memoryOf(await startReprise(reprise, ["serve", fixture, "--repeat"]), bodies, clients);
   const body = join(fixture, "exchanges", "0001", "body");

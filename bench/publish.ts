@@ -68,7 +68,8 @@ function nameOf(turn: number): string {
   return `append after turn ${turn.toLocaleString("en")}`;
 }
 
-async function openWriter(homePath: string, turns: number): Promise<SessionWriter> {
+/** Makes a session of `turns` turns, and a writer with an open run. */
+export async function openWriter(homePath: string, turns: number): Promise<SessionWriter> {
   await makeSession(homePath, turns);
   const ports = livePorts();
   const writer = await SessionWriter.open(ports, openHome(ports, homePath), { id: ID });
@@ -76,7 +77,8 @@ async function openWriter(homePath: string, turns: number): Promise<SessionWrite
   return writer;
 }
 
-function appends(writer: SessionWriter): Candidate {
+/** Milliseconds of one durable turn of 2 KB. */
+export function appends(writer: SessionWriter): Candidate {
   return {
     measure() {
       const { run, turn } = writer.end;
@@ -89,7 +91,7 @@ function appends(writer: SessionWriter): Candidate {
 }
 
 /** The C program on the same file system, with the bytes of a turn that the writer made; `null` without compiler. */
-function compileC(root: string, directory: string, writer: SessionWriter): Candidate | null {
+export function compileC(root: string, directory: string, writer: SessionWriter): Candidate | null {
   if (!hasProgram("cc")) return null;
   const program = join(directory, "publish");
   outputOfProgram({ program: "cc", args: ["-O2", "-o", program, join(root, "bench", "publish.c")] });
@@ -97,9 +99,11 @@ function compileC(root: string, directory: string, writer: SessionWriter): Candi
   const bytes = join(writer.path, "turns", `${String(turn).padStart(6, "0")}.json`);
   const target = join(directory, `c-${run}`);
   Deno.mkdirSync(join(target, "turns"), { recursive: true });
+  let next = 1;
   return {
-    measure(round) {
-      const args = [target, String(BATCH), String(1 + round * BATCH), bytes];
+    measure() {
+      const args = [target, String(BATCH), String(next), bytes];
+      next += BATCH;
       return Number(outputOfProgram({ program, args })) / 1e6 / BATCH;
     },
   };

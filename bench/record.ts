@@ -53,8 +53,12 @@ export const recordBench: Bench = async (context) => {
   }
 };
 
-/** The checks before publication count too. */
-async function published(folder: string): Promise<void> {
+/**
+ * Waits until a recorder has published an exchange: the checks before that count too.
+ *
+ * @throws {RepriseError} `timed_out` after five minutes.
+ */
+export async function published(folder: string): Promise<void> {
   const until = performance.now() + PUBLISH_MS;
   while (denoFiles.facts(folder) === null) {
     if (performance.now() > until) {

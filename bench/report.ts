@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type Curve, curveTable } from "./curves.ts";
 import { ratios, type Spread, spread } from "./timing.ts";
 
 /** What a ratio should be. Bounds are inclusive. */
@@ -52,6 +53,8 @@ export interface Report {
   readonly rows: readonly (Row | SkippedRow)[];
   /** Shown below the rows. */
   readonly counts?: CountTable;
+  /** Costs by size, each shown as numbers and drawn. */
+  readonly curves?: readonly Curve[];
   /** What has to be known to read the rows, one sentence each. */
   readonly notes: readonly string[];
 }
@@ -125,7 +128,8 @@ export function jsonLines(bench: string, report: Report): string[] {
       ...Object.fromEntries(headings.map((heading, index) => [heading, cells[index]])),
     })
   );
-  return [...rows, ...counts, ...report.notes.map((note) => JSON.stringify({ bench, note }))];
+  const curves = (report.curves ?? []).map((curve) => JSON.stringify({ bench, ...curve }));
+  return [...rows, ...counts, ...curves, ...report.notes.map((note) => JSON.stringify({ bench, note }))];
 }
 
 const HEADINGS = ["", "ratio", "min–max", "target", "", "median", "against"];
@@ -136,6 +140,10 @@ export function table(bench: string, report: Report): string[] {
   return [
     bench,
     ...[...columns(cells), ...linesOf(report.counts)].map((line) => `  ${line}`),
+    ...(report.curves ?? []).flatMap((curve) => [
+      `  ${curve.title}: ${curve.amounts.label}`,
+      ...linesOf(curveTable(curve)).map((line) => `    ${line}`),
+    ]),
     ...report.notes.map((note) => `  ${note}`),
     "",
   ];

@@ -1,7 +1,7 @@
 /**
  * `deno task bench` measures side by side and prints one table: each operation, its reference in the same rounds, the
  * ratio and its target. `deno task bench NAME…` runs some benches, with their details. `--quick` takes small sizes,
- * `--json` prints JSON Lines, `--against BINARY` compares with an earlier reprise where a bench can.
+ * `--out DIR` is where the growth bench puts its drawings (default: `bench/out`), `--json` prints JSON Lines, `--against BINARY` compares with an earlier reprise where a bench can.
  *
  * @module
  */
@@ -12,6 +12,8 @@ import { complain, runScript, say } from "../scripts/terminal.ts";
 import type { Bench, BenchContext } from "./bench.ts";
 import { foldBench } from "./fold.ts";
 import { fsckBench } from "./fsck.ts";
+import { growthBench } from "./growth.ts";
+import { svgOf } from "./curves.ts";
 import { keptBench } from "./kept.ts";
 import { lineBench } from "./line.ts";
 import { matchBench } from "./match.ts";
@@ -41,9 +43,10 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   record: recordBench,
   memory: memoryBench,
   kept: keptBench,
+  growth: growthBench,
 };
 /** Benches without targets, which run only by name. */
-const BY_NAME: readonly string[] = ["kept"];
+const BY_NAME: readonly string[] = ["kept", "growth"];
 
 /**
  * Runs the benches that `args` ask for. Missed targets are no failure; a bench that cannot run is.
@@ -72,6 +75,7 @@ async function main(args: readonly string[]): Promise<number> {
     against: flags.against === undefined ? null : resolve(flags.against),
     say: prepared,
   };
+  const out = resolve(flags.out ?? join(ROOT, "bench", "out"));
   const outcomes: Outcome[] = [];
   try {
     for (const name of chosen) {
@@ -79,6 +83,7 @@ async function main(args: readonly string[]): Promise<number> {
       const report = await reportOf(name, context);
       outcomes.push({ bench: name, report });
       if (typeof report === "string") complain(`error: Cannot run bench "${name}": ${report}`);
+      if (typeof report !== "string") { for (const path of drawn(report, out)) prepared(`Drew ${path}`); }
       for (const line of linesOf(name, report, { ...flags, named: names.length > 0 })) say(line);
     }
   } finally {
@@ -97,6 +102,16 @@ async function reportOf(name: string, context: BenchContext): Promise<Report | s
   }
 }
 
+/** Writes the drawings of a report into `directory`, and returns their paths. */
+function drawn({ curves = [] }: Report, directory: string): string[] {
+  return curves.map((curve) => {
+    Deno.mkdirSync(directory, { recursive: true });
+    const path = join(directory, `${curve.file}.svg`);
+    Deno.writeTextFileSync(path, svgOf(curve));
+    return path;
+  });
+}
+
 /** JSON Lines, or for a bench that was named its own table. */
 function linesOf(
   name: string,
@@ -111,7 +126,9 @@ function linesOf(
 }
 
 function parseFlags(args: readonly string[]) {
-  const hint = `deno task bench [${Object.keys(BENCHES).join("|")}]… [--quick] [--json] [--against BINARY]`;
+  const hint = `deno task bench [${
+    Object.keys(BENCHES).join("|")
+  }]… [--quick] [--json] [--against BINARY] [--out DIR]`;
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -120,6 +137,7 @@ function parseFlags(args: readonly string[]) {
         quick: { type: "boolean" },
         json: { type: "boolean" },
         against: { type: "string" },
+        out: { type: "string" },
       },
     });
     const unknown = positionals.find((name) => !Object.hasOwn(BENCHES, name));

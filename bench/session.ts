@@ -9,6 +9,7 @@ import type { EventDraft } from "../src/domain/event.ts";
 import { endpointHashes, type Fingerprint, parseBaseUrl } from "../src/domain/fingerprint.ts";
 import { sha256Hex } from "../src/domain/hash.ts";
 import { parseSessionId, type SessionId } from "../src/domain/ids.ts";
+import { encodeManifest, wholeManifest } from "../src/domain/manifest.ts";
 import type { Files, Ports } from "../src/domain/ports.ts";
 import { encodeTurn, type Pins, type TurnDraft, turnFileName } from "../src/domain/turn.ts";
 import { FOLD_VERSION } from "../src/fold/fold.ts";
@@ -96,6 +97,24 @@ export async function makeSession(
   const files = [...Deno.readDirSync(turnsPath)].map(({ name }) => name).sort();
   const bytes = files.reduce((sum, name) => sum + Deno.statSync(`${turnsPath}/${name}`).size, 0);
   return { homePath, turnsPath, files, bytes };
+}
+
+/** Makes a home with `count` sessions of one turn each, at least one. */
+export async function makeSessions(homePath: string, count: number): Promise<void> {
+  await makeSession(homePath, 1);
+  for (let number = 2; number <= count; number++) {
+    const id = `${ID}-${String(number).padStart(6, "0")}`;
+    const directory = `${homePath}/sessions/${id}`;
+    for (const path of ["turns", "blobs"]) {
+      Deno.mkdirSync(`${directory}/${path}`, { recursive: true, mode: 0o700 });
+    }
+    const at = new Date(Date.UTC(2026, 10, 21) + number * 1000).toISOString();
+    const { bytes, turn } = encodeTurn(draftOf(1, 0), { session: id, turn: 1, firstSeq: 1, prev: null, at });
+    const manifest = wholeManifest(id, [turn]);
+    if (manifest === null) throw new Error("A session with a turn has a manifest");
+    Deno.writeFileSync(`${directory}/turns/${turnFileName(1)}`, bytes, { mode: 0o600 });
+    Deno.writeFileSync(`${directory}/manifest.json`, encodeManifest(manifest).bytes, { mode: 0o600 });
+  }
 }
 
 /** Writes the files of the turns after `end`, up to turn `last`. */

@@ -52,7 +52,7 @@ function longStream(least: number): ReadableStream<Uint8Array<ArrayBuffer>> {
         return controller.close();
       }
       let text = "";
-      for (let left = BATCH; left > 0; left--) {
+      for (let left = BATCH; left > 0 && sent + text.length < least; left--) {
         text += frame("response.output_text.delta", { ...place, delta: "forty-two of them, ", logprobs: [] });
       }
       sent += text.length;
