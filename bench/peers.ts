@@ -45,7 +45,7 @@ const PEERS: readonly Peer[] = [
 
 /** Measures the time and the peak memory of each process. */
 export const peersBench: Bench = async (context) => {
-  const rounds = sized(context, { full: 15, quick: 2 });
+  const rounds = sized(context, { full: 15, quick: 1 });
   const meter = peakMeter(context);
   if (meter === null) return { rows: [{ name: "whole processes", skipped: "no C compiler" }], notes: [] };
   const { reprise } = await makeBinaries(context);

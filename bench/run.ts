@@ -1,7 +1,12 @@
 /**
  * `deno task bench` measures side by side and prints one table: each operation, its reference in the same rounds, the
- * ratio and its target. `deno task bench NAME…` runs some benches, with their details. `--quick` takes small sizes,
- * `--out DIR` is where the growth bench puts its drawings (default: `bench/out`), `--json` prints JSON Lines, `--against BINARY` compares with an earlier reprise where a bench can.
+ * ratio and its target. `deno task bench NAME…` runs some benches, with their details.
+ *
+ * - `--against BINARY` compares with an earlier reprise where a bench can.
+ * - `--json` prints JSON Lines.
+ * - `--out DIR` is where the growth bench puts its drawings (default: `bench/out`).
+ * - `--quick` takes small sizes.
+ * - `--smoke` takes small sizes of all benches, and only checks that each row is there with numbers.
  *
  * @module
  */
@@ -24,6 +29,7 @@ import { recordBench } from "./record.ts";
 import { jsonLines, type Report, table } from "./report.ts";
 import { serveBench } from "./serve.ts";
 import { sseBench } from "./sse.ts";
+import { closingLine, problemsOf } from "./smoke.ts";
 import { startupBench } from "./startup.ts";
 import { suiteBench } from "./suite.ts";
 import { type Outcome, summary } from "./summary.ts";
@@ -55,8 +61,9 @@ const BY_NAME: readonly string[] = ["kept", "growth"];
  */
 async function main(args: readonly string[]): Promise<number> {
   const { flags, names } = parseFlags(args);
+  const smoke = flags.smoke ?? false;
   const chosen = Object.keys(BENCHES).filter((name) =>
-    names.length === 0 ? !BY_NAME.includes(name) : names.includes(name)
+    names.length === 0 ? smoke || !BY_NAME.includes(name) : names.includes(name)
   );
   const cacheDirectory = join(ROOT, ".cache", "bench");
   Deno.mkdirSync(cacheDirectory, { recursive: true });
@@ -70,12 +77,12 @@ async function main(args: readonly string[]): Promise<number> {
     root: ROOT,
     cacheDirectory,
     workDirectory,
-    quick: flags.quick ?? false,
-    smoke: false,
+    quick: smoke || (flags.quick ?? false),
+    smoke,
     against: flags.against === undefined ? null : resolve(flags.against),
     say: prepared,
   };
-  const out = resolve(flags.out ?? join(ROOT, "bench", "out"));
+  const out = smoke ? workDirectory : resolve(flags.out ?? join(ROOT, "bench", "out"));
   const outcomes: Outcome[] = [];
   try {
     for (const name of chosen) {
@@ -84,13 +91,25 @@ async function main(args: readonly string[]): Promise<number> {
       outcomes.push({ bench: name, report });
       if (typeof report === "string") complain(`error: Cannot run bench "${name}": ${report}`);
       if (typeof report !== "string") { for (const path of drawn(report, out)) prepared(`Drew ${path}`); }
-      for (const line of linesOf(name, report, { ...flags, named: names.length > 0 })) say(line);
+      for (const line of linesOf(name, report, { ...flags, named: names.length > 0 && !smoke })) say(line);
     }
   } finally {
     Deno.removeSync(workDirectory, { recursive: true });
   }
-  if (flags.json !== true) { for (const line of summary(outcomes)) say(line); }
+  if (smoke) return endSmoke(outcomes);
+  const ranked = outcomes.filter(({ report }) => typeof report === "string" || report.rows.length > 0);
+  if (flags.json !== true && ranked.length > 0) {
+    for (const line of summary(ranked)) say(line);
+  }
   return outcomes.every(({ report }) => typeof report !== "string") ? 0 : 1;
+}
+
+/** Prints the problems of a smoke run and returns its exit code. */
+function endSmoke(outcomes: readonly Outcome[]): number {
+  const problems = outcomes.flatMap((outcome) => problemsOf(outcome));
+  for (const problem of problems) complain(`error: ${problem}`);
+  say(closingLine(outcomes, problems.length));
+  return problems.length === 0 ? 0 : 1;
 }
 
 /** The report of a bench, or why it failed. */
@@ -128,13 +147,14 @@ function linesOf(
 function parseFlags(args: readonly string[]) {
   const hint = `deno task bench [${
     Object.keys(BENCHES).join("|")
-  }]… [--quick] [--json] [--against BINARY] [--out DIR]`;
+  }]… [--quick] [--smoke] [--json] [--against BINARY] [--out DIR]`;
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
       allowPositionals: true,
       options: {
         quick: { type: "boolean" },
+        smoke: { type: "boolean" },
         json: { type: "boolean" },
         against: { type: "string" },
         out: { type: "string" },

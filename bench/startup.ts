@@ -17,7 +17,7 @@ const EMPTY = "an empty binary";
 
 /** Measures `--version`, `--help`, `ls`, `show` and a whole `run`. */
 export const startupBench: Bench = async (context) => {
-  const rounds = sized(context, { full: 41, quick: 7 });
+  const rounds = sized(context, { full: 41, quick: 3 });
   const { reprise, empty } = await makeBinaries(context);
   const directory = `${context.workDirectory}/startup`;
   Deno.mkdirSync(directory);

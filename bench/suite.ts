@@ -81,7 +81,7 @@ export async function serveSuite(
   reprise: string,
   exchanges: number,
 ): Promise<ServedSuite> {
-  const directory = join(workDirectory, `suite-${exchanges}`);
+  const directory = Deno.makeTempDirSync({ dir: workDirectory, prefix: "suite-" });
   const tests = Math.ceil(exchanges / PER_TEST);
   for (let test = 0; test < tests; test++) {
     const recorded = Array.from({ length: PER_TEST }, (_, index) => ({

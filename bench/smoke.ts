@@ -1,0 +1,81 @@
+/**
+ * A smoke run sees that each bench still works: every row is there, with numbers. It judges no time.
+ *
+ * @module
+ */
+import { type Curve, svgOf } from "./curves.ts";
+import { type Floor, floorOf, FLOORS } from "./floors.ts";
+import type { Report, Row } from "./report.ts";
+import type { Outcome } from "./summary.ts";
+
+/** Rows of each bench, skipped ones included; details are not counted. */
+export const ROWS: Readonly<Record<string, number>> = {
+  startup: 5,
+  peers: 4,
+  publish: 3,
+  fold: 2,
+  fsck: 2,
+  sse: 4,
+  line: 2,
+  serve: 2,
+  match: 3,
+  suite: 1,
+  record: 1,
+  memory: 3,
+  kept: 0,
+  growth: 0,
+};
+
+/** What is wrong with the outcome of a bench, one sentence each; empty if nothing is. */
+export function problemsOf(
+  { bench, report }: Outcome,
+  expected: number | undefined = ROWS[bench],
+  floors: readonly Floor[] = FLOORS,
+): string[] {
+  if (typeof report === "string") return [`Bench "${bench}" failed: ${report}`];
+  const measured = report.rows.filter((row): row is Row => !("skipped" in row));
+  const shown = report.rows.filter((row) => "skipped" in row || !row.detail);
+  const missing = shown.length === expected
+    ? []
+    : [`Bench "${bench}" has ${shown.length} rows, not ${expected}`];
+  const empty = report.rows.length + (report.counts?.rows.length ?? 0) + (report.curves?.length ?? 0) > 0
+    ? []
+    : [`Bench "${bench}" reports nothing`];
+  return [
+    ...missing,
+    ...empty,
+    ...measured.filter((row) => !numbersOf(row).every(Number.isFinite))
+      .map(({ name }) => `Bench "${bench}", row "${name}": a number is not finite`),
+    ...(report.curves ?? []).filter((curve) => !isWhole(curve))
+      .map(({ title }) => `Bench "${bench}", curve "${title}": a point is missing or not finite`),
+    ...floors.filter((floor) => floor.bench === bench && countOf(bench, floor, report) !== 1)
+      .map(({ row }) => `Bench "${bench}": the floor of ${row} belongs to no row, or to several`),
+  ];
+}
+
+/** The line that ends a smoke run. */
+export function closingLine(outcomes: readonly Outcome[], problems: number): string {
+  const rows = outcomes.flatMap(({ report }) => typeof report === "string" ? [] : report.rows);
+  const skipped = rows.filter((row) => "skipped" in row).length;
+  return `${outcomes.length} benches, ${
+    rows.length - skipped
+  } rows measured, ${skipped} skipped, ${problems} problems`;
+}
+
+function numbersOf({ ratio, measured, reference }: Row): number[] {
+  return [ratio, measured, reference].flatMap(({ median, min, max }) => [median, min, max]);
+}
+
+function isWhole(curve: Curve): boolean {
+  const { series } = curve;
+  const sizes = series[0]?.points.length ?? 0;
+  return sizes >= 2 &&
+    series.every(({ points }) => points.length === sizes && points.every(({ x, y }) => x > 0 && y > 0)) &&
+    !/NaN|Infinity|undefined/.test(svgOf(curve));
+}
+
+function countOf(bench: string, floor: Floor, { rows }: Report): number {
+  return rows.filter((row) =>
+    !("skipped" in row) && !row.detail && floorOf(bench, row, [floor]) !== undefined
+  ).length;
+}
