@@ -66,8 +66,8 @@ const COLOURS = ["#1f5fa8", "#c2541b", "#3a7d34", "#7b4a9e"];
 /** Draws the curve as an SVG document on a light background. */
 export function svgOf(curve: Curve): string {
   const points = curve.series.flatMap((series) => series.points);
-  const x = scaleOf("logarithmic", points.map((point) => point.x), [PLOT.left, PLOT.right]);
-  const y = scaleOf(curve.amounts.scale, points.map((point) => point.y), [PLOT.bottom, PLOT.top]);
+  const x = sizeScale(points.map((point) => point.x));
+  const y = amountScale(curve.amounts.scale, points.map((point) => point.y));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="13">`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>`,
@@ -78,7 +78,7 @@ export function svgOf(curve: Curve): string {
     ]),
     ...x.ticks.flatMap((tick) => [
       line(x.at(tick), PLOT.bottom, x.at(tick), PLOT.bottom + 5, "#888888"),
-      text(x.at(tick), PLOT.bottom + 20, shortNumber(tick), 'text-anchor="middle" fill="#444444"'),
+      text(x.at(tick), PLOT.bottom + 20, sizeText(tick), 'text-anchor="middle" fill="#444444"'),
     ]),
     line(PLOT.left, PLOT.bottom, PLOT.right, PLOT.bottom, "#888888"),
     line(PLOT.left, PLOT.top, PLOT.left, PLOT.bottom, "#888888"),
@@ -119,25 +119,38 @@ function seriesLines(
   ];
 }
 
-/** Maps values to the two ends of an axis; a linear axis begins at 0. */
-function scaleOf(
-  kind: Axis["scale"],
-  values: readonly number[],
-  [start, end]: readonly [number, number],
-): Scale {
-  const most = Math.max(...values);
+/** Maps sizes to the width, logarithmically, with a tick for each. */
+function sizeScale(sizes: readonly number[]): Scale {
+  const [low, high] = [Math.log10(Math.min(...sizes)), Math.log10(Math.max(...sizes))];
+  const range = high === low ? 1 : high - low;
+  return {
+    at: (value) => PLOT.left + ((Math.log10(value) - low) / range) * (PLOT.right - PLOT.left),
+    ticks: [...new Set(sizes)],
+  };
+}
+
+/** Maps amounts to the height; a linear axis begins at 0, a logarithmic one has whole decades. */
+function amountScale(kind: Axis["scale"], amounts: readonly number[]): Scale {
+  const height = PLOT.bottom - PLOT.top;
+  const most = Math.max(...amounts);
   if (kind === "linear") {
     const step = niceStep(most / 5);
     const top = Math.ceil(most / step) * step;
     const ticks = Array.from({ length: Math.round(top / step) + 1 }, (_, index) => index * step);
-    return { at: (value) => start + (value / top) * (end - start), ticks };
+    return { at: (value) => PLOT.bottom - (value / top) * height, ticks };
   }
-  const [low, high] = [Math.floor(Math.log10(Math.min(...values))), Math.ceil(Math.log10(most))];
+  const [low, high] = [Math.floor(Math.log10(Math.min(...amounts))), Math.ceil(Math.log10(most))];
   const decades = Math.max(1, high - low);
   return {
-    at: (value) => start + ((Math.log10(value) - low) / decades) * (end - start),
+    at: (value) => PLOT.bottom - ((Math.log10(value) - low) / decades) * height,
     ticks: Array.from({ length: decades + 1 }, (_, index) => 10 ** (low + index)),
   };
+}
+
+/** A size below its tick: `10,000`, `1 M`, `1 G`. */
+function sizeText(size: number): string {
+  if (size >= 1e9) return `${shortNumber(size / 1e9)} G`;
+  return size >= 1e6 ? `${shortNumber(size / 1e6)} M` : shortNumber(size);
 }
 
 /** The least of 1, 2, 5, 10, 20 … that is not below `least`. */

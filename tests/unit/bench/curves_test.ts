@@ -55,6 +55,12 @@ Deno.test("points lie inside the plot, larger sizes to the right, larger amounts
   }
 });
 
+Deno.test("each size has a tick, and large ones are short", () => {
+  const points = [1e3, 1e6, 1e9].map((x) => ({ x, y: x }));
+  const svg = svgOf({ ...CURVE, series: [{ name: "record", points }] });
+  for (const label of [">1,000<", ">1 M<", ">1 G<"]) assert.ok(svg.includes(label), label);
+});
+
 Deno.test("a curve of one point has axes too", () => {
   const series = [{ name: "one", points: [{ x: 1, y: 1 }] }];
   for (const scale of ["linear", "logarithmic"] as const) {
