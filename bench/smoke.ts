@@ -20,7 +20,7 @@ export const ROWS: Readonly<Record<string, number>> = {
   serve: 2,
   match: 3,
   suite: 1,
-  record: 1,
+  record: 2,
   memory: 3,
   kept: 0,
   growth: 0,
