@@ -168,12 +168,13 @@ async function suiteCurve(context: BenchContext, reprise: string): Promise<Curve
       hit.set(exchanges, suite.hit);
       miss.set(exchanges, suite.miss);
     }
+    const how = { rounds: context.quick ? 2 : 31 };
     return {
       file: "suite",
       title: "One request to a served suite, ten exchanges a test",
       sizes: "exchanges in the suite",
       amounts: { label: "time of one request (ms)", scale: "linear" },
-      series: await seriesOf({ "hit": hit, "miss": miss }, { rounds: context.quick ? 2 : 15 }),
+      series: [...await seriesOf({ "hit": hit }, how), ...await seriesOf({ "miss": miss }, how)],
     };
   } finally {
     for (const suite of served) await suite.stop();
