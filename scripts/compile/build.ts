@@ -10,6 +10,7 @@ import { type Finished, outputOf, run } from "../process.ts";
 import { COMPILER_VERSION, runtimeFromNpm } from "./runtime_from_npm.ts";
 import { type PartName } from "../../src/cli/start/begin.ts";
 import { codeFile, scriptFile } from "../../src/cli/start/embedded_script.ts";
+import { withFiles } from "../../src/cli/start/part_files.ts";
 import { hostTarget, type Target, TARGETS } from "./targets.ts";
 
 /** The binary to build. */
@@ -78,15 +79,20 @@ export async function build(options: BuildOptions): Promise<void> {
   const workDirectory = Deno.makeTempDirSync({ dir: join(options.root, "dist"), prefix: ".build-" });
   try {
     const bundles = join(workDirectory, "bundle");
-    if (options.plain) await bundleOne(options, ["main.ts", "--outdir", bundles]);
-    else await bundle(options, bundles);
     const runsHere = target === null || target === hostTarget();
-    if (runsHere && !options.plain) await addCompiledCode(options, bundles, workDirectory);
-    else if (!runsHere) {
-      say(`Left out compiled code, which only ${target} itself can make: calls take longer to start`);
+    const parts = options.plain ? null : join(workDirectory, "parts");
+    if (parts === null) await bundleOne(options, ["main.ts", "--outdir", bundles]);
+    else {
+      await bundle(options, bundles, parts);
+      if (runsHere) await addCompiledCode(options, parts, workDirectory);
+      else say(`Left out compiled code, which only ${target} itself can make: calls take longer to start`);
     }
     const fresh = join(workDirectory, target === "windows-x64" ? "reprise.exe" : "reprise");
     await compile(options, bundles, ENTRY, fresh);
+    if (parts !== null && !(await putBehindImage(fresh, parts))) {
+      for (const { name } of Deno.readDirSync(parts)) Deno.renameSync(join(parts, name), join(bundles, name));
+      await compile(options, bundles, ENTRY, fresh);
+    }
     if (runsHere) await tryBinary(fresh);
     Deno.renameSync(fresh, out);
   } finally {
@@ -95,18 +101,18 @@ export async function build(options: BuildOptions): Promise<void> {
   say(`Compiled ${out} (${(Deno.statSync(out).size / 1e6).toFixed(1)} MB)`);
 }
 
-/** Bundles the entry of the executable and the scripts of its parts. */
-async function bundle(options: BuildOptions, directory: string): Promise<void> {
+/** Bundles the entry of the executable into `directory`, and the scripts of its parts into `parts`. */
+async function bundle(options: BuildOptions, directory: string, parts: string): Promise<void> {
   await bundleOne(options, [`${START}/compiled.ts`, "--code-splitting", "--outdir", directory]);
   Deno.renameSync(join(directory, "compiled.js"), join(directory, ENTRY));
   for (const name of PARTS) {
-    const path = join(directory, scriptFile(name));
+    const path = join(parts, scriptFile(name));
     const left = name === "running" ? ["--external", RECORDING] : [];
     await bundleOne(options, [`${START}/${name}.ts`, "--format", "cjs", ...left, "-o", path]);
     // Notices of licences at the end must not take the bracket with them.
     Deno.writeTextFileSync(path, `(function (require, module) {${Deno.readTextFileSync(path)}\n})`);
     // The file is there even without code: the name of a missing file could be taken by another one.
-    Deno.writeFileSync(join(directory, codeFile(name)), new Uint8Array());
+    Deno.writeFileSync(join(parts, codeFile(name)), new Uint8Array());
   }
   options.say(`Bundled the program with Deno ${Deno.version.deno}`);
 }
@@ -157,11 +163,20 @@ async function compileWithNpmRuntime(options: BuildOptions, args: readonly strin
   });
 }
 
+/** Puts the files of the parts behind the image of an executable; returns false if it is not of Linux. */
+async function putBehindImage(executable: string, parts: string): Promise<boolean> {
+  const names = Array.from(Deno.readDirSync(parts), ({ name }) => name).sort();
+  const files = new Map(names.map((name) => [name, Deno.readFileSync(join(parts, name))]));
+  const pieces = withFiles(Deno.readFileSync(executable), files);
+  if (pieces !== null) await Deno.writeFile(executable, new Blob(pieces).stream());
+  return pieces !== null;
+}
+
 /**
  * Adds the code that V8 compiles in calls of the program, in the runtime that the executable will have. Each call adds
  * to the code of those before it.
  */
-async function addCompiledCode(options: BuildOptions, bundles: string, workDirectory: string): Promise<void> {
+async function addCompiledCode(options: BuildOptions, parts: string, workDirectory: string): Promise<void> {
   const directory = join(workDirectory, "warm-up");
   await bundleOne(options, ["scripts/compile/warm_up.ts", "-o", join(directory, ENTRY)]);
   const program = join(workDirectory, Deno.build.os === "windows" ? "warm-up.exe" : "warm-up.bin");
@@ -172,7 +187,7 @@ async function addCompiledCode(options: BuildOptions, bundles: string, workDirec
   await copyWorkspace(workspace);
   const env = { HOME: home, REPRISE_HOME: home, NO_COLOR: "1" };
   for (const [part, ...args] of warmUpCalls(options.root, workspace)) {
-    const finished = await run(program, [bundles, part, ...args], { cwd: workDirectory, env });
+    const finished = await run(program, [parts, part, ...args], { cwd: workDirectory, env });
     if (finished.code !== 0) throw toolFailed(`warm up with ${args.join(" ")}`, finished);
   }
 }

@@ -6,10 +6,11 @@
  * @module
  */
 import { codeFile, loadPart } from "../../src/cli/start/embedded_script.ts";
+import { filesIn } from "../../src/cli/start/part_files.ts";
 import type { PartName } from "../../src/cli/start/begin.ts";
 
 const [directory = ".", name = "all", ...args] = Deno.args;
-const part = loadPart(directory, name as PartName);
+const part = loadPart(filesIn(directory), name as PartName);
 const exitCode = part.isAccepted ? await part.start(args) : 70;
 if (exitCode === 0) {
   Deno.writeFileSync(`${directory}/${codeFile(name as PartName)}`, part.compiledCode());

@@ -7,6 +7,7 @@
 import { createRequire } from "node:module";
 import { Script } from "node:vm";
 import type { Part, PartName } from "./begin.ts";
+import type { ReadFiles } from "./part_files.ts";
 
 /** Function that a script consists of: a module of CommonJS. */
 type Module = (require: NodeJS.Require, module: { exports: unknown }) => void;
@@ -29,13 +30,12 @@ export function codeFile(name: PartName): string {
   return `${name}.code`;
 }
 
-/** Loads a part from its files in a directory. V8 compiles what there is no compiled code for. */
-export function loadPart(directory: string, name: PartName): LoadedPart {
-  const source = Deno.readTextFileSync(`${directory}/${scriptFile(name)}`);
-  const code = Deno.readFileSync(`${directory}/${codeFile(name)}`);
-  const script = new Script(source, {
+/** Loads a part from its files. V8 compiles what there is no compiled code for. */
+export function loadPart(read: ReadFiles, name: PartName): LoadedPart {
+  const [source, code] = read(scriptFile(name), codeFile(name));
+  const script = new Script(new TextDecoder().decode(source), {
     filename: scriptFile(name),
-    ...(code.length === 0 ? {} : { cachedData: code }),
+    ...(code === undefined || code.length === 0 ? {} : { cachedData: code }),
   });
   const module = { exports: {} };
   (script.runInThisContext() as Module)(createRequire(import.meta.url), module);

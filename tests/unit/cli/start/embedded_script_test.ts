@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { codeFile, loadPart, scriptFile } from "../../../../src/cli/start/embedded_script.ts";
+import { filesIn } from "../../../../src/cli/start/part_files.ts";
 
 /** A directory with the script of a part that returns the number of its arguments. */
 function withScript(test: (directory: string) => void | Promise<void>, more = ""): Promise<void> {
@@ -20,11 +21,11 @@ function withScript(test: (directory: string) => void | Promise<void>, more = ""
 
 Deno.test("a script runs without compiled code, and with the code that an earlier process compiled", () =>
   withScript(async (directory) => {
-    const first = loadPart(directory, "all");
+    const first = loadPart(filesIn(directory), "all");
     assert.equal(await first.start(["a", "b"]), 3);
     assert.equal(first.isAccepted, true);
     Deno.writeFileSync(`${directory}/${codeFile("all")}`, first.compiledCode());
-    const second = loadPart(directory, "all");
+    const second = loadPart(filesIn(directory), "all");
     assert.equal(second.isAccepted, true);
     assert.equal(await second.start([]), 1);
   }));
@@ -33,10 +34,10 @@ Deno.test("compiled code of another script is refused, and the script runs witho
   withScript(async (directory) => {
     let code = new Uint8Array();
     await withScript((other) => {
-      code = loadPart(other, "all").compiledCode();
+      code = loadPart(filesIn(other), "all").compiledCode();
     }, "// another length");
     Deno.writeFileSync(`${directory}/${codeFile("all")}`, code);
-    const part = loadPart(directory, "all");
+    const part = loadPart(filesIn(directory), "all");
     assert.equal(part.isAccepted, false);
     assert.equal(await part.start(["a"]), 2);
     // Without its own line, V8 would know the script of the first test.

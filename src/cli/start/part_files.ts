@@ -1,0 +1,95 @@
+/**
+ * Files of the program's parts. On Linux they are in the executable itself, right behind the image of the runtime: of the
+ * files that `deno compile` embeds, the runtime reads all in every call, and a call needs those of one part.
+ *
+ * The image is followed by an index of {@linkcode INDEX_BYTES} bytes, and that by the files. The index begins with a line
+ * that names the format, and a line of JSON: by name, the place of each file behind the index and its length, in bytes.
+ *
+ * @module
+ */
+
+/** Reads files by their names. Throws the runtime's errors. */
+export type ReadFiles = (...names: readonly string[]) => Uint8Array<ArrayBuffer>[];
+
+type Places = Readonly<Record<string, readonly [number, number]>>;
+
+const INDEX_BYTES = 1024;
+const FORMAT = "reprise parts 1";
+
+const ELF_HEADER_BYTES = 64;
+const ELF_MAGIC = 0x7f454c46;
+/** Offsets in the header: of the table of sections, the size of its entries, and their number (elf(5)). */
+const [TABLE_AT, ENTRY_BYTES_AT, ENTRIES_AT] = [0x28, 0x3a, 0x3c];
+
+/** Reads the files of a directory. */
+export function filesIn(directory: string): ReadFiles {
+  return (...names) => names.map((name) => Deno.readFileSync(`${directory}/${name}`));
+}
+
+/**
+ * Reads the files in an executable, by default that of this process, even if another one has its name by now.
+ *
+ * @returns `null` if it has none.
+ */
+export function filesInExecutable(path = "/proc/self/exe"): ReadFiles | null {
+  if (Deno.build.os !== "linux") return null;
+  using file = Deno.openSync(path, { read: true });
+  const start = endOfImage(readAt(file, 0, ELF_HEADER_BYTES));
+  if (start === null) return null;
+  const [format, index = ""] = new TextDecoder().decode(readAt(file, start, INDEX_BYTES)).split("\n");
+  if (format !== FORMAT) return null;
+  const places = JSON.parse(index) as Places;
+  return (...names) => {
+    using again = Deno.openSync(path, { read: true });
+    return names.map((name) => {
+      const place = places[name];
+      if (place === undefined) throw new Deno.errors.NotFound(name);
+      const [at, length] = place;
+      return readAt(again, start + INDEX_BYTES + at, length);
+    });
+  };
+}
+
+/**
+ * Puts files behind the image of an executable.
+ *
+ * @returns the bytes of the new executable, in pieces; `null` if the executable is not of Linux.
+ */
+export function withFiles(
+  executable: Uint8Array<ArrayBuffer>,
+  files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>,
+): Uint8Array<ArrayBuffer>[] | null {
+  const end = endOfImage(executable.subarray(0, ELF_HEADER_BYTES));
+  if (end === null) return null;
+  let at = 0;
+  const places: Record<string, [number, number]> = {};
+  for (const [name, { length }] of files) {
+    places[name] = [at, length];
+    at += length;
+  }
+  const index = new TextEncoder().encode(`${FORMAT}\n${JSON.stringify(places)}\n`.padEnd(INDEX_BYTES));
+  if (index.length !== INDEX_BYTES) throw new RangeError(`An index of ${index.length} bytes`);
+  return [executable.subarray(0, end), index, ...files.values(), executable.subarray(end)];
+}
+
+/** Returns the length of the image with this header, in bytes: it ends with the table of sections. `null` if it is none. */
+function endOfImage(header: Uint8Array<ArrayBuffer>): number | null {
+  if (header.length < ELF_HEADER_BYTES) return null;
+  const view = new DataView(header.buffer, header.byteOffset);
+  if (view.getUint32(0) !== ELF_MAGIC) return null;
+  const table = Number(view.getBigUint64(TABLE_AT, true));
+  return table + view.getUint16(ENTRY_BYTES_AT, true) * view.getUint16(ENTRIES_AT, true);
+}
+
+/** Reads `length` bytes at `position`, fewer only at the end of the file. */
+function readAt(file: Deno.FsFile, position: number, length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
+  file.seekSync(position, Deno.SeekMode.Start);
+  let filled = 0;
+  while (filled < length) {
+    const count = file.readSync(bytes.subarray(filled));
+    if (count === null) break;
+    filled += count;
+  }
+  return bytes.subarray(0, filled);
+}

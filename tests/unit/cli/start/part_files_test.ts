@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { filesIn, filesInExecutable, withFiles } from "../../../../src/cli/start/part_files.ts";
+
+const ignore = Deno.build.os !== "linux";
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const FILES = new Map([["a.js", bytesOf("first")], ["empty", bytesOf("")], ["a.code", bytesOf("second")]]);
+
+/** An executable of Linux: a header, some content, a table of two sections, and what a tool put behind all of it. */
+function executable(behind: string): Uint8Array<ArrayBuffer> {
+  const [tableAt, entryBytes, entries] = [100, 64, 2];
+  const image = new Uint8Array(tableAt + entryBytes * entries).fill(7);
+  const view = new DataView(image.buffer);
+  view.setUint32(0, 0x7f454c46);
+  view.setBigUint64(0x28, BigInt(tableAt), true);
+  view.setUint16(0x3a, entryBytes, true);
+  view.setUint16(0x3c, entries, true);
+  return new Uint8Array([...image, ...bytesOf(behind)]);
+}
+
+async function withPath(test: (path: string) => void): Promise<void> {
+  const directory = Deno.makeTempDirSync();
+  try {
+    test(`${directory}/file`);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+Deno.test({
+  name:
+    "files behind the image of an executable are read from it, and what was behind the image stays at the end",
+  ignore,
+  fn: () =>
+    withPath((path) => {
+      const before = executable("embedded by the compiler");
+      const pieces = withFiles(before, FILES);
+      assert.ok(pieces !== null);
+      Deno.writeFileSync(path, new Uint8Array(pieces.flatMap((piece) => [...piece])));
+      const written = Deno.readFileSync(path);
+      assert.deepEqual(written.subarray(0, 228), before.subarray(0, 228));
+      assert.deepEqual(written.subarray(-24), bytesOf("embedded by the compiler"));
+      const read = filesInExecutable(path);
+      assert.deepEqual(read?.("a.code", "empty", "a.js"), [bytesOf("second"), bytesOf(""), bytesOf("first")]);
+    }),
+});
+
+Deno.test({
+  name: "an executable without files, one that is cut short, and one of another system have none",
+  ignore,
+  fn: () =>
+    withPath((path) => {
+      for (
+        const bytes of [executable("embedded by the compiler"), executable(""), bytesOf("MZ"), bytesOf("")]
+      ) {
+        Deno.writeFileSync(path, bytes);
+        assert.equal(filesInExecutable(path), null);
+      }
+      assert.equal(withFiles(bytesOf("MZ".repeat(100)), FILES), null);
+    }),
+});
+
+Deno.test("files of a directory are read by their names", () =>
+  withPath((path) => {
+    Deno.mkdirSync(path);
+    Deno.writeTextFileSync(`${path}/a.js`, "first");
+    assert.deepEqual(filesIn(path)("a.js"), [bytesOf("first")]);
+  }));
