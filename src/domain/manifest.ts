@@ -77,6 +77,15 @@ export function advanceManifest(manifest: Manifest | null, session: string, turn
   };
 }
 
+/**
+ * True if a manifest that was advanced by one turn differs only by its end, as in the middle of a run: what `ls` shows and
+ * where opening begins are the same.
+ */
+export function isOnlyLonger(before: Manifest | null, after: Manifest): boolean {
+  return before !== null && before.run === after.run && before.state === after.state &&
+    before.usage === after.usage && before.checkpoint === after.checkpoint && before.pins === after.pins;
+}
+
 /** The manifest of a whole history; `null` without a turn. */
 export function wholeManifest(session: string, turns: readonly Turn[]): Manifest | null {
   let manifest: Manifest | null = null;

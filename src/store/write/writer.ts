@@ -7,7 +7,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import type { BlobRef } from "../../domain/event.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";
-import { advanceManifest, encodeManifest, type Manifest } from "../../domain/manifest.ts";
+import { advanceManifest, encodeManifest, isOnlyLonger, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
@@ -52,6 +52,8 @@ export class SessionWriter {
   #history: History;
   readonly #blobs = new Set<string>();
   #manifest: Manifest | null;
+  /** True if the manifest file lacks appended turns. */
+  #manifestLags = false;
   /** Set once the writer can write nothing more. */
   #dead: RepriseError | null = null;
   #closed = false;
@@ -146,7 +148,7 @@ export class SessionWriter {
     }
   }
 
-  /** The manifest that `ls` will show; `null` before turn 1. */
+  /** The manifest of all turns so far, which is in the file at the latest after {@linkcode close}; `null` before turn 1. */
   get manifest(): Manifest | null {
     return this.#manifest;
   }
@@ -197,8 +199,10 @@ export class SessionWriter {
     this.#publish(turn, bytes, tried);
     validator.advance(turn);
     turns.push(turn);
-    this.#manifest = advanceManifest(this.#manifest, this.id, turn);
-    this.#cacheManifest(this.#manifest);
+    const before = this.#manifest;
+    this.#manifest = advanceManifest(before, this.id, turn);
+    this.#manifestLags = isOnlyLonger(before, this.#manifest);
+    if (!this.#manifestLags) this.#cacheManifest();
     return turn;
   }
 
@@ -256,6 +260,7 @@ export class SessionWriter {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    if (this.#manifestLags && this.#dead === null) this.#cacheManifest();
     this.#dead ??= new RepriseError("unexpected", "The session was closed");
     this.#turns.close();
     this.#blobsHeld.close();
@@ -361,9 +366,9 @@ export class SessionWriter {
   }
 
   /** Replaces the manifest. May fail: the turn is durable, and the next reader rebuilds a lagging manifest. */
-  #cacheManifest(manifest: Manifest): void {
-    if (this.#history.manifestIsNewer) return;
-    const { bytes } = encodeManifest(manifest);
+  #cacheManifest(): void {
+    if (this.#history.manifestIsNewer || this.#manifest === null) return;
+    const { bytes } = encodeManifest(this.#manifest);
     try {
       const check = () => {
         if (!this.#turns.isInPlace()) throw new Error("The next append says why");

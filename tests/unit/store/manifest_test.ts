@@ -8,7 +8,16 @@ import { isManifest } from "../../../src/store/read/manifest.ts";
 import { manifestSchema } from "./manifest_schema.ts";
 import { readSession } from "../../../src/store/read/session.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
-import { appendRun, endDraft, ID, newSession, testPorts, userDraft, withHome } from "./support.ts";
+import {
+  appendRun,
+  endDraft,
+  ID,
+  modelDraft,
+  newSession,
+  testPorts,
+  userDraft,
+  withHome,
+} from "./support.ts";
 
 const pathIn = (home: Home) => `${home.sessions}/${ID}/manifest.json`;
 
@@ -95,6 +104,26 @@ Deno.test("a manifest that lags is advanced by the turns it lacks", () =>
     Deno.writeFileSync(pathIn(home), old);
     assert.deepEqual(await codesOf(home), ["info manifest_lags"]);
     assert.deepEqual(encodeManifest(readSession(testPorts(), home, ID).manifest).bytes, fresh);
+  }));
+
+Deno.test("in the middle of a run the manifest stays as it is, and the end of the run or of the writer brings it up to date", () =>
+  withHome(async (home) => {
+    await newSession(testPorts(), home);
+    const turnInFile = () => JSON.parse(Deno.readTextFileSync(pathIn(home))).head.turn;
+    const writer = await SessionWriter.open(testPorts(), home, { id: ID });
+    writer.append(userDraft("next", 2));
+    assert.equal(turnInFile(), 6);
+    writer.append(modelDraft([], 2));
+    writer.append(modelDraft([], 2));
+    assert.equal(turnInFile(), 6);
+    writer.append(endDraft(2));
+    assert.equal(turnInFile(), 9);
+    writer.append(userDraft("more", 3));
+    writer.append(modelDraft([], 3));
+    assert.equal(turnInFile(), 10);
+    writer.close();
+    assert.equal(turnInFile(), 11);
+    assert.deepEqual(await codesOf(home), ["info open_run"]);
   }));
 
 Deno.test("a manifest that leads is damage, never rebuilt: its turns were lost", () =>
