@@ -2,7 +2,7 @@
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { parseSessionId, slugOf } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
-import { requireNewFolder } from "../../fixture/seal.ts";
+import { requireNewFolder } from "../../fixture/new_folder.ts";
 import type { ReportingSend } from "../../fixture/serve/replay_send.ts";
 import type { RunEnded, RunEvent } from "../../run/events.ts";
 import { executeRun } from "../../run/loop.ts";
