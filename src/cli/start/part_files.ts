@@ -1,9 +1,9 @@
 /**
- * Files of the program's parts. On Linux they are in the executable itself, right behind the image of the runtime: of the
+ * Files of the program's parts. On Linux they are in the executable itself, right after the image of the runtime: of the
  * files that `deno compile` embeds, the runtime reads all in every call, and a call needs those of one part.
  *
  * The image is followed by an index of {@linkcode INDEX_BYTES} bytes, and that by the files. The index begins with a line
- * that names the format, and a line of JSON: by name, the place of each file behind the index and its length, in bytes.
+ * that names the format, and a line of JSON: by name, the place of each file, counted from the end of the index, and its length, in bytes.
  *
  * @module
  */
@@ -51,7 +51,7 @@ export function filesInExecutable(path = "/proc/self/exe"): ReadFiles | null {
 }
 
 /**
- * Puts files behind the image of an executable.
+ * Puts files after the image of an executable.
  *
  * @returns the bytes of the new executable, in pieces; `null` if the executable is not of Linux.
  */
