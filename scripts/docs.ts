@@ -15,7 +15,7 @@ import { CONFIG_NAMES } from "../src/cli/settings.ts";
 import * as z from "zod";
 import { EXIT_CODES } from "../src/domain/errors.ts";
 import { faultTables } from "../src/fixture/faults/plan.ts";
-import { FixtureFile, RequestFile, ResponseFile } from "../src/fixture/format.ts";
+import { fileSchemas } from "../src/fixture/file_schemas.ts";
 import { SessionTestFile } from "../src/fixture/session/session_file.ts";
 import { ToolsFile } from "../src/fixture/session/tools_file.ts";
 import { rulesPage } from "./rules_page.ts";
@@ -125,9 +125,9 @@ function exitCodesTable(): string {
 /** One schema whose definitions are the files of a fixture folder. */
 function fixtureSchema(): string {
   const files = {
-    "fixture.json": FixtureFile,
-    "request.json": RequestFile,
-    "response.json": ResponseFile,
+    "fixture.json": fileSchemas().FixtureFile,
+    "request.json": fileSchemas().RequestFile,
+    "response.json": fileSchemas().ResponseFile,
     "tools.json": ToolsFile,
     "session.json": SessionTestFile,
   };
