@@ -4,6 +4,7 @@
  * @module
  */
 import { join } from "node:path";
+import { V8_FLAGS } from "../scripts/compile/build.ts";
 import { type Bench, type BenchContext, sized } from "./bench.ts";
 import { bareServer, type Binaries, makeBinaries } from "./binaries.ts";
 import { requestBody } from "./client_request.ts";
@@ -62,7 +63,8 @@ async function foldRow(context: BenchContext): Promise<Row | SkippedRow> {
   const rounds = sized(context, { full: 5, quick: 1 });
   const grown = Array.from({ length: rounds }, () => {
     const script = join(context.root, "bench", "fold_memory.ts");
-    const args = ["run", "-A", "--no-check", script, warm.homePath, session.homePath];
+    const flags = ["run", "-A", "--no-check", `--v8-flags=${V8_FLAGS.join(",")}`];
+    const args = [...flags, script, warm.homePath, session.homePath];
     const { before, peak } = JSON.parse(
       outputOfProgram({ program: Deno.execPath(), args, cwd: context.root }),
     );
