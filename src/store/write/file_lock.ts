@@ -235,7 +235,13 @@ async function pollLock(file: AskableFile, options: TakeOptions, owner: ReadOwne
 
 /** `lock()` against a timer, for runtimes without `tryLock`: it cannot be cancelled, so a late lock is dropped. */
 async function raceLock(file: Deno.FsFile, options: TakeOptions, owner: ReadOwner): Promise<boolean> {
-  const patience = owner() === null ? NO_OWNER_MS : NAMED_OWNER_MS;
+  let patience: number;
+  try {
+    patience = owner() === null ? NO_OWNER_MS : NAMED_OWNER_MS;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
   const locking = file.lock(options.exclusive).then(() => true);
   const timer = new AbortController();
   const signal = options.signal === undefined
