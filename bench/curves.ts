@@ -1,5 +1,5 @@
 /**
- * How a cost grows with a size: as columns of numbers, and drawn as SVG.
+ * Costs by size: as columns of numbers, and drawn as SVG.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export interface Series {
   readonly points: readonly Point[];
 }
 
-/** What the axis of an amount looks like. */
+/** Axis of an amount. */
 export interface Axis {
   /** With its unit, such as `time of one append (ms)`. */
   readonly label: string;

@@ -1,5 +1,5 @@
 /**
- * How costs grow: turns of a session, sessions of a home, clients of a server, bytes of a stream, exchanges of a suite.
+ * Costs by size: turns of a session, sessions of a home, clients of a server, bytes of a stream, exchanges of a suite.
  *
  * @module
  */

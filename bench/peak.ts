@@ -8,7 +8,7 @@ import { RepriseError } from "../src/domain/errors.ts";
 import type { BenchContext } from "./bench.ts";
 import { hasProgram, outputOfProgram, type Start } from "./programs.ts";
 
-/** What one process took. */
+/** Time and memory of one process. */
 export interface Taken {
   readonly ms: number;
   /** The most that the process, or one of its children, ever held; in MB. */
@@ -41,7 +41,7 @@ export function peakMeter({ root, workDirectory }: BenchContext): Meter | null {
   };
 }
 
-/** What each of several programs took, round by round. */
+/** Times and memory of a program, round by round. */
 export interface TakenRounds {
   readonly ms: readonly number[];
   readonly megabytes: readonly number[];

@@ -26,7 +26,7 @@ export const ROWS: Readonly<Record<string, number>> = {
   growth: 0,
 };
 
-/** What is wrong with the outcome of a bench, one sentence each; empty if nothing is. */
+/** Returns the problems of the outcome of a bench, one sentence each. */
 export function problemsOf(
   { bench, report }: Outcome,
   expected: number | undefined = ROWS[bench],
