@@ -372,7 +372,7 @@ Deno.test("a step is told, and told of, by where it is played: what the disk ref
 /** True once the run of the step has begun, which then waits for the rest of an answer. */
 function hangs(temporary: string): boolean {
   return [...Deno.readDirSync(temporary)].some(({ name }) =>
-    textOf(`${temporary}/${name}/home/sessions/s/turns/000001.json`) !== ""
+    textOf([temporary, name, "home", "sessions", "s", "turns", "000001.json"].join("/")) !== ""
   );
 }
 
