@@ -91,11 +91,12 @@ export async function build(options: BuildOptions): Promise<void> {
       else say(`Left out compiled code, which only ${target} itself can make: calls take longer to start`);
     }
     const fresh = join(workDirectory, target === "windows-x64" ? "reprise.exe" : "reprise");
-    await compile(options, bundles, ENTRY, fresh);
-    if (parts !== null && !(await putBehindImage(fresh, parts))) {
+    const isForLinux = (target ?? hostTarget())?.startsWith("linux-") === true;
+    if (parts !== null && !isForLinux) {
       for (const { name } of Deno.readDirSync(parts)) Deno.renameSync(join(parts, name), join(bundles, name));
-      await compile(options, bundles, ENTRY, fresh);
     }
+    await compile(options, bundles, ENTRY, fresh);
+    if (parts !== null && isForLinux) await putAfterImage(fresh, parts);
     if (runsHere) await tryBinary(fresh);
     Deno.renameSync(fresh, out);
   } finally {
@@ -137,7 +138,7 @@ async function compile(options: BuildOptions, directory: string, entry: string, 
     "--no-lock",
     "--no-check",
     // The runtime's cache of compiled code would be a file of predictable name in a temp directory that all users
-    // share, trusted without a check: whoever writes it first runs code as the user. Ours is in the executable.
+    // share, trusted without a check: its first writer runs code as the user. Ours is in the executable.
     "--no-code-cache",
     // A recorder learns from `Request.signal` that a client hung up; without this it aborts after every answer.
     "--unstable-no-legacy-abort",
@@ -166,13 +167,11 @@ async function compileWithNpmRuntime(options: BuildOptions, args: readonly strin
   });
 }
 
-/** Puts the files of the parts behind the image of an executable; returns false if it is not of Linux. */
-async function putBehindImage(executable: string, parts: string): Promise<boolean> {
+/** Puts the files of the parts after the image of an executable of Linux. */
+async function putAfterImage(executable: string, parts: string): Promise<void> {
   const names = Array.from(Deno.readDirSync(parts), ({ name }) => name).sort();
   const files = new Map(names.map((name) => [name, Deno.readFileSync(join(parts, name))]));
-  const pieces = withFiles(Deno.readFileSync(executable), files);
-  if (pieces !== null) await Deno.writeFile(executable, new Blob(pieces).stream());
-  return pieces !== null;
+  await Deno.writeFile(executable, new Blob(withFiles(Deno.readFileSync(executable), files)).stream());
 }
 
 /**
@@ -196,7 +195,7 @@ async function addCompiledCode(options: BuildOptions, parts: string, workDirecto
 }
 
 /**
- * The calls whose code is kept, each behind the name of its part: those that people and scripts make most often. The
+ * The calls whose code is kept, each after the name of its part: those that people and scripts make most often. The
  * first run compares its requests with those of the fixture.
  */
 function warmUpCalls(root: string, workspace: string): [PartName, ...string[]][] {

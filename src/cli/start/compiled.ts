@@ -8,6 +8,7 @@ import { begin } from "./begin.ts";
 await begin(async (name) => {
   // Calls that load no part need no loader either.
   const { loadPart } = await import("./embedded_script.ts");
-  const { filesIn, filesInExecutable } = await import("./part_files.ts");
-  return loadPart(filesInExecutable() ?? filesIn(import.meta.dirname ?? "."), name);
+  const { filesIn, readFromExecutable } = await import("./part_files.ts");
+  const embedded = filesIn(import.meta.dirname ?? ".");
+  return loadPart((...names) => readFromExecutable(names) ?? embedded(...names), name);
 });

@@ -27,11 +27,14 @@ export function filesIn(directory: string): ReadFiles {
 }
 
 /**
- * Reads the files in an executable, by default that of this process, even if another one has its name by now.
+ * Reads files in an executable, by default that of this process, even if another one has its name by now.
  *
  * @returns `null` if it has none.
  */
-export function filesInExecutable(path = "/proc/self/exe"): ReadFiles | null {
+export function readFromExecutable(
+  names: readonly string[],
+  path = "/proc/self/exe",
+): Uint8Array<ArrayBuffer>[] | null {
   if (Deno.build.os !== "linux") return null;
   using file = Deno.openSync(path, { read: true });
   const start = endOfImage(readAt(file, 0, ELF_HEADER_BYTES));
@@ -39,28 +42,26 @@ export function filesInExecutable(path = "/proc/self/exe"): ReadFiles | null {
   const [format, index = ""] = new TextDecoder().decode(readAt(file, start, INDEX_BYTES)).split("\n");
   if (format !== FORMAT) return null;
   const places = JSON.parse(index) as Places;
-  return (...names) => {
-    using again = Deno.openSync(path, { read: true });
-    return names.map((name) => {
-      const place = places[name];
-      if (place === undefined) throw new Deno.errors.NotFound(name);
-      const [at, length] = place;
-      return readAt(again, start + INDEX_BYTES + at, length);
-    });
-  };
+  return names.map((name) => {
+    const place = places[name];
+    if (place === undefined) throw new Deno.errors.NotFound(name);
+    const [at, length] = place;
+    return readAt(file, start + INDEX_BYTES + at, length);
+  });
 }
 
 /**
- * Puts files after the image of an executable.
+ * Puts files after the image of an executable of Linux.
  *
- * @returns the bytes of the new executable, in pieces; `null` if the executable is not of Linux.
+ * @returns the bytes of the new executable, in pieces.
+ * @throws {TypeError} for any other file.
  */
 export function withFiles(
   executable: Uint8Array<ArrayBuffer>,
   files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>,
-): Uint8Array<ArrayBuffer>[] | null {
+): Uint8Array<ArrayBuffer>[] {
   const end = endOfImage(executable.subarray(0, ELF_HEADER_BYTES));
-  if (end === null) return null;
+  if (end === null) throw new TypeError("Not an executable of Linux");
   let at = 0;
   const places: Record<string, [number, number]> = {};
   for (const [name, { length }] of files) {
