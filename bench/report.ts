@@ -116,6 +116,11 @@ export function isMet({ ratio, target }: Row): boolean | null {
   return target.bound === "at_most" ? ratio.median <= target.value : ratio.median >= target.value;
 }
 
+/** The rows of a report without details. */
+export function mainRows({ rows }: Report): (Row | SkippedRow)[] {
+  return rows.filter((each) => "skipped" in each || !each.detail);
+}
+
 /** The report as one JSON object a line. */
 export function jsonLines(bench: string, report: Report): string[] {
   const rows = report.rows.map((each) => {

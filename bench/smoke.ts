@@ -5,7 +5,7 @@
  */
 import { type Curve, svgOf } from "./curves.ts";
 import { type Floor, floorOf, FLOORS } from "./floors.ts";
-import type { Report, Row } from "./report.ts";
+import { mainRows, type Report, type Row } from "./report.ts";
 import type { Outcome } from "./summary.ts";
 
 /** Rows of each bench, skipped ones included; details are not counted. */
@@ -34,7 +34,7 @@ export function problemsOf(
 ): string[] {
   if (typeof report === "string") return [`Bench "${bench}" failed: ${report}`];
   const measured = report.rows.filter((row): row is Row => !("skipped" in row));
-  const shown = report.rows.filter((row) => "skipped" in row || !row.detail);
+  const shown = mainRows(report);
   const missing = shown.length === expected
     ? []
     : [`Bench "${bench}" has ${shown.length} rows, not ${expected}`];
@@ -74,8 +74,7 @@ function isWhole(curve: Curve): boolean {
     !/NaN|Infinity|undefined/.test(svgOf(curve));
 }
 
-function countOf(bench: string, floor: Floor, { rows }: Report): number {
-  return rows.filter((row) =>
-    !("skipped" in row) && !row.detail && floorOf(bench, row, [floor]) !== undefined
-  ).length;
+function countOf(bench: string, floor: Floor, report: Report): number {
+  return mainRows(report).filter((row) => !("skipped" in row) && floorOf(bench, row, [floor]) !== undefined)
+    .length;
 }

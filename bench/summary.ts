@@ -4,7 +4,16 @@
  * @module
  */
 import { type Floor, floorOf, FLOORS } from "./floors.ts";
-import { columns, digits, isMet, type Report, type Row, type SkippedRow, targetText } from "./report.ts";
+import {
+  columns,
+  digits,
+  isMet,
+  mainRows,
+  type Report,
+  type Row,
+  type SkippedRow,
+  targetText,
+} from "./report.ts";
 
 /** The outcome of one bench. */
 export interface Outcome {
@@ -20,13 +29,9 @@ export function summary(outcomes: readonly Outcome[], floors: readonly Floor[] =
   const rows = outcomes.flatMap(({ bench, report }) =>
     typeof report === "string"
       ? [[bench, `failed: ${report.split("\n", 1)[0]}`]]
-      : rowsIn(report).map((row) => cellsOf(bench, row, floors))
+      : mainRows(report).map((row) => cellsOf(bench, row, floors))
   );
   return [...columns([HEADINGS, ...rows]), "", countOf(outcomes, floors)];
-}
-
-function rowsIn({ rows }: Report): (Row | SkippedRow)[] {
-  return rows.filter((row) => "skipped" in row || !row.detail);
 }
 
 function cellsOf(bench: string, row: Row | SkippedRow, floors: readonly Floor[]): string[] {
@@ -46,7 +51,7 @@ function verdict(bench: string, row: Row, floors: readonly Floor[]): string {
 
 function countOf(outcomes: readonly Outcome[], floors: readonly Floor[]): string {
   const verdicts = outcomes.flatMap(({ bench, report }) =>
-    typeof report === "string" ? ["failed"] : rowsIn(report).map((row) => {
+    typeof report === "string" ? ["failed"] : mainRows(report).map((row) => {
       return "skipped" in row ? "skipped" : verdict(bench, row, floors);
     })
   );
