@@ -4,12 +4,9 @@
  * @module
  */
 import { join } from "node:path";
-import { run } from "../scripts/process.ts";
+import { exists, installPackages } from "../scripts/npm_packages.ts";
 import type { BenchContext } from "./bench.ts";
 import { hasProgram } from "./programs.ts";
-
-/** Longer than a slow network takes for 200 MB. */
-const INSTALL_MS = 240_000;
 
 /** An installed package. */
 export interface NpmPackage {
@@ -31,25 +28,6 @@ export async function npmPackage(context: BenchContext, spec: string): Promise<N
   if (exists(directory)) return installed;
   if (context.smoke) return "not installed; a smoke run installs nothing";
   context.say(`Installing ${spec} from the npm registry`);
-  const fresh = Deno.makeTempDirSync({ dir: context.cacheDirectory, prefix: "install-" });
-  try {
-    const flags = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefix", fresh];
-    const { code } = await run("npm", ["install", ...flags, spec], { cwd: fresh, timeout: INSTALL_MS });
-    if (code !== 0) return `${spec} cannot be had from the npm registry`;
-    // The name appears complete or not at all.
-    Deno.renameSync(fresh, directory);
-    return installed;
-  } finally {
-    if (exists(fresh)) Deno.removeSync(fresh, { recursive: true });
-  }
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
+  const { code } = await installPackages(directory, [spec], ["--ignore-scripts"]);
+  return code === 0 ? installed : `${spec} cannot be had from the npm registry`;
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { dirname } from "node:path";
+import { exists, installPackages } from "../../scripts/npm_packages.ts";
 import { outputOf, run } from "../../scripts/process.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 
@@ -20,9 +21,6 @@ export const RUNS_AGENTS = Deno.build.os === "linux" && Deno.build.arch === "x86
 /** The end of a test's name if {@linkcode RUNS_AGENTS} is false. */
 export const NOT_HERE = RUNS_AGENTS ? "" : " (ignored: only on Linux x64)";
 
-/** Longer than a slow network takes for 400 MB. */
-const INSTALL_TIMEOUT_MS = 240_000;
-
 /**
  * Returns the `node_modules` of these packages: from the user's cache directory, or installed there.
  *
@@ -34,19 +32,9 @@ export async function installed(packages: Packages): Promise<string> {
   const modules = `${directory}/node_modules`;
   if (exists(modules)) return modules;
   Deno.mkdirSync(cache, { recursive: true });
-  const fresh = Deno.makeTempDirSync({ dir: cache, prefix: "install-" });
-  try {
-    const quiet = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"];
-    const finished = await run("npm", ["install", "--prefix", fresh, "--save-exact", ...quiet, ...packages], {
-      timeout: INSTALL_TIMEOUT_MS,
-    });
-    if (finished.code !== 0) {
-      throw new Error(`Cannot install ${packages.join(" ")} from the npm registry: ${outputOf(finished)}`);
-    }
-    // Tests may run side by side: the name appears complete or not at all.
-    if (!exists(directory)) Deno.renameSync(fresh, directory);
-  } finally {
-    if (exists(fresh)) Deno.removeSync(fresh, { recursive: true });
+  const finished = await installPackages(directory, packages, ["--save-exact", "--no-update-notifier"]);
+  if (finished.code !== 0) {
+    throw new Error(`Cannot install ${packages.join(" ")} from the npm registry: ${outputOf(finished)}`);
   }
   return modules;
 }
@@ -61,14 +49,4 @@ export async function pathWith(packages: Packages): Promise<string> {
 function cacheDirectory(): string {
   const configured = Deno.env.get("XDG_CACHE_HOME") ?? "";
   return configured === "" ? `${Deno.env.get("HOME")}/.cache` : configured;
-}
-
-function exists(path: string): boolean {
-  try {
-    Deno.lstatSync(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }
