@@ -5,16 +5,13 @@
  * @module
  */
 import { config } from "zod/core";
-import { livePorts } from "../live_ports.ts";
-import { main, prepareProcess } from "../main.ts";
 import { RUNNING_VERBS } from "../run/command.ts";
+import { startVerb } from "./process.ts";
 
 // zod would compile a function for each schema at its first use, which pays off after a thousand uses only.
 config({ jitless: true });
 
 /** Runs a command line of `run` without `--record`; resolves to its exit code. */
 export function start(args: readonly string[]): Promise<number> {
-  prepareProcess();
-  const top = RUNNING_VERBS.filter(({ name }) => name === args[0]);
-  return main(args, livePorts(), () => Promise.resolve({ top, fixture: [] }));
+  return startVerb(args, RUNNING_VERBS);
 }
