@@ -5,6 +5,7 @@
  */
 import { eventItem } from "../../domain/item.ts";
 import {
+  indexMember,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -94,8 +95,8 @@ function errorOf(data: JsonObject, type: string | undefined): ErrorEvent {
   return { kind: "error", data, type, error: objectMember(data, "error") ?? data };
 }
 
-function placeOf({ output_index: place }: JsonObject): number | undefined {
-  return Number.isSafeInteger(place) && (place as number) >= 0 ? place as number : undefined;
+function placeOf(data: JsonObject): number | undefined {
+  return indexMember(data, "output_index");
 }
 
 /** Reads the start, a delta or the end of a part of an item. */
