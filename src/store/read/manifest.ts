@@ -23,7 +23,7 @@ import {
 import type { Turn } from "../../domain/turn.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
 import { readSafely, type Refused } from "./safe_open.ts";
-import { formatVersion, readEnvelope } from "./turn_file.ts";
+import { type Envelope, formatVersion, readEnvelope } from "./turn_file.ts";
 import { checkpointRef, pins, usage } from "./turn_shapes.ts";
 
 /** The largest manifest that is read, in bytes; reprise writes about a thousand. */
@@ -108,13 +108,22 @@ export function rebuildLoosely(ports: Ports, paths: SessionPaths): Manifest | nu
   for (let number = 1; number <= MAX_TURNS; number++) {
     const file = readEnvelope(ports, turnPath(paths, number));
     if (file.status === "missing") break;
-    if (file.status === "damaged" || file.newer || !Array.isArray(file.value.events)) return manifest;
-    if (!file.value.events.every(isJsonObject)) return manifest;
-    const next = advancedOrNull(manifest, paths.id, file.value as unknown as Turn);
+    if (file.status === "damaged") return manifest;
+    const next = advanceLoosely(manifest, paths.id, file);
     if (next === null) return manifest;
     manifest = next;
   }
   return manifest;
+}
+
+/** The manifest after one more turn, which was not checked; `null` if it cannot be made of such a turn. */
+export function advanceLoosely(
+  manifest: Manifest | null,
+  session: string,
+  { value, newer }: Pick<Envelope, "value" | "newer">,
+): Manifest | null {
+  if (newer || !Array.isArray(value.events) || !value.events.every(isJsonObject)) return null;
+  return advancedOrNull(manifest, session, value as unknown as Turn);
 }
 
 function advancedOrNull(manifest: Manifest | null, session: string, turn: Turn): Manifest | null {

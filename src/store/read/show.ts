@@ -89,13 +89,14 @@ function readTurns(ports: Ports, paths: SessionPaths): { turns: ShownTurn[]; pro
     }
     expected = number + 1;
     const file = readEnvelope(ports, turnPath(paths, number));
-    if (file.status === "ok") turns.push(shown(number, file.value, file.newer));
+    if (file.status === "ok") turns.push(shownTurn(number, file.value, file.newer));
     else problems.push({ path, message: file.status === "missing" ? "was removed meanwhile" : file.message });
   }
   return { turns, problems };
 }
 
-function shown(number: number, value: JsonObject, newer: boolean): ShownTurn {
+/** A turn as read from its file. */
+export function shownTurn(number: number, value: JsonObject, newer: boolean): ShownTurn {
   const events = Array.isArray(value.events) ? value.events.filter(isEvent) : [];
   return { number, value, kind: stringMember(value, "kind") ?? "", events, newer };
 }

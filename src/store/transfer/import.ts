@@ -4,24 +4,32 @@
  *
  * @module
  */
-import { GrowingSha256 } from "../../domain/hash.ts";
 import { concatBytes } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
-import { isSessionId, type SessionId } from "../../domain/ids.ts";
-import { type JsonObject, numberMember, stringMember } from "../../domain/json.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
 import { blobPath, blobsOf, lostBlobsIn, MAX_BLOB_BYTES } from "../blobs.ts";
 import { storageError } from "../fs_errors.ts";
 import { type Home, openHome } from "../home.ts";
-import { isBlobName, sessionPaths, turnPath } from "../layout.ts";
+import { sessionPaths, turnPath } from "../layout.ts";
 import { Staging } from "../lifecycle/staging.ts";
 import { ANY_LINEAGE, type Lineage, LineageSearch, mayHold } from "../read/lineage.ts";
-import { formatVersion, MAX_TURN_BYTES } from "../read/turn_file.ts";
+import { MAX_TURN_BYTES } from "../read/turn_file.ts";
 import { parseTurn } from "../read/turn.ts";
 import { HistoryValidator } from "../read/validate.ts";
-import { BadExport, contentOf, EXPORT_FORMAT, linesOf, parseLine } from "./format.ts";
+import { BadExport } from "./format.ts";
+import {
+  badExport,
+  blobNameOf,
+  countOf,
+  type ExportHeader,
+  ExportReader,
+  readContent,
+  readHeader,
+} from "./reader.ts";
 
 /** Options of {@linkcode importSession}. */
 export interface ImportOptions {
@@ -49,10 +57,10 @@ export interface ImportResult {
  * @throws {RepriseError} `bad_export` with the line, `format_too_new`, `session_exists`, `storage_*`.
  */
 export async function importSession(ports: Ports, home: Home, options: ImportOptions): Promise<ImportResult> {
-  const reader = new LineReader(options.source);
+  const reader = new ExportReader(options.source);
   let staging: Staging | null = null;
   try {
-    const header = await readHeader(reader);
+    const header = await readHeader(reader, "import");
     const { root } = sessionPaths(home.sessions, header.id);
     if (ports.files.facts(root) !== null) throw exists(header.id, root);
     if (!options.dryRun) {
@@ -71,23 +79,14 @@ export async function importSession(ports: Ports, home: Home, options: ImportOpt
     };
   } catch (error) {
     staging?.discard();
-    if (error instanceof BadExport) throw badExport(options.name, reader.number, error);
+    if (error instanceof BadExport) {
+      throw badExport("import", { name: options.name, line: reader.number, cause: error });
+    }
     if (error instanceof TypeError) throw error;
     throw storageError(error, `import "${options.name}"`, home.sessions);
   } finally {
     await reader.close();
   }
-}
-
-function badExport(name: string, line: number, cause: BadExport): RepriseError {
-  return new RepriseError(
-    "bad_export",
-    `Cannot import ${JSON.stringify(name)}: line ${line} ${cause.message}`,
-    {
-      hint: "Export the session again; nothing of it was kept",
-      details: { line },
-    },
-  );
 }
 
 function exists(id: SessionId, root: string): RepriseError {
@@ -98,74 +97,14 @@ function exists(id: SessionId, root: string): RepriseError {
   });
 }
 
-/** Reads the lines of an export, with their numbers and the hash of all previous lines. */
-class LineReader {
-  readonly #lines: AsyncIterator<Uint8Array>;
-  #hash = new GrowingSha256();
-  /** The number of the line that was read last. */
-  number = 0;
-
-  constructor(source: ImportOptions["source"]) {
-    this.#lines = linesOf(source);
-  }
-
-  /** Returns the next line, and the hash of all lines before it. */
-  async next(): Promise<{ readonly line: JsonObject; readonly before: string }> {
-    this.number++;
-    const { done, value } = await this.#lines.next();
-    if (done === true) throw new BadExport("is missing: the file is cut short");
-    const before = this.#hash.hex();
-    this.#hash.append(value);
-    return { line: parseLine(value), before };
-  }
-
-  /** Stops reading, so that the source releases its resources. */
-  async close(): Promise<void> {
-    await this.#lines.return?.();
-  }
-
-  async requireEnd(): Promise<void> {
-    this.number++;
-    if ((await this.#lines.next()).done !== true) throw new BadExport("stands behind the end");
-  }
-}
-
-interface Header {
-  readonly id: SessionId;
-  readonly turns: number;
-  readonly line: JsonObject;
-}
-
-async function readHeader(reader: LineReader): Promise<Header> {
-  const { line } = await reader.next();
-  const version = formatVersion(line, "reprise.export");
-  if (version === null) throw new BadExport(`does not name the format "${EXPORT_FORMAT}"`);
-  if (version > 1) {
-    throw new RepriseError("format_too_new", `Cannot import: the format is "reprise.export/${version}"`, {
-      hint: "Use a newer version of reprise",
-    });
-  }
-  const id = stringMember(line, "session") ?? "";
-  if (!isSessionId(id)) throw new BadExport("names no session id");
-  return { id, turns: countOf(line, "turns", { least: 1, most: Number.MAX_SAFE_INTEGER }), line };
-}
-
-function countOf(line: JsonObject, name: string, { least, most }: { least: number; most: number }): number {
-  const value = numberMember(line, name);
-  if (value === undefined || !Number.isSafeInteger(value) || value < least || value > most) {
-    throw new BadExport(`has no ${JSON.stringify(name)} from ${least} to ${most}`);
-  }
-  return value;
-}
-
 interface Place {
-  readonly header: Header;
+  readonly header: ExportHeader;
   readonly staging: Staging | null;
 }
 
 /** Reads all files up to the end line. They must be in order: turns by number, then blobs by name. */
 async function readFiles(
-  reader: LineReader,
+  reader: ExportReader,
   { header, staging }: Place,
 ): Promise<{ readonly manifest: Manifest; readonly blobs: number }> {
   const turns = new ImportedTurns(header.id);
@@ -210,35 +149,6 @@ async function filling(file: ReturnType<Staging["newFile"]> | null, fill: () => 
     file?.abandon();
     throw error;
   }
-}
-
-function blobNameOf(line: JsonObject, { after }: { readonly after: string }): string {
-  const path = stringMember(line, "path") ?? "";
-  const name = path.slice("blobs/".length);
-  if (!path.startsWith("blobs/") || !isBlobName(name)) throw new BadExport("is neither a blob nor the end");
-  if (name <= after) throw new BadExport("is a blob out of order, or one that was there before");
-  if (line.sha256 !== name) throw new BadExport("gives its blob another sha256 than its name");
-  return name;
-}
-
-/** Reads the content lines of one file; throws if they do not fit the file's line. */
-async function readContent(
-  reader: LineReader,
-  line: JsonObject,
-  { most, take }: { readonly most: number; readonly take: (piece: Uint8Array) => void },
-): Promise<void> {
-  const size = countOf(line, "bytes", { least: 0, most });
-  const hash = new GrowingSha256();
-  for (let left = size; left > 0;) {
-    const piece = contentOf((await reader.next()).line);
-    if (piece.length === 0 || piece.length > left) {
-      throw new BadExport("has no content, or more than its file has left");
-    }
-    hash.append(piece);
-    take(piece);
-    left -= piece.length;
-  }
-  if (hash.hex() !== line.sha256) throw new BadExport("ends a file that does not fit its sha256");
 }
 
 /** Collects the turns in order, and keeps only the facts that the end of the import needs. */

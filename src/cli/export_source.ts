@@ -1,0 +1,47 @@
+/**
+ * The bytes of an export that an argument names.
+ *
+ * @module
+ */
+import { RepriseError } from "../domain/errors.ts";
+import { chunksOf } from "../store/read/safe_open.ts";
+import type { ExportSource } from "../store/transfer/reader.ts";
+import type { ProgramPorts } from "./live_ports.ts";
+import { otherKind } from "./settings.ts";
+
+/**
+ * The bytes of the file at `path`; of stdin for `-`. `does` is the verb, for messages.
+ *
+ * @throws {RepriseError} `usage` if it is not a regular file, or if stdin is a terminal.
+ */
+export function exportSource(ports: ProgramPorts, path: string, does: "import" | "show"): ExportSource {
+  if (path === "-") {
+    if (!ports.stdin.isTerminal()) return ports.stdin.readable;
+    throw new RepriseError("usage", `Cannot ${does} from stdin: it is a terminal`, {
+      hint: "Name the file, or pipe it in",
+    });
+  }
+  // A link to a file is fine: the user chose it.
+  if (isExportFile(path)) return chunksOf(ports, path);
+  throw new RepriseError(
+    "usage",
+    `Cannot ${does} ${JSON.stringify(path)}: ${
+      isThere(path) ? `it is ${otherKind(path)}, not a file` : "no such file"
+    }`,
+    { hint: 'Name a file that "reprise export" wrote, or "-" for stdin' },
+  );
+}
+
+/** True if there is a regular file at `path`, or a link to one. */
+export function isExportFile(path: string): boolean {
+  return isThere(path) && otherKind(path) === null;
+}
+
+function isThere(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

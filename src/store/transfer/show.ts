@@ -1,0 +1,108 @@
+/**
+ * Reads an export for people. Loads no schema, so nothing that is read here may become part of a request.
+ *
+ * @module
+ */
+import { concatBytes } from "../../domain/bytes.ts";
+import type { Manifest } from "../../domain/manifest.ts";
+import { turnFileName } from "../../domain/turn.ts";
+import { MAX_BLOB_BYTES } from "../blobs.ts";
+import { advanceLoosely } from "../read/manifest.ts";
+import { type ShownSession, type ShownTurn, shownTurn, type ShowProblem } from "../read/show.ts";
+import { MAX_TURN_BYTES, openEnvelope } from "../read/turn_file.ts";
+import { BadExport } from "./format.ts";
+import { badExport, blobNameOf, ExportReader, type ExportSource, readContent, readHeader } from "./reader.ts";
+
+/** An export for people. */
+export interface ShownExport {
+  readonly session: ShownSession;
+  /** The blobs that were asked for, by name. */
+  readonly blobs: ReadonlyMap<string, Uint8Array>;
+}
+
+/** Options of {@linkcode readExportForShow}. */
+export interface ShowExportOptions {
+  /** Name of the export: the path of the session in the result. */
+  readonly name: string;
+  /** Chooses the blobs to keep in memory, when all turns are read. */
+  readonly blobsOf: (turns: readonly ShownTurn[]) => ReadonlySet<string>;
+}
+
+/**
+ * Reads the turns of an export up to the first line that does not fit; that line becomes a problem of the session.
+ *
+ * @throws {RepriseError} `bad_export` if it does not begin as an export; `format_too_new`; the errors of `source`.
+ */
+export async function readExportForShow(
+  source: ExportSource,
+  { name, blobsOf }: ShowExportOptions,
+): Promise<ShownExport> {
+  const reader = new ExportReader(source);
+  const turns: ShownTurn[] = [];
+  const problems: ShowProblem[] = [];
+  const blobs = new Map<string, Uint8Array>();
+  let manifest: Manifest | null = null;
+  try {
+    const header = await orBadExport(() => readHeader(reader, "show"), name, reader);
+    try {
+      for (let number = 1; number <= header.turns; number++) {
+        const path = `turns/${turnFileName(number)}`;
+        const { line } = await reader.next();
+        if (line.path !== path) {
+          throw new BadExport(`is not the file ${JSON.stringify(path)}, which comes next`);
+        }
+        const file = openEnvelope(await contentOfFile(reader, line, MAX_TURN_BYTES));
+        if (file.status === "damaged") problems.push({ path, message: file.message });
+        else {
+          turns.push(shownTurn(number, file.value, file.newer));
+          manifest = advanceLoosely(manifest, header.id, file) ?? manifest;
+        }
+      }
+      await readBlobs(reader, blobsOf(turns), blobs);
+    } catch (error) {
+      if (!(error instanceof BadExport)) throw error;
+      problems.push({ path: name, message: `line ${reader.number} ${error.message}` });
+    }
+    return { session: { id: header.id, path: name, manifest, turns, problems }, blobs };
+  } finally {
+    await reader.close();
+  }
+}
+
+async function orBadExport<T>(read: () => Promise<T>, name: string, reader: ExportReader): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof BadExport) throw badExport("show", { name, line: reader.number, cause: error });
+    throw error;
+  }
+}
+
+/** Reads the blobs up to the end of the export, and keeps the `wanted` ones. */
+async function readBlobs(
+  reader: ExportReader,
+  wanted: ReadonlySet<string>,
+  kept: Map<string, Uint8Array>,
+): Promise<void> {
+  for (let after = "";;) {
+    const { line, before } = await reader.next();
+    if (line.end === true) {
+      if (line.sha256 !== before) throw new BadExport("does not fit the lines before it: they were altered");
+      return await reader.requireEnd();
+    }
+    after = blobNameOf(line, { after });
+    const bytes = await contentOfFile(reader, line, MAX_BLOB_BYTES, wanted.has(after));
+    if (wanted.has(after)) kept.set(after, bytes);
+  }
+}
+
+async function contentOfFile(
+  reader: ExportReader,
+  line: Parameters<typeof readContent>[1],
+  most: number,
+  isKept = true,
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  await readContent(reader, line, { most, take: (piece) => isKept && pieces.push(piece) });
+  return concatBytes(pieces);
+}
