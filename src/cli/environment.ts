@@ -27,6 +27,9 @@ export const READ_VARIABLES: readonly string[] = [
   "NO_COLOR",
   "FORCE_COLOR",
   "CLICOLOR_FORCE",
+  // The pager of `show`, and its options.
+  "PAGER",
+  "LESS",
   // Inherited by a command of the shell tool.
   "PATH",
   "LANG",

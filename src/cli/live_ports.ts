@@ -11,6 +11,12 @@ import type { TextStream } from "./terminal.ts";
 /** A stream that is read. */
 export type InputStream = Pick<typeof Deno.stdin, "isTerminal" | "read" | "readSync" | "readable">;
 
+/** Size of a terminal in characters. */
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
 /**
  * All inputs and outputs of the program in its process. One value, so that `test` only has to call the program with
  * another value (src/cli/test/step.ts).
@@ -19,6 +25,8 @@ export interface ProgramPorts extends Ports {
   readonly stdin: InputStream;
   readonly stdout: TextStream;
   readonly stderr: TextStream;
+  /** Size of the terminal in characters; `null` if there is none, or if it does not tell. */
+  readonly terminalSize: () => TerminalSize | null;
   /** Listens for the signals that ask the program to end. */
   readonly onStopSignals: typeof onStopSignals;
   /** Ends the program and the commands of its tools at once. Callers return: in a test, only the step ends. */
@@ -52,6 +60,7 @@ export function livePorts(): ProgramPorts {
     stdin: Deno.stdin,
     stdout: Deno.stdout,
     stderr: Deno.stderr,
+    terminalSize: liveTerminalSize,
     onStopSignals,
     exit(code) {
       killRunningGroups();
@@ -60,6 +69,15 @@ export function livePorts(): ProgramPorts {
     wrapSend: (send) => send,
     wrapTool: (tool) => tool,
   };
+}
+
+function liveTerminalSize(): TerminalSize | null {
+  try {
+    const { columns, rows } = Deno.consoleSize();
+    return columns > 0 && rows > 0 ? { columns, rows } : null;
+  } catch {
+    return null;
+  }
 }
 
 let keptOut = false;

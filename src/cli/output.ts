@@ -30,7 +30,7 @@ export class Output {
 
   constructor(options: OutputOptions, { stdout, stderr, exit }: OutputPorts) {
     this.options = options;
-    this.#stdout = new Printer(stdout);
+    this.#stdout = new Printer(stdout, options);
     this.#stderr = new Printer(stderr, options);
     this.#onClosed = () => exit(this.closedExitCode);
   }
@@ -73,6 +73,16 @@ export class Output {
   /** Text for stdout: control characters are made visible on a terminal, kept in a pipe or file. */
   text(text: Printable): void {
     this.#toStdout(() => this.#stdout.text(text));
+  }
+
+  /** Text as {@linkcode text} prints it: for a pager, which has the same terminal. */
+  rendered(text: Printable): string {
+    return this.#stdout.rendered(text);
+  }
+
+  /** Text that {@linkcode rendered} returned. */
+  renderedText(text: string): void {
+    this.#toStdout(() => this.#stdout.renderedText(text));
   }
 
   /** Bytes of a file for stdout, exactly; on a terminal as {@linkcode jsonText}. */

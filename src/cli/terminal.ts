@@ -7,10 +7,10 @@
 /**
  * Control characters, and characters that Unicode hides: bidi marks, zero-width marks, fillers, tag letters, line
  * and paragraph separators, annotation marks; also Braille's blank. Not the joiners that emoji and scripts need, nor
- * the variation selectors that choose a glyph.
+ * the variation selectors that choose a glyph. Flags of regions are matched as a whole: they are spelled in tag letters.
  */
 const unsafe = () =>
-  /[[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb\u2800]--[\n\t\u200c\u200d\p{Variation_Selector}]]/gv;
+  /\p{RGI_Emoji_Tag_Sequence}|[[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\ufff9-\ufffb\u2800]--[\n\t\u200c\u200d\p{Variation_Selector}]]/gv;
 
 /**
  * Text in which control characters, escapes, bidi overrides and invisible letters are visible. One pass over the
@@ -23,7 +23,7 @@ export function visibleText(text: string): string {
 /** JSON with the same characters escaped as JSON escapes them: it parses to the same value. */
 export function visibleJson(text: string): string {
   if (isPlain(text)) return text;
-  return text.replace(unsafe(), (letter) => letter.split("").map(escaped).join(""));
+  return text.replace(unsafe(), (found) => isFlag(found) ? found : found.split("").map(escaped).join(""));
 }
 
 /** True for printable ASCII, newlines and tabs: most text is that, and needs no expression with classes of Unicode. */
@@ -35,7 +35,13 @@ function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
+/** True for a flag; all else that is matched is one character. */
+function isFlag(found: string): boolean {
+  return found.length > 2;
+}
+
 function visible(letter: string): string {
+  if (isFlag(letter)) return letter;
   const code = letter.codePointAt(0) as number;
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   if (code === 0x7f) return "\u2421";
@@ -55,6 +61,21 @@ export type Printable = string | Styled | readonly (string | Styled)[];
 /** Faint text. */
 export function dim(text: string): Styled {
   return { code: 2, text };
+}
+
+/** Bold text. */
+export function bold(text: string): Styled {
+  return { code: 1, text };
+}
+
+/** Green text. */
+export function green(text: string): Styled {
+  return { code: 32, text };
+}
+
+/** Cyan text. */
+export function cyan(text: string): Styled {
+  return { code: 36, text };
 }
 
 /** Red text. */
@@ -87,10 +108,20 @@ export class Printer {
 
   /** Text for people. */
   text(printable: Printable): void {
+    this.#write(this.rendered(printable));
+  }
+
+  /** Text that {@linkcode rendered} returned. */
+  renderedText(text: string): void {
+    this.#write(text);
+  }
+
+  /** Text for people as it reaches the stream. */
+  rendered(printable: Printable): string {
     const pieces = Array.isArray(printable)
       ? printable as readonly (string | Styled)[]
       : [printable as string | Styled];
-    this.#write(pieces.map((piece) => this.#rendered(piece)).join(""));
+    return pieces.map((piece) => this.#rendered(piece)).join("");
   }
 
   /** JSON, or lines of it. */

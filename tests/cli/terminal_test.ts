@@ -14,6 +14,8 @@ const CASES: readonly (readonly [string, string])[] = [
   ["क्‍ष and نمی‌خواهم", "क्‍ष and نمی‌خواهم"], // ZWJ and ZWNJ carry meaning
   ["\x7f\0", "␡␀"],
   ["a\u{e0041}\u{e0042}", "a\\u{e0041}\\u{e0042}"], // tag letters, which spell out hidden text
+  ["🏴󠁧󠁢󠁥󠁮󠁧󠁿 and 🏴󠁧󠁢󠁳󠁣󠁴󠁿 stay", "🏴󠁧󠁢󠁥󠁮󠁧󠁿 and 🏴󠁧󠁢󠁳󠁣󠁴󠁿 stay"], // flags that Unicode recommends
+  ["🏴\u{e0061}\u{e007f}", "🏴\\u{e0061}\\u{e007f}"], // no flag: hidden letters
   ["\u3164\uffa0\u115f\u1160\u2800", "\\u{3164}\\u{ffa0}\\u{115f}\\u{1160}\\u{2800}"], // letters that look like space
   ["\u17b4\u17b5\u034f", "\\u{17b4}\\u{17b5}\\u{34f}"],
   ["\ufff0\ufff9\u{1bca0}\u{1d173}", "\\u{fff0}\\u{fff9}\\u{1bca0}\\u{1d173}"],
