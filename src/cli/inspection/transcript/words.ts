@@ -1,0 +1,233 @@
+/**
+ * Words for the events of a session that are neither messages nor calls, and for what their members say. Members that
+ * this version does not know are shown as they are, never as JSON.
+ *
+ * @module
+ */
+import {
+  countMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  numberMember,
+  objectMember,
+  stringMember,
+} from "../../../domain/json.ts";
+import { counted } from "../../../domain/text.ts";
+import type { ShownTurn } from "../../../store/read/show.ts";
+
+/** An event in words. */
+export interface EventNote {
+  readonly about: string;
+  readonly text?: string;
+  readonly isError?: boolean;
+}
+
+/** The words for an event that is neither a message nor a call nor a result. */
+export function noteOf(turn: Pick<ShownTurn, "number" | "value">, event: JsonObject): EventNote {
+  const item = objectMember(event, "item") ?? {};
+  const said = (name: string) => plain(event[name]);
+  switch (event.type) {
+    case "provider_item":
+      return { about: plain(item.type) };
+    case "provider_usage":
+      return { about: usageText(objectMember(event, "usage") ?? {}) };
+    case "permission_decision": {
+      const rule = stringMember(event, "rule");
+      const reason = lookUp(PERMISSION_REASONS, said("reason"));
+      return {
+        about: `${said("tool")} ${said("decision")}: ${reason}${rule === undefined ? "" : ` (${rule})`}`,
+        isError: event.decision === "denied",
+      };
+    }
+    case "replay_notice":
+      return noticeNote(event);
+    case "endpoint_notice":
+      return {
+        about: `the endpoint refuses ${lookUp(OMISSIONS, said("without"))} for ${said("model")}: ` +
+          `later requests leave it out${causeOf(event)}`,
+      };
+    case "history_compaction":
+      return {
+        about: `checkpoint up to seq ${said("to_seq")}: later requests hold this summary instead`,
+        text: stringMember(event, "summary") ?? "",
+      };
+    case "compaction_withdrawn":
+      return { about: `checkpoint of seq ${said("checkpoint")} withdrawn` };
+    case "session_fork":
+      return { about: `forked from ${said("parent")} after seq ${said("to_seq")}` };
+    case "branch_summary":
+      return {
+        about: `summary of session ${said("session")} after the fork`,
+        text: stringMember(event, "summary") ?? "",
+      };
+    case "turn_replaced":
+      return { about: replacedText(turn), isError: true };
+    case "blob_lost":
+      return {
+        about: `blob ${
+          said("sha256").slice(0, 12)
+        } is lost: repair found it neither here nor in a related session`,
+        isError: true,
+      };
+    case "run_continued": {
+      const replaced = isJsonObject(turn.value.replaces) ? `; ${replacedText(turn)}` : "";
+      return { about: `run ${said("run")} continues without a prompt${replaced}`, isError: replaced !== "" };
+    }
+    case "run_ended":
+      return {
+        about: `run ${said("run")} ended: ${stateText(said("state"))}${causeOf(event)}`,
+        isError: event.state !== "completed",
+      };
+    default:
+      return { about: `event of the kind ${said("type")}, which this version does not know` };
+  }
+}
+
+/** A turn that `repair` wrote in place of a lost one. */
+function replacedText({ number, value }: Pick<ShownTurn, "number" | "value">): string {
+  const replaces = objectMember(value, "replaces") ?? {};
+  const reason = lookUp(DAMAGE, plain(replaces.reason));
+  const [first, last] = Array.isArray(replaces.seq) ? replaces.seq.map(plain) : [];
+  const events = first === undefined
+    ? ""
+    : first === last
+    ? `, with event ${first}`
+    : `, with events ${first} to ${last}`;
+  return `turn ${number} is lost${events}: ${reason}. Repair put this turn in its place`;
+}
+
+/** Findings of `fsck` about a turn that `repair` replaces. */
+const DAMAGE: Readonly<Record<string, string>> = {
+  missing_turn: "its file was missing",
+  bad_sum: "its file did not fit its checksum",
+  bad_json: "its file was not JSON",
+  bad_format: "its file did not name the format of turns",
+  bad_shape: "its file did not have the shape of a turn",
+  too_deep: "its file was nested too deep",
+  too_large: "its file was too large",
+  foreign_turn: "another session had written it",
+  wrong_prev: "it did not follow the turn before it",
+  wrong_seq: "its events were numbered wrongly",
+  wrong_run: "it named the wrong run",
+  wrong_number: "its file had the wrong name",
+  result_without_call: "it held a result without its call",
+  second_result: "it held a second result of one call",
+  wrong_checkpoint: "its checkpoint did not fit the turns before it",
+  wrong_fork: "its fork did not fit the turns before it",
+};
+
+const PERMISSION_REASONS: Readonly<Record<string, string>> = {
+  reading: "it only reads",
+  allowed_by_rule: "a rule allows it",
+  denied_by_rule: "a rule denies it",
+  unclear_command: "a rule denies commands that it may hide",
+  not_allowed: "no rule allows it",
+  no_terminal: "no rule allows it, and there was no terminal to ask on",
+  asked_yes: "answered yes",
+  asked_always: "answered always",
+  asked_no: "answered no",
+};
+
+const OMISSIONS: Readonly<Record<string, string>> = {
+  include: "the field include",
+  stream_options: "the field stream_options",
+  prompt_cache_key: "the field prompt_cache_key",
+  binding_check: "the check of bound thinking",
+  drop_block: "the request to drop thinking",
+};
+
+const NOTICES: Readonly<Record<string, string>> = {
+  reasoning_refused: "the API refused reasoning",
+  call_refused: "the API refused a call",
+  unknown_field: "the API does not know a field",
+  quarantine_lifted: "quarantine lifted",
+};
+
+const ACTIONS: Readonly<Record<string, string>> = {
+  quarantined: "is not sent again",
+  left_out: "is left out of this run",
+  stripped: "is sent without a field",
+  lifted: "is sent again",
+};
+
+function noticeNote(event: JsonObject): EventNote {
+  const items = Array.isArray(event.items) ? event.items.filter(isJsonObject) : [];
+  const done = items.map((item) => {
+    const field = stringMember(item, "field");
+    const action = plain(item.action);
+    const words = action === "stripped" && field !== undefined
+      ? `is sent without ${field}`
+      : lookUp(ACTIONS, action);
+    return `seq ${plain(item.seq)} ${words}`;
+  });
+  const member = objectMember(event, "member");
+  const later = member === undefined
+    ? []
+    : [`later items of the type ${plain(member.item_type)} are sent without ${plain(member.field)}`];
+  const all = [...done, ...later].join(", ");
+  return { about: `${lookUp(NOTICES, plain(event.reason))}${all === "" ? "" : `: ${all}`}${causeOf(event)}` };
+}
+
+function causeOf(event: JsonObject): string {
+  const message = stringMember(objectMember(event, "error") ?? {}, "message");
+  return message === undefined ? "" : `: ${message}`;
+}
+
+const STATUSES: Readonly<Record<string, string>> = {
+  error: "failed",
+  unknown_tool: "no such tool",
+  invalid_arguments: "invalid arguments",
+  duplicate_call_id: "repeated call id",
+  interrupted: "interrupted, it may or may not have had an effect",
+  not_run: "not run",
+  orphaned: "no result was recorded, it may or may not have run",
+};
+
+/** The status of a tool's result in words. */
+export function statusText(status: string): string {
+  return lookUp(STATUSES, status);
+}
+
+/** The state of a run in words. */
+export function stateText(state: string): string {
+  return state === "open" ? "not ended" : state.replaceAll("_", " ");
+}
+
+/** Token counts as a provider reports them. */
+function usageText(usage: JsonObject): string {
+  const has = (name: string) => numberMember(usage, name) !== undefined;
+  const tokens = has("input_tokens") ? counted(countMember(usage, "input_tokens"), "token") : "? tokens";
+  const cached = countMember(objectMember(usage, "input_tokens_details") ?? {}, "cached_tokens");
+  const read = countMember(usage, "cache_read_input_tokens");
+  const written = countMember(usage, "cache_creation_input_tokens");
+  const reasoning = countMember(objectMember(usage, "output_tokens_details") ?? {}, "reasoning_tokens");
+  return [
+    `${tokens} in`,
+    ...(cached > 0 ? [`${cached} of them cached`] : []),
+    ...(read > 0 ? [`${read} from the cache`] : []),
+    ...(written > 0 ? [`${written} to the cache`] : []),
+    `${has("output_tokens") ? countMember(usage, "output_tokens") : "?"} out`,
+    ...(reasoning > 0 ? [`${reasoning} of them reasoning`] : []),
+  ].join(", ");
+}
+
+/** The visible text of content parts; other parts as their type. */
+export function partsText(parts: JsonValue | undefined, between = "\n"): string {
+  if (typeof parts === "string") return parts;
+  if (!Array.isArray(parts)) return "";
+  return (parts as readonly JsonValue[]).filter(isJsonObject).map(partText).join(between);
+}
+
+function partText(part: JsonObject): string {
+  return stringMember(part, "text") ?? stringMember(part, "refusal") ?? `(${plain(part.type)})`;
+}
+
+function lookUp(words: Readonly<Record<string, string>>, name: string): string {
+  return Object.hasOwn(words, name) ? words[name] as string : name;
+}
+
+/** A string or number as text; `?` for all else. */
+export function plain(value: JsonValue | undefined): string {
+  return typeof value === "string" || typeof value === "number" ? String(value) : "?";
+}

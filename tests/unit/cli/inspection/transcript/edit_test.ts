@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { changedLines } from "../../../../../src/cli/inspection/transcript/edit.ts";
+
+/** An edit as the lines of a diff. */
+function diff(before: string, after: string): string[] {
+  return changedLines({ before, after }).map(({ sign, text }) => `${sign}${text}`);
+}
+
+Deno.test("lines that an edit keeps are unchanged, also if it ends within a line", () => {
+  assert.deepEqual(diff("a\nb\nc", "a\nB\nc"), [" a", "-b", "+B", " c"]);
+  assert.deepEqual(diff("a\nb", "a\nb\nc\n"), [" a", " b", "+c"]);
+});
+
+Deno.test("a new file is added lines, a deleted text removed ones, and an edit of the last line end is both", () => {
+  assert.deepEqual(diff("", "a\n\nb\n"), ["+a", "+", "+b"]);
+  assert.deepEqual(diff("a\nb\n", ""), ["-a", "-b"]);
+  assert.deepEqual(diff("a", "a\n"), ["-a", "+a"]);
+});
+
+Deno.test("texts of thousands of different lines are compared in a moment, as a whole", () => {
+  const lines = (letter: string) => Array.from({ length: 5000 }, (_, line) => `${letter}${line}\n`).join("");
+  const made = diff(lines("a"), lines("b"));
+  assert.equal(made.length, 10_000);
+  assert.deepEqual([made[0], made[5000]], ["-a0", "+b0"]);
+});
