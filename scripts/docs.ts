@@ -229,6 +229,7 @@ ${flagVariableRows()}
 | \`REPRISE_RESPONSE_TIMEOUT\` | seconds within which a server must begin to answer (120) |
 | \`REPRISE_IDLE_TIMEOUT\` | seconds of silence inside a stream (300) |
 | \`NO_COLOR\` | no colour |
+| \`PAGER\` | the program that shows a session longer than the terminal (less; empty: none) |
 
 ${verbs.join("\n")}
 ## Exit codes

@@ -111,7 +111,8 @@ Deno.test("show prints what is on disk: the transcript has each turn with what w
     "alpha",
     "Hello.",
   ];
-  const places = expected.map((text) => stdout.indexOf(text));
+  const transcript = stdout.slice(stdout.indexOf("── 1 "));
+  const places = expected.map((text) => transcript.indexOf(text));
   assert.ok(places.every((at, index) => at > (places[index - 1] ?? -1)), `${places} in ${stdout}`);
 });
 

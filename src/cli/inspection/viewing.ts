@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type FlagsOf, text, toggle, value, type Verb, verb } from "../declare.ts";
+import { argument, type FlagsOf, negated, text, toggle, value, type Verb, verb } from "../declare.ts";
 import { COMMON_FLAGS, SESSION, wholeNumber } from "../flags.ts";
 
 const LS_FLAGS = {
@@ -17,9 +17,14 @@ export type LsFlags = FlagsOf<typeof LS_FLAGS>;
 
 const SHOW_FLAGS = {
   ...COMMON_FLAGS,
-  turns: toggle("--turns", "one line for each turn", { conflicts: ["events", "raw"] }),
-  events: toggle("--events", "one line for each event", { conflicts: ["turns", "raw"] }),
-  raw: value("--raw <n>", "the file of turn N, byte for byte", wholeNumber(1)),
+  turns: toggle("--turns", "one line for each turn", { conflicts: ["events", "raw", "markdown"] }),
+  events: toggle("--events", "one line for each event", { conflicts: ["turns", "raw", "markdown"] }),
+  raw: value("--raw <n>", "the file of turn N, byte for byte", wholeNumber(1), { conflicts: ["markdown"] }),
+  markdown: toggle("--markdown", "Markdown for a pull request", { conflicts: ["json"] }),
+  run: value("--run <n>", "only the turns of run N", wholeNumber(1), { conflicts: ["last", "raw"] }),
+  last: toggle("--last", "only the turns of the last run", { conflicts: ["run", "raw"] }),
+  full: toggle("--full", "long texts and outputs whole"),
+  pager: negated("--no-pager", "print to the terminal, not through $PAGER", { step: false }),
 };
 /** The flags of `show`. */
 export type ShowFlags = FlagsOf<typeof SHOW_FLAGS>;
@@ -39,9 +44,14 @@ export const VIEWING_VERBS: readonly Verb[] = [
     name: "show",
     about: "print a session as a transcript",
     step: true,
-    arguments: [SESSION],
+    arguments: [argument("<id>", `${SESSION.about}; or the file of an export, "-" for stdin`)],
     flags: SHOW_FLAGS,
-    examples: ["reprise show @last", "reprise show fix-ci-7k2m --raw 2"],
+    examples: [
+      "reprise show @last --last",
+      "reprise show fix-ci-7k2m --markdown > transcript.md",
+      "reprise show fix-ci.jsonl --full",
+      "reprise show fix-ci-7k2m --raw 2",
+    ],
     load: async () => (await import("./show.ts")).showVerb,
   }),
 ];

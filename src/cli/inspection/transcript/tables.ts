@@ -1,0 +1,63 @@
+/**
+ * Turns and events as tables, a line each.
+ *
+ * @module
+ */
+import { headOf } from "../../../domain/text.ts";
+import { turnFileName } from "../../../domain/turn.ts";
+import type { ShownTurn } from "../../../store/read/show.ts";
+import { type Screen, tableLines } from "../../screen.ts";
+import { dim } from "../../terminal.ts";
+import { blockLine, BlockReader } from "./blocks.ts";
+import type { Line } from "./lines.ts";
+import { localTime } from "./time.ts";
+import { plain } from "./words.ts";
+
+/** UTF-16 units of an event in a pipe or file. */
+const LINE_SHOWN = 160;
+
+/** One turn in a line: number, run, kind, seqs, time, and the number of events of each kind. */
+export function turnTable(turns: readonly ShownTurn[], screen: Screen): Line[] {
+  const isTerminal = screen.columns !== null;
+  const rows = turns.map(({ number, kind, value, events }) => {
+    const kinds = new Map<string, number>();
+    for (const { type } of events) kinds.set(type, (kinds.get(type) ?? 0) + 1);
+    const counts = [...kinds].map(([type, count]) => count === 1 ? type : `${count} ${type}`).join(", ");
+    const seq = Array.isArray(value.seq) ? value.seq.map(plain).join("-") : "?";
+    return isTerminal ? [String(number), plain(value.run), kind, seq, localTime(plain(value.at)), counts] : [
+      turnFileName(number).slice(0, -5),
+      `run ${plain(value.run)}`,
+      kind,
+      `seq ${seq}`,
+      plain(value.at),
+      counts,
+    ];
+  });
+  return withHeader(["turn", "run", "kind", "seq", "time", "events"], rows, screen);
+}
+
+/** One event of the chosen turns in a line: number, kind and the start of its text. */
+export function eventTable(all: readonly ShownTurn[], chosen: readonly ShownTurn[], screen: Screen): Line[] {
+  const reader = new BlockReader();
+  const shown = new Set(chosen);
+  const rows = all.flatMap((turn) => {
+    const lines = reader.blocksOf(turn).map(blockLine);
+    if (!shown.has(turn)) return [];
+    return turn.events.map(({ seq, type }, at) => {
+      const line = lines[at] ?? "";
+      return [plain(seq).padStart(5), type, screen.columns === null ? headOf(line, LINE_SHOWN) : line];
+    });
+  });
+  return withHeader(["seq".padStart(5), "kind", "text"], rows, screen);
+}
+
+/** A terminal gets a header; scripts that read lines get lines only. */
+function withHeader(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  screen: Screen,
+): Line[] {
+  if (screen.columns === null) return tableLines(rows, screen).map((line) => [line]);
+  const [first = "", ...rest] = tableLines([header, ...rows], screen);
+  return [[dim(first)], ...rest.map((line): Line => [line])];
+}
