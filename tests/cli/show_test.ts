@@ -1,0 +1,211 @@
+/** `show` as a user meets it in a pipe: one run, the file of an export, edits, folded outputs, words after a repair. */
+import assert from "node:assert/strict";
+import { answer, message, type Script } from "../support/responses_server.ts";
+import { functionCall } from "../support/responses_server/script.ts";
+import { assertError, begun, HELLO, Place, readsThenAnswers } from "./harness.ts";
+
+/** A place with the session `s`, which has two runs. */
+const two = begun(readsThenAnswers, async (place) => {
+  await place.session("s");
+  const called = await place.call(["run", "--json", "-s", "s", "And the end?"]);
+  assert.equal(called.code, 0, called.stdout);
+});
+
+/** Runs `show`, which must succeed silently. */
+async function shown(place: Place, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await place.call(["show", ...args]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  return stdout;
+}
+
+Deno.test("show prints facts about a session above its turns, with local times and the time zone", async () => {
+  await using place = await two();
+  const text = await place.call(["show", "s"], { env: { TZ: "Asia/Kolkata" } });
+  const at = new Date(Date.parse(place.sandbox.turns("s")[0].at) + 5.5 * 60 * 60 * 1000).toISOString();
+  const local = at.slice(0, 19).replace("T", " ");
+  assert.match(
+    text.stdout,
+    /^title {6}Look at a\.txt\nsession {4}s · completed\nmodel {6}gpt-5\.6 · openai\n/,
+  );
+  assert.ok(text.stdout.includes(`── 1 · run 1 · user · ${local}\n`), text.stdout);
+  assert.match(text.stdout, new RegExp(`time +${local} to .* UTC\\+05:30\n`));
+});
+
+Deno.test("--run N and --last choose the turns of one run, in every view", async () => {
+  await using place = await two();
+  const runs = (text: string) => [...new Set([...text.matchAll(/run (\d+)/g)].map(([, run]) => run))];
+  for (const [flags, run] of [[["--run", "1"], "1"], [["--last"], "2"], [["--run", "2"], "2"]] as const) {
+    assert.deepEqual(runs((await shown(place, "s", "--turns", ...flags)).replace(/2 runs/, "")), [run]);
+    assert.equal((await shown(place, "s", ...flags)).includes("And the end?\n"), run === "2");
+    assert.ok((await shown(place, "s", "--markdown", ...flags)).includes(`#### Run ${run}\n`));
+    const { turns } = JSON.parse(await shown(place, "s", "--json", ...flags));
+    assert.deepEqual([...new Set(turns.map((turn: { run: number }) => turn.run))], [Number(run)]);
+    const { events } = JSON.parse(await shown(place, "s", "--json", "--events", ...flags));
+    assert.equal(events.at(-1).type, "run_ended");
+    assert.equal(events.at(-1).run, Number(run));
+  }
+  assertError(await place.call(["show", "s", "--run", "3", "--json"]), {
+    code: "usage",
+    exit: 2,
+    says: /run 3/,
+    hint: /reprise show s --last/,
+  });
+});
+
+Deno.test("show reads the file of an export, from anywhere and from stdin, as it shows the session itself", async () => {
+  await using place = await two();
+  const file = `${place.sandbox.workspace}/s.jsonl`;
+  assert.equal((await place.call(["export", "s", file])).code, 0);
+  const whole = await shown(place, "s");
+  const home = ["--home", `${place.sandbox.directory}/none`];
+  assert.equal(await shown(place, file, ...home), whole);
+  assert.equal(await shown(place, "./s.jsonl", ...home), whole);
+  const piped = await place.call(["show", "-", ...home], { stdin: Deno.readTextFileSync(file) });
+  assert.deepEqual([piped.code, piped.stdout], [0, whole]);
+  Deno.renameSync(file, `${place.sandbox.workspace}/plain`);
+  assert.equal(await shown(place, "plain", ...home), whole);
+  Deno.copyFileSync(`${place.sandbox.workspace}/plain`, `${place.sandbox.workspace}/s`);
+  assert.equal(JSON.parse(await shown(place, "s", "--json")).path, place.path("s"), "a session wins");
+  const turns = JSON.parse(await shown(place, "plain", ...home, "--json")).turns;
+  assert.deepEqual(turns, place.sandbox.turns("s"));
+});
+
+Deno.test("of an altered or cut export, show prints what is sound, names the rest and exits with 12", async () => {
+  await using place = await two();
+  const file = `${place.sandbox.workspace}/s.jsonl`;
+  await place.call(["export", "s", file]);
+  const text = Deno.readTextFileSync(file);
+  Deno.writeTextFileSync(file, text.slice(0, text.indexOf('"turns/000003.json"')));
+  const cut = await place.call(["show", file]);
+  assert.equal(cut.code, 12);
+  assert.match(cut.stdout, /── 2 · run 1 · model/);
+  assert.match(cut.stderr, /^damaged: .*s\.jsonl line \d+ is cut short/);
+  const lines = text.split("\n");
+  lines[lines.length - 2] = '{"end":true,"sha256":"00"}';
+  Deno.writeTextFileSync(file, lines.join("\n"));
+  const altered = await place.call(["show", file, "--json"]);
+  assert.equal(altered.code, 12);
+  assert.equal(JSON.parse(altered.stdout).turns.length, place.sandbox.turns("s").length);
+  assert.match(JSON.parse(altered.stdout).problems[0].message, /they were altered/);
+});
+
+Deno.test("a file that is no export, and a name that is neither a session nor a file, are refused with what would do", async () => {
+  await using place = await two();
+  Deno.writeTextFileSync(`${place.sandbox.workspace}/b.txt`, "hello\n");
+  assertError(await place.call(["show", "b.txt", "--json"]), {
+    code: "bad_export",
+    exit: 12,
+    says: /b\.txt/,
+  });
+  assertError(await place.call(["show", "no.jsonl", "--json"]), {
+    code: "usage",
+    exit: 2,
+    says: /no such file/,
+  });
+  assertError(await place.call(["show", ".", "--json"]), { code: "usage", exit: 2, says: /a directory/ });
+  assertError(await place.call(["show", "nowhere", "--json"]), { code: "no_such_session", exit: 2 });
+  assertError(await place.call(["show", "b.txt", "--raw", "1", "--json"]), {
+    code: "usage",
+    exit: 2,
+    says: /--raw/,
+  });
+});
+
+/** A model that edits a file, and reads what is long. */
+const EDITS: Script = ({ input }) =>
+  input.at(-1)?.type === "message"
+    ? answer([
+      functionCall("edit_file", { path: "a.txt", old_text: "alpha\nbeta\n", new_text: "alpha\ngamma\n" }),
+      functionCall("write_file", { path: "new.txt", content: "one\ntwo\n" }),
+      functionCall("read_file", { path: "long.txt", offset: null, limit: null }),
+    ])
+    : HELLO;
+
+/** Runs the session `s`, which edits files and reads `lines` lines. */
+async function edits(place: Place, lines: number): Promise<void> {
+  const text = Array.from({ length: lines }, (_, line) => `this is line ${line + 1} of a long file\n`).join(
+    "",
+  );
+  Deno.writeTextFileSync(`${place.sandbox.workspace}/long.txt`, text);
+  const called = await place.call(["run", "--json", "--new", "-s", "s", "--allow", "write", "Edit"]);
+  assert.equal(called.code, 0, called.stdout);
+}
+
+Deno.test("an edit is shown as a diff, a new file as added lines, and a call in words", async () => {
+  await using place = new Place(EDITS);
+  await edits(place, 3);
+  const text = await shown(place, "s");
+  assert.ok(text.includes("  → edit_file a.txt\n      alpha\n    - beta\n    + gamma\n"), text);
+  assert.ok(text.includes("  → write_file new.txt\n    + one\n    + two\n"), text);
+  assert.ok(text.includes("  → read_file long.txt\n"), text);
+  assert.match(text, /← edit_file: ok · a\.txt\n/);
+  assert.match(text, /edit_file allowed: a rule allows it \(write\)/);
+});
+
+Deno.test("a long output is folded, and whole with --full: also where the model was shown a part of it, and from an export", async () => {
+  await using place = new Place(EDITS);
+  await edits(place, 1500);
+  const text = await shown(place, "s");
+  assert.match(text, /this is line 10 of[^\n]*\n {4}… [\d,]+ more lines \(--full shows them\)\n/);
+  assert.ok(!text.includes("line 11 of"));
+  const file = `${place.sandbox.workspace}/s.jsonl`;
+  await place.call(["export", "s", file]);
+  for (const name of ["s", file]) {
+    const whole = await shown(place, name, "--full");
+    for (const line of [1, 700, 750, 800, 1000]) {
+      assert.ok(whole.includes(`this is line ${line} of`), `${name} ${line}`);
+    }
+    assert.doesNotMatch(whole, /more lines|left out here/);
+  }
+});
+
+Deno.test("after a repair, every event is shown in words and none as JSON", async () => {
+  await using place = await two();
+  Deno.truncateSync(place.turnPath("s", 3), 100);
+  Deno.removeSync(place.turnPath("s", 7));
+  for (const { name } of Deno.readDirSync(`${place.path("s")}/blobs`)) {
+    Deno.removeSync(`${place.path("s")}/blobs/${name}`);
+  }
+  assert.equal((await place.call(["repair", "s"])).code, 0);
+  const text = await shown(place, "s");
+  assert.match(
+    text,
+    /turn 3 is lost, with event \d+: its file did not fit its checksum\. Repair put this turn/,
+  );
+  assert.match(text, /turn 7 is lost.*: its file was missing/);
+  assert.match(text, /blob [0-9a-f]{12} is lost/);
+  for (const view of [text, await shown(place, "s", "--events"), await shown(place, "s", "--markdown")]) {
+    assert.doesNotMatch(view, /[{}]|undefined|\[object/);
+  }
+});
+
+Deno.test("an event of a later version is named, not printed as JSON", async () => {
+  await using place = new Place([answer([message("Hello.")])]);
+  await place.session("s");
+  const { reseal } = await import("./harness.ts");
+  reseal(place.turnPath("s", 3), (text) => text.replace('"run_ended"', '"mood_changed"'));
+  const text = await place.call(["show", "s"]);
+  assert.match(text.stdout, /\(event of the kind mood_changed, which this version does not know\)/);
+  assert.doesNotMatch(text.stdout, /[{}]/);
+});
+
+Deno.test("--markdown prints the prompt, the answer and the calls, and names what is damaged on stderr", async () => {
+  await using place = await two();
+  const text = await shown(place, "s", "--markdown");
+  for (
+    const part of [
+      "### Look at a.txt\n",
+      "**Prompt**\n\n> Look at a.txt\n",
+      "> Hello.\n",
+      "<code>read_file a.txt</code>: ok",
+    ]
+  ) {
+    assert.ok(text.includes(part), `${part} in ${text}`);
+  }
+  Deno.truncateSync(place.turnPath("s", 3), 100);
+  const damaged = await place.call(["show", "s", "--markdown"]);
+  assert.equal(damaged.code, 12);
+  assert.match(damaged.stderr, /^damaged: turns\/000003\.json /);
+  assert.match(damaged.stdout, /\| Damaged \| turns\/000003\.json \|/);
+  assertError(await place.call(["show", "s", "--markdown", "--json"]), { code: "usage", exit: 2 });
+});
