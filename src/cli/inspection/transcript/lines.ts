@@ -176,7 +176,8 @@ class View {
         piece === "" ? [] : [indent, restyled(style(line), piece)]
       )
     );
-    return part.characters === 0 ? lines : [...lines, [indent, dim(foldText(part))]];
+    if (part.characters === 0) return lines;
+    return [...lines, ...this.#wrapped(foldText(part), indent).map((line): Line => [indent, dim(line)])];
   }
 
   #wrapped(text: string, indent: string): string[] {
@@ -195,7 +196,7 @@ function diffStyle(line: string): string | Styled {
 }
 
 /** Says how much of a text is left out, and how to see it. */
-export function foldText({ lines, characters }: { lines: number; characters: number }): string {
+function foldText({ lines, characters }: { lines: number; characters: number }): string {
   const what = lines > 0 ? counted(lines, "more line") : counted(characters, "more character");
   return `… ${what} (--full shows them)`;
 }
