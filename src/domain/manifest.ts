@@ -16,7 +16,10 @@ import { seal, type Sealed } from "./seal.ts";
 import { headOf } from "./text.ts";
 import { isBetweenRuns, type Pins, type Turn } from "./turn.ts";
 
-/** The format name of manifests. Bump the number for any change; readers leave newer ones alone. */
+/**
+ * The format name of manifests. A change that earlier readers would misread gets a new number: they leave such a manifest
+ * alone. They ignore a further member.
+ */
 export const MANIFEST_FORMAT = "reprise.manifest/1";
 
 /** Facts for `ls`, `@last` and opening, without reading old turns. Its size does not grow with the session. */
@@ -41,13 +44,23 @@ export interface Manifest {
   readonly usage: Usage;
   /** The checkpoint in force: opening reads the turns after its `to_turn`. */
   readonly checkpoint: CheckpointRef | null;
+  /** Sizes of the files up to the head. The store adds them; absent in manifests of earlier versions. */
+  readonly bytes?: ByteTotals;
+}
+
+/** Sizes of a session's files, in bytes. */
+export interface ByteTotals {
+  /** All turn files together. */
+  readonly turns: number;
+  /** All blobs together. */
+  readonly blobs: number;
 }
 
 /** The longest title that a manifest keeps, in UTF-16 units. */
 const TITLE_LENGTH = 80;
 
 /**
- * The manifest after one more turn. `manifest` is `null` for turn 1.
+ * The manifest after one more turn, without `bytes`. `manifest` is `null` for turn 1.
  *
  * @throws {TypeError} when turn 1 does not open a run: such a file is damage.
  */
@@ -86,7 +99,7 @@ export function isOnlyLonger(before: Manifest | null, after: Manifest): boolean 
     before.usage === after.usage && before.checkpoint === after.checkpoint && before.pins === after.pins;
 }
 
-/** The manifest of a whole history; `null` without a turn. */
+/** The manifest of a whole history, without `bytes`; `null` without a turn. */
 export function wholeManifest(session: string, turns: readonly Turn[]): Manifest | null {
   let manifest: Manifest | null = null;
   for (const turn of turns) manifest = advanceManifest(manifest, session, turn);

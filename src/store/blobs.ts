@@ -144,7 +144,8 @@ export function loadBlob(
 }
 
 /**
- * Writes a content to `blobs/`, durably. An existing blob is kept. `check` is that of {@linkcode claimName}.
+ * Writes a content to `blobs/`, durably. An existing blob is kept: then returns false. `check` is that of
+ * {@linkcode claimName}.
  *
  * @throws {RepriseError} `session_damaged` if the existing file cannot have that content; the runtime's errors.
  */
@@ -152,7 +153,7 @@ export function publishBlob(
   ports: Ports,
   paths: SessionPaths,
   blob: { readonly sha256: string; readonly bytes: Uint8Array; readonly check?: () => void },
-): void {
+): boolean {
   const path = blobPath(paths, blob.sha256);
   const size = blob.bytes.length;
   if (!isThere(ports, paths, { path, size })) {
@@ -160,7 +161,7 @@ export function publishBlob(
     try {
       const { check = () => {} } = blob;
       claimName(ports, temporary, { path, directory: paths.blobs, check });
-      return;
+      return true;
     } catch (error) {
       unlinkQuietly(ports.files, temporary);
       if (!isTaken(error) || !isThere(ports, paths, { path, size })) throw error;
@@ -168,6 +169,7 @@ export function publishBlob(
   }
   // A writer that was killed may have left the name without its fsync.
   orSyncFailed(() => ports.files.syncDirectory(paths.blobs));
+  return false;
 }
 
 function isThere(

@@ -161,13 +161,16 @@ function checkManifest(
     add("info", "manifest_newer", path, `${file.message}; it is left alone`);
   }
   if (file.status !== "ok") return;
-  const { manifest } = file;
+  const { bytes, ...manifest } = file.manifest;
   const { turn } = manifest.head;
   if (turn > walk.last) {
     const message = `names turn ${turn} as the newest, but the newest file is turn ${walk.last}`;
     return add("error", "manifest_leads", path, message, turn);
   }
-  if (walk.manifestAtHead !== null && JSON.stringify(walk.manifestAtHead) !== JSON.stringify(manifest)) {
+  const atHead = walk.manifestAtHead;
+  const fits = atHead === null || JSON.stringify(atHead) === JSON.stringify(manifest) &&
+      (bytes === undefined || bytes.turns === walk.bytesAtHead);
+  if (!fits) {
     const message = `does not say what the turns up to ${turn} say; it is rebuilt from them`;
     add("warning", "manifest_wrong", path, message, turn);
   }

@@ -66,8 +66,10 @@ export interface Walk {
   readonly lostBlobs: ReadonlySet<string>;
   /** True if every turn was read and fits: only then the manifest and unused blobs can be judged. */
   readonly sound: boolean;
-  /** The manifest made from the turns up to the one that the manifest file names as its head. */
+  /** The manifest made from the turns up to the one that the manifest file names as its head, without `bytes`. */
   readonly manifestAtHead: Manifest | null;
+  /** Bytes of those turns' files. */
+  readonly bytesAtHead: number;
 }
 
 /** Checks all turn files. Throws the runtime's errors. */
@@ -83,6 +85,7 @@ export function checkTurns(check: FsckCheck, manifestFile: ManifestFile): Walk {
   let sound = true;
   let manifest: Manifest | null = null;
   let manifestAtHead: Manifest | null = null;
+  let bytesAtHead = 0;
   for (const number of numbers) {
     const expected = validator.end.turn + 1;
     if (number > expected) {
@@ -106,11 +109,14 @@ export function checkTurns(check: FsckCheck, manifestFile: ManifestFile): Walk {
       const message = `replaces a turn that was lost (${replaces.reason})`;
       add("info", "turn_replaced", turnName(number), message, number);
     }
-    if (sound && number <= head) manifest = advanceManifest(manifest, paths.id, turn.turn);
+    if (sound && number <= head) {
+      manifest = advanceManifest(manifest, paths.id, turn.turn);
+      bytesAtHead += turn.size;
+    }
     if (sound && number === head) manifestAtHead = manifest;
   }
   const [files, last] = [numbers.length, numbers.at(-1) ?? 0];
-  return { files, last, validator, blobs, lostBlobs, sound, manifestAtHead };
+  return { files, last, validator, blobs, lostBlobs, sound, manifestAtHead, bytesAtHead };
 }
 
 /** The path of a turn inside the session. */
@@ -156,7 +162,7 @@ function checkTurn(check: FsckCheck, number: number, validator: HistoryValidator
   }
   const violations = validator.check(read.turn);
   for (const { severity, code, message } of violations) add(severity, code, message);
-  return { turn: read.turn, fits: violations.every(({ severity }) => severity !== "error") };
+  return { turn: read.turn, size: read.size, fits: violations.every(({ severity }) => severity !== "error") };
 }
 
 /** Checks a path that should be a directory of ours with mode 0700. Throws the runtime's errors. */

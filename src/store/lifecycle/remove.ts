@@ -6,7 +6,9 @@
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { type ErrorCode, RepriseError } from "../../domain/errors.ts";
 import { isSessionId, type SessionId } from "../../domain/ids.ts";
+import { encodeManifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
+import { measureBlobs } from "../byte_totals.ts";
 import { checkTurns } from "../check/turns.ts";
 import { orStorageError, storageError } from "../fs_errors.ts";
 import { type Home, listSessions, type SessionSummary } from "../home.ts";
@@ -23,7 +25,7 @@ import { isLeftover, lookForDirectory, readSafely } from "../read/safe_open.ts";
 import { requireSession } from "../read/session.ts";
 import { MAX_TURN_BYTES } from "../read/turn_file.ts";
 import { inspectLock, SessionLock } from "../write/lock.ts";
-import { orSyncFailed } from "../write/publish.ts";
+import { orSyncFailed, replaceCache } from "../write/publish.ts";
 import { emptyDirectory, removeDirectory } from "./staging.ts";
 
 /**
@@ -120,10 +122,24 @@ async function collectIn(
     }
     if (garbage.some(({ kind }) => kind === "blob")) {
       orSyncFailed(() => ports.files.syncDirectory(paths.blobs));
+      measureAgain(ports, paths);
     }
     return garbage;
   } finally {
     lock.release();
+  }
+}
+
+/** Updates the totals of the manifest after blobs were removed. May fail, as on a full disk: it is a cache. */
+function measureAgain(ports: Ports, paths: SessionPaths): void {
+  try {
+    const file = readManifest(ports, paths);
+    if (file.status !== "ok" || file.manifest.bytes === undefined) return;
+    const bytes = { ...file.manifest.bytes, blobs: measureBlobs(ports, paths) };
+    const encoded = encodeManifest({ ...file.manifest, bytes });
+    replaceCache(ports, paths.manifest, { bytes: encoded.bytes, directory: paths.root });
+  } catch {
+    return;
   }
 }
 

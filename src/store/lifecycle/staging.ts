@@ -9,6 +9,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { encodeManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Files, Ports } from "../../domain/ports.ts";
+import { measureBytes } from "../byte_totals.ts";
 import { type Home, parentOf, syncForeignDirectory } from "../home.ts";
 import { pathsAt, type SessionPaths, sessionPaths, turnNumberOf } from "../layout.ts";
 import { SessionLock } from "../write/lock.ts";
@@ -61,7 +62,8 @@ export class Staging {
   publish(manifest: Manifest): string {
     const { files } = this.#ports;
     const { paths } = this;
-    writeChunks(this.#ports, paths.manifest, [encodeManifest(manifest).bytes]);
+    const measured = { ...manifest, bytes: measureBytes(this.#ports, paths) };
+    writeChunks(this.#ports, paths.manifest, [encodeManifest(measured).bytes]);
     for (const directory of [paths.blobs, paths.turns, paths.root]) {
       orSyncFailed(() => files.syncDirectory(directory));
     }

@@ -10,6 +10,7 @@ import { advanceManifest, type Manifest, MANIFEST_FORMAT } from "../../domain/ma
 import type { Ports } from "../../domain/ports.ts";
 import { checkSeal } from "../../domain/seal.ts";
 import {
+  count,
   instant,
   literal,
   nullable,
@@ -92,6 +93,7 @@ const SHAPE = object({
   pins,
   usage,
   checkpoint: nullable(checkpointRef),
+  bytes: optional(object({ turns: count, blobs: count })),
 });
 
 /** True if `value` has the shape of a manifest of this version. */
@@ -102,7 +104,7 @@ export function isManifest(value: unknown): value is Manifest {
 /** Number of turns that are read for a session without a usable manifest: `ls` stays quick. */
 const MAX_TURNS = 1000;
 
-/** The manifest made from the first {@linkcode MAX_TURNS} turns, or `null` if that fails. */
+/** The manifest made from the first {@linkcode MAX_TURNS} turns, without `bytes`, or `null` if that fails. */
 export function rebuildLoosely(ports: Ports, paths: SessionPaths): Manifest | null {
   let manifest: Manifest | null = null;
   for (let number = 1; number <= MAX_TURNS; number++) {

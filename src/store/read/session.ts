@@ -13,10 +13,11 @@ import { blobPath, loadBlob, lostBlobsIn } from "../blobs.ts";
 import { orStorageError, sessionDamaged, sessionTooNew } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { insideSession, type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "../layout.ts";
+import { measureBlobs } from "../byte_totals.ts";
 import { ANY_LINEAGE, findLineage } from "./lineage.ts";
 import { type ManifestFile, readManifest } from "./manifest.ts";
 import { lookForDirectory } from "./safe_open.ts";
-import { readTurn } from "./turn.ts";
+import { type ReadTurn, readTurn } from "./turn.ts";
 import { HistoryValidator } from "./validate.ts";
 
 /** A session as read from its files. */
@@ -166,11 +167,14 @@ function requireManifest(ports: Ports, paths: SessionPaths): ManifestFile {
 
 function readAll(ports: Ports, paths: SessionPaths, file: ManifestFile): History {
   const validator = new HistoryValidator(paths.id, { lineage: () => findLineage(ports, paths) });
-  const turns = readOn(ports, paths, validator);
+  const read = readOn(ports, paths, validator);
+  const turns = read.map(({ turn }) => turn);
   refuseGap(ports, paths, turns.length, file);
   // The file is only a cache: all turns were read.
+  const manifest = wholeManifest(paths.id, turns);
+  const bytes = { turns: sizeOf(read), blobs: measureBlobs(ports, paths) };
   return {
-    manifest: wholeManifest(paths.id, turns),
+    manifest: manifest === null ? null : { ...manifest, bytes },
     turns,
     validator,
     manifestIsNewer: file.status === "newer",
@@ -187,7 +191,8 @@ function readBehind(
     after: { turn: from.to_turn, seq: from.to_seq },
     lineage: () => findLineage(ports, paths, { from: from.to_turn + 1 }),
   });
-  const turns = readOn(ports, paths, validator);
+  const read = readOn(ports, paths, validator);
+  const turns = read.map(({ turn }) => turn);
   refuseGap(ports, paths, from.to_turn + turns.length, file);
   const { head } = file.manifest;
   const known = turns.find(({ turn }) => turn === from.turn)?.events.find(({ seq }) => seq === from.seq);
@@ -197,15 +202,23 @@ function readBehind(
   if (!bornOut || !agreesWith(file.manifest, turns.filter(({ turn }) => turn <= head.turn))) return null;
   const opening = from.opening_turn === null ? [] : readOpening(ports, paths, from.opening_turn);
   let manifest: Manifest = file.manifest;
-  for (const turn of turns) if (turn.turn > head.turn) manifest = advanceManifest(manifest, paths.id, turn);
+  const late = read.filter(({ turn }) => turn.turn > head.turn);
+  for (const { turn } of late) manifest = advanceManifest(manifest, paths.id, turn);
+  const { bytes } = file.manifest;
+  if (bytes !== undefined) manifest = { ...manifest, bytes: { ...bytes, turns: bytes.turns + sizeOf(late) } };
   return { manifest, turns: [...opening, ...turns], validator, manifestIsNewer: false };
+}
+
+function sizeOf(read: readonly ReadTurn[]): number {
+  return read.reduce((sum, { size }) => sum + size, 0);
 }
 
 /** True if a manifest agrees with the newest turns up to its head; sums over all turns cannot be compared. */
 function agreesWith(manifest: Manifest, turns: readonly Turn[]): boolean {
   let again = manifest;
   for (const turn of turns) again = advanceManifest(again, manifest.session, turn);
-  return JSON.stringify({ ...again, usage: manifest.usage }) === JSON.stringify(manifest);
+  const { usage, bytes } = manifest;
+  return JSON.stringify({ ...again, usage, bytes }) === JSON.stringify(manifest);
 }
 
 /** Reads the turn whose user message stays verbatim; its neighbours are not read, so only its seal and shape are checked. */
@@ -214,8 +227,8 @@ function readOpening(ports: Ports, paths: SessionPaths, number: number): Turn[] 
     after: { turn: number - 1, seq: 0 },
     lineage: () => ANY_LINEAGE,
   });
-  const turn = readNext(ports, paths, validator);
-  if (turn !== null) return [turn];
+  const read = readNext(ports, paths, validator);
+  if (read !== null) return [read.turn];
   throw sessionDamaged(paths, turnPath(paths, number), {
     code: "missing_turn",
     message: "is missing, but the checkpoint in force names it",
@@ -223,12 +236,12 @@ function readOpening(ports: Ports, paths: SessionPaths, number: number): Turn[] 
 }
 
 /** Reads the turns after the end of `validator`, up to the first number without a file. */
-function readOn(ports: Ports, paths: SessionPaths, validator: HistoryValidator): Turn[] {
-  const turns: Turn[] = [];
+function readOn(ports: Ports, paths: SessionPaths, validator: HistoryValidator): ReadTurn[] {
+  const turns: ReadTurn[] = [];
   for (;;) {
-    const turn = readNext(ports, paths, validator);
-    if (turn === null) return turns;
-    turns.push(turn);
+    const read = readNext(ports, paths, validator);
+    if (read === null) return turns;
+    turns.push(read);
   }
 }
 
@@ -256,7 +269,7 @@ export function requireSession(ports: Ports, paths: SessionPaths): void {
 }
 
 /** Reads the next turn of a history and advances its validator; `null` if there is no such file. */
-function readNext(ports: Ports, paths: SessionPaths, validator: HistoryValidator): Turn | null {
+function readNext(ports: Ports, paths: SessionPaths, validator: HistoryValidator): ReadTurn | null {
   const path = turnPath(paths, validator.end.turn + 1);
   const read = readTurn(ports, path);
   if (read.status === "missing") return null;
@@ -265,7 +278,7 @@ function readNext(ports: Ports, paths: SessionPaths, validator: HistoryValidator
   const violation = validator.check(read.turn).find(({ severity }) => severity === "error");
   if (violation !== undefined) throw sessionDamaged(paths, path, violation);
   validator.advance(read.turn);
-  return read.turn;
+  return read;
 }
 
 /**

@@ -20,14 +20,23 @@ export type TurnVerdict =
   /** A format, turn kind or event kind that this version does not know and that may matter to the fold. */
   | { readonly status: "newer"; readonly code: "newer_format" | "newer_kind"; readonly message: string };
 
+/** A turn and the length of its file in bytes. */
+export interface ReadTurn {
+  readonly status: "ok";
+  readonly turn: Turn;
+  readonly size: number;
+}
+
 /** Reads and validates one turn file; inspects it first unless that was done already. Throws the runtime's errors. */
 export function readTurn(
   ports: Ports,
   path: string,
   options: { readonly looked?: Looked } = {},
-): TurnVerdict | { readonly status: "missing" } {
+): ReadTurn | Exclude<TurnVerdict, { status: "ok" }> | { readonly status: "missing" } {
   const file = readEnvelope(ports, path, options);
-  return file.status === "ok" ? judgeEnvelope(file) : file;
+  if (file.status !== "ok") return file;
+  const verdict = judgeEnvelope(file);
+  return verdict.status === "ok" ? { ...verdict, size: file.size } : verdict;
 }
 
 /** Validates the bytes of a turn file: seal, nesting, JSON, format, shape. */

@@ -32,6 +32,8 @@ export interface Envelope {
   readonly status: "ok";
   readonly value: JsonObject;
   readonly sum: string;
+  /** Length of the file in bytes. */
+  readonly size: number;
   /** True if the file names a later version of the turn format than this one. */
   readonly newer: boolean;
 }
@@ -72,7 +74,8 @@ export function openEnvelope(bytes: Uint8Array): Envelope | UnusableTurn {
   if (!isJsonObject(value)) return unusable("bad_json", "is not a JSON object");
   const version = formatVersion(value, "reprise.turn");
   if (version === null) return unusable("bad_format", `does not name the format "${TURN_FORMAT}"`);
-  return { status: "ok", value: withExactItems(value, text), sum, newer: version > 1 };
+  const size = bytes.length;
+  return { status: "ok", value: withExactItems(value, text), sum, size, newer: version > 1 };
 }
 
 /** Members of a turn's events that hold a provider's data verbatim. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { sha256Hex } from "../../domain/hash.ts";
-import { advanceManifest, encodeManifest, type Manifest } from "../../domain/manifest.ts";
+import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { blobPath, blobsOf, inspectBlob, lostBlobsIn } from "../blobs.ts";
@@ -73,8 +73,8 @@ export interface RepairPlan {
   /** Contents of new blobs, which only replacements name. */
   readonly blobs: readonly Uint8Array[];
   readonly places: readonly TurnPlacement[];
-  /** The manifest's new bytes, or `null` if it stays. */
-  readonly manifest: Uint8Array | null;
+  /** The new manifest, without `bytes`, or `null` if the file stays. */
+  readonly manifest: Manifest | null;
   readonly modes: ReadonlyMap<string, number>;
   /** Lost blobs for the writer to record. */
   readonly lostBlobs: readonly LostBlob[];
@@ -116,7 +116,7 @@ export function planRepair(ports: Ports, paths: SessionPaths): RepairPlan {
     move: planner.move,
     blobs,
     places,
-    manifest: planner.rebuildManifest(turns, manifest),
+    manifest: planner.rebuildManifest(turns, manifest, places.length > 0),
     modes: planner.fixModes(files),
     lostBlobs: planner.lostBlobs(turns, new Set(blobs.map((bytes) => sha256Hex(bytes)))),
     turns,
@@ -212,8 +212,8 @@ class Planner {
     });
   }
 
-  /** Returns the manifest's new bytes, or `null` if the file stays. */
-  rebuildManifest(turns: readonly Turn[], file: ManifestFile): Uint8Array | null {
+  /** Returns the new manifest, without `bytes`, or `null` if the file stays. `changes`: turn files get new contents. */
+  rebuildManifest(turns: readonly Turn[], file: ManifestFile, changes: boolean): Manifest | null {
     if (file.status === "newer") return null;
     const head = file.status === "ok" ? file.manifest.head.turn : 0;
     let manifest: Manifest | null = null;
@@ -230,11 +230,15 @@ class Planner {
     };
     switch (file.status) {
       case "ok":
-        if (JSON.stringify(file.manifest) !== atHead) {
+        if (!agrees(file.manifest, atHead)) {
           rebuild({ code: "manifest_wrong", message: "does not say what the turns say" }, this.keep);
         } else if (head < turns.length) {
           rebuild({ code: "manifest_lags", message: "ends before the newest turn" });
-        } else return null;
+          // Turns with new contents have another size, which is no damage of the manifest.
+        } else if (!changes) {
+          if (this.#countsBytes(turns, file.manifest)) return null;
+          rebuild({ code: "manifest_wrong", message: "does not have the size of the turns" }, this.keep);
+        }
         break;
       case "missing":
         rebuild({ code: "manifest_missing", message: "is missing" });
@@ -246,7 +250,12 @@ class Planner {
         rebuild(file, this.move);
         break;
     }
-    return encodeManifest(manifest).bytes;
+    return manifest;
+  }
+
+  #countsBytes(turns: readonly Turn[], { bytes }: Manifest): boolean {
+    const sizes = turns.map(({ turn }) => this.#ports.files.facts(turnPath(this.#paths, turn))?.size ?? 0);
+    return bytes === undefined || bytes.turns === sizes.reduce((sum, size) => sum + size, 0);
   }
 
   /** Restores the modes of files and directories of ours. Returns the new mode of each path. */
@@ -303,6 +312,11 @@ class Planner {
   #leaves(path: string): boolean {
     return this.keep.has(path) || this.move.has(path);
   }
+}
+
+/** True if a manifest says what the turns up to its head say, but for their sizes. */
+function agrees({ bytes: _bytes, ...manifest }: Manifest, atHead: string): boolean {
+  return JSON.stringify(manifest) === atHead;
 }
 
 /** Reason why a file is not used: a code of `fsck`, and the finding. */

@@ -8,6 +8,8 @@ import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { blobPath, publishBlob } from "../blobs.ts";
 import { sha256Hex } from "../../domain/hash.ts";
+import { measureBytes } from "../byte_totals.ts";
+import { encodeManifest } from "../../domain/manifest.ts";
 import { orStorageError } from "../fs_errors.ts";
 import { requireSession } from "../read/session.ts";
 import type { Home } from "../home.ts";
@@ -103,7 +105,8 @@ export function applyRepair(ports: Ports, paths: SessionPaths, plan: RepairPlan)
   }
   for (const [path, mode] of plan.modes) files.setMode(path, mode);
   if (plan.manifest !== null) {
-    replaceCache(ports, paths.manifest, { bytes: plan.manifest, directory: paths.root });
+    const measured = { ...plan.manifest, bytes: measureBytes(ports, paths) };
+    replaceCache(ports, paths.manifest, { bytes: encodeManifest(measured).bytes, directory: paths.root });
   }
 }
 

@@ -10,7 +10,7 @@ import { counted } from "../../domain/text.ts";
 import { sessionDamaged } from "../fs_errors.ts";
 import { type Home, parentOf, syncForeignDirectory } from "../home.ts";
 import { type SessionPaths, turnNumberOf } from "../layout.ts";
-import { lookForDirectory } from "../read/safe_open.ts";
+import { isLeftover, lookForDirectory } from "../read/safe_open.ts";
 import { ensureDirectory, orSyncFailed } from "./publish.ts";
 
 /**
@@ -86,5 +86,19 @@ export class HeldDirectory {
 
   close(): void {
     this.#handle?.close();
+  }
+}
+
+/** Creates `blobs/` if it is missing: the next blob needs it. */
+export function makeMissingBlobs(ports: Ports, paths: SessionPaths): void {
+  if (ports.files.facts(paths.blobs) !== null) return;
+  if (ensureDirectory(ports.files, paths.blobs)) orSyncFailed(() => ports.files.syncDirectory(paths.root));
+}
+
+/** Removes the temporary files of killed writers. Only the holder of the lock may. */
+export function sweep(ports: Ports, paths: SessionPaths): void {
+  for (const name of ports.files.list(paths.root)) {
+    const path = `${paths.root}/${name}`;
+    if (isLeftover(ports, path)) ports.files.unlink(path);
   }
 }

@@ -12,17 +12,24 @@ import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
 import { blobPath, blobsOf, lostBlobsIn, MAX_BLOB_BYTES, publishBlob } from "../blobs.ts";
+import { measureBytes } from "../byte_totals.ts";
 import { type HistoryEnd, type OpenCall, parseCandidate } from "../read/validate.ts";
 import { isTaken, orStorageError, storageError } from "../fs_errors.ts";
 import { type History, noTurns, readHistory, readRecent, requireSession } from "../read/session.ts";
-import { HeldDirectory, makeSessionDirectory, prepareSession, requireUnused } from "./session_directory.ts";
+import {
+  HeldDirectory,
+  makeMissingBlobs,
+  makeSessionDirectory,
+  prepareSession,
+  requireUnused,
+  sweep,
+} from "./session_directory.ts";
 import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
 import type { LockOptions } from "./file_lock.ts";
 import { SessionLock } from "./lock.ts";
 import {
   claimName,
-  ensureDirectory,
   orSyncFailed,
   quarantineTurn,
   replaceCache,
@@ -30,7 +37,7 @@ import {
   unlinkQuietly,
   writeTemporary,
 } from "./publish.ts";
-import { isLeftover, lookForFile } from "../read/safe_open.ts";
+import { lookForFile } from "../read/safe_open.ts";
 
 /** The session to write to, and the wait for its lock. */
 export interface WriterOptions extends Partial<LockOptions> {
@@ -54,6 +61,8 @@ export class SessionWriter {
   #manifest: Manifest | null;
   /** True if the manifest file lacks appended turns. */
   #manifestLags = false;
+  /** Sizes of the session's files so far. */
+  #bytes: NonNullable<Manifest["bytes"]>;
   /** Set once the writer can write nothing more. */
   #dead: RepriseError | null = null;
   #closed = false;
@@ -77,6 +86,7 @@ export class SessionWriter {
     this.#blobsHeld = held.blobs;
     this.#history = held.history;
     this.#manifest = held.history.manifest;
+    this.#bytes = this.#manifest?.bytes ?? measureBytes(ports, paths);
   }
 
   /**
@@ -199,8 +209,9 @@ export class SessionWriter {
     this.#publish(turn, bytes, tried);
     validator.advance(turn);
     turns.push(turn);
+    this.#bytes = { ...this.#bytes, turns: this.#bytes.turns + bytes.length };
     const before = this.#manifest;
-    this.#manifest = advanceManifest(before, this.id, turn);
+    this.#manifest = { ...advanceManifest(before, this.id, turn), bytes: this.#bytes };
     this.#manifestLags = isOnlyLonger(before, this.#manifest);
     if (!this.#manifestLags) this.#cacheManifest();
     return turn;
@@ -247,7 +258,10 @@ export class SessionWriter {
     const sha256 = sha256Hex(bytes);
     if (!this.#blobs.has(sha256)) {
       try {
-        publishBlob(this.#ports, this.#paths, { sha256, bytes, check: () => this.#requireInPlace(tried) });
+        const blob = { sha256, bytes, check: () => this.#requireInPlace(tried) };
+        if (publishBlob(this.#ports, this.#paths, blob)) {
+          this.#bytes = { ...this.#bytes, blobs: this.#bytes.blobs + bytes.length };
+        }
       } catch (error) {
         throw this.#failed(error, tried, this.#paths.blobs);
       }
@@ -377,19 +391,5 @@ export class SessionWriter {
     } catch {
       return;
     }
-  }
-}
-
-/** Creates `blobs/` if it is missing: the next blob needs it. */
-function makeMissingBlobs(ports: Ports, paths: SessionPaths): void {
-  if (ports.files.facts(paths.blobs) !== null) return;
-  if (ensureDirectory(ports.files, paths.blobs)) orSyncFailed(() => ports.files.syncDirectory(paths.root));
-}
-
-/** Removes the temporary files of killed writers. Only the holder of the lock may. */
-function sweep(ports: Ports, paths: SessionPaths): void {
-  for (const name of ports.files.list(paths.root)) {
-    const path = `${paths.root}/${name}`;
-    if (isLeftover(ports, path)) ports.files.unlink(path);
   }
 }

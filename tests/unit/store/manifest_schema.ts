@@ -10,6 +10,7 @@ import { checkpointRef, pins, usage } from "./turn_schema.ts";
 
 const text = z.string().min(1);
 const ordinal = z.int().min(1);
+const count = z.int().min(0);
 const instant = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 /** The schema of manifests of this version; unknown members are allowed. */
@@ -27,4 +28,5 @@ export const manifestSchema: z.ZodType = z.looseObject({
   pins,
   usage,
   checkpoint: checkpointRef.nullable(),
+  bytes: z.looseObject({ turns: count, blobs: count }).optional(),
 });

@@ -1,9 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encodeManifest, type Manifest } from "../../../src/domain/manifest.ts";
+import { NO_USAGE } from "../../../src/domain/event.ts";
+import { parseSessionId } from "../../../src/domain/ids.ts";
 import { seal } from "../../../src/domain/seal.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import { type Home, listSessions } from "../../../src/store/home.ts";
+import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
+import { collectGarbage } from "../../../src/store/lifecycle/remove.ts";
+import { repairSession } from "../../../src/store/repair/repair.ts";
 import { isManifest } from "../../../src/store/read/manifest.ts";
 import { manifestSchema } from "./manifest_schema.ts";
 import { readSession } from "../../../src/store/read/session.ts";
@@ -12,8 +17,10 @@ import {
   appendRun,
   endDraft,
   ID,
+  INSTRUCTIONS,
   modelDraft,
   newSession,
+  pinsFor,
   testPorts,
   userDraft,
   withHome,
@@ -224,6 +231,7 @@ const GOOD: Manifest = {
   },
   usage: { input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
   checkpoint: { turn: 9, seq: 40, to_turn: 5, to_seq: 20, opening_turn: 4 },
+  bytes: { turns: 2048, blobs: 0 },
 };
 
 /** Every path to a member of a value. */
@@ -276,3 +284,110 @@ Deno.test("the hand-written guard and the schema judge every manifest alike", ()
     { numRuns: 500, seed: 4 },
   );
 });
+
+/** Sizes of the files in a session's directory, as the file system has them. */
+function sizesIn(home: Home, directory: "turns" | "blobs", id = ID): number {
+  const path = `${home.sessions}/${id}/${directory}`;
+  return [...Deno.readDirSync(path)].reduce(
+    (sum, { name }) => sum + Deno.statSync(`${path}/${name}`).size,
+    0,
+  );
+}
+
+/** Totals that the manifest file of a session has, and those of its files. */
+function totals(home: Home, id = ID) {
+  const { bytes } = JSON.parse(Deno.readTextFileSync(`${home.sessions}/${id}/manifest.json`));
+  return { bytes, files: { turns: sizesIn(home, "turns", id), blobs: sizesIn(home, "blobs", id) } };
+}
+
+Deno.test("the manifest counts the bytes of turns and blobs: after each turn, a fork, an import, gc and a repair", () =>
+  withHome(async (home) => {
+    const writer = await newSession(testPorts(), home);
+    const check = (id = ID) => {
+      const { bytes, files } = totals(home, id);
+      assert.deepEqual(bytes, files);
+    };
+    check();
+    const again = await SessionWriter.open(testPorts(), home, { id: ID });
+    again.putBlob(new TextEncoder().encode("a large output"));
+    again.putBlob(INSTRUCTIONS);
+    appendRun(again, 2);
+    check();
+    again.close();
+    const child = parseSessionId("child");
+    const plan = planFork(testPorts(), home, { parent: ID });
+    await forkSession(testPorts(), home, plan, { id: child, summary: null, usage: NO_USAGE });
+    check(child);
+    const before = totals(home).bytes.blobs;
+    await collectGarbage(testPorts(), home, { dryRun: false });
+    check();
+    assert.equal(before - totals(home).bytes.blobs, "a large output".length);
+    Deno.truncateSync(`${writer.path}/turns/000003.json`, 40);
+    await repairSession(testPorts(), home, { id: ID, waitMs: 0 });
+    check();
+  }));
+
+Deno.test("a manifest without totals, as earlier versions wrote it, is usable and gets them with the next turn", () =>
+  withHome(async (home) => {
+    const writer = await newSession(testPorts(), home);
+    for (const checkpoint of [false, true]) {
+      if (checkpoint) await compactAll(home);
+      reseal(pathIn(home), ({ bytes: _bytes, ...manifest }) => manifest);
+      assert.deepEqual(await codesOf(home), []);
+      assert.equal(totals(home).bytes, undefined);
+      const [listed] = listSessions(testPorts(), home);
+      assert.equal(listed?.problem, undefined);
+      await appendOne(home);
+      const { bytes, files } = totals(home);
+      assert.deepEqual(bytes, files);
+    }
+    assert.ok(writer.path.endsWith(ID));
+  }));
+
+Deno.test("the totals of a manifest that lags behind a checkpoint are completed by the turns after it", () =>
+  withHome(async (home) => {
+    await newSession(testPorts(), home);
+    await compactAll(home);
+    const old = Deno.readFileSync(pathIn(home));
+    await appendOne(home);
+    Deno.writeFileSync(pathIn(home), old);
+    await appendOne(home);
+    const { bytes, files } = totals(home);
+    assert.deepEqual(bytes, files);
+  }));
+
+Deno.test("totals that the turns do not have are found by fsck and repaired", () =>
+  withHome(async (home) => {
+    await newSession(testPorts(), home);
+    for (const turns of [0, 1e9]) {
+      reseal(pathIn(home), (manifest) => ({ ...manifest, bytes: { turns, blobs: 0 } }));
+      assert.deepEqual(await codesOf(home), ["warning manifest_wrong"]);
+      const { actions } = await repairSession(testPorts(), home, { id: ID, waitMs: 0 });
+      assert.deepEqual(actions.map(({ action }) => action), ["rebuild_manifest"]);
+      assert.deepEqual(await codesOf(home), []);
+      const { bytes, files } = totals(home);
+      assert.deepEqual(bytes, files);
+    }
+  }));
+
+/** Appends a checkpoint of the whole session. */
+async function compactAll(home: Home): Promise<void> {
+  const writer = await SessionWriter.open(testPorts(), home, { id: ID });
+  const { turn, seq, run } = writer.end;
+  writer.append({
+    kind: "compaction",
+    run,
+    pins: pinsFor(),
+    events: [{
+      type: "history_compaction",
+      to_seq: seq,
+      to_turn: turn,
+      previous_checkpoint: null,
+      opening_turn: null,
+      strategy: "deterministic",
+      summary: "Everything up to here.",
+      limitations: [],
+    }],
+  });
+  writer.close();
+}

@@ -1,0 +1,31 @@
+/**
+ * Measures the files of a session that its manifest counts.
+ *
+ * @module
+ */
+import type { ByteTotals } from "../domain/manifest.ts";
+import type { Ports } from "../domain/ports.ts";
+import { isBlobName, type SessionPaths, turnNumberOf } from "./layout.ts";
+
+/** Bytes of all turn files and of all blobs, by one look at each. Throws the runtime's errors. */
+export function measureBytes(ports: Ports, paths: SessionPaths): ByteTotals {
+  return {
+    turns: sizeOf(ports, paths.turns, (name) => turnNumberOf(name) !== null),
+    blobs: measureBlobs(ports, paths),
+  };
+}
+
+/** Bytes of all blobs. Throws the runtime's errors. */
+export function measureBlobs(ports: Ports, paths: SessionPaths): number {
+  return sizeOf(ports, paths.blobs, isBlobName);
+}
+
+function sizeOf({ files }: Ports, directory: string, counts: (name: string) => boolean): number {
+  // A link to a directory is not followed.
+  if (files.facts(directory)?.kind !== "directory") return 0;
+  let bytes = 0;
+  for (const name of files.list(directory)) {
+    if (counts(name)) bytes += files.facts(`${directory}/${name}`)?.size ?? 0;
+  }
+  return bytes;
+}
