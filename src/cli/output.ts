@@ -18,6 +18,9 @@ export interface OutputOptions {
 /** The streams of the output, and the end of the program. */
 export type OutputPorts = Pick<ProgramPorts, "stdout" | "stderr" | "exit">;
 
+/** Columns of a terminal of unknown size. */
+const DEFAULT_COLUMNS = 80;
+
 /** Writes to both streams; reports a closed stdout once. */
 export class Output {
   readonly options: OutputOptions;
@@ -38,6 +41,18 @@ export class Output {
   /** True when stdout is a terminal. */
   get stdoutIsTerminal(): boolean {
     return this.#stdout.isTerminal;
+  }
+
+  /** Columns of the terminal that stdout is; `null` for a pipe or file. */
+  get columns(): number | null {
+    if (!this.stdoutIsTerminal) return null;
+    try {
+      const { columns } = Deno.consoleSize();
+      // A terminal that does not know its size says 0.
+      return columns > 0 ? columns : DEFAULT_COLUMNS;
+    } catch {
+      return DEFAULT_COLUMNS;
+    }
   }
 
   /** True when stderr is a terminal. */
