@@ -53,6 +53,25 @@ export type RunState =
   | "over_budget"
   | "diverged";
 
+/** States of sessions in lists; a later version may add to those of ended runs. */
+export const SESSION_STATES = [
+  "completed",
+  "incomplete",
+  "refused",
+  "failed",
+  "interrupted",
+  "timed_out",
+  "over_budget",
+  "diverged",
+  // The last run is open: a process holds the session's lock, or none does.
+  "running",
+  "killed",
+  // The manifest or the newest turn shows damage.
+  "damaged",
+  // A later version wrote the session.
+  "unknown",
+] as const;
+
 /** Token counts of one request or of a whole run, normalised over providers. */
 export interface Usage {
   readonly input_tokens: number;

@@ -78,6 +78,8 @@ export interface SessionSummary {
   readonly path: string;
   /** From the manifest, or rebuilt from the turns if that is unusable; `null` if both are. */
   readonly manifest: Manifest | null;
+  /** The manifest file; `unreadable` also if the session's directory is not ours or was removed. */
+  readonly source: "ok" | "missing" | "garbled" | "newer" | "unreadable";
   /** Describes the damage of the manifest or of the session. */
   readonly problem?: string;
 }
@@ -103,7 +105,8 @@ function sessionNames(ports: Ports, home: Home): SessionId[] {
   return names.filter(isSessionId).sort();
 }
 
-function summaryOf(ports: Ports, home: Home, id: SessionId): SessionSummary {
+/** One session as {@linkcode listSessions} has it. */
+export function summaryOf(ports: Ports, home: Home, id: SessionId): SessionSummary {
   const paths = sessionPaths(home.sessions, id);
   const path = paths.root;
   try {
@@ -112,15 +115,16 @@ function summaryOf(ports: Ports, home: Home, id: SessionId): SessionSummary {
       const problem = directory.status === "missing"
         ? "was removed meanwhile"
         : `its directory ${directory.message}`;
-      return { id, path, manifest: null, problem };
+      return { id, path, manifest: null, source: "unreadable", problem };
     }
     const file = readManifest(ports, paths);
-    if (file.status === "ok") return { id, path, manifest: file.manifest };
+    if (file.status === "ok") return { id, path, manifest: file.manifest, source: "ok" };
     const problem = `manifest.json ${file.status === "missing" ? "is missing" : file.message}`;
-    if (file.status === "refused") return { id, path, manifest: null, problem };
-    return { id, path, manifest: rebuildLoosely(ports, paths), problem };
+    if (file.status === "refused") return { id, path, manifest: null, source: "unreadable", problem };
+    return { id, path, manifest: rebuildLoosely(ports, paths), source: file.status, problem };
   } catch (error) {
-    return { id, path, manifest: null, problem: storageError(error, "read it", path).message };
+    const problem = storageError(error, "read it", path).message;
+    return { id, path, manifest: null, source: "unreadable", problem };
   }
 }
 

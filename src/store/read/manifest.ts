@@ -106,16 +106,31 @@ const MAX_TURNS = 1000;
 
 /** The manifest made from the first {@linkcode MAX_TURNS} turns, without `bytes`, or `null` if that fails. */
 export function rebuildLoosely(ports: Ports, paths: SessionPaths): Manifest | null {
-  let manifest: Manifest | null = null;
-  for (let number = 1; number <= MAX_TURNS; number++) {
-    const file = readEnvelope(ports, turnPath(paths, number));
+  return readOnLoosely(ports, paths, null).manifest;
+}
+
+/** A manifest that was advanced by the turns after it. */
+export interface ReadOn {
+  /** Without `bytes` if there was such a turn. */
+  readonly manifest: Manifest | null;
+  /** The damaged turn that ended the reading; `null` if it ended otherwise. */
+  readonly damaged: { readonly turn: number; readonly message: string } | null;
+}
+
+/** Advances a manifest by at most {@linkcode MAX_TURNS} unchecked turns. Throws the runtime's errors. */
+export function readOnLoosely(ports: Ports, paths: SessionPaths, from: Manifest | null): ReadOn {
+  let manifest = from;
+  for (let count = 1; count <= MAX_TURNS; count++) {
+    const turn = (manifest?.head.turn ?? 0) + 1;
+    const file = readEnvelope(ports, turnPath(paths, turn));
+    if (file.status === "damaged") return { manifest, damaged: { turn, message: file.message } };
     if (file.status === "missing") break;
-    if (file.status === "damaged") return manifest;
     const next = advanceLoosely(manifest, paths.id, file);
-    if (next === null) return manifest;
+    // A turn that says it is another would be read again and again.
+    if (next === null || next.head.turn !== turn) break;
     manifest = next;
   }
-  return manifest;
+  return { manifest, damaged: null };
 }
 
 /** The manifest after one more turn, which was not checked; `null` if it cannot be made of such a turn. */

@@ -135,6 +135,21 @@ export async function inspectFileLock(ports: Ports, path: string): Promise<LockS
   return free;
 }
 
+/**
+ * True if another process holds the lock on the file at `path` at this moment. Does not wait, so that a process that only
+ * inspects the lock, or is just being started by its last owner, may count as its holder. Throws the runtime's errors.
+ */
+export async function isLocked(ports: Ports, path: string): Promise<boolean> {
+  if (lookForFile(ports, path).status !== "ok") return false;
+  const file = Deno.openSync(path, { read: true });
+  try {
+    if (isAskable(file)) return !file.tryLockSync(false);
+  } finally {
+    file.close();
+  }
+  return (await inspectFileLock(ports, path)).held;
+}
+
 /** Names the owner of a lock, for messages. */
 export function ownerName(owner: LockOwner | null): string {
   return owner === null
