@@ -122,7 +122,7 @@ export const WAIT = value(
 export const DRY_RUN = toggle("--dry-run", "print what would be done; change nothing");
 
 /** The session that a verb is about. */
-export const SESSION = argument("<id>", "session id, unambiguous prefix, or @last");
+export const SESSION = argument("<id>", "session id, unambiguous prefix, @last, or @last:any");
 
 /** Reads a whole number of at least `least`. */
 export function wholeNumber(least: number): (text: string) => number {

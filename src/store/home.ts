@@ -132,8 +132,8 @@ export function summaryOf(ports: Ports, home: Home, id: SessionId): SessionSumma
 const CANDIDATES = 5;
 
 /**
- * The session that a user means: an exact id, an unambiguous prefix, or `@last`, the latest of `workspace` (the
- * pin, not the directory as typed).
+ * The session that a user means: an exact id, an unambiguous prefix, `@last`, the latest of `workspace` (the pin, not
+ * the directory as typed), or `@last:any`, the latest of all.
  *
  * @throws {RepriseError} `no_such_session`, `ambiguous_session`, `bad_session_id`, `storage_*`.
  */
@@ -144,6 +144,7 @@ export function resolveSession(
 ): SessionId {
   const { selector, workspace } = options;
   if (selector === "@last") return lastSession(ports, home, workspace);
+  if (selector === "@last:any") return lastSession(ports, home, null);
   const id = parseSessionId(selector);
   const { root } = sessionPaths(home.sessions, id);
   if (orStorageError(`open session "${id}"`, root, () => ports.files.facts(root)) !== null) return id;
@@ -171,25 +172,29 @@ export function resolveSession(
 }
 
 /**
- * The newest session of a workspace. If a manifest is unusable, the remaining turns show when and in which workspace
- * the session was used. So a damaged session is chosen too, and opening it reports the damage: the user did not mean an
- * older session.
+ * The newest session of a workspace, or of all for `null`. If a manifest is unusable, the remaining turns show when and
+ * in which workspace the session was used. So a damaged session is chosen too, and opening it reports the damage: the
+ * user did not mean an older session.
  */
-function lastSession(ports: Ports, home: Home, workspace: string): SessionId {
+function lastSession(ports: Ports, home: Home, workspace: string | null): SessionId {
   const used = listSessions(ports, home).flatMap(({ id, manifest, problem }) => {
     const sign = manifest !== null && problem === undefined
       ? { at: manifest.updated_at, workspace: manifest.pins.workspace }
       : lastUse(ports, sessionPaths(home.sessions, id));
-    const isHere = sign !== null && (sign.workspace === null || sign.workspace === workspace);
+    const isHere = sign !== null &&
+      (workspace === null || sign.workspace === null || sign.workspace === workspace);
     return isHere ? [{ id, at: sign.at }] : [];
   });
   const [last] = used.sort((a, b) => compare(b.at, a.at));
   if (last !== undefined) return last.id;
-  throw new RepriseError(
-    "no_such_session",
-    `Cannot find the last session of workspace "${workspace}": no session in "${home.sessions}" was run there`,
-    { hint: 'List the sessions with "reprise ls", or start one with "reprise run PROMPT"' },
-  );
+  const [what, found, hint] = workspace === null
+    ? ["the last session", `there is none in "${home.sessions}"`, 'Start one with "reprise run PROMPT"']
+    : [
+      `the last session of workspace "${workspace}"`,
+      `no session in "${home.sessions}" was run there`,
+      'List all sessions with "reprise ls"; "@last:any" is the latest of them',
+    ];
+  throw new RepriseError("no_such_session", `Cannot find ${what}: ${found}`, { hint });
 }
 
 function quoted(ids: readonly SessionId[]): string {
