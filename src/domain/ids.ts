@@ -28,7 +28,36 @@ export function parseSessionId(text: string): SessionId {
 
 /** Readable start of a new session id: up to three words of the prompt, at most 24 characters. */
 export function slugOf(prompt: string): string {
-  const words = prompt.slice(0, 400).toLowerCase().match(/[a-z0-9]+/g) ?? [];
-  const slug = words.slice(0, 3).join("-").slice(0, 24).replace(/-+$/, "");
+  return slugFrom(wordsOf(prompt).slice(0, 3), 24);
+}
+
+/** Characters of a start with further words. */
+const LONG_SLUG = 48;
+
+/**
+ * A start that no session in `taken` has: that of {@linkcode slugOf}, with further words of the prompt if other sessions
+ * begin with the same words, or with a number if all words are the same.
+ */
+export function freeSlugOf(prompt: string, taken: Iterable<string>): string {
+  const used = new Set(Array.from(taken, (id) => id.replace(SUFFIX, "")));
+  const words = wordsOf(prompt);
+  const usual = slugOf(prompt);
+  const longer = words.map((_, index) => slugFrom(words.slice(0, index + 1), LONG_SLUG))
+    .filter((slug) => slug.length > usual.length);
+  const free = [usual, ...longer].find((slug) => !used.has(slug));
+  if (free !== undefined) return free;
+  const longest = longer.at(-1) ?? usual;
+  for (let number = 2;; number++) if (!used.has(`${longest}-${number}`)) return `${longest}-${number}`;
+}
+
+/** The random end of a session id, and the number of one that was taken. */
+const SUFFIX = /-[2-9a-z]{4}(-\d+)?$/;
+
+function wordsOf(prompt: string): string[] {
+  return prompt.slice(0, 400).toLowerCase().match(/[a-z0-9]+/g) ?? [];
+}
+
+function slugFrom(words: readonly string[], length: number): string {
+  const slug = words.join("-").slice(0, length).replace(/-+$/, "");
   return slug === "" ? "session" : slug;
 }

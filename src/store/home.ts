@@ -98,7 +98,12 @@ export function listSessions(ports: Ports, home: Home): SessionSummary[] {
   });
 }
 
-function sessionNames(ports: Ports, home: Home): SessionId[] {
+/**
+ * The ids of all sessions of a home, in order.
+ *
+ * @throws {RepriseError} `storage_*` when the home cannot be listed.
+ */
+export function sessionNames(ports: Ports, home: Home): SessionId[] {
   const names = orStorageError("list the sessions", home.sessions, () => {
     return ports.files.facts(home.sessions) === null ? [] : ports.files.list(home.sessions);
   });

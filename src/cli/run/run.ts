@@ -1,6 +1,6 @@
 /** The verb `run`: one run of a new session, or the next one of a session. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
-import { parseSessionId, slugOf } from "../../domain/ids.ts";
+import { freeSlugOf, parseSessionId, slugOf } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { requireNewFolder } from "../../fixture/new_folder.ts";
 import type { ReportingSend } from "../../fixture/serve/replay_send.ts";
@@ -10,7 +10,7 @@ import { Stop } from "../../run/outcome.ts";
 import { startWith } from "../../run/recover.ts";
 import type { RunSetup } from "../../run/setup.ts";
 import { PermissionGate } from "../../run/tool_batch.ts";
-import { type Home, openHome, resolveSession } from "../../store/home.ts";
+import { type Home, openHome, resolveSession, sessionNames } from "../../store/home.ts";
 import { SessionWriter } from "../../store/write/writer.ts";
 import { ALL_TOOLS } from "../../tools/registry.ts";
 import type { RunFlags } from "./command.ts";
@@ -127,7 +127,10 @@ async function lockSession(
     const { recordingScrubber } = await import("./run_recording.ts");
     name = recordingScrubber(fresh?.key ?? null, flags.notSecret).text(name);
   }
-  const base = `${slugOf(name)}-${randomSuffix(ports)}`;
+  // A played run has the id that it had when it was recorded.
+  const isRepeatable = flags.record !== undefined || flags.fixture !== undefined;
+  const slug = isRepeatable ? slugOf(name) : freeSlugOf(name, sessionNames(ports, home));
+  const base = `${slug}-${randomSuffix(ports)}`;
   for (let attempt = 1;; attempt++) {
     const id = parseSessionId(attempt === 1 ? base : `${base}-${attempt}`);
     try {
