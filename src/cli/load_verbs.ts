@@ -35,6 +35,7 @@ const FAMILY_OF: Readonly<Record<string, Load | undefined>> = {
   doctor: inspection,
   repair: maintenance,
   fsck: maintenance,
+  rename: maintenance,
   export: maintenance,
   import: maintenance,
   rm: maintenance,

@@ -7,6 +7,9 @@ import type { JsonObject } from "./json.ts";
 import type { ErrorCode, ExitCode } from "./errors.ts";
 import type { Fingerprint } from "./fingerprint.ts";
 
+/** The longest title of a session, in UTF-16 units. */
+export const MAX_TITLE_LENGTH = 80;
+
 /** An element of an API's `input` or `output`, as it was received. Always has a string `type`. */
 export interface Item extends JsonObject {
   readonly type: string;
@@ -280,6 +283,12 @@ export interface BlobLostEvent extends EventBase {
   readonly type: "blob_lost";
   readonly sha256: string;
 }
+/** A title that a person gave the session. */
+export interface SessionRenamedEvent extends EventBase {
+  readonly type: "session_renamed";
+  /** One line of at most {@linkcode MAX_TITLE_LENGTH} UTF-16 units, not empty. */
+  readonly title: string;
+}
 export interface RunContinuedEvent extends EventBase {
   readonly type: "run_continued";
   readonly run: number;
@@ -311,6 +320,7 @@ export type SessionEvent =
   | BranchSummaryEvent
   | TurnReplacedEvent
   | BlobLostEvent
+  | SessionRenamedEvent
   | RunContinuedEvent
   | RunEndedEvent;
 
@@ -335,6 +345,7 @@ const KNOWN: Record<EventType, true> = {
   branch_summary: true,
   turn_replaced: true,
   blob_lost: true,
+  session_renamed: true,
   run_continued: true,
   run_ended: true,
 };

@@ -7,6 +7,7 @@ import {
   addUsage,
   type CheckpointRef,
   type HistoryCompactionEvent,
+  MAX_TITLE_LENGTH,
   NO_USAGE,
   type RunState,
   type Usage,
@@ -30,8 +31,10 @@ export interface Manifest {
   readonly family: string;
   /** The session that this one was forked from; absent if it is not a fork. */
   readonly parent?: string;
+  /** The newest title that a person gave the session; otherwise the beginning of its first prompt. */
   readonly title: string;
   readonly created_at: string;
+  /** Time of the newest turn that does more than give a title. */
   readonly updated_at: string;
   /** The newest turn that this manifest includes. */
   readonly head: { readonly turn: number; readonly seq: number; readonly sum: string };
@@ -56,15 +59,13 @@ export interface ByteTotals {
   readonly blobs: number;
 }
 
-/** The longest title that a manifest keeps, in UTF-16 units. */
-const TITLE_LENGTH = 80;
-
 /**
  * The manifest after one more turn, without `bytes`. `manifest` is `null` for turn 1.
  *
  * @throws {TypeError} when turn 1 does not open a run: such a file is damage.
  */
 export function advanceManifest(manifest: Manifest | null, session: string, turn: Turn): Manifest {
+  const renamed = turn.events.findLast((event) => event.type === "session_renamed");
   const opened = "pins" in turn ? turn.pins : undefined;
   const ended = turn.events.findLast((event) => event.type === "run_ended");
   // Turns between runs do not change the state of the last run.
@@ -76,9 +77,9 @@ export function advanceManifest(manifest: Manifest | null, session: string, turn
     session,
     family: manifest?.family ?? turn.session,
     ...parentOf(turn, manifest),
-    title: manifest?.title ?? titleOf(turn),
+    title: renamed?.title ?? manifest?.title ?? titleOf(turn),
     created_at: manifest?.created_at ?? turn.at,
-    updated_at: turn.at,
+    updated_at: manifest !== null && isOnlyRenamed(turn) ? manifest.updated_at : turn.at,
     head: { turn: turn.turn, seq: turn.seq[1], sum: turn.sum },
     run: turn.run,
     state,
@@ -96,6 +97,7 @@ export function advanceManifest(manifest: Manifest | null, session: string, turn
  */
 export function isOnlyLonger(before: Manifest | null, after: Manifest): boolean {
   return before !== null && before.run === after.run && before.state === after.state &&
+    before.title === after.title &&
     before.usage === after.usage && before.checkpoint === after.checkpoint && before.pins === after.pins;
 }
 
@@ -135,6 +137,11 @@ export function encodeManifest(manifest: Manifest): Sealed {
   return seal(`${JSON.stringify(manifest).slice(0, -1)},\n `);
 }
 
+/** A title is no use of a session: it does not make an old one the latest. */
+function isOnlyRenamed({ events }: Turn): boolean {
+  return events.every(({ type }) => type === "session_renamed");
+}
+
 function titleOf(turn: Turn): string {
   for (const event of turn.events) {
     if (event.type !== "user_message") continue;
@@ -142,7 +149,7 @@ function titleOf(turn: Turn): string {
       isJsonObject(part) && typeof part.text === "string" ? part.text : ""
     )
       .join(" ").replace(/\s+/g, " ").trim();
-    if (text !== "") return headOf(text, TITLE_LENGTH);
+    if (text !== "") return headOf(text, MAX_TITLE_LENGTH);
   }
   return "";
 }

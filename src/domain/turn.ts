@@ -226,6 +226,7 @@ const BETWEEN_RUNS: ReadonlySet<string> = new Set([
   "branch_summary",
   "turn_replaced",
   "blob_lost",
+  "session_renamed",
 ]);
 
 /**

@@ -19,6 +19,10 @@ const FSCK_FLAGS = { ...COMMON_FLAGS, all: toggle("--all", "check every session"
 /** The flags of `fsck`. */
 export type FsckFlags = FlagsOf<typeof FSCK_FLAGS>;
 
+const RENAME_FLAGS = { ...COMMON_FLAGS, wait: WAIT, dryRun: DRY_RUN };
+/** The flags of `rename`. */
+export type RenameFlags = FlagsOf<typeof RENAME_FLAGS>;
+
 const EXPORT_FLAGS = {
   ...COMMON_FLAGS,
   redact: toggle(
@@ -82,6 +86,15 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
     flags: FSCK_FLAGS,
     examples: ["reprise fsck --all"],
     load: async () => (await import("./fsck.ts")).fsckVerb,
+  }),
+  verb({
+    name: "rename",
+    about: "give a session a title",
+    step: true,
+    arguments: [SESSION, argument("<title>", "the title: one line, at most 80 characters")],
+    flags: RENAME_FLAGS,
+    examples: ['reprise rename @last "Fix the CI build"'],
+    load: async () => (await import("./rename.ts")).renameVerb,
   }),
   verb({
     name: "export",

@@ -131,6 +131,7 @@ export const EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
   branch_summary: object({ session: text, from_seq: ordinal, to_seq: ordinal, summary: string }),
   turn_replaced: anyObject,
   blob_lost: object({ sha256 }),
+  session_renamed: object({ title: text }),
   run_continued: object({ run: ordinal }),
   run_ended: object({
     run: ordinal,

@@ -42,3 +42,20 @@ Deno.test("a turn needs an event", () => {
   const place = { session: "s", turn: 1, firstSeq: 1, prev: null, at: "2026-11-21T20:18:00.000Z" };
   assert.throws(() => encodeTurn({ kind: "tools", run: 1, events: [] }, place), RangeError);
 });
+
+Deno.test("a title that a person gave wins over the prompt, and does not count as use of the session", () => {
+  const history = new History().user("Fix the build").model([message("msg_1", "done")]).ended();
+  const before = manifestOf(history);
+  const [last] = history.turns.slice(-1);
+  assert.ok(before !== null && last !== undefined);
+  const place = { session: "s", turn: 4, firstSeq: 4, prev: last.sum, at: "2026-12-24T00:00:00.000Z" };
+  const renamed = encodeTurn(
+    { kind: "harness", run: 1, events: [{ type: "session_renamed", title: "The build" }] },
+    place,
+  ).turn;
+  const after = advanceManifest(before, "s", renamed);
+  assert.equal(after.title, "The build");
+  assert.equal(after.updated_at, before.updated_at);
+  assert.equal(after.state, "completed");
+  assert.equal(after.head.turn, 4);
+});

@@ -131,6 +131,7 @@ export const EVENTS: Record<EventType, z.ZodType> = {
   branch_summary: z.looseObject({ session: text, from_seq: ordinal, to_seq: ordinal, summary: z.string() }),
   turn_replaced: z.looseObject({}),
   blob_lost: z.looseObject({ sha256 }),
+  session_renamed: z.looseObject({ title: text }),
   run_continued: z.looseObject({ run: ordinal }),
   run_ended: z.looseObject({
     run: ordinal,

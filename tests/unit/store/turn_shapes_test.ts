@@ -68,6 +68,7 @@ const WHOLE_EVENTS: Readonly<Record<EventType, Json>> = {
   branch_summary: { session: "s", from_seq: 1, to_seq: 5, summary: "" },
   turn_replaced: {},
   blob_lost: { sha256: SHA },
+  session_renamed: { title: "Fix the build" },
   run_continued: { run: 2 },
   run_ended: { run: 1, state: "failed", exit_code: 10, usage: USAGE, error: ERROR },
 };

@@ -54,6 +54,8 @@ export function noteOf(turn: Pick<ShownTurn, "number" | "value">, event: JsonObj
       };
     case "compaction_withdrawn":
       return { about: `checkpoint of seq ${said("checkpoint")} withdrawn` };
+    case "session_renamed":
+      return `Title: ${String(event.title)}`;
     case "session_fork":
       return { about: `forked from ${said("parent")} after seq ${said("to_seq")}` };
     case "branch_summary":

@@ -1,0 +1,73 @@
+/** The verb `rename`: gives a session a title. */
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { MAX_TITLE_LENGTH } from "../../domain/event.ts";
+import { readSessionTail } from "../../store/read/session.ts";
+import { SessionWriter } from "../../store/write/writer.ts";
+import type { RenameFlags } from "./command.ts";
+import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { sessionArgument } from "../sessions.ts";
+
+/** The JSON of `rename`. */
+export interface RenameResult {
+  readonly session: string;
+  readonly title: string;
+  /** The title until now. */
+  readonly before: string;
+  /** False if the session had that title already, and with `--dry-run`. */
+  readonly changed: boolean;
+  readonly dry_run: boolean;
+}
+
+/** Performs `rename`. The title is a turn of the session; an open run stays open. */
+export async function renameVerb(
+  ports: ProgramPorts,
+  selector: string,
+  given: string,
+  flags: RenameFlags,
+): Promise<ExitCode> {
+  const title = usableTitle(given);
+  const context = makeContext(ports, flags);
+  const { output } = context;
+  const { home, id } = sessionArgument(context, selector);
+  const dryRun = flags.dryRun === true;
+  const { before, changed } = dryRun
+    ? { before: readSessionTail(ports, home, id).manifest.title, changed: false }
+    : await rename();
+  if (output.options.json) {
+    output.json({ session: id, title, before, changed, dry_run: dryRun } satisfies RenameResult);
+  } else if (dryRun) {
+    output.text(`${id}: would be titled "${title}" instead of "${before}". Nothing was written.\n`);
+  } else output.text(changed ? `${id}: titled "${title}"\n` : `${id}: has the title "${title}" already\n`);
+  return 0;
+
+  async function rename() {
+    const writer = await SessionWriter.open(ports, home, { id, waitMs: flags.wait * 1000 });
+    try {
+      const before = writer.manifest?.title ?? "";
+      const changed = before !== title;
+      if (changed) {
+        writer.append({ kind: "harness", run: writer.end.run, events: [{ type: "session_renamed", title }] });
+      }
+      return { before, changed };
+    } finally {
+      writer.close();
+    }
+  }
+}
+
+/**
+ * A title on one line.
+ *
+ * @throws {RepriseError} `usage` if it is empty or too long.
+ */
+function usableTitle(given: string): string {
+  const title = given.toWellFormed().replace(/\s+/g, " ").trim();
+  const hint = 'reprise rename @last "Fix the CI build"';
+  if (title === "") throw new RepriseError("usage", "Cannot give a session an empty title", { hint });
+  if (title.length > MAX_TITLE_LENGTH) {
+    const found = `it has ${title.length} characters, the limit is ${MAX_TITLE_LENGTH}`;
+    throw new RepriseError("usage", `Cannot use that title: ${found}`, { hint });
+  }
+  return title;
+}
