@@ -5,6 +5,7 @@
  */
 import { InvalidArgumentError } from "commander";
 import { DEFAULT_PROVIDER } from "../apis/providers.ts";
+import { DAY_MS } from "../domain/ports.ts";
 import { PROVIDER_KINDS } from "../domain/fingerprint.ts";
 import { argument, choice, type FlagsOf, list, negated, text, toggle, value } from "./declare.ts";
 
@@ -148,6 +149,21 @@ export function seconds(text: string): number {
   const value = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && value <= MAX_SECONDS) return value;
   throw new InvalidArgumentError(`Expected a number of seconds, at most ${MAX_SECONDS}.`);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 60 * 60_000,
+  d: DAY_MS,
+  w: 7 * DAY_MS,
+};
+
+/** Reads an age such as `90m`, `12h`, `7d` or `2w` as milliseconds; `null` for any other text. */
+export function ageMs(text: string): number | null {
+  const [, number, unit] = /^(\d{1,6}(?:\.\d{1,3})?)([smhdw])$/.exec(text) ?? [];
+  const unitMs = unit === undefined ? undefined : UNIT_MS[unit];
+  return unitMs === undefined ? null : Number(number) * unitMs;
 }
 
 /** Longer than the range of any clock. */

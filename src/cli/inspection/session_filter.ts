@@ -1,0 +1,83 @@
+/**
+ * Chooses sessions by what their manifests say: for `ls` and `search`.
+ *
+ * @module
+ */
+import { RepriseError } from "../../domain/errors.ts";
+import type { Manifest } from "../../domain/manifest.ts";
+import { withoutSlash } from "../../domain/text.ts";
+import type { Home, SessionSummary } from "../../store/home.ts";
+import { SESSION_STATES } from "../../domain/event.ts";
+import { type JudgedSession, judgeSessions } from "../../store/read/status.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { absolute } from "../settings.ts";
+import type { FilterFlags } from "./session_flags.ts";
+
+/** Chooses sessions by the flags that need only their manifests; keeps their order. */
+export function fitting(
+  ports: ProgramPorts,
+  sessions: readonly SessionSummary[],
+  flags: FilterFlags,
+): SessionSummary[] {
+  return sessions.filter(fitsFlags(ports, flags));
+}
+
+/**
+ * The first `limit` of the sessions in the states that `--state` names, each with its state.
+ *
+ * @throws {RepriseError} `usage` for an unknown state.
+ */
+export async function inStates(
+  ports: ProgramPorts,
+  home: Home,
+  sessions: readonly SessionSummary[],
+  { state, limit }: Pick<FilterFlags, "state" | "limit">,
+): Promise<JudgedSession[]> {
+  const states = wantedStates(state);
+  // Judging reads a file of each session.
+  if (states === null) return await judgeSessions(ports, home, sessions.slice(0, limit));
+  const judged = await judgeSessions(ports, home, sessions);
+  return judged.filter(({ state }) => states.has(state)).slice(0, limit);
+}
+
+function wantedStates(given: readonly string[] | undefined): ReadonlySet<string> | null {
+  if (given === undefined) return null;
+  const names = given.flatMap((each) => each.split(",")).map((name) => name.trim());
+  const unknown = names.find((name) => !(SESSION_STATES as readonly string[]).includes(name));
+  if (unknown === undefined) return new Set(names);
+  throw new RepriseError(
+    "usage",
+    `Cannot use --state ${JSON.stringify(unknown)}: no session has such a state`,
+    {
+      hint: `Give one of ${SESSION_STATES.join(", ")}`,
+    },
+  );
+}
+
+/** A session without a readable manifest fits only where no flag asks for what the manifest says. */
+function fitsFlags(ports: ProgramPorts, flags: FilterFlags): (session: SessionSummary) => boolean {
+  const { since, model, grep } = flags;
+  const from = since === undefined ? null : "at" in since ? since.at : ports.clock.now() - since.agoMs;
+  const workspace = flags.workspace === undefined ? null : pinOf(ports, flags.workspace);
+  const wanted = grep?.toLowerCase();
+  const tests: ((manifest: Manifest) => boolean)[] = [
+    ...(model === undefined ? [] : [({ pins }: Manifest) => pins.model.startsWith(model)]),
+    ...(workspace === null ? [] : [({ pins }: Manifest) => pins.workspace === workspace]),
+  ];
+  return ({ id, manifest }) =>
+    // The age of a session without a manifest is unknown: it is shown, as damage should be.
+    (from === null || manifest === null || Date.parse(manifest.updated_at) >= from) &&
+    (wanted === undefined || id.includes(wanted) ||
+      (manifest?.title.toLowerCase().includes(wanted) ?? false)) &&
+    (tests.length === 0 || manifest !== null && tests.every((fits) => fits(manifest)));
+}
+
+/** The pin of a workspace that may be gone. */
+function pinOf(ports: ProgramPorts, directory: string): string {
+  const path = absolute(ports, directory);
+  try {
+    return ports.workspacePin(Deno.realPathSync(path));
+  } catch {
+    return withoutSlash(path);
+  }
+}

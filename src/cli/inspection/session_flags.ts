@@ -1,0 +1,36 @@
+/**
+ * The flags that choose sessions, for `ls` and `search`.
+ *
+ * @module
+ */
+import { InvalidArgumentError } from "commander";
+import { SESSION_STATES } from "../../domain/event.ts";
+import { type FlagsOf, list, text, value } from "../declare.ts";
+import { ageMs, wholeNumber } from "../flags.ts";
+
+/** The flags that choose sessions. */
+export const FILTER_FLAGS = {
+  state: list("--state <list>", `only sessions in these states: ${SESSION_STATES.join(", ")}`),
+  model: text("--model <model>", "only sessions whose last model is this one, or begins so"),
+  workspace: text("--workspace <dir>", "only sessions of this workspace directory"),
+  since: value("--since <when>", "only sessions used since then: a date, or an age such as 12h or 7d", when),
+  grep: text("--grep <text>", "only sessions with this text in title or id; case does not count"),
+  limit: value("--limit <n>", "at most N sessions", wholeNumber(1)),
+};
+/** The values of {@linkcode FILTER_FLAGS}. */
+export type FilterFlags = FlagsOf<typeof FILTER_FLAGS>;
+
+/** A point in time, or an age that ends now; in milliseconds. */
+export type When = { readonly at: number } | { readonly agoMs: number };
+
+/** Reads `2026-11-21`, which is midnight here, a full ISO time, or an age such as `90m`, `12h`, `7d`, `2w`. */
+export function when(text: string): When {
+  const agoMs = ageMs(text);
+  if (agoMs !== null) return { agoMs };
+  // JavaScript takes a date alone as midnight in UTC.
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00`) : Date.parse(text);
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(at)) {
+    throw new InvalidArgumentError("Give a date such as 2026-11-21, or an age such as 12h or 7d.");
+  }
+  return { at };
+}
