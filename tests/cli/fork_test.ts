@@ -85,7 +85,7 @@ Deno.test("ls --tree shows forks under the sessions that they were forked from: 
   const child = (await fork(place, ["s"])).session;
   const grandchild = (await fork(place, [child])).session;
   const tree = await ok(place, ["ls", "--tree"]);
-  assert.match(tree, new RegExp(`^s  .*\\n  ${child}  .*\\n    ${grandchild} .*\\n$`));
+  assert.match(tree, new RegExp(`^ID  .*\\ns  .*\\n  ${child}  .*\\n    ${grandchild} .*\\n$`));
   const [root] = JSON.parse(await ok(place, ["ls", "--tree", "--json"])).sessions;
   assert.deepEqual([root.id, root.forks[0].id, root.forks[0].parent, root.forks[0].forks[0].id], [
     "s",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type ForkNode, forkTree } from "../../src/cli/inspection/ls.ts";
+import { type ForkNode, forkTree } from "../../src/cli/inspection/fork_tree.ts";
 import type { SessionSummary } from "../../src/store/home.ts";
 
 function session(id: string, parent?: string): SessionSummary {
@@ -10,7 +10,7 @@ function session(id: string, parent?: string): SessionSummary {
   } as unknown as SessionSummary;
 }
 
-function drawn(nodes: readonly ForkNode[]): string {
+function drawn(nodes: readonly ForkNode<SessionSummary>[]): string {
   return nodes.map(({ session: { id }, forks }) => forks.length === 0 ? id : `${id}(${drawn(forks)})`).join(
     " ",
   );

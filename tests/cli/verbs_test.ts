@@ -35,7 +35,8 @@ Deno.test("ls lists sessions, newest first: each with what its manifest says", a
   await place.session("newer");
   const [first, second] = await listed(place);
   assert.deepEqual([first?.id, second?.id], ["newer", "older"]);
-  const { created_at, updated_at, ...rest } = second ?? {};
+  const { created_at, updated_at, bytes, ...rest } = second ?? {};
+  assert.ok(Number(bytes) > 1000);
   assert.ok(Date.parse(String(updated_at)) >= Date.parse(String(created_at)));
   assert.deepEqual(rest, {
     id: "older",
@@ -51,7 +52,7 @@ Deno.test("ls lists sessions, newest first: each with what its manifest says", a
   });
   assert.deepEqual((await listed(place, ["--limit", "1"])).map(({ id }) => id), ["newer"]);
   const { stdout } = await place.call(["ls"]);
-  assert.match(stdout, /^newer .*completed.*\nolder .*First words of it\n$/);
+  assert.match(stdout, /^ID .*\nnewer .*completed.*\nolder .*First words of it\n$/);
   await place.call(["run", "--json", "-s", "older", "Again"]);
   assert.deepEqual((await listed(place)).map(({ id }) => id), ["older", "newer"]);
 });
@@ -96,7 +97,7 @@ Deno.test("ls lists sessions, newest first: damaged sessions stand beside good o
   assert.equal(sessions.get("torn")?.turns, 5, "made from the turns");
   const { code, stdout } = await place.call(["ls"]);
   assert.equal(code, 0);
-  assert.equal(stdout.split("\n").length, 8);
+  assert.equal(stdout.split("\n").length, 9);
 });
 
 Deno.test("show prints what is on disk: the transcript has each turn with what was said, called and found", async () => {

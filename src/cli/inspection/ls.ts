@@ -1,34 +1,122 @@
-/** The verb `ls`: the sessions of the home, newest first. */
-import { type ExitCode, RepriseError } from "../../domain/errors.ts";
-import { listSessions, openHome, type SessionSummary } from "../../store/home.ts";
-import type { LsFlags } from "./viewing.ts";
+/** The verb `ls`: lists sessions; with `--tree`, forks under their parents. */
+import type { ExitCode } from "../../domain/errors.ts";
+import type { Usage } from "../../domain/event.ts";
+import { measureBytes } from "../../store/byte_totals.ts";
+import { type Home, listSessions, openHome, type SessionSummary } from "../../store/home.ts";
+import { sessionPaths } from "../../store/layout.ts";
+import type { JudgedSession } from "../../store/read/status.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { countText, localMinute, sizeText } from "../readable.ts";
+import { type Column, tableLines } from "../table.ts";
+import { distinctTitles } from "./distinct_titles.ts";
+import { type ForkNode, forkTree } from "./fork_tree.ts";
+import { fitting, inStates } from "./session_filter.ts";
+import type { LsFlags, SortKey } from "./viewing.ts";
+
+/** A session in the JSON of `ls`. Members from the manifest are absent if that cannot be read. */
+export interface ListedSession {
+  readonly id: string;
+  /** The session's directory. */
+  readonly path: string;
+  readonly parent?: string;
+  readonly title?: string;
+  /** ISO 8601 UTC. */
+  readonly created_at?: string;
+  readonly updated_at?: string;
+  readonly turns?: number;
+  readonly runs?: number;
+  /** One of `SESSION_STATES` of the store. */
+  readonly state: string;
+  readonly model?: string;
+  readonly provider?: string;
+  readonly workspace?: string;
+  /** Tokens of all ended runs. */
+  readonly usage?: Usage;
+  /** Bytes of all turn files and blobs, including those shared with forks. */
+  readonly bytes?: number;
+  /** Finding about the manifest or the newest turn. */
+  readonly problem?: string;
+  /** With `--tree` only. */
+  readonly parent_gone?: true;
+  readonly forks?: readonly ListedSession[];
+}
+
+/** A session to list, with its size in bytes. */
+interface Entry extends JudgedSession {
+  readonly bytes: number;
+}
 
 /** Performs `ls`. */
-export function lsVerb(ports: ProgramPorts, flags: LsFlags): ExitCode {
+export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
   const home = openHome(ports, context.home.value, { create: false });
-  const since = flags.since === undefined ? null : parseSince(flags.since, ports.clock.now());
   const all = listSessions(ports, home);
-  const sessions = all
-    .filter(({ manifest }) => since === null || manifest === null || Date.parse(manifest.updated_at) >= since)
-    .slice(0, flags.limit);
+  const sizes = new Map<SessionSummary["id"], number>();
+  const sizeOf = (session: SessionSummary): number => {
+    const size = sizes.get(session.id) ?? bytesOf(ports, home, session);
+    sizes.set(session.id, size);
+    return size;
+  };
+  const chosen = fitting(ports, all, flags).sort(ORDERS[flags.sort](sizeOf));
+  const sorted = (await inStates(ports, home, chosen, flags))
+    .map((session): Entry => ({ ...session, bytes: sizeOf(session) }));
   const known = new Set(all.map(({ id }) => id));
-  const tree = flags.tree === true ? forkTree(sessions) : null;
+  const tree = flags.tree === true ? forkTree(sorted) : null;
   if (output.options.json) {
-    output.json({ sessions: tree?.map((node) => nodeRecord(node, known)) ?? sessions.map(sessionRecord) });
+    output.json({ sessions: tree?.map((node) => nodeRecord(node, known)) ?? sorted.map(sessionRecord) });
     return 0;
   }
-  const rows = tree?.flatMap((node) => nodeRows(node, known)) ?? sessions.map(sessionRow);
-  const width = Math.max(0, ...rows.map(([id]) => id.length));
-  for (const [id, rest] of rows) output.text(`${id.padEnd(width)}  ${rest}\n`);
-  if (rows.length === 0) output.note(`no sessions in ${home.sessions}`);
+  const rows = tree?.flatMap((node) => nodeRows(node, known)) ??
+    sorted.map((session) => ({ session, id: session.id, note: "" }));
+  if (rows.length > 0) {
+    const lines = await tableLines(COLUMNS, rows, output.columns);
+    output.text(lines.flatMap((line) => [...line, "\n"]));
+  } else if (all.length === 0) output.note(`no sessions in ${home.sessions}`);
+  else output.note(`none of ${all.length} sessions in ${home.sessions} fits`);
   return 0;
 }
 
-function sessionRecord({ id, path, manifest, problem }: SessionSummary) {
+/** The size of a session as its manifest counts it; measured for manifests of earlier versions. */
+function bytesOf(ports: ProgramPorts, home: Home, { id, manifest }: SessionSummary): number {
+  const counted = manifest?.bytes;
+  if (counted !== undefined) return counted.turns + counted.blobs;
+  try {
+    const { turns, blobs } = measureBytes(ports, sessionPaths(home.sessions, id));
+    return turns + blobs;
+  } catch {
+    // The session's problem says that it cannot be read.
+    return 0;
+  }
+}
+
+/** Compares two sessions, of which `sizeOf` gives the size in bytes. */
+type Order = (
+  sizeOf: (session: SessionSummary) => number,
+) => (a: SessionSummary, b: SessionSummary) => number;
+
+/** Largest and newest first, names in their order. Sorting is stable: sessions that are equal stay newest first. */
+const ORDERS: Readonly<Record<SortKey, Order>> = {
+  updated: () => () => 0,
+  created: () => (a, b) => compare(b.manifest?.created_at ?? "", a.manifest?.created_at ?? ""),
+  id: () => (a, b) => compare(a.id, b.id),
+  title: () => (a, b) =>
+    compare(a.manifest?.title.toLowerCase() ?? "", b.manifest?.title.toLowerCase() ?? ""),
+  turns: () => (a, b) => (b.manifest?.head.turn ?? 0) - (a.manifest?.head.turn ?? 0),
+  tokens: () => (a, b) => tokensOf(b) - tokensOf(a),
+  size: (sizeOf) => (a, b) => sizeOf(b) - sizeOf(a),
+};
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function tokensOf({ manifest }: SessionSummary): number {
+  return manifest === null ? 0 : manifest.usage.input_tokens + manifest.usage.output_tokens;
+}
+
+function sessionRecord({ id, path, manifest, state, bytes, problem }: Entry): ListedSession {
   return {
     id,
     path,
@@ -39,30 +127,59 @@ function sessionRecord({ id, path, manifest, problem }: SessionSummary) {
       updated_at: manifest.updated_at,
       turns: manifest.head.turn,
       runs: manifest.run,
-      state: manifest.state,
+    }),
+    state,
+    ...(manifest === null ? {} : {
       model: manifest.pins.model,
       provider: manifest.pins.fingerprint.provider,
       workspace: manifest.pins.workspace,
       usage: manifest.usage,
+      bytes,
     }),
     ...(problem === undefined ? {} : { problem }),
   };
 }
 
-function sessionRow({ id, manifest, problem }: SessionSummary): readonly [string, string] {
-  if (manifest === null) return [id, `(${problem ?? "no manifest"})`];
-  const { updated_at, head, state, pins, title } = manifest;
-  const when = updated_at.slice(0, 16).replace("T", " ");
-  // A title is one line by construction; output.text escapes the rest.
-  return [
-    id,
-    `${when}  ${String(head.turn).padStart(5)} ${head.turn === 1 ? "turn " : "turns"}  ${
-      state.padEnd(11)
-    }  ${pins.model}  ${title}`,
-  ];
+/** A line of the table. */
+interface Row {
+  readonly session: Entry;
+  /** The id, indented below a parent. */
+  readonly id: string;
+  readonly note: string;
 }
 
-function nodeRecord({ session, forks }: ForkNode, known: ReadonlySet<string>): unknown {
+/** SGR codes: red, yellow, green. */
+const STATE_CODES: Readonly<Record<string, number>> = { damaged: 31, failed: 31, killed: 33, running: 32 };
+
+const COLUMNS: readonly Column<Row>[] = [
+  { header: "ID", cell: ({ id }) => id },
+  { header: "UPDATED", cell: ({ session }) => localMinute(session.manifest?.updated_at ?? ""), drop: 5 },
+  { header: "TURNS", cell: ofManifest(({ head }) => String(head.turn)), right: true, drop: 2 },
+  { header: "SIZE", cell: ({ session }) => sizeText(session.bytes), right: true, drop: 3 },
+  { header: "TOKENS", cell: ({ session }) => countText(tokensOf(session)), right: true, drop: 4 },
+  {
+    header: "STATE",
+    cell: ({ session }) => session.state,
+    code: ({ session }) => STATE_CODES[session.state] ?? null,
+  },
+  { header: "MODEL", cell: ofManifest(({ pins }) => pins.model), drop: 1 },
+  {
+    header: "TITLE",
+    cell: ({ session: { manifest, problem }, note }) =>
+      `${manifest?.title ?? ""}${problem === undefined ? "" : ` (${problem})`}${note}`,
+    least: 24,
+    cut: distinctTitles,
+    drop: 6,
+  },
+];
+
+function ofManifest(
+  cell: (manifest: NonNullable<SessionSummary["manifest"]>) => string,
+): Column<Row>["cell"] {
+  return ({ session: { manifest } }) => manifest === null ? "" : cell(manifest);
+}
+
+function nodeRecord({ session, forks }: ForkNode<Entry>, known: ReadonlySet<string>): ListedSession {
   const gone = isParentGone(session, known);
   return {
     ...sessionRecord(session),
@@ -71,65 +188,16 @@ function nodeRecord({ session, forks }: ForkNode, known: ReadonlySet<string>): u
   };
 }
 
-function nodeRows(node: ForkNode, known: ReadonlySet<string>, depth = 0): (readonly [string, string])[] {
+function nodeRows(node: ForkNode<Entry>, known: ReadonlySet<string>, depth = 0): Row[] {
   const { session, forks } = node;
-  const [id, rest] = sessionRow(session);
   const orphaned = depth === 0 && isParentGone(session, known);
   const note = orphaned ? `  (forked from ${session.manifest?.parent}, which is gone)` : "";
   return [
-    [`${"  ".repeat(depth)}${id}`, `${rest}${note}`],
+    { session, id: `${"  ".repeat(depth)}${session.id}`, note },
     ...forks.flatMap((fork) => nodeRows(fork, known, depth + 1)),
   ];
 }
 
 function isParentGone({ manifest }: SessionSummary, known: ReadonlySet<string>): boolean {
   return manifest?.parent !== undefined && !known.has(manifest.parent);
-}
-
-const AGE = /^(\d{1,6})([mhdw])$/;
-const UNIT_MS: Readonly<Record<string, number>> = { m: 60e3, h: 3600e3, d: 86400e3, w: 604800e3 };
-
-/** `2026-11-21`, a full ISO time, or an age such as `90m`, `12h`, `7d`, `2w`. */
-function parseSince(text: string, now: number): number {
-  const age = AGE.exec(text);
-  if (age !== null) return now - Number(age[1]) * (UNIT_MS[age[2] as string] as number);
-  const time = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : NaN;
-  if (Number.isNaN(time)) {
-    throw new RepriseError(
-      "usage",
-      `Cannot use --since ${JSON.stringify(text)}: it is neither a date nor an age`,
-      {
-        hint: "Give a date such as 2026-11-21, or an age such as 12h or 7d",
-      },
-    );
-  }
-  return time;
-}
-
-/** A session with its forks, in the order of the list. */
-export interface ForkNode {
-  readonly session: SessionSummary;
-  readonly forks: readonly ForkNode[];
-}
-
-/**
- * Sessions as a forest: each fork under its parent, or at the root if `sessions` lacks the parent. Manifests are not
- * trusted: sessions that name each other in a circle are at the root too, once each.
- */
-export function forkTree(sessions: readonly SessionSummary[]): ForkNode[] {
-  const known = new Set<string>(sessions.map(({ id }) => id));
-  const forksOf = new Map<string, SessionSummary[]>();
-  const roots: SessionSummary[] = [];
-  for (const session of sessions) {
-    const parent = session.manifest?.parent;
-    if (parent === undefined || !known.has(parent)) roots.push(session);
-    else forksOf.set(parent, [...forksOf.get(parent) ?? [], session]);
-  }
-  const placed = new Set<string>();
-  const place = (session: SessionSummary): ForkNode[] => {
-    if (placed.has(session.id)) return [];
-    placed.add(session.id);
-    return [{ session, forks: (forksOf.get(session.id) ?? []).flatMap(place) }];
-  };
-  return [...roots, ...sessions].flatMap(place);
 }

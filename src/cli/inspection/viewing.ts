@@ -3,14 +3,23 @@
  *
  * @module
  */
-import { argument, type FlagsOf, negated, text, toggle, value, type Verb, verb } from "../declare.ts";
+import { argument, choice, type FlagsOf, negated, text, toggle, value, type Verb, verb } from "../declare.ts";
 import { COMMON_FLAGS, SESSION, wholeNumber } from "../flags.ts";
+import { FILTER_FLAGS } from "./session_flags.ts";
+
+/** The orders of `ls`. */
+export type SortKey = "updated" | "created" | "id" | "title" | "turns" | "tokens" | "size";
 
 const LS_FLAGS = {
   ...COMMON_FLAGS,
   tree: toggle("--tree", "show forks under their parent sessions"),
-  since: text("--since <when>", "only sessions changed since then: a date, or an age such as 12h or 7d"),
-  limit: value("--limit <n>", "at most N sessions", wholeNumber(1)),
+  ...FILTER_FLAGS,
+  sort: choice<SortKey>(
+    "--sort <key>",
+    "the order: newest or largest first, names in their order",
+    ["updated", "created", "id", "title", "turns", "tokens", "size"],
+    { fallback: "updated" },
+  ),
 };
 /** The flags of `ls`. */
 export type LsFlags = FlagsOf<typeof LS_FLAGS>;
@@ -37,7 +46,7 @@ export const VIEWING_VERBS: readonly Verb[] = [
     step: true,
     arguments: [],
     flags: LS_FLAGS,
-    examples: ["reprise ls --since 7d --json", "reprise ls --tree"],
+    examples: ["reprise ls --since 7d --sort size", "reprise ls --state running,killed --json"],
     load: async () => (await import("./ls.ts")).lsVerb,
   }),
   verb({

@@ -55,7 +55,7 @@ export function noteOf(turn: Pick<ShownTurn, "number" | "value">, event: JsonObj
     case "compaction_withdrawn":
       return { about: `checkpoint of seq ${said("checkpoint")} withdrawn` };
     case "session_renamed":
-      return `Title: ${String(event.title)}`;
+      return { about: `title: ${said("title")}` };
     case "session_fork":
       return { about: `forked from ${said("parent")} after seq ${said("to_seq")}` };
     case "branch_summary":
