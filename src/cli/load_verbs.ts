@@ -29,6 +29,7 @@ const FAMILY_OF: Readonly<Record<string, Load | undefined>> = {
   fork: running,
   ls: viewing,
   show: viewing,
+  search: viewing,
   input: inspection,
   explain: inspection,
   verify: inspection,

@@ -24,6 +24,10 @@ const LS_FLAGS = {
 /** The flags of `ls`. */
 export type LsFlags = FlagsOf<typeof LS_FLAGS>;
 
+const SEARCH_FLAGS = { ...COMMON_FLAGS, ...FILTER_FLAGS };
+/** The flags of `search`. */
+export type SearchFlags = FlagsOf<typeof SEARCH_FLAGS>;
+
 const SHOW_FLAGS = {
   ...COMMON_FLAGS,
   turns: toggle("--turns", "one line for each turn", { conflicts: ["events", "raw", "markdown"] }),
@@ -48,6 +52,15 @@ export const VIEWING_VERBS: readonly Verb[] = [
     flags: LS_FLAGS,
     examples: ["reprise ls --since 7d --sort size", "reprise ls --state running,killed --json"],
     load: async () => (await import("./ls.ts")).lsVerb,
+  }),
+  verb({
+    name: "search",
+    about: "find a text in prompts, answers, tool calls and their outputs",
+    step: true,
+    arguments: [argument("<text>", "the text; case does not count")],
+    flags: SEARCH_FLAGS,
+    examples: ['reprise search "exit code 137"', "reprise search parse_args --since 7d --json"],
+    load: async () => (await import("./search.ts")).searchVerb,
   }),
   verb({
     name: "show",

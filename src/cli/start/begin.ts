@@ -28,7 +28,7 @@ export async function begin(load: (name: PartName) => Part | Promise<Part>): Pro
 /** Returns the smallest part that has all that a call needs. */
 export function partFor(args: readonly string[]): PartName {
   const [verb] = args;
-  if (verb === "ls" || verb === "show") return "viewing";
+  if (verb === "ls" || verb === "show" || verb === "search") return "viewing";
   // Also true for a prompt that begins so; the whole program runs any call.
   const records = args.some((arg) => arg.startsWith("--record"));
   return verb === "run" && !records ? "running" : "all";

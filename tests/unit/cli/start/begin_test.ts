@@ -6,6 +6,7 @@ Deno.test("a call loads the smallest part that has all that it needs", () => {
     ["all", []],
     ["viewing", ["ls", "--json"]],
     ["viewing", ["show", "demo"]],
+    ["viewing", ["search", "demo"]],
     ["running", ["run", "-s", "demo", "Go on"]],
     ["all", ["run", "--record", "kept", "Go on"]],
     ["all", ["run", "-s", "demo", "--record=kept", "Go on"]],
