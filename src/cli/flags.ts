@@ -166,6 +166,22 @@ export function ageMs(text: string): number | null {
   return unitMs === undefined ? null : Number(number) * unitMs;
 }
 
+/** Reads an age as milliseconds; a number alone counts days. */
+export function ageOrDays(text: string): number {
+  const ms = ageMs(/^\d/.test(text) && /\d$/.test(text) ? `${text}d` : text);
+  if (ms !== null && ms <= MAX_DAYS * DAY_MS) return ms;
+  throw new InvalidArgumentError(`Expected an age such as 90d, 12h or 2w, at most ${MAX_DAYS}d.`);
+}
+
+/** Reads a number of bytes: alone, or with a unit such as `500MB` (decimal) or `2GiB` (binary). */
+export function byteCount(text: string): number {
+  const [, number, prefix = "", binary] = /^(\d{1,15}(?:\.\d{1,6})?) ?(?:([kmgt])(i)?)?b?$/i.exec(text) ?? [];
+  const power = ["", "k", "m", "g", "t"].indexOf(prefix.toLowerCase());
+  const bytes = Math.floor(Number(number) * (binary === undefined ? 1000 : 1024) ** power);
+  if (Number.isSafeInteger(bytes)) return bytes;
+  throw new InvalidArgumentError("Expected a size such as 1GB, 500MB, 2GiB, or a number of bytes.");
+}
+
 /** Longer than the range of any clock. */
 const MAX_DAYS = 100_000;
 

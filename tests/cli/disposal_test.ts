@@ -191,3 +191,67 @@ Deno.test("gc removes what nobody needs: a home that is not there yet is no erro
   assert.deepEqual(JSON.parse(await ok(place, ["gc", "--json"])).removed, []);
   assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
 });
+
+Deno.test("rm deletes several sessions: none of them if one does not exist or is in use", async () => {
+  await using place = new Place(readsThenAnswers);
+  for (const id of ["a", "b", "c"]) await place.session(id);
+  assertError(await place.call(["rm", "a", "nowhere", "--yes", "--json"]), {
+    code: "no_such_session",
+    exit: 2,
+  });
+  {
+    using _held = holdLock(`${place.path("b")}/lock`);
+    assertError(await place.call(["rm", "a", "b", "--yes", "--json"]), { code: "session_locked", exit: 5 });
+  }
+  assert.deepEqual(sessions(place), ["a", "b", "c"]);
+  assert.match(await ok(place, ["rm", "a", "b", "--dry-run"]), /^Would remove a, b\. Nothing was done\.\n$/);
+  assert.deepEqual(JSON.parse(await ok(place, ["rm", "a", "b", "a", "--yes", "--json"])), {
+    removed: ["a", "b"],
+    would_remove: [],
+    dry_run: false,
+  });
+  assert.deepEqual(sessions(place), ["c"]);
+});
+
+Deno.test("rm and prune on a terminal list what goes before they ask", async () => {
+  await using place = new Place(readsThenAnswers);
+  for (const id of ["one", "two", "three"]) await place.session(id);
+  const refused = async (args: readonly string[]) => {
+    const command = 'exec script -qefc "$*" /dev/null';
+    const run = place.start([...args], {
+      through: ["sh", "-c", command, "sh"],
+      env: { SHELL: "/bin/sh" },
+      stdin: "piped",
+    });
+    await until(() => run.stdout.includes("[y]es, [n]o"), "the question");
+    const asked = run.stdout;
+    const keys = run.process.stdin.getWriter();
+    await keys.write(new TextEncoder().encode("n\n"));
+    assert.equal((await run.ended()).code, 2);
+    await keys.close().catch(() => {});
+    return asked;
+  };
+  const pruned = await refused(["prune", "--keep", "1"]);
+  assert.match(
+    pruned,
+    /one .* kB .*\(number\)[^]*two .* kB .*\(number\)[^]*Remove 2 sessions \([\d.]+ kB\) for good\?/,
+  );
+  assert.doesNotMatch(pruned, /three/);
+  assert.match(await refused(["rm", "one", "three"]), /one[^]*three[^]*Remove 2 sessions for good\?/);
+  assert.equal(sessions(place).length, 3);
+});
+
+Deno.test("prune takes ages and sizes with units", async () => {
+  await using place = new Place(readsThenAnswers);
+  for (const id of ["one", "two"]) await place.session(id);
+  const doomed = async (...args: string[]) =>
+    JSON.parse(await ok(place, ["prune", ...args, "--dry-run", "--json"])).would_remove.length;
+  assert.equal(await doomed("--older-than", "90d"), 0);
+  assert.equal(await doomed("--max-size", "1GB"), 0);
+  assert.equal(await doomed("--max-size", "0.5kB"), 2);
+  assert.equal(await doomed("--older-than", "90d", "--max-size", "1KiB"), 2);
+  for (const flag of ["--older-than", "--max-size"]) {
+    const error = assertError(await place.call(["prune", flag, "1x", "--json"]), { code: "usage", exit: 2 });
+    assert.match(String(error.message), /1x.*Expected/);
+  }
+});

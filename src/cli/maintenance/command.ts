@@ -4,7 +4,7 @@
  * @module
  */
 import { again, argument, type FlagsOf, toggle, value, type Verb, verb } from "../declare.ts";
-import { COMMON_FLAGS, days, DRY_RUN, SESSION, WAIT, wholeNumber } from "../flags.ts";
+import { ageOrDays, byteCount, COMMON_FLAGS, DRY_RUN, SESSION, WAIT, wholeNumber } from "../flags.ts";
 
 const REPAIR_FLAGS = {
   ...COMMON_FLAGS,
@@ -50,12 +50,12 @@ export type RmFlags = FlagsOf<typeof RM_FLAGS>;
 
 const PRUNE_FLAGS = {
   ...COMMON_FLAGS,
-  olderThan: value("--older-than <days>", "sessions last written to longer ago", days),
+  olderThan: value("--older-than <age>", "sessions not used for that long: 90d, 12h, 2w", ageOrDays),
   keep: value("--keep <n>", "all but the N newest", wholeNumber(0)),
   maxSize: value(
-    "--max-size <bytes>",
-    "the oldest, until the rest has at most N bytes",
-    wholeNumber(0),
+    "--max-size <size>",
+    "the oldest, until the rest has at most that size: 1GB, 500MB, 2GiB",
+    byteCount,
   ),
   yes: YES,
   dryRun: RM_FLAGS.dryRun,
@@ -117,11 +117,11 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "rm",
-    about: "delete a session; its forks stay complete",
+    about: "delete sessions; their forks stay complete",
     step: true,
-    arguments: [SESSION],
+    arguments: [argument("<ids...>", SESSION.about)],
     flags: RM_FLAGS,
-    examples: ["reprise rm fix-ci-7k2m --yes"],
+    examples: ["reprise rm fix-ci-7k2m try-again-x4qa --yes"],
     load: async () => (await import("./removal.ts")).rmVerb,
   }),
   verb({
@@ -130,7 +130,7 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
     step: true,
     arguments: [],
     flags: PRUNE_FLAGS,
-    examples: ["reprise prune --older-than 90 --dry-run"],
+    examples: ["reprise prune --older-than 90d --max-size 1GB --dry-run"],
     load: async () => (await import("./removal.ts")).pruneVerb,
   }),
   verb({

@@ -1,9 +1,9 @@
-/** The verbs that remove: `rm` a session, `prune` sessions, `gc` blobs and leftovers. */
+/** The verbs that remove: `rm` and `prune` sessions, `gc` blobs and leftovers. */
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
-import { DAY_MS } from "../../domain/ports.ts";
-import { openHome } from "../../store/home.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import { type Home, openHome } from "../../store/home.ts";
 import {
   collectGarbage,
   planPrune,
@@ -14,31 +14,55 @@ import { sessionOwner } from "../../store/write/lock.ts";
 import type { GcFlags, PruneFlags, RmFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { localMinute, sizeText } from "../readable.ts";
 import { sessionArgument } from "../sessions.ts";
 import { collectScratch } from "../test/scratch.ts";
 
-/** Performs `rm`. */
-export async function rmVerb(ports: ProgramPorts, selector: string, flags: RmFlags): Promise<ExitCode> {
+/** The JSON of `rm`: ids in the order of the arguments. */
+export interface RmResult {
+  readonly removed: readonly SessionId[];
+  readonly would_remove: readonly SessionId[];
+  readonly dry_run: boolean;
+}
+
+/** Performs `rm`. Every session must exist and be free before the first is deleted. */
+export async function rmVerb(
+  ports: ProgramPorts,
+  selectors: readonly string[],
+  flags: RmFlags,
+): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
-  const { home, id } = sessionArgument(context, selector);
   const dryRun = flags.dryRun === true;
-  const { held, owner } = await sessionOwner(ports, home, id);
-  if (held) {
-    const by = owner === null ? "another process" : `process ${owner.pid} on host ${owner.host}`;
-    throw new RepriseError("session_locked", `Cannot remove session "${id}": ${by} writes to it`, {
-      hint: `Wait for it, or stop it with "reprise interrupt ${id}"`,
-      details: { session: id },
-    });
+  const home = openHome(ports, context.home.value, { create: false });
+  const ids = [...new Set(selectors.map((selector) => sessionArgument(context, selector).id))];
+  for (const id of ids) await requireFree(ports, home, id);
+  if (!dryRun && flags.yes !== true) {
+    const [list, what] = ids.length === 1
+      ? [[], `session "${ids[0]}"`]
+      : [ids.map((id) => `  ${id}`), `${ids.length} sessions`];
+    confirm(context, `remove ${what} for good`, list);
   }
-  if (!dryRun) {
-    if (flags.yes !== true) confirm(context, `remove session "${id}" for good`);
+  const removed: SessionId[] = [];
+  for (const id of dryRun ? [] : ids) {
     await removeSession(ports, home, id);
+    removed.push(id);
+    if (!output.options.json) output.text(`${id}: removed\n`);
   }
   if (output.options.json) {
-    output.json({ removed: dryRun ? [] : [id], would_remove: dryRun ? [id] : [], dry_run: dryRun });
-  } else output.text(dryRun ? `Would remove ${id}. Nothing was done.\n` : `${id}: removed\n`);
+    output.json({ removed, would_remove: dryRun ? ids : [], dry_run: dryRun } satisfies RmResult);
+  } else if (dryRun) output.text(`Would remove ${ids.join(", ")}. Nothing was done.\n`);
   return 0;
+}
+
+async function requireFree(ports: ProgramPorts, home: Home, id: SessionId): Promise<void> {
+  const { held, owner } = await sessionOwner(ports, home, id);
+  if (!held) return;
+  const by = owner === null ? "another process" : `process ${owner.pid} on host ${owner.host}`;
+  throw new RepriseError("session_locked", `Cannot remove session "${id}": ${by} writes to it`, {
+    hint: `Wait for it, or stop it with "reprise interrupt ${id}"`,
+    details: { session: id },
+  });
 }
 
 /** Performs `prune`. Skips and reports sessions in use. */
@@ -46,14 +70,13 @@ export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise
   const { olderThan, keep, maxSize } = flags;
   if (olderThan === undefined && keep === undefined && maxSize === undefined) {
     throw new RepriseError("usage", "Cannot tell what to prune: no age, number or size was given", {
-      hint: "Give --older-than DAYS, --keep N or --max-size BYTES",
+      hint: "Give --older-than AGE, --keep N or --max-size SIZE, such as reprise prune --older-than 90d",
     });
   }
   const context = makeContext(ports, flags);
   const { output } = context;
   const home = openHome(ports, context.home.value, { create: false });
-  const olderThanMs = olderThan === undefined ? undefined : olderThan * DAY_MS;
-  const plan = planPrune(ports, home, { olderThanMs, keep, maxBytes: maxSize });
+  const plan = planPrune(ports, home, { olderThanMs: olderThan, keep, maxBytes: maxSize });
   const [free, busy]: [PrunedSession[], PrunedSession[]] = [[], []];
   for (const doomed of plan) {
     ((await sessionOwner(ports, home, doomed.id)).held ? busy : free).push(doomed);
@@ -62,7 +85,11 @@ export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise
   const removed: PrunedSession[] = [];
   const skipped = busy.map(({ id }) => ({ id, why: "in use" }));
   if (!dryRun && free.length > 0) {
-    if (flags.yes !== true) confirm(context, `remove ${counted(free.length, "session")} for good`);
+    if (flags.yes !== true) {
+      const size = sizeText(free.reduce((sum, { bytes }) => sum + bytes, 0));
+      const what = `remove ${counted(free.length, "session")} (${size}) for good`;
+      confirm(context, what, free.map((doomed) => `  ${prunedLine(doomed)}`));
+    }
     for (const doomed of free) {
       try {
         await removeSession(ports, home, doomed.id);
@@ -77,14 +104,16 @@ export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise
     output.json({ removed, would_remove: dryRun ? free : [], skipped, dry_run: dryRun });
     return 0;
   }
-  for (const { id, updated_at, bytes, why } of dryRun ? free : removed) {
-    output.text(
-      `${id}  ${updated_at.slice(0, 10)}  ${counted(bytes, "byte")}  (${why})${dryRun ? "  would go" : ""}\n`,
-    );
+  for (const doomed of dryRun ? free : removed) {
+    output.text(`${prunedLine(doomed)}${dryRun ? "  would go" : ""}\n`);
   }
   for (const { id, why } of skipped) output.note(`skipped ${id}: ${why}`);
   if (dryRun) output.note("Nothing was done.");
   return 0;
+}
+
+function prunedLine({ id, updated_at, bytes, why }: PrunedSession): string {
+  return `${id}  ${localMinute(updated_at)}  ${sizeText(bytes)}  (${why})`;
 }
 
 /** Codes of conflicts with another process, which began to write or removed the session. */
@@ -120,16 +149,17 @@ export async function gcVerb(ports: ProgramPorts, flags: GcFlags): Promise<ExitC
 const ANSWER_BYTES = 64;
 
 /**
- * Asks before a permanent deletion. Asks only if stdin and stderr are both terminals.
+ * Asks before a permanent deletion, below a list of what is deleted. Asks only if stdin and stderr are both terminals.
  *
  * @throws {RepriseError} `usage` without a terminal to ask on, or if the answer is no.
  */
-function confirm({ ports: { stdin }, output }: Context, what: string): void {
+function confirm({ ports: { stdin }, output }: Context, what: string, list: readonly string[] = []): void {
   if (!stdin.isTerminal() || !output.stderrIsTerminal) {
     throw new RepriseError("usage", `Cannot ${what}: no terminal to ask on`, {
       hint: "Give --yes to do it, or --dry-run to see what would be done",
     });
   }
+  if (list.length > 0) output.prompt(`${list.join("\n")}\n`);
   output.prompt(`${what.charAt(0).toUpperCase()}${what.slice(1)}? [y]es, [n]o: `);
   const buffer = new Uint8Array(ANSWER_BYTES);
   const count = stdin.readSync(buffer) ?? 0;
