@@ -8,7 +8,10 @@ import { ageOrDays, byteCount, COMMON_FLAGS, DRY_RUN, SESSION, WAIT, wholeNumber
 
 const REPAIR_FLAGS = {
   ...COMMON_FLAGS,
-  liftQuarantine: toggle("--lift-quarantine", "only send refused reasoning items again"),
+  all: toggle("--all", "repair every session"),
+  liftQuarantine: toggle("--lift-quarantine", "only send refused reasoning items again", {
+    conflicts: ["all"],
+  }),
   wait: WAIT,
   dryRun: DRY_RUN,
 };
@@ -73,9 +76,9 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
     name: "repair",
     about: "repair what fsck finds; replaced files are kept in quarantine/",
     step: true,
-    arguments: [SESSION],
+    arguments: [argument("[id]", SESSION.about)],
     flags: REPAIR_FLAGS,
-    examples: ["reprise repair fix-ci-7k2m --dry-run", "reprise repair fix-ci-7k2m"],
+    examples: ["reprise repair fix-ci-7k2m --dry-run", "reprise repair --all"],
     load: async () => (await import("./repair.ts")).repairVerb,
   }),
   verb({

@@ -1,13 +1,12 @@
 /** The verb `repair`: repairs the findings of `fsck`, and keeps copies of replaced files. */
-import type { ExitCode } from "../../domain/errors.ts";
+import { type ErrorCode, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { ReplayAction } from "../../domain/event.ts";
 import type { SessionId } from "../../domain/ids.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { readOverrides } from "../../fold/overrides.ts";
 import { closeKilledRun, unansweredCalls } from "../../run/recover.ts";
-import { fsckSession } from "../../store/check/fsck.ts";
+import { type FsckFinding, fsckSession } from "../../store/check/fsck.ts";
 import type { Home } from "../../store/home.ts";
 import {
   type LostBlob,
@@ -21,30 +20,143 @@ import { SessionWriter } from "../../store/write/writer.ts";
 import type { RepairFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { sessionArgument } from "../sessions.ts";
+import { chosenSessions } from "../sessions.ts";
+
+/** A repair in the JSON of `repair`. */
+export interface RepairResult {
+  readonly session: SessionId;
+  readonly dry_run: boolean;
+  readonly actions: readonly RepairAction[];
+  /** The open run that was ended; `null` if none was open. */
+  readonly closed_run: number | null;
+  /** The `seq` of each open call that got a fallback result. */
+  readonly answered_calls: readonly number[];
+  readonly lost_blobs: readonly string[];
+  readonly lost: readonly (LostBlob & { readonly instead: string })[];
+  /** Errors that `fsck` still finds. */
+  readonly left: readonly FsckFinding[];
+}
+
+/** The JSON of `repair --all`. */
+export interface RepairAllResult {
+  /** False if errors are left, or a damaged session could not be repaired. */
+  readonly ok: boolean;
+  readonly exit_code: ExitCode;
+  readonly dry_run: boolean;
+  readonly sessions: readonly RepairResult[];
+  /** Sessions that were not repaired: in use, removed meanwhile, of a later version, not ours. */
+  readonly skipped: readonly { readonly id: SessionId; readonly code: ErrorCode; readonly why: string }[];
+  readonly totals: {
+    readonly sessions: number;
+    /** Sessions with a repair, and the number of repairs in all of them. */
+    readonly repaired: number;
+    readonly repairs: number;
+    readonly left: number;
+  };
+}
 
 /** Performs `repair`. Returns 12 if errors remain. */
 export async function repairVerb(
   ports: ProgramPorts,
-  selector: string,
+  selector: string | undefined,
   flags: RepairFlags,
 ): Promise<ExitCode> {
   const context = makeContext(ports, flags);
-  const { home, id } = sessionArgument(context, selector);
+  const { output } = context;
+  const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "repair" });
   const dryRun = flags.dryRun === true;
   const waitMs = flags.wait * 1000;
+  const [id] = ids;
+  if (flags.all === true) return await repairAll(context, { home, ids, waitMs, dryRun });
+  if (id === undefined) return 0;
   if (flags.liftQuarantine === true) {
     await liftQuarantine(context, { home, id, waitMs, dryRun });
     return 0;
   }
+  const result = await repaired(context, { home, id, waitMs, dryRun });
+  if (output.options.json) output.json(result);
+  else output.text(resultText(result));
+  return result.left.length > 0 ? 12 : 0;
+}
+
+/** Codes of sessions that `repair --all` leaves alone. */
+const SKIPPED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "session_locked",
+  "session_diverged",
+  "no_such_session",
+  "session_damaged",
+  "format_too_new",
+]);
+
+async function repairAll(
+  context: Context,
+  { home, ids, waitMs, dryRun }: Omit<Repairing, "id"> & { readonly ids: readonly SessionId[] },
+): Promise<ExitCode> {
+  const { output } = context;
+  const sessions: RepairResult[] = [];
+  const skipped: { readonly id: SessionId; readonly code: ErrorCode; readonly why: string }[] = [];
+  for (const id of ids) {
+    try {
+      const result = await repaired(context, { home, id, waitMs, dryRun });
+      sessions.push(result);
+      if (!output.options.json) output.text(resultText(result));
+    } catch (error) {
+      if (!(error instanceof RepriseError && SKIPPED.has(error.code))) throw error;
+      skipped.push({ id, code: error.code, why: error.message });
+    }
+  }
+  const counts = sessions.map((result) => linesOf(result).length);
+  const totals = {
+    sessions: sessions.length,
+    repaired: counts.filter((count) => count > 0).length,
+    repairs: counts.reduce((sum, count) => sum + count, 0),
+    left: sessions.reduce((sum, { left }) => sum + left.length, 0),
+  };
+  const ok = totals.left === 0 && !skipped.some(({ code }) => code === "session_damaged");
+  const exitCode: ExitCode = ok ? 0 : 12;
+  if (output.options.json) {
+    const result: RepairAllResult = { ok, exit_code: exitCode, dry_run: dryRun, sessions, skipped, totals };
+    output.json(result);
+    return exitCode;
+  }
+  for (const { id, why } of skipped) output.note(`skipped ${id}: ${why}`);
+  const made = dryRun ? "would be made" : "made";
+  output.text(
+    `${counted(totals.sessions, "session")}: ${
+      counted(totals.repairs, "repair")
+    } ${made} in ${totals.repaired}; ` +
+      `${counted(totals.left, "error")} left\n`,
+  );
+  return exitCode;
+}
+
+/** A session to repair. */
+interface Repairing {
+  readonly home: Home;
+  readonly id: SessionId;
+  /** Milliseconds to wait for the lock. */
+  readonly waitMs: number;
+  readonly dryRun: boolean;
+}
+
+async function repaired(context: Context, { home, id, waitMs, dryRun }: Repairing): Promise<RepairResult> {
+  const { ports } = context;
   const plan = dryRun
     ? await previewRepair(ports, home, id)
     : await repairSession(ports, home, { id, waitMs });
   if (!dryRun) await recordRepair(context, { home, id, waitMs, plan });
   const { findings } = dryRun ? { findings: [] } : await fsckSession(ports, home, id);
-  const left = findings.filter(({ severity }) => severity === "error");
-  report(context, id, { plan, dryRun, left: left.map((finding) => ({ ...finding })) });
-  return left.length > 0 ? 12 : 0;
+  const { actions, openRun, lostBlobs } = plan;
+  return {
+    session: id,
+    dry_run: dryRun,
+    actions,
+    closed_run: openRun,
+    answered_calls: unansweredCalls(plan.turns).map(({ seq }) => seq),
+    lost_blobs: lostBlobs.map(({ sha256 }) => sha256),
+    lost: lostBlobs.map((lost) => ({ ...lost, instead: insteadOf(lost) })),
+    left: findings.filter(({ severity }) => severity === "error"),
+  };
 }
 
 interface Recording {
@@ -72,45 +184,26 @@ async function recordRepair({ ports }: Context, { home, id, waitMs, plan }: Reco
   }
 }
 
-interface RepairReport {
-  readonly plan: RepairPlan;
-  readonly dryRun: boolean;
-  /** Errors that `fsck` still finds. */
-  readonly left: readonly JsonObject[];
+/** The repairs of a session, a line each. */
+function linesOf({ actions, closed_run, answered_calls, lost }: RepairResult): string[] {
+  return [
+    ...actions.map(lineOf),
+    ...lost.map(({ sha256, by, turn, instead }) =>
+      `record that blobs/${sha256} is lost: ${by} of turn ${turn}; ${instead}`
+    ),
+    ...(closed_run === null ? [] : [`end run ${closed_run}`]),
+    ...(answered_calls.length === 0 ? [] : [`answer ${counted(answered_calls.length, "open call")}`]),
+  ];
 }
 
-function report({ output }: Context, id: SessionId, { plan, dryRun, left }: RepairReport): void {
-  const { actions, openRun, lostBlobs } = plan;
-  const answered = unansweredCalls(plan.turns).map(({ seq }) => seq);
-  if (output.options.json) {
-    output.json({
-      session: id,
-      dry_run: dryRun,
-      actions: actions.map((action) => ({ ...action })),
-      closed_run: openRun,
-      answered_calls: answered,
-      lost_blobs: lostBlobs.map(({ sha256 }) => sha256),
-      lost: lostBlobs.map((lost) => ({ ...lost, instead: insteadOf(lost) })),
-      left,
-    });
-    return;
-  }
-  const lines = [
-    ...actions.map(lineOf),
-    ...lostBlobs.map((lost) =>
-      `record that blobs/${lost.sha256} is lost: ${lost.by} of turn ${lost.turn}; ${insteadOf(lost)}`
-    ),
-    ...(openRun === null ? [] : [`end run ${openRun}`]),
-    ...(answered.length === 0 ? [] : [`answer ${counted(answered.length, "open call")}`]),
-  ];
+function resultText(result: RepairResult): string {
+  const { session, dry_run, left } = result;
+  const lines = linesOf(result);
   const verdict = lines.length === 0
     ? "nothing to repair"
-    : dryRun
-    ? `${counted(lines.length, "repair")} would be made`
-    : `${counted(lines.length, "repair")} made`;
-  output.text(`${id}: ${verdict}\n`);
-  for (const line of lines) output.text(`  ${line}\n`);
-  for (const { path, message } of left) output.text(`  left: ${path}: ${message}\n`);
+    : `${counted(lines.length, "repair")} ${dry_run ? "would be made" : "made"}`;
+  const remains = left.map(({ path, message }) => `left: ${path}: ${message}`);
+  return [`${session}: ${verdict}\n`, ...[...lines, ...remains].map((line) => `  ${line}\n`)].join("");
 }
 
 /** Text for a message: the content that replaces a lost blob. */
@@ -142,17 +235,8 @@ function lineOf({ action, path, message, kept, from }: RepairAction): string {
   }`;
 }
 
-/** Options of {@linkcode liftQuarantine}. */
-interface LiftOptions {
-  readonly home: Home;
-  readonly id: SessionId;
-  /** Milliseconds to wait for the lock. */
-  readonly waitMs: number;
-  readonly dryRun: boolean;
-}
-
 /** `repair --lift-quarantine`: reasoning items that the API refused are sent again. */
-async function liftQuarantine({ ports, output }: Context, lifting: LiftOptions): Promise<void> {
+async function liftQuarantine({ ports, output }: Context, lifting: Repairing): Promise<void> {
   const { home, id, waitMs, dryRun } = lifting;
   const lifted = dryRun ? quarantined(readSession(ports, home, id).turns) : await lift();
   if (output.options.json) output.json({ session: id, lifted, dry_run: dryRun });
