@@ -15,6 +15,7 @@ import { parseArgs } from "node:util";
 import { asRepriseError, RepriseError } from "../src/domain/errors.ts";
 import { complain, runScript, say } from "../scripts/terminal.ts";
 import type { Bench, BenchContext } from "./bench.ts";
+import { findBench } from "./find.ts";
 import { foldBench } from "./fold.ts";
 import { fsckBench } from "./fsck.ts";
 import { growthBench } from "./growth.ts";
@@ -41,6 +42,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   publish: publishBench,
   fold: foldBench,
   fsck: fsckBench,
+  find: findBench,
   sse: sseBench,
   line: lineBench,
   serve: serveBench,

@@ -9,7 +9,7 @@ import type { EventDraft } from "../src/domain/event.ts";
 import { endpointHashes, type Fingerprint, parseBaseUrl } from "../src/domain/fingerprint.ts";
 import { sha256Hex } from "../src/domain/hash.ts";
 import { parseSessionId, type SessionId } from "../src/domain/ids.ts";
-import { encodeManifest, wholeManifest } from "../src/domain/manifest.ts";
+import { advanceManifest, encodeManifest, type Manifest } from "../src/domain/manifest.ts";
 import type { Files, Ports } from "../src/domain/ports.ts";
 import { encodeTurn, type Pins, type TurnDraft, turnFileName } from "../src/domain/turn.ts";
 import { FOLD_VERSION } from "../src/fold/fold.ts";
@@ -99,21 +99,29 @@ export async function makeSession(
   return { homePath, turnsPath, files, bytes };
 }
 
-/** Makes a home with `count` sessions of one turn each, at least one. */
-export async function makeSessions(homePath: string, count: number): Promise<void> {
-  await makeSession(homePath, 1);
+/** Makes a home with `count` sessions of `turns` turns each, at least one. */
+export async function makeSessions(homePath: string, count: number, turns = 1): Promise<void> {
+  await makeSession(homePath, turns);
   for (let number = 2; number <= count; number++) {
     const id = `${ID}-${String(number).padStart(6, "0")}`;
     const directory = `${homePath}/sessions/${id}`;
     for (const path of ["turns", "blobs"]) {
       Deno.mkdirSync(`${directory}/${path}`, { recursive: true, mode: 0o700 });
     }
-    const at = new Date(Date.UTC(2026, 10, 21) + number * 1000).toISOString();
-    const { bytes, turn } = encodeTurn(draftOf(1, 0), { session: id, turn: 1, firstSeq: 1, prev: null, at });
-    const manifest = wholeManifest(id, [turn]);
+    let manifest: Manifest | null = null;
+    let bytes = 0;
+    for (let turn = 1; turn <= turns; turn++) {
+      const { seq = 0, sum = null } = manifest?.head ?? {};
+      const at = new Date(Date.UTC(2026, 10, 21) + number * 1000).toISOString();
+      const place = { session: id, turn, firstSeq: seq + 1, prev: sum, at };
+      const encoded = encodeTurn(draftOf(turn, seq), place);
+      Deno.writeFileSync(`${directory}/turns/${turnFileName(turn)}`, encoded.bytes, { mode: 0o600 });
+      manifest = advanceManifest(manifest, id, encoded.turn);
+      bytes += encoded.bytes.length;
+    }
     if (manifest === null) throw new Error("A session with a turn has a manifest");
-    Deno.writeFileSync(`${directory}/turns/${turnFileName(1)}`, bytes, { mode: 0o600 });
-    Deno.writeFileSync(`${directory}/manifest.json`, encodeManifest(manifest).bytes, { mode: 0o600 });
+    const sealed = encodeManifest({ ...manifest, bytes: { turns: bytes, blobs: 0 } });
+    Deno.writeFileSync(`${directory}/manifest.json`, sealed.bytes, { mode: 0o600 });
   }
 }
 

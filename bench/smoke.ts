@@ -15,6 +15,7 @@ export const ROWS: Readonly<Record<string, number>> = {
   publish: 3,
   fold: 2,
   fsck: 2,
+  find: 2,
   sse: 4,
   line: 2,
   serve: 2,
