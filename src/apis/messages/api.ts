@@ -4,9 +4,7 @@
  * @module
  */
 import { messagesCalls } from "./calls.ts";
-import { addTokenCounts, NO_USAGE, type Usage } from "../../domain/event.ts";
 import { accountHash } from "../../domain/fingerprint.ts";
-import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
 import { requestHeaders } from "../names.ts";
 import type { RunApi } from "../api.ts";
@@ -17,6 +15,7 @@ import { messagesRefusalOf } from "./refusal.ts";
 import { buildMessagesRequest, messagesBodyOf, messagesBodyPieces, messagesReasoningOf } from "./request.ts";
 import { messagesRules } from "./rules/known_good.ts";
 import { messagesStream } from "./stream.ts";
+import { messagesUsage } from "./usage.ts";
 
 const KEY_HEADER = "x-api-key";
 
@@ -71,22 +70,5 @@ export const messagesApi: RunApi = {
   newAssembler: () => new MessagesAssembler(),
   accountOf: (headers) => accountHash(null, headers.get("anthropic-workspace-id")),
   classify: classifyAnswer,
-  usageOf,
+  usageOf: messagesUsage,
 };
-
-/** Unlike OpenAI's, the three input counts are disjoint: the input is their sum (§10). */
-function usageOf(usage: JsonObject): Usage {
-  const cached = countMember(usage, "cache_read_input_tokens");
-  return {
-    ...NO_USAGE,
-    input_tokens: [
-      countMember(usage, "input_tokens"),
-      countMember(usage, "cache_creation_input_tokens"),
-      cached,
-    ]
-      .reduce(addTokenCounts),
-    cached_tokens: cached,
-    output_tokens: countMember(usage, "output_tokens"),
-    reasoning_tokens: countMember(objectMember(usage, "output_tokens_details") ?? {}, "thinking_tokens"),
-  };
-}

@@ -4,16 +4,8 @@
  * @module
  */
 import { responsesCalls } from "./calls.ts";
-import { NO_USAGE, type Usage } from "../../domain/event.ts";
 import { accountHash, type ProviderKind } from "../../domain/fingerprint.ts";
-import {
-  countMember,
-  isJsonObject,
-  type JsonObject,
-  numberMember,
-  objectMember,
-  stringMember,
-} from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, numberMember, stringMember } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
 import { requestHeaders } from "../names.ts";
 import { openaiServers } from "../openai.ts";
@@ -30,6 +22,7 @@ import {
 } from "./request.ts";
 import { responsesRules } from "./rules/known_good.ts";
 import { responsesStream } from "./stream.ts";
+import { responsesUsage } from "./usage.ts";
 
 /** OpenAI Responses, also of Azure and compatible servers (protocol §1–7, §12). */
 export const responsesApi: RunApi = {
@@ -70,20 +63,8 @@ export const responsesApi: RunApi = {
   newAssembler: () => new ResponsesAssembler(),
   accountOf: (headers) => accountHash(headers.get("openai-organization"), headers.get("openai-project")),
   classify: classifyAnswer,
-  usageOf,
+  usageOf: responsesUsage,
 };
-
-function usageOf(usage: JsonObject): Usage {
-  const input = objectMember(usage, "input_tokens_details") ?? {};
-  const output = objectMember(usage, "output_tokens_details") ?? {};
-  return {
-    ...NO_USAGE,
-    input_tokens: countMember(usage, "input_tokens"),
-    cached_tokens: countMember(input, "cached_tokens"),
-    output_tokens: countMember(usage, "output_tokens"),
-    reasoning_tokens: countMember(output, "reasoning_tokens"),
-  };
-}
 
 /** Recognises a response, a compaction, a count of tokens, and an error without the `type` of another API. */
 function documentPath({ object, type, error }: JsonObject): string | null {

@@ -1,0 +1,27 @@
+/**
+ * Token counts of any provider's usage objects, without the rest of the APIs: `ls`, `show` and `stats` read them.
+ *
+ * @module
+ */
+import type { Usage } from "../domain/event.ts";
+import { PROVIDER_KINDS, type ProviderKind } from "../domain/fingerprint.ts";
+import { type JsonObject, stringMember } from "../domain/json.ts";
+import { messagesUsage } from "./messages/usage.ts";
+import { PROVIDERS } from "./providers.ts";
+import { responsesUsage } from "./responses/usage.ts";
+
+/** Returns the token counts of a usage object; missing counts are 0. */
+export function usageOf(provider: ProviderKind, usage: JsonObject): Usage {
+  return PROVIDERS[provider].api === "messages" ? messagesUsage(usage) : responsesUsage(usage);
+}
+
+/** Returns the kind of provider that a file names; `null` for an unknown name. */
+export function providerKind(name: string | undefined): ProviderKind | null {
+  return PROVIDER_KINDS.find((kind) => kind === name) ?? null;
+}
+
+/** The processing tier of a usage object if it has another price than the standard tier; `null` otherwise. */
+export function otherTier(usage: JsonObject): string | null {
+  const tier = stringMember(usage, "service_tier") ?? "standard";
+  return tier === "standard" || tier === "default" ? null : tier;
+}
