@@ -9,7 +9,7 @@ import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "../
 import { type Finished, outputOf, run } from "../process.ts";
 import { COMPILER_VERSION, runtimeFromNpm } from "./runtime_from_npm.ts";
 import { type PartName } from "../../src/cli/start/begin.ts";
-import { codeFile, scriptFile } from "../../src/cli/start/embedded_script.ts";
+import { codeFile, scriptFile, type ScriptName } from "../../src/cli/start/embedded_script.ts";
 import { withFiles } from "../../src/cli/start/part_files.ts";
 import { hostTarget, type Target, TARGETS } from "./targets.ts";
 
@@ -41,6 +41,9 @@ const ENTRY = "main.js";
 
 /** Parts of the program, each a script of its own. */
 const PARTS: readonly PartName[] = ["all", "running", "viewing"];
+
+/** Scripts in the executable: the parts, and the price list that they load when a cost is shown. */
+const SCRIPTS: readonly ScriptName[] = [...PARTS, "prices"];
 
 /** Module that the part `running` lacks. */
 const RECORDING = "./run_recording.ts";
@@ -109,7 +112,7 @@ export async function build(options: BuildOptions): Promise<void> {
 async function bundle(options: BuildOptions, directory: string, parts: string): Promise<void> {
   await bundleOne(options, [`${START}/compiled.ts`, "--code-splitting", "--outdir", directory]);
   Deno.renameSync(join(directory, "compiled.js"), join(directory, ENTRY));
-  for (const name of PARTS) {
+  for (const name of SCRIPTS) {
     const path = join(parts, scriptFile(name));
     const left = name === "running" ? ["--external", RECORDING] : [];
     await bundleOne(options, [`${START}/${name}.ts`, "--format", "cjs", ...left, "-o", path]);

@@ -11,7 +11,9 @@ import type { PartName } from "../../src/cli/start/begin.ts";
 
 const [directory = ".", name = "all", ...args] = Deno.args;
 const part = loadPart(filesIn(directory), name as PartName);
-const exitCode = part.isAccepted ? await part.start(args) : 70;
+/** Played fixtures cost nothing. */
+const noPrices = () => Promise.reject(new Error("The price list was loaded for a played fixture"));
+const exitCode = part.isAccepted ? await part.start(args, noPrices) : 70;
 if (exitCode === 0) {
   Deno.writeFileSync(`${directory}/${codeFile(name as PartName)}`, part.compiledCode());
 }

@@ -10,15 +10,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   apis: ["domain"],
   transport: ["domain"],
   tools: ["domain"],
+  prices: ["domain"],
   compaction: ["domain", "fold"],
   run: ["domain", "store", "fold", "compaction", "apis", "transport", "tools"],
   fixture: ["domain", "apis", "transport"],
-  cli: ["domain", "store", "fold", "compaction", "apis", "transport", "tools", "run", "fixture"],
+  cli: ["domain", "store", "fold", "compaction", "apis", "transport", "tools", "run", "fixture", "prices"],
 };
 
 /** Libraries that one folder wraps, so that changing the library changes one folder. */
 const LIBRARY_HOME: Readonly<Record<string, string>> = {
   "commander": "cli",
+  "@pydantic/genai-prices": "prices",
   "ipaddr.js": "domain",
   "yaml": "fixture",
 };

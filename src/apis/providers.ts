@@ -45,6 +45,11 @@ export interface Provider {
   readonly takesVisibleReasoning: boolean;
   /** The rules that requests to it are checked by. */
   readonly rules: RuleSet;
+  /**
+   * Its name in the price list, and whether models are named by deployments, whose names say nothing about the model;
+   * `null` if each of its servers has other prices.
+   */
+  readonly priceList: { readonly name: string; readonly ofDeployments: boolean } | null;
   /** Hosts of its own servers, and the name of their owner, if its rules hold nowhere else. */
   readonly ownHosts?: { readonly owner: string; readonly pattern: RegExp };
 }
@@ -62,6 +67,7 @@ export const PROVIDERS: Readonly<Record<ProviderKind, Provider>> = {
     keylessOnLoopback: false,
     takesVisibleReasoning: false,
     rules: "openai",
+    priceList: { name: "openai", ofDeployments: false },
     // Includes the hosts of its regions.
     ownHosts: { owner: "OpenAI", pattern: /^(?:[a-z-]+\.)?api\.openai\.com$/ },
   },
@@ -81,6 +87,7 @@ export const PROVIDERS: Readonly<Record<ProviderKind, Provider>> = {
     keylessOnLoopback: false,
     takesVisibleReasoning: false,
     rules: "azure",
+    priceList: { name: "azure", ofDeployments: true },
   },
   anthropic: {
     api: "messages",
@@ -96,6 +103,7 @@ export const PROVIDERS: Readonly<Record<ProviderKind, Provider>> = {
     keylessOnLoopback: false,
     takesVisibleReasoning: false,
     rules: "anthropic",
+    priceList: { name: "anthropic", ofDeployments: false },
   },
   compatible: {
     api: "responses",
@@ -108,6 +116,7 @@ export const PROVIDERS: Readonly<Record<ProviderKind, Provider>> = {
     keylessOnLoopback: true,
     takesVisibleReasoning: true,
     rules: "none",
+    priceList: null,
   },
 };
 

@@ -1,3 +1,4 @@
+import type { PriceTable } from "../domain/cost.ts";
 import type { Clock, Ports } from "../domain/ports.ts";
 import { denoFiles, hasOpenFile, processIdentity } from "../store/deno_files.ts";
 import { killRunningGroups } from "../tools/shell/process_group.ts";
@@ -35,10 +36,15 @@ export interface ProgramPorts extends Ports {
   readonly wrapSend: (send: Send) => Send;
   /** Receives the result of a tool before the model does. */
   readonly wrapTool: (tool: Tool) => Tool;
+  /** Loads the price list, which is not part of the program's own scripts. */
+  readonly loadPriceTable: LoadPriceTable;
 }
 
+/** Loads the price list. */
+export type LoadPriceTable = () => Promise<PriceTable>;
+
 /** The ports of an ordinary call: this process, real time, real randomness, real network. */
-export function livePorts(): ProgramPorts {
+export function livePorts(loadPriceTable: LoadPriceTable): ProgramPorts {
   return {
     clock: liveClock,
     random: () => (crypto.getRandomValues(new Uint32Array(1))[0] as number) / 2 ** 32,
@@ -68,6 +74,7 @@ export function livePorts(): ProgramPorts {
     },
     wrapSend: (send) => send,
     wrapTool: (tool) => tool,
+    loadPriceTable,
   };
 }
 

@@ -10,6 +10,7 @@ import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import { withoutSlash } from "../domain/text.ts";
 import { specialKind } from "../tools/sandbox_path.ts";
+import { type OwnPrices, PRICES, problemOfPrices } from "./cost/own_prices.ts";
 import { type Flag, memberOf, variablesOf } from "./declare.ts";
 import { COMMON_FLAGS, REQUEST_FLAGS } from "./flags.ts";
 
@@ -38,11 +39,25 @@ export function configPath(ports: Ports): string | null {
  * @throws {RepriseError} `bad_configuration` when it is not an object of known string members.
  */
 export function readConfig(ports: Ports): Config {
+  const { [PRICES]: _prices, ...config } = parsedConfig(ports);
+  return config as Config;
+}
+
+/**
+ * The member `prices` of `config.json`; empty if it is absent.
+ *
+ * @throws {RepriseError} `bad_configuration`
+ */
+export function ownPrices(ports: Ports): OwnPrices {
+  return (parsedConfig(ports)[PRICES] ?? {}) as unknown as OwnPrices;
+}
+
+function parsedConfig(ports: Ports): JsonObject {
   const path = configPath(ports);
   if (path === null || ports.files.facts(path) === null) return {};
   const refuse = (why: string, cause?: unknown) =>
     new RepriseError("bad_configuration", `Cannot use the configuration "${path}": ${why}`, {
-      hint: `It is a JSON object with ${CONFIG_NAMES.join(", ")}, each a string`,
+      hint: `It is a JSON object with ${CONFIG_NAMES.join(", ")}, each a string, and ${PRICES} (docs/cost.md)`,
       ...(cause === undefined ? {} : { cause }),
     });
   const other = otherKind(path);
@@ -55,10 +70,15 @@ export function readConfig(ports: Ports): Config {
   }
   if (!isJsonObject(value)) throw refuse("it is not an object");
   for (const [name, member] of Object.entries(value)) {
+    if (name === PRICES) {
+      const problem = problemOfPrices(member);
+      if (problem !== null) throw refuse(problem);
+      continue;
+    }
     if (!CONFIG_NAMES.includes(name)) throw refuse(`"${name}" is not a setting`);
     if (typeof member !== "string") throw refuse(`"${name}" is not a string`);
   }
-  return value as Config;
+  return value;
 }
 
 /** The first of flag, environment variable and configuration member that is set and not empty. */

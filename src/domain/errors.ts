@@ -40,6 +40,7 @@ const EXIT_CODE_OF = {
   no_model: 2,
   no_base_url: 2,
   missing_key: 2,
+  unknown_price: 2,
   insecure_url: 2,
   bad_url: 2,
   no_such_session: 2,

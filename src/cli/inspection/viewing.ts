@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { argument, choice, type FlagsOf, negated, text, toggle, value, type Verb, verb } from "../declare.ts";
+import { argument, choice, type FlagsOf, negated, toggle, value, type Verb, verb } from "../declare.ts";
 import { COMMON_FLAGS, SESSION, wholeNumber } from "../flags.ts";
 import { FILTER_FLAGS } from "./session_flags.ts";
 

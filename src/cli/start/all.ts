@@ -1,5 +1,6 @@
 /** The whole program. */
 import { config } from "zod/core";
+import type { LoadPriceTable } from "../live_ports.ts";
 import { loadVerbs } from "../load_verbs.ts";
 import { startProcess } from "./process.ts";
 
@@ -7,6 +8,6 @@ import { startProcess } from "./process.ts";
 config({ jitless: true });
 
 /** Runs the command line in this process; resolves to its exit code. */
-export function start(args: readonly string[]): Promise<number> {
-  return startProcess(args, loadVerbs);
+export function start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number> {
+  return startProcess(args, loadPriceTable, loadVerbs);
 }

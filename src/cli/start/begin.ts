@@ -3,26 +3,30 @@
  *
  * @module
  */
+import type { LoadPriceTable } from "../live_ports.ts";
 import { HELP } from "./help_text.ts";
 import { VERSION } from "../../domain/version.ts";
 
 /** A loaded part of the program. */
 export interface Part {
   /** Runs the command line; resolves to its exit code. */
-  start(args: readonly string[]): Promise<number>;
+  start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number>;
 }
 
 /** The parts of the program, by their names. */
 export type PartName = "all" | "running" | "viewing";
 
 /** Runs the command line of this process with the part that it needs, and ends the process. */
-export async function begin(load: (name: PartName) => Part | Promise<Part>): Promise<never> {
+export async function begin(
+  load: (name: PartName) => Part | Promise<Part>,
+  loadPriceTable: LoadPriceTable,
+): Promise<never> {
   const { args } = Deno;
   const [first = ""] = args;
   const text = args.length === 1 ? textOf(first) : null;
   if (text !== null && isPrinted(text)) Deno.exit(0);
   const { start } = await load(partFor(args));
-  Deno.exit(await start(args));
+  Deno.exit(await start(args, loadPriceTable));
 }
 
 /** Returns the smallest part that has all that a call needs. */

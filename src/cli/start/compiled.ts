@@ -4,11 +4,24 @@
  * @module
  */
 import { begin } from "./begin.ts";
+import type { ReadFiles } from "./part_files.ts";
 
-await begin(async (name) => {
-  // Calls that load no part need no loader either.
-  const { loadPart } = await import("./embedded_script.ts");
+// Calls that load no part need no loader either.
+const loader = async () => {
+  const { loadPart, loadPriceTable } = await import("./embedded_script.ts");
   const { filesIn, readFromExecutable } = await import("./part_files.ts");
   const embedded = filesIn(import.meta.dirname ?? ".");
-  return loadPart((...names) => readFromExecutable(names) ?? embedded(...names), name);
-});
+  const read: ReadFiles = (...names) => readFromExecutable(names) ?? embedded(...names);
+  return { loadPart, loadPriceTable, read };
+};
+
+await begin(
+  async (name) => {
+    const { loadPart, read } = await loader();
+    return loadPart(read, name);
+  },
+  async () => {
+    const { loadPriceTable, read } = await loader();
+    return loadPriceTable(read);
+  },
+);

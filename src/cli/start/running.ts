@@ -5,6 +5,7 @@
  * @module
  */
 import { config } from "zod/core";
+import type { LoadPriceTable } from "../live_ports.ts";
 import { RUNNING_VERBS } from "../run/command.ts";
 import { startVerb } from "./process.ts";
 
@@ -12,6 +13,6 @@ import { startVerb } from "./process.ts";
 config({ jitless: true });
 
 /** Runs a command line of `run` without `--record`; resolves to its exit code. */
-export function start(args: readonly string[]): Promise<number> {
-  return startVerb(args, RUNNING_VERBS);
+export function start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number> {
+  return startVerb(args, loadPriceTable, RUNNING_VERBS);
 }
