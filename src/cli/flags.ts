@@ -134,6 +134,13 @@ export function wholeNumber(least: number): (text: string) => number {
   };
 }
 
+/** Reads an amount of US dollars above 0. */
+export function dollars(text: string): number {
+  const value = Number(text);
+  if (/^\d*\.?\d+$/.test(text) && value > 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError("Expected an amount in US dollars above 0, such as 0.50.");
+}
+
 /** Reads a TCP port; 0 is any free one. */
 export function tcpPort(text: string): number {
   const value = Number(text);

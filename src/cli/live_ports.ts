@@ -43,8 +43,10 @@ export interface ProgramPorts extends Ports {
 /** Loads the price list. */
 export type LoadPriceTable = () => Promise<PriceTable>;
 
+const noPriceTable: LoadPriceTable = () => Promise.reject(new TypeError("This process has no price list"));
+
 /** The ports of an ordinary call: this process, real time, real randomness, real network. */
-export function livePorts(loadPriceTable: LoadPriceTable): ProgramPorts {
+export function livePorts(loadPriceTable = noPriceTable): ProgramPorts {
   return {
     clock: liveClock,
     random: () => (crypto.getRandomValues(new Uint32Array(1))[0] as number) / 2 ** 32,

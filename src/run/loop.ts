@@ -4,6 +4,7 @@
  * @module
  */
 import { encodeUtf8 } from "../domain/bytes.ts";
+import { addCost, roundedCost } from "../domain/cost.ts";
 import { addUsage, NO_USAGE, type ToolCallEvent, type Usage } from "../domain/event.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../domain/errors.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
@@ -11,6 +12,7 @@ import { requestAccount } from "../fold/fold.ts";
 import type { Folded } from "../fold/history_fold.ts";
 import { compactIfLarge } from "./checkpoint.ts";
 import type { RunEnded } from "./events.ts";
+import { sessionTokens } from "./ledger.ts";
 import { targetOf } from "./next_request.ts";
 import {
   answerText,
@@ -51,6 +53,7 @@ export async function executeRun(setup: RunSetup, start: RunStart): Promise<RunE
   } catch (error) {
     outcome = outcomeOfError(asRepriseError(error));
   }
+  await run.addCosts();
   return run.close(outcome);
 }
 
@@ -99,6 +102,11 @@ class Run {
   #steps = 0;
   #usage: Usage = NO_USAGE;
   #denials = 0;
+  #cost: number | null;
+  /** Responses whose cost is not part of the sum yet. */
+  #unpriced: Turn[] = [];
+  #earlierTokens: number | null = null;
+  #lastInput = 0;
   #answer = "";
   #firstTurn = 0;
   #lastTurn = 0;
@@ -110,6 +118,7 @@ class Run {
     this.#number = number;
     this.#pins = pins;
     this.#account = setup.account;
+    this.#cost = setup.costOf === null ? null : 0;
     this.#retries = new Retries({
       setup,
       number,
@@ -147,6 +156,7 @@ class Run {
   async proceed(): Promise<Outcome> {
     const { limits, stop } = this.#setup;
     for (;;) {
+      if (limits.maxCost !== undefined) await this.addCosts();
       const early = stop.outcome ?? outcomeBeforeRequest(limits, this.#progress);
       if (early !== null) return early;
       const step = ++this.#steps;
@@ -168,7 +178,32 @@ class Run {
   }
 
   get #progress(): RunProgress {
-    return { steps: this.#steps, usage: this.#usage, denials: this.#denials };
+    return {
+      steps: this.#steps,
+      usage: this.#usage,
+      denials: this.#denials,
+      earlierTokens: this.#tokensBefore(),
+      cost: this.#cost,
+      lastInput: this.#lastInput,
+    };
+  }
+
+  /** Tokens of the session before this run, which are read only for a budget. */
+  #tokensBefore(): number {
+    const { limits, writer } = this.#setup;
+    if (limits.maxSessionTokens === undefined) return 0;
+    this.#earlierTokens ??= sessionTokens(
+      writer.allTurns().filter(({ run }) => run !== this.#number),
+      writer.id,
+    );
+    return this.#earlierTokens;
+  }
+
+  /** Adds the costs of the responses since the last call. */
+  async addCosts(): Promise<void> {
+    const { costOf } = this.#setup;
+    if (costOf === null) return;
+    for (const turn of this.#unpriced.splice(0)) this.#cost = addCost(this.#cost, await costOf(turn));
   }
 
   async #send(step: number, options: SendOptions): Promise<RequestOutcome> {
@@ -256,7 +291,7 @@ class Run {
       text: this.#answer,
       denials: this.#denials,
       usage: this.#usage,
-      cost_usd: null,
+      cost_usd: roundedCost(this.#cost),
       resume: state === "completed" || state === "refused"
         ? `${continueCommand(this.#setup)} "…"`
         : continueCommand(this.#setup),
@@ -281,6 +316,7 @@ class Run {
   #count(outcome: RequestOutcome, step: number): void {
     this.#account = outcome.account;
     this.#usage = addUsage(this.#usage, outcome.usage);
+    this.#lastInput = outcome.usage.input_tokens;
     if (outcome.response?.usage) this.#setup.emit({ type: "usage", step, ...outcome.usage });
   }
 
@@ -288,6 +324,7 @@ class Run {
   #keep(outcome: RequestOutcome): ToolCallEvent[] {
     if (outcome.draft === null) return [];
     const turn = this.#save(outcome.draft);
+    if (this.#setup.costOf !== null) this.#unpriced.push(turn);
     const text = answerText(outcome.items);
     if (text !== "") this.#answer = text;
     return turn.events.filter((event) => event.type === "tool_call");

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { Item, RunState, Usage } from "../domain/event.ts";
+import { costText, roundedCost } from "../domain/cost.ts";
+import { type Item, NO_USAGE, type RunState, type Usage } from "../domain/event.ts";
 import { type ErrorCode, RepriseError } from "../domain/errors.ts";
 import { itemKind, messageTextOf } from "../domain/item.ts";
 import { counted } from "../domain/text.ts";
@@ -20,6 +21,12 @@ export interface RunLimits {
   readonly maxSteps: number;
   /** Input plus output tokens of the run at most. */
   readonly maxTokens?: number | undefined;
+  /** Input plus output tokens of the session at most, those before a fork excepted. */
+  readonly maxSessionTokens?: number | undefined;
+  /** Cost of the run at most, in US dollars. Ignored without {@linkcode outputPrice}. */
+  readonly maxCost?: number | undefined;
+  /** The price of an output token after a request of `inputTokens`, in US dollars. */
+  readonly outputPrice?: ((inputTokens: number) => number) | undefined;
   /** Input tokens of a request above which the history is compacted before the next one. */
   readonly autoCompact?: number | undefined;
   /** Ends the run with `permission_denied` after the first denial. */
@@ -33,7 +40,23 @@ export interface RunProgress {
   readonly usage: Usage;
   /** Calls that were denied. */
   readonly denials: number;
+  /** Tokens of the session's earlier runs; 0 without a budget for them. */
+  readonly earlierTokens: number;
+  /** Cost so far in US dollars; `null` if it is unknown. */
+  readonly cost: number | null;
+  /** Input tokens of the last request. */
+  readonly lastInput: number;
 }
+
+/** The start of a run. */
+export const NO_PROGRESS: RunProgress = {
+  steps: 0,
+  usage: NO_USAGE,
+  denials: 0,
+  earlierTokens: 0,
+  cost: null,
+  lastInput: 0,
+};
 
 /** The outcome of a run. `error` is `null` for a completed one only. */
 export interface Outcome {
@@ -41,28 +64,78 @@ export interface Outcome {
   readonly error: RepriseError | null;
 }
 
-/** Tokens that the budget still allows; `undefined` without a budget. */
-export function tokensLeft({ maxTokens }: RunLimits, { usage }: RunProgress): number | undefined {
-  return maxTokens === undefined ? undefined : maxTokens - usage.input_tokens - usage.output_tokens;
+/** One budget of a run: the output tokens that it still allows. */
+interface Budget {
+  /** The flag that sets it. */
+  readonly flag: string;
+  /** The most output tokens of the next response; may be negative. */
+  readonly left: number;
+  /** The whole budget, such as `5000 tokens`. */
+  readonly whole: string;
+  /** Description of what is used or left, for a message. */
+  readonly state: string;
+  /** True if nothing is used yet. */
+  readonly isFresh: boolean;
+}
+
+/** The output tokens that all budgets still allow; `undefined` without a budget. */
+export function tokensLeft(limits: RunLimits, progress: RunProgress): number | undefined {
+  const budgets = budgetsOf(limits, progress);
+  return budgets.length === 0 ? undefined : Math.min(...budgets.map(({ left }) => left));
+}
+
+function budgetsOf(
+  { maxTokens, maxSessionTokens, maxCost, outputPrice }: RunLimits,
+  { usage, earlierTokens, cost, lastInput }: RunProgress,
+): Budget[] {
+  const tokens = usage.input_tokens + usage.output_tokens;
+  const ofTokens = (flag: string, most: number, used: number): Budget => ({
+    flag,
+    left: most - used,
+    whole: counted(most, "token"),
+    state: used > most
+      ? `${counted(used, "token")} were used, ${used - most} more than ${most}`
+      : `${most - used} of ${counted(most, "token")} ${most - used === 1 ? "is" : "are"} left`,
+    isFresh: used === 0,
+  });
+  const budgets = [
+    ...(maxTokens === undefined ? [] : [ofTokens("--max-tokens", maxTokens, tokens)]),
+    ...(maxSessionTokens === undefined
+      ? []
+      : [ofTokens("--max-session-tokens", maxSessionTokens, earlierTokens + tokens)]),
+  ];
+  if (maxCost === undefined || outputPrice === undefined || cost === null) return budgets;
+  const left = maxCost - cost;
+  const price = outputPrice(lastInput);
+  // Without a price of output, only a spent budget ends the run.
+  const affordable = price > 0 ? Math.floor(left / price + 1e-9) : left > 0 ? Infinity : 0;
+  if (affordable === Infinity) return budgets;
+  const costBudget: Budget = {
+    flag: "--max-cost",
+    left: affordable,
+    whole: costText(maxCost),
+    state: `${costText(cost)} of ${costText(maxCost)} is spent`,
+    isFresh: cost === 0,
+  };
+  return [...budgets, costBudget];
 }
 
 /** The outcome if a limit forbids the next request; `null` if the request may be sent. */
 export function outcomeBeforeRequest(limits: RunLimits, progress: RunProgress): Outcome | null {
-  const { maxSteps, maxTokens = 0 } = limits;
+  const { maxSteps, maxCost, outputPrice } = limits;
   if (progress.steps >= maxSteps) {
     const were = maxSteps === 1 ? "was" : "were";
-    return overBudget(`Budget exhausted: ${counted(maxSteps, "request")} ${were} sent (--max-steps)`);
+    return overBudget(`Budget exhausted: ${counted(maxSteps, "request")} ${were} sent (--max-steps)`, progress);
   }
-  const left = tokensLeft(limits, progress);
-  if (left === undefined || left >= MIN_OUTPUT_TOKENS) return null;
-  if (left === maxTokens) {
-    const needs = `a response needs at least ${MIN_OUTPUT_TOKENS}`;
-    return overBudget(`The budget of ${counted(maxTokens, "token")} is too small: ${needs} (--max-tokens)`);
+  if (maxCost !== undefined && outputPrice !== undefined && progress.cost === null) {
+    return overBudget("Budget exhausted: the cost of a response is unknown (--max-cost)", progress);
   }
-  const spent = left < 0
-    ? `${counted(maxTokens - left, "token")} were used, ${-left} more than ${maxTokens}`
-    : `${left} of ${counted(maxTokens, "token")} ${left === 1 ? "is" : "are"} left`;
-  return overBudget(`Budget exhausted: ${spent} (--max-tokens)`);
+  const spent = budgetsOf(limits, progress).find(({ left }) => left < MIN_OUTPUT_TOKENS);
+  if (spent === undefined) return null;
+  const { flag, whole, state, isFresh } = spent;
+  if (!isFresh) return overBudget(`Budget exhausted: ${state} (${flag})`, progress);
+  const needs = `a response needs at least ${MIN_OUTPUT_TOKENS}`;
+  return overBudget(`The budget of ${whole} is too small: ${needs} (${flag})`, progress);
 }
 
 /** The outcome if a limit ends the run after a batch of calls; `null` if the run continues. */
@@ -157,9 +230,17 @@ function withHint({ code, message, details, cause }: RepriseError, hint: string)
   return new RepriseError(code, message, { hint, details, cause });
 }
 
-function overBudget(message: string): Outcome {
+function overBudget(reason: string, { usage, cost, steps }: RunProgress): Outcome {
   const hint = "Continue the run without a prompt: each run has budgets of its own";
-  return { state: "over_budget", error: new RepriseError("over_budget", message, { hint }) };
+  const message = steps === 0 ? reason : `${reason}; the run spent ${spentText(usage, cost)}`;
+  const details = { usage: { ...usage }, cost_usd: roundedCost(cost) };
+  return { state: "over_budget", error: new RepriseError("over_budget", message, { hint, details }) };
+}
+
+/** Tokens, and the cost if it is known. */
+function spentText({ input_tokens: input, output_tokens: output }: Usage, cost: number | null): string {
+  const tokens = `${counted(input, "input token")} and ${counted(output, "output token")}`;
+  return cost === null ? tokens : `${tokens}, ${costText(cost)}`;
 }
 
 function incomplete(message: string): Outcome {

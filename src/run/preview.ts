@@ -8,7 +8,8 @@ import { advanceManifest, type Manifest } from "../domain/manifest.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../domain/turn.ts";
 import { type CompactedSession, compactIfLarge } from "./checkpoint.ts";
 import { type NextRequest, nextRequest, type RequestHistory, targetOf } from "./next_request.ts";
-import { outcomeBeforeRequest, type RunLimits, tokensLeft } from "./outcome.ts";
+import { sessionTokens } from "./ledger.ts";
+import { NO_PROGRESS, outcomeBeforeRequest, type RunLimits, tokensLeft } from "./outcome.ts";
 import { type PinnedSettings, pinsOf } from "./pins.ts";
 import { closeKilledRun, openingDraft, requireUnfinished, type RunStart } from "./recover.ts";
 
@@ -49,7 +50,10 @@ export function previewRequest(
   closeKilledRun(session);
   // No request depends on the workspace.
   session.append(openingDraft(start, run, pinsOf(settings, "")));
-  const progress = { steps: 0, usage: NO_USAGE, denials: 0 };
+  const earlierTokens = limits.maxSessionTokens === undefined
+    ? 0
+    : sessionTokens(session.allTurns(), session.id);
+  const progress = { ...NO_PROGRESS, cost: 0, earlierTokens };
   const refused = outcomeBeforeRequest(limits, progress)?.error ?? null;
   if (refused !== null) throw refused;
   if (limits.autoCompact !== undefined) {

@@ -1,4 +1,5 @@
 import type { Ports } from "../domain/ports.ts";
+import type { Turn } from "../domain/turn.ts";
 import type { ApiKey } from "../apis/api.ts";
 import type { SessionWriter } from "../store/write/writer.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -16,6 +17,8 @@ export interface RunSetup extends PinnedSettings {
   readonly emit: Emit;
   readonly stop: Stop;
   readonly limits: RunLimits;
+  /** Computes the cost of a response in US dollars, `null` if it is unknown; `null` if a fixture is played. */
+  readonly costOf: ((turn: Turn) => Promise<number | null>) | null;
   /** The URL of a path of the API, such as `/responses`. */
   readonly urlOf: (path: string) => string;
   /** The account from earlier runs; `null` while no response of this endpoint and key named it. */

@@ -21,6 +21,7 @@ const EXPLAIN_FLAGS = without(FIRST_REQUEST_FLAGS, [
   "new",
   "workspace",
   "maxTokens",
+  "maxSessionTokens",
   "autoCompact",
 ]);
 /** The flags of `explain`. */

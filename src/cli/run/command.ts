@@ -19,6 +19,7 @@ import {
 } from "../declare.ts";
 import {
   COMMON_FLAGS,
+  dollars,
   DRY_RUN,
   MATCH_RULE_FLAGS,
   PERMISSION_FLAGS,
@@ -80,6 +81,15 @@ export const RUN_FLAGS = {
   maxTokens: value("--max-tokens <n>", "at most N input and output tokens in this run", wholeNumber(1), {
     step: "recorded",
   }),
+  maxSessionTokens: value(
+    "--max-session-tokens <n>",
+    "at most N input and output tokens in the whole session",
+    wholeNumber(1),
+    { step: "recorded" },
+  ),
+  maxCost: value("--max-cost <usd>", "at most this cost of the run, in US dollars (docs/cost.md)", dollars, {
+    step: false,
+  }),
   autoCompact: value(
     "--auto-compact <tokens>",
     "compact by rule before a request if the last one had more input tokens",
@@ -108,6 +118,7 @@ export const FIRST_REQUEST_FLAGS = without(RUN_FLAGS, [
   "verbose",
   "failOnDenied",
   "maxSteps",
+  "maxCost",
   "timeout",
   "wait",
   "output",

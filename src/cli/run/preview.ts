@@ -37,13 +37,26 @@ import {
 /** The id of a new session in a preview, if no flag names it. */
 const UNNAMED = "new-session";
 
-/** Performs `run --dry-run`: reports the next request; changes and sends nothing. */
-export function previewRun(call: SettingCall, fresh: ResolvedRun | null, prompt: string | null): ExitCode {
+/**
+ * Performs `run --dry-run`: reports the next request; changes and sends nothing.
+ *
+ * @param complete Adds the settings that the budgets need.
+ */
+export async function previewRun(
+  call: SettingCall,
+  { fresh, prompt, complete }: {
+    readonly fresh: ResolvedRun | null;
+    readonly prompt: string | null;
+    readonly complete: (resolved: ResolvedRun) => Promise<ResolvedRun>;
+  },
+): Promise<ExitCode> {
   const { output } = call.context;
   const session = calledSession(call);
   const { manifest } = session;
   if (prompt === null) requireUnfinished(session.id, manifest);
-  const resolved = fresh ?? resolveRun(call, manifest, { key: "if_set", endpoint: "named" });
+  const resolved = await complete(
+    fresh ?? resolveRun(call, manifest, { key: "if_set", endpoint: "named" }),
+  );
   if (resolved.lost !== null) output.note(resolved.lost);
   const settings = requestSettings(resolved, session);
   const start = startWith(prompt);

@@ -114,6 +114,8 @@ export interface ResolvedRun extends ResolvedTarget {
   readonly instructions: string;
   /** Message about lost instructions; `null` if they are intact. */
   readonly lost: string | null;
+  /** As in {@linkcode RunLimits}; only with `--max-cost`. */
+  readonly outputPrice?: (inputTokens: number) => number;
 }
 
 /** A session that requests are built for. */
@@ -195,14 +197,14 @@ export function resolveRun(
 
 /** The settings of requests of `session`. */
 export function requestSettings(resolved: ResolvedRun, session: SettingSession): PreviewedRun {
-  const { permissions, instructions, call } = resolved;
+  const { permissions, instructions, call, outputPrice } = resolved;
   return {
     ...targetSettings(resolved, session),
     instructions,
     tools: permissions.offered,
     permissions: permissions.text,
     ...(call.outputSchema === null ? {} : { outputSchema: call.outputSchema }),
-    limits: { ...call.flags, maxSteps: call.flags.maxSteps ?? 1 },
+    limits: { ...call.flags, maxSteps: call.flags.maxSteps ?? 1, outputPrice },
   };
 }
 

@@ -17,6 +17,7 @@ import type { RunFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { previewRun } from "./preview.ts";
 import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
+import { costOfTurn, withOutputPrice } from "./run_costs.ts";
 import type { RunRecording } from "./run_recording.ts";
 import { requireAnswerFile, RunView, writeAnswer } from "./run_view.ts";
 import { fixtureSend, liveSend, requireComparison } from "./sending.ts";
@@ -49,13 +50,15 @@ export async function runVerb(
   const { context: { home, output }, ports } = call;
   const strict = call.fixture === null && switchVariable(ports, ["REPRISE_STRICT_DRIFT"]) === true;
   // Reports missing settings before a session is created.
-  const fresh = call.selector === null ? resolve(call, null) : null;
+  const fresh = call.selector === null ? await resolve(call, null) : null;
   if (flags.output !== undefined) requireAnswerFile(flags.output);
   if (flags.record !== undefined) requireNewFolder(ports.files, absolute(ports, flags.record), "record");
   const deadline = ports.clock.monotonic() + flags.timeout * 1000;
   const resumes = call.selector !== null;
   const prompt = await promptText(ports.stdin, argument, { resumes, timeoutMs: flags.timeout * 1000 });
-  if (flags.dryRun === true) return previewRun(call, fresh, prompt);
+  if (flags.dryRun === true) {
+    return await previewRun(call, { fresh, prompt, complete: (resolved) => withOutputPrice(resolved, flags) });
+  }
   const played = call.fixture === null ? null : await fixtureSend(call, call.fixture, flags);
 
   const stop = new Stop();
@@ -75,13 +78,20 @@ export async function runVerb(
 }
 
 function requireFlagsThatFit(flags: RunFlags): void {
-  const { record, fixture, notSecret } = flags;
+  const { record, fixture, notSecret, maxCost } = flags;
   requireComparison(flags);
   if (record !== undefined && fixture !== undefined) {
     throw new RepriseError(
       "usage",
       "Cannot use --record and --fixture together: a played run is recorded already",
       { hint: "Give one of them" },
+    );
+  }
+  if (record !== undefined && maxCost !== undefined) {
+    throw new RepriseError(
+      "usage",
+      "Cannot use --record and --max-cost together: a replay has no prices, so its requests would differ",
+      { hint: "Limit the run with --max-tokens" },
     );
   }
   if (notSecret !== undefined && record === undefined) {
@@ -93,9 +103,12 @@ function requireFlagsThatFit(flags: RunFlags): void {
   }
 }
 
-function resolve(call: SettingCall<RunFlags>, manifest: SessionWriter["manifest"]): ResolvedRun {
+async function resolve(
+  call: SettingCall<RunFlags>,
+  manifest: SessionWriter["manifest"],
+): Promise<ResolvedRun> {
   const key = call.flags.dryRun === true ? "if_set" : "required";
-  return resolveRun(call, manifest, { key, endpoint: "named" });
+  return await withOutputPrice(resolveRun(call, manifest, { key, endpoint: "named" }), call.flags);
 }
 
 /** Opens the session under its lock; a stop ends the wait for the lock. */
@@ -144,7 +157,7 @@ async function lockSession(
 async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode> {
   const { call, prompt } = called;
   const { context: { output }, flags } = call;
-  const resolved = called.fresh ?? resolve(call, writer.manifest);
+  const resolved = called.fresh ?? await resolve(call, writer.manifest);
   const isNew = writer.manifest === null;
   const view = new RunView(output, {
     verbose: flags.verbose === true,
@@ -206,6 +219,7 @@ function setupOf(
     stop,
     urlOf: (path) => endpoint.urlOf(path),
     key,
+    costOf: call.fixture === null ? (turn) => costOfTurn(ports, turn) : null,
     endpointFlags: endpointFlags(flags),
     knownTools: ALL_TOOLS.map(ports.wrapTool),
     gate: new PermissionGate(permissions.policy, askAtTerminal(ports.stdin, output, stop.signal)),

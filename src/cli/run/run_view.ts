@@ -3,9 +3,10 @@
  *
  * @module
  */
+import { costText } from "../../domain/cost.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { counted, headOf } from "../../domain/text.ts";
-import type { RunEvent } from "../../run/events.ts";
+import type { RunEnded, RunEvent } from "../../run/events.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { Output } from "../output.ts";
 import { leftAloneNote } from "../serve/recording_notes.ts";
@@ -92,7 +93,7 @@ export class RunView {
       case "run.ended":
         this.#endLine();
         if (!this.#output.stdoutIsTerminal && event.text !== "") this.#output.text(`${event.text}\n`);
-        this.#line(dim(`${event.state} · continue: ${event.resume}`));
+        this.#line(dim(`${event.state}${costNote(event)} · continue: ${event.resume}`));
         break;
       case "item":
         this.#endLine();
@@ -129,6 +130,11 @@ export class RunView {
     if (this.#output.stdoutIsTerminal) this.#output.text("\n");
     else this.#output.progress("\n");
   }
+}
+
+/** The cost of a run in its last line; empty if it is unknown. */
+function costNote({ cost_usd: cost }: RunEnded): string {
+  return cost === null ? "" : ` · ${costText(cost)}`;
 }
 
 function requestLine(event: Extract<RunEvent, { type: "request" }>): string {
