@@ -33,6 +33,7 @@ const FAMILY_OF: Readonly<Record<string, Load | undefined>> = {
   input: inspection,
   explain: inspection,
   verify: inspection,
+  stats: inspection,
   doctor: inspection,
   repair: maintenance,
   fsck: maintenance,

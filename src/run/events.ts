@@ -156,6 +156,7 @@ export interface RunEnded {
   readonly text: string;
   readonly denials: number;
   readonly usage: Usage;
+  /** In US dollars; `null` if the cost of a response is unknown, and if a fixture is played. */
   readonly cost_usd: number | null;
   /** The command that continues the session. */
   readonly resume: string;

@@ -31,6 +31,13 @@ const VERIFY_FLAGS = { ...COMMON_FLAGS, all: toggle("--all", "verify every sessi
 /** The flags of `verify`. */
 export type VerifyFlags = FlagsOf<typeof VERIFY_FLAGS>;
 
+const STATS_FLAGS = {
+  ...COMMON_FLAGS,
+  since: text("--since <when>", "only requests since then: a date, or an age such as 12h or 7d"),
+};
+/** The flags of `stats`. */
+export type StatsFlags = FlagsOf<typeof STATS_FLAGS>;
+
 const DOCTOR_FLAGS = {
   ...FIRST_REQUEST_FLAGS,
   live: toggle("--live", "send one short request to the API"),
@@ -70,6 +77,15 @@ export const INSPECTION_VERBS: readonly Verb[] = [
     flags: VERIFY_FLAGS,
     examples: ["reprise verify @last", "reprise verify --all --json"],
     load: async () => (await import("./verify.ts")).verifyVerb,
+  }),
+  verb({
+    name: "stats",
+    about: "count tokens and costs by run, session, model and day",
+    step: true,
+    arguments: [argument("[id]", `${SESSION.about}; none: all sessions`)],
+    flags: STATS_FLAGS,
+    examples: ["reprise stats @last", "reprise stats --since 7d --json"],
+    load: async () => (await import("./stats.ts")).statsVerb,
   }),
   verb({
     name: "doctor",

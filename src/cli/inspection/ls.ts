@@ -1,4 +1,5 @@
 /** The verb `ls`: lists sessions; with `--tree`, forks under their parents. */
+import { costText } from "../../domain/cost.ts";
 import type { ExitCode } from "../../domain/errors.ts";
 import type { Usage } from "../../domain/event.ts";
 import { measureBytes } from "../../store/byte_totals.ts";
@@ -35,6 +36,8 @@ export interface ListedSession {
   readonly usage?: Usage;
   /** Bytes of all turn files and blobs, including those shared with forks. */
   readonly bytes?: number;
+  /** With `--cost` only: US dollars for the requests that it sent itself; `null` if unknown. */
+  readonly cost_usd?: number | null;
   /** Finding about the manifest or the newest turn. */
   readonly problem?: string;
   /** With `--tree` only. */
@@ -45,6 +48,8 @@ export interface ListedSession {
 /** A session to list, with its size in bytes. */
 interface Entry extends JudgedSession {
   readonly bytes: number;
+  /** In US dollars; `null` if unknown, absent without `--cost`. */
+  readonly cost?: number | null;
 }
 
 /** Performs `ls`. */
@@ -62,20 +67,34 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
   const chosen = fitting(ports, all, flags).sort(ORDERS[flags.sort](sizeOf));
   const sorted = (await inStates(ports, home, chosen, flags))
     .map((session): Entry => ({ ...session, bytes: sizeOf(session) }));
+  const entries = flags.cost === true ? await withCosts(ports, home, sorted) : sorted;
   const known = new Set(all.map(({ id }) => id));
-  const tree = flags.tree === true ? forkTree(sorted) : null;
+  const tree = flags.tree === true ? forkTree(entries) : null;
   if (output.options.json) {
-    output.json({ sessions: tree?.map((node) => nodeRecord(node, known)) ?? sorted.map(sessionRecord) });
+    output.json({ sessions: tree?.map((node) => nodeRecord(node, known)) ?? entries.map(sessionRecord) });
     return 0;
   }
   const rows = tree?.flatMap((node) => nodeRows(node, known)) ??
-    sorted.map((session) => ({ session, id: session.id, note: "" }));
+    entries.map((session) => ({ session, id: session.id, note: "" }));
   if (rows.length > 0) {
-    const lines = await tableLines(COLUMNS, rows, output.columns);
+    const lines = await tableLines(flags.cost === true ? COLUMNS_WITH_COST : COLUMNS, rows, output.columns);
     output.text(lines.flatMap((line) => [...line, "\n"]));
   } else if (all.length === 0) output.note(`no sessions in ${home.sessions}`);
   else output.note(`none of ${all.length} sessions in ${home.sessions} fits`);
   return 0;
+}
+
+/** Adds the cost of the requests that each session sent itself. Reads all turns. */
+async function withCosts(ports: ProgramPorts, home: Home, entries: readonly Entry[]): Promise<Entry[]> {
+  const { ownRequests } = await import("./stats.ts");
+  const { spentRequests, sumOf } = await import("../cost/spending.ts");
+  const priced: Entry[] = [];
+  for (const entry of entries) {
+    const requests = entry.manifest === null ? [] : ownRequests(ports, home, entry.id);
+    const cost = entry.manifest === null ? null : sumOf(await spentRequests(ports, requests)).cost_usd;
+    priced.push({ ...entry, cost });
+  }
+  return priced;
 }
 
 /** The size of a session as its manifest counts it; measured for manifests of earlier versions. */
@@ -116,7 +135,7 @@ function tokensOf({ manifest }: SessionSummary): number {
   return manifest === null ? 0 : manifest.usage.input_tokens + manifest.usage.output_tokens;
 }
 
-function sessionRecord({ id, path, manifest, state, bytes, problem }: Entry): ListedSession {
+function sessionRecord({ id, path, manifest, state, bytes, cost, problem }: Entry): ListedSession {
   return {
     id,
     path,
@@ -136,6 +155,7 @@ function sessionRecord({ id, path, manifest, state, bytes, problem }: Entry): Li
       usage: manifest.usage,
       bytes,
     }),
+    ...(cost === undefined ? {} : { cost_usd: cost }),
     ...(problem === undefined ? {} : { problem }),
   };
 }
@@ -150,6 +170,12 @@ interface Row {
 
 /** SGR codes: red, yellow, green. */
 const STATE_CODES: Readonly<Record<string, number>> = { damaged: 31, failed: 31, killed: 33, running: 32 };
+
+const COST_COLUMN: Column<Row> = {
+  header: "COST",
+  cell: ({ session }) => costText(session.cost ?? null),
+  right: true,
+};
 
 const COLUMNS: readonly Column<Row>[] = [
   { header: "ID", cell: ({ id }) => id },
@@ -172,6 +198,10 @@ const COLUMNS: readonly Column<Row>[] = [
     drop: 6,
   },
 ];
+
+const COLUMNS_WITH_COST = COLUMNS.flatMap((column) =>
+  column.header === "STATE" ? [COST_COLUMN, column] : [column]
+);
 
 function ofManifest(
   cell: (manifest: NonNullable<SessionSummary["manifest"]>) => string,

@@ -1,7 +1,9 @@
 /** The verb `show`: prints a session as a transcript, as turns or as events, or one of its files unchanged. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { requestsIn } from "../../run/ledger.ts";
 import { readTurnBytes } from "../../store/read/turn_file.ts";
 import type { ShownTurn } from "../../store/read/show.ts";
+import type { SessionSpending } from "../cost/spending.ts";
 import type { ShowFlags } from "./viewing.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -22,7 +24,7 @@ export async function showVerb(ports: ProgramPorts, selector: string, flags: Sho
   const shown = await readShown(context, selector, flags.full === true);
   const { problems } = shown.session;
   const turns = chosenTurns(shown.session, flags);
-  if (output.options.json) output.json(jsonOf(shown, turns, flags));
+  if (output.options.json) output.json(await jsonOf(ports, shown, turns, flags));
   else if (flags.markdown) {
     const { transcriptMarkdown } = await import("./transcript/markdown.ts");
     output.text(transcriptMarkdown(shown, turns, { full: flags.full === true }));
@@ -49,12 +51,37 @@ function printTurnFile(context: Context, selector: string, turn: number): void {
   context.output.bytes(readTurnBytes(context.ports, home, { id, turn }));
 }
 
-function jsonOf({ session }: Shown, turns: readonly ShownTurn[], flags: ShowFlags): object {
+async function jsonOf(
+  ports: ProgramPorts,
+  { session }: Shown,
+  turns: readonly ShownTurn[],
+  flags: ShowFlags,
+): Promise<object> {
   const { id, path, manifest, problems } = session;
   const found = problems.length === 0 ? {} : { problems };
   if (flags.turns) return { session: id, turns: turns.map(turnHeader), ...found };
   if (flags.events) return { session: id, events: turns.flatMap(({ events }) => events), ...found };
-  return { session: id, path, manifest, turns: turns.map(({ value }) => value), ...found };
+  const spending = await spendingOf(ports, id, turns);
+  return { session: id, path, manifest, turns: turns.map(({ value }) => value), spending, ...found };
+}
+
+/** Tokens and costs of the requests in turns of a session. */
+async function spendingOf(ports: ProgramPorts, id: string, turns: readonly ShownTurn[]): Promise<SessionSpending> {
+  const { sessionSpending, spentRequests } = await import("../cost/spending.ts");
+  return sessionSpending(id, await spentRequests(ports, turns.flatMap(({ value }) => requestsIn(value))));
+}
+
+/** The sums after a transcript: of the session, of each run, and of what a fork shares with its parent. */
+async function spendingLines({ total, shared, runs }: SessionSpending): Promise<Line[]> {
+  if (total.requests + shared.requests === 0) return [];
+  const { spendingText } = await import("../cost/spending.ts");
+  const texts = [
+    "",
+    `── total · ${spendingText(total)}`,
+    ...(runs.length < 2 ? [] : runs.map((run) => `run ${run.run} · ${spendingText(run)}`)),
+    ...(shared.requests === 0 ? [] : [`before the fork · ${spendingText(shared)}`]),
+  ];
+  return texts.map((text) => [text]);
 }
 
 /** A turn with the number of its events instead of the events. */
@@ -73,7 +100,10 @@ async function linesOf(
     : PLAIN_SCREEN;
   if (flags.turns) return turnTable(turns, screen);
   if (flags.events) return eventTable(session.turns, turns, screen);
-  return await transcriptLines(session, turns, { screen, full: flags.full === true, wholeOutput });
+  return [
+    ...await transcriptLines(session, turns, { screen, full: flags.full === true, wholeOutput }),
+    ...await spendingLines(await spendingOf(ports, session.id, turns)),
+  ];
 }
 
 /** Prints lines; through the pager if they are more than the terminal has. */

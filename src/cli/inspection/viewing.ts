@@ -20,6 +20,7 @@ const LS_FLAGS = {
     ["updated", "created", "id", "title", "turns", "tokens", "size"],
     { fallback: "updated" },
   ),
+  cost: toggle("--cost", "the cost of each session, without what it shares with its parent; reads all turns"),
 };
 /** The flags of `ls`. */
 export type LsFlags = FlagsOf<typeof LS_FLAGS>;

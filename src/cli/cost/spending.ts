@@ -1,0 +1,138 @@
+/**
+ * Tokens and costs of requests: each one, and sums by run, session, model and day. The shapes are those of `--json`.
+ *
+ * @module
+ */
+import { addCost, costText, roundedCost } from "../../domain/cost.ts";
+import { addTokenCounts, type Usage } from "../../domain/event.ts";
+import { counted } from "../../domain/text.ts";
+import type { LedgerRequest } from "../../run/ledger.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { loadPrices } from "./prices.ts";
+
+/** Token counts, each always present. Cached and written tokens are part of the input, reasoning of the output. */
+export type TokenCounts = Required<Usage>;
+
+/** Tokens and cost of some requests. */
+export interface Spending extends TokenCounts {
+  readonly requests: number;
+  /** In US dollars; `null` if the cost of one of the requests is unknown. */
+  readonly cost_usd: number | null;
+  /** Requests of unknown cost. */
+  readonly unpriced: number;
+}
+
+/** One request with its cost. Token counts are `null` if the answer had none. */
+export interface SpentRequest {
+  readonly session: string;
+  readonly turn: number;
+  readonly run: number;
+  readonly at: string;
+  readonly provider: string | null;
+  /** The model that answered, or the one that was asked. */
+  readonly model: string | null;
+  readonly usage: TokenCounts | null;
+  readonly cost_usd: number | null;
+}
+
+/** A sum with the name of its group. */
+export type GroupSpending<Name extends string, Value = string | null> = Readonly<Record<Name, Value>> & Spending;
+
+/** Spending of one session. Turns before a fork belong to its parent: they count in `shared` only. */
+export interface SessionSpending {
+  readonly total: Spending;
+  /** Requests before the fork, if the session is one. */
+  readonly shared: Spending;
+  readonly runs: readonly GroupSpending<"run", number>[];
+  readonly models: readonly GroupSpending<"model">[];
+  /** By day in UTC. */
+  readonly days: readonly GroupSpending<"day">[];
+  readonly requests: readonly SpentRequest[];
+}
+
+/** Adds costs to requests. */
+export async function spentRequests(
+  ports: ProgramPorts,
+  requests: readonly LedgerRequest[],
+): Promise<SpentRequest[]> {
+  const costOf = await loadPrices(ports, requests);
+  return requests.map((request) => {
+    const { session, turn, run, at, provider, asked, answered, usage } = request;
+    return {
+      session,
+      turn,
+      run,
+      at,
+      provider,
+      model: answered ?? asked,
+      usage: usage === null ? null : { ...usage, cache_write_tokens: usage.cache_write_tokens ?? 0 },
+      cost_usd: costOf(request),
+    };
+  });
+}
+
+/** Sums up the requests in a session's turns. */
+export function sessionSpending(session: string, all: readonly SpentRequest[]): SessionSpending {
+  const own = all.filter((request) => request.session === session);
+  return {
+    total: sumOf(own),
+    shared: sumOf(all.filter((request) => request.session !== session)),
+    runs: groups(own, "run", ({ run }) => run),
+    ...byModelAndDay(own),
+    requests: all.map((request) => ({ ...request, cost_usd: roundedCost(request.cost_usd) })),
+  };
+}
+
+/** Sums by model and by day. */
+export function byModelAndDay(
+  requests: readonly SpentRequest[],
+): Pick<SessionSpending, "models" | "days"> {
+  return {
+    models: groups(requests, "model", ({ model }) => model),
+    days: groups(requests, "day", ({ at }) => at.slice(0, 10)),
+  };
+}
+
+/** Sums of the requests that have the same name, in the order of their first requests. */
+export function groups<Name extends string, Value extends string | number | null>(
+  requests: readonly SpentRequest[],
+  name: Name,
+  valueOf: (request: SpentRequest) => Value,
+): GroupSpending<Name, Value>[] {
+  const found = new Map<Value, SpentRequest[]>();
+  for (const request of requests) {
+    const value = valueOf(request);
+    const group = found.get(value);
+    if (group === undefined) found.set(value, [request]);
+    else group.push(request);
+  }
+  return [...found].map(([value, group]) =>
+    ({ [name]: value, ...sumOf(group) }) as GroupSpending<Name, Value>
+  );
+}
+
+/** The sum over requests. */
+export function sumOf(requests: readonly SpentRequest[]): Spending {
+  const sum = (count: (usage: TokenCounts) => number) =>
+    requests.map(({ usage }) => usage === null ? 0 : count(usage)).reduce(addTokenCounts, 0);
+  return {
+    requests: requests.length,
+    input_tokens: sum((usage) => usage.input_tokens),
+    cached_tokens: sum((usage) => usage.cached_tokens),
+    cache_write_tokens: sum((usage) => usage.cache_write_tokens),
+    output_tokens: sum((usage) => usage.output_tokens),
+    reasoning_tokens: sum((usage) => usage.reasoning_tokens),
+    cost_usd: roundedCost(requests.map(({ cost_usd }) => cost_usd).reduce(addCost, 0)),
+    unpriced: requests.filter(({ cost_usd }) => cost_usd === null).length,
+  };
+}
+
+/** Formats a sum in one line: `2 requests · 900 input (512 cached, 0 written) · 80 output (64 reasoning) · $0.0021`. */
+export function spendingText(spent: Spending): string {
+  return [
+    counted(spent.requests, "request"),
+    `${spent.input_tokens} input (${spent.cached_tokens} cached, ${spent.cache_write_tokens} written)`,
+    `${spent.output_tokens} output (${spent.reasoning_tokens} reasoning)`,
+    costText(spent.cost_usd),
+  ].join(" · ");
+}

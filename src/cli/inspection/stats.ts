@@ -1,0 +1,132 @@
+/** The verb `stats`: tokens and costs of one session or of all, by run, session, model and day. */
+import { costText } from "../../domain/cost.ts";
+import type { ExitCode } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import { type LedgerRequest, requestsIn } from "../../run/ledger.ts";
+import { type Home, listSessions, openHome } from "../../store/home.ts";
+import { readForShow } from "../../store/read/show.ts";
+import {
+  byModelAndDay,
+  groups,
+  sessionSpending,
+  type Spending,
+  spendingText,
+  spentRequests,
+  sumOf,
+} from "../cost/spending.ts";
+import { type Context, makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { sessionArgument } from "../sessions.ts";
+import { parseSince } from "../since.ts";
+import type { StatsFlags } from "./command.ts";
+
+/** Performs `stats`. Counts the readable turns of a damaged session, reports the damage and returns exit code 12. */
+export async function statsVerb(
+  ports: ProgramPorts,
+  selector: string | undefined,
+  flags: StatsFlags,
+): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { output } = context;
+  const since = flags.since === undefined ? null : parseSince(flags.since, ports.clock.now());
+  const { id, requests, problems } = selector === undefined
+    ? { id: null, ...requestsOfAll(context) }
+    : requestsOfOne(context, selector);
+  const counted = requests.filter(({ at }) => since === null || Date.parse(at) >= since);
+  const spent = await spentRequests(ports, counted);
+  if (id === null) {
+    const total = sumOf(spent);
+    const sessions = groups(spent, "session", ({ session }) => session);
+    const { models, days } = byModelAndDay(spent);
+    if (output.options.json) output.json({ total, sessions, models, days, ...damage(problems) });
+    else {
+      output.text(`${spendingText(total)}\n`);
+      output.text(table("session", sessions.map((each) => [each.session, each])));
+      output.text(table("model", models.map((each) => [each.model ?? "unknown", each])));
+      output.text(table("day", days.map((each) => [each.day ?? "unknown", each])));
+    }
+  } else {
+    const session = sessionSpending(id, spent);
+    if (output.options.json) output.json({ session: id, ...session, ...damage(problems) });
+    else {
+      output.text(`${id}: ${spendingText(session.total)}\n`);
+      if (session.shared.requests > 0) output.text(`before the fork: ${spendingText(session.shared)}\n`);
+      output.text(table("run", session.runs.map((each) => [String(each.run), each])));
+      output.text(table("model", session.models.map((each) => [each.model ?? "unknown", each])));
+      output.text(table("day", session.days.map((each) => [each.day ?? "unknown", each])));
+    }
+  }
+  for (const problem of problems) output.note(`damaged: ${problem}`);
+  return problems.length === 0 ? 0 : 12;
+}
+
+function damage(problems: readonly string[]) {
+  return problems.length === 0 ? {} : { problems };
+}
+
+interface Found {
+  readonly requests: readonly LedgerRequest[];
+  /** Files that could not be read, with the reason. */
+  readonly problems: readonly string[];
+}
+
+function requestsOfOne(context: Context, selector: string): Found & { readonly id: string } {
+  const { home, id } = sessionArgument(context, selector);
+  const { turns, problems } = readForShow(context.ports, home, id);
+  return {
+    id,
+    requests: turns.flatMap(({ value }) => requestsIn(value)),
+    problems: problems.map(({ path, message }) => `${path} ${message}`),
+  };
+}
+
+/** The requests of all sessions. Turns that a fork shares with its parent count once, even if the parent is gone. */
+function requestsOfAll({ ports, home: { value } }: Context): Found {
+  const home = openHome(ports, value, { create: false });
+  const seen = new Set<string>();
+  const requests: LedgerRequest[] = [];
+  const problems: string[] = [];
+  for (const { id, manifest, problem } of listSessions(ports, home)) {
+    if (manifest === null && problem !== undefined) {
+      problems.push(`${id} ${problem}`);
+      continue;
+    }
+    const read = readForShow(ports, home, id);
+    problems.push(...read.problems.map(({ path, message }) => `${id}/${path} ${message}`));
+    for (const request of read.turns.flatMap((turn) => requestsIn(turn.value))) {
+      const name = `${request.session}/${request.turn}`;
+      if (!seen.has(name)) requests.push(request);
+      seen.add(name);
+    }
+  }
+  return { requests, problems };
+}
+
+/** The requests that one session sent itself. */
+export function ownRequests(ports: ProgramPorts, home: Home, id: SessionId): LedgerRequest[] {
+  const { turns } = readForShow(ports, home, id);
+  return turns.flatMap(({ value }) => requestsIn(value)).filter(({ session }) => session === id);
+}
+
+const COLUMNS = ["requests", "input", "cached", "written", "output", "reasoning", "cost"];
+
+/** A table with a line for each group, after a blank line; numbers are aligned to the right. */
+function table(name: string, rows: readonly (readonly [string, Spending])[]): string {
+  const lines = [
+    [name, ...COLUMNS],
+    ...rows.map(([label, spent]) => [
+      label,
+      ...[spent.requests, spent.input_tokens, spent.cached_tokens, spent.cache_write_tokens]
+        .map(String),
+      ...[spent.output_tokens, spent.reasoning_tokens].map(String),
+      spent.cost_usd === null ? "unknown" : costText(spent.cost_usd),
+    ]),
+  ];
+  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
+  const text = lines.map((line) =>
+    line.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)
+    ).join("  ")
+  );
+  return `\n${text.join("\n")}\n`;
+}
