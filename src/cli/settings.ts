@@ -57,7 +57,9 @@ function parsedConfig(ports: Ports): JsonObject {
   if (path === null || ports.files.facts(path) === null) return {};
   const refuse = (why: string, cause?: unknown) =>
     new RepriseError("bad_configuration", `Cannot use the configuration "${path}": ${why}`, {
-      hint: `It is a JSON object with ${CONFIG_NAMES.join(", ")}, each a string, and ${PRICES} (docs/cost.md)`,
+      hint: `It is a JSON object with ${
+        CONFIG_NAMES.join(", ")
+      }, each a string, and ${PRICES} (docs/cost.md)`,
       ...(cause === undefined ? {} : { cause }),
     });
   const other = otherKind(path);

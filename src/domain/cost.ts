@@ -21,7 +21,11 @@ export interface PriceTable {
    * The list price of one request in US dollars; `null` if the list has no price for this exact model, or the counts
    * contradict each other.
    */
-  listPrice(list: string, model: string, request: { readonly usage: Usage; readonly at: Date }): number | null;
+  listPrice(
+    list: string,
+    model: string,
+    request: { readonly usage: Usage; readonly at: Date },
+  ): number | null;
 }
 
 /** The cost of a request at prices of its own, in US dollars. */
@@ -29,7 +33,8 @@ export function costAt(prices: TokenPrices, usage: Usage): number {
   const { input, output, cached = input, cache_write = input } = prices;
   const written = usage.cache_write_tokens ?? 0;
   const plain = Math.max(0, usage.input_tokens - usage.cached_tokens - written);
-  return (plain * input + usage.cached_tokens * cached + written * cache_write + usage.output_tokens * output) /
+  return (plain * input + usage.cached_tokens * cached + written * cache_write +
+    usage.output_tokens * output) /
     1e6;
 }
 

@@ -6,13 +6,7 @@
  */
 import { type Usage } from "../domain/event.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
-import {
-  isJsonObject,
-  type JsonObject,
-  numberMember,
-  objectMember,
-  stringMember,
-} from "../domain/json.ts";
+import { isJsonObject, type JsonObject, numberMember, objectMember, stringMember } from "../domain/json.ts";
 import type { Turn } from "../domain/turn.ts";
 import { PROVIDERS } from "../apis/providers.ts";
 import { otherTier, providerKind, usageOf } from "../apis/usage.ts";

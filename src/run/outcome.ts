@@ -125,7 +125,10 @@ export function outcomeBeforeRequest(limits: RunLimits, progress: RunProgress): 
   const { maxSteps, maxCost, outputPrice } = limits;
   if (progress.steps >= maxSteps) {
     const were = maxSteps === 1 ? "was" : "were";
-    return overBudget(`Budget exhausted: ${counted(maxSteps, "request")} ${were} sent (--max-steps)`, progress);
+    return overBudget(
+      `Budget exhausted: ${counted(maxSteps, "request")} ${were} sent (--max-steps)`,
+      progress,
+    );
   }
   if (maxCost !== undefined && outputPrice !== undefined && progress.cost === null) {
     return overBudget("Budget exhausted: the cost of a response is unknown (--max-cost)", progress);
@@ -231,7 +234,9 @@ function withHint({ code, message, details, cause }: RepriseError, hint: string)
 }
 
 function overBudget(reason: string, { usage, cost, steps }: RunProgress): Outcome {
-  const hint = "Continue the run without a prompt: each run has budgets of its own";
+  const hint = reason.includes("--max-session-tokens")
+    ? "Give a larger --max-session-tokens, or start a new session"
+    : "Continue the run without a prompt: each run has budgets of its own";
   const message = steps === 0 ? reason : `${reason}; the run spent ${spentText(usage, cost)}`;
   const details = { usage: { ...usage }, cost_usd: roundedCost(cost) };
   return { state: "over_budget", error: new RepriseError("over_budget", message, { hint, details }) };

@@ -26,14 +26,17 @@ Deno.test("a budget that is used up is told in numbers that fit: one request", a
   const called = await place.call(["run", "--json", "--new", "--max-steps", "1", "Look"]);
   assert.deepEqual([called.code, errorOf(called)], [
     4,
-    "Budget exhausted: 1 request was sent (--max-steps)",
+    "Budget exhausted: 1 request was sent (--max-steps); the run spent 120 input tokens and 40 output tokens, $0.0013",
   ]);
 });
 
 Deno.test("a budget that is used up is told in numbers that fit: two requests", async () => {
   await using place = new Place(() => READS_A);
   const called = await place.call(["run", "--json", "--new", "--max-steps", "2", "Look"]);
-  assert.equal(errorOf(called), "Budget exhausted: 2 requests were sent (--max-steps)");
+  assert.equal(
+    errorOf(called),
+    "Budget exhausted: 2 requests were sent (--max-steps); the run spent 240 input tokens and 80 output tokens, $0.0026",
+  );
 });
 
 Deno.test("a budget that is used up is told in numbers that fit: more tokens than there were", async () => {
@@ -41,7 +44,8 @@ Deno.test("a budget that is used up is told in numbers that fit: more tokens tha
   const called = await place.call(["run", "--json", "--new", "--max-tokens", "200", "Look"]);
   assert.equal(
     errorOf(called),
-    "Budget exhausted: 240 tokens were used, 40 more than 200 (--max-tokens)",
+    "Budget exhausted: 240 tokens were used, 40 more than 200 (--max-tokens); the run spent 200 input tokens and " +
+      "40 output tokens, $0.0016",
   );
 });
 
@@ -57,7 +61,11 @@ Deno.test("a budget that is used up is told in numbers that fit: fewer tokens th
 Deno.test("a budget that is used up is told in numbers that fit: a single token", async () => {
   await using place = new Place(() => readsFor(159));
   const called = await place.call(["run", "--json", "--new", "--max-tokens", "200", "Look"]);
-  assert.equal(errorOf(called), "Budget exhausted: 1 of 200 tokens is left (--max-tokens)");
+  assert.equal(
+    errorOf(called),
+    "Budget exhausted: 1 of 200 tokens is left (--max-tokens); the run spent 159 input tokens and 40 output tokens, " +
+      "$0.0014",
+  );
 });
 
 Deno.test("no verb counts one thing in the plural: of a session with one request, one item, one finding and one repair", async () => {

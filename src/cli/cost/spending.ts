@@ -36,7 +36,9 @@ export interface SpentRequest {
 }
 
 /** A sum with the name of its group. */
-export type GroupSpending<Name extends string, Value = string | null> = Readonly<Record<Name, Value>> & Spending;
+export type GroupSpending<Name extends string, Value = string | null> =
+  & Readonly<Record<Name, Value>>
+  & Spending;
 
 /** Spending of one session. Turns before a fork belong to its parent: they count in `shared` only. */
 export interface SessionSpending {

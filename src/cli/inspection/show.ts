@@ -66,7 +66,11 @@ async function jsonOf(
 }
 
 /** Tokens and costs of the requests in turns of a session. */
-async function spendingOf(ports: ProgramPorts, id: string, turns: readonly ShownTurn[]): Promise<SessionSpending> {
+async function spendingOf(
+  ports: ProgramPorts,
+  id: string,
+  turns: readonly ShownTurn[],
+): Promise<SessionSpending> {
   const { sessionSpending, spentRequests } = await import("../cost/spending.ts");
   return sessionSpending(id, await spentRequests(ports, turns.flatMap(({ value }) => requestsIn(value))));
 }

@@ -122,7 +122,8 @@ function table(name: string, rows: readonly (readonly [string, Spending])[]): st
       spent.cost_usd === null ? "unknown" : costText(spent.cost_usd),
     ]),
   ];
-  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
+  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ??
+    [];
   const text = lines.map((line) =>
     line.map((cell, column) =>
       column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)

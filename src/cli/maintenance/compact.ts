@@ -295,7 +295,7 @@ async function checkpointText(
     verification: verifyAnswer(answer, turns, { toSeq: scope.cut.seq, fromSeq }),
     request: {
       model: { asked: model, answered: response.model },
-      fingerprint,
+      fingerprint: { ...fingerprint },
       body_sha256: sha256Hex(built.body),
       ...(response.usage === null ? {} : { usage: response.usage }),
     },

@@ -57,7 +57,11 @@ export async function runVerb(
   const resumes = call.selector !== null;
   const prompt = await promptText(ports.stdin, argument, { resumes, timeoutMs: flags.timeout * 1000 });
   if (flags.dryRun === true) {
-    return await previewRun(call, { fresh, prompt, complete: (resolved) => withOutputPrice(resolved, flags) });
+    return await previewRun(call, {
+      fresh,
+      prompt,
+      complete: (resolved) => withOutputPrice(resolved, flags),
+    });
   }
   const played = call.fixture === null ? null : await fixtureSend(call, call.fixture, flags);
 

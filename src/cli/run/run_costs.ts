@@ -55,7 +55,8 @@ function unknownPrice(provider: string, model: string): RepriseError {
     "unknown_price",
     `Cannot limit the cost of a run with ${JSON.stringify(model)} (${provider}): its price is not known`,
     {
-      hint: `Add ${JSON.stringify({ prices: { [model]: { input: 1, output: 2 } } })} to config.json with its ` +
+      hint:
+        `Add ${JSON.stringify({ prices: { [model]: { input: 1, output: 2 } } })} to config.json with its ` +
         "prices for a million tokens in US dollars, or limit the run with --max-tokens",
       details: { provider, model },
     },

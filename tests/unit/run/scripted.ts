@@ -72,7 +72,8 @@ export function scripted(
   writer: SessionWriter,
   options: { readonly script: readonly ScriptedResponse[] } & SetupOverrides,
 ): Scripted {
-  const { script, maxSteps = 50, maxTokens, autoCompact, failOnDenied, ...overrides } = options;
+  const { script, maxSteps = 50, maxTokens, autoCompact, failOnDenied, ...others } = options;
+  const { maxSessionTokens, maxCost, outputPrice, ...overrides } = others;
   const events: RunEvent[] = [];
   const bodies: string[] = [];
   const player = createPlayer(exchanges(script));
@@ -101,7 +102,8 @@ export function scripted(
     endpointFlags: [],
     account: null,
     cacheKey: writer.manifest?.family ?? writer.id,
-    limits: { maxSteps, maxTokens, autoCompact, failOnDenied },
+    limits: { maxSteps, maxTokens, maxSessionTokens, maxCost, outputPrice, autoCompact, failOnDenied },
+    costOf: null,
     strictDrift: false,
     window: null,
     protectedPaths: [],
