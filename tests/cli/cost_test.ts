@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { answer, message } from "../support/responses_server.ts";
 import { functionCall } from "../support/responses_server/script.ts";
-import { messageAnswer, startMessagesServer, text } from "../support/messages_server.ts";
+import { says, startMessagesServer, text } from "../support/messages_server.ts";
 import { type Called, ending, Sandbox } from "../support/reprise.ts";
 import { assertError, HELLO, KEY, Place, READS_A } from "./harness.ts";
 
@@ -118,7 +118,7 @@ Deno.test("the cost of the Messages API counts its cache reads and writes", asyn
     cache_read_input_tokens: 6000,
     output_tokens: 500,
   };
-  await using server = startMessagesServer({ script: () => messageAnswer([text("Hi.")], { usage }), key: KEY });
+  await using server = startMessagesServer({ script: () => says([text("Hi.")], { usage }), key: KEY });
   const env = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: server.baseUrl };
   const called = await sandbox.call(
     ["run", "--json", "-p", "anthropic", "-m", "claude-sonnet-4-5", "--max-cost", "1", "Hi"],

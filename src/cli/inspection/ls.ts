@@ -90,9 +90,11 @@ async function withCosts(ports: ProgramPorts, home: Home, entries: readonly Entr
   const { spentRequests, sumOf } = await import("../cost/spending.ts");
   const priced: Entry[] = [];
   for (const entry of entries) {
-    const requests = entry.manifest === null ? [] : ownRequests(ports, home, entry.id);
-    const cost = entry.manifest === null ? null : sumOf(await spentRequests(ports, requests)).cost_usd;
-    priced.push({ ...entry, cost });
+    const requests = entry.manifest === null ? null : ownRequests(ports, home, entry.id);
+    priced.push({
+      ...entry,
+      cost: requests === null ? null : sumOf(await spentRequests(ports, requests)).cost_usd,
+    });
   }
   return priced;
 }

@@ -1,10 +1,10 @@
 /** The verb `stats`: tokens and costs of one session or of all, by run, session, model and day. */
 import { costText } from "../../domain/cost.ts";
-import type { ExitCode } from "../../domain/errors.ts";
+import { asRepriseError, type ExitCode } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { type LedgerRequest, requestsIn } from "../../run/ledger.ts";
 import { type Home, listSessions, openHome } from "../../store/home.ts";
-import { readForShow } from "../../store/read/show.ts";
+import { readForShow, type ShownSession } from "../../store/read/show.ts";
 import {
   byModelAndDay,
   groups,
@@ -86,12 +86,12 @@ function requestsOfAll({ ports, home: { value } }: Context): Found {
   const seen = new Set<string>();
   const requests: LedgerRequest[] = [];
   const problems: string[] = [];
-  for (const { id, manifest, problem } of listSessions(ports, home)) {
-    if (manifest === null && problem !== undefined) {
-      problems.push(`${id} ${problem}`);
+  for (const { id } of listSessions(ports, home)) {
+    const read = readOrProblem(ports, home, id);
+    if (typeof read === "string") {
+      problems.push(read);
       continue;
     }
-    const read = readForShow(ports, home, id);
     problems.push(...read.problems.map(({ path, message }) => `${id}/${path} ${message}`));
     for (const request of read.turns.flatMap((turn) => requestsIn(turn.value))) {
       const name = `${request.session}/${request.turn}`;
@@ -102,10 +102,20 @@ function requestsOfAll({ ports, home: { value } }: Context): Found {
   return { requests, problems };
 }
 
-/** The requests that one session sent itself. */
-export function ownRequests(ports: ProgramPorts, home: Home, id: SessionId): LedgerRequest[] {
-  const { turns } = readForShow(ports, home, id);
-  return turns.flatMap(({ value }) => requestsIn(value)).filter(({ session }) => session === id);
+/** The requests that one session sent itself; `null` if one of its turns cannot be read. */
+export function ownRequests(ports: ProgramPorts, home: Home, id: SessionId): LedgerRequest[] | null {
+  const read = readOrProblem(ports, home, id);
+  if (typeof read === "string" || read.problems.length > 0) return null;
+  return read.turns.flatMap(({ value }) => requestsIn(value)).filter(({ session }) => session === id);
+}
+
+/** A session, or the reason why it cannot be read at all. */
+function readOrProblem(ports: ProgramPorts, home: Home, id: SessionId): ShownSession | string {
+  try {
+    return readForShow(ports, home, id);
+  } catch (error) {
+    return asRepriseError(error).message;
+  }
 }
 
 const COLUMNS = ["requests", "input", "cached", "written", "output", "reasoning", "cost"];
