@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Item, Omission, Usage } from "../domain/event.ts";
+import type { Item, Omission, RequestUsage } from "../domain/event.ts";
 import type { ApiFailure } from "../domain/errors.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { FoldedEntry, FoldNeeds } from "../domain/folded.ts";
@@ -222,5 +222,5 @@ export interface RunApi extends Api {
   /** Judges an answer that is not an event stream: any status, any body, JSON or not. */
   classify(status: number, headers: Headers, bodyText: string): ApiFailure;
   /** Token counts from a usage object; missing counts are 0. */
-  usageOf(usage: JsonObject): Usage;
+  usageOf(usage: JsonObject): RequestUsage;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Usage } from "../domain/event.ts";
+import type { RequestUsage } from "../domain/event.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../domain/fingerprint.ts";
 import { type JsonObject, stringMember } from "../domain/json.ts";
 import { messagesUsage } from "./messages/usage.ts";
@@ -11,7 +11,7 @@ import { PROVIDERS } from "./providers.ts";
 import { responsesUsage } from "./responses/usage.ts";
 
 /** Returns the token counts of a usage object; missing counts are 0. */
-export function usageOf(provider: ProviderKind, usage: JsonObject): Usage {
+export function usageOf(provider: ProviderKind, usage: JsonObject): RequestUsage {
   return PROVIDERS[provider].api === "messages" ? messagesUsage(usage) : responsesUsage(usage);
 }
 

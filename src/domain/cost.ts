@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Usage } from "./event.ts";
+import type { RequestUsage } from "./event.ts";
 
 /** Prices of a model in US dollars for a million tokens. */
 export interface TokenPrices {
@@ -21,15 +21,11 @@ export interface PriceTable {
    * The list price of one request in US dollars; `null` if the list has no price for this exact model, or the counts
    * contradict each other.
    */
-  listPrice(
-    list: string,
-    model: string,
-    request: { readonly usage: Usage; readonly at: Date },
-  ): number | null;
+  listPrice(list: string, model: string, request: { readonly usage: RequestUsage; readonly at: Date }): number | null;
 }
 
 /** The cost of a request at prices of its own, in US dollars. */
-export function costAt(prices: TokenPrices, usage: Usage): number {
+export function costAt(prices: TokenPrices, usage: RequestUsage): number {
   const { input, output, cached = input, cache_write = input } = prices;
   const written = usage.cache_write_tokens ?? 0;
   const plain = Math.max(0, usage.input_tokens - usage.cached_tokens - written);

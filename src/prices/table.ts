@@ -5,7 +5,7 @@
  */
 import { calcPrice, type MatchLogic, type ModelInfo, type PriceCalculation } from "@pydantic/genai-prices";
 import type { PriceTable } from "../domain/cost.ts";
-import type { Usage } from "../domain/event.ts";
+import type { RequestUsage } from "../domain/event.ts";
 
 /** Implements {@linkcode PriceTable.listPrice} with the prices in force at the time of the request. */
 export const listPrice: PriceTable["listPrice"] = (list, model, { usage, at }) => {
@@ -21,7 +21,7 @@ export const listPrice: PriceTable["listPrice"] = (list, model, { usage, at }) =
 function calculated(
   list: string,
   model: string,
-  { usage, at }: { readonly usage: Usage; readonly at: Date },
+  { usage, at }: { readonly usage: RequestUsage; readonly at: Date },
 ): PriceCalculation | null {
   const counts = {
     input_tokens: usage.input_tokens,

@@ -138,7 +138,7 @@ export type RunEvent =
     readonly status: ToolResultStatus;
     readonly output_chars: number;
   }
-  | ({ readonly type: "usage"; readonly step: number } & Usage)
+  | ({ readonly type: "usage"; readonly step: number } & RequestUsage)
   | ({ readonly type: "notice" } & Notice)
   | (JsonObject & { readonly type: "error" })
   | RunEnded;
@@ -155,7 +155,7 @@ export interface RunEnded {
   /** The answer: the last response's messages that are not commentary. */
   readonly text: string;
   readonly denials: number;
-  readonly usage: Usage;
+  readonly usage: Required<RequestUsage>;
   /** In US dollars; `null` if the cost of a response is unknown, and if a fixture is played. */
   readonly cost_usd: number | null;
   /** The command that continues the session. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Usage } from "../domain/event.ts";
+import type { RequestUsage } from "../domain/event.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, numberMember, objectMember, stringMember } from "../domain/json.ts";
 import type { Turn } from "../domain/turn.ts";
@@ -28,7 +28,7 @@ export interface LedgerRequest {
   /** The processing tier, if it has another price than the standard one. */
   readonly tier: string | null;
   /** `null` if the answer had no usage: it was cut, or the server counts no tokens. */
-  readonly usage: Usage | null;
+  readonly usage: RequestUsage | null;
 }
 
 /** The requests of one turn: that of a model turn, or of a checkpoint that a model or the provider wrote. */

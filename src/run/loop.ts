@@ -5,7 +5,7 @@
  */
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { addCost, roundedCost } from "../domain/cost.ts";
-import { addUsage, NO_USAGE, type ToolCallEvent, type Usage } from "../domain/event.ts";
+import { addTokenCounts, addUsage, NO_USAGE, type ToolCallEvent, type Usage } from "../domain/event.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../domain/errors.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import { requestAccount } from "../fold/fold.ts";
@@ -25,6 +25,7 @@ import {
   type RunProgress,
   tokensLeft,
   withCompactHint,
+  withSpending,
 } from "./outcome.ts";
 import { type PinChange, pinChanges, pinnedTexts, pinsOf } from "./pins.ts";
 import {
@@ -101,6 +102,7 @@ class Run {
   #account: string | null;
   #steps = 0;
   #usage: Usage = NO_USAGE;
+  #cacheWrites = 0;
   #denials = 0;
   #cost: number | null;
   /** Responses whose cost is not part of the sum yet. */
@@ -279,7 +281,9 @@ class Run {
       const unsaved = outcomeOfError(asRepriseError(failure));
       if (error === null || unsaved.state === "diverged") ({ state, error } = unsaved);
     }
-    if (error !== null) this.#setup.emit({ ...error.toJSON(), type: "error" });
+    if (error !== null) {
+      this.#setup.emit({ ...withSpending(error, this.#progress).toJSON(), type: "error" });
+    }
     const { id } = this.#setup.writer;
     const ended: RunEnded = {
       type: "run.ended",
@@ -290,7 +294,7 @@ class Run {
       turns: [this.#firstTurn, this.#lastTurn],
       text: this.#answer,
       denials: this.#denials,
-      usage: this.#usage,
+      usage: { ...this.#usage, cache_write_tokens: this.#cacheWrites },
       cost_usd: roundedCost(this.#cost),
       resume: state === "completed" || state === "refused"
         ? `${continueCommand(this.#setup)} "…"`
@@ -316,6 +320,7 @@ class Run {
   #count(outcome: RequestOutcome, step: number): void {
     this.#account = outcome.account;
     this.#usage = addUsage(this.#usage, outcome.usage);
+    this.#cacheWrites = addTokenCounts(this.#cacheWrites, outcome.usage.cache_write_tokens ?? 0);
     this.#lastInput = outcome.usage.input_tokens;
     if (outcome.response?.usage) this.#setup.emit({ type: "usage", step, ...outcome.usage });
   }

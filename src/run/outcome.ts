@@ -80,7 +80,7 @@ interface Budget {
 
 /** The output tokens that all budgets still allow; `undefined` without a budget. */
 export function tokensLeft(limits: RunLimits, progress: RunProgress): number | undefined {
-  const budgets = budgetsOf(limits, progress);
+  const budgets = budgetsOf(limits);
   return budgets.length === 0 ? undefined : Math.min(...budgets.map(({ left }) => left));
 }
 
@@ -125,20 +125,17 @@ export function outcomeBeforeRequest(limits: RunLimits, progress: RunProgress): 
   const { maxSteps, maxCost, outputPrice } = limits;
   if (progress.steps >= maxSteps) {
     const were = maxSteps === 1 ? "was" : "were";
-    return overBudget(
-      `Budget exhausted: ${counted(maxSteps, "request")} ${were} sent (--max-steps)`,
-      progress,
-    );
+    return overBudget(`Budget exhausted: ${counted(maxSteps, "request")} ${were} sent (--max-steps)`);
   }
   if (maxCost !== undefined && outputPrice !== undefined && progress.cost === null) {
-    return overBudget("Budget exhausted: the cost of a response is unknown (--max-cost)", progress);
+    return overBudget("Budget exhausted: the cost of a response is unknown (--max-cost)");
   }
   const spent = budgetsOf(limits, progress).find(({ left }) => left < MIN_OUTPUT_TOKENS);
   if (spent === undefined) return null;
   const { flag, whole, state, isFresh } = spent;
-  if (!isFresh) return overBudget(`Budget exhausted: ${state} (${flag})`, progress);
+  if (!isFresh) return overBudget(`Budget exhausted: ${state} (${flag})`);
   const needs = `a response needs at least ${MIN_OUTPUT_TOKENS}`;
-  return overBudget(`The budget of ${whole} is too small: ${needs} (${flag})`, progress);
+  return overBudget(`The budget of ${whole} is too small: ${needs} (${flag})`);
 }
 
 /** The outcome if a limit ends the run after a batch of calls; `null` if the run continues. */
@@ -233,19 +230,24 @@ function withHint({ code, message, details, cause }: RepriseError, hint: string)
   return new RepriseError(code, message, { hint, details, cause });
 }
 
-function overBudget(reason: string, { usage, cost, steps }: RunProgress): Outcome {
-  const hint = reason.includes("--max-session-tokens")
+function overBudget(message: string): Outcome {
+  const hint = message.includes("--max-session-tokens")
     ? "Give a larger --max-session-tokens, or start a new session"
     : "Continue the run without a prompt: each run has budgets of its own";
-  const message = steps === 0 ? reason : `${reason}; the run spent ${spentText(usage, cost)}`;
-  const details = { usage: { ...usage }, cost_usd: roundedCost(cost) };
-  return { state: "over_budget", error: new RepriseError("over_budget", message, { hint, details }) };
+  return { state: "over_budget", error: new RepriseError("over_budget", message, { hint }) };
 }
 
-/** Tokens, and the cost if it is known. */
-function spentText({ input_tokens: input, output_tokens: output }: Usage, cost: number | null): string {
+/** Adds what the run spent to the error of a spent budget; returns any other error unchanged. */
+export function withSpending(error: RepriseError, { usage, cost, steps }: RunProgress): RepriseError {
+  if (error.code !== "over_budget" || steps === 0) return error;
+  const { input_tokens: input, output_tokens: output } = usage;
   const tokens = `${counted(input, "input token")} and ${counted(output, "output token")}`;
-  return cost === null ? tokens : `${tokens}, ${costText(cost)}`;
+  const spent = cost === null ? tokens : `${tokens}, ${costText(cost)}`;
+  return new RepriseError(error.code, `${error.message}; the run spent ${spent}`, {
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    details: { ...error.details, usage: { ...usage }, cost_usd: roundedCost(cost) },
+    cause: error.cause,
+  });
 }
 
 function incomplete(message: string): Outcome {

@@ -4,7 +4,7 @@
  * @module
  */
 import { type ApiFailure, asRepriseError, RepriseError } from "../domain/errors.ts";
-import { type EventDraft, type Item, NO_USAGE, type Omission, type Usage } from "../domain/event.ts";
+import { type EventDraft, type Item, NO_USAGE, type Omission, type RequestUsage } from "../domain/event.ts";
 import { fingerprintText } from "../domain/fingerprint.ts";
 import { itemKind } from "../domain/item.ts";
 import type { Ports } from "../domain/ports.ts";
@@ -54,7 +54,7 @@ export interface ReadResponse {
 export interface RequestOutcome extends ReadResponse {
   /** `null` if the response has nothing to keep. */
   readonly draft: TurnDraft | null;
-  readonly usage: Usage;
+  readonly usage: RequestUsage;
   /** The history in the request, to which a refusal may refer. */
   readonly folded: Folded;
   /** Fields that the request omitted. */

@@ -1,8 +1,8 @@
-import { addTokenCounts, cacheWrites, type Usage } from "../../domain/event.ts";
+import { addTokenCounts, cacheWrites, type RequestUsage } from "../../domain/event.ts";
 import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
 
 /** Token counts of a message. Unlike OpenAI's, the three input counts are disjoint: the input is their sum (§10). */
-export function messagesUsage(usage: JsonObject): Usage {
+export function messagesUsage(usage: JsonObject): RequestUsage {
   const cached = countMember(usage, "cache_read_input_tokens");
   const written = countMember(usage, "cache_creation_input_tokens");
   return {

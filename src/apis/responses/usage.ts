@@ -1,8 +1,8 @@
-import { cacheWrites, type Usage } from "../../domain/event.ts";
+import { cacheWrites, type RequestUsage } from "../../domain/event.ts";
 import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
 
 /** Token counts of a response; missing counts are 0. Older models and other servers count no cache writes (§7.1). */
-export function responsesUsage(usage: JsonObject): Usage {
+export function responsesUsage(usage: JsonObject): RequestUsage {
   const input = objectMember(usage, "input_tokens_details") ?? {};
   const output = objectMember(usage, "output_tokens_details") ?? {};
   return {

@@ -4,14 +4,14 @@
  * @module
  */
 import { addCost, costText, roundedCost } from "../../domain/cost.ts";
-import { addTokenCounts, type Usage } from "../../domain/event.ts";
+import { addTokenCounts, type RequestUsage } from "../../domain/event.ts";
 import { counted } from "../../domain/text.ts";
 import type { LedgerRequest } from "../../run/ledger.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { loadPrices } from "./prices.ts";
 
 /** Token counts, each always present. Cached and written tokens are part of the input, reasoning of the output. */
-export type TokenCounts = Required<Usage>;
+export type TokenCounts = Required<RequestUsage>;
 
 /** Tokens and cost of some requests. */
 export interface Spending extends TokenCounts {

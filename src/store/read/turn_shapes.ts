@@ -36,7 +36,6 @@ const blobRef = object({ sha256, bytes: count, lossy: optional(literal(true)) })
 export const usage: Shape = object({
   input_tokens: count,
   cached_tokens: count,
-  cache_write_tokens: optional(count),
   output_tokens: count,
   reasoning_tokens: count,
 });

@@ -26,7 +26,6 @@ const blobRef = z.looseObject({ sha256, bytes: count, lossy: z.literal(true).opt
 export const usage = z.looseObject({
   input_tokens: count,
   cached_tokens: count,
-  cache_write_tokens: count.optional(),
   output_tokens: count,
   reasoning_tokens: count,
 });
