@@ -10,7 +10,7 @@ import type {
   ReplayNoticeEvent,
   RunState,
   ToolResultStatus,
-  Usage,
+  RequestUsage,
 } from "../domain/event.ts";
 import type { ErrorCode, ExitCode } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";

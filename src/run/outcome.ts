@@ -80,7 +80,7 @@ interface Budget {
 
 /** The output tokens that all budgets still allow; `undefined` without a budget. */
 export function tokensLeft(limits: RunLimits, progress: RunProgress): number | undefined {
-  const budgets = budgetsOf(limits);
+  const budgets = budgetsOf(limits, progress);
   return budgets.length === 0 ? undefined : Math.min(...budgets.map(({ left }) => left));
 }
 

@@ -109,7 +109,7 @@ export function groups<Name extends string, Value extends string | number | null
     else group.push(request);
   }
   return [...found].map(([value, group]) =>
-    ({ [name]: value, ...sumOf(group) }) as GroupSpending<Name, Value>
+    ({ [name]: value, ...sumOf(group) }) as unknown as GroupSpending<Name, Value>
   );
 }
 

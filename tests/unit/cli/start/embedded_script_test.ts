@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { codeFile, loadPart, scriptFile } from "../../../../src/cli/start/embedded_script.ts";
+import { codeFile, loadPart, loadPriceTable, scriptFile } from "../../../../src/cli/start/embedded_script.ts";
 import { filesIn } from "../../../../src/cli/start/part_files.ts";
 
 /** A directory with the script of a part that returns the number of its arguments. */
@@ -42,3 +42,37 @@ Deno.test("compiled code of another script is refused, and the script runs witho
     assert.equal(await part.start(["a"]), 2);
     // Without its own line, V8 would know the script of the first test.
   }, "// own"));
+
+Deno.test("the price list is a script of its own, which no other script includes", () => {
+  const directory = Deno.makeTempDirSync();
+  try {
+    Deno.writeTextFileSync(
+      `${directory}/${scriptFile("prices")}`,
+      "(function (require, module) { module.exports = { listPrice: () => 7 }; })",
+    );
+    Deno.writeFileSync(`${directory}/${codeFile("prices")}`, new Uint8Array());
+    const request = {
+      usage: { input_tokens: 1, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
+      at: new Date(0),
+    };
+    assert.equal(loadPriceTable(directory).listPrice("openai", "gpt-5", request), 7);
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+  const root = new URL("../../../../src/", import.meta.url);
+  const importing = [...filesBelow(root.pathname)].filter((path) =>
+    path.endsWith(".ts") && /["']@pydantic\/genai-prices|\/prices\/table\.ts["']/.test(Deno.readTextFileSync(path))
+  );
+  assert.deepEqual(importing.map((path) => path.slice(root.pathname.length)).sort(), [
+    "cli/start/prices.ts",
+    "prices/table.ts",
+  ]);
+});
+
+function* filesBelow(directory: string): Generator<string> {
+  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
+    const path = `${directory.replace(/\/$/, "")}/${name}`;
+    if (isDirectory) yield* filesBelow(path);
+    else yield path;
+  }
+}
