@@ -207,7 +207,9 @@ stdout is data, stderr is for people. \`--json\` prints one JSON document, or JS
 only document, or the last line. In \`run\` it comes just before \`run.ended\` if a run had begun.
 
 Settings come from flags, then the environment, then \`config.json\` in \`$XDG_CONFIG_HOME/reprise\` (members
-${CONFIG_NAMES.map((name) => `\`${name}\``).join(", ")}; also \`prices\`, see docs/cost.md; \`base_url\` counts only if the provider is the
+${
+    CONFIG_NAMES.map((name) => `\`${name}\``).join(", ")
+  }; also \`prices\`, see docs/cost.md; \`base_url\` counts only if the provider is the
 one that the file names, or \`openai\`). Nothing in the working directory changes a setting.
 
 A session keeps the provider, model, effort and summary of its last run, before environment and configuration. If \`-m\`

@@ -21,7 +21,11 @@ export interface PriceTable {
    * The list price of one request in US dollars; `null` if the list has no price for this exact model, or the counts
    * contradict each other.
    */
-  listPrice(list: string, model: string, request: { readonly usage: RequestUsage; readonly at: Date }): number | null;
+  listPrice(
+    list: string,
+    model: string,
+    request: { readonly usage: RequestUsage; readonly at: Date },
+  ): number | null;
 }
 
 /** The cost of a request at prices of its own, in US dollars. */

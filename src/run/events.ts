@@ -8,9 +8,9 @@ import type {
   Omission,
   ReplayAction,
   ReplayNoticeEvent,
+  RequestUsage,
   RunState,
   ToolResultStatus,
-  RequestUsage,
 } from "../domain/event.ts";
 import type { ErrorCode, ExitCode } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";

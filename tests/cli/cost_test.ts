@@ -147,9 +147,13 @@ Deno.test("--max-cost clamps the output of each request to what is left, and end
   const error = assertError(called, {
     code: "over_budget",
     exit: 4,
-    says: /\$0\.0026 of \$0\.0020 is spent \(--max-cost\); the run spent 240 input tokens and 80 output tokens, \$0\.0026/,
+    says:
+      /\$0\.0026 of \$0\.0020 is spent \(--max-cost\); the run spent 240 input tokens and 80 output tokens, \$0\.0026/,
   });
-  assert.deepEqual(place.server.requests.map(({ body }) => (body as JsonObject).max_output_tokens), [100, 36]);
+  assert.deepEqual(place.server.requests.map(({ body }) => (body as JsonObject).max_output_tokens), [
+    100,
+    36,
+  ]);
   assert.equal((error.details as JsonObject).cost_usd, 0.00256);
   assert.equal(costOf(called), 0.00256);
 });
@@ -189,7 +193,15 @@ Deno.test("a played fixture costs nothing that is known: the cost is null, and -
 Deno.test("--record and --max-cost exclude each other: a replay would send other requests", async () => {
   await using place = new Place([]);
   assertError(
-    await place.call(["run", "--json", "--record", `${place.sandbox.directory}/kept`, "--max-cost", "1", "Hi"]),
+    await place.call([
+      "run",
+      "--json",
+      "--record",
+      `${place.sandbox.directory}/kept`,
+      "--max-cost",
+      "1",
+      "Hi",
+    ]),
     { code: "usage", exit: 2, says: /--record and --max-cost/ },
   );
 });

@@ -84,7 +84,9 @@ Deno.test("the price list is loaded only for a request that needs it", async () 
 
 Deno.test("the user's prices replace the list, which is not even loaded", async () => {
   for (const name of ["gpt-x", "openai:gpt-x", "gpt-x-2026-11-01"]) {
-    const { ports, loads } = portsWith({ "openai:gpt-x": 5 }, { [name]: { input: 2, cached: 1, output: 10 } });
+    const { ports, loads } = portsWith({ "openai:gpt-x": 5 }, {
+      [name]: { input: 2, cached: 1, output: 10 },
+    });
     assert.ok(Math.abs((await costOf(ports, REQUEST) ?? 0) - (0.6 * 2 + 0.4 * 1 + 10)) < 1e-9, name);
     assert.equal(loads(), 0);
   }

@@ -61,7 +61,8 @@ Deno.test("the price list is a script of its own, which no other script includes
   }
   const root = new URL("../../../../src/", import.meta.url);
   const importing = [...filesBelow(root.pathname)].filter((path) =>
-    path.endsWith(".ts") && /["']@pydantic\/genai-prices|\/prices\/table\.ts["']/.test(Deno.readTextFileSync(path))
+    path.endsWith(".ts") &&
+    /["']@pydantic\/genai-prices|\/prices\/table\.ts["']/.test(Deno.readTextFileSync(path))
   );
   assert.deepEqual(importing.map((path) => path.slice(root.pathname.length)).sort(), [
     "cli/start/prices.ts",
