@@ -52,6 +52,11 @@ export interface SessionSpending {
   readonly requests: readonly SpentRequest[];
 }
 
+/** Spending of all sessions. Turns that a fork shares with its parent count once, as the parent's. */
+export interface HomeSpending extends Pick<SessionSpending, "total" | "models" | "days"> {
+  readonly sessions: readonly GroupSpending<"session", string>[];
+}
+
 /** Adds costs to requests. */
 export async function spentRequests(
   ports: ProgramPorts,
@@ -85,8 +90,16 @@ export function sessionSpending(session: string, all: readonly SpentRequest[]): 
   };
 }
 
-/** Sums by model and by day. */
-export function byModelAndDay(
+/** Sums up the requests of all sessions; each request occurs once. */
+export function homeSpending(all: readonly SpentRequest[]): HomeSpending {
+  return {
+    total: sumOf(all),
+    sessions: groups(all, "session", ({ session }) => session),
+    ...byModelAndDay(all),
+  };
+}
+
+function byModelAndDay(
   requests: readonly SpentRequest[],
 ): Pick<SessionSpending, "models" | "days"> {
   return {
@@ -95,8 +108,8 @@ export function byModelAndDay(
   };
 }
 
-/** Sums of the requests that have the same name, in the order of their first requests. */
-export function groups<Name extends string, Value extends string | number | null>(
+/** Returns sums of the requests that have the same name, in the order of their first requests. */
+function groups<Name extends string, Value extends string | number | null>(
   requests: readonly SpentRequest[],
   name: Name,
   valueOf: (request: SpentRequest) => Value,

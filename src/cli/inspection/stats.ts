@@ -6,13 +6,11 @@ import { type LedgerRequest, requestsIn } from "../../run/ledger.ts";
 import { type Home, listSessions, openHome } from "../../store/home.ts";
 import { readForShow, type ShownSession } from "../../store/read/show.ts";
 import {
-  byModelAndDay,
-  groups,
+  homeSpending,
   sessionSpending,
   type Spending,
   spendingText,
   spentRequests,
-  sumOf,
 } from "../cost/spending.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -35,10 +33,9 @@ export async function statsVerb(
   const counted = requests.filter(({ at }) => since === null || Date.parse(at) >= since);
   const spent = await spentRequests(ports, counted);
   if (id === null) {
-    const total = sumOf(spent);
-    const sessions = groups(spent, "session", ({ session }) => session);
-    const { models, days } = byModelAndDay(spent);
-    if (output.options.json) output.json({ total, sessions, models, days, ...damage(problems) });
+    const home = homeSpending(spent);
+    const { total, sessions, models, days } = home;
+    if (output.options.json) output.json({ ...home, ...damage(problems) });
     else {
       output.text(`${spendingText(total)}\n`);
       output.text(table("session", sessions.map((each) => [each.session, each])));

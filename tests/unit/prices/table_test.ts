@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { NO_USAGE, type Usage } from "../../../src/domain/event.ts";
+import { NO_USAGE, type RequestUsage } from "../../../src/domain/event.ts";
 import { listPrice } from "../../../src/prices/table.ts";
 
 const AT = new Date("2026-11-21T12:00:00.000Z");
 
-function price(list: string, model: string, usage: Partial<Usage>): number | null {
+function price(list: string, model: string, usage: Partial<RequestUsage>): number | null {
   return listPrice(list, model, { usage: { ...NO_USAGE, ...usage }, at: AT });
 }
 

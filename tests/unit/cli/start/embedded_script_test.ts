@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { codeFile, loadPart, loadPriceTable, scriptFile } from "../../../../src/cli/start/embedded_script.ts";
 import { filesIn } from "../../../../src/cli/start/part_files.ts";
 
+const noPrices = () => Promise.reject(new Error("No price list"));
+
 /** A directory with the script of a part that returns the number of its arguments. */
 function withScript(test: (directory: string) => void | Promise<void>, more = ""): Promise<void> {
   const directory = Deno.makeTempDirSync();
@@ -22,12 +24,12 @@ function withScript(test: (directory: string) => void | Promise<void>, more = ""
 Deno.test("a script runs without compiled code, and with the code that an earlier process compiled", () =>
   withScript(async (directory) => {
     const first = loadPart(filesIn(directory), "all");
-    assert.equal(await first.start(["a", "b"]), 3);
+    assert.equal(await first.start(["a", "b"], noPrices), 3);
     assert.equal(first.isAccepted, true);
     Deno.writeFileSync(`${directory}/${codeFile("all")}`, first.compiledCode());
     const second = loadPart(filesIn(directory), "all");
     assert.equal(second.isAccepted, true);
-    assert.equal(await second.start([]), 1);
+    assert.equal(await second.start([], noPrices), 1);
   }));
 
 Deno.test("compiled code of another script is refused, and the script runs without it", () =>
@@ -39,7 +41,7 @@ Deno.test("compiled code of another script is refused, and the script runs witho
     Deno.writeFileSync(`${directory}/${codeFile("all")}`, code);
     const part = loadPart(filesIn(directory), "all");
     assert.equal(part.isAccepted, false);
-    assert.equal(await part.start(["a"]), 2);
+    assert.equal(await part.start(["a"], noPrices), 2);
     // Without its own line, V8 would know the script of the first test.
   }, "// own"));
 
