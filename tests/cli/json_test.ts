@@ -79,8 +79,14 @@ Deno.test("run --json is JSON Lines, and nothing else reaches stdout: what they 
     turns: [1, 5],
     text: "Hello.",
     denials: 0,
-    usage: { input_tokens: 240, cached_tokens: 0, output_tokens: 80, reasoning_tokens: 32 },
-    cost_usd: null,
+    usage: {
+      input_tokens: 240,
+      cached_tokens: 0,
+      cache_write_tokens: 0,
+      output_tokens: 80,
+      reasoning_tokens: 32,
+    },
+    cost_usd: 0.00256,
     resume: 'reprise run -s s "…"',
   });
   const request = lines.find((line) => line.type === "request");
