@@ -29,6 +29,8 @@ Commands:
                                  sent, and why
   verify [options] [id]          rebuild every recorded request and compare it
                                  with the sent one
+  stats [options] [id]           count tokens and costs by run, session, model
+                                 and day
   doctor [options]               show the environment, and the source of each
                                  setting
   repair [options] [id]          repair what fsck finds; replaced files are kept

@@ -57,7 +57,7 @@ Deno.test("the price list is a script of its own, which no other script includes
       usage: { input_tokens: 1, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 },
       at: new Date(0),
     };
-    assert.equal(loadPriceTable(directory).listPrice("openai", "gpt-5", request), 7);
+    assert.equal(loadPriceTable(filesIn(directory)).listPrice("openai", "gpt-5", request), 7);
   } finally {
     Deno.removeSync(directory, { recursive: true });
   }
