@@ -9,9 +9,17 @@ const CUT = answer([message("Half")], { end: { kind: "cut" } });
 
 /** The text of the newest user message that the server was sent. */
 function asked(place: Place): unknown {
-  const last = place.server.requests.at(-1)?.input.findLast(({ role }) => role === "user");
-  const content = last?.content;
+  return textIn(place.server.requests.at(-1)?.input.findLast(({ role }) => role === "user")?.content);
+}
+
+function textIn(content: unknown): unknown {
   return typeof content === "string" ? content : (content as readonly { readonly text: string }[])[0]?.text;
+}
+
+/** A command that runs the program with a new file of the workspace as its stdin. */
+function redirected(name: string, place: Place, content = "notes"): readonly string[] {
+  Deno.writeTextFileSync(`${place.sandbox.workspace}/${name}`, content);
+  return ["sh", "-c", `exec "$@" <${name}`, "sh"];
 }
 
 Deno.test("stdin is the prompt where nothing else is: a run without PROMPT, -s and -c reads it", async () => {
@@ -80,7 +88,7 @@ Deno.test("stdin without a prompt in it is exit 2: when it is not UTF-8", async 
 Deno.test("stdin without a prompt in it is exit 2: when it is longer than the API takes", async () => {
   await using place = new Place([]);
   const called = await place.call(RUN, { stdin: "x".repeat(10_485_761) });
-  assertError(called, { code: "usage", exit: 2, says: /10485760/ });
+  assertError(called, { code: "usage", exit: 2, says: /10485760/, hint: /--attach/ });
 });
 
 Deno.test("a pipe that never closes cannot hang a run: --timeout ends the reading with exit 124", async () => {
@@ -112,31 +120,198 @@ Deno.test("a pipe that never closes cannot hang a run: --timeout counts the time
   );
 });
 
-Deno.test("a pipe that never closes cannot hang a run: a PROMPT argument leaves it unread", async () => {
-  await using place = new Place([HELLO]);
-  const started = place.start([...RUN, "--timeout", "30", "Hi"], { stdin: "piped" });
+Deno.test("a pipe that never closes cannot hang a run: beside a PROMPT, silence is exit 2 after --stdin-wait", async () => {
+  await using place = new Place([]);
+  const started = place.start([...RUN, "--stdin-wait", "2.5", "Hi"], { stdin: "piped" });
   const called = await started.ended();
   await started.process.stdin.close().catch(() => {});
-  assert.equal(called.code, 0, called.stdout);
+  assertError(called, { code: "usage", exit: 2, says: /--stdin-wait/, hint: /--no-stdin/ });
+  assert.match(called.stderr, /^waiting for stdin \(use --no-stdin or <\/dev\/null\)$/m);
+  assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
 });
 
-Deno.test("a pipe that never closes cannot hang a run: -s and -c without PROMPT go on with the unfinished run and leave it unread", async () => {
-  for (const flags of [["-c"], ["-s", "s"], ["-s", "@last"]]) {
-    await using place = new Place([CUT, HELLO]);
-    assert.equal((await place.call([...RUN, "--new", "-s", "s", "Hi"])).code, 10);
-    const started = place.start([...RUN, "--timeout", "30", ...flags], { stdin: "piped" });
+Deno.test("a pipe that never closes cannot hang a run: --timeout ends one that began to write", async () => {
+  await using place = new Place([]);
+  const args = [...RUN, "--stdin-wait", "30", "--timeout", "3", "Hi"];
+  const started = place.start(args, { stdin: "piped" });
+  const writer = started.process.stdin.getWriter();
+  await writer.write(new TextEncoder().encode("Half"));
+  const called = await started.ended();
+  await writer.close().catch(() => {});
+  assertError(called, { code: "timed_out", exit: 124, says: /--timeout/ });
+});
+
+Deno.test("a pipe that never closes cannot hang a run: --no-stdin does not read it", async () => {
+  await using place = new Place([CUT, HELLO]);
+  for (const [code, args] of [[10, ["-s", "s", "--new", "Hi"]], [0, ["-c"]]] as const) {
+    const started = place.start([...RUN, "--no-stdin", ...args], { stdin: "piped" });
     const called = await started.ended();
     await started.process.stdin.close().catch(() => {});
+    assert.equal(called.code, code, called.stdout);
+    assert.equal(asked(place), "Hi");
+    assert.doesNotMatch(called.stderr, /stdin/);
+  }
+});
+
+Deno.test("text on stdin is added to the PROMPT after a blank line, and stderr says so", async () => {
+  await using place = new Place([HELLO, HELLO, HELLO]);
+  const diff = "--- a/x\n+++ b/x\n+é\n";
+  const called = await place.call(["run", "Review this"], { stdin: diff });
+  assert.equal(called.code, 0, called.stderr);
+  assert.equal(asked(place), `Review this\n\n${diff}`);
+  assert.match(called.stderr, /^stdin: 20 bytes added to the prompt$/m);
+  assert.equal(called.stdout, "Hello.\n");
+  assert.equal((await place.call([...RUN, "-c", "And this"], { stdin: "\ufeffone\r\n" })).code, 0);
+  assert.equal(asked(place), "And this\n\n\ufeffone\r\n", "a mark and CR stay");
+  assert.equal(
+    (await place.call([...RUN, "From a file"], { through: redirected("notes.md", place) })).code,
+    0,
+  );
+  assert.equal(asked(place), "From a file\n\nnotes");
+});
+
+Deno.test("text on stdin is added to the PROMPT: --dry-run counts it too", async () => {
+  await using place = new Place([]);
+  const bytes = async (stdin: string) => {
+    const called = await place.call([...RUN, "--dry-run", "Review"], { stdin });
+    return (JSON.parse(called.stdout) as { readonly body_bytes: number }).body_bytes;
+  };
+  assert.equal(await bytes("12345") - await bytes(""), "\\n\\n12345".length);
+});
+
+Deno.test("an empty stdin adds nothing to the PROMPT: /dev/null, an empty pipe and file, a closed stdin", async () => {
+  await using place = new Place(readsThenAnswers);
+  const closed = ["sh", "-c", 'exec "$@" <&-', "sh"];
+  const options = [{}, { stdin: "" }, { through: redirected("empty", place, "") }, { through: closed }];
+  for (const [index, option] of options.entries()) {
+    const called = await place.call(["run", "Hi"], option);
+    assert.equal(called.code, 0, `${index}: ${called.stderr}`);
+    assert.equal(asked(place), "Hi");
+    assert.doesNotMatch(called.stderr, /stdin/, String(index));
+  }
+});
+
+Deno.test("-s and -c without PROMPT: text on stdin is the prompt, and stderr says so", async () => {
+  await using place = new Place([CUT, HELLO, HELLO]);
+  assert.equal((await place.call([...RUN, "--new", "-s", "s", "Hi"])).code, 10);
+  for (const [flag, text] of [[["-c"], "Do something else"], [["-s", "s"], "And more"]] as const) {
+    const called = await place.call([...RUN, ...flag], { stdin: text });
+    assert.equal(called.code, 0, called.stdout);
+    assert.equal(asked(place), text);
+    assert.match(called.stderr, /^stdin: \d+ bytes used as the prompt$/m);
+  }
+});
+
+Deno.test("-s and -c without PROMPT: an empty stdin continues the unfinished run", async () => {
+  for (const options of [{}, { stdin: "" }]) {
+    await using place = new Place([CUT, HELLO]);
+    assert.equal((await place.call([...RUN, "--new", "-s", "s", "Hi"])).code, 10);
+    const called = await place.call([...RUN, "-c"], options);
     assert.equal(called.code, 0, called.stdout);
     assert.equal(asked(place), "Hi", "no second user message");
     assert.equal(ending(called).run, 2);
   }
 });
 
-Deno.test("a pipe that never closes cannot hang a run: what stands in the pipe then is not taken for a prompt", async () => {
-  await using place = new Place(readsThenAnswers);
-  await place.session("s");
-  const called = await place.call([...RUN, "-s", "s"], { stdin: "Do something else" });
-  assert.equal(called.code, 2, called.stdout);
-  assert.equal(place.server.requests.length, 2);
+Deno.test("-s and -c without PROMPT: white space on stdin is no prompt", async () => {
+  await using place = new Place([CUT]);
+  assert.equal((await place.call([...RUN, "--new", "-s", "s", "Hi"])).code, 10);
+  assertError(await place.call([...RUN, "-c"], { stdin: "\n" }), { code: "no_prompt", exit: 2 });
+});
+
+Deno.test("a slow producer loses nothing: bytes after pauses, and the end after the last of them", async () => {
+  await using place = new Place([HELLO]);
+  const through = ["sh", "-c", '{ sleep 3; printf one; sleep 1; printf two; } | "$@"', "sh"];
+  const called = await place.call([...RUN, "Add them"], { through });
+  assert.equal(called.code, 0, called.stdout);
+  assert.equal(asked(place), "Add them\n\nonetwo");
+  assert.match(called.stderr, /^waiting for stdin /m);
+  assert.match(called.stderr, /^stdin: 6 bytes added to the prompt$/m);
+});
+
+Deno.test("a slow producer loses nothing: 10,485,760 bytes through a pipe, in pieces", async () => {
+  await using place = new Place([HELLO]);
+  const through = ["sh", "-c", 'head -c 10485760 /dev/zero | tr "\\0" x | "$@"', "sh"];
+  const called = await place.call([...RUN, "Count"], { through });
+  assert.equal(called.code, 0, called.stdout);
+  assert.equal(asked(place), `Count\n\n${"x".repeat(10_485_760)}`);
+});
+
+Deno.test("a slow producer loses nothing: a pipe that another process made non-blocking", async () => {
+  await using place = new Place([HELLO]);
+  const open = "use Fcntl; fcntl(STDIN, F_SETFL, O_NONBLOCK) or die; exec @ARGV or die";
+  const through = ["sh", "-c", `{ sleep 2; printf late; } | perl -e '${open}' -- "$@"`, "sh"];
+  const called = await place.call([...RUN, "Hi"], { through });
+  assert.equal(called.code, 0, called.stdout);
+  assert.equal(asked(place), "Hi\n\nlate");
+});
+
+/** A command that runs the program with a socket as its stdin, which `serve` writes to. */
+async function throughSocket(
+  place: Place,
+  args: readonly string[],
+  serve: (socket: Deno.Conn) => Promise<void>,
+) {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  const through = ["bash", "-c", `exec "$@" <>/dev/tcp/127.0.0.1/${port}`, "bash"];
+  const started = place.start(args, { through });
+  using socket = await listener.accept();
+  await serve(socket);
+  return await started.ended();
+}
+
+Deno.test("a socket as stdin is read to its end, like a pipe", async () => {
+  await using place = new Place([HELLO]);
+  const called = await throughSocket(place, [...RUN, "Hi"], async (socket) => {
+    for (const part of ["over ", "a socket"]) await socket.write(new TextEncoder().encode(part));
+    await socket.closeWrite();
+  });
+  assert.equal(called.code, 0, called.stdout);
+  assert.equal(asked(place), "Hi\n\nover a socket");
+});
+
+Deno.test("a socket as stdin that stays silent cannot hang a run", async () => {
+  await using place = new Place([HELLO]);
+  const silent = () => Promise.resolve();
+  const called = await throughSocket(place, [...RUN, "--stdin-wait", "1", "Hi"], silent);
+  assertError(called, { code: "usage", exit: 2, says: /--stdin-wait/ });
+  assert.equal((await throughSocket(place, [...RUN, "--no-stdin", "Hi"], silent)).code, 0);
+});
+
+Deno.test("a loop over lines keeps them with --no-stdin; without it, the first run reads and reports the rest", async () => {
+  for (
+    const [flag, prompts] of [["--no-stdin", ["a", "b", "c"]], ["--timeout=60", ["a\n\nb\nc\n"]]] as const
+  ) {
+    await using place = new Place([HELLO, HELLO, HELLO]);
+    const loop = `printf 'a\\nb\\nc\\n' | while read -r each; do "$@" ${flag} "$each" || exit; done`;
+    const called = await place.call(["run"], { through: ["sh", "-c", loop, "sh"] });
+    assert.equal(called.code, 0, called.stderr);
+    assert.deepEqual(place.server.requests.map(({ input }) => textIn(input.at(-1)?.content)), prompts);
+    assert.equal(/^stdin: 4 bytes added/m.test(called.stderr), flag !== "--no-stdin", called.stderr);
+  }
+});
+
+Deno.test("stdin beside a PROMPT is exit 2 when it cannot be text of the prompt, and the hint is --attach", async () => {
+  await using place = new Place([]);
+  const cases = [
+    { stdin: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0xff]), says: /UTF-8/ },
+    { stdin: "x".repeat(10_485_761), says: /10485760/ },
+  ];
+  for (const { stdin, says } of cases) {
+    const called = await place.call([...RUN, "Look"], { stdin });
+    assertError(called, { code: "usage", exit: 2, says, hint: /--attach/ });
+  }
+  const directory = { through: ["sh", "-c", 'exec "$@" </', "sh"] };
+  assertError(await place.call([...RUN, "Look"], directory), { code: "usage", exit: 2, hint: /--no-stdin/ });
+  assert.equal(place.server.requests.length, 0);
+});
+
+Deno.test("a stdin that may not be read cannot be the prompt", async () => {
+  await using place = new Place([]);
+  for (const args of [["--no-stdin"], ["--no-stdin", "--new"]]) {
+    assertError(await place.call([...RUN, ...args], { stdin: "x" }), { code: "no_prompt", exit: 2 });
+  }
+  const both = await place.call([...RUN, "--no-stdin", "-"], { stdin: "x" });
+  assertError(both, { code: "usage", exit: 2, says: /--no-stdin/ });
 });

@@ -16,6 +16,7 @@ import { ALL_TOOLS } from "../../tools/registry.ts";
 import type { RunFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { previewRun } from "./preview.ts";
+import { promptOf } from "./prompt.ts";
 import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { costOfTurn, withOutputPrice } from "./run_costs.ts";
 import type { RunRecording } from "./run_recording.ts";
@@ -24,7 +25,7 @@ import { fixtureSend, liveSend, requireComparison } from "./sending.ts";
 import { randomSuffix } from "../sessions.ts";
 import { absolute, configPath, switchVariable } from "../settings.ts";
 import { stopOnSignals } from "../signals.ts";
-import { askAtTerminal, promptText } from "./stdin.ts";
+import { askAtTerminal } from "./stdin.ts";
 
 /** A run before its session is open. */
 interface CalledRun {
@@ -55,7 +56,8 @@ export async function runVerb(
   if (flags.record !== undefined) requireNewFolder(ports.files, absolute(ports, flags.record), "record");
   const deadline = ports.clock.monotonic() + flags.timeout * 1000;
   const resumes = call.selector !== null;
-  const prompt = await promptText(ports.stdin, argument, { resumes, timeoutMs: flags.timeout * 1000 });
+  const note = (line: string) => output.note(line);
+  const prompt = await promptOf({ argument, stdin: ports.stdin, flags, resumes, note });
   if (flags.dryRun === true) {
     return await previewRun(call, {
       fresh,

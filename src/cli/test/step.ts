@@ -4,6 +4,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
+import { encodeUtf8 } from "../../domain/bytes.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import { type JsonObject, parsedObject, stringMember } from "../../domain/json.ts";
 import type { Files } from "../../domain/ports.ts";
@@ -264,10 +265,18 @@ function withoutSync(files: Files): Files {
 }
 
 function inputOf(text: string): InputStream {
+  let rest = encodeUtf8(text);
+  const readSync = (into: Uint8Array) => {
+    if (rest.length === 0) return null;
+    const part = rest.subarray(0, into.length);
+    into.set(part);
+    rest = rest.subarray(part.length);
+    return part.length;
+  };
   return {
     isTerminal: () => false,
-    read: () => Promise.resolve(null),
-    readSync: () => null,
+    read: (into) => Promise.resolve(readSync(into)),
+    readSync,
     readable: new Blob([text]).stream(),
   };
 }

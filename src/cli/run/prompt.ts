@@ -1,0 +1,170 @@
+/**
+ * Prompt of a run: an argument, stdin, or both.
+ *
+ * @module
+ */
+import { concatBytes, decodeUtf8Exactly } from "../../domain/bytes.ts";
+import { RepriseError } from "../../domain/errors.ts";
+import { counted } from "../../domain/text.ts";
+import type { InputStream } from "../live_ports.ts";
+
+/** The API accepts at most 10,485,760 characters of input (protocol §1.2). */
+const MAX_STDIN_BYTES = 10_485_760;
+/** Milliseconds without a byte before the wait is reported. */
+const SILENCE_MS = 2000;
+/** Default of `--stdin-wait`, in seconds, for a run that can do without stdin. */
+export const STDIN_WAIT_SECONDS = 30;
+/** Milliseconds between reads of a stdin that another process made non-blocking. */
+const POLL_MS = 20;
+const READ_BYTES = 64 * 1024;
+
+/** Flags about reading stdin. */
+export interface StdinFlags {
+  /** False with `--no-stdin`. */
+  readonly stdin: boolean;
+  /** Seconds to wait for the first byte; 0 waits as long as `timeout`. */
+  readonly stdinWait?: number | undefined;
+  /** Seconds in which stdin has to end. */
+  readonly timeout: number;
+}
+
+/** Sources of a prompt. */
+export interface PromptSources {
+  /** The argument; `-` for stdin alone. */
+  readonly argument: string | undefined;
+  readonly stdin: InputStream;
+  readonly flags: StdinFlags;
+  /** True if the run can continue an unfinished run without a prompt. */
+  readonly resumes: boolean;
+  /** Prints a line for people. */
+  readonly note: (line: string) => void;
+}
+
+/**
+ * The prompt, or `null` if an unfinished run continues without a prompt. Stdin is read unless it is a terminal: beside
+ * an argument it is appended after a blank line, otherwise it is the prompt.
+ *
+ * @throws {RepriseError} `no_prompt` if there is none; `usage` if stdin stays silent, is not UTF-8 or is too long;
+ * `timed_out` if it does not end in time.
+ */
+export async function promptOf(sources: PromptSources): Promise<string | null> {
+  const { argument, stdin, flags, resumes, note } = sources;
+  const given = argument === "-" ? undefined : argument?.toWellFormed();
+  if (given?.trim() === "") throw noPrompt("the argument is empty");
+  const isRequired = argument === "-" || (argument === undefined && !resumes);
+  if (!flags.stdin || stdin.isTerminal()) {
+    if (isRequired) throw unreadStdin(argument, flags);
+    return given ?? null;
+  }
+  const bytes = await readStdin(sources, isRequired);
+  if (bytes.length === 0 && !isRequired) return given ?? null;
+  const text = decoded(bytes);
+  if (given !== undefined) {
+    note(`stdin: ${counted(bytes.length, "byte")} added to the prompt`);
+    return `${given}\n\n${text}`;
+  }
+  if (text.trim() === "") throw noPrompt("stdin is empty");
+  if (!isRequired) note(`stdin: ${counted(bytes.length, "byte")} used as the prompt`);
+  return text;
+}
+
+/** Reads stdin to its end. */
+async function readStdin(
+  { stdin, flags: { timeout, stdinWait }, note }: PromptSources,
+  isRequired: boolean,
+): Promise<Uint8Array> {
+  const wait = (stdinWait ?? (isRequired ? 0 : STDIN_WAIT_SECONDS)) || null;
+  const limit = Promise.withResolvers<never>();
+  limit.promise.catch(() => {});
+  const timers = {
+    timeout: setTimeout(() => limit.reject(unended(timeout)), timeout * 1000),
+    wait: wait === null ? undefined : setTimeout(() => limit.reject(silent(wait)), wait * 1000),
+    silence: setTimeout(() => {
+      note(
+        isRequired ? "waiting for the prompt on stdin" : "waiting for stdin (use --no-stdin or </dev/null)",
+      );
+    }, SILENCE_MS),
+  };
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for (;;) {
+      const chunk = await Promise.race([nextChunk(stdin), limit.promise]);
+      if (chunk === null) return concatBytes(chunks);
+      clearTimeout(timers.wait);
+      clearTimeout(timers.silence);
+      size += chunk.length;
+      if (size > MAX_STDIN_BYTES) {
+        throw new RepriseError("usage", `Cannot use more than ${MAX_STDIN_BYTES} bytes of stdin`, {
+          hint: ATTACH,
+        });
+      }
+      chunks.push(chunk);
+    }
+  } finally {
+    for (const timer of Object.values(timers)) clearTimeout(timer);
+  }
+}
+
+/** The next bytes; `null` at the end. */
+async function nextChunk(stdin: InputStream): Promise<Uint8Array | null> {
+  const buffer = new Uint8Array(READ_BYTES);
+  for (;;) {
+    try {
+      const count = await stdin.read(buffer);
+      return count === null ? null : buffer.subarray(0, count);
+    } catch (cause) {
+      if (!(cause instanceof Deno.errors.WouldBlock)) throw unreadable(cause);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+}
+
+const ATTACH = 'Attach it as a file: reprise run --attach FILE "…"';
+const WITHOUT_STDIN = "Leave stdin out with --no-stdin";
+
+function decoded(bytes: Uint8Array): string {
+  try {
+    return decodeUtf8Exactly(bytes);
+  } catch (cause) {
+    throw new RepriseError("usage", "Cannot use stdin as text: it is not valid UTF-8", {
+      hint: ATTACH,
+      cause,
+    });
+  }
+}
+
+function noPrompt(why: string): RepriseError {
+  return new RepriseError("no_prompt", `Cannot start a run without a prompt: ${why}`, {
+    hint: 'Give it as an argument (reprise run "…"), or pipe it in (… | reprise run)',
+  });
+}
+
+function unreadStdin(argument: string | undefined, { stdin }: StdinFlags): RepriseError {
+  if (stdin) return noPrompt("stdin is a terminal");
+  if (argument === undefined) return noPrompt("--no-stdin leaves stdin unread");
+  return new RepriseError("usage", 'Cannot use --no-stdin with the prompt "-", which is stdin', {
+    hint: "Give one of them",
+  });
+}
+
+function unended(seconds: number): RepriseError {
+  return new RepriseError(
+    "timed_out",
+    `Cannot read stdin: it did not end within ${counted(seconds, "second")} (--timeout)`,
+    { hint: "Give the prompt as an argument with --no-stdin, or close the pipe" },
+  );
+}
+
+function silent(seconds: number): RepriseError {
+  return new RepriseError(
+    "usage",
+    `Cannot read stdin: no byte and no end came within ${counted(seconds, "second")} (--stdin-wait)`,
+    { hint: `${WITHOUT_STDIN} or </dev/null, or wait longer with --stdin-wait SECONDS` },
+  );
+}
+
+function unreadable(cause: unknown): RepriseError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new RepriseError("usage", `Cannot read stdin: ${why}`, { hint: WITHOUT_STDIN, cause });
+}
