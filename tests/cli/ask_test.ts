@@ -261,7 +261,7 @@ Deno.test("where nobody can be asked, --ask is a denial, and no question is prin
     await using place = new Place(calling(shellLine("touch x"), edit("a.txt", "alpha", "A")));
     const called = await place.call([...NEW_RUN, "--ask", "Go"], stdin === undefined ? {} : { stdin });
     assert.equal(called.code, 0, called.stdout);
-    assert.equal(called.stderr, "");
+    assert.equal(called.stderr, stdin === undefined ? "" : "stdin: 4 bytes added to the prompt\n");
     assert.ok(!called.stdout.includes("Allow?"));
     assert.deepEqual(decisions(place), ["shell: denied, no_terminal", "edit_file: denied, no_terminal"]);
     assert.equal(ending(called).denials, 2);

@@ -49,7 +49,7 @@ Deno.test("each pin that differs is reported, with what it does: never for what 
   await using place = await begun();
   assert.deepEqual(driftOf(await place.call(["run", "--json", "-s", "s", "Go"])), []);
   const called = await place.call(["run", "-s", "s", "Go"]);
-  assert.equal(called.stderr, "");
+  assert.equal(called.stderr, "session s\n");
 });
 
 Deno.test("each pin that differs is reported, with what it does: in one line on stderr, which --accept-drift silences", async () => {

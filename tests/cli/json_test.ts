@@ -151,10 +151,10 @@ Deno.test("every other verb prints one JSON document with --json: an error is th
   }
 });
 
-Deno.test("for people, stdout is the answer and stderr the rest: a run in a pipe prints the answer alone", async () => {
+Deno.test("for people, stdout is the answer and stderr the rest: a run in a pipe prints the answer alone, and its session on stderr", async () => {
   await using place = new Place(readsThenAnswers);
-  const called = await place.call(["run", "Look at a.txt"]);
-  assert.deepEqual(called, { code: 0, stdout: "Hello.\n", stderr: "" });
+  const called = await place.call(["run", "--new", "-s", "s", "Look at a.txt"]);
+  assert.deepEqual(called, { code: 0, stdout: "Hello.\n", stderr: "session s (new)\n" });
 });
 
 Deno.test("for people, stdout is the answer and stderr the rest: text of a model in a pipe is not altered", async () => {
@@ -166,7 +166,7 @@ Deno.test("for people, stdout is the answer and stderr the rest: text of a model
 Deno.test("for people, stdout is the answer and stderr the rest: notices go to stderr, and --quiet drops them but no error", async () => {
   await using place = new Place(() => rateLimited({ retryAfter: "0" }));
   const told = await place.call(["run", "Hi"]);
-  assert.match(told.stderr, /^notice: trying again .*\nnotice: .*\nerror: .*429.*\n/);
+  assert.match(told.stderr, /^session .*\nnotice: trying again .*\nnotice: .*\nerror: .*429.*\n/);
   const quiet = await place.call(["run", "--quiet", "Hi"]);
   assert.match(quiet.stderr, /^error: [^\n]*429[^\n]*\n/);
   assert.deepEqual([told.code, told.stdout, quiet.code, quiet.stdout], [9, "", 9, ""]);

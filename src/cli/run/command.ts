@@ -104,10 +104,15 @@ export const RUN_FLAGS = {
   stdin: negated("--no-stdin", "do not read stdin; without it, text on stdin is added to the prompt"),
   stdinWait: value(
     "--stdin-wait <seconds>",
-    "the time to wait for the first byte of stdin; 0: as long as --timeout (default: 30, without PROMPT 0)",
+    "the time to wait for the first byte of stdin; 0: as long as --timeout (default: 30, or 0 if nothing else is the prompt)",
     seconds,
   ),
   outputSchema: TEXT_FLAGS.outputSchema,
+  stream: toggle(
+    "--stream",
+    "print text of the model as it comes; incomplete if the run fails (default on a terminal)",
+    { step: false, conflicts: ["json"] },
+  ),
   output: text("-o, --output <file>", "write the answer to a file if the run completes", { step: false }),
   ...FIXTURE_FLAGS,
   record: text("--record <dir>", "keep the run as a fixture, in a new or empty folder", {
@@ -130,6 +135,7 @@ export const FIRST_REQUEST_FLAGS = without(RUN_FLAGS, [
   "wait",
   "stdin",
   "stdinWait",
+  "stream",
   "output",
   "match",
   "strictMatch",

@@ -168,6 +168,7 @@ async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode
   const view = new RunView(output, {
     verbose: flags.verbose === true,
     acceptDrift: flags.acceptDrift === true,
+    stream: flags.stream === true,
   });
   const show = (event: RunEvent) => output.options.json ? output.json(event) : view.show(event);
   // The answer's file and the recording may change the exit code: the last events wait for them.

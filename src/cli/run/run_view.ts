@@ -7,6 +7,7 @@ import { costText } from "../../domain/cost.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { counted, headOf } from "../../domain/text.ts";
 import type { RunEnded, RunEvent } from "../../run/events.ts";
+import { answerText } from "../../run/outcome.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { Output } from "../output.ts";
 import { leftAloneNote } from "../serve/recording_notes.ts";
@@ -23,30 +24,36 @@ export interface RunViewOptions {
   readonly verbose: boolean;
   /** Omits notices about changed pins. */
   readonly acceptDrift: boolean;
+  /** Prints text of the model as it comes, also if stdout is no terminal. */
+  readonly stream: boolean;
 }
 
 /**
- * Shows a run to a person: the answer on stdout (as it streams on a terminal, whole at the end elsewhere),
- * progress on stderr (on a terminal only), notices and errors on stderr always.
+ * Shows a run to a person. stdout gets the answer of a completed run, whole at the end; on a terminal and with `stream`
+ * all text as it comes. stderr gets progress (on a terminal only), and the session, notices and errors always.
  */
 export class RunView {
   readonly #output: Output;
   readonly #options: RunViewOptions;
   /** Match rules of the requests that were reported. */
   readonly #matched = new Set<string>();
-  /** A streamed line is unfinished. */
-  #streaming = false;
+  readonly #streams: boolean;
+  /** The stream with an unfinished line. */
+  #open: "stdout" | "stderr" | null = null;
+  /** Text of the unfinished message was printed. */
+  #printed = false;
 
   constructor(output: Output, options: RunViewOptions) {
     this.#output = output;
     this.#options = options;
+    this.#streams = output.stdoutIsTerminal || options.stream;
   }
 
   /** Shows the next event of the run. */
   show(event: RunEvent): void {
     switch (event.type) {
       case "session":
-        this.#line(dim(`session ${event.id}${event.new ? " (new)" : ""}`));
+        this.#output.note(dim(`session ${event.id}${event.new ? " (new)" : ""}`));
         break;
       case "run.started":
         this.#line(dim(`run ${event.run} · ${event.model}`));
@@ -56,6 +63,7 @@ export class RunView {
         }
         break;
       case "request":
+        this.#printed = false;
         this.#line(dim(requestLine(event)));
         if (this.#options.verbose) {
           this.#output.note(
@@ -64,14 +72,11 @@ export class RunView {
         }
         break;
       case "text.delta":
-        if (this.#output.stdoutIsTerminal) {
-          this.#output.text(event.delta);
-          this.#streaming = true;
-        }
+        if (this.#streams) this.#stream(event.delta);
         break;
       case "reasoning.delta":
         this.#output.progress(dim(event.delta));
-        this.#streaming ||= this.#output.stderrIsTerminal;
+        if (this.#output.stderrIsTerminal) this.#open = "stderr";
         break;
       case "tool.started":
         this.#line(`→ ${event.name} ${headOf(event.arguments, ARGUMENTS_SHOWN)}`);
@@ -92,12 +97,17 @@ export class RunView {
         break;
       case "run.ended":
         this.#endLine();
-        if (!this.#output.stdoutIsTerminal && event.text !== "") this.#output.text(`${event.text}\n`);
+        if (!this.#streams && event.state === "completed") this.#output.text(`${event.text}\n`);
         this.#line(dim(`${event.state}${costNote(event)} · continue: ${event.resume}`));
         break;
-      case "item":
+      case "item": {
+        // A server may send a message without its deltas.
+        const text = this.#printed || !this.#streams ? "" : answerText([event.item]);
+        if (text !== "") this.#stream(text);
+        this.#printed = false;
         this.#endLine();
         break;
+      }
       case "turn.saved":
       case "usage":
         break;
@@ -123,12 +133,19 @@ export class RunView {
     this.#output.progress("\n");
   }
 
+  /** Prints text of a message as it comes. */
+  #stream(text: string): void {
+    if (this.#open === "stderr") this.#endLine();
+    this.#output.text(text);
+    this.#open = "stdout";
+    this.#printed = true;
+  }
+
   /** Ends a streamed line before something else is written. */
   #endLine(): void {
-    if (!this.#streaming) return;
-    this.#streaming = false;
-    if (this.#output.stdoutIsTerminal) this.#output.text("\n");
-    else this.#output.progress("\n");
+    if (this.#open === "stdout") this.#output.text("\n");
+    else if (this.#open === "stderr") this.#output.progress("\n");
+    this.#open = null;
   }
 }
 
