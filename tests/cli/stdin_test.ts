@@ -139,6 +139,7 @@ Deno.test("a pipe that never closes cannot hang a run: --timeout ends one that b
   const called = await started.ended();
   await writer.close().catch(() => {});
   assertError(called, { code: "timed_out", exit: 124, says: /--timeout/ });
+  assert.equal(called.stderr, "waiting for stdin (use --no-stdin or </dev/null)\n");
 });
 
 Deno.test("a pipe that never closes cannot hang a run: --no-stdin does not read it", async () => {
@@ -227,6 +228,14 @@ Deno.test("a slow producer loses nothing: bytes after pauses, and the end after 
   assert.equal(asked(place), "Add them\n\nonetwo");
   assert.match(called.stderr, /^waiting for stdin /m);
   assert.match(called.stderr, /^stdin: 6 bytes added to the prompt$/m);
+});
+
+Deno.test("a slow producer loses nothing: --stdin-wait is for the first byte alone", async () => {
+  await using place = new Place([HELLO]);
+  const through = ["sh", "-c", '{ printf one; sleep 3; printf two; } | "$@"', "sh"];
+  const called = await place.call([...RUN, "--stdin-wait", "2", "Add them"], { through });
+  assert.equal(called.code, 0, called.stdout);
+  assert.equal(asked(place), "Add them\n\nonetwo");
 });
 
 Deno.test("a slow producer loses nothing: 10,485,760 bytes through a pipe, in pieces", async () => {

@@ -14,8 +14,6 @@ const MAX_STDIN_BYTES = 10_485_760;
 const SILENCE_MS = 2000;
 /** Default of `--stdin-wait`, in seconds, for a run that can do without stdin. */
 export const STDIN_WAIT_SECONDS = 30;
-/** Milliseconds between reads of a stdin that another process made non-blocking. */
-const POLL_MS = 20;
 const READ_BYTES = 64 * 1024;
 
 /** Flags about reading stdin. */
@@ -76,23 +74,26 @@ async function readStdin(
   const wait = (stdinWait ?? (isRequired ? 0 : STDIN_WAIT_SECONDS)) || null;
   const limit = Promise.withResolvers<never>();
   limit.promise.catch(() => {});
+  let isNoted = false;
+  const sayWaiting = () => {
+    if (!isNoted) note(isRequired ? "waiting for the prompt on stdin" : WAITING);
+    isNoted = true;
+  };
   const timers = {
     timeout: setTimeout(() => limit.reject(unended(timeout)), timeout * 1000),
     wait: wait === null ? undefined : setTimeout(() => limit.reject(silent(wait)), wait * 1000),
-    silence: setTimeout(() => {
-      note(
-        isRequired ? "waiting for the prompt on stdin" : "waiting for stdin (use --no-stdin or </dev/null)",
-      );
-    }, SILENCE_MS),
+    silence: setTimeout(sayWaiting, SILENCE_MS),
   };
+  const buffer = new Uint8Array(READ_BYTES);
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
     for (;;) {
-      const chunk = await Promise.race([nextChunk(stdin), limit.promise]);
+      const chunk = await Promise.race([nextChunk(stdin, buffer), limit.promise]);
       if (chunk === null) return concatBytes(chunks);
       clearTimeout(timers.wait);
       clearTimeout(timers.silence);
+      timers.silence = setTimeout(sayWaiting, SILENCE_MS);
       size += chunk.length;
       if (size > MAX_STDIN_BYTES) {
         throw new RepriseError("usage", `Cannot use more than ${MAX_STDIN_BYTES} bytes of stdin`, {
@@ -106,20 +107,17 @@ async function readStdin(
   }
 }
 
-/** The next bytes; `null` at the end. */
-async function nextChunk(stdin: InputStream): Promise<Uint8Array | null> {
-  const buffer = new Uint8Array(READ_BYTES);
-  for (;;) {
-    try {
-      const count = await stdin.read(buffer);
-      return count === null ? null : buffer.subarray(0, count);
-    } catch (cause) {
-      if (!(cause instanceof Deno.errors.WouldBlock)) throw unreadable(cause);
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
+/** The next bytes, read through `buffer`; `null` at the end. */
+async function nextChunk(stdin: InputStream, buffer: Uint8Array): Promise<Uint8Array | null> {
+  try {
+    const count = await stdin.read(buffer);
+    return count === null ? null : buffer.slice(0, count);
+  } catch (cause) {
+    throw unreadable(cause);
   }
 }
 
+const WAITING = "waiting for stdin (use --no-stdin or </dev/null)";
 const ATTACH = 'Attach it as a file: reprise run --attach FILE "…"';
 const WITHOUT_STDIN = "Leave stdin out with --no-stdin";
 

@@ -6,7 +6,7 @@
 import { costText } from "../../domain/cost.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { counted, headOf } from "../../domain/text.ts";
-import type { RunEnded, RunEvent } from "../../run/events.ts";
+import { type RunEnded, type RunEvent } from "../../run/events.ts";
 import { answerText } from "../../run/outcome.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { Output } from "../output.ts";
@@ -40,8 +40,6 @@ export class RunView {
   readonly #streams: boolean;
   /** The stream with an unfinished line. */
   #open: "stdout" | "stderr" | null = null;
-  /** Text of the unfinished message was printed. */
-  #printed = false;
 
   constructor(output: Output, options: RunViewOptions) {
     this.#output = output;
@@ -63,7 +61,6 @@ export class RunView {
         }
         break;
       case "request":
-        this.#printed = false;
         this.#line(dim(requestLine(event)));
         if (this.#options.verbose) {
           this.#output.note(
@@ -100,14 +97,9 @@ export class RunView {
         if (!this.#streams && event.state === "completed") this.#output.text(`${event.text}\n`);
         this.#line(dim(`${event.state}${costNote(event)} · continue: ${event.resume}`));
         break;
-      case "item": {
-        // A server may send a message without its deltas.
-        const text = this.#printed || !this.#streams ? "" : answerText([event.item]);
-        if (text !== "") this.#stream(text);
-        this.#printed = false;
+      case "item":
         this.#endLine();
         break;
-      }
       case "turn.saved":
       case "usage":
         break;
@@ -138,7 +130,6 @@ export class RunView {
     if (this.#open === "stderr") this.#endLine();
     this.#output.text(text);
     this.#open = "stdout";
-    this.#printed = true;
   }
 
   /** Ends a streamed line before something else is written. */
