@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { attachmentIn } from "../domain/attachment.ts";
 import type { CheckpointRef, CompactionStrategy, HistoryCompactionEvent, Item } from "../domain/event.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
@@ -307,13 +308,28 @@ interface HistorySize {
 }
 
 /** Explains the token figures. */
-const TOKEN_ESTIMATE = "bytes / 4, rounded up: an estimate, not a count";
+const TOKEN_ESTIMATE = "text bytes / 4, rounded up, and 1600 for an image or a PDF: an estimate, not a count";
+const IMAGE_TOKENS = 1600;
 
 /** The size of a folded history. */
 function sizeOf({ entries }: Folded): HistorySize {
-  let bytes = 0;
-  for (const entry of entries) bytes += encodeUtf8(JSON.stringify(payloadOf(entry))).length;
-  return { entries: entries.length, bytes, tokens: Math.ceil(bytes / 4) };
+  let [text, encoded, images] = [0, 0, 0];
+  for (const entry of entries) {
+    text += encodeUtf8(JSON.stringify(payloadOf(entry))).length;
+    for (const part of entry.kind === "user_message" ? entry.content : []) {
+      const { mediaType, bytes } = attachmentIn(part) ?? { mediaType: undefined, bytes: 0 };
+      if (mediaType === "text/plain") text += bytes;
+      else if (mediaType !== undefined) {
+        encoded += Math.ceil(bytes * 4 / 3);
+        images++;
+      }
+    }
+  }
+  return {
+    entries: entries.length,
+    bytes: text + encoded,
+    tokens: Math.ceil(text / 4) + images * IMAGE_TOKENS,
+  };
 }
 
 function payloadOf(entry: FoldedEntry): unknown {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { attachmentNote } from "../domain/attachment.ts";
 import type { Item, SessionEvent, ToolCallEvent } from "../domain/event.ts";
 import { callArgumentsOf, callNameOf, messageTextOf } from "../domain/item.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts";
@@ -52,6 +53,7 @@ export function messageOf(
   event: SessionEvent,
 ): { readonly role: "user" | "assistant"; readonly text: string } | null {
   if (event.type === "user_message") return { role: "user", text: textOf(event.content) };
+  if (event.type === "attachment") return { role: "user", text: attachmentNote(event) };
   if (event.type === "assistant_message") return { role: "assistant", text: messageTextOf(event.item) };
   return null;
 }
@@ -61,6 +63,8 @@ export function payloadText(event: SessionEvent): string {
   switch (event.type) {
     case "user_message":
       return JSON.stringify(event.content);
+    case "attachment":
+      return attachmentNote(event);
     case "assistant_message":
     case "reasoning":
     case "tool_call":

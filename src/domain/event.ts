@@ -112,6 +112,15 @@ export interface UserMessageEvent extends EventBase {
   /** Content parts in the Responses shape, such as `{"type":"input_text","text":"…"}`. */
   readonly content: readonly Item[];
 }
+/** A file that is part of the next `user_message` of its turn, and is sent before the parts of that message. */
+export interface AttachmentEvent extends EventBase {
+  readonly type: "attachment";
+  /** Name of the file, without directories. */
+  readonly name: string;
+  /** By the content: a type of {@link mediaTypeOf} in `attachment.ts`. */
+  readonly media_type: string;
+  readonly blob: BlobRef;
+}
 export interface AssistantMessageEvent extends EventBase {
   readonly type: "assistant_message";
   readonly item: Item;
@@ -318,6 +327,7 @@ export interface RunEndedEvent extends EventBase {
 /** Every event kind that this version writes. Files may hold others: see {@linkcode isKnownEventType}. */
 export type SessionEvent =
   | UserMessageEvent
+  | AttachmentEvent
   | AssistantMessageEvent
   | ReasoningEvent
   | ToolCallEvent
@@ -343,6 +353,7 @@ export type EventType = SessionEvent["type"];
 /** Every kind once; the compiler keeps the table complete. */
 const KNOWN: Record<EventType, true> = {
   user_message: true,
+  attachment: true,
   assistant_message: true,
   reasoning: true,
   tool_call: true,

@@ -35,7 +35,7 @@ interface ItemEntry {
 export type FoldedEntry =
   | {
     readonly kind: "user_message";
-    /** Content parts in the Responses shape. */
+    /** Content parts in the Responses shape, and attached files (`attachment.ts`). */
     readonly content: readonly Item[];
   }
   | ItemEntry & {

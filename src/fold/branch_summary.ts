@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { attachmentNote } from "../domain/attachment.ts";
 import type { SessionEvent } from "../domain/event.ts";
 import { isJsonObject, type JsonValue } from "../domain/json.ts";
 import { headOf } from "../domain/text.ts";
@@ -44,6 +45,8 @@ function lineOf(event: SessionEvent, outcomes: ReadonlyMap<number, string>): str
   switch (event.type) {
     case "user_message":
       return [`- user: ${quoted(textOf(event.content), QUOTED)}`];
+    case "attachment":
+      return [`- user: ${attachmentNote(event)}`];
     case "assistant_message":
       return [`- assistant: ${quoted(textOf(event.item.content as JsonValue | undefined), QUOTED)}`];
     case "tool_call": {

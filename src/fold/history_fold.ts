@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { userContent } from "../domain/attachment.ts";
 import type {
   BranchSummaryEvent,
   HistoryCompactionEvent,
@@ -120,7 +121,7 @@ export class HistoryFold {
       else if (event.type === "branch_summary") this.#addBranch(event);
       else if (event.type === "user_message") {
         this.#endBatch();
-        this.#push({ kind: "user_message", content: event.content }, event.seq);
+        this.#push({ kind: "user_message", content: userContent(event, turn.events) }, event.seq);
       }
     }
   }
@@ -275,7 +276,8 @@ export class HistoryFold {
     const opening = turns.findLast((turn) => turn.kind === "user" && turn.run <= active);
     for (const event of opening?.events ?? []) {
       if (event.type === "user_message" && event.seq <= checkpoint.to_seq) {
-        this.#push({ kind: "user_message", content: event.content }, event.seq);
+        const content = userContent(event, opening?.events ?? []);
+        this.#push({ kind: "user_message", content }, event.seq);
       }
     }
   }

@@ -44,9 +44,11 @@ export function blobsOf(turn: Turn): BlobUse[] {
     }
   }
   for (const event of turn.events) {
-    if (event.type !== "tool_result" || event.blob === undefined) continue;
-    const { sha256, bytes } = event.blob;
-    uses.push({ sha256, bytes, by: `the result with seq ${event.seq}`, needed: true });
+    const blob = event.type === "tool_result" || event.type === "attachment" ? event.blob : undefined;
+    if (blob === undefined) continue;
+    const { sha256, bytes } = blob;
+    const what = event.type === "attachment" ? "attachment" : "result";
+    uses.push({ sha256, bytes, by: `the ${what} with seq ${event.seq}`, needed: true });
   }
   return uses;
 }

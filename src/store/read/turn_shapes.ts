@@ -70,6 +70,7 @@ const runError = object({ code: text, message: string });
 /** Shape of each event kind of this version, without `seq` and `type`. */
 export const EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
   user_message: object({ content: list(item) }),
+  attachment: object({ name: text, media_type: text, blob: blobRef }),
   assistant_message: object({ item }),
   reasoning: object({ item }),
   tool_call: object({ item: callItem }),

@@ -252,7 +252,8 @@ function withBlobs(turn: JsonObject, blobs: ReadonlyMap<string, RedactedBlob>): 
       },
     }),
     events: (turn.events as readonly JsonObject[]).map((event) => {
-      const blob = event.type === "tool_result" ? objectMember(event, "blob") : undefined;
+      const mayNameBlob = event.type === "tool_result" || event.type === "attachment";
+      const blob = mayNameBlob ? objectMember(event, "blob") : undefined;
       const now = blob === undefined ? undefined : blobs.get(String(blob.sha256));
       return now === undefined
         ? event

@@ -62,6 +62,7 @@ const runError = z.looseObject({ code: text, message: z.string() });
 /** Schema for each event kind of this version, without `seq` and `type`. */
 export const EVENTS: Record<EventType, z.ZodType> = {
   user_message: z.looseObject({ content: z.array(item) }),
+  attachment: z.looseObject({ name: text, media_type: text, blob: blobRef }),
   assistant_message: z.looseObject({ item }),
   reasoning: z.looseObject({ item }),
   tool_call: z.looseObject({ item: callItem }),

@@ -31,6 +31,7 @@ const WITHOUT = { endpoint: SHA, model: "m", without: "reasoning.summary" };
 /** An event of each kind with every member. */
 const WHOLE_EVENTS: Readonly<Record<EventType, Json>> = {
   user_message: { content: [ITEM, { type: "input_text" }] },
+  attachment: { name: "a.png", media_type: "image/png", blob: { sha256: SHA, bytes: 3 } },
   assistant_message: { item: ITEM },
   reasoning: { item: { type: "reasoning", encrypted_content: "gAAA" } },
   tool_call: { item: { type: "tool_use", id: "call_1" } },

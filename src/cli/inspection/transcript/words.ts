@@ -54,6 +54,8 @@ export function noteOf(turn: Pick<ShownTurn, "number" | "value">, event: JsonObj
       };
     case "compaction_withdrawn":
       return { about: `checkpoint of seq ${said("checkpoint")} withdrawn` };
+    case "attachment":
+      return { about: `attached ${said("name")} (${said("media_type")})` };
     case "session_renamed":
       return { about: `title: ${said("title")}` };
     case "session_fork":
