@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type Attachment, attachmentIn, lostAttachment } from "../../domain/attachment.ts";
 import type { Item } from "../../domain/event.ts";
 import { isRawNumber, objectOf, withMembers } from "../../domain/exact_json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
@@ -70,7 +71,22 @@ export function isBlank(text: string): boolean {
 
 function userBlock(part: Item): readonly JsonObject[] {
   if (part.type === "input_text") return textBlock(part.text);
+  const attachment = attachmentIn(part);
+  if (attachment !== null) return [attachmentBlock(attachment)];
   return textBlock(`[A part of type ${JSON.stringify(part.type)} is left out here]`);
+}
+
+/** An attached file as an image or a document (protocol §10). */
+function attachmentBlock(attachment: Attachment): JsonObject {
+  const { name, mediaType, content } = attachment;
+  if (content === null) return { type: "text", text: lostAttachment(attachment) };
+  const { base64, text } = content;
+  const source = text === null
+    ? { type: "base64", media_type: mediaType, data: base64 }
+    : { type: "text", media_type: mediaType, data: text };
+  return mediaType.startsWith("image/")
+    ? { type: "image", source }
+    : { type: "document", source, title: name };
 }
 
 /** A text block of this API with its citations, or the text parts of a Responses message. */

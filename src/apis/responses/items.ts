@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { attachmentIn, lostAttachment } from "../../domain/attachment.ts";
 import type { Item } from "../../domain/event.ts";
 import { objectOf, withMembers } from "../../domain/exact_json.ts";
 import type { FoldedEntry } from "../../domain/folded.ts";
@@ -46,7 +47,7 @@ function renderEntry(entry: FoldedEntry): JsonObject {
 function renderWhole(entry: FoldedEntry): JsonObject {
   switch (entry.kind) {
     case "user_message":
-      return { type: "message", role: "user", content: entry.content };
+      return { type: "message", role: "user", content: entry.content.map(contentPart) };
     case "assistant_message":
       return renderMessage(entry.item, entry.keepId);
     case "reasoning":
@@ -62,6 +63,18 @@ function renderWhole(entry: FoldedEntry): JsonObject {
     case "provider_item":
       return renderProviderItem(entry.item);
   }
+}
+
+/** A part of the user's message; an attached file as an image or a file (§2.6). */
+function contentPart(part: Item): Item {
+  const attachment = attachmentIn(part);
+  if (attachment === null) return part;
+  const { name, mediaType, content } = attachment;
+  if (content === null) return { type: "input_text", text: lostAttachment(attachment) };
+  const url = `data:${mediaType};base64,${content.base64}`;
+  return mediaType.startsWith("image/")
+    ? { type: "input_image", detail: "auto", image_url: url }
+    : { type: "input_file", filename: name, file_data: url };
 }
 
 /**
