@@ -29,6 +29,7 @@ import {
 } from "./outcome.ts";
 import { type PinChange, pinChanges, pinnedTexts, pinsOf } from "./pins.ts";
 import {
+  attachedTo,
   closeKilledRun,
   fallbackResult,
   openCalls,
@@ -68,6 +69,7 @@ function openRun(setup: RunSetup, start: RunStart): Run {
   // From here on the run is not refused: it writes.
   closeKilledRun(writer, setup.emit);
   for (const text of Object.values(pinnedTexts(setup))) writer.putBlob(encodeUtf8(text));
+  for (const { bytes } of attachedTo(start)) writer.putBlob(bytes);
   const number = (before?.run ?? 0) + 1;
   const run = new Run(setup, number, pins);
   const turn = run.append(openingDraft(start, number, pins));

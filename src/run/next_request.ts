@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { decodeUtf8Leniently } from "../domain/bytes.ts";
 import type { Omission } from "../domain/event.ts";
 import type { EndpointHashes, Fingerprint, ProviderKind } from "../domain/fingerprint.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
@@ -17,6 +18,7 @@ import type { BuiltRequest, RunApi } from "../apis/api.ts";
 import { apiOf, foldNeedsOf } from "../apis/apis.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { Tool } from "../tools/tool.ts";
+import { type ReadBlob, withContents } from "./attachments.ts";
 import { standingOmissions } from "./refusals.ts";
 
 /** Settings that decide the bytes of each request of a run; resolved once, before the run starts. */
@@ -47,6 +49,8 @@ export interface RequestHistory {
   allTurns(): readonly Turn[];
   /** The turn that would be appended next. */
   preview(draft: TurnDraft): Turn;
+  /** As {@linkcode ReadBlob}. */
+  readBlob(sha256: string): Uint8Array | null;
 }
 
 /** Facts of one request that are not among the run's settings. */
@@ -107,7 +111,7 @@ export function nextRequest(
   const target = targetOf(settings, facts);
   const saved = needsOlderTurns(history.turns, target) ? history.allTurns() : history.turns;
   const turns = facts.pending ? [...saved, history.preview(facts.pending)] : saved;
-  const folded = foldHistory(turns, target);
+  const folded = withBlobs(foldHistory(turns, target), { readBlob: (sha256) => history.readBlob(sha256) });
   const without = standingOmissions(turns, settings, settings.model);
   return { built: requestOf(settings, folded.entries, { ...facts, without }), folded, target, without };
 }
@@ -153,13 +157,20 @@ export function recordOf(
   };
 }
 
-/** Reads a blob of the session as text; `null` for one that is recorded as lost. */
-export type ReadText = (sha256: string) => string | null;
+/** A session's turns and blobs. */
+export interface RecordedHistory {
+  readonly turns: readonly Turn[];
+  readonly readBlob: ReadBlob;
+}
+
+function withBlobs(folded: Folded, { readBlob }: Pick<RecordedHistory, "readBlob">): Folded {
+  return { ...folded, entries: withContents(folded.entries, readBlob) };
+}
 
 /** Folds the history of a recorded request again, for the target that {@linkcode recordOf} kept. */
-export function foldRecorded(turn: ModelTurn, history: readonly Turn[]): Folded {
+export function foldRecorded(turn: ModelTurn, history: RecordedHistory): Folded {
   const { replay } = turn.request;
-  return foldHistory(history, {
+  const folded = foldHistory(history.turns, {
     fingerprint: { ...turn.fingerprint, account: replay?.account ?? null },
     needs: foldNeedsOf(turn.fingerprint.provider),
     model: turn.model.asked,
@@ -167,25 +178,27 @@ export function foldRecorded(turn: ModelTurn, history: readonly Turn[]): Folded 
     window: replay?.window ?? null,
     run: turn.run,
   });
+  return withBlobs(folded, history);
 }
 
 /** The body of a recorded request with these entries; `null` if a blob that its record names is lost. */
 export function recordedBody(
   { fingerprint, request }: ModelTurn,
   entries: readonly FoldedEntry[],
-  readText: ReadText,
+  readBlob: ReadBlob,
 ): string | null {
-  const fields = recordedFields(request.fields, readText);
+  const fields = recordedFields(request.fields, readBlob);
   return fields === null ? null : apiOf(fingerprint.provider).bodyOf(fields, entries);
 }
 
 /** Recorded fields with instructions and tools from their blobs; `null` if a blob is lost. */
-export function recordedFields(fields: JsonObject, readText: ReadText): JsonObject | null {
+export function recordedFields(fields: JsonObject, readBlob: ReadBlob): JsonObject | null {
   const whole: [string, JsonValue | undefined][] = [];
   for (const [name, value] of Object.entries(fields)) {
     const blob = isJsonObject(value) ? value.blob : undefined;
-    const text = typeof blob === "string" ? readText(blob) : undefined;
-    if (text === null) return null;
+    const bytes = typeof blob === "string" ? readBlob(blob) : undefined;
+    if (bytes === null) return null;
+    const text = bytes === undefined ? undefined : decodeUtf8Leniently(bytes);
     whole.push([name, text === undefined ? value : name === "tools" ? JSON.parse(text) : text]);
   }
   return Object.fromEntries(whole);

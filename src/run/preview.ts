@@ -6,12 +6,13 @@
 import { NO_USAGE } from "../domain/event.ts";
 import { advanceManifest, type Manifest } from "../domain/manifest.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../domain/turn.ts";
+import type { AttachedFile, ReadBlob } from "./attachments.ts";
 import { type CompactedSession, compactIfLarge } from "./checkpoint.ts";
 import { type NextRequest, nextRequest, type RequestHistory, targetOf } from "./next_request.ts";
 import { sessionTokens } from "./ledger.ts";
 import { NO_PROGRESS, outcomeBeforeRequest, type RunLimits, tokensLeft } from "./outcome.ts";
 import { type PinnedSettings, pinsOf } from "./pins.ts";
-import { closeKilledRun, openingDraft, requireUnfinished, type RunStart } from "./recover.ts";
+import { attachedTo, closeKilledRun, openingDraft, requireUnfinished, type RunStart } from "./recover.ts";
 
 /** A session that a run would continue or create. */
 export interface PreviewedSession {
@@ -22,6 +23,7 @@ export interface PreviewedSession {
   readonly turns: readonly Turn[];
   /** Reads all turns. */
   readonly allTurns: () => readonly Turn[];
+  readonly readBlob: ReadBlob;
 }
 
 /** Settings of a run as far as its first request depends on them. */
@@ -42,7 +44,7 @@ export function previewRequest(
   previewed: PreviewedSession,
   start: RunStart | null,
 ): NextRequest {
-  const session = new MemorySession(previewed);
+  const session = new MemorySession(previewed, attachedTo(start));
   const { account, limits } = settings;
   const run = (session.manifest?.run ?? 0) + 1;
   if (start === null) return nextRequest(settings, session, { account });
@@ -74,9 +76,11 @@ class MemorySession implements CompactedSession, RequestHistory {
   #manifest: Manifest | null;
   readonly #saved: PreviewedSession;
   readonly #added: Turn[] = [];
+  readonly #attached: readonly AttachedFile[];
 
-  constructor(saved: PreviewedSession) {
+  constructor(saved: PreviewedSession, attached: readonly AttachedFile[]) {
     this.id = saved.id;
+    this.#attached = attached;
     this.#manifest = saved.manifest;
     this.#saved = saved;
   }
@@ -91,6 +95,10 @@ class MemorySession implements CompactedSession, RequestHistory {
 
   allTurns(): readonly Turn[] {
     return [...this.#saved.allTurns(), ...this.#added];
+  }
+
+  readBlob(sha256: string): Uint8Array | null {
+    return this.#attached.find((file) => file.sha256 === sha256)?.bytes ?? this.#saved.readBlob(sha256);
   }
 
   preview(draft: TurnDraft): Turn {

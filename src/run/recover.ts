@@ -19,19 +19,30 @@ import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import { ORPHAN_OUTPUT } from "../fold/history_fold.ts";
 import { readOverrides } from "../fold/overrides.ts";
 import type { SessionWriter } from "../store/write/writer.ts";
+import { type AttachedFile, attachmentEvent } from "./attachments.ts";
 import type { Emit } from "./events.ts";
 import { apiOf } from "../apis/apis.ts";
 
 /** The start of a run: a prompt of the user, or the unchanged history. */
 export type RunStart =
-  | { readonly kind: "prompt"; readonly content: readonly Item[] }
+  | {
+    readonly kind: "prompt";
+    readonly content: readonly Item[];
+    /** Files that are sent before the content. */
+    readonly attached?: readonly AttachedFile[];
+  }
   | { readonly kind: "continue" };
 
-/** The start with a prompt; `null` starts without a prompt. */
-export function startWith(prompt: string | null): RunStart {
+/** The start with a prompt and the files attached to it; `null` starts without a prompt. */
+export function startWith(prompt: string | null, attached: readonly AttachedFile[] = []): RunStart {
   return prompt === null
     ? { kind: "continue" }
-    : { kind: "prompt", content: [{ type: "input_text", text: prompt }] };
+    : { kind: "prompt", content: [{ type: "input_text", text: prompt }], attached };
+}
+
+/** The files that are attached to a start. */
+export function attachedTo(start: RunStart | null): readonly AttachedFile[] {
+  return start?.kind === "prompt" ? start.attached ?? [] : [];
 }
 
 /**
@@ -55,7 +66,15 @@ export function isUnfinished(manifest: Manifest | null): boolean {
 /** The turn that opens run `run`. */
 export function openingDraft(start: RunStart, run: number, pins: Pins): TurnDraft {
   return start.kind === "prompt"
-    ? { kind: "user", run, pins, events: [{ type: "user_message", content: start.content }] }
+    ? {
+      kind: "user",
+      run,
+      pins,
+      events: [
+        ...attachedTo(start).map(attachmentEvent),
+        { type: "user_message", content: start.content },
+      ],
+    }
     : { kind: "harness", run, pins, events: [{ type: "run_continued", run }] };
 }
 

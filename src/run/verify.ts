@@ -17,9 +17,9 @@ import { apiOf } from "../apis/apis.ts";
 import {
   foldRecorded,
   type NextRequest,
-  type ReadText,
   recordedBody,
   recordedFields,
+  type RecordedHistory as VerifiedSession,
 } from "./next_request.ts";
 
 /** Verdict on a recorded request. Only `differs` is a fault. */
@@ -32,12 +32,6 @@ export type RequestVerdict =
   | "redacted"
   /** A turn or a blob that the request was made from is lost. */
   | "repaired";
-
-/** A session whose requests are built again. */
-export interface VerifiedSession {
-  readonly turns: readonly Turn[];
-  readonly readText: ReadText;
-}
 
 /** A model turn and the verdict on its request. */
 export interface VerifiedRequest {
@@ -55,7 +49,7 @@ export function verifySession(source: VerifiedSession): VerifiedRequest[] {
   let repaired = false;
   return source.turns.flatMap((turn): VerifiedRequest[] => {
     redacted ||= turn.redacted !== undefined;
-    repaired ||= turn.kind === "harness" && turn.replaces !== undefined;
+    repaired ||= turn.kind === "harness" && turn.replaces !== undefined || losesFile(turn, source);
     if (turn.kind !== "model") return [];
     const { body_sha256: recorded, fold } = turn.request;
     const { version, sum } = rebuilt.get(turn) ?? { version: Infinity, sum: null };
@@ -65,6 +59,11 @@ export function verifySession(source: VerifiedSession): VerifiedRequest[] {
     const otherwise = redacted ? "redacted" : repaired || sum === null ? "repaired" : "differs";
     return [{ turn: turn.turn, verdict: sum === recorded ? "same" : otherwise, recorded, refolded: sum }];
   });
+}
+
+/** True if a turn has an attached file that is lost: requests without the file differ from those with it. */
+function losesFile({ events }: Turn, { readBlob }: VerifiedSession): boolean {
+  return events.some((event) => event.type === "attachment" && readBlob(event.blob.sha256) === null);
 }
 
 /** A request built again. */
@@ -96,8 +95,8 @@ function rebuildAll(source: VerifiedSession): Map<ModelTurn, RebuiltRequest> {
 }
 
 function rebuildAlone(turn: ModelTurn, source: VerifiedSession, isRedacted: boolean): RebuiltRequest {
-  const { entries, version } = foldRecorded(turn, turnsBefore(turn, source.turns));
-  const body = orNull(isRedacted, () => recordedBody(turn, entries, source.readText));
+  const { entries, version } = foldRecorded(turn, historyBefore(turn, source));
+  const body = orNull(isRedacted, () => recordedBody(turn, entries, source.readBlob));
   return { version, sum: body === null || version > turn.request.fold ? null : sha256Hex(body) };
 }
 
@@ -114,11 +113,14 @@ function orNull<T>(isRedacted: boolean, make: () => T | null): T | null {
 /** The requests of a series, from one fold; `null` if their bodies cannot be derived from each other. */
 function rebuildTogether(
   { requests, checkpoint }: Series,
-  { turns, readText }: VerifiedSession,
+  { turns, readBlob }: VerifiedSession,
   isRedacted: boolean,
 ): Map<ModelTurn, RebuiltRequest> | null {
   const last = requests.at(-1) as ModelTurn;
-  const { entries, seqs, version } = foldRecorded(last, recentTurns(last, turns, checkpoint));
+  const { entries, seqs, version } = foldRecorded(last, {
+    turns: recentTurns(last, turns, checkpoint),
+    readBlob,
+  });
   if (version > last.request.fold) return new Map(requests.map((turn) => [turn, { version, sum: null }]));
   const body = apiOf(last.fingerprint.provider).bodyPieces(entries);
   if (body === null) return null;
@@ -132,7 +134,7 @@ function rebuildTogether(
     const key = JSON.stringify(fields);
     const opening = openings.get(key) ??
       orNull(isRedacted, () => {
-        const whole = recordedFields(fields, readText);
+        const whole = recordedFields(fields, readBlob);
         return whole === null ? null : body.opening(whole);
       });
     if (opening === null) return null;
@@ -151,12 +153,12 @@ function rebuildTogether(
 }
 
 /** The body of the request that a model turn answers, built from the turns before it; `null` if a blob is lost. */
-export function rebuiltBody(turn: ModelTurn, { turns, readText }: VerifiedSession): string | null {
-  return recordedBody(turn, foldRecorded(turn, turnsBefore(turn, turns)).entries, readText);
+export function rebuiltBody(turn: ModelTurn, session: VerifiedSession): string | null {
+  return recordedBody(turn, foldRecorded(turn, historyBefore(turn, session)).entries, session.readBlob);
 }
 
-function turnsBefore({ turn: number }: ModelTurn, turns: readonly Turn[]): readonly Turn[] {
-  return turns.filter(({ turn }) => turn < number);
+function historyBefore({ turn: number }: ModelTurn, { turns, readBlob }: VerifiedSession): VerifiedSession {
+  return { turns: turns.filter(({ turn }) => turn < number), readBlob };
 }
 
 /** The turns before a request that opening a session reads with this checkpoint in force. */
@@ -184,10 +186,10 @@ export type PrefixReport =
  */
 export function comparePrefix(session: VerifiedSession, next: NextRequest): PrefixReport | null {
   const last = session.turns.findLast((turn) => turn.kind === "model");
-  const fields = last === undefined ? null : recordedFields(last.request.fields, session.readText);
+  const fields = last === undefined ? null : recordedFields(last.request.fields, session.readBlob);
   if (last === undefined || fields === null) return null;
   const [before, now] = [apiOf(last.fingerprint.provider), apiOf(next.target.fingerprint.provider)];
-  const { entries } = foldRecorded(last, turnsBefore(last, session.turns));
+  const { entries } = foldRecorded(last, historyBefore(last, session));
   const report = prefixReport(
     before.bodyOf(promptFields(fields, before), entries),
     now.bodyOf(promptFields(next.built.fields, now), next.folded.entries),

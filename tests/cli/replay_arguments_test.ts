@@ -49,7 +49,7 @@ Deno.test("everything that shapes requests and decisions becomes a flag; machine
     ...["deny edit_file", "ask", "fail-on-denied", "max-steps 3", "max-tokens 900", "auto-compact 100"],
     "output-schema output_schema.json",
   ]);
-  assert.deepEqual(JSON.parse(files.get("output_schema.json") ?? ""), setup.outputSchema);
+  assert.deepEqual(JSON.parse(String(files.get("output_schema.json"))), setup.outputSchema);
 });
 
 Deno.test("texts that would be read as something else, are too long or hold a NUL, still arrive as they are", () => {

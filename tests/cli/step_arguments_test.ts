@@ -15,7 +15,14 @@ const SETUP = {
   instructions: "Be brief.",
   replay: "exact",
 } as unknown as RunSetup;
-const FLAGS = { color: true, reasoningReplay: true, maxSteps: 50, timeout: 1800, wait: 0 } as const;
+const FLAGS = {
+  color: true,
+  reasoningReplay: true,
+  stdin: true,
+  maxSteps: 50,
+  timeout: 1800,
+  wait: 0,
+} as const;
 
 /** A value for a flag that takes any: it looks like a flag itself. */
 function valueFor({ spec, choices, read }: Flag): unknown {

@@ -5,11 +5,12 @@
  */
 import { argument, type FlagsOf, text, toggle, type Verb, verb, without } from "../declare.ts";
 import { COMMON_FLAGS, SESSION } from "../flags.ts";
-import { FIRST_REQUEST_FLAGS } from "../run/command.ts";
+import { FIRST_REQUEST_FLAGS, RUN_FLAGS } from "../run/command.ts";
 import { VIEWING_VERBS } from "./viewing.ts";
 
 const INPUT_FLAGS = {
   ...FIRST_REQUEST_FLAGS,
+  attach: RUN_FLAGS.attach,
   prompt: text("--prompt <text>", "the next prompt"),
 };
 /** The flags of `input`. */

@@ -4,6 +4,7 @@ import { previewRequest } from "../../run/preview.ts";
 import { isUnfinished, startWith } from "../../run/recover.ts";
 import type { InputFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { readAttachments, requirePromptFor } from "../run/attach.ts";
 import { calledSession, judgeReadablePrefix, keepAdvice } from "../run/preview.ts";
 import { readCall, requestSettings, resolveRun } from "../run/resolve_run.ts";
 
@@ -23,7 +24,8 @@ export function inputVerb(ports: ProgramPorts, selector: string | undefined, fla
   // A finished session continues only with a prompt; without a prompt, its history is shown unchanged.
   const start = flags.prompt === undefined && !isUnfinished(manifest)
     ? null
-    : startWith(flags.prompt?.toWellFormed() ?? null);
+    : startWith(flags.prompt?.toWellFormed() ?? null, readAttachments(call.ports, flags.attach));
+  requirePromptFor(flags.attach, start);
   const { built } = previewRequest(requestSettings(resolved, session), session, start);
   output.jsonText(`${built.body}\n`);
   const advice = keepAdvice(judgeReadablePrefix(resolved, session, start));

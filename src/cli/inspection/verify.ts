@@ -16,7 +16,7 @@ export function verifyVerb(ports: ProgramPorts, selector: string | undefined, fl
   const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "verify" });
   const sessions = ids.map((id) => {
     const { turns } = readSession(ports, home, id);
-    return { id, requests: verifySession({ turns, readText: blobReader(ports, home, { id, turns }) }) };
+    return { id, requests: verifySession({ turns, readBlob: blobReader(ports, home, { id, turns }) }) };
   });
   const differing = sessions.flatMap(({ requests }) => requests).filter(({ verdict }) =>
     verdict === "differs"

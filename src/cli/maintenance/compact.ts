@@ -27,6 +27,7 @@ import type { FoldTarget } from "../../fold/guard.ts";
 import { readOverrides } from "../../fold/overrides.ts";
 import type { BuiltRequest } from "../../apis/api.ts";
 import { apiOf, foldNeedsOf } from "../../apis/apis.ts";
+import { type ReadBlob, withContents } from "../../run/attachments.ts";
 import {
   checkpointDraft,
   type MadeCheckpoint,
@@ -44,6 +45,7 @@ import { SessionWriter } from "../../store/write/writer.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { CompactFlags } from "../run/command.ts";
 import { providerSetting } from "../run/endpoint.ts";
+import { blobReader } from "../run/preview.ts";
 import {
   readCall,
   type ResolvedTarget,
@@ -69,6 +71,7 @@ interface CompactSource {
   readonly manifest: Manifest;
   /** The whole history. */
   readonly turns: readonly Turn[];
+  readonly readBlob: ReadBlob;
 }
 
 /** The request for a checkpoint, before it is sent. */
@@ -94,7 +97,8 @@ export async function compactVerb(
   const { home, id } = sessionArgument(context, selector);
   const settings = compactSettings(call, readSessionTail(context.ports, home, id).manifest);
   if (flags.dryRun === true) {
-    const report = preview(settings, readSession(context.ports, home, id));
+    const session = readSession(context.ports, home, id);
+    const report = preview(settings, { ...session, readBlob: blobReader(context.ports, home, session) });
     if (output.options.json) output.json({ type: "dry_run", session: id, ...report.json });
     else output.text(`${id}: would stand ${planText(report.plan)}. Nothing was sent or written.\n`);
     return 0;
@@ -146,7 +150,12 @@ async function writeCheckpoint(
   const turns = writer.allTurns();
   const { manifest } = writer;
   if (manifest === null) throw new TypeError("An opened session has a manifest");
-  const made = await makeCheckpoint(settings, { id: writer.id, manifest, turns }, signal);
+  const made = await makeCheckpoint(settings, {
+    id: writer.id,
+    manifest,
+    turns,
+    readBlob: (sha256) => writer.readBlob(sha256),
+  }, signal);
   const turn = writer.append(checkpointDraft(turns, made, { run: manifest.run, pins: manifest.pins }));
   const { plan, text } = made;
   if (output.options.json) {
@@ -225,7 +234,10 @@ function compactRequest(settings: CompactSettings, source: CompactSource): Compa
   if (strategy === "deterministic") return { target, scope, contract: null, built: null };
   if (strategy === "remote") {
     const { entries } = foldHistory(turns.filter(({ turn }) => turn <= scope.cut.turn), target);
-    const built = remoteRequest(base.provider, { model: target.model, entries });
+    const built = remoteRequest(base.provider, {
+      model: target.model,
+      entries: withContents(entries, source.readBlob),
+    });
     return { target, scope, contract: null, built };
   }
   const contract = modelContract(turns, scope);

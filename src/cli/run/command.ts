@@ -61,6 +61,7 @@ export const RUN_FLAGS = {
   continue: toggle("-c, --continue", "continue the latest session of this workspace (-s @last)"),
   new: toggle("--new", "start a new session (the default without -s and -c)"),
   instructions: again(TEXT_FLAGS.instructions, "system text, or @FILE; a session keeps its own"),
+  attach: list("--attach <file>", "an image, a PDF or a text file for the model to see; repeatable"),
   workspace: text(
     "-w, --workspace <dir>",
     "the directory that tools may read (default: the working directory)",
@@ -126,6 +127,7 @@ export type RunFlags = FlagsOf<typeof RUN_FLAGS>;
 
 /** The flags of `run` that shape its first request, for verbs that preview the request. */
 export const FIRST_REQUEST_FLAGS = without(RUN_FLAGS, [
+  "attach",
   "acceptDrift",
   "verbose",
   "failOnDenied",
@@ -207,6 +209,7 @@ export const RUNNING_VERBS: readonly Verb[] = [
     examples: [
       'reprise run "Why does the build fail?"',
       'git diff | reprise run "Review this"',
+      'reprise run --attach shot.png --attach spec.pdf "Does the page follow the spec?"',
       'reprise run -c --allow write --allow "shell:deno task test" "Fix it"',
     ],
     load: async () => (await import("./run.ts")).runVerb,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { decodeUtf8Leniently, encodeUtf8 } from "../../domain/bytes.ts";
+import { encodeUtf8 } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { fingerprintText } from "../../domain/fingerprint.ts";
 import { sha256Hex } from "../../domain/hash.ts";
@@ -14,9 +14,9 @@ import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import type { ModelTurn, Turn } from "../../domain/turn.ts";
 import { requestAccount } from "../../fold/fold.ts";
-import type { ReadText } from "../../run/next_request.ts";
+import type { ReadBlob } from "../../run/attachments.ts";
 import { type PreviewedRun, type PreviewedSession, previewRequest } from "../../run/preview.ts";
-import { requireUnfinished, type RunStart, startWith } from "../../run/recover.ts";
+import { requireUnfinished, type RunStart } from "../../run/recover.ts";
 import { comparePrefix, type PrefixReport } from "../../run/verify.ts";
 import { lostBlobsIn } from "../../store/blobs.ts";
 import { type Home, openHome, resolveSession } from "../../store/home.ts";
@@ -44,22 +44,21 @@ const UNNAMED = "new-session";
  */
 export async function previewRun(
   call: SettingCall,
-  { fresh, prompt, complete }: {
+  { fresh, start, complete }: {
     readonly fresh: ResolvedRun | null;
-    readonly prompt: string | null;
+    readonly start: RunStart;
     readonly complete: (resolved: ResolvedRun) => Promise<ResolvedRun>;
   },
 ): Promise<ExitCode> {
   const { output } = call.context;
   const session = calledSession(call);
   const { manifest } = session;
-  if (prompt === null) requireUnfinished(session.id, manifest);
+  if (start.kind === "continue") requireUnfinished(session.id, manifest);
   const resolved = await complete(
     fresh ?? resolveRun(call, manifest, { key: "if_set", endpoint: "named" }),
   );
   if (resolved.lost !== null) output.note(resolved.lost);
   const settings = requestSettings(resolved, session);
-  const start = startWith(prompt);
   const { built, folded, target } = previewRequest(settings, session, start);
   const { sent, left } = requestAccount(folded);
   const prefix = judgeReadablePrefix(resolved, session, start);
@@ -69,7 +68,7 @@ export async function previewRun(
     session: manifest === null ? call.flags.session ?? null : session.id,
     new: manifest === null,
     run: (manifest?.run ?? 0) + 1,
-    continues: prompt === null,
+    continues: start.kind === "continue",
     url: resolved.endpoint.urlOf(built.path),
     provider: settings.provider,
     model,
@@ -115,11 +114,13 @@ export function calledSession({ ports, context, flags, selector, root }: Setting
     if (flags.session !== undefined) {
       requireUnused(ports, sessionPaths(home.sessions, parseSessionId(flags.session)));
     }
-    return { home, id: flags.session ?? UNNAMED, manifest: null, turns: [], allTurns: () => [] };
+    const nothing = { manifest: null, turns: [], allTurns: () => [], readBlob: () => null };
+    return { home, id: flags.session ?? UNNAMED, ...nothing };
   }
   const id = resolveSession(ports, home, { selector, workspace: ports.workspacePin(root) });
   const { manifest, turns } = readSessionTail(ports, home, id);
-  return { home, id, manifest, turns, allTurns: () => readSession(ports, home, id).turns };
+  const readBlob = blobReader(ports, home, { id, turns });
+  return { home, id, manifest, turns, allTurns: () => readSession(ports, home, id).turns, readBlob };
 }
 
 /** The verdict on the prefix of a previewed request. */
@@ -139,12 +140,11 @@ export function judgePrefix(
   session: CalledSession,
   start: RunStart | null,
 ): PrefixVerdict | null {
-  const { home, turns } = session;
+  const { turns } = session;
   const last = turns.findLast((turn) => turn.kind === "model");
   if (last === undefined) return null;
-  const id = session.id as SessionId;
-  const source = { turns, readText: blobReader(resolved.call.ports, home, { id, turns }) };
-  const compare = (settings: PreviewedRun) => comparePrefix(source, previewRequest(settings, session, start));
+  const compare = (settings: PreviewedRun) =>
+    comparePrefix(session, previewRequest(settings, session, start));
   const settings = requestSettings(resolved, session);
   const report = compare(settings);
   if (report === null || report.extends) return report === null ? null : { report, with: null };
@@ -219,15 +219,12 @@ function schemaIn(value: JsonValue | undefined): JsonObject | null {
   return null;
 }
 
-/** Reads blobs of a session as text; `null` for blobs that `turns` record as lost. */
+/** Reads blobs of a session; `null` for blobs that `turns` record as lost. */
 export function blobReader(
   ports: Ports,
   home: Home,
   { id, turns }: { readonly id: SessionId; readonly turns: readonly Turn[] },
-): ReadText {
+): ReadBlob {
   const lost = lostBlobsIn(turns);
-  return (sha256) => {
-    const bytes = readBlobOrLost(ports, home, { id, sha256, lost });
-    return bytes === null ? null : decodeUtf8Leniently(bytes);
-  };
+  return (sha256) => readBlobOrLost(ports, home, { id, sha256, lost });
 }

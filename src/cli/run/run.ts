@@ -5,6 +5,7 @@ import type { Ports } from "../../domain/ports.ts";
 import { requireNewFolder } from "../../fixture/new_folder.ts";
 import type { ReportingSend } from "../../fixture/serve/replay_send.ts";
 import type { RunEnded, RunEvent } from "../../run/events.ts";
+import type { AttachedFile } from "../../run/attachments.ts";
 import { executeRun } from "../../run/loop.ts";
 import { Stop } from "../../run/outcome.ts";
 import { startWith } from "../../run/recover.ts";
@@ -15,6 +16,7 @@ import { SessionWriter } from "../../store/write/writer.ts";
 import { ALL_TOOLS } from "../../tools/registry.ts";
 import type { RunFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { readAttachments, requirePromptFor } from "./attach.ts";
 import { previewRun } from "./preview.ts";
 import { promptOf } from "./prompt.ts";
 import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
@@ -36,6 +38,7 @@ interface CalledRun {
   readonly fresh: ResolvedRun | null;
   /** `null` to continue without a prompt. */
   readonly prompt: string | null;
+  readonly attached: readonly AttachedFile[];
   readonly strictDrift: boolean;
   readonly stop: Stop;
 }
@@ -54,14 +57,17 @@ export async function runVerb(
   const fresh = call.selector === null ? await resolve(call, null) : null;
   if (flags.output !== undefined) requireAnswerFile(flags.output);
   if (flags.record !== undefined) requireNewFolder(ports.files, absolute(ports, flags.record), "record");
+  const attached = readAttachments(ports, flags.attach);
   const deadline = ports.clock.monotonic() + flags.timeout * 1000;
   const resumes = call.selector !== null;
   const note = (line: string) => output.note(line);
   const prompt = await promptOf({ argument, stdin: ports.stdin, flags, resumes, note });
+  const start = startWith(prompt, attached);
+  requirePromptFor(flags.attach, start);
   if (flags.dryRun === true) {
     return await previewRun(call, {
       fresh,
-      prompt,
+      start,
       complete: (resolved) => withOutputPrice(resolved, flags),
     });
   }
@@ -71,7 +77,15 @@ export async function runVerb(
   output.onClosed(() => stop.request("broken_pipe"));
   const release = stopOnSignals(ports, stop, Math.max(0, deadline - ports.clock.monotonic()));
   try {
-    const called = { call, played, fresh, prompt, strictDrift: strict && flags.acceptDrift !== true, stop };
+    const called = {
+      call,
+      played,
+      fresh,
+      prompt,
+      attached,
+      strictDrift: strict && flags.acceptDrift !== true,
+      stop,
+    };
     const writer = await openSession(openHome(ports, home.value, { create: true }), called);
     try {
       return await runIn(writer, called);
@@ -161,7 +175,7 @@ async function lockSession(
 }
 
 async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode> {
-  const { call, prompt } = called;
+  const { call, prompt, attached } = called;
   const { context: { output }, flags } = call;
   const resolved = called.fresh ?? await resolve(call, writer.manifest);
   const isNew = writer.manifest === null;
@@ -183,12 +197,12 @@ async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode
   if (resolved.lost !== null) emit({ type: "notice", kind: "instructions_lost", message: resolved.lost });
   let ended: RunEnded;
   try {
-    ended = await executeRun(setup, startWith(prompt));
+    ended = await executeRun(setup, startWith(prompt, attached));
   } catch (error) {
     await recording?.abandon();
     throw error;
   }
-  const recorded = await recording?.finish(ended, setup, { flags, isNew, prompt });
+  const recorded = await recording?.finish(ended, setup, { flags, isNew, prompt, attached });
   if (recorded !== undefined) show({ type: "notice", ...recorded.notice });
   const unwritten = ended.state !== "completed" || flags.output === undefined
     ? null

@@ -17,8 +17,14 @@ import { scanForValues } from "../../fixture/secrets/scan.ts";
 import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
 import { createRecordingSend } from "../../fixture/session/recording_send.ts";
-import { canBeArgument, SESSION_FORMAT, type SessionTestFile } from "../../fixture/session/session_file.ts";
+import {
+  ATTACHMENTS,
+  canBeArgument,
+  SESSION_FORMAT,
+  type SessionTestFile,
+} from "../../fixture/session/session_file.ts";
 import { recordedCalls } from "../../fixture/session/tools_file.ts";
+import type { AttachedFile } from "../../run/attachments.ts";
 import type { Notice, RunEnded } from "../../run/events.ts";
 import type { RunSetup } from "../../run/setup.ts";
 import { fileError } from "../../store/fs_errors.ts";
@@ -246,7 +252,7 @@ export interface ReplayCall {
   /** The prompt, if it cannot be an argument. */
   readonly stdin?: string;
   /** Files that `args` name, by their names in the fixture's folder. */
-  readonly files: ReadonlyMap<string, string>;
+  readonly files: ReadonlyMap<string, string | Uint8Array>;
 }
 
 /** Arguments of a run in addition to its setup. */
@@ -255,11 +261,16 @@ export interface CalledRun {
   readonly isNew: boolean;
   /** `null` if the run continued without a prompt. */
   readonly prompt: string | null;
+  /** Files that were attached to the prompt. */
+  readonly attached?: readonly AttachedFile[];
 }
 
 /** The call for a run of `setup`. */
-export function replayCall(setup: RunSetup, { flags, isNew, prompt: text }: CalledRun): ReplayCall {
-  const files = new Map<string, string>();
+export function replayCall(
+  setup: RunSetup,
+  { flags, isNew, prompt: text, attached = [] }: CalledRun,
+): ReplayCall {
+  const files = new Map<string, string | Uint8Array>();
   const { prompt, stdin } = promptArguments(text);
   const values = {
     new: isNew ? true : undefined,
@@ -274,6 +285,11 @@ export function replayCall(setup: RunSetup, { flags, isNew, prompt: text }: Call
       ? instructionsValue(setup.instructions, files)
       : undefined,
     outputSchema: schemaValue(setup, files),
+    attach: attached.map(({ name, bytes }, index) => {
+      const path = `${ATTACHMENTS}/${index + 1}/${name}`;
+      files.set(path, bytes);
+      return path;
+    }),
   } as const;
   return {
     args: ["run", ...flagArguments(RUN_FLAGS, values), ...prompt],
@@ -290,13 +306,16 @@ function recordedFlags(flags: RunFlags): Partial<RunFlags> {
   return Object.fromEntries(names.map((name) => [name, flags[name]]));
 }
 
-function instructionsValue(text: string, files: Map<string, string>): string {
+function instructionsValue(text: string, files: Map<string, string | Uint8Array>): string {
   if (!text.startsWith("@") && canBeArgument(text)) return text;
   files.set("instructions.txt", text);
   return "@instructions.txt";
 }
 
-function schemaValue({ outputSchema }: RunSetup, files: Map<string, string>): string | undefined {
+function schemaValue(
+  { outputSchema }: RunSetup,
+  files: Map<string, string | Uint8Array>,
+): string | undefined {
   if (outputSchema === undefined) return undefined;
   files.set("output_schema.json", readable(outputSchema));
   return "output_schema.json";

@@ -73,9 +73,10 @@ export function noTurns(id: SessionId, path: string): RepriseError {
  * @throws {RepriseError} `session_damaged` if it is missing or its content does not fit the hash; `storage_*`.
  */
 export function readBlob(ports: Ports, home: Home, id: SessionId, sha256: string): Uint8Array {
-  const blob = readKept(ports, home, { id, sha256 });
+  const paths = sessionPaths(home.sessions, id);
+  const blob = readKept(ports, paths, sha256);
   if (blob.status === "ok") return blob.bytes;
-  throw sessionDamaged(sessionPaths(home.sessions, id), blob.path, blob);
+  throw sessionDamaged(paths, blob.path, blob);
 }
 
 /**
@@ -91,23 +92,29 @@ export function readBlobOrLost(
     readonly lost?: ReadonlySet<string>;
   },
 ): Uint8Array | null {
-  const blob = readKept(ports, home, { id, sha256 });
-  if (blob.status === "ok") return blob.bytes;
-  if (blob.code === "missing_blob") {
-    const recorded = lost ?? lostBlobsIn(readSession(ports, home, id).turns);
-    if (recorded.has(sha256)) return null;
-  }
-  throw sessionDamaged(sessionPaths(home.sessions, id), blob.path, blob);
+  return readBlobAt(ports, sessionPaths(home.sessions, id), {
+    sha256,
+    ...(lost === undefined ? {} : { lost }),
+  });
 }
 
-function readKept(
+/** As {@linkcode readBlobOrLost}, by the paths of the session. */
+export function readBlobAt(
   ports: Ports,
-  home: Home,
-  { id, sha256 }: { readonly id: SessionId; readonly sha256: string },
-) {
-  const paths = sessionPaths(home.sessions, id);
+  paths: SessionPaths,
+  { sha256, lost }: { readonly sha256: string; readonly lost?: ReadonlySet<string> },
+): Uint8Array | null {
+  const blob = readKept(ports, paths, sha256);
+  if (blob.status === "ok") return blob.bytes;
+  if (blob.code === "missing_blob") {
+    if (lost?.has(sha256) || lostBlobsIn(readHistory(ports, paths).turns).has(sha256)) return null;
+  }
+  throw sessionDamaged(paths, blob.path, blob);
+}
+
+function readKept(ports: Ports, paths: SessionPaths, sha256: string) {
   const path = blobPath(paths, sha256);
-  return orStorageError(`read a blob of session "${id}"`, path, () => {
+  return orStorageError(`read a blob of session "${paths.id}"`, path, () => {
     requireSession(ports, paths);
     return { path, ...loadBlob(ports, paths, sha256) };
   });

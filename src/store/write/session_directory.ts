@@ -53,6 +53,20 @@ export function prepareSession(ports: Ports, home: Home, paths: SessionPaths): v
   orSyncFailed(() => syncForeignDirectory(ports, parentOf(home.path)));
 }
 
+/** Creates `blobs/` if it is missing: the next blob needs it. */
+export function makeMissingBlobs(ports: Ports, paths: SessionPaths): void {
+  if (ports.files.facts(paths.blobs) !== null) return;
+  if (ensureDirectory(ports.files, paths.blobs)) orSyncFailed(() => ports.files.syncDirectory(paths.root));
+}
+
+/** Removes the temporary files of killed writers. Only the holder of the lock may. */
+export function sweep(ports: Ports, paths: SessionPaths): void {
+  for (const name of ports.files.list(paths.root)) {
+    const path = `${paths.root}/${name}`;
+    if (isLeftover(ports, path)) ports.files.unlink(path);
+  }
+}
+
 /**
  * An opened directory, to notice when its path names another directory. It stays open, because file systems reuse the
  * inode number of a removed directory.

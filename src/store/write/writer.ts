@@ -15,7 +15,14 @@ import { blobPath, blobsOf, lostBlobsIn, MAX_BLOB_BYTES, publishBlob } from "../
 import { measureBytes } from "../byte_totals.ts";
 import { type HistoryEnd, type OpenCall, parseCandidate } from "../read/validate.ts";
 import { isTaken, orStorageError, storageError } from "../fs_errors.ts";
-import { type History, noTurns, readHistory, readRecent, requireSession } from "../read/session.ts";
+import {
+  type History,
+  noTurns,
+  readBlobAt,
+  readHistory,
+  readRecent,
+  requireSession,
+} from "../read/session.ts";
 import {
   HeldDirectory,
   makeMissingBlobs,
@@ -180,6 +187,11 @@ export class SessionWriter {
     const { turns } = this.#history;
     if (turns.length !== this.end.turn) this.#history = readHistory(this.#ports, this.#paths);
     return this.#history.turns;
+  }
+
+  /** Reads a blob; `null` if it is lost. @throws {RepriseError} `session_damaged`, `storage_*`. */
+  readBlob(sha256: string): Uint8Array | null {
+    return readBlobAt(this.#ports, this.#paths, { sha256 });
   }
 
   /** Number, seq, sum and run of the newest turn. */

@@ -13,7 +13,7 @@ const GOLDEN = new URL("../../../fixtures/golden/turn-1/", import.meta.url);
 
 interface Golden {
   readonly turns: readonly Turn[];
-  readonly readText: (sha256: string) => string;
+  readonly readBlob: (sha256: string) => Uint8Array;
   readonly request: string;
 }
 
@@ -27,20 +27,20 @@ function golden(name: string): Golden {
     assert.ok(opened.status === "ok" && !opened.newer, file);
     return opened.value as unknown as Turn;
   });
-  const readText = (sha256: string) => {
-    const text = Deno.readTextFileSync(new URL(`blobs/${sha256}`, folder));
-    assert.equal(sha256Hex(text), sha256);
-    return text;
+  const readBlob = (sha256: string) => {
+    const bytes = Deno.readFileSync(new URL(`blobs/${sha256}`, folder));
+    assert.equal(sha256Hex(bytes), sha256);
+    return bytes;
   };
-  return { turns, readText, request: Deno.readTextFileSync(new URL("request.json", folder)) };
+  return { turns, readBlob, request: Deno.readTextFileSync(new URL("request.json", folder)) };
 }
 
 /** The body of the next request, with the fields of the last one. */
-function nextBody({ turns, readText }: Golden): string {
+function nextBody({ turns, readBlob }: Golden): string {
   const last = turns.findLast((turn) => turn.kind === "model");
   const opening = turns.findLast((turn) => turn.kind === "user");
   assert.ok(last?.kind === "model" && opening?.kind === "user");
-  const body = rebuiltBody({ ...last, turn: turns.length + 1, run: opening.run }, { turns, readText });
+  const body = rebuiltBody({ ...last, turn: turns.length + 1, run: opening.run }, { turns, readBlob });
   assert.ok(body !== null);
   return body;
 }
@@ -54,8 +54,8 @@ for (const name of ["plain", "reasoning"]) {
   });
 
   Deno.test(`each recorded request of the golden session "${name}" is made again with the same bytes`, () => {
-    const { turns, readText } = golden(name);
-    const verdicts = verifySession({ turns, readText }).map(({ verdict }) => verdict);
+    const { turns, readBlob } = golden(name);
+    const verdicts = verifySession({ turns, readBlob }).map(({ verdict }) => verdict);
     assert.ok(verdicts.length >= 4);
     assert.deepEqual([...new Set(verdicts)], ["same"]);
   });

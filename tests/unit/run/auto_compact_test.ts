@@ -67,8 +67,8 @@ Deno.test("a run that outgrows the limit goes on with a checkpoint, its task in 
     // A request tells the same of itself, whether the turns before its checkpoint were in memory or not.
     const dropped = turns.flatMap((turn) => turn.kind === "model" ? turn.request.guard.dropped : []);
     assert.deepEqual(dropped, []);
-    const readText = (sha256: string) => new TextDecoder().decode(readBlob(testPorts(), home, ID, sha256));
-    const verdicts = verifySession({ turns, readText }).map(({ verdict }) => verdict);
+    const read = (sha256: string) => readBlob(testPorts(), home, ID, sha256);
+    const verdicts = verifySession({ turns, readBlob: read }).map(({ verdict }) => verdict);
     assert.deepEqual(verdicts, ["same", "same", "same", "same"]);
   }));
 

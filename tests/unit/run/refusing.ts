@@ -101,8 +101,8 @@ export async function sessionRuns<Server extends Reached>(
         event.type === "replay_notice"
       );
     const findings = async () => (await fsckSession(ports, home, id)).findings;
-    const readText = (sha256: string) => new TextDecoder().decode(readBlob(ports, home, id, sha256));
-    const verdicts = () => verifySession({ turns: turns(), readText }).map(({ verdict }) => verdict);
+    const read = (sha256: string) => readBlob(ports, home, id, sha256);
+    const verdicts = () => verifySession({ turns: turns(), readBlob: read }).map(({ verdict }) => verdict);
     let isNew = true;
     const run = async (words: string | null, overrides: SetupOverrides = {}): Promise<Ran> => {
       const writer = isNew
@@ -121,7 +121,8 @@ export async function sessionRuns<Server extends Reached>(
           ? { kind: "continue" } as const
           : { kind: "prompt", content: [{ type: "input_text", text: words }] } as const;
         const { manifest, turns } = writer;
-        const session = { id, manifest, turns, allTurns: () => readSession(ports, home, id).turns };
+        const allTurns = () => readSession(ports, home, id).turns;
+        const session = { id, manifest, turns, allTurns, readBlob: read };
         const promised = previewRequest(setup, session, start).built.body;
         const ended = await executeRun(setup, start);
         const sent = server.requests[first]?.text;

@@ -1,5 +1,6 @@
 /** Verifying a long session folds each stretch of it once, and says of every request what folding it alone says. */
 import assert from "node:assert/strict";
+import { encodeUtf8 } from "../../../src/domain/bytes.ts";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import type { ModelTurn, Turn, UserTurn } from "../../../src/domain/turn.ts";
 import { FOLD_VERSION } from "../../../src/fold/fold.ts";
@@ -11,7 +12,7 @@ import { call, History, message, reasoning } from "../../support/history.ts";
 import { samples } from "../../support/samples.ts";
 import { seriesHistory } from "./series_history.ts";
 
-const readText = () => "[]";
+const readBlob = () => encodeUtf8("[]");
 
 function requestsOf(turns: readonly Turn[]): ModelTurn[] {
   return turns.filter((turn) => turn.kind === "model");
@@ -19,7 +20,7 @@ function requestsOf(turns: readonly Turn[]): ModelTurn[] {
 
 /** The sum of each request's body, folded alone. */
 function sumsAlone(turns: readonly Turn[]): string[] {
-  return requestsOf(turns).map((turn) => sha256Hex(rebuiltBody(turn, { turns, readText }) ?? ""));
+  return requestsOf(turns).map((turn) => sha256Hex(rebuiltBody(turn, { turns, readBlob }) ?? ""));
 }
 
 /** The same turns, with these sums as those of the requests that were sent. */
@@ -64,7 +65,7 @@ function visitsOf(turns: readonly Turn[]): number {
       },
     }) as Turn;
   });
-  verifySession({ turns: watched, readText });
+  verifySession({ turns: watched, readBlob });
   return visits;
 }
 
@@ -127,11 +128,11 @@ Deno.test("a session of many requests is one series, and its sums are those of e
   const { turns } = ordinary(30);
   assert.deepEqual(seriesOf(turns).map(({ requests }) => requests.length), [60]);
   const sums = sumsAlone(turns);
-  const verdicts = verifySession({ turns: recorded(turns, sums), readText });
+  const verdicts = verifySession({ turns: recorded(turns, sums), readBlob });
   assert.deepEqual(new Set(verdicts.map(({ verdict }) => verdict)), new Set(["same"]));
   const edited = recorded(turns, sums.map((sum, index) => index === 40 ? "0".repeat(64) : sum));
   assert.deepEqual(
-    verifySession({ turns: edited, readText }).filter(({ verdict }) => verdict !== "same").map(({ turn }) =>
+    verifySession({ turns: edited, readBlob }).filter(({ verdict }) => verdict !== "same").map(({ turn }) =>
       turn
     ),
     [requestsOf(turns)[40]?.turn],
@@ -154,7 +155,7 @@ Deno.test(`of ${CASES} random sessions every request has the sum that folding it
     ) {
       const sums = sumsAlone(turns);
       const found = [FOLD_VERSION, 1].map((version) =>
-        verifySession({ turns: foldedBy(version, turns), readText }).map(({ refolded }) => refolded)
+        verifySession({ turns: foldedBy(version, turns), readBlob }).map(({ refolded }) => refolded)
       );
       assert.deepEqual(found[0], sums, `seed ${seed}`);
       const older = (found[1] ?? []).map((sum, index) => sum ?? sums[index]);

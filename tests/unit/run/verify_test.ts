@@ -1,5 +1,6 @@
 /** Recorded requests made again, and whether one request goes on where another ended. */
 import assert from "node:assert/strict";
+import { encodeUtf8 } from "../../../src/domain/bytes.ts";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import type { ModelTurn, Turn } from "../../../src/domain/turn.ts";
 import { FOLD_VERSION } from "../../../src/fold/fold.ts";
@@ -57,7 +58,7 @@ Deno.test("requests of an older fold are compared, but for those whose history i
   const reasoned = (id: string) => [reasoningItem(id), messageItem(`msg_${id}`, "Done.")];
   const history = new History().user("Go").model(reasoned("rs_1")).user("On").model(reasoned("rs_1"))
     .user("On").model(reasoned("rs_2"));
-  const source = (turns: readonly Turn[]) => ({ turns, readText: () => "[]" });
+  const source = (turns: readonly Turn[]) => ({ turns, readBlob: () => encodeUtf8("[]") });
   const recorded = (fold: number, alter = "") =>
     history.turns.map((turn): Turn => {
       if (turn.kind !== "model") return turn;
@@ -81,7 +82,7 @@ Deno.test("a request of a version that knew no ports is not judged where ports d
     const at = endpoints[(index - 1) / 2] as { readonly endpoint: string };
     return { ...turn, fingerprint: { ...turn.fingerprint, ...at } };
   });
-  const source = (turns: readonly Turn[]) => ({ turns, readText: () => "[]" });
+  const source = (turns: readonly Turn[]) => ({ turns, readBlob: () => encodeUtf8("[]") });
   const sealed = turns.map((turn, index): Turn => {
     if (turn.kind !== "model") return turn;
     // The older version took the portless endpoint for another one, and left all reasoning out.
@@ -103,7 +104,7 @@ Deno.test("another fold's requests are not judged", () => {
       ? { ...turn, request: { ...turn.request, fold: FOLD_VERSION + 1 } } as ModelTurn
       : turn
   );
-  const [only] = verifySession({ turns, readText: () => "[]" });
+  const [only] = verifySession({ turns, readBlob: () => encodeUtf8("[]") });
   assert.deepEqual([only?.verdict, only?.refolded], ["other_fold_version", null]);
 });
 
