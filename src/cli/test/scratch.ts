@@ -9,6 +9,7 @@ import { parsedObject, stringMember } from "../../domain/json.ts";
 import type { Files, Ports } from "../../domain/ports.ts";
 import { withoutSlash } from "../../domain/text.ts";
 import { badFixture, readSealed } from "../../fixture/files.ts";
+import { ATTACHMENTS } from "../../fixture/session/session_file.ts";
 import { readHeader } from "../../fixture/read.ts";
 import { orFileError, storageError } from "../../store/fs_errors.ts";
 import type { Garbage, GarbageReport, SkippedDirectory } from "../../store/lifecycle/remove.ts";
@@ -29,7 +30,7 @@ export interface TestScratch extends Disposable {
   readonly home: string;
   /** A copy of `workspace/`; empty if the test has none. */
   readonly workspace: string;
-  /** Holds copies of the files beside `session.json`, for relative arguments. */
+  /** Holds copies of the files beside `session.json`, and of `attachments/`, for relative arguments. */
   readonly cwd: string;
   /** `HOME` and `TMPDIR` of commands; empty. */
   readonly user: string;
@@ -42,7 +43,7 @@ export interface TestScratch extends Disposable {
  * @throws {RepriseError} `bad_fixture` if `start/` is no session, or it or `workspace/` holds a link; `storage_*`.
  */
 export async function createScratch(ports: Ports, directory: string, modified?: Date): Promise<TestScratch> {
-  for (const name of ["workspace", "start"]) requirePlain(`${directory}/${name}`);
+  for (const name of ["workspace", "start", ATTACHMENTS]) requirePlain(`${directory}/${name}`);
   const parent = temporaryDirectory(ports);
   const root = orFileError(
     "create a scratch directory (TMPDIR names where)",
@@ -69,6 +70,7 @@ export async function createScratch(ports: Ports, directory: string, modified?: 
     for (const { name, isFile } of entries(directory)) {
       if (isFile) Deno.copyFileSync(`${directory}/${name}`, `${scratch.cwd}/${name}`);
     }
+    copyBelow(`${directory}/${ATTACHMENTS}`, `${scratch.cwd}/${ATTACHMENTS}`);
     if (exists(`${directory}/start`)) {
       copyBelow(`${directory}/start`, `${scratch.home}/sessions/${startedSession(directory)}`);
     }
