@@ -14,6 +14,8 @@ const MAX_STDIN_BYTES = 10_485_760;
 const SILENCE_MS = 2000;
 /** Default of `--stdin-wait`, in seconds, for a run that can do without stdin. */
 export const STDIN_WAIT_SECONDS = 30;
+/** Milliseconds between reads of a stdin that another process made non-blocking. */
+const POLL_MS = 20;
 const READ_BYTES = 64 * 1024;
 
 /** Flags about reading stdin. */
@@ -109,11 +111,15 @@ async function readStdin(
 
 /** The next bytes, read through `buffer`; `null` at the end. */
 async function nextChunk(stdin: InputStream, buffer: Uint8Array): Promise<Uint8Array | null> {
-  try {
-    const count = await stdin.read(buffer);
-    return count === null ? null : buffer.slice(0, count);
-  } catch (cause) {
-    throw unreadable(cause);
+  for (;;) {
+    try {
+      const count = await stdin.read(buffer);
+      return count === null ? null : buffer.slice(0, count);
+    } catch (cause) {
+      // Only `deno run` makes such a stdin blocking; in the compiled program it fails while it is empty.
+      if (!(cause instanceof Deno.errors.WouldBlock)) throw unreadable(cause);
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
   }
 }
 
