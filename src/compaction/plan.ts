@@ -84,7 +84,7 @@ export function scopeOf(turns: readonly Turn[], { tailEvents, target }: PlanRequ
   if (cut === null) {
     const head = turns.at(-1)?.seq[1] ?? 0;
     throw nothingToCompact(
-      `of its ${counted(head - after, "event")} ${after === 0 ? "" : "behind the checkpoint in force "}` +
+      `of its ${counted(head - after, "event")} ${after === 0 ? "" : "after the checkpoint in force "}` +
         `the newest ${tailEvents} stay, and no turn ends before them where nothing would be split`,
       { events: head - after, tail_events: tailEvents },
     );
@@ -216,8 +216,7 @@ function droppedEntries(whole: Folded, folded: Folded, checkpoint: number | null
 }
 
 function nothingToCompact(why: string, details: JsonObject): RepriseError {
-  return new RepriseError("nothing_to_compact", `Cannot make the history smaller: ${why}`, {
-    hint: "Keep fewer events with --tail-events N; 0 keeps none",
+  return new RepriseError("nothing_to_compact", `Nothing to compact: ${why}`, {
     details,
   });
 }
@@ -299,7 +298,7 @@ function callGroups(turns: readonly Turn[]): Group[] {
 }
 
 /** Size of the history in a request. */
-interface HistorySize {
+export interface HistorySize {
   readonly entries: number;
   /** UTF-8 bytes of the entries as JSON: nearly what the body's history takes. */
   readonly bytes: number;
@@ -310,6 +309,11 @@ interface HistorySize {
 /** Explains the token figures. */
 const TOKEN_ESTIMATE = "text bytes / 4, rounded up, and 1600 for an image or a PDF: an estimate, not a count";
 const IMAGE_TOKENS = 1600;
+
+/** The size of the history in the next request to `target`. */
+export function historySize(turns: readonly Turn[], target: FoldTarget): HistorySize {
+  return sizeOf(foldHistory(turns, target));
+}
 
 /** The size of a folded history. */
 function sizeOf({ entries }: Folded): HistorySize {

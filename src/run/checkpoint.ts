@@ -4,17 +4,14 @@
  * @module
  */
 import * as z from "zod";
-import { deterministicText } from "../compaction/deterministic.ts";
 import { badSummary } from "../compaction/model_summary.ts";
 import {
   checkpointEvent,
   type CheckpointText,
   type CompactionPlan,
-  type CompactionScope,
   DEFAULT_TAIL_EVENTS,
-  planOf,
-  scopeOf,
 } from "../compaction/plan.ts";
+import { longestTail, type MadeCheckpoint } from "../compaction/longest_tail.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { Item, Usage } from "../domain/event.ts";
 import { exactly } from "../domain/exact_json.ts";
@@ -30,13 +27,6 @@ import { discard, readText } from "../transport/http.ts";
 import type { RequestHistory } from "./next_request.ts";
 import type { OpenSession } from "./recover.ts";
 import type { Asking } from "./request_step.ts";
-
-/** A checkpoint that makes the history smaller. */
-export interface MadeCheckpoint {
-  readonly scope: CompactionScope;
-  readonly text: CheckpointText;
-  readonly plan: CompactionPlan;
-}
 
 /** The turn of a checkpoint; `runUsage` if it is inside an open run. */
 export function checkpointDraft(
@@ -109,33 +99,15 @@ export function automaticCheckpoint(
   turns: readonly Turn[],
   { limit, target }: AutoCompaction,
 ): MadeCheckpoint | null {
-  let best: MadeCheckpoint | null = null;
   const least = unseenEvents(turns);
-  for (let half = DEFAULT_TAIL_EVENTS;; half = Math.floor(half / 2)) {
-    const tailEvents = Math.max(half, least);
-    const made = orNothing(() => {
-      const scope = scopeOf(turns, { tailEvents, target });
-      const text = deterministicText(turns, scope);
-      return { scope, text, plan: planOf(turns, scope, { text, target }) };
-    });
-    if (made !== null && (best === null || made.plan.after.bytes < best.plan.after.bytes)) best = made;
-    if (half <= least || best !== null && best.plan.after.tokens <= limit) return best;
-  }
+  const most = Math.max(DEFAULT_TAIL_EVENTS, least);
+  return longestTail(turns, { most, least, limit, target }).found;
 }
 
 /** Number of events since the start of the newest response, or since the user message after it. */
-function unseenEvents(turns: readonly Turn[]): number {
+export function unseenEvents(turns: readonly Turn[]): number {
   const newest = turns.findLast(({ kind }) => kind === "model" || kind === "user");
   return newest === undefined ? 0 : (turns.at(-1)?.seq[1] ?? 0) - newest.seq[0] + 1;
-}
-
-function orNothing(make: () => MadeCheckpoint): MadeCheckpoint | null {
-  try {
-    return make();
-  } catch (error) {
-    if (error instanceof RepriseError && error.code === "nothing_to_compact") return null;
-    throw error;
-  }
 }
 
 /** The largest answer that is read, in bytes: its blob may have 20 MiB (protocol §2.1). */

@@ -81,12 +81,27 @@ const REMOTE = JSON.stringify({
   usage: { input_tokens: 156, output_tokens: 190, total_tokens: 346 },
 });
 
-Deno.test("compact and uncompact: what would not shrink is refused, a plan is printed, and nothing changes; then it is carried out and undone", () =>
+Deno.test("compact with nothing to gain exits 0, says so, and writes nothing", async () => {
+  await using place = new Place(() => answer([message("Hello")]));
+  await place.session("s");
+  const before = files(place);
+  for (const more of [[], ["--tail-events", "0"], ["--dry-run"], ["--strategy", "model"]]) {
+    const { type, session, message } = await json(place, ["compact", "s", ...more]);
+    assert.deepEqual([type, session], ["nothing_to_compact", "s"], more.join(" "));
+    assert.match(String(message), /^Nothing to compact: its history of \d+ bytes would become one of \d+$/);
+  }
+  const { code, stdout, stderr } = await place.call(["compact", "s"]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.match(stdout, /^s: Nothing to compact: /);
+  assert.deepEqual(files(place), before);
+  assert.equal(place.server.requests.length, 1);
+});
+
+Deno.test("compact and uncompact: --tail-events is an upper bound, a plan is printed, and nothing changes; then it is carried out and undone", () =>
   inSession(async (place) => {
     const [before, whole] = [files(place), await input(place)];
-    const refused = { code: "nothing_to_compact", exit: 2, hint: /--tail-events/ };
-    assertError(await place.call(["compact", "s", "--json"]), refused);
-    assertError(await place.call(["compact", "s", "--json", "--dry-run"]), refused);
+    const shrunk = await json(place, ["compact", "s", "--dry-run"]);
+    assert.deepEqual((shrunk.tail as JsonObject).asked, 80);
     const plan = await json(place, ["compact", "s", "--tail-events", "0", "--dry-run"]);
     assert.deepEqual(files(place), before);
     assert.equal(plan.type, "dry_run");

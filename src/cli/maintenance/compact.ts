@@ -14,10 +14,11 @@ import {
   type CompactionPlan,
   type CompactionScope,
   planOf,
-  scopeOf,
 } from "../../compaction/plan.ts";
+import { type MadeCheckpoint, shrink } from "../../compaction/longest_tail.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";
+import type { SessionId } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import { counted } from "../../domain/text.ts";
@@ -30,10 +31,10 @@ import { apiOf, foldNeedsOf } from "../../apis/apis.ts";
 import { type ReadBlob, withContents } from "../../run/attachments.ts";
 import {
   checkpointDraft,
-  type MadeCheckpoint,
   remotePath,
   remoteRequest,
   remoteText,
+  unseenEvents,
 } from "../../run/checkpoint.ts";
 import { requestOf, targetOf } from "../../run/next_request.ts";
 import { answerText, Stop } from "../../run/outcome.ts";
@@ -54,6 +55,7 @@ import {
   targetSettings,
 } from "../run/resolve_run.ts";
 import { fixtureSend, liveSend, matchNote, requireComparison } from "../run/sending.ts";
+import type { Home } from "../../store/home.ts";
 import { sessionArgument } from "../sessions.ts";
 import { stopOnSignals } from "../signals.ts";
 
@@ -96,13 +98,28 @@ export async function compactVerb(
   const { output } = context;
   const { home, id } = sessionArgument(context, selector);
   const settings = compactSettings(call, readSessionTail(context.ports, home, id).manifest);
-  if (flags.dryRun === true) {
-    const session = readSession(context.ports, home, id);
-    const report = preview(settings, { ...session, readBlob: blobReader(context.ports, home, session) });
-    if (output.options.json) output.json({ type: "dry_run", session: id, ...report.json });
-    else output.text(`${id}: would stand ${planText(report.plan)}. Nothing was sent or written.\n`);
-    return 0;
+  try {
+    if (flags.dryRun === true) {
+      const session = readSession(context.ports, home, id);
+      const report = preview(settings, { ...session, readBlob: blobReader(context.ports, home, session) });
+      if (output.options.json) output.json({ type: "dry_run", session: id, ...report.json });
+      else output.text(`${id}: would stand ${planText(report.plan)}. Nothing was sent or written.\n`);
+    } else await compactSession(live, settings, { home, id });
+  } catch (error) {
+    if (!(error instanceof RepriseError) || error.code !== "nothing_to_compact") throw error;
+    const { code: type, message, details } = error;
+    if (output.options.json) output.json({ type, session: id, message, details });
+    else output.text(`${id}: ${message}\n`);
   }
+  return 0;
+}
+
+async function compactSession(
+  live: ProgramPorts,
+  settings: CompactSettings,
+  { home, id }: { readonly home: Home; readonly id: SessionId },
+): Promise<void> {
+  const { ports, flags } = settings.call;
   const stop = new Stop();
   const release = stopOnSignals(live, stop, TIMEOUT_MS);
   try {
@@ -118,7 +135,6 @@ export async function compactVerb(
   } finally {
     release();
   }
-  return 0;
 }
 
 /**
@@ -229,8 +245,9 @@ function compactRequest(settings: CompactSettings, source: CompactSource): Compa
   const { id, turns } = source;
   const base = targetSettings(settings, { id, turns });
   const target = compactTarget(settings, source);
-  const scope = scopeOf(turns, { tailEvents, target });
-  planOf(turns, scope, { text: EMPTY, target });
+  const least = Math.min(tailEvents, unseenEvents(turns));
+  const textOf = strategy === "deterministic" ? {} : { textOf: () => EMPTY };
+  const { scope } = shrink(turns, { most: tailEvents, least, target, ...textOf });
   if (strategy === "deterministic") return { target, scope, contract: null, built: null };
   if (strategy === "remote") {
     const { entries } = foldHistory(turns.filter(({ turn }) => turn <= scope.cut.turn), target);
