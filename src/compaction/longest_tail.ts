@@ -11,7 +11,6 @@ import {
   type CheckpointText,
   type CompactionPlan,
   type CompactionScope,
-  historySize,
   planOf,
   scopeOf,
 } from "./plan.ts";
@@ -42,44 +41,6 @@ export interface LongestTail {
   readonly found: MadeCheckpoint | null;
   /** Reason why the shortest tail that gains nothing does not; `null` if every tail gains. */
   readonly why: RepriseError | null;
-}
-
-/** Bounds of {@linkcode shrink}: `least` is the number of events that the model has not seen. */
-export type ShrinkBounds = Omit<TailBounds, "limit">;
-
-/**
- * Finds the checkpoint of `compact`. It keeps the events that the model has not seen if that gains anything. After a
- * refusal for its length, the history is halved if possible: a small gain would be refused again.
- *
- * @throws {RepriseError} `nothing_to_compact` if no checkpoint makes the history smaller.
- */
-export function shrink(turns: readonly Turn[], bounds: ShrinkBounds): MadeCheckpoint {
-  const { most, target } = bounds;
-  const limit = overflowed(turns) ? Math.floor(historySize(turns, target).tokens / 2) : Infinity;
-  const { found, why } = longestTail(turns, { ...bounds, limit });
-  if (found !== null && found.plan.after.tokens <= limit) return asAsked(found, most);
-  const bare = longestTail(turns, { ...bounds, most: 0, least: 0 });
-  const best = smaller(found, bare.found);
-  if (best === null) throw bare.why ?? why ?? new TypeError("A search without a result has a reason");
-  return asAsked(best, most);
-}
-
-/** Names the tail that was asked for, not the shorter one that was found. */
-function asAsked({ scope, text, plan }: MadeCheckpoint, asked: number): MadeCheckpoint {
-  return { scope: { ...scope, tailEvents: asked }, text, plan: { ...plan, tail: { ...plan.tail, asked } } };
-}
-
-function smaller(a: MadeCheckpoint | null, b: MadeCheckpoint | null): MadeCheckpoint | null {
-  if (a === null || b === null) return a ?? b;
-  return b.plan.after.bytes < a.plan.after.bytes ? b : a;
-}
-
-/** True if the newest run was refused for the length of its history, and nothing was compacted since. */
-function overflowed(turns: readonly Turn[]): boolean {
-  const newest = turns.flatMap(({ events }) => events).findLast(({ type }) =>
-    type === "run_ended" || type === "history_compaction"
-  );
-  return newest?.type === "run_ended" && newest.error?.code === "context_overflow";
 }
 
 /** Halves the tail until the history is small enough. */

@@ -5,7 +5,14 @@
  * @module
  */
 import { attachmentIn } from "../domain/attachment.ts";
-import type { CheckpointRef, CompactionStrategy, HistoryCompactionEvent, Item } from "../domain/event.ts";
+import type {
+  CheckpointRef,
+  CompactionStrategy,
+  EventDraft,
+  HistoryCompactionEvent,
+  Item,
+  ResultElidedEvent,
+} from "../domain/event.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { counted } from "../domain/text.ts";
@@ -164,7 +171,7 @@ export function planOf(
 ): CompactionPlan {
   const { cut, previousCheckpoint, openingTurn, tailEvents } = scope;
   const whole = foldHistory(turns, target);
-  const folded = foldHistory([...turns, previewTurn(turns, checkpointEvent(turns, scope, text))], target);
+  const folded = foldHistory(withPreview(turns, [checkpointEvent(turns, scope, text)]), target);
   const [before, after] = [sizeOf(whole), sizeOf(folded)];
   if (after.bytes >= before.bytes) {
     throw nothingToCompact(
@@ -193,17 +200,13 @@ export function planOf(
   };
 }
 
-/** Enough of a compaction turn for the fold. */
-function previewTurn(turns: readonly Turn[], event: Omit<HistoryCompactionEvent, "seq">): Turn {
+/** The turns with one more for these events: enough of a compaction turn for the fold. */
+export function withPreview(turns: readonly Turn[], drafts: readonly EventDraft[]): Turn[] {
   const last = turns.at(-1);
   const seq = (last?.seq[1] ?? 0) + 1;
-  return {
-    ...last,
-    kind: "compaction",
-    turn: (last?.turn ?? 0) + 1,
-    seq: [seq, seq],
-    events: [{ ...event, seq }],
-  } as unknown as Turn;
+  const events = drafts.map((event, index) => ({ ...event, seq: seq + index }));
+  const turn = { ...last, kind: "compaction", turn: (last?.turn ?? 0) + 1, seq: [seq, seq + events.length - 1] };
+  return [...turns, { ...turn, events } as unknown as Turn];
 }
 
 function droppedEntries(whole: Folded, folded: Folded, checkpoint: number | null): Record<string, number> {
@@ -307,7 +310,7 @@ export interface HistorySize {
 }
 
 /** Explains the token figures. */
-const TOKEN_ESTIMATE = "text bytes / 4, rounded up, and 1600 for an image or a PDF: an estimate, not a count";
+export const TOKEN_ESTIMATE = "text bytes / 4, rounded up, and 1600 for an image or a PDF: an estimate, not a count";
 const IMAGE_TOKENS = 1600;
 
 /** The size of the history in the next request to `target`. */
@@ -339,6 +342,40 @@ function sizeOf({ entries }: Folded): HistorySize {
 function payloadOf(entry: FoldedEntry): unknown {
   if (entry.kind === "user_message") return entry.content;
   return entry.kind === "tool_result" ? entry.output : entry.item;
+}
+
+/** The latest compaction that still counts. */
+export interface LatestCompaction {
+  readonly turn: number;
+  /** Its checkpoint; `null` if it only shortened results, or if its checkpoint was withdrawn. */
+  readonly checkpoint: CheckpointRef | null;
+  /** The checkpoint that is in force after its withdrawal. */
+  readonly restored: CheckpointRef | null;
+  /** Its shortened results. */
+  readonly elided: readonly ResultElidedEvent[];
+}
+
+/** The newest turn whose checkpoint or shortened results count; `null` if there is none. */
+export function latestCompaction(turns: readonly Turn[]): LatestCompaction | null {
+  let elided: { readonly turn: number; readonly event: ResultElidedEvent }[] = [];
+  for (const { turn, events } of turns) {
+    for (const event of events) {
+      if (event.type === "result_elided") elided.push({ turn, event });
+      else if (event.type === "compaction_withdrawn") {
+        elided = elided.filter(({ event: { seq } }) => seq !== event.checkpoint);
+      }
+    }
+  }
+  const latest = latestCheckpoint(turns);
+  const turn = Math.max(latest?.checkpoint.turn ?? 0, elided.at(-1)?.turn ?? 0);
+  if (turn === 0) return null;
+  const isHere = latest?.checkpoint.turn === turn;
+  return {
+    turn,
+    checkpoint: isHere ? latest.checkpoint : null,
+    restored: isHere ? latest.restored : latest?.checkpoint ?? null,
+    elided: elided.filter((each) => each.turn === turn).map(({ event }) => event),
+  };
 }
 
 /** The newest checkpoint in force, and the one before, which replaces it if it is withdrawn; `null` if there is none. */

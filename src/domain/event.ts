@@ -265,9 +265,17 @@ export interface CheckpointRef {
   readonly to_seq: number;
   readonly opening_turn: number | null;
 }
+/** Replaces the output of one result in later requests. The result itself stays unchanged. */
+export interface ResultElidedEvent extends EventBase {
+  readonly type: "result_elided";
+  /** The `seq` of the `tool_result`. */
+  readonly result_seq: number;
+  /** Text that requests hold instead of its output. */
+  readonly kept: string;
+}
 export interface CompactionWithdrawnEvent extends EventBase {
   readonly type: "compaction_withdrawn";
-  /** The `seq` of the withdrawn `history_compaction`. */
+  /** The `seq` of the withdrawn `history_compaction` or `result_elided`. */
   readonly checkpoint: number;
   /** The checkpoint that is in force from here on, or `null`. */
   readonly restored: CheckpointRef | null;
@@ -338,6 +346,7 @@ export type SessionEvent =
   | ReplayNoticeEvent
   | EndpointNoticeEvent
   | HistoryCompactionEvent
+  | ResultElidedEvent
   | CompactionWithdrawnEvent
   | SessionForkEvent
   | BranchSummaryEvent
@@ -364,6 +373,7 @@ const KNOWN: Record<EventType, true> = {
   permission_decision: true,
   replay_notice: true,
   endpoint_notice: true,
+  result_elided: true,
   compaction_withdrawn: true,
   session_fork: true,
   branch_summary: true,

@@ -38,7 +38,7 @@ export type DropReason =
   | "no_encrypted_content"
   /** Thinking without a signature. */
   | "unsigned"
-  /** Thinking that is bound to items that a checkpoint replaced. */
+  /** Thinking that is bound to items that a checkpoint replaced or shortened. */
   | "prefix_changed"
   | "no_following_item"
   | "duplicate_id"
@@ -221,6 +221,7 @@ export function turnFileName(turn: number): string {
 const BETWEEN_RUNS: ReadonlySet<string> = new Set([
   "replay_notice",
   "history_compaction",
+  "result_elided",
   "compaction_withdrawn",
   "session_fork",
   "branch_summary",

@@ -13,9 +13,9 @@ import { readOverrides } from "./overrides.ts";
  * Newest version of the fold's rules. A request records the oldest version that makes its input, so that most
  * sessions compare across versions. Version 2: calls that were not run stay out, the newest item keeps a repeated id,
  * a late result goes to the batch of its call, an endpoint without a port may be any port, and a member that an
- * endpoint refused stays out of later items too.
+ * endpoint refused stays out of later items too. Version 3: a `result_elided` shortens a result.
  */
-export const FOLD_VERSION = 2;
+export const FOLD_VERSION = 3;
 
 /**
  * Counts the reasoning of a request, and lists its drops. Items from before the checkpoint do not count: opening does

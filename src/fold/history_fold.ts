@@ -34,7 +34,13 @@ export interface ReasoningDecision {
 /** A change that the fold made so that the API accepts the request. */
 export interface FoldRepair {
   readonly seq: number;
-  readonly kind: "orphan_answered" | "call_id_renamed" | "result_without_call" | "duplicate_result";
+  readonly kind:
+    | "orphan_answered"
+    | "call_id_renamed"
+    | "result_without_call"
+    | "duplicate_result"
+    /** The output of a result is sent shortened, after `compact`. */
+    | "result_elided";
   readonly callId: string;
 }
 
@@ -243,7 +249,7 @@ export class HistoryFold {
     const refused = [...this.#overrides.refusedMembers.get(item.type) ?? []].filter((name) =>
       Object.hasOwn(item, name) && !stripped.includes(name)
     );
-    if (refused.length > 0) this.#version = 2;
+    if (refused.length > 0) this.#version = Math.max(2, this.#version);
     const omit = [...stripped, ...refused, ...more];
     return omit.length === 0 ? {} : { omit };
   }
@@ -340,8 +346,18 @@ export class HistoryFold {
   #pushResult({ seq, call_seq: callSeq, output, status }: ToolResultEvent): void {
     const call = this.#calls.get(callSeq);
     if (call === undefined) return;
+    const kept = this.#overrides.elided.get(seq);
+    if (kept !== undefined) {
+      this.#version = 3;
+      this.#repairs.push({ seq, kind: "result_elided", callId: call.callId });
+    }
     this.#push(
-      { kind: "tool_result", ...call, output, ...(status === "ok" ? {} : { isError: true }) },
+      {
+        kind: "tool_result",
+        ...call,
+        output: kept ?? output,
+        ...(status === "ok" ? {} : { isError: true }),
+      },
       seq,
     );
   }
@@ -355,7 +371,7 @@ export class HistoryFold {
       const call = this.#calls.get(seq);
       const late = this.#resultOf.get(seq);
       if (late !== undefined) {
-        this.#version = 2;
+        this.#version = Math.max(2, this.#version);
         this.#pushResult(late);
       } else if (call !== undefined) {
         this.#push({ kind: "tool_result", ...call, output: ORPHAN_OUTPUT, isError: true }, 0);

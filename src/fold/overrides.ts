@@ -8,6 +8,7 @@ import type {
   RefusalScope,
   ReplayAction,
   ReplayNoticeEvent,
+  ResultElidedEvent,
   StandingNotice,
 } from "../domain/event.ts";
 import { mayBeSameAccount, mayBeSameEndpoint } from "../domain/fingerprint.ts";
@@ -26,7 +27,9 @@ export interface FoldOverrides {
   readonly checkpoint: HistoryCompactionEvent | null;
   /** Later checkpoints that only their provider can read, and that may not go to this target. */
   readonly passedOver: readonly DroppedItem[];
-  /** Numbers of the model turns whose request did not begin with the checkpoint in force. */
+  /** Texts that replace the outputs of results, by the result's `seq`. */
+  readonly elided: ReadonlyMap<number, string>;
+  /** Numbers of the model turns whose request had another checkpoint, or other outputs before the response. */
   readonly otherPrefix: ReadonlySet<number>;
 }
 
@@ -43,9 +46,10 @@ export function readOverrides(
   const stripped = new Map<number, readonly string[]>();
   const refusals: ReplayNoticeEvent[] = [];
   let checkpoints: HistoryCompactionEvent[] = [];
-  const begunWith = new Map<number, HistoryCompactionEvent | null>();
+  let elisions: readonly ResultElidedEvent[] = [];
+  const begunWith: Begun[] = [];
   for (const turn of turns) {
-    if (turn.kind === "model") begunWith.set(turn.turn, checkpoints.at(-1) ?? null);
+    if (turn.kind === "model") begunWith.push({ turn, checkpoint: checkpoints.at(-1) ?? null, elisions });
     for (const event of turn.events) {
       switch (event.type) {
         case "replay_notice":
@@ -59,8 +63,14 @@ export function readOverrides(
         case "history_compaction":
           checkpoints.push(event);
           break;
+        case "result_elided":
+          elisions = [...elisions, event];
+          break;
         case "compaction_withdrawn":
           checkpoints = checkpoints.filter(({ seq }) => seq !== event.checkpoint);
+          if (elisions.some(({ seq }) => seq === event.checkpoint)) {
+            elisions = elisions.filter(({ seq }) => seq !== event.checkpoint);
+          }
           break;
       }
     }
@@ -72,7 +82,8 @@ export function readOverrides(
       ? null
       : checkpointMismatch(checkpoint, target);
     if (checkpoint === null || reason === null) {
-      const otherPrefix = [...begunWith].filter(([, begun]) => begun !== checkpoint).map(([turn]) => turn);
+      const otherPrefix = begunWith.filter((begun) => hadOtherPrefix(begun, checkpoint, elisions))
+        .map(({ turn: { turn } }) => turn);
       const refusedMembers = membersRefused(refusals, checkpoint, target);
       return {
         excluded,
@@ -80,11 +91,36 @@ export function readOverrides(
         refusedMembers,
         checkpoint,
         passedOver,
+        elided: new Map(elisions.map(({ result_seq, kept }) => [result_seq, kept])),
         otherPrefix: new Set(otherPrefix),
       };
     }
     passedOver.unshift({ seq: checkpoint.seq, reason });
   }
+}
+
+/** What was in force when a response was requested. */
+interface Begun {
+  readonly turn: ModelTurn;
+  readonly checkpoint: HistoryCompactionEvent | null;
+  readonly elisions: readonly ResultElidedEvent[];
+}
+
+/**
+ * True if the items before a response differ from those of its request: by the checkpoint, or by the output of a result
+ * before the response that was shortened or restored since.
+ */
+function hadOtherPrefix(
+  { turn, checkpoint: begun, elisions: before }: Begun,
+  checkpoint: HistoryCompactionEvent | null,
+  elisions: readonly ResultElidedEvent[],
+): boolean {
+  if (begun !== checkpoint) return true;
+  if (before === elisions) return false;
+  const matters = ({ result_seq }: ResultElidedEvent) =>
+    result_seq > (checkpoint?.to_seq ?? 0) && result_seq < turn.seq[0];
+  const seqs = (all: readonly ResultElidedEvent[]) => all.filter(matters).map(({ seq }) => seq).join();
+  return seqs(before) !== seqs(elisions);
 }
 
 /** Members that the endpoint of `target` refused since the checkpoint: earlier turns may not have been read. */

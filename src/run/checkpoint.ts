@@ -11,6 +11,7 @@ import {
   type CompactionPlan,
   DEFAULT_TAIL_EVENTS,
 } from "../compaction/plan.ts";
+import type { Shrunk } from "../compaction/shrink.ts";
 import { longestTail, type MadeCheckpoint } from "../compaction/longest_tail.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { Item, Usage } from "../domain/event.ts";
@@ -45,6 +46,16 @@ export function checkpointDraft(
       ...(runUsage === undefined ? {} : { run_usage: runUsage }),
     }],
   };
+}
+
+/** The turn of `compact`: a checkpoint, shortened results, or both. */
+export function compactionDraft(
+  turns: readonly Turn[],
+  { checkpoint, elided }: Pick<Shrunk, "checkpoint" | "elided">,
+  place: { readonly run: number; readonly pins: Pins },
+): TurnDraft {
+  const made = checkpoint === null ? [] : checkpointDraft(turns, checkpoint, place).events;
+  return { kind: "compaction", ...place, events: [...made, ...elided] };
 }
 
 /** Facts that decide whether a run compacts before its next request. */

@@ -32,7 +32,7 @@ const REASON_TEXT: Readonly<Record<DropReason, string>> = {
   call_refused: "the API refused the pairing of its call",
   reasoning_dropped: "the reasoning that it belongs to is not sent",
   unsigned: "it has no signature",
-  prefix_changed: "it is bound to what a checkpoint replaces now",
+  prefix_changed: "it is bound to what a checkpoint replaces or shortens now",
   call_not_run: "its response did not complete, so that the call was not run",
   unanswered_call: "it is a call that nothing answers",
 };
@@ -42,6 +42,7 @@ const REPAIR_TEXT: Readonly<Record<FoldRepair["kind"], string>> = {
     "has no recorded result: the request answers it with a note that it may or may not have run",
   call_id_renamed: "repeats an earlier call id: the request carries another one",
   result_without_call: "answers no call: it is not sent",
+  result_elided: "is sent shortened since it was compacted",
   duplicate_result: "answers a call a second time: it is not sent",
 };
 

@@ -1,6 +1,5 @@
 /** The verb `compact`: writes a checkpoint, which replaces the older events in every later request. */
 import { encodeUtf8 } from "../../domain/bytes.ts";
-import { deterministicText } from "../../compaction/deterministic.ts";
 import {
   badSummary,
   type ModelContract,
@@ -11,11 +10,11 @@ import {
 } from "../../compaction/model_summary.ts";
 import {
   type CheckpointText,
-  type CompactionPlan,
   type CompactionScope,
   planOf,
+  TOKEN_ESTIMATE,
 } from "../../compaction/plan.ts";
-import { type MadeCheckpoint, shrink } from "../../compaction/longest_tail.ts";
+import { shrink, type Shrunk } from "../../compaction/shrink.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";
@@ -30,7 +29,7 @@ import type { BuiltRequest } from "../../apis/api.ts";
 import { apiOf, foldNeedsOf } from "../../apis/apis.ts";
 import { type ReadBlob, withContents } from "../../run/attachments.ts";
 import {
-  checkpointDraft,
+  compactionDraft,
   remotePath,
   remoteRequest,
   remoteText,
@@ -79,7 +78,7 @@ interface CompactSource {
 /** The request for a checkpoint, before it is sent. */
 interface CompactRequest {
   readonly target: FoldTarget;
-  readonly scope: CompactionScope;
+  readonly shrunk: Shrunk;
   /** The packaged request for a model, or `null`. */
   readonly contract: ModelContract | null;
   /** The request that would be sent, or `null` for a checkpoint by rule. */
@@ -103,7 +102,7 @@ export async function compactVerb(
       const session = readSession(context.ports, home, id);
       const report = preview(settings, { ...session, readBlob: blobReader(context.ports, home, session) });
       if (output.options.json) output.json({ type: "dry_run", session: id, ...report.json });
-      else output.text(`${id}: would stand ${planText(report.plan)}. Nothing was sent or written.\n`);
+      else output.text(`${id}: would ${planText(report.shrunk)}. Nothing was sent or written.\n`);
     } else await compactSession(live, settings, { home, id });
   } catch (error) {
     if (!(error instanceof RepriseError) || error.code !== "nothing_to_compact") throw error;
@@ -166,28 +165,28 @@ async function writeCheckpoint(
   const turns = writer.allTurns();
   const { manifest } = writer;
   if (manifest === null) throw new TypeError("An opened session has a manifest");
-  const made = await makeCheckpoint(settings, {
+  const made = await makeSmaller(settings, {
     id: writer.id,
     manifest,
     turns,
     readBlob: (sha256) => writer.readBlob(sha256),
   }, signal);
-  const turn = writer.append(checkpointDraft(turns, made, { run: manifest.run, pins: manifest.pins }));
-  const { plan, text } = made;
+  const turn = writer.append(compactionDraft(turns, made, { run: manifest.run, pins: manifest.pins }));
+  const text = made.checkpoint?.text ?? EMPTY;
   if (output.options.json) {
     output.json({
       type: "compacted",
       session: writer.id,
       strategy: text.strategy,
-      checkpoint: { turn: turn.turn, seq: turn.seq[0] },
-      ...plan,
+      checkpoint: made.checkpoint === null ? null : { turn: turn.turn, seq: turn.seq[0] },
+      ...planJson(made),
       summary: text.summary,
       limitations: text.limitations,
       ...(text.verification === undefined ? {} : { verification: text.verification }),
     });
     return;
   }
-  output.text(`${writer.id}: turn ${turn.turn} now stands ${planText(plan)}\n`);
+  output.text(`${writer.id}: turn ${turn.turn} is written to ${planText(made)}\n`);
   for (const limitation of text.limitations) output.note(`notice: ${limitation}`);
 }
 
@@ -195,12 +194,10 @@ async function writeCheckpoint(
 function preview(
   settings: CompactSettings,
   source: CompactSource,
-): { readonly plan: CompactionPlan; readonly json: JsonObject } {
+): { readonly shrunk: Shrunk; readonly json: JsonObject } {
   const { strategy } = settings.call.flags;
-  const { turns } = source;
-  const { scope, target, contract, built } = compactRequest(settings, source);
-  const text = strategy === "deterministic" ? deterministicText(turns, scope) : EMPTY;
-  const plan = planOf(turns, scope, { text, target });
+  const { shrunk, target, contract, built } = compactRequest(settings, source);
+  const text = shrunk.checkpoint?.text ?? EMPTY;
   const request = built === null ? {} : {
     after_excludes_summary: true,
     request: {
@@ -221,18 +218,42 @@ function preview(
     ? { summary: text.summary, limitations: text.limitations }
     : {};
   return {
-    plan,
-    json: { strategy, ...plan as unknown as JsonObject, ...summary, ...request, ...packaged },
+    shrunk,
+    json: { strategy, ...planJson(shrunk), ...summary, ...request, ...packaged },
   };
 }
 
-function planText({ range, tail, before, after }: CompactionPlan): string {
-  return `for turns 1 to ${range.to_turn} (seq 1 to ${range.to_seq}); ${counted(tail.events, "event")} ${
-    tail.events === 1 ? "stays" : "stay"
-  }; ` +
-    `${counted(before.bytes, "byte")} become ${after.bytes}, about ${
-      counted(before.tokens, "token")
-    } ${after.tokens}`;
+/** The plan as JSON; its members about a checkpoint are `null` if only results are shortened. */
+function planJson({ checkpoint, elided, before, after }: Shrunk): JsonObject {
+  const plan = checkpoint?.plan ?? {
+    range: null,
+    tail: null,
+    cut: null,
+    previous_checkpoint: null,
+    opening_turn: null,
+    token_estimate: TOKEN_ESTIMATE,
+    dropped: {},
+  };
+  const shortened = elided.map(({ result_seq, kept }) => ({ result_seq, kept_chars: kept.length }));
+  return { ...plan as unknown as JsonObject, before: { ...before }, after: { ...after }, elided: shortened };
+}
+
+function planText({ checkpoint, elided, before, after }: Shrunk): string {
+  const parts: string[] = [];
+  if (checkpoint !== null) {
+    const { range, tail } = checkpoint.plan;
+    parts.push(
+      `replace turns 1 to ${range.to_turn} (seq 1 to ${range.to_seq}) in later requests; ` +
+        `${counted(tail.events, "event")} ${tail.events === 1 ? "stays" : "stay"}`,
+    );
+  }
+  if (elided.length > 0) {
+    const seqs = elided.map(({ result_seq }) => result_seq).join(", ");
+    parts.push(`shorten ${counted(elided.length, "result")} (seq ${seqs}) in later requests`);
+  }
+  return `${parts.join("; ")}; ${counted(before.bytes, "byte")} become ${after.bytes}, about ${
+    counted(before.tokens, "token")
+  } ${after.tokens}`;
 }
 
 /**
@@ -247,15 +268,17 @@ function compactRequest(settings: CompactSettings, source: CompactSource): Compa
   const target = compactTarget(settings, source);
   const least = Math.min(tailEvents, unseenEvents(turns));
   const textOf = strategy === "deterministic" ? {} : { textOf: () => EMPTY };
-  const { scope } = shrink(turns, { most: tailEvents, least, target, ...textOf });
-  if (strategy === "deterministic") return { target, scope, contract: null, built: null };
+  const elides = strategy === "deterministic";
+  const shrunk = shrink(turns, { most: tailEvents, least, target, elides, ...textOf });
+  if (shrunk.checkpoint === null || elides) return { target, shrunk, contract: null, built: null };
+  const { scope } = shrunk.checkpoint;
   if (strategy === "remote") {
     const { entries } = foldHistory(turns.filter(({ turn }) => turn <= scope.cut.turn), target);
     const built = remoteRequest(base.provider, {
       model: target.model,
       entries: withContents(entries, source.readBlob),
     });
-    return { target, scope, contract: null, built };
+    return { target, shrunk, contract: null, built };
   }
   const contract = modelContract(turns, scope);
   const { instructions, outputSchema, entries } = contract;
@@ -263,27 +286,29 @@ function compactRequest(settings: CompactSettings, source: CompactSource): Compa
   const built = requestOf({ ...base, instructions, tools: [], outputSchema, cacheKey }, entries, {
     without: standingOmissions(turns, base, base.model),
   });
-  return { target, scope, contract, built };
+  return { target, shrunk, contract, built };
 }
 
 /** The place of a checkpoint without its text, for the plan before a request is sent. */
 const EMPTY: CheckpointText = { strategy: "deterministic", summary: "", limitations: [] };
 
 /**
- * Creates the checkpoint; sends the request if the strategy needs it.
+ * Finds the changes, and creates the checkpoint; sends the request if the strategy needs it.
  *
  * @throws {RepriseError} `nothing_to_compact`, `bad_summary`, `refused`, `incomplete`, and the errors of requests.
  */
-async function makeCheckpoint(
+async function makeSmaller(
   settings: CompactSettings,
   source: CompactSource,
   signal: AbortSignal,
-): Promise<MadeCheckpoint> {
+): Promise<Shrunk> {
   const request = compactRequest(settings, source);
-  const { scope, target } = request;
+  const { shrunk, target, built } = request;
+  if (shrunk.checkpoint === null || built === null) return shrunk;
+  const { scope } = shrunk.checkpoint;
   const { call: { context: { output }, ports, fixture, flags }, endpoint, key } = settings;
   const text = await checkpointText(settings, source, {
-    request,
+    request: { scope, target, built },
     asking: {
       ports,
       api: apiOf(endpoint.provider),
@@ -299,16 +324,23 @@ async function makeCheckpoint(
       signal,
     },
   });
-  return { scope, text, plan: planOf(source.turns, scope, { text, target }) };
+  const plan = planOf(source.turns, scope, { text, target });
+  return { ...shrunk, checkpoint: { scope, text, plan }, after: plan.after };
 }
 
 async function checkpointText(
   settings: CompactSettings,
   { turns }: CompactSource,
-  { request, asking }: { readonly request: CompactRequest; readonly asking: Asking },
+  { request, asking }: {
+    readonly request: {
+      readonly scope: CompactionScope;
+      readonly target: FoldTarget;
+      readonly built: Pick<BuiltRequest, "path" | "body">;
+    };
+    readonly asking: Asking;
+  },
 ): Promise<CheckpointText> {
   const { scope, target, built } = request;
-  if (built === null) return deterministicText(turns, scope);
   const { model, fingerprint } = target;
   if (settings.call.flags.strategy === "remote") {
     return await remoteText(asking, built, { model, fingerprint });

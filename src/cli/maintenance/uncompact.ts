@@ -1,6 +1,7 @@
 /** The verb `uncompact`: withdraws the latest checkpoint, so that the events that it replaced are sent again. */
-import { latestCheckpoint } from "../../compaction/plan.ts";
+import { type LatestCompaction, latestCompaction } from "../../compaction/plan.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import type { EventDraft } from "../../domain/event.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { closeKilledRun } from "../../run/recover.ts";
 import { readSession } from "../../store/read/session.ts";
@@ -20,16 +21,18 @@ export async function uncompactVerb(
   const { output } = context;
   const { home, id } = sessionArgument(context, selector);
   const dryRun = flags.dryRun === true;
-  const { checkpoint, restored } = dryRun
-    ? requireCheckpoint(id, readSession(ports, home, id).turns)
-    : await withdraw();
+  const latest = dryRun ? requireCompaction(id, readSession(ports, home, id).turns) : await withdraw();
+  const { turn, checkpoint, restored, elided } = latest;
   if (output.options.json) {
     const type = dryRun ? "dry_run" : "uncompacted";
-    output.json({ type, session: id, withdrawn: checkpoint, in_force: restored });
+    const results = elided.map(({ result_seq }) => result_seq);
+    output.json({ type, session: id, withdrawn: checkpoint, restored_results: results, in_force: restored });
     return 0;
   }
   const then = restored === null ? "the whole history is sent" : `the one of turn ${restored.turn} counts`;
-  const what = `the checkpoint of turn ${checkpoint.turn} (up to seq ${checkpoint.to_seq})`;
+  const what = checkpoint === null
+    ? `what turn ${turn} shortened`
+    : `the checkpoint of turn ${turn} (up to seq ${checkpoint.to_seq})`;
   output.text(
     dryRun
       ? `${id}: would withdraw ${what}; then ${then}. Nothing was written.\n`
@@ -40,17 +43,9 @@ export async function uncompactVerb(
   async function withdraw() {
     const writer = await SessionWriter.open(ports, home, { id, waitMs: flags.wait * 1000 });
     try {
-      const found = requireCheckpoint(id, writer.allTurns());
+      const found = requireCompaction(id, writer.allTurns());
       closeKilledRun(writer, () => {});
-      writer.append({
-        kind: "harness",
-        run: writer.end.run,
-        events: [{
-          type: "compaction_withdrawn",
-          checkpoint: found.checkpoint.seq,
-          restored: found.restored,
-        }],
-      });
+      writer.append({ kind: "harness", run: writer.end.run, events: withdrawals(found) });
       return found;
     } finally {
       writer.close();
@@ -58,8 +53,18 @@ export async function uncompactVerb(
   }
 }
 
-function requireCheckpoint(id: string, turns: readonly Turn[]) {
-  const latest = latestCheckpoint(turns);
+/** The events that withdraw a compaction, its checkpoint last: until then that checkpoint is in force. */
+function withdrawals({ checkpoint, restored, elided }: LatestCompaction): EventDraft[] {
+  const inForce = checkpoint ?? restored;
+  const type = "compaction_withdrawn";
+  return [
+    ...elided.map(({ seq }) => ({ type, checkpoint: seq, restored: inForce } as const)),
+    ...(checkpoint === null ? [] : [{ type, checkpoint: checkpoint.seq, restored } as const]),
+  ];
+}
+
+function requireCompaction(id: string, turns: readonly Turn[]): LatestCompaction {
+  const latest = latestCompaction(turns);
   if (latest !== null) return latest;
   throw new RepriseError("nothing_to_withdraw", `Cannot uncompact session "${id}": it has no checkpoint`, {
     hint: `The whole history is sent: see it with "reprise input ${id}"`,

@@ -171,6 +171,8 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
       return `a result without its call is not sent: ${event.call_id}`;
     case "duplicate_result":
       return `a second result of one call is not sent: ${event.call_id}`;
+    case "result_elided":
+      return `a long result is sent shortened since it was compacted: ${event.call_id}`;
     case "compacted":
       return `the history up to seq ${event.to_seq} is sent as a summary: about ${
         counted(event.tokens_after, "token")

@@ -121,6 +121,7 @@ export const EVENT_SHAPES: Readonly<Record<EventType, Shape>> = {
     items: optional(list(item, 1)),
     origin: optional(object({ fingerprint, model: answeringModel })),
   }),
+  result_elided: object({ result_seq: ordinal, kept: string }),
   compaction_withdrawn: object({ checkpoint: ordinal, restored: nullable(checkpointRef) }),
   session_fork: object({
     parent: text,

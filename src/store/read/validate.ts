@@ -61,11 +61,15 @@ export class HistoryValidator {
   readonly #lineage: () => Lineage;
   readonly #calls = new Map<number, KnownCall>();
   readonly #answered = new Set<number>();
+  /** The seqs of the results. */
+  readonly #results = new Set<number>();
   /** The last seq of each turn that was read. */
   readonly #lastSeq = new Map<number, number>();
   /** Checkpoints that were not withdrawn, oldest first. */
   #checkpoints: CheckpointRef[] = [];
   readonly #fromStart: boolean;
+  /** The last `seq` that was not read; 0 if the whole history is read. */
+  readonly #openedAfter: number;
   #end: HistoryEnd = START;
   /** The sum of the lost turn that the newest turn replaces: the next turn may name it instead. */
   #replacedSum: string | null = null;
@@ -82,6 +86,7 @@ export class HistoryValidator {
     let known: Lineage | undefined;
     this.#lineage = () => known ??= lineage();
     this.#fromStart = after === undefined;
+    this.#openedAfter = after?.seq ?? 0;
     if (after === undefined) return;
     this.#end = { ...START, ...after, runEnded: null };
     this.#broken = true;
@@ -137,7 +142,10 @@ export class HistoryValidator {
   advance(turn: Turn): void {
     for (const event of turn.events) {
       if (event.type === "tool_call") this.#calls.set(event.seq, knownCall(event, turn));
-      if (event.type === "tool_result") this.#answered.add(event.call_seq);
+      if (event.type === "tool_result") {
+        this.#answered.add(event.call_seq);
+        this.#results.add(event.seq);
+      }
       if (event.type === "history_compaction") this.#checkpoints.push(refOf(event, turn.turn));
       if (event.type === "compaction_withdrawn") this.#checkpoints = this.#without(event.checkpoint);
     }
@@ -230,6 +238,11 @@ export class HistoryValidator {
     }
   }
 
+  /** True for a `seq` of a lost turn, or from before the place where a checkpoint opened the session. */
+  #mayBeUnread(seq: number): boolean {
+    return this.#incomplete || this.#isLost(seq) || seq <= this.#openedAfter;
+  }
+
   #isLost(seq: number): boolean {
     return this.#lost.some(([first, last]) => first <= seq && seq <= last);
   }
@@ -245,6 +258,10 @@ export class HistoryValidator {
         if (opening_turn !== null && opening_turn > to_turn) {
           add("wrong_checkpoint", `keeps the message of turn ${opening_turn}, which is not before its end`);
         }
+      } else if (event.type === "result_elided") {
+        const seq = event.result_seq;
+        if (this.#results.has(seq) || this.#mayBeUnread(seq)) continue;
+        add("wrong_checkpoint", `shortens seq ${seq}, where no earlier result is`);
       } else if (event.type === "compaction_withdrawn" && this.#fromStart && !this.#incomplete) {
         const restored = this.#without(event.checkpoint).at(-1) ?? null;
         if (JSON.stringify(restored) === JSON.stringify(event.restored)) continue;

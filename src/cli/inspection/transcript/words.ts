@@ -56,6 +56,8 @@ export function noteOf(turn: Pick<ShownTurn, "number" | "value">, event: JsonObj
       return { about: `checkpoint of seq ${said("checkpoint")} withdrawn` };
     case "attachment":
       return { about: `attached ${said("name")} (${said("media_type")})` };
+    case "result_elided":
+      return { about: `result of seq ${said("result_seq")} shortened in requests` };
     case "session_renamed":
       return { about: `title: ${said("title")}` };
     case "session_fork":
