@@ -12,23 +12,44 @@ import { buildProgram, splitCommand } from "./program.ts";
  * @param load Loads the declarations that the call needs.
  */
 export async function main(
-  args: readonly string[],
+  given: readonly string[],
   ports: ProgramPorts,
   load: (args: readonly string[]) => Promise<Verbs>,
 ): Promise<number> {
   let exitCode = 0;
+  let call: ParsedCall = { args: given, verbs: null };
   try {
-    const verbs = await load(args);
+    call = await withVerb(given, load);
+    const { args, verbs } = call;
     const { own, command } = splitCommand(verbs, args);
     const program = buildProgram({ ports, finish: (code) => exitCode = code }, verbs, own, command);
     await program.parseAsync(own.length === 0 ? ["--help"] : [...own], { from: "user" });
   } catch (error) {
-    const known = commanderError(error, args) ?? asRepriseError(error);
-    if (known === "shown") return args.length === 0 ? 2 : 0;
-    report(known, args, ports);
+    const known = await shownError(error, call);
+    if (known === "shown") return given.length === 0 ? 2 : 0;
+    report(known, given, ports);
     return known.exitCode;
   }
   return exitCode;
+}
+
+/** The arguments of a call with the verb first; `verbs` is `null` until they are loaded. */
+interface ParsedCall {
+  readonly args: readonly string[];
+  readonly verbs: Verbs | null;
+}
+
+async function withVerb(
+  given: readonly string[],
+  load: (args: readonly string[]) => Promise<Verbs>,
+): Promise<ParsedCall & { readonly verbs: Verbs }> {
+  const verbs = await load(given);
+  const [first = "", second = ""] = given;
+  const flagFirst = first.startsWith("-") || first === "fixture" && second.startsWith("-");
+  if (!flagFirst) return { args: given, verbs };
+  const { withVerbFirst } = await import("./leading_flags.ts");
+  const args = withVerbFirst(given, verbs);
+  return { args, verbs: await load(args) };
 }
 
 /** Prepares this process first of all: hides variables from libraries, and handles the file size limit. */
@@ -45,35 +66,19 @@ function outliveFileSizeLimit(): void {
   if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});
 }
 
-/** Reads an error of commander: help and version were shown, or the arguments are wrong. */
-function commanderError(error: unknown, args: readonly string[]): RepriseError | "shown" | null {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
-  if (!error.code.startsWith("commander.")) return null;
-  if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return "shown";
-  if (error.code === "commander.help") {
-    if (!("exitCode" in error) || error.exitCode === 0) return "shown";
-    if (args[0] !== "help") {
-      return new RepriseError(
-        "usage",
-        `Cannot do anything with ${JSON.stringify(args[0])} alone: name one of its verbs`,
-        {
-          hint: `See "reprise ${args[0]} --help"`,
-        },
-      );
-    }
-    return new RepriseError(
-      "usage",
-      `Cannot show help for ${JSON.stringify(args[1] ?? "")}: there is no such verb`,
-      {
-        hint: 'See "reprise --help"',
-      },
-    );
+/** The error to report; `shown` if help or the version was printed. */
+async function shownError(error: unknown, { args, verbs }: ParsedCall): Promise<RepriseError | "shown"> {
+  const isParsers = error instanceof Error && "code" in error && typeof error.code === "string" &&
+    error.code.startsWith("commander.");
+  if (!isParsers) {
+    const known = asRepriseError(error);
+    if (verbs === null || known.exitCode !== 2) return known;
+    return (await import("./usage_error.ts")).withHelp(known, args, verbs);
   }
-  const [message = "", ...suggestions] = error.message.replace(/^error: /, "").split("\n");
-  const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}`.replace(/\.$/, "");
-  return new RepriseError("usage", text, {
-    hint: [...suggestions, 'See "reprise --help"'].join(" ").replace(/^\((.*)\)/, "$1."),
-  });
+  if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return "shown";
+  const failed = "exitCode" in error && error.exitCode !== 0;
+  if (error.code === "commander.help" && !failed) return "shown";
+  return (await import("./usage_error.ts")).usageError(error, args, verbs ?? { top: [], fixture: [] });
 }
 
 function report(error: RepriseError, args: readonly string[], ports: ProgramPorts): void {

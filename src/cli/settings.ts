@@ -190,6 +190,15 @@ export function otherKind(path: string): string | null {
   return facts.isDirectory ? "a directory" : specialKind(facts);
 }
 
+/** True for a regular file that is there. Follows links. */
+export function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * `TEXT`, or the content of a file for `@FILE`.
  *

@@ -1,0 +1,105 @@
+/**
+ * Explains arguments that the parser refuses: names the help of the verb, and recognises what was forgotten.
+ *
+ * @module
+ */
+import { RepriseError } from "../domain/errors.ts";
+import { commandLine } from "../tools/permission/shell_words.ts";
+import { WRAPPED_COMMAND } from "./declare.ts";
+import { type NamedVerb, namedVerb, takesValue } from "./leading_flags.ts";
+import type { Verbs } from "./load_verbs.ts";
+import { isFile, otherKind } from "./settings.ts";
+
+/** The error of the parser, as it is shown. */
+export function usageError(error: Error, args: readonly string[], verbs: Verbs): RepriseError {
+  const named = namedVerb(args, verbs);
+  if ("code" in error && error.code === "commander.help") return withoutVerb(args);
+  const [said = "", ...suggestions] = error.message.replace(/^error: /, "").split("\n");
+  const message = `${said.charAt(0).toUpperCase()}${said.slice(1)}`.replace(/\.$/, "");
+  const forgotten = named === null ? null : withDashes(args, named) ?? withQuotes(args, named);
+  if (forgotten !== null) return new RepriseError("usage", message, { hint: forgotten });
+  const suggested = suggestions.map((text) => text.replace(/^\((.*)\)$/, "$1."));
+  return new RepriseError("usage", message, { hint: [...suggested, helpHint(args, named)].join(" ") });
+}
+
+/** The error of `reprise fixture` alone, and of `reprise help` for something that is no verb. */
+function withoutVerb(args: readonly string[]): RepriseError {
+  const message = args[0] === "help"
+    ? `Cannot show help for ${JSON.stringify(args[1] ?? "")}: there is no such verb`
+    : `Cannot do anything with ${JSON.stringify(args[0])} alone: name one of its verbs`;
+  return new RepriseError("usage", message, { hint: helpHint(args, null) });
+}
+
+/**
+ * An error with exit code 2 of a verb, with a command to run in its hint: the call with `--`, if that was forgotten, or
+ * the help of the verb, if the hint has no command.
+ */
+export function withHelp(error: RepriseError, args: readonly string[], verbs: Verbs): RepriseError {
+  const named = namedVerb(args, verbs);
+  if (named === null) return error;
+  const forgotten = error.code === "bad_fixture" ? withDashes(args, named) : null;
+  const { hint = "" } = error;
+  if (forgotten === null && /\breprise [a-z]/.test(hint)) return error;
+  const better = forgotten ?? [hint, helpHint(args, named)].filter((text) => text !== "").join(". ");
+  return new RepriseError(error.code, error.message, {
+    hint: better,
+    details: error.details,
+    cause: error.cause,
+  });
+}
+
+/** Names the help that answers a wrong call. */
+export function helpHint(args: readonly string[], named: NamedVerb | null): string {
+  const known = named === null ? args[0] === "fixture" ? ["fixture"] : [] : args.slice(0, named.words);
+  return `See "${["reprise", ...known, "--help"].join(" ")}"`;
+}
+
+/**
+ * The hint for a command without `--` before it; `null` if nothing looks like a command. Without `--`, `record` takes no
+ * argument, and `serve` only folders.
+ */
+export function withDashes(args: readonly string[], { verb, words }: NamedVerb): string | null {
+  if (!verb.arguments.includes(WRAPPED_COMMAND) || args.includes("--")) return null;
+  const takesFolders = verb.arguments.length > 1;
+  let folders = 0;
+  for (let at = words; at < args.length; at++) {
+    const arg = args[at] ?? "";
+    const takes = takesValue(arg, verb.flags);
+    if (takes !== null) {
+      if (takes) at++;
+    } else if (!arg.startsWith("-") && takesFolders && (folders === 0 || otherKind(arg) === "a directory")) {
+      folders++;
+    } else if (arg.startsWith("-") || takesFolders && !isCommand(arg)) {
+      return null;
+    } else {
+      const own = args.slice(0, at);
+      return `Put -- before the command: ${commandLine(["reprise", ...own, "--", ...args.slice(at)])}`;
+    }
+  }
+  return null;
+}
+
+/** True unless an argument of `serve` is rather the path of a folder that is not there. */
+function isCommand(arg: string): boolean {
+  return !arg.includes("/") || isFile(arg);
+}
+
+/** The hint for a prompt of several arguments, or one that begins with a dash; `null` for other verbs and arguments. */
+function withQuotes(args: readonly string[], { verb, words }: NamedVerb): string | null {
+  if (verb.arguments.length !== 1 || verb.arguments[0]?.spec !== "[prompt]") return null;
+  const own: string[] = [];
+  const prompt: string[] = [];
+  for (let at = words; at < args.length; at++) {
+    const arg = args[at] ?? "";
+    const takes = takesValue(arg, verb.flags);
+    if (takes === null && arg.startsWith("-") && !arg.includes(" ")) return null;
+    if (takes === null) prompt.push(arg);
+    else own.push(...args.slice(at, takes ? ++at + 1 : at + 1));
+  }
+  if (prompt.length === 0) return null;
+  const text = prompt.join(" ");
+  const dashes = text.startsWith("-") ? ["--"] : [];
+  return `Give the prompt as one argument: ${
+    commandLine(["reprise", ...args.slice(0, words), ...own, ...dashes, text])
+  }`;
+}

@@ -1,0 +1,89 @@
+/** Wrong calls, and the commands that their hints name. */
+import assert from "node:assert/strict";
+import { assertError, HELLO, Place } from "./harness.ts";
+
+Deno.test("a usage error names the help of its own verb, and that command works", async () => {
+  await using place = new Place(() => HELLO);
+  const cases: readonly (readonly [string[], string])[] = [
+    [["ls", "--nope"], "reprise ls --help"],
+    [["show"], "reprise show --help"],
+    [["run", "--max-steps", "none", "x"], "reprise run --help"],
+    [["fixture", "show", "--nope"], "reprise fixture show --help"],
+    [["fixture"], "reprise fixture --help"],
+    [["nope"], "reprise --help"],
+    // Not the parser's own errors.
+    [["run", "-s", "a", "-c", "x"], "reprise run --help"],
+    [["prune"], "reprise prune --help"],
+    [["record", "--out", "there"], "reprise record --help"],
+  ];
+  for (const [args, help] of cases) {
+    const error = assertError(await place.call([...args, "--json"]), { code: "usage", exit: 2 });
+    assert.ok(String(error.hint).includes(help), `${args.join(" ")}: ${error.hint}`);
+    const shown = await place.call(help.split(" ").slice(1));
+    assert.equal(shown.code, 0, help);
+    assert.match(shown.stdout, /^Usage: reprise/, help);
+  }
+});
+
+Deno.test("a forgotten -- before a command is recognised, and the hint is the call with it", async () => {
+  await using place = new Place(() => HELLO);
+  const folder = place.sandbox.directory;
+  const cases: readonly (readonly [string[], string])[] = [
+    [["record", "--out", "there", "npm", "test"], "reprise record --out there -- npm test"],
+    [["record", "--out", "there", "pytest", "-x", "a b"], "reprise record --out there -- pytest -x 'a b'"],
+    [["serve", folder, "npm", "test"], `reprise serve ${folder} -- npm test`],
+    [["serve", folder, "--port", "0", "npm", "--x"], `reprise serve ${folder} --port 0 -- npm --x`],
+  ];
+  for (const [args, command] of cases) {
+    const { code, stdout, stderr } = await place.call(args);
+    assert.deepEqual([code, stdout], [2, ""], stderr);
+    assert.ok(stderr.includes(`hint: Put -- before the command: ${command}\n`), stderr);
+  }
+  // A folder that is not there is no command.
+  const other = await place.call(["serve", folder, "./not/there"]);
+  assert.doesNotMatch(other.stderr, /Put --/);
+});
+
+Deno.test("a prompt of several arguments is recognised, and so is one that begins with a dash", async () => {
+  await using place = new Place(() => HELLO);
+  for (
+    const [args, command] of [
+      [["run", "--no-stdin", "Fix", "the bug"], "reprise run --no-stdin 'Fix the bug'"],
+      [["run", "- a list"], "reprise run -- '- a list'"],
+    ] as const
+  ) {
+    const { code, stderr } = await place.call(args.filter((arg) => arg !== "--no-stdin"));
+    assert.equal(code, 2);
+    assert.ok(stderr.includes(command.replace(" --no-stdin", "")), stderr);
+  }
+  assert.equal((await place.call(["run", "--", "- a list"])).code, 0);
+});
+
+Deno.test("flags are accepted before the verb, with their values, and before a verb of fixture", async () => {
+  await using place = new Place(() => HELLO);
+  await place.session("s");
+  const after = await place.call(["ls", "--json", "--home", place.sandbox.home]);
+  for (
+    const args of [
+      ["--json", "--home", place.sandbox.home, "ls"],
+      ["--json", `--home=${place.sandbox.home}`, "ls"],
+      ["--home", place.sandbox.home, "ls", "--json"],
+    ]
+  ) {
+    const called = await place.call(args);
+    assert.deepEqual([called.code, called.stdout], [0, after.stdout], args.join(" "));
+  }
+  const run = await place.call(["--json", "-m", "gpt-5.6", "run", "-s", "s", "More"]);
+  assert.equal(run.code, 0, run.stdout);
+  // A value that is also the name of a verb.
+  const named = await place.call(["--json", "-s", "ls", "run", "--new", "Hi"]);
+  assert.equal(named.code, 0, named.stdout);
+  const [inside, before] = [
+    await place.call(["fixture", "--json", "ls", place.sandbox.directory]),
+    await place.call(["--json", "fixture", "ls", place.sandbox.directory]),
+  ];
+  const usual = await place.call(["fixture", "ls", "--json", place.sandbox.directory]);
+  assert.deepEqual([inside.stdout, before.stdout], [usual.stdout, usual.stdout]);
+  const wrong = assertError(await place.call(["--json", "--nope", "ls"]), { code: "usage", exit: 2 });
+  assert.match(String(wrong.message), /--nope|--json/);
+});
