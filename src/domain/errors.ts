@@ -63,6 +63,7 @@ const EXIT_CODE_OF = {
   session_diverged: 5,
   fixture_locked: 5,
   incomplete: 6,
+  schema_mismatch: 6,
   refused: 6,
   bad_summary: 6,
   fixture_miss: 7,

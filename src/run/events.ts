@@ -31,6 +31,8 @@ export type Notice =
   }
   | { readonly kind: "orphan_repaired"; readonly call_ids: readonly string[] }
   | { readonly kind: FoldRepair["kind"]; readonly seq: number; readonly call_id: string }
+  /** An answer does not fit the output schema; `corrected` if the model is asked for another one. */
+  | { readonly kind: "schema_mismatch"; readonly errors: readonly string[]; readonly corrected: boolean }
   | { readonly kind: "run_closed"; readonly run: number }
   | {
     readonly kind: "compacted";
@@ -158,6 +160,8 @@ export interface RunEnded {
   readonly usage: Required<RequestUsage>;
   /** In US dollars; `null` if the cost of a response is unknown, and if a fixture is played. */
   readonly cost_usd: number | null;
+  /** Only if the answer does not fit the output schema: `text` is empty then. */
+  readonly reason?: "schema_mismatch";
   /** The command that continues the session. */
   readonly resume: string;
 }

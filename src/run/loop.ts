@@ -21,12 +21,14 @@ import {
   outcomeAfterCalls,
   outcomeBeforeRequest,
   outcomeOfError,
+  outcomeOfMismatch,
   outcomeOfResponse,
   type RunProgress,
   tokensLeft,
   withCompactHint,
   withSpending,
 } from "./outcome.ts";
+import { correctionText } from "./output_schema.ts";
 import { type PinChange, pinChanges, pinnedTexts, pinsOf } from "./pins.ts";
 import {
   attachedTo,
@@ -114,6 +116,8 @@ class Run {
   #answer = "";
   #firstTurn = 0;
   #lastTurn = 0;
+  /** True once an answer that does not fit the output schema was sent back. */
+  #corrected = false;
   #reportedRepairs = "[[],[]]";
   readonly #retries: Retries;
 
@@ -169,6 +173,11 @@ class Run {
       const calls = this.#keep(outcome);
       this.#count(outcome, step);
       const end = outcomeOfResponse(outcome, { calls: calls.length, stopped: stop.outcome });
+      if (end?.state === "completed") {
+        const misfit = this.#judge(outcome);
+        if (misfit !== "corrected") return misfit ?? end;
+        continue;
+      }
       if (end !== null) return end;
       if (calls.length === 0) continue;
       const { results, denials } = await runToolBatch(this.#setup, calls, (decisions) => {
@@ -179,6 +188,23 @@ class Run {
       const denied = outcomeAfterCalls(limits, this.#progress);
       if (denied !== null) return denied;
     }
+  }
+
+  /**
+   * Checks the answer against the output schema; `null` if it fits. Asks once for a correction, which is a step of the
+   * run like any other.
+   */
+  #judge({ items }: RequestOutcome): Outcome | "corrected" | null {
+    const { answerCheck, emit } = this.#setup;
+    const errors = answerCheck?.(answerText(items)) ?? [];
+    if (errors.length === 0) return null;
+    this.#answer = "";
+    emit({ type: "notice", kind: "schema_mismatch", errors, corrected: !this.#corrected });
+    if (this.#corrected) return outcomeOfMismatch(errors, this.#setup);
+    this.#corrected = true;
+    const content = [{ type: "input_text", text: correctionText(errors) }];
+    this.#save({ kind: "harness", run: this.#number, events: [{ type: "user_message", content }] });
+    return "corrected";
   }
 
   get #progress(): RunProgress {
@@ -298,6 +324,7 @@ class Run {
       denials: this.#denials,
       usage: { ...this.#usage, cache_write_tokens: this.#cacheWrites },
       cost_usd: roundedCost(this.#cost),
+      ...(error?.code === "schema_mismatch" ? { reason: error.code } : {}),
       resume: state === "completed" || state === "refused"
         ? `${continueCommand(this.#setup)} "…"`
         : continueCommand(this.#setup),

@@ -255,6 +255,19 @@ function incomplete(message: string): Outcome {
   return { state: "incomplete", error: new RepriseError("incomplete", message, { hint }) };
 }
 
+/** The outcome of a run whose corrected answer does not fit the output schema either. */
+export function outcomeOfMismatch(errors: readonly string[], session: ContinuedSession): Outcome {
+  const error = new RepriseError(
+    "schema_mismatch",
+    `The answer does not fit the output schema, nor did the one before it: ${errors[0] ?? ""}`,
+    {
+      hint: `See both answers with "reprise show ${session.writer.id}"`,
+      details: { reason: "schema_mismatch", errors },
+    },
+  );
+  return { state: "incomplete", error };
+}
+
 function refusalText({ reason }: FinishedResponse): string {
   return reason === undefined ? "The model refused to answer" : `The model refused: ${reason}`;
 }

@@ -6,6 +6,7 @@ import type { Tool } from "../tools/tool.ts";
 import type { Send } from "../transport/http.ts";
 import type { Emit } from "./events.ts";
 import type { RunLimits, Stop } from "./outcome.ts";
+import type { AnswerCheck } from "./output_schema.ts";
 import type { PinnedSettings } from "./pins.ts";
 import type { PermissionGate, ToolPlayback } from "./tool_batch.ts";
 
@@ -21,6 +22,8 @@ export interface RunSetup extends PinnedSettings {
   readonly costOf: ((turn: Turn) => Promise<number | null>) | null;
   /** The URL of a path of the API, such as `/responses`. */
   readonly urlOf: (path: string) => string;
+  /** Checks answers against the output schema; absent without one. */
+  readonly answerCheck?: AnswerCheck;
   /** The account from earlier runs; `null` while no response of this endpoint and key named it. */
   readonly account: string | null;
   /** `null` if a fixture is played, and for a server without keys. */

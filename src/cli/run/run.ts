@@ -1,12 +1,14 @@
 /** The verb `run`: one run of a new session, or the next one of a session. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { freeSlugOf, parseSessionId, slugOf } from "../../domain/ids.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { requireNewFolder } from "../../fixture/new_folder.ts";
 import type { ReportingSend } from "../../fixture/serve/replay_send.ts";
 import type { RunEnded, RunEvent } from "../../run/events.ts";
 import type { AttachedFile } from "../../run/attachments.ts";
 import { executeRun } from "../../run/loop.ts";
+import type { AnswerCheck } from "../../run/output_schema.ts";
 import { Stop } from "../../run/outcome.ts";
 import { startWith } from "../../run/recover.ts";
 import type { RunSetup } from "../../run/setup.ts";
@@ -39,6 +41,8 @@ interface CalledRun {
   /** `null` to continue without a prompt. */
   readonly prompt: string | null;
   readonly attached: readonly AttachedFile[];
+  /** Checks answers; absent without an output schema. */
+  readonly check: AnswerCheck | undefined;
   readonly strictDrift: boolean;
   readonly stop: Stop;
 }
@@ -55,6 +59,7 @@ export async function runVerb(
   const strict = call.fixture === null && switchVariable(ports, ["REPRISE_STRICT_DRIFT"]) === true;
   // Reports missing settings before a session is created.
   const fresh = call.selector === null ? await resolve(call, null) : null;
+  const check = call.outputSchema === null ? undefined : await checkOf(call.outputSchema);
   if (flags.output !== undefined) requireAnswerFile(flags.output);
   if (flags.record !== undefined) requireNewFolder(ports.files, absolute(ports, flags.record), "record");
   const attached = readAttachments(ports, flags.attach);
@@ -83,6 +88,7 @@ export async function runVerb(
       fresh,
       prompt,
       attached,
+      check,
       strictDrift: strict && flags.acceptDrift !== true,
       stop,
     };
@@ -223,7 +229,7 @@ interface Surroundings {
 
 function setupOf(
   writer: SessionWriter,
-  { call, played, stop, strictDrift }: CalledRun,
+  { call, played, stop, check, strictDrift }: CalledRun,
   { resolved, recording, emit }: Surroundings,
 ): RunSetup {
   const { context: { home, output }, ports, playback, root, flags } = call;
@@ -241,6 +247,7 @@ function setupOf(
     urlOf: (path) => endpoint.urlOf(path),
     key,
     costOf: call.fixture === null ? (turn) => costOfTurn(ports, turn) : null,
+    ...(check === undefined ? {} : { answerCheck: check }),
     endpointFlags: endpointFlags(flags),
     knownTools: ALL_TOOLS.map(ports.wrapTool),
     gate: new PermissionGate(permissions.policy, askAtTerminal(ports.stdin, output, stop.signal)),
@@ -249,6 +256,11 @@ function setupOf(
     protectedPaths: protectedPaths(ports, home.value),
     workspaceRoot: root,
   };
+}
+
+/** Loads the validator, and refuses a schema that cannot be checked before a request costs money. */
+async function checkOf({ schema = null }: JsonObject): Promise<AnswerCheck> {
+  return (await import("../../run/output_schema.ts")).answerCheck(schema);
 }
 
 /** The recording of `--record`; `null` without the flag. */

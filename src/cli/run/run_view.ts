@@ -178,6 +178,10 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
         counted(event.tokens_after, "token")
       } ` +
         `instead of ${event.tokens_before}`;
+    case "schema_mismatch":
+      return `the answer does not fit the output schema${
+        event.corrected ? " and is sent back once" : ""
+      }: ${event.errors.join("; ")}`;
     case "run_closed":
       return `run ${event.run} was killed and is now closed as interrupted`;
     case "retry":
