@@ -19,8 +19,8 @@ export async function main(
   let exitCode = 0;
   let call: ParsedCall = { args: given, verbs: null };
   try {
-    call = await withVerb(given, load);
-    const { args, verbs } = call;
+    const { args, verbs } = await withVerb(given, load);
+    call = { args, verbs };
     const { own, command } = splitCommand(verbs, args);
     const program = buildProgram({ ports, finish: (code) => exitCode = code }, verbs, own, command);
     await program.parseAsync(own.length === 0 ? ["--help"] : [...own], { from: "user" });

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { RepriseError } from "../domain/errors.ts";
 import type { ResultElidedEvent } from "../domain/event.ts";
 import { headOf, tailOf } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";

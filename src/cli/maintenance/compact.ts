@@ -93,7 +93,7 @@ export async function compactVerb(
 ): Promise<ExitCode> {
   requireComparison(flags);
   const call = readCall(live, flags);
-  const { context, ports } = call;
+  const { context } = call;
   const { output } = context;
   const { home, id } = sessionArgument(context, selector);
   const settings = compactSettings(call, readSessionTail(context.ports, home, id).manifest);

@@ -7,7 +7,6 @@ import { costText } from "../../domain/cost.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { counted, headOf } from "../../domain/text.ts";
 import { type RunEnded, type RunEvent } from "../../run/events.ts";
-import { answerText } from "../../run/outcome.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { Output } from "../output.ts";
 import { leftAloneNote } from "../serve/recording_notes.ts";

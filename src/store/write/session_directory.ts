@@ -102,17 +102,3 @@ export class HeldDirectory {
     this.#handle?.close();
   }
 }
-
-/** Creates `blobs/` if it is missing: the next blob needs it. */
-export function makeMissingBlobs(ports: Ports, paths: SessionPaths): void {
-  if (ports.files.facts(paths.blobs) !== null) return;
-  if (ensureDirectory(ports.files, paths.blobs)) orSyncFailed(() => ports.files.syncDirectory(paths.root));
-}
-
-/** Removes the temporary files of killed writers. Only the holder of the lock may. */
-export function sweep(ports: Ports, paths: SessionPaths): void {
-  for (const name of ports.files.list(paths.root)) {
-    const path = `${paths.root}/${name}`;
-    if (isLeftover(ports, path)) ports.files.unlink(path);
-  }
-}
