@@ -6,6 +6,7 @@
 import { InvalidArgumentError } from "commander";
 import { DEFAULT_PROVIDER } from "../apis/providers.ts";
 import { DAY_MS } from "../domain/ports.ts";
+import { RepriseError } from "../domain/errors.ts";
 import { PROVIDER_KINDS } from "../domain/fingerprint.ts";
 import { argument, choice, type FlagsOf, list, negated, text, toggle, value } from "./declare.ts";
 
@@ -121,6 +122,27 @@ export const WAIT = value(
 
 /** Preview: writes and sends nothing. */
 export const DRY_RUN = toggle("--dry-run", "print what would be done; change nothing");
+
+/** The flags of verbs that write an HTML page. A session test writes none. */
+export const PAGE_FLAGS = {
+  html: text("--html <file>", "write one self-contained HTML page; - is stdout", { step: false }),
+  redact: toggle("--redact", "with --html: replace secrets, as export --redact does", { step: false }),
+  force: toggle("--force", "with --html: replace an existing file", { step: false }),
+};
+
+/**
+ * Refuses `--redact` and `--force` without `--html`.
+ *
+ * @throws {RepriseError} `usage`
+ */
+export function requireHtml(
+  flags: FlagsOf<typeof PAGE_FLAGS>,
+): void {
+  if (flags.html !== undefined) return;
+  const flag = flags.redact === true ? "--redact" : flags.force === true ? "--force" : null;
+  if (flag === null) return;
+  throw new RepriseError("usage", `Cannot use ${flag} without --html`, { hint: "Add --html FILE" });
+}
 
 /** The session that a verb is about. */
 export const SESSION = argument("<id>", "session id, unambiguous prefix, @last, or @last:any");

@@ -197,7 +197,8 @@ export function comparePrefix(session: VerifiedSession, next: NextRequest): Pref
   return report.extends ? report : prefixReport(rebuiltBody(last, session) ?? "", next.built.body);
 }
 
-function promptFields(fields: JsonObject, { outputLimit }: RunApi): JsonObject {
+/** The fields of a request without its limit of output tokens, which is not part of the prompt. */
+export function promptFields(fields: JsonObject, { outputLimit }: RunApi): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => name !== outputLimit));
 }
 

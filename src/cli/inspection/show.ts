@@ -6,6 +6,7 @@ import type { ShownTurn } from "../../store/read/show.ts";
 import type { SessionSpending } from "../cost/spending.ts";
 import type { ShowFlags } from "./viewing.ts";
 import { type Context, makeContext } from "../context.ts";
+import { requireHtml } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { PLAIN_SCREEN, type Screen, terminalScreen } from "../screen.ts";
 import { sessionArgument } from "../sessions.ts";
@@ -17,6 +18,12 @@ import { type Line, transcriptLines } from "./transcript/lines.ts";
 export async function showVerb(ports: ProgramPorts, selector: string, flags: ShowFlags): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
+  const { html } = flags;
+  requireHtml(flags);
+  if (html !== undefined) {
+    const { showHtml } = await import("../html/show_html.ts");
+    return await showHtml(context, selector, { ...flags, html });
+  }
   if (flags.raw !== undefined) {
     printTurnFile(context, selector, flags.raw);
     return 0;

@@ -4,7 +4,7 @@
  * @module
  */
 import { argument, choice, type FlagsOf, negated, toggle, value, type Verb, verb } from "../declare.ts";
-import { COMMON_FLAGS, SESSION, wholeNumber } from "../flags.ts";
+import { COMMON_FLAGS, PAGE_FLAGS, SESSION, wholeNumber } from "../flags.ts";
 import { FILTER_FLAGS } from "./session_flags.ts";
 
 /** The orders of `ls`. */
@@ -31,14 +31,15 @@ export type SearchFlags = FlagsOf<typeof SEARCH_FLAGS>;
 
 const SHOW_FLAGS = {
   ...COMMON_FLAGS,
-  turns: toggle("--turns", "one line for each turn", { conflicts: ["events", "raw", "markdown"] }),
-  events: toggle("--events", "one line for each event", { conflicts: ["turns", "raw", "markdown"] }),
-  raw: value("--raw <n>", "the file of turn N, byte for byte", wholeNumber(1), { conflicts: ["markdown"] }),
-  markdown: toggle("--markdown", "Markdown for a pull request", { conflicts: ["json"] }),
+  turns: toggle("--turns", "one line for each turn", { conflicts: ["events", "raw", "markdown", "html"] }),
+  events: toggle("--events", "one line for each event", { conflicts: ["turns", "raw", "markdown", "html"] }),
+  raw: value("--raw <n>", "the file of turn N, byte for byte", wholeNumber(1), { conflicts: ["markdown", "html"] }),
+  markdown: toggle("--markdown", "Markdown for a pull request", { conflicts: ["json", "html"] }),
   run: value("--run <n>", "only the turns of run N", wholeNumber(1), { conflicts: ["last", "raw"] }),
   last: toggle("--last", "only the turns of the last run", { conflicts: ["run", "raw"] }),
   full: toggle("--full", "long texts and outputs whole"),
   pager: negated("--no-pager", "print to the terminal, not through $PAGER", { step: false }),
+  ...PAGE_FLAGS,
 };
 /** The flags of `show`. */
 export type ShowFlags = FlagsOf<typeof SHOW_FLAGS>;
@@ -74,6 +75,7 @@ export const VIEWING_VERBS: readonly Verb[] = [
       "reprise show fix-ci-7k2m --markdown > transcript.md",
       "reprise show fix-ci.jsonl --full",
       "reprise show fix-ci-7k2m --raw 2",
+      "reprise show @last --html session.html",
     ],
     load: async () => (await import("./show.ts")).showVerb,
   }),

@@ -2,7 +2,7 @@
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
-import type { ValueRedactor } from "../../domain/redact.ts";
+import { total, type ValueRedactor } from "../../domain/redact.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import { parentOf, syncForeignDirectory } from "../../store/home.ts";
 import { exportSession, type SessionExport } from "../../store/transfer/export.ts";
@@ -59,7 +59,7 @@ export async function exportVerb(
 }
 
 /** The scrubber for secrets of the environment, as in recordings. */
-async function environmentSecrets(): Promise<ValueRedactor | null> {
+export async function environmentSecrets(): Promise<ValueRedactor | null> {
   const { createScrubber } = await import("../../fixture/secrets/scrubber.ts");
   const { values } = secretEnvironment();
   // Marks of texts that only look like secrets say so.
@@ -83,16 +83,19 @@ function print({ output }: Context, { chunks }: SessionExport): number {
 
 function redactionLines({ redacted }: SessionExport): string[] {
   if (redacted === null) return [];
-  const kinds = Object.entries(redacted.kinds).map(([kind, count]) => `${count} ${kind}`).join(", ");
   return [
-    redacted.replaced === 0
-      ? "redacted nothing: no secret was found"
-      : `redacted ${redacted.replaced}: ${kinds}`,
+    redactedKinds(redacted.kinds),
     ...redacted.turns.map(({ turn, kinds }) =>
       `  turn ${turn}: ${Object.entries(kinds).map(([kind, count]) => `${count} ${kind}`).join(", ")}`
     ),
     "encrypted items were kept as they are: only their provider can read them",
   ];
+}
+
+/** The replaced secrets by kind, as a line for people. */
+export function redactedKinds(counts: Readonly<Record<string, number>>): string {
+  const kinds = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`).join(", ");
+  return kinds === "" ? "redacted nothing: no secret was found" : `redacted ${total(counts)}: ${kinds}`;
 }
 
 /** A file that replaces an older one when complete, readable only for its owner. */

@@ -180,7 +180,12 @@ function redactBlob(
   return { sha256: after.hex(), bytes, counts };
 }
 
-function redactedValue(value: JsonValue, counts: SecretCounts, known: ValueRedactor | null): JsonValue {
+/** A value with its texts redacted; adds the secrets that it recognises by their shape to `counts`. */
+export function redactedValue(
+  value: JsonValue,
+  counts: SecretCounts,
+  known: ValueRedactor | null,
+): JsonValue {
   if (typeof value === "string") {
     const redacted = redactText(known === null ? value : known.text(value));
     addCounts(counts, redacted.counts);

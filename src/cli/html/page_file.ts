@@ -1,0 +1,50 @@
+/**
+ * Writes pages: to a new file that only its owner can read, or to stdout.
+ *
+ * @module
+ */
+import { encodeUtf8 } from "../../domain/bytes.ts";
+import { RepriseError } from "../../domain/errors.ts";
+import { ExportFile } from "../maintenance/export.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import type { Output } from "../output.ts";
+
+/** The place for a page, checked before the page is created. */
+export interface PageFile {
+  /** Writes the page; returns its length in bytes. @throws {RepriseError} `storage_*` */
+  write(html: string): number;
+}
+
+/**
+ * Checks the place for a page. `-` is stdout.
+ *
+ * @throws {RepriseError} `usage` for stdout beside `--json`, for an existing file without `force`, and for anything that
+ * is no regular file.
+ */
+export function pageFile(
+  { ports, output }: { readonly ports: ProgramPorts; readonly output: Output },
+  path: string,
+  force: boolean,
+): PageFile {
+  if (path === "-") {
+    if (output.options.json) {
+      throw new RepriseError("usage", "Cannot print a page with --json: stdout would hold two documents", {
+        hint: "Give --html a file",
+      });
+    }
+    return {
+      write(html) {
+        output.text(html);
+        return encodeUtf8(html).length;
+      },
+    };
+  }
+  const kind = ports.files.facts(path)?.kind;
+  if (kind === "file" && !force) {
+    throw new RepriseError("usage", `Cannot write the page to ${JSON.stringify(path)}: the file exists`, {
+      hint: "Add --force to replace it",
+    });
+  }
+  const file = new ExportFile(ports, path);
+  return { write: (html) => file.write([encodeUtf8(html)]) };
+}
