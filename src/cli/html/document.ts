@@ -5,7 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import BASE from "./assets/page.css" with { type: "text" };
+import STYLE_SOURCE from "./assets/page.css" with { type: "text" };
 import BLOCKS from "./assets/blocks.js" with { type: "text" };
 import CHARTS from "./assets/charts.js" with { type: "text" };
 import DOM from "./assets/dom.js" with { type: "text" };
@@ -15,14 +15,20 @@ import { escapeHtml } from "./markdown.ts";
 import type { Page } from "./page.ts";
 
 /** The page's program, in the order in which its files need each other. */
-const SCRIPT = [DOM, BLOCKS, CHARTS, SEARCH, VIEW].join("\n");
+const SCRIPT = [DOM, BLOCKS, CHARTS, SEARCH, VIEW].map(compact).join("\n");
+const STYLE = compact(STYLE_SOURCE);
+
+/** A file of ours without its indentation and the comments that have lines of their own. */
+function compact(source: string): string {
+  return source.replace(/^\s*(?:\/\/.*|\/\*.*\*\/)?\s*/gm, "");
+}
 
 /** Writes a page as HTML. */
 export function pageHtml(page: Page): string {
   const policy = [
     "default-src 'none'",
     `script-src '${hashOf(SCRIPT)}'`,
-    `style-src '${hashOf(BASE)}'`,
+    `style-src '${hashOf(STYLE)}'`,
     "img-src data:",
     "base-uri 'none'",
     "form-action 'none'",
@@ -37,7 +43,7 @@ export function pageHtml(page: Page): string {
 <meta name="referrer" content="no-referrer">
 <link rel="icon" href="data:,">
 <title>${escapeHtml(page.title)}</title>
-<style>${BASE}</style>
+<style>${STYLE}</style>
 </head>
 <body>
 <noscript>This page draws itself with a script: allow scripts to read it.</noscript>

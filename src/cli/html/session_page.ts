@@ -156,7 +156,7 @@ function requestPoint(turn: ShownTurn, entry: number, sources: SessionSources): 
   };
 }
 
-function factsOf({ id, path, manifest, turns }: ShownSession, { forks }: SessionSources): Fact[] {
+function factsOf({ id, manifest, turns }: ShownSession, { forks }: SessionSources): Fact[] {
   const [first, last] = [turns[0]?.value, turns.at(-1)?.value];
   const fact = (name: string, text: string | undefined): Fact[] => text ? [{ name, text }] : [];
   const time = (name: string, at: unknown): Fact[] => typeof at === "string" ? [{ name, text: "", at }] : [];
@@ -170,6 +170,5 @@ function factsOf({ id, path, manifest, turns }: ShownSession, { forks }: Session
     { name: "turns", text: counted(turns.length, "turn") },
     ...time("begun", first?.at),
     ...time("changed", last?.at),
-    { name: "folder", text: path },
   ];
 }

@@ -3,6 +3,8 @@
 (() => {
   const { element, shape } = page;
   const BARS = 200;
+  /** Few requests do not fill the width. */
+  const FEWEST = 24;
   const WIDTH = 800;
   const HEIGHT = 90;
 
@@ -33,7 +35,7 @@
 
   /** Bars of stacked parts: `parts` gives pairs of a class and a value, bottom first. */
   function chart(name, all, { parts, top, text }) {
-    const width = WIDTH / all.length;
+    const width = WIDTH / Math.max(all.length, FEWEST);
     const gap = Math.min(2, width / 5);
     const bars = all.map((bin, index) => {
       let y = HEIGHT;
