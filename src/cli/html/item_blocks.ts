@@ -13,7 +13,7 @@ import {
 } from "../../domain/json.ts";
 import { editOf } from "./edits.ts";
 import { richText } from "./markdown.ts";
-import type { BlobFate, Block, Call, CallResult, FateSpan, Tone } from "./page.ts";
+import type { BlobFate, Block, Call, FateSpan } from "./page.ts";
 
 /** Hex digits of a sha256 that identify a blob on a page. */
 const SHOWN_DIGITS = 16;
@@ -80,32 +80,6 @@ export function callBlock(
     result,
     ...(seq === undefined ? {} : { seq }),
   };
-}
-
-/** The result that a request returns for a call; `null` if the item is none. */
-export function requestedResult(
-  item: JsonObject,
-): { readonly id: string; readonly result: CallResult } | null {
-  const id = stringMember(item, "call_id") ?? stringMember(item, "tool_use_id") ??
-    stringMember(item, "tool_call_id");
-  const isResult = String(item.type).endsWith("_output") || item.type === "tool_result" ||
-    item.role === "tool";
-  if (id === undefined || !isResult) return null;
-  const failed = item.is_error === true;
-  const text = textOf(item.output ?? item.content);
-  const result = {
-    seq: null,
-    status: failed ? "error" : "",
-    tone: toneOf(failed),
-    text,
-    whole: null,
-    took: null,
-  };
-  return { id, result };
-}
-
-function toneOf(failed: boolean): Tone {
-  return failed ? "bad" : "plain";
 }
 
 /** The texts in a value of any API, one paragraph each; other parts as JSON. */

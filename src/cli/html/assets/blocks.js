@@ -73,7 +73,7 @@
       summary === null ? null : page.rich(summary),
       element("small", {}, opaque),
       blob.fate.length === 0
-        ? element("small", {}, page.data.kind === "session" ? ", in no later request" : "")
+        ? element("small", {}, ", in no later request")
         : element("ul", { className: "fate" }, ...blob.fate.map(fate)),
     );
   }
