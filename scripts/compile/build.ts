@@ -45,8 +45,11 @@ const PARTS: readonly PartName[] = ["all", "running", "viewing"];
 /** Scripts in the executable: the parts, and the price list that they load when a cost is shown. */
 const SCRIPTS: readonly ScriptName[] = [...PARTS, "prices"];
 
-/** Module that the part `running` lacks. */
-const RECORDING = "./run_recording.ts";
+/** Modules that a part lacks: calls that need them run with the whole program. */
+const LEFT_OUT: Readonly<Partial<Record<ScriptName, string>>> = {
+  running: "./run_recording.ts",
+  viewing: "../html/show_html.ts",
+};
 
 /** Flags of V8 in the executable. */
 export const V8_FLAGS: readonly string[] = [
@@ -114,7 +117,8 @@ async function bundle(options: BuildOptions, directory: string, parts: string): 
   Deno.renameSync(join(directory, "compiled.js"), join(directory, ENTRY));
   for (const name of SCRIPTS) {
     const path = join(parts, scriptFile(name));
-    const left = name === "running" ? ["--external", RECORDING] : [];
+    const missing = LEFT_OUT[name];
+    const left = missing === undefined ? [] : ["--external", missing];
     await bundleOne(options, [`${START}/${name}.ts`, "--format", "cjs", ...left, "-o", path]);
     // Notices of licences at the end must not take the bracket with them.
     Deno.writeTextFileSync(path, `(function (require, module) {${Deno.readTextFileSync(path)}\n})`);

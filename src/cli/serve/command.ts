@@ -25,6 +25,7 @@ import {
   days,
   DRY_RUN,
   MATCH_RULE_FLAGS,
+  PAGE_FLAGS,
   REQUEST_FLAGS,
   tcpPort,
   wholeNumber,
@@ -127,7 +128,7 @@ const TEST_FLAGS = {
   reporter: choice(
     "--reporter <reporter>",
     "how results are printed (default: tap; with --json: json)",
-    ["tap", "junit", "json"],
+    ["tap", "junit", "json", "html"],
   ),
   bail: toggle("--bail", "stop at the first test that fails"),
   jobs: value(
@@ -135,6 +136,9 @@ const TEST_FLAGS = {
     "play N tests at a time (default: one per processor, at most 8)",
     wholeNumber(1),
   ),
+  html: again(PAGE_FLAGS.html, "also write the results as one self-contained HTML page"),
+  redact: again(PAGE_FLAGS.redact, "replace secrets in the HTML page, as export --redact does"),
+  force: PAGE_FLAGS.force,
 };
 /** The flags of `test`. */
 export type TestFlags = FlagsOf<typeof TEST_FLAGS>;
@@ -170,7 +174,7 @@ export const RECORDING_VERBS: readonly Verb[] = [
     about: "play recorded sessions again, and compare requests and turn files",
     arguments: [argument("<dirs...>", "folders with a session.json, or their parent folders")],
     flags: TEST_FLAGS,
-    examples: ["reprise test tests/sessions", "reprise test tests/sessions/fork --update"],
+    examples: ["reprise test tests/sessions", "reprise test tests/sessions/fork --update", "reprise test tests/sessions --html report.html"],
     load: async () => (await import("../test/test.ts")).testVerb,
   }),
 ];

@@ -32,10 +32,10 @@ export async function begin(
 /** Returns the smallest part that has all that a call needs. */
 export function partFor(args: readonly string[]): PartName {
   const [verb] = args;
-  if (verb === "ls" || verb === "show" || verb === "search") return "viewing";
   // Also true for a prompt that begins so; the whole program runs any call.
-  const records = args.some((arg) => arg.startsWith("--record"));
-  return verb === "run" && !records ? "running" : "all";
+  const has = (flag: string) => args.some((arg) => arg.startsWith(flag));
+  if (verb === "ls" || verb === "show" || verb === "search") return has("--html") ? "all" : "viewing";
+  return verb === "run" && !has("--record") ? "running" : "all";
 }
 
 function textOf(flag: string): string | null {

@@ -41,6 +41,8 @@ export interface Divergence {
   readonly received?: string;
   /** The error of the step, or the end of its stderr. */
   readonly said?: string;
+  /** Both whole documents, JSON indented. A function, so that the JSON of a divergence does not hold them. */
+  readonly documents?: () => { readonly expected: string; readonly received: string };
 }
 
 /** A divergence as lines of text. */
@@ -175,11 +177,7 @@ function turnsDiffer(was: Uint8Array, is: Uint8Array) {
   return documentsDiffer(before, after, { orNull: true }) ?? documentsDiffer(was, is);
 }
 
-interface DocumentDifference {
-  readonly path: string;
-  readonly expected: string;
-  readonly received: string;
-}
+type DocumentDifference = Required<Pick<Divergence, "path" | "expected" | "received" | "documents">>;
 
 /** Finds the first difference of two JSON documents; the first byte if they mean the same, or are no JSON. */
 function documentsDiffer(was: Uint8Array, is: Uint8Array): DocumentDifference;
@@ -202,13 +200,22 @@ function documentsDiffer(
   const [before, after] = [comparable(was), comparable(is)];
   const bothJson = before.json !== undefined && after.json !== undefined;
   const found = bothJson ? firstDifference(before, after, { semantic: false, nameOf: () => "" }) : null;
-  if (found !== null) return { path: found.path, expected: found.recorded, received: found.received };
+  const documents = () => ({ expected: readableText(was), received: readableText(is) });
+  if (found !== null) {
+    return { path: found.path, expected: found.recorded, received: found.received, documents };
+  }
   if (how?.orNull === true) return null;
   let at = 0;
   while (at < was.length && was[at] === is[at]) at++;
   const shown = (bytes: Uint8Array) =>
     JSON.stringify(decodeUtf8Leniently(bytes.subarray(Math.max(0, at - CONTEXT), at + CONTEXT)));
-  return { path: `byte ${at}`, expected: shown(was), received: shown(is) };
+  return { path: `byte ${at}`, expected: shown(was), received: shown(is), documents };
+}
+
+/** A document as text: JSON indented, so that its lines can be compared. */
+function readableText(bytes: Uint8Array): string {
+  const json = jsonOf(bytes);
+  return json === undefined ? decodeUtf8Leniently(bytes) : JSON.stringify(json, null, 2);
 }
 
 const CONTEXT = 40;

@@ -1,12 +1,12 @@
 /**
- * Formats of results: TAP, JUnit's XML, and JSON Lines.
+ * Formats of results: TAP, JUnit's XML, and JSON Lines. `src/cli/html/test_page.ts` has the HTML page.
  *
  * @module
  */
 import { divergenceLines } from "./compare.ts";
 import type { TestResult } from "./runner.ts";
 
-/** The name of a reporter. */
+/** The name of a reporter whose output is text. */
 export type ReporterName = "tap" | "junit" | "json";
 
 /** The counts of all tests. */

@@ -9,13 +9,14 @@ import { requireFolder } from "../../fixture/files.ts";
 import { denoFiles } from "../../store/deno_files.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import { makeOutput } from "../context.ts";
+import { requireHtml } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import type { TestFlags } from "../serve/command.ts";
 import { absolute } from "../settings.ts";
 import { red } from "../terminal.ts";
 import { entries, exists, filesBelow } from "./files.ts";
-import { failureLines, isPassed, type Reporter, reporterOf } from "./reporters.ts";
+import { failureLines, isPassed, type Reporter, type ReporterName, reporterOf } from "./reporters.ts";
 import { inOrder, playTest, type SessionTest, type TestResult } from "./runner.ts";
 
 const MAX_JOBS = 8;
@@ -29,7 +30,7 @@ export async function testVerb(
   const output = makeOutput(ports, flags);
   const tests = findTests(directories, (path) => absolute(ports, path));
   const name = flags.json === true ? "json" : flags.reporter ?? "tap";
-  const reporter = reporterOf(name);
+  const reporter = await chosenReporter({ ports, output }, name, flags);
   const stop = new AbortController();
   let ended: ExitCode | null = null;
   const end = (exitCode: ExitCode, why: string) => {
@@ -44,6 +45,23 @@ export async function testVerb(
   } finally {
     ignoreSignals();
   }
+}
+
+/** Returns the reporter, which also writes the page of `--html`. @throws {RepriseError} `usage` */
+async function chosenReporter(
+  context: { readonly ports: ProgramPorts; readonly output: Output },
+  name: ReporterName | "html",
+  flags: TestFlags,
+): Promise<Reporter> {
+  if (flags.html === "-") {
+    throw new RepriseError("usage", "Cannot print the page and the results on stdout", {
+      hint: "Use --reporter html without --html, or give --html a file",
+    });
+  }
+  const text = name === "html" ? null : reporterOf(name);
+  requireHtml(name === "html" && flags.force === undefined ? { html: "-" } : flags);
+  if (text !== null && flags.html === undefined) return text;
+  return await (await import("../html/test_page.ts")).pageReporter(context, flags, text);
 }
 
 interface Playing {
@@ -77,7 +95,7 @@ async function playAll(
     }
     results.push(result);
     print(reporter.result(result, results.length));
-    report(output, result, flags.reporter === "junit");
+    report(output, result, flags.reporter === "junit" || flags.reporter === "html");
     if (flags.bail === true && !isPassed(result)) break;
   }
   const failed = results.filter((result) => !isPassed(result)).length;
