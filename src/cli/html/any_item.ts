@@ -17,7 +17,9 @@ export interface AnyItem {
 
 /** The id of a call; `null` for any other item. */
 export function callIdOf(item: JsonObject): string | null {
-  if (/_call$/.test(String(item.type))) return stringMember(item, "call_id") ?? stringMember(item, "id") ?? null;
+  if (/_call$/.test(String(item.type))) {
+    return stringMember(item, "call_id") ?? stringMember(item, "id") ?? null;
+  }
   const isCall = item.type === "tool_use" || item.type === "function" || item.type === "custom";
   return isCall ? stringMember(item, "id") ?? null : null;
 }
@@ -25,7 +27,8 @@ export function callIdOf(item: JsonObject): string | null {
 /** The opaque part of a reasoning item; `null` if it has none. */
 export function opaqueOf(item: JsonObject): string | null {
   if (!/reasoning|thinking/.test(String(item.type))) return null;
-  return stringMember(item, "encrypted_content") ?? stringMember(item, "signature") ?? stringMember(item, "data") ??
+  return stringMember(item, "encrypted_content") ?? stringMember(item, "signature") ??
+    stringMember(item, "data") ??
     null;
 }
 

@@ -151,9 +151,15 @@ function requestBlocks(
   for (const [name, value] of Object.entries(body)) {
     if (name === "input" || name === "messages" || value === undefined) continue;
     if (JSON.stringify(before?.body[name]) === JSON.stringify(value)) continue;
-    blocks.push({ type: "raw", name: `request: ${name}`, text: typeof value === "string" ? value : pretty(value) });
+    blocks.push({
+      type: "raw",
+      name: `request: ${name}`,
+      text: typeof value === "string" ? value : pretty(value),
+    });
   }
-  const same = items.findIndex((item, index) => JSON.stringify(item) !== JSON.stringify(before?.items[index]));
+  const same = items.findIndex((item, index) =>
+    JSON.stringify(item) !== JSON.stringify(before?.items[index])
+  );
   const repeated = same < 0 ? items.length : same;
   if (repeated > 0 && before !== undefined) {
     const { number } = before.timeline;
@@ -163,12 +169,17 @@ function requestBlocks(
   let known = 0;
   for (const item of items.slice(repeated)) {
     const keys = withParts(item).flatMap((part) => keyOf(part) ?? requestedResult(part)?.id ?? []);
-    const isKnown = keys.length > 0 && keys.every((key) => (links.answered.get(key) ?? Infinity) < timeline.number);
+    const isKnown = keys.length > 0 &&
+      keys.every((key) => (links.answered.get(key) ?? Infinity) < timeline.number);
     if (isKnown) known += 1;
     else blocks.push(...itemBlocks(item, stringMember(item, "role") ?? "user", links));
   }
   if (known > 0) {
-    blocks.push({ type: "note", text: `${counted(known, "item")} of earlier answers and their results`, tone: "plain" });
+    blocks.push({
+      type: "note",
+      text: `${counted(known, "item")} of earlier answers and their results`,
+      tone: "plain",
+    });
   }
   if (timeline.request.body_sha256 === null) {
     blocks.push({ type: "note", text: "No body is recorded", tone: "plain" });
@@ -209,7 +220,11 @@ function answerBlocks({ timeline, answer, exchange, clean }: ReadExchange, links
   ];
 }
 
-function pointOf({ exchange, timeline }: ReadExchange, entry: number, read: readonly ReadExchange[]): RequestPoint {
+function pointOf(
+  { exchange, timeline }: ReadExchange,
+  entry: number,
+  read: readonly ReadExchange[],
+): RequestPoint {
   return { entry, ...anyUsage(timeline.usage), cost: null, prefix: prefixOf(exchange, entry, read) };
 }
 
@@ -219,7 +234,8 @@ function prefixOf(
   index: number,
   read: readonly ReadExchange[],
 ): PrefixReport | null {
-  const isComparable = ({ body, json }: FixtureExchange["request"]) => body !== null && isJsonObject(json as JsonValue);
+  const isComparable = ({ body, json }: FixtureExchange["request"]) =>
+    body !== null && isJsonObject(json as JsonValue);
   if (!isComparable(request)) return null;
   const earlier = read.slice(0, index).map(({ exchange }) => exchange.request)
     .filter((each) => each.path === request.path && isComparable(each)).slice(-COMPARED);

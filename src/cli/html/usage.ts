@@ -14,7 +14,8 @@ export function anyUsage(
   const details = (name: string) => objectMember(whole, name) ?? {};
   const first = (...counts: readonly number[]) => counts.find((count) => count > 0) ?? 0;
   // Where cached tokens are counted beside the input, they are part of it here.
-  const beside = countMember(whole, "cache_read_input_tokens") + countMember(whole, "cache_creation_input_tokens");
+  const beside = countMember(whole, "cache_read_input_tokens") +
+    countMember(whole, "cache_creation_input_tokens");
   return {
     input: first(countMember(whole, "input_tokens") + beside, countMember(whole, "prompt_tokens")),
     cached: first(

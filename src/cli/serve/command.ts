@@ -174,7 +174,11 @@ export const RECORDING_VERBS: readonly Verb[] = [
     about: "play recorded sessions again, and compare requests and turn files",
     arguments: [argument("<dirs...>", "folders with a session.json, or their parent folders")],
     flags: TEST_FLAGS,
-    examples: ["reprise test tests/sessions", "reprise test tests/sessions/fork --update", "reprise test tests/sessions --html report.html"],
+    examples: [
+      "reprise test tests/sessions",
+      "reprise test tests/sessions/fork --update",
+      "reprise test tests/sessions --html report.html",
+    ],
     load: async () => (await import("../test/test.ts")).testVerb,
   }),
 ];

@@ -1,0 +1,116 @@
+/** The command line of pages: where they are written, with which mode, and what is refused. Browsers are in tests/clients. */
+import assert from "node:assert/strict";
+import { assertError, begun, KEY, readsThenAnswers } from "./harness.ts";
+
+const place = begun(readsThenAnswers, (place) => place.session("look"));
+const FIXTURE = new URL("../../fixtures/demo/first", import.meta.url).pathname;
+
+/** The data that a page embeds. */
+// deno-lint-ignore no-explicit-any
+function dataOf(html: string): any {
+  const [, text = ""] = /<script type="application\/json" id="data">([^]*?)<\/script>/.exec(html) ?? [];
+  return JSON.parse(text);
+}
+
+Deno.test("show --html writes one page for its owner only, and says so on stderr", async () => {
+  await using here = await place();
+  const called = await here.call(["show", "look", "--html", "page.html"]);
+  assert.equal(called.code, 0, called.stderr);
+  assert.equal(called.stdout, "");
+  assert.match(called.stderr, /^wrote the page of look: 5 turns, \d+ bytes\n$/);
+  const path = `${here.sandbox.workspace}/page.html`;
+  assert.equal((Deno.statSync(path).mode ?? 0) & 0o777, 0o600);
+  const html = Deno.readTextFileSync(path);
+  assert.match(html, /^<!doctype html>/);
+  const data = dataOf(html);
+  assert.deepEqual(data.entries.map(({ kind }: { kind: string }) => kind), [
+    ...["user", "model", "tools", "model", "harness"],
+  ]);
+  const call = data.entries[1].blocks.find(({ type }: { type: string }) => type === "call");
+  assert.deepEqual([call.tool, call.result.status], ["read_file", "ok"]);
+  assert.match(call.result.text, /alpha/);
+  assert.deepEqual(data.requests.map(({ prefix }: { prefix: unknown }) => prefix), [null, { extends: true }]);
+});
+
+Deno.test("a page allows its own script and style only, and no address", async () => {
+  await using here = await place();
+  const { stdout } = await here.call(["show", "look", "--html", "-"]);
+  const [, policy = ""] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(stdout) ?? [];
+  assert.match(
+    policy,
+    /^default-src 'none'; script-src 'sha256-[\w+/=]+'; style-src 'sha256-[\w+/=]+'; img-src data:; base-uri 'none'; form-action 'none'$/,
+  );
+  assert.doesNotMatch(
+    stdout.replace(/<script type="application\/json"[^]*?<\/script>/, ""),
+    /https?:\/\/(?!www\.w3\.org\/2000\/svg)/,
+  );
+});
+
+Deno.test("an existing page is replaced with --force only, and nothing but a file ever is", async () => {
+  await using here = await place();
+  const path = `${here.sandbox.workspace}/page.html`;
+  Deno.writeTextFileSync(path, "mine", { mode: 0o644 });
+  const refused = await here.call(["show", "look", "--json", "--html", "page.html"]);
+  assertError(refused, { code: "usage", exit: 2, says: /"page\.html": the file exists$/, hint: /--force/ });
+  assert.equal(Deno.readTextFileSync(path), "mine");
+  const forced = await here.call(["show", "look", "--json", "--html", "page.html", "--force"]);
+  assert.equal(forced.code, 0, forced.stdout);
+  const size = Deno.statSync(path).size;
+  assert.deepEqual(JSON.parse(forced.stdout), {
+    ...{ session: "look", file: "page.html", bytes: size, turns: 5, redacted: null },
+  });
+  assert.equal((Deno.statSync(path).mode ?? 0) & 0o777, 0o600);
+  const folder = await here.call(["show", "look", "--json", "--force", "--html", "."]);
+  assertError(folder, { code: "usage", exit: 2, says: /no regular file/ });
+});
+
+Deno.test("flags of pages are refused without a page, and stdout holds one document", async () => {
+  await using here = await place();
+  for (const flag of ["--redact", "--force"]) {
+    for (const args of [["show", "look"], ["fixture", "show", FIXTURE], ["test", FIXTURE]]) {
+      const called = await here.call([...args, "--json", flag]);
+      assertError(called, { code: "usage", exit: 2, says: new RegExp(`${flag} without --html`) });
+    }
+  }
+  const both = await here.call(["show", "look", "--json", "--html", "-"]);
+  assertError(both, { code: "usage", exit: 2, says: /stdout would hold two documents/ });
+});
+
+Deno.test("with --redact no secret is in a page, and the call says how many were replaced", async () => {
+  await using here = await place();
+  const secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
+  const prompt = `Use ${secret} and ${KEY}`;
+  const ran = await here.call(["run", "--json", "-s", "look", prompt]);
+  assert.equal(ran.code, 0, ran.stdout);
+  const open = await here.call(["show", "look", "--html", "-"]);
+  assert.ok(open.stdout.includes(secret));
+  const { stdout, stderr } = await here.call(["show", "look", "--html", "-", "--redact"]);
+  assert.ok(!stdout.includes(secret) && !stdout.includes(KEY));
+  assert.match(stderr, /\nredacted \d+: .*1 api_key/);
+});
+
+Deno.test("a damaged session has a page with what can be read, and exit code 12", async () => {
+  await using here = await place();
+  Deno.writeTextFileSync(here.turnPath("look", 2), "damage");
+  const called = await here.call(["show", "look", "--html", "-"]);
+  assert.equal(called.code, 12);
+  const data = dataOf(called.stdout);
+  assert.equal(data.entries.length, 4);
+  assert.match(data.warnings.join("\n"), /turns\/000002\.json/);
+  assert.match(called.stderr, /damaged: turns\/000002\.json/);
+});
+
+Deno.test("fixture show --html writes a page of the exchanges, with calls beside the results sent later", async () => {
+  await using here = await place();
+  const called = await here.call(["fixture", "show", FIXTURE, "--html", "page.html", "--json"]);
+  assert.equal(called.code, 0, called.stdout);
+  const facts = JSON.parse(called.stdout);
+  const data = dataOf(Deno.readTextFileSync(`${here.sandbox.workspace}/page.html`));
+  assert.deepEqual([facts.exchanges, data.entries.length, data.kind], [4, 4, "fixture"]);
+  const calls = data.entries.flatMap(({ blocks }: { blocks: { type: string }[] }) =>
+    blocks.filter(({ type }) => type === "call")
+  );
+  assert.ok(calls.length >= 5);
+  for (const { result } of calls) assert.notEqual(result, null);
+  assert.ok(calls.some(({ diff }: { diff: string | null }) => diff?.includes("\n+")));
+});

@@ -1,0 +1,83 @@
+/**
+ * Pages in headless Chromium, driven by playwright-core.
+ *
+ * @module
+ */
+import { outputOf, run } from "../../scripts/process.ts";
+import { turnFileName } from "../../src/domain/turn.ts";
+import type { History } from "../support/history.ts";
+import type { Sandbox } from "../support/reprise.ts";
+import { installed } from "./npm_packages.ts";
+
+const PLAYWRIGHT = ["playwright-core@1.65.1"];
+const DRIVER = new URL("page_driver.mjs", import.meta.url).pathname;
+
+/** The browser: that of `CHROMIUM`, or Debian's; `null` if there is none. */
+export const CHROMIUM = [Deno.env.get("CHROMIUM"), "/usr/bin/chromium"].find((path) => isFile(path)) ?? null;
+/** The end of a test's name if there is no browser. */
+export const NO_CHROMIUM = CHROMIUM === null ? " (ignored: no chromium; apt-get install chromium)" : "";
+
+function isFile(path: string | undefined): path is string {
+  try {
+    return path !== undefined && Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+/** One act on a page: a key, a text to type, a fragment, a value to see, a condition to wait for, or a picture. */
+export interface PageStep {
+  readonly press?: string;
+  readonly type?: string;
+  readonly hash?: string;
+  /** An expression, evaluated in the page. */
+  readonly see?: string;
+  /** An expression that must become true. */
+  readonly wait?: string;
+  /** The path of a PNG. */
+  readonly picture?: string;
+  /** The picture has the whole page. @default {false} */
+  readonly whole?: boolean;
+}
+
+/** A page to open. */
+export interface PagePlan {
+  readonly file: string;
+  readonly hash?: string;
+  readonly dark?: boolean;
+  readonly width?: number;
+  readonly height?: number;
+  readonly steps?: readonly PageStep[];
+}
+
+/** What a browser saw. */
+export interface SeenPage {
+  /** Values of the steps with `see`, in order. */
+  // deno-lint-ignore no-explicit-any
+  readonly seen: readonly any[];
+  /** Messages of the console, errors and dialogs. */
+  readonly problems: readonly string[];
+  /** Every address that was requested, the page's own included. */
+  readonly requests: readonly string[];
+  readonly first_view_ms: number;
+}
+
+/** Opens a page and acts on it. @throws {Error} with the output of the driver if it fails. */
+export async function browse(plan: PagePlan): Promise<SeenPage> {
+  const modules = await installed(PLAYWRIGHT);
+  const args = [DRIVER, modules, CHROMIUM ?? "", JSON.stringify(plan)];
+  const finished = await run("node", args, { timeout: 120_000 });
+  if (finished.code !== 0) throw new Error(`Cannot open the page: ${outputOf(finished)}`);
+  return JSON.parse(finished.stdout);
+}
+
+/** Writes a history into the home of a sandbox, as session `s`. */
+export function writeSession(sandbox: Sandbox, history: History): void {
+  const turns = `${sandbox.home}/sessions/s/turns`;
+  for (const part of ["", "/sessions", "/sessions/s", "/sessions/s/turns", "/sessions/s/blobs"]) {
+    Deno.mkdirSync(`${sandbox.home}${part}`, { recursive: true, mode: 0o700 });
+  }
+  for (const [index, bytes] of history.files.entries()) {
+    Deno.writeFileSync(`${turns}/${turnFileName(index + 1)}`, bytes, { mode: 0o600 });
+  }
+}

@@ -1,0 +1,281 @@
+/** Pages in headless Chromium: they draw without errors, ask nobody for anything, and nothing in them acts. */
+import assert from "node:assert/strict";
+import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/scene.ts";
+import type { Item } from "../../src/domain/event.ts";
+import { copyBelow } from "../../src/cli/test/files.ts";
+import { NO_USAGE } from "../../src/domain/event.ts";
+import { call, History, message, reasoning } from "../support/history.ts";
+import { Sandbox } from "../support/reprise.ts";
+import { browse, CHROMIUM, NO_CHROMIUM, type PagePlan, type SeenPage, writeSession } from "./pages.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** Pictures are kept in this folder, for people to look at. */
+const PICTURES = Deno.env.get("REPRISE_PAGE_PICTURES");
+const picture = (name: string) =>
+  PICTURES === undefined ? [] : [{ picture: `${PICTURES}/${name}.png`, whole: name.endsWith("whole") }];
+
+function test(promise: string, fn: (sandbox: Sandbox) => Promise<void>): void {
+  Deno.test({
+    name: `${promise}${NO_CHROMIUM}`,
+    ignore: CHROMIUM === null,
+    async fn() {
+      await using sandbox = new Sandbox();
+      await fn(sandbox);
+    },
+  });
+}
+
+/** Opens a page, and checks that it is quiet. */
+async function quietly(plan: PagePlan): Promise<SeenPage> {
+  const page = await browse(plan);
+  assert.deepEqual(page.problems, []);
+  assert.deepEqual(page.requests.filter((url) => !/^(file|data):/.test(url)), []);
+  assert.equal(page.requests.filter((url) => url.startsWith("file:")).length, 1);
+  return page;
+}
+
+async function pageOf(sandbox: Sandbox, ...args: readonly string[]): Promise<string> {
+  const file = `${sandbox.directory}/page.html`;
+  const called = await sandbox.call([...args, "--force", "--html", file]);
+  assert.equal(called.code, 0, called.stderr);
+  return file;
+}
+
+const TEXT = "document.querySelector('main').innerText";
+const CURRENT = "document.querySelector('article.current')?.id ?? null";
+
+test("the page of the demo shows both runs, the edit, its result and the fate of reasoning, light and dark", async (sandbox) => {
+  await copyWorkspace(sandbox.workspace);
+  for (const [index, fixture] of ["first", "second"].entries()) {
+    const args = ["run", "-s", "demo", "--fixture", `${ROOT}fixtures/demo/${fixture}`, ...DEMO_PERMISSIONS];
+    const ran = await sandbox.call([...args, ...(index === 0 ? ["--new"] : []), DEMO_PROMPTS[index] ?? ""]);
+    assert.equal(ran.code, 0, ran.stderr);
+  }
+  const file = await pageOf(sandbox, "show", "demo");
+  const { seen } = await quietly({
+    file,
+    steps: [
+      ...picture("demo-light"),
+      { press: "G" },
+      { press: "g" },
+      { see: TEXT },
+      { see: "getComputedStyle(document.body).backgroundColor" },
+      { press: "t" },
+      { see: "getComputedStyle(document.body).backgroundColor" },
+      { hash: "#seq-3" },
+      { see: CURRENT },
+      { press: "j" },
+      { see: CURRENT },
+      { press: "]" },
+      { see: CURRENT },
+      { press: "k" },
+      { see: CURRENT },
+      { press: "?" },
+      { see: "document.querySelector('dialog').open" },
+      ...picture("demo-keys"),
+    ],
+  });
+  const [text, light, dark, ...places] = seen;
+  for (
+    const part of ["Run 1", "Run 2", "edit_file", "lines 1-", "sent", "in the requests of turns", "allowed"]
+  ) {
+    assert.ok(text.includes(part), `${part} is missing`);
+  }
+  assert.notEqual(light, dark);
+  const [linked, next, group, before, keys] = places;
+  assert.deepEqual([linked, next, keys], ["turn-2", "turn-3", true]);
+  assert.equal(Number(group.slice(5)), Number(before.slice(5)) + 1);
+  const narrow = await quietly({
+    file,
+    dark: true,
+    width: 400,
+    hash: "#turn-6",
+    steps: [
+      { see: "document.documentElement.scrollWidth" },
+      { see: CURRENT },
+      ...picture("demo-dark-narrow"),
+    ],
+  });
+  assert.deepEqual(
+    narrow.seen,
+    [400, "turn-6"],
+    "nothing is wider than the screen, and the link is followed",
+  );
+});
+
+test("10,000 turns are drawn on demand: at first a few, then those that a link or a search leads to", async (sandbox) => {
+  const history = new History();
+  for (let run = 1; run <= 2500; run++) {
+    history.run = run;
+    const id = `call_${run}`;
+    history.user(`Question ${run}: what is in the file?`)
+      .model([reasoning(`rs_${run}`, "g".repeat(800)), call(id, "read_file", `{"path":"file${run}.txt"}`)])
+      .results().model([message(`msg_${run}`, `Answer ${run}: **nothing** but \`line ${run}\`.`)]);
+  }
+  writeSession(sandbox, history);
+  const file = await pageOf(sandbox, "show", "s");
+  const text = history.files.reduce((sum, bytes) => sum + bytes.length, 0);
+  const { size } = Deno.statSync(file);
+  assert.ok(size < 1.5 * text, `${size} bytes of page for ${text} bytes of turns`);
+  const { seen, first_view_ms: firstView } = await quietly({
+    file,
+    steps: [
+      {
+        see:
+          "[document.querySelectorAll('article').length, document.querySelectorAll('article.drawn').length]",
+      },
+      ...picture("long"),
+      { hash: "#turn-9000" },
+      { see: `[${CURRENT}, Math.round(document.getElementById('turn-9000').getBoundingClientRect().top)]` },
+      { press: "/" },
+      { type: "answer 1234:" },
+      { press: "Enter" },
+      { see: `[${CURRENT}, document.getElementById('found').value, CSS.highlights.get('hits').size]` },
+      ...picture("long-search"),
+      { press: "Escape" },
+      { press: "G" },
+      { see: CURRENT },
+      { see: "document.querySelectorAll('article.drawn').length" },
+    ],
+  });
+  const [[all, drawn], [linked, top], found, last, after] = seen;
+  assert.equal(all, 10_000);
+  assert.ok(drawn > 0 && drawn < 50, `${drawn} drawn at first`);
+  assert.ok(after < 500, `${after} drawn at the end`);
+  assert.equal(linked, "turn-9000");
+  assert.ok(top >= 0 && top < 200, `at ${top}`);
+  assert.deepEqual(found, ["turn-4936", "1 of 1", 1]);
+  assert.equal(last, "turn-10000");
+  console.error(`first view of 10,000 turns: ${Math.round(firstView)} ms`);
+});
+
+const MARKUP = [
+  "</script><script>window.ran = 1</script>",
+  "<!--<script>",
+  "<img src=x onerror='window.ran = 1'>",
+  "<svg/onload=window.ran=1>",
+  "[x](javascript:window.ran=1)",
+  "![x](http://127.0.0.1:9/x.png)",
+  "<style>*{display:none}</style><link rel=stylesheet href=http://127.0.0.1:9/x.css>",
+  "<iframe srcdoc='<script>parent.ran = 1</script>'></iframe>",
+  "'\"><b onclick=ran()>",
+  "{{constructor.constructor('window.ran = 1')()}} ${window.ran = 1}",
+  "\u202edesrever\u0000\u001b[31m \ud83d\udc68\u200d\ud83d\udc69\u200d\ud83d\udc67 سلام",
+].join("\n\n");
+
+test("markup in any field of a session is inert, and is shown as text", async (sandbox) => {
+  const history = new History();
+  const [text, name] = [MARKUP, MARKUP.replace(/\n+/g, " ")];
+  const thought: Item = { ...reasoning("rs_1", text), summary: [{ type: "summary_text", text }] };
+  history.user(text).model([
+    thought,
+    message("m", text, name),
+    call("c1", name, JSON.stringify({ [text]: text })),
+    call("c2", "edit_file", JSON.stringify({ path: text, old_text: text, new_text: `${text}x` })),
+    call("c3", "shell", text),
+    { type: name, text, [name]: text },
+  ], { answered: name, status: name });
+  history.results(["c1", "c2"]);
+  history.add({
+    kind: "harness",
+    run: 1,
+    events: [
+      {
+        type: "permission_decision",
+        call_id: text,
+        call_seq: 99,
+        tool: text,
+        decision: "denied",
+        reason: name,
+        rule: text,
+      },
+      {
+        type: "replay_notice",
+        reason: "unknown_field",
+        items: [],
+        error: { code: "unexpected", message: text },
+      },
+      {
+        type: "run_ended",
+        run: 1,
+        state: "failed",
+        exit_code: 1,
+        usage: NO_USAGE,
+        error: { code: "unexpected", message: text },
+      },
+    ],
+  });
+  writeSession(sandbox, history);
+  const file = await pageOf(sandbox, "show", "s");
+  const { seen } = await quietly({
+    file,
+    steps: [
+      { press: "j" },
+      { press: "e" },
+      { press: "j" },
+      { press: "e" },
+      { see: "window.ran ?? null" },
+      {
+        see:
+          "document.querySelectorAll('script, style, img, iframe, svg.x, link, object, base, form').length",
+      },
+      {
+        see:
+          "[...document.querySelectorAll('*')].flatMap((e) => e.getAttributeNames()).filter((n) => n.startsWith('on')).length",
+      },
+      {
+        see:
+          "[...document.querySelectorAll('a')].filter((a) => !a.getAttribute('href').startsWith('#')).length",
+      },
+      { see: TEXT },
+      ...picture("hostile-whole"),
+    ],
+  });
+  const [ran, elements, handlers, links, shown] = seen;
+  assert.equal(ran, null);
+  // Its own: data, script, style and icon.
+  assert.deepEqual([elements, handlers, links], [4, 0, 0]);
+  for (const part of ["<img src=x onerror=", "javascript:window.ran=1", "</script><script>", "سلام"]) {
+    assert.ok(shown.includes(part), `${part} is shown`);
+  }
+});
+
+test("the page of a failed test shows both sides, and both documents line by line", async (sandbox) => {
+  const folder = `${sandbox.workspace}/tests`;
+  for (const name of ["loop", "fork"]) copyBelow(`${ROOT}tests/sessions/${name}`, `${folder}/${name}`);
+  const turn = `${folder}/loop/expect/s/turns/000003.json`;
+  const before = Deno.readTextFileSync(turn);
+  Deno.writeTextFileSync(turn, before.replace('"status":"ok"', '"status":"<b>error</b>"'));
+  assert.notEqual(Deno.readTextFileSync(turn), before);
+  const called = await sandbox.call(["test", folder, "--reporter", "html"]);
+  assert.equal(called.code, 7, called.stderr);
+  const file = `${sandbox.directory}/report.html`;
+  Deno.writeTextFileSync(file, called.stdout);
+  const { seen } = await quietly({
+    file,
+    steps: [
+      { see: TEXT },
+      { see: "[...document.querySelectorAll('article')].map((a) => a.className.split(' ')[0])" },
+      { see: "document.querySelectorAll('.diff .added, .diff .removed').length" },
+      ...picture("failed"),
+    ],
+  });
+  const [text, order, changed] = seen;
+  assert.match(text, /session s, turn 3: differs at events\[0\]\.status/);
+  assert.ok(text.includes("<b>error</b>"));
+  assert.deepEqual(order, ["bad", "plain"], "failed tests come first");
+  assert.equal(changed, 2);
+  await quietly({ file, dark: true, width: 400, steps: picture("failed-dark-narrow") });
+});
+
+test("the page of a fixture shows its exchanges with their events", async (sandbox) => {
+  const file = await pageOf(sandbox, "fixture", "show", `${ROOT}fixtures/demo/first`);
+  const { seen } = await quietly({
+    file,
+    steps: [{ press: "G" }, { press: "e" }, { see: TEXT }, ...picture("fixture-whole")],
+  });
+  for (const part of ["Exchange 1", "Exchange 4", "response.completed", "items as in exchange 3"]) {
+    assert.ok(seen[0].includes(part), part);
+  }
+});
