@@ -21,7 +21,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const LIBRARY_HOME: Readonly<Record<string, string>> = {
   "commander": "cli",
   "@pydantic/genai-prices": "prices",
+  "diff": "cli",
   "ipaddr.js": "domain",
+  "marked": "cli",
   "yaml": "fixture",
 };
 
@@ -54,7 +56,7 @@ function judgeForm(found: Import): string | null {
   if (/^(npm|jsr|https?|file):/.test(found.specifier)) {
     return `Imports "${found.specifier}": name it in the import map of deno.json`;
   }
-  if (found.specifier.startsWith(".") && !/\.(ts|js|mjs|json)$/.test(found.specifier)) {
+  if (found.specifier.startsWith(".") && !/\.(ts|js|mjs|json|css)$/.test(found.specifier)) {
     return `Imports "${found.specifier}": a relative import ends with its file's extension`;
   }
   return null;

@@ -23,8 +23,8 @@ const COMPARED = 8;
 interface ReadExchange {
   readonly exchange: FixtureExchange;
   readonly timeline: ExchangeTimeline;
-  /** The request's body; `{}` if it is no JSON object. */
-  readonly body: JsonObject;
+  /** The members of the request's body beside its items; `{}` if it is no JSON object. */
+  readonly fields: JsonObject;
   readonly items: readonly JsonObject[];
   readonly answer: readonly JsonObject[];
   /** Value of a text or JSON with its secrets replaced. */
@@ -36,11 +36,11 @@ export function fixturePage(fixture: Fixture, clean: <T>(value: T) => T): Page {
   const { header, exchanges, recordings, path } = fixture;
   const read = exchanges.map((exchange): ReadExchange => {
     const { json } = exchange.request;
-    const body = clean(isJsonObject(json) ? json : {});
-    const listed = body.input ?? body.messages;
+    const { input, messages, ...fields } = clean(isJsonObject(json) ? json : {});
+    const listed = input ?? messages;
     const items = typeof listed === "string" ? [{ role: "user", content: listed }] : objectsIn(listed);
     const answer = clean(listedItems(answerOf(exchange)));
-    return { exchange, timeline: clean(timelineOf(exchange)), body, items, answer, clean };
+    return { exchange, timeline: clean(timelineOf(exchange)), fields, items, answer, clean };
   });
   const links = linksOf(read);
   const requests: RequestPoint[] = [];
@@ -143,14 +143,14 @@ function spansOf(numbers: readonly number[]): FateSpan[] {
 }
 
 function requestBlocks(
-  { body, items, timeline }: ReadExchange,
+  { fields, items, timeline }: ReadExchange,
   before: ReadExchange | undefined,
   links: Links,
 ): Block[] {
   const blocks: Block[] = [];
-  for (const [name, value] of Object.entries(body)) {
-    if (name === "input" || name === "messages" || value === undefined) continue;
-    if (JSON.stringify(before?.body[name]) === JSON.stringify(value)) continue;
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    if (JSON.stringify(before?.fields[name]) === JSON.stringify(value)) continue;
     blocks.push({
       type: "raw",
       name: `request: ${name}`,

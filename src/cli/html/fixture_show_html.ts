@@ -14,7 +14,7 @@ import { fixturePage } from "./fixture_page.ts";
 import { pageFile } from "./page_file.ts";
 import { pageRedactor } from "./redaction.ts";
 
-/** What `fixture show --html --json` prints. */
+/** The output of `fixture show --html --json`. */
 export interface ShownFixturePage {
   readonly path: string;
   /** `null` for stdout. */

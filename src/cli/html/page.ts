@@ -39,7 +39,7 @@ export interface Group {
   readonly about: string;
 }
 
-/** How an outcome is coloured. */
+/** The colour of an outcome. */
 export type Tone = "good" | "bad" | "plain";
 
 /** A turn, an exchange or a test. */

@@ -20,7 +20,7 @@ import { pageFile } from "./page_file.ts";
 import { pageRedactor } from "./redaction.ts";
 import { sessionPage } from "./session_page.ts";
 
-/** What `show --html --json` prints. */
+/** The output of `show --html --json`. */
 export interface ShownPage {
   readonly session: string;
   /** `null` for stdout. */

@@ -7,6 +7,8 @@ Deno.test("a call loads the smallest part that has all that it needs", () => {
     ["viewing", ["ls", "--json"]],
     ["viewing", ["show", "demo"]],
     ["viewing", ["search", "demo"]],
+    ["all", ["show", "demo", "--html", "demo.html"]],
+    ["all", ["show", "demo", "--html=-"]],
     ["running", ["run", "-s", "demo", "Go on"]],
     ["all", ["run", "--record", "kept", "Go on"]],
     ["all", ["run", "-s", "demo", "--record=kept", "Go on"]],
