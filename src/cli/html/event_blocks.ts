@@ -24,6 +24,8 @@ export interface EventContext {
   readonly decisions: ReadonlyMap<number, JsonObject>;
   /** Requests with and without each reasoning item, by its `seq`. */
   readonly fates: ReadonlyMap<number, readonly FateSpan[]>;
+  /** Base64 of an image's blob; `null` if it cannot be read, or is too large for a page. */
+  readonly imageOf: (sha256: string) => string | null;
 }
 
 /** The result of a call, with the turn that holds it. */
@@ -74,6 +76,9 @@ function blocksOf(event: ShownEvent, context: EventContext): Block[] {
     }
     case "reasoning":
       return [reasoningBlock(item, context.fates.get(seq) ?? [], seq)];
+    // A file of the message that follows; its bytes are in a blob.
+    case "attachment":
+      return [attachmentBlock(event, seq, context)];
     case "tool_call":
       return [callBlock(item, {
         seq,
@@ -146,6 +151,18 @@ function blocksOf(event: ShownEvent, context: EventContext): Block[] {
 function errorText(event: ShownEvent): string {
   const message = stringMember(objectMember(event, "error") ?? {}, "message");
   return message === undefined ? "" : `: ${message}`;
+}
+
+/** The media types of images that a page may hold. */
+const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/;
+
+function attachmentBlock(event: ShownEvent, seq: number, { imageOf }: EventContext): Block {
+  const blob = objectMember(event, "blob") ?? {};
+  const [name, type] = [String(event.name), String(event.media_type)];
+  const base64 = IMAGE.test(type) ? imageOf(stringMember(blob, "sha256") ?? "") : null;
+  if (base64 !== null) return { type: "image", seq, name, src: `data:${type};base64,${base64}` };
+  const size = counted(numberMember(blob, "bytes") ?? 0, "byte");
+  return { type: "note", seq, text: `attached file ${name}: ${type}, ${size}`, tone: "plain" };
 }
 
 function checkpointBlock(event: ShownEvent, seq: number): Block {

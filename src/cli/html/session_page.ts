@@ -28,6 +28,7 @@ export interface SessionSources {
   readonly forks: readonly string[];
   /** The price of the request that a model turn answers, in US dollars; `null` if unknown. */
   readonly costOf: (turn: ShownTurn) => number | null;
+  readonly imageOf: EventContext["imageOf"];
 }
 
 /** UTF-16 units of a prompt in the list of runs. */
@@ -36,7 +37,7 @@ const SHOWN_PROMPT = 80;
 /** Creates the page of a session. */
 export function sessionPage(session: ShownSession, sources: SessionSources): Page {
   const { id, manifest, turns, problems } = session;
-  const context = contextOf(turns);
+  const context = { ...contextOf(turns), imageOf: sources.imageOf };
   const groups: Group[] = [];
   const requests: RequestPoint[] = [];
   const runs = new Map<string, number>();
@@ -76,7 +77,7 @@ export function sessionPage(session: ShownSession, sources: SessionSources): Pag
   };
 }
 
-function contextOf(turns: readonly ShownTurn[]): EventContext {
+function contextOf(turns: readonly ShownTurn[]): Omit<EventContext, "imageOf"> {
   const results = new Map<number, FoundResult>();
   const decisions = new Map<number, JsonObject>();
   const calls = new Set<number>();

@@ -3,14 +3,16 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { counted } from "../../domain/text.ts";
 import { cacheReports } from "../../run/cache_reports.ts";
 import type { PrefixReport } from "../../run/verify.ts";
+import { isBlobName } from "../../store/layout.ts";
 import { type Home, listSessions } from "../../store/home.ts";
 import { readForShow } from "../../store/read/show.ts";
-import { readSession } from "../../store/read/session.ts";
+import { readBlob, readSession } from "../../store/read/session.ts";
 import type { Context } from "../context.ts";
 import type { ShowFlags } from "../inspection/viewing.ts";
 import { blobReader } from "../run/preview.ts";
@@ -47,7 +49,8 @@ export async function showHtml(
   const forks = listSessions(ports, home).flatMap(({ id: each, manifest }) =>
     manifest?.parent === id ? [each] : []
   );
-  const sources = { prefixes, forks, costOf: () => null };
+  const imageOf = (sha256: string) => imageIn(context, home, { id, sha256 });
+  const sources = { prefixes, forks, costOf: () => null, imageOf };
   const page = sessionPage(redactor?.session(shown) ?? shown, sources);
   const bytes = file.write(pageHtml(page));
   const facts: ShownPage = {
@@ -64,6 +67,25 @@ export async function showHtml(
   }
   for (const { path, message } of shown.problems) output.note(`damaged: ${path} ${message}`);
   return shown.problems.length === 0 ? 0 : 12;
+}
+
+/** Bytes of the largest image that a page holds. */
+const MAX_IMAGE_BYTES = 4_000_000;
+
+function imageIn(
+  { ports }: Context,
+  home: Home,
+  { id, sha256 }: { readonly id: SessionId; readonly sha256: string },
+): string | null {
+  if (!isBlobName(sha256)) return null;
+  try {
+    const bytes = readBlob(ports, home, id, sha256);
+    return bytes.length > MAX_IMAGE_BYTES ? null : Buffer.from(bytes).toString("base64");
+  } catch (error) {
+    // A lost blob is reported beside the turn, as its name and type.
+    if (error instanceof RepriseError) return null;
+    throw error;
+  }
 }
 
 /** Compares each request with the one before. A session that cannot be folded, as a newer one, has no comparison. */

@@ -52,7 +52,7 @@
 
   /** Follows a link: to an entry, or to an event in one. */
   function follow() {
-    const id = decodeURIComponent(location.hash.slice(1));
+    const id = location.hash.slice(1);
     if (id === "") return;
     const seq = /^seq-(\d+)$/.exec(id);
     const index = seq === null ? data.entries.findIndex((entry) => entry.id === id) : entryOf(Number(seq[1]));
