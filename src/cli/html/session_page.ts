@@ -12,13 +12,12 @@ import {
 } from "../../domain/json.ts";
 import { counted, headOf } from "../../domain/text.ts";
 import type { ShownSession, ShownTurn } from "../../store/read/show.ts";
-import { apiOf } from "../../apis/apis.ts";
-import type { ProviderKind } from "../../domain/fingerprint.ts";
 import type { PrefixReport } from "../../run/verify.ts";
 import { eventBlocks, type EventContext, type FoundResult } from "./event_blocks.ts";
 import { textOf } from "./item_blocks.ts";
 import type { Entry, Fact, Group, Page, RequestPoint, Tone } from "./page.ts";
 import { reasoningFates } from "./reasoning_fate.ts";
+import { anyUsage } from "./usage.ts";
 
 /** Facts about a session beside its turns. */
 export interface SessionSources {
@@ -144,14 +143,9 @@ function seqOf({ value: { seq } }: ShownTurn): readonly [number, number] | null 
 function requestPoint(turn: ShownTurn, entry: number, sources: SessionSources): RequestPoint | null {
   if (turn.kind !== "model") return null;
   const usage = turn.events.findLast(({ type }) => type === "provider_usage")?.usage;
-  const provider = stringMember(objectMember(turn.value, "fingerprint") ?? {}, "provider") ?? "";
-  const counts = isJsonObject(usage) ? apiOf(provider as ProviderKind).usageOf(usage) : null;
   return {
     entry,
-    input: counts?.input_tokens ?? 0,
-    cached: counts?.cached_tokens ?? 0,
-    output: counts?.output_tokens ?? 0,
-    reasoning: counts?.reasoning_tokens ?? 0,
+    ...anyUsage(isJsonObject(usage) ? usage : null),
     cost: sources.costOf(turn),
     prefix: sources.prefixes.get(turn.number) ?? null,
   };

@@ -26,6 +26,7 @@ export function anyUsage(
     output: first(countMember(whole, "output_tokens"), countMember(whole, "completion_tokens")),
     reasoning: first(
       countMember(details("output_tokens_details"), "reasoning_tokens"),
+      countMember(details("output_tokens_details"), "thinking_tokens"),
       countMember(details("completion_tokens_details"), "reasoning_tokens"),
     ),
   };
