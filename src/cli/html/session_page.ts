@@ -97,9 +97,8 @@ function contextOf(turns: readonly ShownTurn[]): Omit<EventContext, "imageOf"> {
 function groupOf(turns: readonly ShownTurn[], first: number, run: string): Group {
   let state = "open";
   let prompt = "";
-  for (const turn of turns.slice(first)) {
-    if (String(turn.value.run) !== run) break;
-    for (const event of turn.events) {
+  for (let index = first; String(turns[index]?.value.run) === run; index++) {
+    for (const event of turns[index]?.events ?? []) {
       if (event.type === "user_message") prompt ||= textOf(event.content);
       if (event.type === "run_continued") prompt ||= "(continued)";
       if (event.type === "run_ended") state = String(event.state);
