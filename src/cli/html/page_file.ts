@@ -45,6 +45,15 @@ export function pageFile(
       hint: "Add --force to replace it",
     });
   }
+  if (kind !== undefined && kind !== "file") {
+    throw new RepriseError(
+      "usage",
+      `Cannot write the page to ${JSON.stringify(path)}: it is no regular file`,
+      {
+        hint: "Name another file, or - for stdout",
+      },
+    );
+  }
   const file = new ExportFile(ports, path);
   return { write: (html) => file.write([encodeUtf8(html)]) };
 }
