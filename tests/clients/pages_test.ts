@@ -60,6 +60,7 @@ test("the page of the demo shows both runs, the edit, its result and the fate of
       { press: "G" },
       { press: "g" },
       { see: TEXT },
+      { see: "[...document.querySelectorAll('.diff .added')].map((line) => line.textContent).join('')" },
       { see: "getComputedStyle(document.body).backgroundColor" },
       { press: "t" },
       { see: "getComputedStyle(document.body).backgroundColor" },
@@ -76,9 +77,10 @@ test("the page of the demo shows both runs, the edit, its result and the fate of
       ...picture("demo-keys"),
     ],
   });
-  const [text, light, dark, ...places] = seen;
+  const [text, added, light, dark, ...places] = seen;
+  assert.match(added, /^\+/);
   for (
-    const part of ["Run 1", "Run 2", "edit_file", "lines 1-", "sent", "in the requests of turns", "allowed"]
+    const part of ["Run 1", "Run 2", "edit_file", "sent", "in the requests of turns", "allowed"]
   ) {
     assert.ok(text.includes(part), `${part} is missing`);
   }

@@ -28,9 +28,9 @@ export async function testVerb(
   flags: TestFlags,
 ): Promise<ExitCode> {
   const output = makeOutput(ports, flags);
-  const tests = findTests(directories, (path) => absolute(ports, path));
   const name = flags.json === true ? "json" : flags.reporter ?? "tap";
   const reporter = await chosenReporter({ ports, output }, name, flags);
+  const tests = findTests(directories, (path) => absolute(ports, path));
   const stop = new AbortController();
   let ended: ExitCode | null = null;
   const end = (exitCode: ExitCode, why: string) => {

@@ -64,7 +64,7 @@
     for (const details of article.querySelectorAll("details")) details.open = true;
     page.highlight();
     const [range] = rangesIn(article);
-    range?.startContainer.parentElement?.scrollIntoView({ block: "center" });
+    page.hold(range?.startContainer.parentElement ?? article);
     page.showHits(hits, current);
   };
 

@@ -4,6 +4,9 @@
   const { data, element } = page;
   const articles = [];
   let place = -1;
+  const HELD_FRAMES = 10;
+  /** The newest target of a link. */
+  let held = null;
 
   /** Draws the content of an entry once. */
   function fill(index) {
@@ -27,6 +30,10 @@
     return article;
   }
 
+  for (const input of ["wheel", "touchmove", "pointerdown"]) {
+    addEventListener(input, () => held = null, { passive: true });
+  }
+
   const observer = new IntersectionObserver((seen) => {
     for (const { isIntersecting, target } of seen) {
       if (!isIntersecting) continue;
@@ -34,6 +41,17 @@
       fill(articles.indexOf(target));
     }
   }, { rootMargin: "600px" });
+
+  /** Scrolls to a target for some frames: what comes into view on the way is drawn now, and may move it. */
+  function hold(target, frames) {
+    target.scrollIntoView({ block: "start" });
+    if (frames > 0) requestAnimationFrame(() => target === held && hold(target, frames - 1));
+  }
+
+  page.hold = (target) => {
+    held = target;
+    hold(target, HELD_FRAMES);
+  };
 
   /** Draws an entry, makes it the current one and scrolls to it. */
   page.go = (index, id = null) => {
@@ -43,9 +61,7 @@
     const article = fill(index);
     article.classList.add("current");
     const target = (id === null ? null : document.getElementById(id)) ?? article;
-    target.scrollIntoView({ block: "start" });
-    // What comes into view on the way is drawn now, and may move the target.
-    requestAnimationFrame(() => requestAnimationFrame(() => target.scrollIntoView({ block: "start" })));
+    page.hold(target);
     article.focus({ preventScroll: true });
     return article;
   };
