@@ -230,14 +230,25 @@ test("markup in any field of a session is inert, and is shown as text", async (s
           "[...document.querySelectorAll('a')].filter((a) => !a.getAttribute('href').startsWith('#')).length",
       },
       { see: TEXT },
+      { see: "document.documentElement.scrollWidth" },
       ...picture("hostile-whole"),
     ],
   });
-  const [ran, elements, handlers, links, shown] = seen;
+  const [ran, elements, handlers, links, shown, width] = seen;
   assert.equal(ran, null);
   // Its own: data, script, style and icon.
   assert.deepEqual([elements, handlers, links], [4, 0, 0]);
-  for (const part of ["<img src=x onerror=", "javascript:window.ran=1", "</script><script>", "سلام"]) {
+  assert.ok(width <= 1280, `${width} pixels wide`);
+  for (
+    const part of [
+      "\\u202edesrever\\u0000\\u001b[31m",
+      "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}",
+      "<img src=x onerror=",
+      "javascript:window.ran=1",
+      "</script><script>",
+      "سلام",
+    ]
+  ) {
     assert.ok(shown.includes(part), `${part} is shown`);
   }
 });

@@ -100,6 +100,14 @@
   function usage({ request }) {
     const { input, cached, output, reasoning, cost, prefix } = page.data.requests[request];
     const share = input === 0 ? 0 : Math.round(100 * cached / input);
+    if (input + output === 0) {
+      return element(
+        "div",
+        { className: "usage" },
+        element("small", {}, "no token counts"),
+        miss(prefix, cached, input),
+      );
+    }
     const text = `${page.count(input)} tokens in (${page.count(cached)} cached, ${share} %), ` +
       `${page.count(output)} out (${page.count(reasoning)} reasoning), cost ${page.cost(cost)}`;
     return element("div", { className: "usage" }, element("small", {}, text), miss(prefix, cached, input));

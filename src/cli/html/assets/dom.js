@@ -3,10 +3,18 @@
 /** The page's program: each file adds its functions here. */
 const page = { data: JSON.parse(document.getElementById("data").textContent) };
 
+/** Text with control characters, and those that turn the direction of what follows, as escapes. Joiners stay. */
+page.visible = (text) =>
+  // deno-lint-ignore no-control-regex
+  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (character) =>
+    `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+const shown = (child) => typeof child === "string" ? page.visible(child) : child;
+
 /** Creates an element. Properties are set as properties, never as markup; children are nodes or texts. */
 page.element = (tag, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children.filter((child) => child !== null && child !== undefined));
+  element.append(...children.filter((child) => child !== null && child !== undefined).map(shown));
   return element;
 };
 
@@ -33,12 +41,12 @@ page.inert = (html) => {
 function copies(parent) {
   const fragment = document.createDocumentFragment();
   for (const node of parent.childNodes) {
-    if (node.nodeType === Node.TEXT_NODE) fragment.append(node.data);
+    if (node.nodeType === Node.TEXT_NODE) fragment.append(page.visible(node.data));
     else if (INERT.has(node.nodeName)) {
       const copy = document.createElement(node.nodeName);
       copy.append(copies(node));
       fragment.append(copy);
-    } else if (node.outerHTML !== undefined) fragment.append(node.outerHTML);
+    } else if (node.outerHTML !== undefined) fragment.append(page.visible(node.outerHTML));
   }
   return fragment;
 }
