@@ -133,7 +133,10 @@ test("10,000 turns are drawn on demand: at first a few, then those that a link o
       { press: "/" },
       { type: "answer 1234:" },
       { press: "Enter" },
-      { see: `[${CURRENT}, document.getElementById('found').value, CSS.highlights.get('hits').size]` },
+      {
+        see:
+          `[${CURRENT}, document.getElementById('found').value, CSS.highlights.get('hits').size, [...CSS.highlights.get('hits')][0].getBoundingClientRect().top >= document.querySelector('.top').getBoundingClientRect().bottom]`,
+      },
       ...picture("long-search"),
       { press: "Escape" },
       { press: "G" },
@@ -147,7 +150,7 @@ test("10,000 turns are drawn on demand: at first a few, then those that a link o
   assert.ok(after < 500, `${after} drawn at the end`);
   assert.equal(linked, "turn-9000");
   assert.ok(top >= 0 && top < 200, `at ${top}`);
-  assert.deepEqual(found, ["turn-4936", "1 of 1", 1]);
+  assert.deepEqual(found, ["turn-4936", "1 of 1", 1, true]);
   assert.equal(last, "turn-10000");
 });
 
