@@ -175,7 +175,7 @@ Deno.test("of each session the first turn that differs is told, and a broken sum
   const one = new Map([...was, [name(2), turn("B", "9")], [name(3), turn("C", "8")]]);
   const [first, ...rest] = compareSessions(was, one);
   assert.deepEqual(rest, []);
-  assert.deepEqual(first, {
+  assert.deepEqual(JSON.parse(JSON.stringify(first)), {
     kind: "turn",
     where: "session s, turn 2",
     message: "differs",
@@ -183,6 +183,8 @@ Deno.test("of each session the first turn that differs is told, and a broken sum
     expected: '"b"',
     received: '"B"',
   });
+  const whole = (text: string) => JSON.stringify({ turn: 1, events: [{ seq: 1, text }] }, null, 2);
+  assert.deepEqual(first?.documents?.(), { expected: whole("b"), received: whole("B") });
   const [link] = compareSessions(was, new Map([...was, [name(3), turn("c", "3")]]));
   assert.equal(link?.path, "prev");
   assert.deepEqual(compareSessions(was, was), []);
