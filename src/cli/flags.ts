@@ -70,7 +70,10 @@ export const REQUEST_FLAGS = {
 /** The flags that set the text of a request. */
 export const TEXT_FLAGS = {
   instructions: text("--instructions <text>", "system text, or @FILE"),
-  outputSchema: text("--output-schema <file>", "a JSON schema for the answer; one that does not fit is sent back once"),
+  outputSchema: text(
+    "--output-schema <file>",
+    "a JSON schema for the answer; one that does not fit is sent back once",
+  ),
 };
 
 /** Values of {@linkcode REQUEST_FLAGS}, and of {@linkcode TEXT_FLAGS} for a verb that has these. */

@@ -51,7 +51,9 @@ function areFlags(args: readonly string[], table: FlagTable): boolean {
 /** True if the next argument is the value of this flag, false if it is not; `null` if `arg` is no flag of the table. */
 export function takesValue(arg: string, table: FlagTable): boolean | null {
   if (!arg.startsWith("-")) return null;
-  const [name = "", given] = arg.startsWith("--") ? arg.split("=", 2) : [arg.slice(0, 2), arg.slice(2) || undefined];
+  const [name = "", given] = arg.startsWith("--")
+    ? arg.split("=", 2)
+    : [arg.slice(0, 2), arg.slice(2) || undefined];
   const flag = Object.values(table).find(({ spec }) => spec.split(/[ ,]+/).includes(name));
   if (flag === undefined) return null;
   return flag.spec.includes("<") && given === undefined;

@@ -7,13 +7,7 @@ import { RepriseError } from "../domain/errors.ts";
 import type { Turn } from "../domain/turn.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { deterministicText } from "./deterministic.ts";
-import {
-  type CheckpointText,
-  type CompactionPlan,
-  type CompactionScope,
-  planOf,
-  scopeOf,
-} from "./plan.ts";
+import { type CheckpointText, type CompactionPlan, type CompactionScope, planOf, scopeOf } from "./plan.ts";
 
 /** A checkpoint that makes the history smaller. */
 export interface MadeCheckpoint {

@@ -205,7 +205,12 @@ export function withPreview(turns: readonly Turn[], drafts: readonly EventDraft[
   const last = turns.at(-1);
   const seq = (last?.seq[1] ?? 0) + 1;
   const events = drafts.map((event, index) => ({ ...event, seq: seq + index }));
-  const turn = { ...last, kind: "compaction", turn: (last?.turn ?? 0) + 1, seq: [seq, seq + events.length - 1] };
+  const turn = {
+    ...last,
+    kind: "compaction",
+    turn: (last?.turn ?? 0) + 1,
+    seq: [seq, seq + events.length - 1],
+  };
   return [...turns, { ...turn, events } as unknown as Turn];
 }
 
@@ -310,7 +315,8 @@ export interface HistorySize {
 }
 
 /** Explains the token figures. */
-export const TOKEN_ESTIMATE = "text bytes / 4, rounded up, and 1600 for an image or a PDF: an estimate, not a count";
+export const TOKEN_ESTIMATE =
+  "text bytes / 4, rounded up, and 1600 for an image or a PDF: an estimate, not a count";
 const IMAGE_TOKENS = 1600;
 
 /** The size of the history in the next request to `target`. */

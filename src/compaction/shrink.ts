@@ -9,7 +9,7 @@ import type { Turn } from "../domain/turn.ts";
 import { foldHistory } from "../fold/fold.ts";
 import type { FoldTarget } from "../fold/guard.ts";
 import { longestTail, type MadeCheckpoint, type TailBounds } from "./longest_tail.ts";
-import { checkpointEvent, historySize, type HistorySize, withPreview } from "./plan.ts";
+import { checkpointEvent, type HistorySize, historySize, withPreview } from "./plan.ts";
 
 /** The event that shortens a result, without its `seq`. */
 export type ElisionDraft = Omit<ResultElidedEvent, "seq">;
@@ -41,7 +41,9 @@ export function shrink(turns: readonly Turn[], bounds: ShrinkBounds): Shrunk {
   const limit = overflowed(turns) ? Math.floor(before.tokens / 2) : Infinity;
   const { found, why } = longestTail(turns, { ...bounds, limit });
   const base = { before, elided: [] };
-  const candidates: Shrunk[] = found === null ? [] : [{ ...base, checkpoint: found, after: found.plan.after }];
+  const candidates: Shrunk[] = found === null
+    ? []
+    : [{ ...base, checkpoint: found, after: found.plan.after }];
   const isEnough = ({ after }: Shrunk) => after.tokens <= limit;
   if (!candidates.some(isEnough) && elides) {
     const kept = found === null
@@ -55,10 +57,14 @@ export function shrink(turns: readonly Turn[], bounds: ShrinkBounds): Shrunk {
   }
   if (!candidates.some(isEnough)) {
     const bare = longestTail(turns, { ...bounds, most: 0, least: 0 });
-    if (bare.found !== null) candidates.push({ ...base, checkpoint: bare.found, after: bare.found.plan.after });
-    else if (candidates.length === 0) throw bare.why ?? why ?? new TypeError("A search that fails has a reason");
+    if (bare.found !== null) {
+      candidates.push({ ...base, checkpoint: bare.found, after: bare.found.plan.after });
+    } else if (candidates.length === 0) {
+      throw bare.why ?? why ?? new TypeError("A search that fails has a reason");
+    }
   }
-  const best = candidates.find(isEnough) ?? candidates.reduce((a, b) => b.after.bytes < a.after.bytes ? b : a);
+  const best = candidates.find(isEnough) ??
+    candidates.reduce((a, b) => b.after.bytes < a.after.bytes ? b : a);
   return { ...best, checkpoint: best.checkpoint === null ? null : asAsked(best.checkpoint, most) };
 }
 

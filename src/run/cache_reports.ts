@@ -5,15 +5,8 @@
  */
 import { apiOf } from "../apis/apis.ts";
 import type { ModelTurn } from "../domain/turn.ts";
-import { foldRecorded, recordedFields } from "./next_request.ts";
-import {
-  type PrefixReport,
-  prefixReport,
-  promptFields,
-  rebuiltBody,
-  seriesOf,
-  type VerifiedSession,
-} from "./verify.ts";
+import { foldRecorded, recordedFields, type RecordedHistory } from "./next_request.ts";
+import { type PrefixReport, prefixReport, promptFields, rebuiltBody, seriesOf } from "./verify.ts";
 
 /** Turns that are folded for all comparisons together: a session with more of them has no reports for its end. */
 const MAX_FOLDED = 500_000;
@@ -22,7 +15,7 @@ const MAX_FOLDED = 500_000;
  * Reports on the request of each model turn but the first, by turn. A request whose blobs are lost has no report.
  * Bodies are only built where the history does not show that they extend each other.
  */
-export function cacheReports(session: VerifiedSession): Map<number, PrefixReport> {
+export function cacheReports(session: RecordedHistory): Map<number, PrefixReport> {
   const reports = new Map<number, PrefixReport>();
   let before: ModelTurn | null = null;
   let folded = 0;
@@ -46,7 +39,7 @@ function promptText({ request, fingerprint }: ModelTurn): string {
   return JSON.stringify(promptFields(request.fields, apiOf(fingerprint.provider)));
 }
 
-function compared(before: ModelTurn, turn: ModelTurn, session: VerifiedSession): PrefixReport | null {
+function compared(before: ModelTurn, turn: ModelTurn, session: RecordedHistory): PrefixReport | null {
   const [was, is] = [before, turn].map((each) => promptBody(each, session));
   if (was === null || was === undefined || is === null || is === undefined) return null;
   const report = prefixReport(was, is);
@@ -56,10 +49,10 @@ function compared(before: ModelTurn, turn: ModelTurn, session: VerifiedSession):
 }
 
 /** The body of a recorded request without its limit of output tokens; `null` if a blob is lost. */
-function promptBody(turn: ModelTurn, { turns, readText }: VerifiedSession): string | null {
-  const fields = recordedFields(turn.request.fields, readText);
+function promptBody(turn: ModelTurn, { turns, readBlob }: RecordedHistory): string | null {
+  const fields = recordedFields(turn.request.fields, readBlob);
   if (fields === null) return null;
   const api = apiOf(turn.fingerprint.provider);
-  const { entries } = foldRecorded(turn, turns.filter((each) => each.turn < turn.turn));
+  const { entries } = foldRecorded(turn, { turns: turns.filter((each) => each.turn < turn.turn), readBlob });
   return api.bodyOf(promptFields(fields, api), entries);
 }

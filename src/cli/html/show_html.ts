@@ -92,7 +92,7 @@ function imageIn(
 function prefixesOf({ ports }: Context, home: Home, id: SessionId): ReadonlyMap<number, PrefixReport> {
   try {
     const { turns } = readSession(ports, home, id);
-    return cacheReports({ turns, readText: blobReader(ports, home, { id, turns }) });
+    return cacheReports({ turns, readBlob: blobReader(ports, home, { id, turns }) });
   } catch (error) {
     if (error instanceof RepriseError) return new Map();
     throw error;

@@ -33,7 +33,9 @@ const SHOW_FLAGS = {
   ...COMMON_FLAGS,
   turns: toggle("--turns", "one line for each turn", { conflicts: ["events", "raw", "markdown", "html"] }),
   events: toggle("--events", "one line for each event", { conflicts: ["turns", "raw", "markdown", "html"] }),
-  raw: value("--raw <n>", "the file of turn N, byte for byte", wholeNumber(1), { conflicts: ["markdown", "html"] }),
+  raw: value("--raw <n>", "the file of turn N, byte for byte", wholeNumber(1), {
+    conflicts: ["markdown", "html"],
+  }),
   markdown: toggle("--markdown", "Markdown for a pull request", { conflicts: ["json", "html"] }),
   run: value("--run <n>", "only the turns of run N", wholeNumber(1), { conflicts: ["last", "raw"] }),
   last: toggle("--last", "only the turns of the last run", { conflicts: ["run", "raw"] }),

@@ -8,12 +8,7 @@ import {
   parseAnswer,
   verifyAnswer,
 } from "../../compaction/model_summary.ts";
-import {
-  type CheckpointText,
-  type CompactionScope,
-  planOf,
-  TOKEN_ESTIMATE,
-} from "../../compaction/plan.ts";
+import { type CheckpointText, type CompactionScope, planOf, TOKEN_ESTIMATE } from "../../compaction/plan.ts";
 import { shrink, type Shrunk } from "../../compaction/shrink.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";

@@ -178,9 +178,9 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
       } ` +
         `instead of ${event.tokens_before}`;
     case "schema_mismatch":
-      return `the answer does not fit the output schema${
-        event.corrected ? " and is sent back once" : ""
-      }: ${event.errors.join("; ")}`;
+      return `the answer does not fit the output schema${event.corrected ? " and is sent back once" : ""}: ${
+        event.errors.join("; ")
+      }`;
     case "run_closed":
       return `run ${event.run} was killed and is now closed as interrupted`;
     case "retry":

@@ -8,7 +8,7 @@ import { samples } from "../../support/samples.ts";
 import { mixedCase } from "../fold/mixed_history.ts";
 import { seriesHistory } from "./series_history.ts";
 
-const readText = () => "[]";
+const readBlob = () => new TextEncoder().encode("[]");
 
 /** The turns without limits of output tokens, which are no part of a prompt, and with a field, as every request has. */
 function withoutLimits(turns: readonly Turn[]): readonly Turn[] {
@@ -22,7 +22,7 @@ function withoutLimits(turns: readonly Turn[]): readonly Turn[] {
 /** Each request compared with the one before, body by body. */
 function comparedAlone(turns: readonly Turn[]): Map<number, PrefixReport> {
   const requests = turns.filter((turn): turn is ModelTurn => turn.kind === "model");
-  const body = (turn: ModelTurn) => rebuiltBody(turn, { turns, readText }) ?? "";
+  const body = (turn: ModelTurn) => rebuiltBody(turn, { turns, readBlob }) ?? "";
   return new Map(
     requests.slice(1).map((
       turn,
@@ -39,7 +39,7 @@ Deno.test("each request is compared with the one before as if both bodies were b
   let misses = 0;
   for (const [index, history] of histories.entries()) {
     const turns = withoutLimits(history);
-    const reports = cacheReports({ turns, readText });
+    const reports = cacheReports({ turns, readBlob });
     assert.deepEqual(reports, comparedAlone(turns), `history ${index}`);
     misses += [...reports.values()].filter((report) => !report.extends).length;
   }
@@ -57,7 +57,7 @@ Deno.test("a limit of output tokens that changes is no reason for a cache miss",
       },
     });
   }
-  assert.deepEqual(cacheReports({ turns: history.turns, readText }), new Map([[4, { extends: true }]]));
+  assert.deepEqual(cacheReports({ turns: history.turns, readBlob }), new Map([[4, { extends: true }]]));
 });
 
 Deno.test("where an item of the middle is left out, the report names the first byte and item that differ", () => {
@@ -69,11 +69,11 @@ Deno.test("where an item of the middle is left out, the report names the first b
   Object.assign(last, {
     request: { ...last.request, replay: { mode: "none", window: null, account: null } },
   });
-  const report = cacheReports({ turns: history.turns, readText }).get(6);
+  const report = cacheReports({ turns: history.turns, readBlob }).get(6);
   assert.ok(report !== undefined && !report.extends);
   assert.equal(report.item, 1);
   const [before, after] = [history.turns[3] as ModelTurn, last].map((turn) =>
-    rebuiltBody(turn, { turns: history.turns, readText }) ?? ""
+    rebuiltBody(turn, { turns: history.turns, readBlob }) ?? ""
   );
   assert.equal(before?.slice(0, report.byte), after?.slice(0, report.byte));
   assert.notEqual(before?.[report.byte], after?.[report.byte]);

@@ -32,7 +32,9 @@ Deno.test("names of JavaScript's own objects are members like any other", async 
 });
 
 Deno.test("errors are limited in number and length, and are well-formed lines", async () => {
-  const long = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`${"é\n".repeat(300)}${index}`, 1]));
+  const long = Object.fromEntries(
+    Array.from({ length: 50 }, (_, index) => [`${"é\n".repeat(300)}${index}`, 1]),
+  );
   const errors = await errorsOf({ type: "object", additionalProperties: { type: "string" } }, long);
   assert.ok(errors.length === 21 && /^and \d+ more$/.test(errors[20] ?? ""), String(errors.length));
   assert.ok(errors.every((line) => line.length <= 301 && !line.includes("\n") && line.isWellFormed()));
