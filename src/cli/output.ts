@@ -110,6 +110,11 @@ export class Output {
     if (!this.options.quiet) this.#toStderr([line, "\n"]);
   }
 
+  /** A line about a problem that decides the exit code, on stderr, even with `--quiet`. */
+  problem(line: Printable): void {
+    this.#toStderr([line, "\n"]);
+  }
+
   /** A question for a person, even with `--quiet`. The caller has checked that stderr is a terminal. */
   prompt(text: string): void {
     this.#toStderr([text]);

@@ -127,9 +127,10 @@ const TEST_FLAGS = {
   update: toggle("--update", "rewrite requests and expect/ to match the sessions"),
   reporter: choice(
     "--reporter <reporter>",
-    "how results are printed (default: tap; with --json: json)",
-    ["tap", "junit", "json", "html"],
+    "how results are printed (default: text on a terminal, else tap; with --json: json)",
+    ["text", "tap", "junit", "json", "html"],
   ),
+  name: text("-k, --name <text>", "play only the tests with this text in their path"),
   bail: toggle("--bail", "stop at the first test that fails"),
   jobs: value(
     "--jobs <n>",
@@ -176,7 +177,7 @@ export const RECORDING_VERBS: readonly Verb[] = [
     flags: TEST_FLAGS,
     examples: [
       "reprise test tests/sessions",
-      "reprise test tests/sessions/fork --update",
+      "reprise test tests/sessions -k fork --update",
       "reprise test tests/sessions --html report.html",
     ],
     load: async () => (await import("../test/test.ts")).testVerb,

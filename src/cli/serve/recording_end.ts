@@ -72,8 +72,6 @@ export function reportEnd(
       : { tests: tests.map(({ test, ...summary }) => ({ test, ...membersOf(summary) })) }),
     exit_code: exitCode,
   });
-  const kept = endLine(sums, { out, tests: tests === null ? "" : ` of ${counted(tests.length, "test")}` });
-  output.note((plays ? `${played} played, ` : "") + (missed === 0 ? "" : `${missed} missed, `) + kept);
   const notes = [
     matchRulesNote(sums.matchRules),
     withheldRulesNote(sums.withheldRules),
@@ -82,6 +80,8 @@ export function reportEnd(
     leftAloneNote(sums.leftAlone),
   ];
   for (const note of notes) if (note !== null) output.note(note);
+  const kept = endLine(sums, { out, tests: tests === null ? "" : ` of ${counted(tests.length, "test")}` });
+  output.note((plays ? `${played} played, ` : "") + (missed === 0 ? "" : `${missed} missed, `) + kept);
   return output.closed ? output.closedExitCode : exitCode;
 }
 

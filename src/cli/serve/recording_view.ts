@@ -46,7 +46,8 @@ export class RecordingView {
     if (event.type === "miss") this.#counts.missed += 1;
     this.#events.write(event);
     const isProblem = event.type === "miss" && !this.#events.onStdout;
-    if (this.#isChatty || isProblem) this.#output.note(replayLine(event));
+    if (isProblem) this.#output.problem(replayLine(event));
+    else if (this.#isChatty) this.#output.note(replayLine(event));
   }
 
   /** Takes an event of a request that is neither recorded nor played. */

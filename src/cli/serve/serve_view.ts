@@ -48,19 +48,16 @@ export class ServeView {
 
   /** Reports a request. */
   event(event: ServeEvent): void {
-    this.#line(replayLine(event));
+    // These decide the exit code.
+    if (event.type === "miss" || event.type === "refused" || event.type === "turned_away") {
+      this.#output.problem(replayLine(event));
+    } else this.#line(replayLine(event));
   }
 
-  /** Reports the counts. */
+  /** Reports details, then the counts as the last line. */
   summary(summary: ServeSummary): void {
     const { served, repeated, missed, refused, warned, unused, unopened, turned_away, unmet_faults } =
       summary;
-    this.#line(
-      `${served} served${
-        repeated === 0 ? "" : ` (${repeated} repeated)`
-      }, ${missed} missed, ${refused} rejected, ${counted(warned, "warning")}` +
-        (turned_away === 0 ? "" : `, ${turned_away} turned away`),
-    );
     const matched = matchedLine(summary);
     if (matched !== null) this.#line(matched);
     if (summary.rewritten > 0) {
@@ -77,6 +74,12 @@ export class ServeView {
     if (unopened.length > 0) {
       this.#line(`not opened: ${counted(unopened.length, "recording")}, ${listed(unopened)}`);
     }
+    this.#line(
+      `${served} served${
+        repeated === 0 ? "" : ` (${repeated} repeated)`
+      }, ${missed} missed, ${refused} rejected, ${counted(warned, "warning")}` +
+        (turned_away === 0 ? "" : `, ${turned_away} turned away`),
+    );
   }
 
   #line(text: string): void {

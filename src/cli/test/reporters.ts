@@ -1,5 +1,5 @@
 /**
- * Formats of results: TAP, JUnit's XML, and JSON Lines. `src/cli/html/test_page.ts` has the HTML page.
+ * Formats of results: lines for people, TAP, JUnit's XML, and JSON Lines. `src/cli/html/test_page.ts` has the HTML page.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { divergenceLines } from "./compare.ts";
 import type { TestResult } from "./runner.ts";
 
 /** The name of a reporter whose output is text. */
-export type ReporterName = "tap" | "junit" | "json";
+export type ReporterName = "text" | "tap" | "junit" | "json";
 
 /** The counts of all tests. */
 export interface Summary {
@@ -43,7 +43,21 @@ export function failureLines({ divergences, error }: TestResult): string[] {
 
 /** Returns the reporter with this name. */
 export function reporterOf(name: ReporterName): Reporter {
-  return { tap: tapReporter, junit: junitReporter, json: jsonReporter }[name]();
+  return { text: textReporter, tap: tapReporter, junit: junitReporter, json: jsonReporter }[name]();
+}
+
+/** Lines for people: the failures of a test are below its line. */
+function textReporter(): Reporter {
+  return {
+    begin: () => "",
+    result(result) {
+      const { name, note, seconds } = result;
+      const title = note === null ? name : `${name}: ${note}`;
+      const head = `${isPassed(result) ? "passed" : "FAILED"}  ${oneLine(title)} (${seconds.toFixed(2)} s)\n`;
+      return head + failureLines(result).map((line) => `          ${oneLine(line)}\n`).join("");
+    },
+    end: () => "",
+  };
 }
 
 /** TAP 14. */

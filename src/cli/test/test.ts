@@ -28,9 +28,9 @@ export async function testVerb(
   flags: TestFlags,
 ): Promise<ExitCode> {
   const output = makeOutput(ports, flags);
-  const name = flags.json === true ? "json" : flags.reporter ?? "tap";
+  const name = flags.json === true ? "json" : flags.reporter ?? (output.stdoutIsTerminal ? "text" : "tap");
   const reporter = await chosenReporter({ ports, output }, name, flags);
-  const tests = findTests(directories, (path) => absolute(ports, path));
+  const tests = namedTests(findTests(directories, (path) => absolute(ports, path)), flags.name);
   const stop = new AbortController();
   let ended: ExitCode | null = null;
   const end = (exitCode: ExitCode, why: string) => {
@@ -148,6 +148,19 @@ export function findTests(directories: readonly string[], absolute: (path: strin
     }
   }
   return [...found.values()];
+}
+
+/**
+ * The tests with `text` in their path; all tests without a text.
+ *
+ * @throws {RepriseError} `usage` if there are none.
+ */
+export function namedTests(tests: readonly SessionTest[], text: string | undefined): readonly SessionTest[] {
+  const named = tests.filter(({ name }) => name.includes(text ?? ""));
+  if (named.length > 0) return named;
+  throw new RepriseError("usage", `No test has ${JSON.stringify(text)} in its path`, {
+    hint: `The paths begin with the folders that were given, such as ${tests[0]?.name}`,
+  });
 }
 
 /** Follows links to folders, except to a folder above: `above` lists the real paths of these. */
