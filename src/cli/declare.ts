@@ -38,6 +38,8 @@ export interface Flag<T = unknown> {
   /** The value without the flag. */
   readonly fallback?: T;
   readonly choices?: readonly string[];
+  /** Values that completions offer among others. */
+  readonly suggests?: readonly string[];
   /**
    * Reads a value; `before` is the value of an earlier occurrence.
    *
@@ -71,6 +73,7 @@ export interface More {
   readonly otherwise?: string;
   readonly step?: StepUse;
   readonly conflicts?: readonly string[];
+  readonly suggests?: readonly string[];
 }
 
 /** A switch: `true`, or absent. */
@@ -161,7 +164,7 @@ export function without<Table extends FlagTable, Name extends keyof Table>(
 function declared<T>(
   spec: string,
   about: string,
-  { sources = [], otherwise, step = true, conflicts = [] }: More,
+  { sources = [], otherwise, step = true, conflicts = [], suggests }: More,
 ): Flag<T> {
   return {
     spec,
@@ -171,6 +174,7 @@ function declared<T>(
     step,
     required: false,
     conflicts,
+    ...(suggests === undefined ? {} : { suggests }),
   };
 }
 
@@ -210,6 +214,7 @@ export interface Positional<T = unknown> {
   /** `<id>`, `[id]` where it may be absent, `<dirs...>` for one or more; `--` for a wrapped command. */
   readonly spec: string;
   readonly about: string;
+  readonly choices?: readonly string[];
   /** Never set: carries the type. */
   readonly value?: T;
 }
@@ -222,8 +227,9 @@ type PositionalValue<Spec extends string> = Spec extends `<${string}...>` ? read
 export function argument<const Spec extends `<${string}>` | `[${string}]`>(
   spec: Spec,
   about: string,
+  choices?: readonly string[],
 ): Positional<PositionalValue<Spec>> {
-  return { spec, about };
+  return { spec, about, ...(choices === undefined ? {} : { choices }) };
 }
 
 /** The command after `--` and its arguments; empty without a command. The parser never sees them. */

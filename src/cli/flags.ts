@@ -47,9 +47,11 @@ export const REQUEST_FLAGS = {
   }),
   effort: text("--effort <effort>", "reasoning effort, such as low, medium, high", {
     sources: ["the session's last", { variable: "REPRISE_EFFORT" }, { member: "effort" }],
+    suggests: ["low", "medium", "high"],
   }),
   summary: text("--summary <summary>", "reasoning summary: auto, concise, detailed", {
     sources: ["the session's last", { variable: "REPRISE_SUMMARY" }, { member: "summary" }],
+    suggests: ["auto", "concise", "detailed"],
   }),
   replay: choice(
     "--replay <mode>",
@@ -84,12 +86,12 @@ export const PERMISSION_FLAGS = {
   allow: list(
     "--allow <list>",
     "tools, groups (write, shell) or one pattern that the model may use",
-    { step: "recorded" },
+    { step: "recorded", suggests: ["write", "shell"] },
   ),
   deny: list(
     "--deny <list>",
     "tools, groups or one pattern that the model may not use; wins over --allow",
-    { step: "recorded" },
+    { step: "recorded", suggests: ["write", "shell"] },
   ),
   ask: toggle("--ask", "ask at the terminal about calls that are neither allowed nor denied", {
     step: "recorded",

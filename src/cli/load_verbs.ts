@@ -21,6 +21,8 @@ const inspection: Load = async () => (await import("./inspection/command.ts")).I
 const maintenance: Load = async () => (await import("./maintenance/command.ts")).MAINTENANCE_VERBS;
 const recording: Load = async () => (await import("./serve/command.ts")).RECORDING_VERBS;
 
+const completion: Load = async () => (await import("./completion/command.ts")).COMPLETION_VERBS;
+
 const FAMILY_OF: Readonly<Record<string, Load | undefined>> = {
   run: running,
   interrupt: running,
@@ -46,6 +48,7 @@ const FAMILY_OF: Readonly<Record<string, Load | undefined>> = {
   record: recording,
   serve: recording,
   test: recording,
+  completions: completion,
 };
 
 /** Loads the verb that the first argument names; all verbs if it names none, for help and suggestions. */

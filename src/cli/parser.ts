@@ -13,8 +13,10 @@ export type Perform = (verb: Verb, values: readonly unknown[]) => void | Promise
 export function declareVerb(command: Command, verb: Verb, perform: Perform): void {
   command.description(verb.about);
   if (verb.usage !== undefined) command.usage(verb.usage);
-  for (const { spec, about } of verb.arguments) {
-    if (spec !== WRAPPED_COMMAND.spec) command.addArgument(new Argument(spec, about));
+  for (const { spec, about, choices } of verb.arguments) {
+    if (spec === WRAPPED_COMMAND.spec) continue;
+    const argument = new Argument(spec, about);
+    command.addArgument(choices === undefined ? argument : argument.choices(choices));
   }
   for (const name of Object.keys(verb.flags)) command.addOption(optionOf(verb.flags, name));
   command.addHelpText("after", `\nExample:\n${verb.examples.map((line) => `  ${line}`).join("\n")}\n`)

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Verb } from "./declare.ts";
+import { COMPLETION_VERBS } from "./completion/command.ts";
 import { INSPECTION_VERBS } from "./inspection/command.ts";
 import { MAINTENANCE_VERBS } from "./maintenance/command.ts";
 import { RUNNING_VERBS } from "./run/command.ts";
@@ -15,6 +16,7 @@ export const VERBS: readonly Verb[] = [
   ...INSPECTION_VERBS,
   ...MAINTENANCE_VERBS,
   ...RECORDING_VERBS,
+  ...COMPLETION_VERBS,
 ];
 
 export { FIXTURE_VERBS } from "./fixture/command.ts";

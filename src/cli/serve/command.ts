@@ -106,7 +106,9 @@ const SERVE_FLAGS = {
     "put the client's own paths and dates into the calls of answers, for the recorder's",
     { conflicts: ["strictMatch"] },
   ),
-  pace: text("--pace <pace>", "fast, real, or a factor of the recorded speed (default: fast)"),
+  pace: text("--pace <pace>", "fast, real, or a factor of the recorded speed (default: fast)", {
+    suggests: ["fast", "real"],
+  }),
   failOn: choice("--fail-on <what>", "exit with 7 if tools of --match conversation return other output", [
     "tool-output",
   ]),

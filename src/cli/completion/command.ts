@@ -1,0 +1,23 @@
+/**
+ * The verb that prints what shells and `man` read.
+ *
+ * @module
+ */
+import { argument, type Verb, verb } from "../declare.ts";
+import { COMMON_FLAGS } from "../flags.ts";
+
+/** The declarations. */
+export const COMPLETION_VERBS: readonly Verb[] = [
+  verb({
+    name: "completions",
+    about: "print the completions of a shell, or the man page",
+    arguments: [argument("<shell>", "the shell that reads them", ["bash", "zsh", "fish", "man"])],
+    flags: COMMON_FLAGS,
+    examples: [
+      "reprise completions bash > ~/.local/share/bash-completion/completions/reprise",
+      "reprise completions fish > ~/.config/fish/completions/reprise.fish",
+      "reprise completions man | man -l -",
+    ],
+    load: async () => (await import("./completions.ts")).completionsVerb,
+  }),
+];

@@ -1,0 +1,116 @@
+/**
+ * The command line as completions need it, derived from the declarations of the verbs.
+ *
+ * @module
+ */
+import { type Flag, type Positional, type Verb, WRAPPED_COMMAND } from "../declare.ts";
+import type { Verbs } from "../load_verbs.ts";
+
+/** Values that a shell offers: a list, names that it finds itself, or `null` for any text. */
+export type Offered = readonly string[] | "file" | "directory" | "session" | null;
+
+/** One flag. */
+export interface CompletedFlag {
+  /** Spellings, such as `-m` and `--model`. */
+  readonly names: readonly string[];
+  /** The placeholder of the value; `null` for a switch. */
+  readonly placeholder: string | null;
+  readonly about: string;
+  readonly offered: Offered;
+  readonly repeatable: boolean;
+}
+
+/** One argument. */
+export interface CompletedArgument {
+  readonly spec: string;
+  readonly about: string;
+  readonly offered: Offered;
+}
+
+/** One verb. */
+export interface CompletedVerb {
+  /** `ls`, or `fixture ls`. */
+  readonly name: string;
+  readonly about: string;
+  readonly flags: readonly CompletedFlag[];
+  readonly arguments: readonly CompletedArgument[];
+  /** True if a command may follow after `--`. */
+  readonly wraps: boolean;
+  readonly examples: readonly string[];
+}
+
+/** The name of the group of verbs with two names. */
+export const GROUP = { name: "fixture", about: "inspect and maintain fixtures" };
+
+/** All verbs; those of `fixture` with both names. */
+export function completedVerbs({ top, fixture }: Verbs): CompletedVerb[] {
+  return [
+    ...top.map((verb) => completed(verb, verb.name)),
+    ...fixture.map((verb) => completed(verb, `${GROUP.name} ${verb.name}`)),
+  ];
+}
+
+function completed(verb: Verb, name: string): CompletedVerb {
+  const positional = verb.arguments.filter((each) => each !== WRAPPED_COMMAND);
+  return {
+    name,
+    about: verb.about,
+    flags: [...Object.values(verb.flags).map(flagOf), HELP],
+    arguments: positional.map(argumentOf),
+    wraps: verb.arguments.includes(WRAPPED_COMMAND),
+    examples: verb.examples,
+  };
+}
+
+const HELP: CompletedFlag = {
+  names: ["-h", "--help"],
+  placeholder: null,
+  about: "show help",
+  offered: null,
+  repeatable: false,
+};
+
+function flagOf(flag: Flag): CompletedFlag {
+  const placeholder = /<(.*)>/.exec(flag.spec)?.[1] ?? null;
+  return {
+    names: flag.spec.replace(/ <.*/, "").split(", "),
+    placeholder,
+    about: flag.about,
+    offered: flag.choices ?? flag.suggests ?? offeredFor(placeholder ?? ""),
+    repeatable: /repeatable/.test(flag.about) || placeholder === "list",
+  };
+}
+
+function argumentOf({ spec, about, choices }: Positional): CompletedArgument {
+  return { spec, about, offered: choices ?? offeredFor(spec.replace(/^[<[]|(\.\.\.)?[>\]]$/g, "")) };
+}
+
+const OFFERED: Readonly<Record<string, Offered>> = {
+  id: "session",
+  ids: "session",
+  file: "file",
+  dir: "directory",
+  dirs: "directory",
+  // The fixtures of `fixture diff` and `fixture learn`.
+  a: "directory",
+  b: "directory",
+};
+
+function offeredFor(placeholder: string): Offered {
+  return Object.hasOwn(OFFERED, placeholder) ? OFFERED[placeholder] ?? null : null;
+}
+
+/** Text as one word of a POSIX shell. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/**
+ * A script of `sh` that prints the ids of the sessions, a line each, and `@last`. Its first argument is the value of
+ * `--home`. It finds the home as `homeSetting()` does, without starting the program.
+ */
+export const SESSION_IDS = `h=\${1:-$REPRISE_HOME}
+c=\${XDG_CONFIG_HOME:-$HOME/.config}/reprise/config.json
+if [ -z "$h" ] && [ -f "$c" ]; then h=$(sed -n "s/.*\\"home\\"[[:space:]]*:[[:space:]]*\\"\\([^\\"]*\\)\\".*/\\1/p" "$c"); fi
+ls "\${h:-\${XDG_DATA_HOME:-$HOME/.local/share}/reprise}/sessions" 2>/dev/null | grep "^[a-z0-9][a-z0-9-]*$"
+echo @last`;
