@@ -1,5 +1,5 @@
 /**
- * Generates documents from the code: `docs/cli.md`, `docs/rules.md` and the text of `--help` whole, the tables of the
+ * Generates documents from the code: `docs/cli.md`, `docs/reprise.1`, `docs/rules.md` and the text of `--help` whole, the tables of the
  * README, of docs/faults.md and of docs/upstreams.md between their markers. With `--check` it writes nothing, and fails if
  * a document is stale.
  *
@@ -7,6 +7,8 @@
  */
 import { buildProgram } from "../src/cli/program.ts";
 import { FIXTURE_VERBS, VERBS } from "../src/cli/verbs.ts";
+import { manPage } from "../src/cli/completion/man.ts";
+import { completedVerbs } from "../src/cli/completion/model.ts";
 import { type Flag, variablesOf } from "../src/cli/declare.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
 import { KNOWN_UPSTREAMS } from "../src/apis/known_upstreams.ts";
@@ -22,9 +24,10 @@ import { rulesPage } from "./rules_page.ts";
 import { complain, say } from "./terminal.ts";
 
 const root = new URL("../", import.meta.url);
+const declarations = { top: VERBS, fixture: FIXTURE_VERBS };
 const program = buildProgram(
   { ports: livePorts(), finish: () => {} },
-  { top: VERBS, fixture: FIXTURE_VERBS },
+  declarations,
   [...VERBS, ...FIXTURE_VERBS].map(({ name }) => name),
 );
 
@@ -40,6 +43,7 @@ const upstreams = read("docs/upstreams.md");
 const documents: readonly Document[] = [
   { path: "docs/cli.md", now: read("docs/cli.md"), wanted: cliReference() },
   { path: "src/cli/start/help_text.ts", now: read("src/cli/start/help_text.ts"), wanted: helpText() },
+  { path: "docs/reprise.1", now: read("docs/reprise.1"), wanted: manPage(completedVerbs(declarations)) },
   { path: "docs/rules.md", now: read("docs/rules.md"), wanted: rulesPage() },
   {
     path: "docs/fixture.schema.json",

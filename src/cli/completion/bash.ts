@@ -59,8 +59,9 @@ _reprise() {
   local cur=\${COMP_WORDS[COMP_CWORD]} verb= home= kind= flags= wraps= flag= value= word
   local -i at count=1
   COMPREPLY=()
-  # Readline splits words at "=" and "@".
+  # COMP_WORDS is split at "=" and "@"; readline replaces "@" too.
   if [[ $cur == '=' ]]; then cur=; fi
+  if ((COMP_CWORD > 1)) && [[ \${COMP_WORDS[COMP_CWORD - 1]} == @ ]]; then cur=@$cur; fi
   for ((at = 1; at < COMP_CWORD; at++)); do
     word=\${COMP_WORDS[at]}
     if [[ -n $flag && $word == '=' ]]; then continue; fi
@@ -88,9 +89,7 @@ _reprise() {
   elif [[ $cur == -* ]]; then _reprise_flags; kind=$flags
   else kind=; _reprise_argument; fi
   case $kind in
-    session)
-      if [[ \${COMP_WORDS[COMP_CWORD - 1]} == @ ]]; then kind=last
-      else kind=$(_reprise_sessions "\${home/#\\~/$HOME}"); fi ;;
+    session) kind=$(_reprise_sessions "\${home/#\\~/$HOME}") ;;
     directory) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$cur"); return ;;
     file) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
   esac

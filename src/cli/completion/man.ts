@@ -42,7 +42,8 @@ function verbLines({ name, about, flags, arguments: declared, wraps, examples }:
 
 function flagLines({ names, placeholder, about, offered }: CompletedFlag): string[] {
   const value = placeholder === null ? "" : ` \\fI${roff(placeholder)}\\fR`;
-  const choices = Array.isArray(offered) ? ` (${offered.join(", ")})` : "";
+  const isNew = typeof offered !== "string" && offered?.some((each) => !about.includes(each));
+  const choices = isNew === true ? `: ${offered?.join(", ")}` : "";
   return [".TP", `\\fB${names.map(roff).join("\\fR, \\fB")}\\fR${value}`, roff(`${about}${choices}`)];
 }
 
