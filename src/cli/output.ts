@@ -27,6 +27,7 @@ export class Output {
   readonly #stdout: Printer;
   readonly #stderr: Printer;
   #closed = false;
+  #hasStatus = false;
   #failure: RepriseError | null = null;
   /** Ends a verb that only prints, as a shell expects after a closed pipe. */
   #onClosed: () => void;
@@ -125,6 +126,20 @@ export class Output {
     if (this.stderrIsTerminal && !this.options.quiet) this.#toStderr([text]);
   }
 
+  /** Shows a line on the terminal of stderr until anything else is written; nothing with `--quiet` or `--json`. */
+  status(line: string): void {
+    if (!this.stderrIsTerminal || this.options.quiet || this.options.json) return;
+    this.#hasStatus = true;
+    quietly(() => this.#stderr.status(line));
+  }
+
+  /** Removes the line of {@linkcode status}. */
+  clearStatus(): void {
+    if (!this.#hasStatus) return;
+    this.#hasStatus = false;
+    quietly(() => this.#stderr.clearLine());
+  }
+
   /** One line of JSON Lines on stderr. */
   jsonToStderr(value: unknown): void {
     quietly(() => this.#stderr.json(`${JSON.stringify(value)}\n`));
@@ -147,6 +162,7 @@ export class Output {
 
   #toStdout(print: () => void): void {
     if (this.#closed) return;
+    if (this.stdoutIsTerminal) this.clearStatus();
     try {
       print();
     } catch (error) {
@@ -160,6 +176,7 @@ export class Output {
   }
 
   #toStderr(printables: readonly Printable[]): void {
+    this.clearStatus();
     quietly(() => this.#stderr.text(printables.flat() as readonly (string | Styled)[]));
   }
 }

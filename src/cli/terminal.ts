@@ -83,6 +83,15 @@ export function red(text: string): Styled {
   return { code: 31, text };
 }
 
+/** Columns of the terminal; 80 if the process has none. */
+function terminalColumns(): number {
+  try {
+    return Deno.consoleSize().columns;
+  } catch {
+    return 80;
+  }
+}
+
 /** A stream that text is written to. */
 export interface TextStream {
   writeSync(bytes: Uint8Array): number;
@@ -122,6 +131,18 @@ export class Printer {
       ? printable as readonly (string | Styled)[]
       : [printable as string | Styled];
     return pieces.map((piece) => this.#rendered(piece)).join("");
+  }
+
+  /** Replaces the current line of a terminal; the cursor stays on it. */
+  status(line: string): void {
+    const columns = terminalColumns();
+    const text = visibleText(line.replaceAll(/[\n\t]/g, " "));
+    this.#write(`\r${[...text].slice(0, columns - 1).join("")}\x1b[K`);
+  }
+
+  /** Empties the current line of a terminal. */
+  clearLine(): void {
+    this.#write("\r\x1b[K");
   }
 
   /** JSON, or lines of it. */

@@ -6,6 +6,7 @@ import { readSession } from "../../store/read/session.ts";
 import type { VerifyFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { Progress, reportingFiles } from "../progress.ts";
 import { blobReader } from "../run/preview.ts";
 import { chosenSessions } from "../sessions.ts";
 
@@ -14,10 +15,14 @@ export function verifyVerb(ports: ProgramPorts, selector: string | undefined, fl
   const context = makeContext(ports, flags);
   const { output } = context;
   const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "verify" });
-  const sessions = ids.map((id) => {
-    const { turns } = readSession(ports, home, id);
+  const progress = new Progress(output, ports);
+  const sessions = ids.map((id, index) => {
+    const at = () => `verifying ${id}, session ${index + 1} of ${ids.length}`;
+    progress.step(at);
+    const { turns } = readSession(reportingFiles(ports, progress, at), home, id);
     return { id, requests: verifySession({ turns, readBlob: blobReader(ports, home, { id, turns }) }) };
   });
+  progress.end();
   const differing = sessions.flatMap(({ requests }) => requests).filter(({ verdict }) =>
     verdict === "differs"
   );

@@ -10,6 +10,7 @@ import { unlinkQuietly, writeChunks } from "../../store/write/publish.ts";
 import type { ExportFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { countedChunksSync, Progress, reportingFiles } from "../progress.ts";
 import { secretEnvironment } from "../environment.ts";
 import { sessionArgument } from "../sessions.ts";
 
@@ -31,7 +32,15 @@ export async function exportVerb(
   }
   const { home, id } = sessionArgument(context, selector);
   const redact = flags.redact === true;
-  const made = exportSession(ports, home, { id, redact, known: redact ? await environmentSecrets() : null });
+  const progress = new Progress(output, ports);
+  const known = redact ? await environmentSecrets() : null;
+  const exported = exportSession(reportingFiles(ports, progress, () => "reading the session"), home, {
+    ...{ id, redact, known },
+  });
+  // Written to a terminal, the export itself shows how far it is.
+  const isShown = toStdout && !dryRun && output.stdoutIsTerminal;
+  const chunks = countedChunksSync(exported.chunks, progress, "exporting");
+  const made = isShown ? exported : { ...exported, chunks };
   const bytes = dryRun
     ? sizeOf(made)
     : toStdout

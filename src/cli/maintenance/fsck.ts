@@ -6,6 +6,7 @@ import { type FsckFinding, type FsckReport, fsckSession } from "../../store/chec
 import type { FsckFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { Progress, reportingFiles } from "../progress.ts";
 import { chosenSessions } from "../sessions.ts";
 
 /** The JSON of `fsck`. */
@@ -45,9 +46,12 @@ export async function fsckVerb(
   const { home, ids } = chosenSessions(context, selector, { all, verb: "fsck" });
   const reports: FsckReport[] = [];
   const skipped: { readonly id: SessionId; readonly why: string }[] = [];
-  for (const id of ids) {
+  const progress = new Progress(output, ports);
+  for (const [index, id] of ids.entries()) {
+    const at = () => `checking ${id}, session ${index + 1} of ${ids.length}`;
+    progress.step(at);
     try {
-      const report = await fsckSession(ports, home, id);
+      const report = await fsckSession(reportingFiles(ports, progress, at), home, id);
       reports.push(report);
       if (!output.options.json) output.text(reportText(report));
     } catch (error) {
@@ -56,6 +60,7 @@ export async function fsckVerb(
       skipped.push({ id, why: error.message });
     }
   }
+  progress.end();
   const totals = totalsOf(reports);
   const ok = totals.errors === 0;
   const exitCode: ExitCode = ok ? 0 : 12;

@@ -7,6 +7,7 @@ import type { ImportFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import { exportSource } from "../export_source.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { countedChunks, Progress } from "../progress.ts";
 
 /** Performs `import`. */
 export async function importVerb(ports: ProgramPorts, file: string, flags: ImportFlags): Promise<ExitCode> {
@@ -16,7 +17,10 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   const source = exportSource(ports, file, "import");
   const home = openHome(ports, context.home.value, { create: false });
   const name = file === "-" ? "stdin" : file;
-  const imported = await importSession(ports, home, { source, name, dryRun });
+  const imported = await importSession(ports, home, {
+    source: countedChunks(source, new Progress(output, ports), "importing"),
+    ...{ name, dryRun },
+  });
   const { id, path, turns, blobs, redacted } = imported;
   if (output.options.json) {
     output.json({ session: id, path, turns, blobs, redacted: redacted ?? null, dry_run: dryRun });

@@ -24,6 +24,7 @@ import { promptOf } from "./prompt.ts";
 import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { costOfTurn, withOutputPrice } from "./run_costs.ts";
 import type { RunRecording } from "./run_recording.ts";
+import { RunProgress } from "./run_progress.ts";
 import { requireAnswerFile, RunView, writeAnswer } from "./run_view.ts";
 import { fixtureSend, liveSend, requireComparison } from "./sending.ts";
 import { randomSuffix } from "../sessions.ts";
@@ -190,7 +191,12 @@ async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode
     acceptDrift: flags.acceptDrift === true,
     stream: flags.stream === true,
   });
-  const show = (event: RunEvent) => output.options.json ? output.json(event) : view.show(event);
+  const progress = new RunProgress(output, call.ports);
+  const show = (event: RunEvent) => {
+    progress.follow(event);
+    if (output.options.json) output.json(event);
+    else view.show(event);
+  };
   // The answer's file and the recording may change the exit code: the last events wait for them.
   const last: RunEvent[] = [];
   const emit = (event: RunEvent) => {
@@ -207,6 +213,8 @@ async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode
   } catch (error) {
     await recording?.abandon();
     throw error;
+  } finally {
+    progress.stop();
   }
   const recorded = await recording?.finish(ended, setup, { flags, isNew, prompt, attached });
   if (recorded !== undefined) show({ type: "notice", ...recorded.notice });

@@ -4,7 +4,7 @@
  * @module
  */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
-import { withoutSlash } from "../../domain/text.ts";
+import { counted, withoutSlash } from "../../domain/text.ts";
 import { requireFolder } from "../../fixture/files.ts";
 import { denoFiles } from "../../store/deno_files.ts";
 import { fileError } from "../../store/fs_errors.ts";
@@ -13,6 +13,7 @@ import { requireHtml } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import type { TestFlags } from "../serve/command.ts";
+import { Progress } from "../progress.ts";
 import { absolute } from "../settings.ts";
 import { red } from "../terminal.ts";
 import { entries, exists, filesBelow } from "./files.ts";
@@ -88,15 +89,24 @@ async function playAll(
     play: (test) => playTest(test, play),
     abandon: () => stop.abort(),
   });
-  for await (const result of running) {
-    if (stop.signal.aborted) {
-      why = (stop.signal.reason as Error).message;
-      break;
+  const progress = new Progress(output, ports);
+  const tick = () =>
+    progress.step(() => `${counted(results.length, "test")} of ${tests.length} played${failedSo(results)}`);
+  const timer = progress.isShown ? setInterval(tick, 200) : undefined;
+  try {
+    for await (const result of running) {
+      if (stop.signal.aborted) {
+        why = (stop.signal.reason as Error).message;
+        break;
+      }
+      results.push(result);
+      print(reporter.result(result, results.length));
+      report(output, result, flags.reporter === "junit" || flags.reporter === "html");
+      if (flags.bail === true && !isPassed(result)) break;
     }
-    results.push(result);
-    print(reporter.result(result, results.length));
-    report(output, result, flags.reporter === "junit" || flags.reporter === "html");
-    if (flags.bail === true && !isPassed(result)) break;
+  } finally {
+    clearInterval(timer);
+    progress.end();
   }
   const failed = results.filter((result) => !isPassed(result)).length;
   const broken = results.filter(({ error }) => error !== null).length;
@@ -105,6 +115,11 @@ async function playAll(
   const notPlayed = skipped.length === 0 ? "" : `, ${skipped.length} not played: ${why}`;
   output.note(`${results.length - failed} passed, ${failed} failed${notPlayed}`);
   return results;
+}
+
+function failedSo(results: readonly TestResult[]): string {
+  const failed = results.filter((result) => !isPassed(result)).length;
+  return failed === 0 ? "" : `, ${failed} failed`;
 }
 
 /** Reports on stderr what stdout does not: rewritten files, and failures if stdout is XML. */
