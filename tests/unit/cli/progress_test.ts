@@ -35,8 +35,7 @@ Deno.test("progress on a terminal begins after a second, and its line is gone at
   assert.equal(text(), "");
   at(2100);
   progress.step(() => "checking a\n\x1b[2J");
-  assert.match(text(), /^\rchecking a .*\(2 s\)\x1b\[K$/);
-  assert.ok(!text().includes("\x1b[2J"), "an escape in a name is inert");
+  assert.equal(text(), "\rchecking a \u241b[2J (2 s)\x1b[K", "an escape in a name is inert");
   progress.step(() => "too soon");
   progress.end();
   progress.end();
