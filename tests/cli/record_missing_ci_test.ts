@@ -101,3 +101,15 @@ Deno.test("under CI an API of the fixture has its port and a dummy key, although
   assert.deepEqual([played.code, played.stdout], [0, "200 reprise-plays-this true\n"], played.stderr);
   assert.equal(upstream.accepted, accepted);
 });
+
+Deno.test("--quiet never hides a miss of record --missing, and without it the counts are the last line", async () => {
+  await using suite = new GrowingSuite();
+  await suite.recorded([], ["a"]);
+  const missing = async (...flags: string[]) => {
+    const { code, stderr } = await suite.record(["--missing", ...flags], ["b"], { env: { CI: "true" } });
+    assert.equal(code, 7);
+    return stderr;
+  };
+  assert.match(await missing("--quiet"), /^1 POST \/v1\/responses: 400, miss: /m);
+  assert.match(await missing(), /\n0 played, 1 missed, added 0 exchanges to the 1 in ".*"\n$/);
+});
