@@ -18,10 +18,9 @@ const PROSE = "Ada was 36 years old.";
 
 /** A place whose server gives these answers, one a request, with a schema in its workspace. */
 function answering(...texts: readonly (string | ScriptedResponse)[]): Place {
-  const place = new Place(({ number }) => {
-    const next = texts[number - 1] ?? "no more answers";
-    return typeof next === "string" ? answer([reasoning("Thinking"), message(next)]) : next;
-  });
+  const place = new Place(texts.map((next) =>
+    typeof next === "string" ? answer([reasoning("Thinking"), message(next)]) : next
+  ));
   Deno.writeTextFileSync(`${place.sandbox.workspace}/schema.json`, JSON.stringify(SCHEMA));
   return place;
 }

@@ -52,6 +52,7 @@ import { fixtureSend, liveSend, matchNote, requireComparison } from "../run/send
 import type { Home } from "../../store/home.ts";
 import { sessionArgument } from "../sessions.ts";
 import { stopOnSignals } from "../signals.ts";
+import { dryRunOf, each } from "../dry_run.ts";
 
 /** Milliseconds that `compact` may take: a summary is one request. */
 const TIMEOUT_MS = 1_800_000;
@@ -96,13 +97,18 @@ export async function compactVerb(
     if (flags.dryRun === true) {
       const session = readSession(context.ports, home, id);
       const report = preview(settings, { ...session, readBlob: blobReader(context.ports, home, session) });
-      if (output.options.json) output.json({ type: "dry_run", session: id, ...report.json });
+      const sends = flags.strategy === "deterministic" ? [] : each("send", "request", [null]);
+      const changes = [...sends, ...each("append", "turn", [id])];
+      const facts = { session: id, ...report.json };
+      if (output.options.json) output.json(dryRunOf("compact", changes, facts));
       else output.text(`${id}: would ${planText(report.shrunk)}. Nothing was sent or written.\n`);
     } else await compactSession(live, settings, { home, id });
   } catch (error) {
     if (!(error instanceof RepriseError) || error.code !== "nothing_to_compact") throw error;
-    const { code: type, message, details } = error;
-    if (output.options.json) output.json({ type, session: id, message, details });
+    const { code, message, details } = error;
+    const facts = { session: id, message, details };
+    const dry = flags.dryRun === true;
+    if (output.options.json) output.json(dry ? dryRunOf("compact", [], facts) : { type: code, ...facts });
     else output.text(`${id}: ${message}\n`);
   }
   return 0;

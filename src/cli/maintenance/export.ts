@@ -1,4 +1,5 @@
 /** The verb `export`: a session as one file. */
+import type { JsonObject } from "../../domain/json.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
@@ -13,6 +14,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { countedChunksSync, Progress, reportingFiles } from "../progress.ts";
 import { secretEnvironment } from "../environment.ts";
 import { sessionArgument } from "../sessions.ts";
+import { dryRunOf, each } from "../dry_run.ts";
 
 /** Performs `export`. Without FILE, or for `-`, stdout is the file. */
 export async function exportVerb(
@@ -53,10 +55,13 @@ export async function exportVerb(
     turns: made.turns,
     blobs: made.blobs,
     redacted: made.redacted,
-    dry_run: dryRun,
   };
-  if (output.options.json) output.json(facts);
-  else {
+  if (output.options.json) {
+    const changes = each("create", "file", toStdout ? [] : [file]);
+    output.json(
+      dryRun ? dryRunOf("export", changes, facts) : { ...facts, dry_run: false },
+    );
+  } else {
     output.note(
       `${dryRun ? "would export" : "exported"} ${id}: ${counted(made.turns, "turn")}, ${
         counted(made.blobs, "blob")

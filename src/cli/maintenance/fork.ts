@@ -17,6 +17,7 @@ import type { ForkFlags } from "../run/command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { randomSuffix, sessionArgument } from "../sessions.ts";
+import { dryRunOf, each } from "../dry_run.ts";
 
 /** Performs `fork`. */
 export async function forkVerb(ports: ProgramPorts, selector: string, flags: ForkFlags): Promise<ExitCode> {
@@ -36,7 +37,7 @@ export async function forkVerb(ports: ProgramPorts, selector: string, flags: For
     summary,
   };
   if (flags.dryRun === true) {
-    if (output.options.json) output.json({ type: "dry_run", ...facts });
+    if (output.options.json) output.json(dryRunOf("fork", each("create", "session", [null]), facts));
     else {
       output.text(
         `Would fork ${parent} after turn ${last.turn} (seq ${last.seq[1]}). Nothing was done.\n`,

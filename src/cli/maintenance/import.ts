@@ -8,6 +8,7 @@ import { makeContext } from "../context.ts";
 import { exportSource } from "../export_source.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { countedChunks, Progress } from "../progress.ts";
+import { dryRunOf, each } from "../dry_run.ts";
 
 /** Performs `import`. */
 export async function importVerb(ports: ProgramPorts, file: string, flags: ImportFlags): Promise<ExitCode> {
@@ -23,7 +24,16 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   });
   const { id, path, turns, blobs, redacted } = imported;
   if (output.options.json) {
-    output.json({ session: id, path, turns, blobs, redacted: redacted ?? null, dry_run: dryRun });
+    const facts = {
+      session: id,
+      path,
+      turns,
+      blobs,
+      redacted: redacted === undefined ? null : { ...redacted },
+    };
+    output.json(
+      dryRun ? dryRunOf("import", each("create", "session", [id]), facts) : { ...facts, dry_run: false },
+    );
     return 0;
   }
   const what = (and: string) => `${counted(turns, "turn")}${and}${counted(blobs, "blob")}`;

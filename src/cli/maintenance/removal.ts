@@ -17,6 +17,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { localMinute, sizeText } from "../readable.ts";
 import { sessionArgument } from "../sessions.ts";
 import { collectScratch } from "../test/scratch.ts";
+import { dryRunOf, each } from "../dry_run.ts";
 
 /** The JSON of `rm`: ids in the order of the arguments. */
 export interface RmResult {
@@ -50,7 +51,12 @@ export async function rmVerb(
     if (!output.options.json) output.text(`${id}: removed\n`);
   }
   if (output.options.json) {
-    output.json({ removed, would_remove: dryRun ? ids : [], dry_run: dryRun } satisfies RmResult);
+    const removals = each("remove", "session", ids);
+    output.json(
+      dryRun
+        ? dryRunOf("rm", removals, { removed, would_remove: ids })
+        : { removed, would_remove: [], dry_run: false } satisfies RmResult,
+    );
   } else if (dryRun) output.text(`Would remove ${ids.join(", ")}. Nothing was done.\n`);
   return 0;
 }
@@ -101,7 +107,15 @@ export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise
     }
   }
   if (output.options.json) {
-    output.json({ removed, would_remove: dryRun ? free : [], skipped, dry_run: dryRun });
+    output.json(
+      dryRun
+        ? dryRunOf("prune", each("remove", "session", free.map(({ id }) => id)), {
+          removed: [],
+          would_remove: free,
+          skipped,
+        })
+        : { removed, would_remove: [], skipped, dry_run: false },
+    );
     return 0;
   }
   for (const doomed of dryRun ? free : removed) {
@@ -130,12 +144,15 @@ export async function gcVerb(ports: ProgramPorts, flags: GcFlags): Promise<ExitC
   const skipped = found.flatMap((each) => each.skipped);
   const exitCode = skipped.some(({ code }) => code.startsWith("storage_")) ? 14 : 0;
   if (output.options.json) {
-    output.json({
-      removed: dryRun ? [] : removed,
-      would_remove: dryRun ? removed : [],
-      skipped,
-      dry_run: dryRun,
-    });
+    output.json(
+      dryRun
+        ? dryRunOf("gc", each("remove", "file", removed.map(({ path }) => path)), {
+          removed: [],
+          would_remove: removed,
+          skipped,
+        })
+        : { removed, would_remove: [], skipped, dry_run: false },
+    );
     return exitCode;
   }
   for (const { kind, path } of removed) {

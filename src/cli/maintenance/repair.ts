@@ -21,6 +21,7 @@ import type { RepairFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { chosenSessions } from "../sessions.ts";
+import { dryRunOf, each, type PlannedChange } from "../dry_run.ts";
 
 /** A repair in the JSON of `repair`. */
 export interface RepairResult {
@@ -74,7 +75,7 @@ export async function repairVerb(
     return 0;
   }
   const result = await repaired(context, { home, id, waitMs, dryRun });
-  if (output.options.json) output.json(result);
+  if (output.options.json) output.json(jsonOf(result));
   else output.text(resultText(result));
   return result.left.length > 0 ? 12 : 0;
 }
@@ -116,7 +117,7 @@ async function repairAll(
   const exitCode: ExitCode = ok ? 0 : 12;
   if (output.options.json) {
     const result: RepairAllResult = { ok, exit_code: exitCode, dry_run: dryRun, sessions, skipped, totals };
-    output.json(result);
+    output.json(dryRun ? dryRunOf("repair", sessions.flatMap(changesOf), result) : result);
     return exitCode;
   }
   for (const { id, why } of skipped) output.note(`skipped ${id}: ${why}`);
@@ -196,6 +197,21 @@ function linesOf({ actions, closed_run, answered_calls, lost }: RepairResult): s
   ];
 }
 
+/** The JSON of a repair, or of its dry run. */
+function jsonOf(result: RepairResult): object {
+  return result.dry_run ? dryRunOf("repair", changesOf(result), result) : result;
+}
+
+function changesOf(
+  { session, actions, closed_run, answered_calls, lost_blobs }: RepairResult,
+): PlannedChange[] {
+  const appends = closed_run !== null || answered_calls.length + lost_blobs.length > 0;
+  return [
+    ...each("replace", "file", actions.map(({ path }) => path)),
+    ...each("append", "turn", appends ? [session] : []),
+  ];
+}
+
 function resultText(result: RepairResult): string {
   const { session, dry_run, left } = result;
   const lines = linesOf(result);
@@ -239,8 +255,11 @@ function lineOf({ action, path, message, kept, from }: RepairAction): string {
 async function liftQuarantine({ ports, output }: Context, lifting: Repairing): Promise<void> {
   const { home, id, waitMs, dryRun } = lifting;
   const lifted = dryRun ? quarantined(readSession(ports, home, id).turns) : await lift();
-  if (output.options.json) output.json({ session: id, lifted, dry_run: dryRun });
-  else {
+  if (output.options.json) {
+    const facts = { session: id, lifted };
+    const changes = each("append", "turn", lifted.length === 0 ? [] : [id]);
+    output.json(dryRun ? dryRunOf("repair", changes, facts) : { ...facts, dry_run: false });
+  } else {
     const verb = dryRun ? "would be lifted" : "lifted";
     output.text(
       `${id}: ${counted(lifted.length, "quarantined item")} ${verb}${

@@ -1,4 +1,5 @@
 /** The verb `uncompact`: withdraws the latest checkpoint, so that the events that it replaced are sent again. */
+import type { JsonObject } from "../../domain/json.ts";
 import { type LatestCompaction, latestCompaction } from "../../compaction/plan.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { EventDraft } from "../../domain/event.ts";
@@ -10,6 +11,7 @@ import type { UncompactFlags } from "../run/command.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../sessions.ts";
+import { dryRunOf, each } from "../dry_run.ts";
 
 /** Performs `uncompact`. */
 export async function uncompactVerb(
@@ -24,9 +26,15 @@ export async function uncompactVerb(
   const latest = dryRun ? requireCompaction(id, readSession(ports, home, id).turns) : await withdraw();
   const { turn, checkpoint, restored, elided } = latest;
   if (output.options.json) {
-    const type = dryRun ? "dry_run" : "uncompacted";
-    const results = elided.map(({ result_seq }) => result_seq);
-    output.json({ type, session: id, withdrawn: checkpoint, restored_results: results, in_force: restored });
+    const facts = {
+      session: id,
+      withdrawn: checkpoint as unknown as JsonObject | null,
+      restored_results: elided.map(({ result_seq }) => result_seq),
+      in_force: restored as unknown as JsonObject | null,
+    };
+    output.json(
+      dryRun ? dryRunOf("uncompact", each("append", "turn", [id]), facts) : { type: "uncompacted", ...facts },
+    );
     return 0;
   }
   const then = restored === null ? "the whole history is sent" : `the one of turn ${restored.turn} counts`;

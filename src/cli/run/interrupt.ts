@@ -12,6 +12,7 @@ import type { InterruptFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../sessions.ts";
+import { dryRunOf, each } from "../dry_run.ts";
 
 /** Milliseconds between looks at the lock while its owner stops. */
 const POLL_MS = 50;
@@ -29,8 +30,10 @@ export async function interruptVerb(
   const pid = held ? signalledPid(ports, { home, id, owner }) : null;
   if (flags.dryRun === true) {
     const plan = pid === null ? closingPlan(ports, home, id) : `send SIGINT to process ${pid}`;
-    if (output.options.json) output.json({ type: "dry_run", session: id, pid, plan });
-    else output.text(`Would ${plan}. Nothing was done.\n`);
+    if (output.options.json) {
+      const changes = pid === null ? each("end", "run", [id]) : each("stop", "process", [String(pid)]);
+      output.json(dryRunOf("interrupt", changes, { session: id, pid, plan }));
+    } else output.text(`Would ${plan}. Nothing was done.\n`);
     return 0;
   }
   if (pid !== null) await stopOwner(context, { home, id, pid, waitMs: flags.wait * 1000 });

@@ -33,6 +33,7 @@ import {
   resolveRun,
   type SettingCall,
 } from "./resolve_run.ts";
+import { dryRunOf, each } from "../dry_run.ts";
 
 /** The id of a new session in a preview, if no flag names it. */
 const UNNAMED = "new-session";
@@ -63,13 +64,13 @@ export async function previewRun(
   const { sent, left } = requestAccount(folded);
   const prefix = judgeReadablePrefix(resolved, session, start);
   const { model } = settings;
+  const url = resolved.endpoint.urlOf(built.path);
   const report = {
-    type: "dry_run",
     session: manifest === null ? call.flags.session ?? null : session.id,
     new: manifest === null,
     run: (manifest?.run ?? 0) + 1,
     continues: start.kind === "continue",
-    url: resolved.endpoint.urlOf(built.path),
+    url,
     provider: settings.provider,
     model,
     context_tokens: modelFacts(model)?.contextTokens ?? null,
@@ -83,7 +84,13 @@ export async function previewRun(
       ? null
       : { ...prefix.report, ...(prefix.with === null ? {} : { with: prefix.with }) },
   };
-  if (output.options.json) output.json(report);
+  const changes = [
+    ...(manifest === null
+      ? each("create", "session", [report.session])
+      : each("append", "turn", [session.id])),
+    ...each("send", "request", [url]),
+  ];
+  if (output.options.json) output.json(dryRunOf("run", changes, report));
   else {
     output.text(
       `Would send ${counted(report.items, "item")} (${

@@ -3,11 +3,13 @@
  *
  * @module
  */
+import { commandLine } from "../../tools/permission/shell_words.ts";
 import type { ExitCode } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import type { Context } from "../context.ts";
 import type { RecordFlags } from "./command.ts";
 import { contentOf, type FolderContent, previewFolder } from "./recording_folder.ts";
+import { dryRunOf, each } from "../dry_run.ts";
 
 /** Facts about a recording that begins. */
 export interface BeginFacts {
@@ -52,7 +54,17 @@ export async function preview(
   if (output.options.json) {
     const wrapped = command.length === 0 ? null : command;
     const there = { before, ...(tests === null ? {} : { tests }), ...(plays ? { sends } : {}) };
-    output.json({ type: "dry_run", upstreams, out, port, ...there, command: wrapped });
+    const writes = plays && !sends ? [] : each(before === 0 ? "create" : "append", "fixture", [out]);
+    const runs = wrapped === null ? [] : each("run", "command", [commandLine(wrapped)]);
+    output.json(
+      dryRunOf("record", [...each("listen", "process", upstreams), ...writes, ...runs], {
+        upstreams,
+        out,
+        port,
+        ...there,
+        command: wrapped,
+      }),
+    );
     return 0;
   }
   const there = thereText(content, out);
