@@ -56,7 +56,7 @@ Deno.test("an answer that does not fit is recorded and sent back once, with its 
   const sent = place.server.requests.at(-1)?.body as { readonly input: readonly JsonObject[]; readonly text: JsonObject };
   assert.deepEqual(sent.input.map(({ type, role }) => role ?? type), ["user", "reasoning", "assistant", "user"]);
   assert.equal((sent.text.format as JsonObject).type, "json_schema");
-  const notice = events(called).find(({ kind }) => kind === "schema_mismatch");
+  const notice = (events(called) as JsonObject[]).find(({ kind }) => kind === "schema_mismatch");
   assert.deepEqual([notice?.errors, notice?.corrected], [["the answer is not JSON"], true]);
   for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0, verb);
 });

@@ -1,5 +1,4 @@
 /** The verb `export`: a session as one file. */
-import type { JsonObject } from "../../domain/json.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";

@@ -1,5 +1,4 @@
 /** The verb `uncompact`: withdraws the latest checkpoint, so that the events that it replaced are sent again. */
-import type { JsonObject } from "../../domain/json.ts";
 import { type LatestCompaction, latestCompaction } from "../../compaction/plan.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import type { EventDraft } from "../../domain/event.ts";
@@ -28,9 +27,9 @@ export async function uncompactVerb(
   if (output.options.json) {
     const facts = {
       session: id,
-      withdrawn: checkpoint as unknown as JsonObject | null,
+      withdrawn: checkpoint,
       restored_results: elided.map(({ result_seq }) => result_seq),
-      in_force: restored as unknown as JsonObject | null,
+      in_force: restored,
     };
     output.json(
       dryRun ? dryRunOf("uncompact", each("append", "turn", [id]), facts) : { type: "uncompacted", ...facts },

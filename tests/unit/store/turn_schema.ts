@@ -121,6 +121,7 @@ export const EVENTS: Record<EventType, z.ZodType> = {
       model: z.looseObject({ asked: text, answered: z.string().nullable() }),
     }).optional(),
   }),
+  result_elided: z.looseObject({ result_seq: ordinal, kept: z.string() }),
   compaction_withdrawn: z.looseObject({ checkpoint: ordinal, restored: checkpointRef.nullable() }),
   session_fork: z.looseObject({
     parent: text,

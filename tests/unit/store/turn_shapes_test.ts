@@ -64,6 +64,7 @@ const WHOLE_EVENTS: Readonly<Record<EventType, Json>> = {
     items: [ITEM],
     origin: { fingerprint: FINGERPRINT, model: MODEL },
   },
+  result_elided: { result_seq: 5, kept: "head … tail" },
   compaction_withdrawn: { checkpoint: 6, restored: CHECKPOINT },
   session_fork: { parent: "p", to_seq: 5, to_turn: 2, sum: SHA, lineage: ["p", "q"] },
   branch_summary: { session: "s", from_seq: 1, to_seq: 5, summary: "" },
