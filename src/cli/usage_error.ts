@@ -10,13 +10,19 @@ import { type NamedVerb, namedVerb, takesValue } from "./leading_flags.ts";
 import type { Verbs } from "./load_verbs.ts";
 import { isFile, otherKind } from "./settings.ts";
 
+/** Codes of the parser for arguments that fit no declaration. */
+const ARGUMENT_ERRORS: ReadonlySet<string> = new Set(["commander.excessArguments", "commander.unknownOption"]);
+
 /** The error of the parser, as it is shown. */
 export function usageError(error: Error, args: readonly string[], verbs: Verbs): RepriseError {
   const named = namedVerb(args, verbs);
   if ("code" in error && error.code === "commander.help") return withoutVerb(args);
   const [said = "", ...suggestions] = error.message.replace(/^error: /, "").split("\n");
   const message = `${said.charAt(0).toUpperCase()}${said.slice(1)}`.replace(/\.$/, "");
-  const forgotten = named === null ? null : withDashes(args, named) ?? withQuotes(args, named);
+  const isAboutArguments = "code" in error && ARGUMENT_ERRORS.has(String(error.code));
+  const forgotten = named === null || !isAboutArguments
+    ? null
+    : withDashes(args, named) ?? withQuotes(args, named);
   if (forgotten !== null) return new RepriseError("usage", message, { hint: forgotten });
   const suggested = suggestions.map((text) => text.replace(/^\((.*)\)$/, "$1."));
   return new RepriseError("usage", message, { hint: [...suggested, helpHint(args, named)].join(" ") });

@@ -85,7 +85,7 @@ Deno.test("compact with nothing to gain exits 0, says so, and writes nothing", a
   await using place = new Place(() => answer([message("Hello")]));
   await place.session("s");
   const before = files(place);
-  for (const more of [[], ["--tail-events", "0"], ["--dry-run"], ["--strategy", "model"]]) {
+  for (const more of [[], ["--tail-events", "0"], ["--dry-run"]]) {
     const { type, changes, session, message } = await json(place, ["compact", "s", ...more]);
     if (more[0] === "--dry-run") assert.deepEqual([type, changes], ["dry_run", []]);
     else assert.equal(type, "nothing_to_compact", more.join(" "));

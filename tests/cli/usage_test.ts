@@ -14,7 +14,7 @@ Deno.test("a usage error names the help of its own verb, and that command works"
     // Not the parser's own errors.
     [["run", "-s", "a", "-c", "x"], "reprise run --help"],
     [["prune"], "reprise prune --help"],
-    [["record", "--out", "there"], "reprise record --help"],
+    [["record", "--nope"], "reprise record --help"],
   ];
   for (const [args, help] of cases) {
     const error = assertError(await place.call([...args, "--json"]), { code: "usage", exit: 2 });
