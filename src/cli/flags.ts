@@ -19,7 +19,7 @@ export const COMMON_FLAGS = {
   color: negated("--no-color", "no colour", { step: false }),
   home: text("--home <dir>", "the directory of the sessions", {
     sources: [{ variable: "REPRISE_HOME" }, { member: "home" }],
-    otherwise: "reprise in the XDG data directory",
+    otherwise: "the folder reprise in the XDG data directory",
     step: false,
   }),
   debug: toggle("--debug", "stack traces of unexpected errors", { step: false }),

@@ -53,7 +53,7 @@ const HOME_HINTS: Hints = {
   denied: "Check the owner and mode of that path, or choose another home with --home",
   readOnly: "Choose a home on a writable file system with --home",
   tooLarge: RAISE_LIMIT,
-  failed: 'Check the disk and the path, then see what is there with "reprise fsck"',
+  failed: 'Check the disk and the path, then see what is there with "reprise fsck --all"',
 };
 
 const FILE_HINTS: Hints = {

@@ -9,18 +9,18 @@ import { headOf } from "../domain/text.ts";
 import { proxyFor } from "./proxy.ts";
 
 const HINTS: { readonly [code in ErrorCode]?: string } = {
-  unauthorized: "Check the API key, and that its project may use this model",
-  rate_limited: 'Wait a little, then go on with "reprise run -c"',
-  quota_exhausted: "Check plan, credit and spend limits of the account",
+  unauthorized: 'Check the API key, and that its project may use this model; "reprise doctor" names the key\'s source',
+  rate_limited: 'Wait a little, then continue with "reprise run -c"',
+  quota_exhausted: 'Check plan, credit and spend limits of the account, then continue with "reprise run -c"',
   provider_failed: 'Try again later with "reprise run -c"; nothing that was saved is lost',
-  network_failed: 'Check the network and the base URL, then go on with "reprise run -c"',
-  stream_cut: 'Go on with "reprise run -c"; nothing that was saved is lost',
+  network_failed: 'Check the network and the base URL, then continue with "reprise run -c"',
+  stream_cut: 'Continue with "reprise run -c"; nothing that was saved is lost',
   bad_stream:
-    "Check that the base URL is that of the API, path included, and that the provider (-p) is the one it belongs to",
+    'Check with "reprise doctor" that the base URL is that of the API, path included, and belongs to the provider (-p)',
   context_overflow:
     'Shorten the history with "reprise compact @last", or use a model with a larger context window',
-  fixture_miss: 'The output of "reprise serve" names the differences from the nearest recorded request',
-  request_refused: 'See what was sent with "reprise input"',
+  fixture_miss: "The output of the server names the differences from the nearest recorded request",
+  request_refused: 'See what was sent with "reprise input @last"',
 };
 
 /** Returns a failure as the error to throw or to report; `details` holds its facts in snake case. */
@@ -106,7 +106,7 @@ export function networkError(url: URL, error: unknown, { env }: Pick<Ports, "env
   const through = proxy === null ? "" : ` (through the proxy ${proxy.host} that ${proxy.variable} names)`;
   const why = known?.[1] ?? shortened(text);
   return new RepriseError("network_failed", `Cannot reach ${url.host}${through}: ${why}`, {
-    hint: 'Check the network and the base URL, then go on with "reprise run -c"',
+    hint: 'Check the network and the base URL, then continue with "reprise run -c"',
     cause: error,
   });
 }
@@ -117,7 +117,7 @@ export function brokenOff(url: URL, cause?: unknown): RepriseError {
     "stream_cut",
     `The connection to ${url.host} broke off in the middle of the answer`,
     {
-      hint: 'Go on with "reprise run -c"; nothing that was saved is lost',
+      hint: 'Continue with "reprise run -c"; nothing that was saved is lost',
       ...(cause === undefined ? {} : { cause }),
     },
   );
@@ -139,7 +139,7 @@ export function unanswered(url: URL, milliseconds: number): RepriseError {
   return new RepriseError(
     "network_failed",
     `Cannot reach ${url.host}: no answer within ${milliseconds / 1000} s`,
-    { hint: 'Check the network and the base URL, then go on with "reprise run -c"' },
+    { hint: 'Check the network and the base URL, then continue with "reprise run -c"' },
   );
 }
 
@@ -148,6 +148,6 @@ export function fellSilent(url: URL, milliseconds: number): RepriseError {
   return new RepriseError(
     "stream_cut",
     `The answer of ${url.host} broke off: nothing came for ${milliseconds / 1000} s`,
-    { hint: 'Go on with "reprise run -c"; nothing that was saved is lost' },
+    { hint: 'Continue with "reprise run -c"; nothing that was saved is lost' },
   );
 }

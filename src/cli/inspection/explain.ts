@@ -24,7 +24,7 @@ const REASON_TEXT: Readonly<Record<DropReason, string>> = {
   no_following_item: "nothing of its response follows it, and the API refuses reasoning without its follower",
   duplicate_id: "a newer item has the same id",
   replay_off: "replay of reasoning is switched off",
-  quarantined: 'the API refused it; "reprise repair --lift-quarantine" sends it again',
+  quarantined: 'the API refused it; "reprise repair ID --lift-quarantine" sends it again',
   refused_in_run:
     "the API refused a request that held it, without naming one: it is tried again in the next run",
   outside_window: "it is older than the replay window",
