@@ -1,5 +1,6 @@
 import { asRepriseError, RepriseError } from "../domain/errors.ts";
 import { narrowProcessEnvironment } from "./environment.ts";
+import { errorAtHome, homeIn } from "./hints.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import type { Verbs } from "./load_verbs.ts";
 import { makeOutput } from "./context.ts";
@@ -72,7 +73,7 @@ async function shownError(error: unknown, { args, verbs }: ParsedCall): Promise<
     error.code.startsWith("commander.");
   if (!isParsers) {
     const known = asRepriseError(error);
-    if (verbs === null || known.exitCode !== 2) return known;
+    if (verbs === null || /\breprise [a-z]/.test(known.hint ?? "") && known.code !== "bad_fixture") return known;
     return (await import("./usage_error.ts")).withHelp(known, args, verbs);
   }
   if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return "shown";
@@ -89,7 +90,7 @@ function report(error: RepriseError, args: readonly string[], ports: ProgramPort
     quiet: undefined,
     color: !flags.includes("--no-color"),
   });
-  output.error(error);
+  output.error(errorAtHome(error, homeIn(flags)));
   if (flags.includes("--debug")) {
     const cause = error.cause instanceof Error ? error.cause : error;
     output.note(cause.stack ?? String(cause));

@@ -36,9 +36,12 @@ function withoutVerb(args: readonly string[]): RepriseError {
   return new RepriseError("usage", message, { hint: helpHint(args, null) });
 }
 
+/** Exit codes of failures whose cause `doctor` may show: of access, of the network and of storage. */
+const OF_SURROUNDINGS: ReadonlySet<number> = new Set([8, 10, 14]);
+
 /**
- * An error with exit code 2 of a verb, with a command to run in its hint: the call with `--`, if that was forgotten, or
- * the help of the verb, if the hint has no command.
+ * An error of a verb with a command to run in its hint: the call with `--`, if that was forgotten; if the hint has no
+ * command, `doctor` or the help of the verb.
  */
 export function withHelp(error: RepriseError, args: readonly string[], verbs: Verbs): RepriseError {
   const named = namedVerb(args, verbs);
@@ -46,7 +49,8 @@ export function withHelp(error: RepriseError, args: readonly string[], verbs: Ve
   const forgotten = error.code === "bad_fixture" ? withDashes(args, named) : null;
   const { hint = "" } = error;
   if (forgotten === null && /\breprise [a-z]/.test(hint)) return error;
-  const better = forgotten ?? [hint, helpHint(args, named)].filter((text) => text !== "").join(". ");
+  const next = OF_SURROUNDINGS.has(error.exitCode) ? 'See "reprise doctor"' : helpHint(args, named);
+  const better = forgotten ?? [hint, next].filter((text) => text !== "").join(". ");
   return new RepriseError(error.code, error.message, {
     hint: better,
     details: error.details,

@@ -25,7 +25,7 @@ import {
   outcomeOfResponse,
   type RunProgress,
   tokensLeft,
-  withCompactHint,
+  withSessionHint,
   withSpending,
 } from "./outcome.ts";
 import { correctionText } from "./output_schema.ts";
@@ -281,7 +281,7 @@ class Run {
   /** Records the outcome, answers open calls, and emits the last events. */
   close(outcome: Outcome): RunEnded {
     let { state } = outcome;
-    let error = withCompactHint(outcome.error, this.#setup.writer.id);
+    let error = withSessionHint(outcome, this.#setup);
     const exitCode: ExitCode = error?.exitCode ?? 0;
     const calls = openCalls(this.#setup.writer.turns);
     try {

@@ -211,10 +211,22 @@ export function continueCommand(
   return commandLine(["reprise", "run", "-s", writer.id, ...endpointFlags, ...more]);
 }
 
-/** Adds `compact` to the error of a history that exceeds the model's window; returns any other error unchanged. */
-export function withCompactHint(error: RepriseError | null, session: string): RepriseError | null {
-  if (error?.code !== "context_overflow") return error;
-  return withHint(error, `Shorten the history, then continue the run: reprise compact ${session}`);
+/** The error of a run with a command in its hint that names the session: to shorten its history, or to continue it. */
+export function withSessionHint({ state, error }: Outcome, session: ContinuedSession): RepriseError | null {
+  const { id } = session.writer;
+  if (error === null) return null;
+  if (error.code === "context_overflow") {
+    return withHint(error, `Shorten the history, then continue the run: reprise compact ${id}`);
+  }
+  const command = state === "diverged"
+    ? `reprise fsck ${id}`
+    : state === "refused"
+    ? `${continueCommand(session)} "…"`
+    : continueCommand(session);
+  const hint = (error.hint ?? "").replaceAll("reprise run -c", command).replaceAll("@last", id);
+  if (/\breprise [a-z]/.test(hint)) return withHint(error, hint);
+  const next = state === "diverged" ? "Check the session" : "Continue with";
+  return withHint(error, `${hint === "" ? "" : `${hint}. `}${next}: ${command}`);
 }
 
 /** Adds `explain` and `--no-reasoning-replay` to the error of a refusal that no retry resolved. */
@@ -232,8 +244,8 @@ function withHint({ code, message, details, cause }: RepriseError, hint: string)
 
 function overBudget(message: string): Outcome {
   const hint = message.includes("--max-session-tokens")
-    ? "Give a larger --max-session-tokens, or start a new session"
-    : "Continue the run without a prompt: each run has budgets of its own";
+    ? 'Give a larger --max-session-tokens, or start a new session: reprise run "…"'
+    : "Each run has budgets of its own";
   return { state: "over_budget", error: new RepriseError("over_budget", message, { hint }) };
 }
 
@@ -251,7 +263,7 @@ export function withSpending(error: RepriseError, { usage, cost, steps }: RunPro
 }
 
 function incomplete(message: string): Outcome {
-  const hint = "What came is kept: continue the run without a prompt, or ask again";
+  const hint = "The answer so far is kept";
   return { state: "incomplete", error: new RepriseError("incomplete", message, { hint }) };
 }
 

@@ -18,7 +18,7 @@ import {
 } from "./refusals.ts";
 import type { RequestOutcome, SendOptions } from "./request_step.ts";
 import { fingerprintOf } from "./next_request.ts";
-import { withReplayHint } from "./outcome.ts";
+import { continueCommand, withReplayHint } from "./outcome.ts";
 import type { RunSetup } from "./setup.ts";
 
 /** The most retries of a refused request: one for each of its optional fields, and one for its history. */
@@ -143,7 +143,10 @@ export class Retries {
     const [reason, items] = event.type === "replay_notice"
       ? [event.reason, event.items] as const
       : [`${event.without}_refused`, []] as const;
-    const hint = `See what is sent and what is not with "reprise explain ${writer.id}"`;
+    const without = reason === "reasoning_refused"
+      ? `; to send no earlier reasoning: ${continueCommand(this.#run.setup, "--no-reasoning-replay")} "…"`
+      : "";
+    const hint = `See what is sent and what is not with "reprise explain ${writer.id}"${without}`;
     const message = event.error?.message ?? "";
     emit({ type: "notice", kind: "replay_stripped", reason, items, message, hint });
   }

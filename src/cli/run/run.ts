@@ -19,6 +19,7 @@ import { ALL_TOOLS } from "../../tools/registry.ts";
 import type { RunFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { readAttachments, requirePromptFor } from "./attach.ts";
+import { hintAtHome } from "../hints.ts";
 import { previewRun } from "./preview.ts";
 import { promptOf } from "./prompt.ts";
 import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
@@ -192,8 +193,11 @@ async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode
     stream: flags.stream === true,
   });
   const progress = new RunProgress(output, call.ports);
-  const show = (event: RunEvent) => {
-    progress.follow(event);
+  const show = (given: RunEvent) => {
+    progress.follow(given);
+    const event = given.type === "error" && typeof given.hint === "string"
+      ? { ...given, hint: hintAtHome(given.hint, flags.home) }
+      : given;
     if (output.options.json) output.json(event);
     else view.show(event);
   };
