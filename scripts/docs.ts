@@ -208,7 +208,13 @@ Generated from the parser by \`deno task docs\`; the gate fails if this page is 
 
 stdout is data, stderr is for people. \`--json\` prints one JSON document, or JSON Lines for verbs that stream
 (\`run\`, \`record\`, \`serve\`). An error in \`--json\` mode is an object \`{"type":"error","code":…,"exit_code":…,"message":…}\`: the
-only document, or the last line. In \`run\` it comes just before \`run.ended\` if a run had begun.
+only document, or the last line. In \`run\` it comes just before \`run.ended\` if a run had begun. The hint names a command to run.
+
+\`--dry-run --json\` prints one object, of the same shape for every verb: \`type\` (\`dry_run\`), \`dry_run\` (\`true\`), \`verb\`, and
+\`changes\`, a list of \`{action, what, name}\` in the order in which they would happen, empty if nothing would change. Further members are
+the facts of the verb.
+
+Flags may also stand before the verb: \`reprise --json ls\`. [Structured answers](structured.md) explains \`--output-schema\`.
 
 Settings come from flags, then the environment, then \`config.json\` in \`$XDG_CONFIG_HOME/reprise\` (members
 ${

@@ -139,7 +139,10 @@ Deno.test("gc removes what nobody needs: and says what; --dry-run only says", as
     removed: [],
     would_remove: found,
     skipped: [],
+    type: "dry_run",
     dry_run: true,
+    verb: "gc",
+    changes: found.map(({ path }) => ({ action: "remove", what: "file", name: path })),
   });
   assert.deepEqual(sessions(place), [".removed-1-abc", "a"]);
   assert.match(

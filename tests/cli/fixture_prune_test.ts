@@ -62,7 +62,16 @@ Deno.test("fixture prune --dry-run prints what prune does, and writes nothing", 
   const dryJson = JSON.parse((await sandbox.prune(...args, "--dry-run", "--json")).stdout);
   assert.deepEqual(sandbox.bytes(), before);
   const { stdout } = await sandbox.prune(...args, "--json");
-  assert.deepEqual(dryJson, { ...JSON.parse(stdout), dry_run: true });
+  assert.deepEqual(dryJson, {
+    ...JSON.parse(stdout),
+    type: "dry_run",
+    dry_run: true,
+    verb: "fixture prune",
+    changes: [
+      { action: "remove", what: "exchange", name: "suite/login#1" },
+      { action: "remove", what: "fixture", name: "suite/old" },
+    ],
+  });
   assert.deepEqual(JSON.parse(stdout), {
     path: "suite",
     fixtures: [{

@@ -56,6 +56,9 @@ Deno.test("fork begins a new session from the start of another: --dry-run says w
   const report = JSON.parse(await ok(place, ["fork", "s", "--dry-run", "--json"]));
   assert.deepEqual(report, {
     type: "dry_run",
+    dry_run: true,
+    verb: "fork",
+    changes: [{ action: "create", what: "session", name: null }],
     parent: "s",
     to_seq: place.sandbox.turns("s")[4].seq[1],
     to_turn: 5,

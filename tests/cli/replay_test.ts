@@ -158,7 +158,14 @@ Deno.test("repair --lift-quarantine sends a refused item again: once it is lifte
   await quarantined(place);
   const before = place.sandbox.turnNames("s");
   const foretold = await place.call(["repair", "s", "--lift-quarantine", "--dry-run", "--json"]);
-  assert.deepEqual(JSON.parse(foretold.stdout), { session: "s", lifted: [2], dry_run: true });
+  assert.deepEqual(JSON.parse(foretold.stdout), {
+    type: "dry_run",
+    dry_run: true,
+    verb: "repair",
+    changes: [{ action: "append", what: "turn", name: "s" }],
+    session: "s",
+    lifted: [2],
+  });
   assert.deepEqual(place.sandbox.turnNames("s"), before);
   const lifted = await place.call(["repair", "s", "--lift-quarantine", "--json"]);
   assert.equal(lifted.code, 0, lifted.stderr);

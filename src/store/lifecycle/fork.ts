@@ -262,7 +262,7 @@ function forkPointAt(turns: readonly Turn[], toSeq: number | undefined, tried: s
   const distance = (cut: ForkPoint) => Math.abs(cut.seq - toSeq);
   const nearest = cuts.reduce((best, cut) => distance(cut) < distance(best) ? cut : best);
   throw new RepriseError("usage", `Cannot ${tried} at seq ${toSeq}: ${whyNot(turns, toSeq)}`, {
-    hint: `The nearest place is --to-seq ${nearest.seq}`,
+    hint: `Fork at the nearest place: reprise fork ${parent} --to-seq ${nearest.seq}`,
     details: { to_seq: toSeq, nearest: nearest.seq },
   });
 }

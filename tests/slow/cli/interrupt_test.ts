@@ -135,6 +135,9 @@ Deno.test("with nobody writing, interrupt closes what was killed, or says that n
   const dry = await place.call(["interrupt", "s", "--json", "--dry-run"]);
   assert.deepEqual(JSON.parse(dry.stdout), {
     type: "dry_run",
+    dry_run: true,
+    verb: "interrupt",
+    changes: [{ action: "end", what: "run", name: "s" }],
     session: "s",
     pid: null,
     plan: "close the newest run if it is open",
@@ -195,6 +198,9 @@ Deno.test("interrupt --dry-run and wrong ids stop nobody: --dry-run says whom it
   const dry = await place.call(["interrupt", "s", "--json", "--dry-run"]);
   assert.deepEqual(JSON.parse(dry.stdout), {
     type: "dry_run",
+    dry_run: true,
+    verb: "interrupt",
+    changes: [{ action: "stop", what: "process", name: String(pid) }],
     session: "s",
     pid,
     plan: `send SIGINT to process ${pid}`,
