@@ -48,7 +48,7 @@ export function planFork(
   { parent, toSeq }: { readonly parent: SessionId; readonly toSeq?: number | undefined },
 ): ForkPlan {
   const { turns } = readSession(ports, home, parent);
-  const cut = forkPointAt(turns, toSeq, `fork session "${parent}"`);
+  const cut = forkPointAt(turns, toSeq, parent);
   const [kept, left] = [turns.slice(0, cut.turn), turns.slice(cut.turn)];
   const last = kept.at(-1) as Turn;
   return {
@@ -252,7 +252,8 @@ export function forkPoints(turns: readonly Turn[]): ForkPoint[] {
  *
  * @throws {RepriseError} `usage`, naming the nearest fork point, when the history may not be cut there.
  */
-function forkPointAt(turns: readonly Turn[], toSeq: number | undefined, tried: string): ForkPoint {
+function forkPointAt(turns: readonly Turn[], toSeq: number | undefined, parent: string): ForkPoint {
+  const tried = `fork session "${parent}"`;
   const cuts = forkPoints(turns);
   const last = cuts.at(-1);
   if (last === undefined) throw new TypeError(`Cannot ${tried}: its first turn opens no run`);
