@@ -9,7 +9,10 @@ import { commandLine } from "../tools/permission/shell_words.ts";
 /** A hint whose commands have the home of the call. */
 export function hintAtHome(hint: string, home: string | undefined): string {
   if (home === undefined) return hint;
-  return hint.replace(/\breprise (?=[a-z])(?![^"]*--home)/g, () => `${commandLine(["reprise", "--home", home])} `);
+  return hint.replace(
+    /\breprise (?=[a-z])(?![^"]*--home)/g,
+    () => `${commandLine(["reprise", "--home", home])} `,
+  );
 }
 
 /** The value of `--home` among arguments that may be wrong. */

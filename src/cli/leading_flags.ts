@@ -1,5 +1,5 @@
 /**
- * Moves flags that precede the verb behind it: `reprise --json ls` is `reprise ls --json`.
+ * Moves flags that precede the verb to the place after it: `reprise --json ls` is `reprise ls --json`.
  *
  * @module
  */

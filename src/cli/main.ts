@@ -73,7 +73,9 @@ async function shownError(error: unknown, { args, verbs }: ParsedCall): Promise<
     error.code.startsWith("commander.");
   if (!isParsers) {
     const known = asRepriseError(error);
-    if (verbs === null || /\breprise [a-z]/.test(known.hint ?? "") && known.code !== "bad_fixture") return known;
+    if (verbs === null || /\breprise [a-z]/.test(known.hint ?? "") && known.code !== "bad_fixture") {
+      return known;
+    }
     return (await import("./usage_error.ts")).withHelp(known, args, verbs);
   }
   if (error.code === "commander.helpDisplayed" || error.code === "commander.version") return "shown";

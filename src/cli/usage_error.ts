@@ -11,7 +11,10 @@ import type { Verbs } from "./load_verbs.ts";
 import { isFile, otherKind } from "./settings.ts";
 
 /** Codes of the parser for arguments that fit no declaration. */
-const ARGUMENT_ERRORS: ReadonlySet<string> = new Set(["commander.excessArguments", "commander.unknownOption"]);
+const ARGUMENT_ERRORS: ReadonlySet<string> = new Set([
+  "commander.excessArguments",
+  "commander.unknownOption",
+]);
 
 /** The error of the parser, as it is shown. */
 export function usageError(error: Error, args: readonly string[], verbs: Verbs): RepriseError {

@@ -99,7 +99,7 @@ export function readOverrides(
   }
 }
 
-/** What was in force when a response was requested. */
+/** Decisions in force when a response was requested. */
 interface Begun {
   readonly turn: ModelTurn;
   readonly checkpoint: HistoryCompactionEvent | null;

@@ -218,7 +218,10 @@ function emitUpdate({ emit }: RunSetup, update: StreamUpdate): void {
 function noticesOf({ notices, inputTransformations = [] }: FinishedResponse): readonly string[] {
   const count = inputTransformations.length;
   if (count === 0) return notices;
-  return [`The server changed or left out ${count} of the sent items: see "reprise explain @last"`, ...notices];
+  return [
+    `The server changed or left out ${count} of the sent items: see "reprise explain @last"`,
+    ...notices,
+  ];
 }
 
 /** The event that keeps a finished item, whole and verbatim. */

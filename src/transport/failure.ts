@@ -9,7 +9,8 @@ import { headOf } from "../domain/text.ts";
 import { proxyFor } from "./proxy.ts";
 
 const HINTS: { readonly [code in ErrorCode]?: string } = {
-  unauthorized: 'Check the key with "reprise doctor", and that its project may use this model, then continue with "reprise run -c"',
+  unauthorized:
+    'Check the key with "reprise doctor", and that its project may use this model, then continue with "reprise run -c"',
   rate_limited: 'Wait a little, then continue with "reprise run -c"',
   quota_exhausted: 'Check plan, credit and spend limits of the account, then continue with "reprise run -c"',
   provider_failed: 'Try again later with "reprise run -c"; nothing that was saved is lost',

@@ -18,6 +18,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   "gc": ["gc"],
   "record": ["record", "--out", "new", "--", "true"],
   "fixture redact": ["fixture", "redact", "recorded"],
+  "fixture learn": ["fixture", "learn", "recorded", "recorded"],
   "fixture seal": ["fixture", "seal", "recorded"],
   "fixture import": ["fixture", "import", "answer.sse", "imported"],
 };

@@ -95,7 +95,10 @@ Deno.test("a refusal of reasoning that a retry resolved names --no-reasoning-rep
   let refuses = false;
   await using place = new Place(({ input }) =>
     refuses && input.some(({ type }) => type === "reasoning")
-      ? httpError(400, { message: "The encrypted content could not be verified.", code: "invalid_encrypted_content" })
+      ? httpError(400, {
+        message: "The encrypted content could not be verified.",
+        code: "invalid_encrypted_content",
+      })
       : answer([reasoning("Thinking"), message("Hello.")])
   );
   await place.session("s");

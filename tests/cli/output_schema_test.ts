@@ -18,9 +18,9 @@ const PROSE = "Ada was 36 years old.";
 
 /** A place whose server gives these answers, one a request, with a schema in its workspace. */
 function answering(...texts: readonly (string | ScriptedResponse)[]): Place {
-  const place = new Place(texts.map((next) =>
-    typeof next === "string" ? answer([reasoning("Thinking"), message(next)]) : next
-  ));
+  const place = new Place(
+    texts.map((next) => typeof next === "string" ? answer([reasoning("Thinking"), message(next)]) : next),
+  );
   Deno.writeTextFileSync(`${place.sandbox.workspace}/schema.json`, JSON.stringify(SCHEMA));
   return place;
 }
@@ -52,9 +52,20 @@ Deno.test("an answer that does not fit is recorded and sent back once, with its 
   assert.deepEqual(kinds, ["user", "model", "harness", "model", "harness"]);
   const [, wrong, correction] = place.sandbox.turns("s");
   assert.match(JSON.stringify(wrong.events), /Ada was 36/);
-  assert.match(correction.events[0].content[0].text, /does not fit the JSON schema.*\n- the answer is not JSON\n/);
-  const sent = place.server.requests.at(-1)?.body as { readonly input: readonly JsonObject[]; readonly text: JsonObject };
-  assert.deepEqual(sent.input.map(({ type, role }) => role ?? type), ["user", "reasoning", "assistant", "user"]);
+  assert.match(
+    correction.events[0].content[0].text,
+    /does not fit the JSON schema.*\n- the answer is not JSON\n/,
+  );
+  const sent = place.server.requests.at(-1)?.body as {
+    readonly input: readonly JsonObject[];
+    readonly text: JsonObject;
+  };
+  assert.deepEqual(sent.input.map(({ type, role }) => role ?? type), [
+    "user",
+    "reasoning",
+    "assistant",
+    "user",
+  ]);
   assert.equal((sent.text.format as JsonObject).type, "json_schema");
   const notice = (events(called) as JsonObject[]).find(({ kind }) => kind === "schema_mismatch");
   assert.deepEqual([notice?.errors, notice?.corrected], [["the answer is not JSON"], true]);
@@ -70,7 +81,10 @@ Deno.test("two answers that do not fit end the run as incomplete with exit 6; st
     assert.equal(place.server.requests.length, 2);
     if (!json) {
       assert.equal(called.stdout, "");
-      assert.match(called.stderr, /error: The answer does not fit the output schema, nor did the one before it: #/);
+      assert.match(
+        called.stderr,
+        /error: The answer does not fit the output schema, nor did the one before it: #/,
+      );
       assert.match(called.stderr, /hint: See both answers with "reprise show s"/);
       continue;
     }

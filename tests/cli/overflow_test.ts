@@ -46,12 +46,17 @@ Deno.test("after an overflow by one result, the command of the hint succeeds, an
   assert.deepEqual(done.elided, planned.elided);
   assert.equal(done.elided.length, 1);
   assert.ok(done.after.tokens <= done.before.tokens / 2);
-  const event = place.sandbox.turns("s").at(-1).events.find(({ type }: JsonObject) => type === "result_elided");
-  assert.match(event.kept, /^.*line 0: word.*characters left out here to shorten the history.*line 899/s);
-  const result = place.sandbox.turns("s").flatMap(({ events }: JsonObject) => events as JsonObject[]).find((each) =>
-    each.seq === event.result_seq
+  const event = place.sandbox.turns("s").at(-1).events.find(({ type }: JsonObject) =>
+    type === "result_elided"
   );
-  assert.ok(result?.type === "tool_result" && String(result.output).length > WINDOW, "the log keeps the result");
+  assert.match(event.kept, /^.*line 0: word.*characters left out here to shorten the history.*line 899/s);
+  const result = place.sandbox.turns("s").flatMap(({ events }: JsonObject) => events as JsonObject[]).find((
+    each,
+  ) => each.seq === event.result_seq);
+  assert.ok(
+    result?.type === "tool_result" && String(result.output).length > WINDOW,
+    "the log keeps the result",
+  );
   const explained = await place.call(["explain", "s"]);
   assert.match(explained.stdout, /is sent shortened since it was compacted/);
   const next = await place.call(["run", "--json", "-s", "s"]);
@@ -67,7 +72,9 @@ Deno.test("after an overflow by one result, the command of the hint succeeds, an
   assert.equal((await place.call(["verify", "--all"])).code, 0);
   const undone = JSON.parse((await place.call(["uncompact", "s", "--json"])).stdout);
   assert.deepEqual(undone.restored_results, [event.result_seq]);
-  assert.ok((await place.call(["input", "s"])).stdout.includes(JSON.stringify(result?.output).slice(1, 2_000)));
+  assert.ok(
+    (await place.call(["input", "s"])).stdout.includes(JSON.stringify(result?.output).slice(1, 2_000)),
+  );
   assert.ok(before.stdout.length > WINDOW);
 });
 

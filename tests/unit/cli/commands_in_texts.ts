@@ -13,7 +13,7 @@ import { withoutComments } from "../../../scripts/house/source_text.ts";
 /** Verbs whose argument is optional for the parser, but that need it, or a flag in its place. */
 const NEED_MORE: ReadonlySet<string> = new Set(["fsck", "verify", "input"]);
 
-/** The literals of a source, without its comments; `X` is in the place of each interpolation. */
+/** The literals of a source, without its comments; `1` is in the place of each interpolation, because it can be an id, a path and a number. */
 export function literalsOf(source: string): string[] {
   const code = withoutComments(source);
   const found: string[] = [];
@@ -29,7 +29,7 @@ export function literalsOf(source: string): string[] {
         const end = endOfInterpolation(code, at + 2);
         found.push(...literalsOf(code.slice(at + 2, end)));
         // One that continues a word may be empty.
-        text += /[\w"]$/.test(text) && !text.endsWith("=") ? "" : "X";
+        text += /[\w"]$/.test(text) && !text.endsWith("=") ? "" : "1";
         at = end;
       } else if (quote !== "`" && code[at] === "\n") {
         // An apostrophe in a regular expression, not a literal.
@@ -60,7 +60,7 @@ export function commandsIn(text: string): string[] {
   const quoted = Array.from(text.matchAll(/(?<!=)"(reprise [a-z-][^"]*)"/g), ([, command = ""]) => command);
   const rest = text.replace(/"reprise [a-z-][^"]*"/g, "");
   const open = Array.from(
-    rest.matchAll(/(?:^|[:(,;] |, or |\n\s*|\(… \| |X )(reprise [a-z-](?:"[^"]*"|'[^']*'|[^,;)\n])*)/g),
+    rest.matchAll(/(?:^|\(|[:,;] |, or |\n\s*|\(… \| |1 )(reprise [a-z-](?:"[^"]*"|'[^']*'|[^,;)\n])*)/g),
     ([, command = ""]) => command.trim(),
   );
   return [...quoted, ...open];
@@ -69,7 +69,10 @@ export function commandsIn(text: string): string[] {
 /** Why the program would refuse a command; `null` if its parser accepts it. */
 export async function refusalOf(command: string): Promise<string | null> {
   const [own = ""] = command.split(/ [|>] /);
-  const args = Array.from(own.matchAll(/"[^"]*"|'[^']*'|\S+/g), ([word]) => word.replace(/^(["'])(.*)\1$/s, "$2"))
+  const args = Array.from(
+    own.matchAll(/"[^"]*"|'[^']*'|\S+/g),
+    ([word]) => word.replace(/^(["'])(.*)\1$/s, "$2"),
+  )
     .slice(1);
   const load = () => Promise.resolve(() => Promise.resolve(0 as const));
   const silent = (verb: Verb): Verb => ({ ...verb, load });

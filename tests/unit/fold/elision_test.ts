@@ -107,7 +107,10 @@ Deno.test("a shortened result before a checkpoint changes nothing after it", () 
   short.add({ kind: "compaction", run: 1, pins: PINS, events: [event] });
   const after = short.turns.slice(-1);
   const target = { ...TARGET, run: 2 };
-  assert.deepEqual(foldHistory(short.turns, target).entries.slice(0, 1), foldHistory(after, target).entries.slice(0, 1));
+  assert.deepEqual(
+    foldHistory(short.turns, target).entries.slice(0, 1),
+    foldHistory(after, target).entries.slice(0, 1),
+  );
   assert.deepEqual(outputs(short), []);
 });
 
