@@ -261,7 +261,8 @@ Deno.test("explain names other flags that keep the prefix: replay, window, schem
     assert.deepEqual(await prefixOf(place), { extends: true, with: ["--replay-window", "0"] });
   });
   await t.step("--output-schema", async () => {
-    await using place = placeOf(readsThenAnswers);
+    const fits = answer([message("{}")]);
+    await using place = placeOf(({ input }) => input.at(-1)?.type === "message" ? READS_A : fits);
     const flags = ["--output-schema", "schema.json"];
     assert.equal((await place.call(["run", "--json", "--new", "-s", "s", ...flags, "Hi"])).code, 0);
     assert.deepEqual(await prefixOf(place), { extends: true, with: ["--output-schema", "FILE"] });

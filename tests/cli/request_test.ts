@@ -98,20 +98,20 @@ Deno.test("the request is shaped by flags, then what the session has, then the e
   assert.deepEqual(await instructed(["-s", "s"]), ["Be brief.", []]);
 });
 
-Deno.test("the request is shaped by flags, then what the session has, then the environment: the help of --output-schema says who enforces it", async () => {
+Deno.test("the request is shaped by flags, then what the session has, then the environment: the help of --output-schema says what happens to an answer that does not fit", async () => {
   await using sandbox = new Sandbox();
   for (const verb of ["run", "input"]) {
     const { stdout } = await sandbox.call([verb, "--help"]);
     assert.match(
       stdout.replace(/\s+/g, " "),
-      /--output-schema <file> [^-]*the API alone enforces it/,
+      /--output-schema <file> [^-]*one that does not fit is sent back once/,
       verb,
     );
   }
 });
 
 Deno.test("the request is shaped by flags, then what the session has, then the environment: --output-schema names the shape of the answer", async () => {
-  await using place = new Place(() => HELLO);
+  await using place = new Place(() => answer([message("{}")]));
   const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
   Deno.writeTextFileSync(`${place.sandbox.workspace}/plain.json`, JSON.stringify(schema));
   const named = { name: "verdict", schema, strict: true };

@@ -146,7 +146,7 @@ Deno.test("a cut that lies inside a turn or parts a call from its result is refu
       assert.throws(() => planFork(testPorts(), home, { parent: ID, toSeq }), {
         code: "usage",
         message,
-        hint: `The nearest place is --to-seq ${nearest}`,
+        hint: `Fork at the nearest place: reprise fork ${ID} --to-seq ${nearest}`,
       });
     }
     assert.deepEqual([...Deno.readDirSync(home.sessions)].map(({ name }) => name), [ID]);
