@@ -32,7 +32,7 @@ export function dryRunOf<Facts extends object>(
   changes: readonly PlannedChange[],
   facts: Facts,
 ): Facts & DryRun {
-  return { ...facts, type: "dry_run", dry_run: true, verb, changes };
+  return { type: "dry_run", ...facts, dry_run: true, verb, changes };
 }
 
 /** The same change of each of several things. */

@@ -88,7 +88,10 @@ Deno.test("a test without a recording is a miss that says how to record it", asy
   for (const test of ["none", "empty", "file"]) {
     const { status, body } = await serving.asksTest(test, "Hi");
     assert.deepEqual([status, body.error.code], [400, "fixture_miss"]);
-    assert.match(body.error.message, /its test has no recording; "reprise record --missing --out DIR -- CMD" adds it/);
+    assert.match(
+      body.error.message,
+      /its test has no recording; "reprise record --missing --out DIR -- CMD" adds it/,
+    );
     assert.equal(body.error.message.includes(test), false);
   }
   // A recording that comes later is found.
