@@ -35,7 +35,7 @@ function overflowing(history: History): History {
 
 Deno.test("any gain is enough, so the tail is as long as asked for", () => {
   const { checkpoint, elided, before, after } = shrink(thirtyRuns().turns, BOUNDS);
-  assert.deepEqual([checkpoint?.plan.tail, elided], [{ asked: 80, events: 81, from_seq: 10 }, []]);
+  assert.deepEqual([checkpoint?.plan.tail, elided], [{ asked: 80, events: 80, from_seq: 11 }, []]);
   assert.ok(after.tokens < before.tokens && after.tokens > before.tokens / 2);
 });
 
@@ -47,9 +47,10 @@ Deno.test("after an overflow the history is halved, by a tail that is halved unt
 });
 
 Deno.test("a short history keeps the newest response if that gains anything, otherwise nothing", () => {
-  const history = new History().user(LONG.repeat(3)).model([reasoning("rs_1"), call("call_1")]).results()
-    .model([reasoning("rs_2"), message("msg_1", "Done")]).ended();
-  assert.equal(shrink(history.turns, { ...BOUNDS, least: 3 }).checkpoint?.plan.tail.events, 3);
+  const history = new History().user(LONG.repeat(3)).model([message("msg_1", LONG)]).ended();
+  history.run = 2;
+  history.user("And now?").model([message("msg_2", "Done")]).ended();
+  assert.equal(shrink(history.turns, { ...BOUNDS, least: 2 }).checkpoint?.plan.tail.events, 2);
   const last = new History().user("Hi").model([message("msg_1", LONG.repeat(3))]).ended();
   assert.equal(shrink(last.turns, { ...BOUNDS, least: 2 }).checkpoint?.plan.tail.events, 0);
 });
