@@ -32,6 +32,8 @@ export interface Flag<T = unknown> {
   /** The default after all {@linkcode sources}, for the help. */
   readonly otherwise?: string;
   readonly step: StepUse;
+  /** True if the command that continues a session repeats the flag: the session does not keep its value. */
+  readonly repeats: boolean;
   readonly required: boolean;
   /** Names of flags in the same table that exclude this flag. */
   readonly conflicts: readonly string[];
@@ -72,6 +74,8 @@ export interface More {
   readonly sources?: readonly ValueSource[];
   readonly otherwise?: string;
   readonly step?: StepUse;
+  /** As {@linkcode Flag.repeats}. @default {false} */
+  readonly repeats?: boolean;
   readonly conflicts?: readonly string[];
   readonly suggests?: readonly string[];
 }
@@ -164,7 +168,7 @@ export function without<Table extends FlagTable, Name extends keyof Table>(
 function declared<T>(
   spec: string,
   about: string,
-  { sources = [], otherwise, step = true, conflicts = [], suggests }: More,
+  { sources = [], otherwise, step = true, repeats = false, conflicts = [], suggests }: More,
 ): Flag<T> {
   return {
     spec,
@@ -172,6 +176,7 @@ function declared<T>(
     sources,
     ...(otherwise === undefined ? {} : { otherwise }),
     step,
+    repeats,
     required: false,
     conflicts,
     ...(suggests === undefined ? {} : { suggests }),

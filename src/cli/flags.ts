@@ -21,6 +21,7 @@ export const COMMON_FLAGS = {
     sources: [{ variable: "REPRISE_HOME" }, { member: "home" }],
     otherwise: "the folder reprise in the XDG data directory",
     step: false,
+    repeats: true,
   }),
   debug: toggle("--debug", "stack traces of unexpected errors", { step: false }),
 };
@@ -39,11 +40,13 @@ export const REQUEST_FLAGS = {
       { member: "provider" },
     ],
     otherwise: DEFAULT_PROVIDER,
+    repeats: true,
   }),
   baseUrl: text("--base-url <url>", "the base URL of the API", {
     sources: [{ variable: "REPRISE_BASE_URL" }, "the provider's own variable", { member: "base_url" }],
     otherwise: "the provider's",
     step: false,
+    repeats: true,
   }),
   effort: text("--effort <effort>", "reasoning effort, such as low, medium, high", {
     sources: ["the session's last", { variable: "REPRISE_EFFORT" }, { member: "effort" }],
@@ -57,15 +60,17 @@ export const REQUEST_FLAGS = {
     "--replay <mode>",
     "send reasoning of the same model, of the model family, or none",
     ["exact", "family", "none"],
+    { repeats: true },
   ),
   replayWindow: value(
     "--replay-window <n>",
     "at most N reasoning items from before the last user message",
     wholeNumber(0),
-    { step: "recorded" },
+    { step: "recorded", repeats: true },
   ),
   reasoningReplay: negated("--no-reasoning-replay", "send no earlier reasoning", {
     sources: [{ variable: "REPRISE_REASONING_REPLAY" }, { variable: "LLM_REASONING_REPLAY" }],
+    repeats: true,
   }),
 };
 
@@ -75,6 +80,7 @@ export const TEXT_FLAGS = {
   outputSchema: text(
     "--output-schema <file>",
     "a JSON schema for the answer; one that does not fit is sent back once",
+    { repeats: true },
   ),
 };
 
@@ -86,7 +92,7 @@ export const PERMISSION_FLAGS = {
   allow: list(
     "--allow <list>",
     "tools, groups (write, shell) or one pattern that the model may use",
-    { step: "recorded", suggests: ["write", "shell"] },
+    { step: "recorded", repeats: true, suggests: ["write", "shell"] },
   ),
   deny: list(
     "--deny <list>",
@@ -95,6 +101,7 @@ export const PERMISSION_FLAGS = {
   ),
   ask: toggle("--ask", "ask at the terminal about calls that are neither allowed nor denied", {
     step: "recorded",
+    repeats: true,
   }),
 };
 /** The values of {@linkcode PERMISSION_FLAGS}. */

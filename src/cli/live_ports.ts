@@ -24,6 +24,8 @@ export interface TerminalSize {
  */
 export interface ProgramPorts extends Ports {
   readonly stdin: InputStream;
+  /** Opens the terminal of the process, whatever stdin is; `null` if there is none. */
+  readonly openTerminal: () => Pick<InputStream, "read"> | null;
   readonly stdout: TextStream;
   readonly stderr: TextStream;
   /** Size of the terminal in characters; `null` if there is none, or if it does not tell. */
@@ -66,6 +68,13 @@ export function livePorts(loadPriceTable = noPriceTable): ProgramPorts {
     workingDirectory: () => Deno.cwd(),
     workspacePin: (directory) => directory,
     stdin: Deno.stdin,
+    openTerminal() {
+      try {
+        return Deno.openSync("/dev/tty");
+      } catch {
+        return null;
+      }
+    },
     stdout: Deno.stdout,
     stderr: Deno.stderr,
     terminalSize: liveTerminalSize,

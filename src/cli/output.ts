@@ -117,7 +117,7 @@ export class Output {
   }
 
   /** A question for a person, even with `--quiet`. The caller has checked that stderr is a terminal. */
-  prompt(text: string): void {
+  prompt(text: Printable): void {
     this.#toStderr([text]);
   }
 

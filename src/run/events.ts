@@ -14,6 +14,7 @@ import type {
 } from "../domain/event.ts";
 import type { ErrorCode, ExitCode } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
+import type { DeniedCall } from "./permission_gate.ts";
 import type { PinChange } from "./pins.ts";
 import type { FoldRepair } from "../fold/history_fold.ts";
 import type { DroppedItem } from "../domain/turn.ts";
@@ -132,6 +133,16 @@ export type RunEvent =
     readonly name: string;
     readonly arguments: string;
   }
+  /** Output of a call while it runs, or its result if there was none; ephemeral, and only the first 16,384 characters. */
+  | {
+    readonly type: "tool.output";
+    readonly seq: number;
+    readonly call_id: string;
+    readonly name: string;
+    readonly text: string;
+    /** True if no more output of the call is reported. */
+    readonly truncated?: true;
+  }
   | {
     readonly type: "tool.finished";
     readonly seq: number;
@@ -157,6 +168,7 @@ export interface RunEnded {
   /** The answer: the last response's messages that are not commentary. */
   readonly text: string;
   readonly denials: number;
+  readonly denied: readonly DeniedCall[];
   readonly usage: Required<RequestUsage>;
   /** In US dollars; `null` if the cost of a response is unknown, and if a fixture is played. */
   readonly cost_usd: number | null;

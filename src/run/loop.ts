@@ -14,6 +14,7 @@ import { compactIfLarge } from "./checkpoint.ts";
 import type { RunEnded } from "./events.ts";
 import { sessionTokens } from "./ledger.ts";
 import { targetOf } from "./next_request.ts";
+import type { DeniedCall } from "./permission_gate.ts";
 import {
   answerText,
   continueCommand,
@@ -25,6 +26,7 @@ import {
   outcomeOfResponse,
   type RunProgress,
   tokensLeft,
+  withAllowHint,
   withSessionHint,
   withSpending,
 } from "./outcome.ts";
@@ -107,7 +109,7 @@ class Run {
   #steps = 0;
   #usage: Usage = NO_USAGE;
   #cacheWrites = 0;
-  #denials = 0;
+  readonly #denied: DeniedCall[] = [];
   #cost: number | null;
   /** Responses whose cost is not part of the sum yet. */
   #unpriced: Turn[] = [];
@@ -180,13 +182,13 @@ class Run {
       }
       if (end !== null) return end;
       if (calls.length === 0) continue;
-      const { results, denials } = await runToolBatch(this.#setup, calls, (decisions) => {
+      const { results, denied } = await runToolBatch(this.#setup, calls, (decisions) => {
         this.#save({ kind: "harness", run: this.#number, events: decisions });
       });
       this.#save({ kind: "tools", run: this.#number, events: results });
-      this.#denials += denials;
-      const denied = outcomeAfterCalls(limits, this.#progress);
-      if (denied !== null) return denied;
+      this.#denied.push(...denied);
+      const failed = outcomeAfterCalls(limits, this.#progress);
+      if (failed !== null) return failed;
     }
   }
 
@@ -211,7 +213,7 @@ class Run {
     return {
       steps: this.#steps,
       usage: this.#usage,
-      denials: this.#denials,
+      denials: this.#denied.length,
       earlierTokens: this.#tokensBefore(),
       cost: this.#cost,
       lastInput: this.#lastInput,
@@ -281,7 +283,11 @@ class Run {
   /** Records the outcome, answers open calls, and emits the last events. */
   close(outcome: Outcome): RunEnded {
     let { state } = outcome;
-    let error = withSessionHint(outcome, this.#setup);
+    const { error: failure } = outcome;
+    let error = withSessionHint(
+      { state, error: withAllowHint(failure, this.#setup, this.#denied) },
+      this.#setup,
+    );
     const exitCode: ExitCode = error?.exitCode ?? 0;
     const calls = openCalls(this.#setup.writer.turns);
     try {
@@ -321,7 +327,8 @@ class Run {
       run: this.#number,
       turns: [this.#firstTurn, this.#lastTurn],
       text: this.#answer,
-      denials: this.#denials,
+      denials: this.#denied.length,
+      denied: this.#denied,
       usage: { ...this.#usage, cache_write_tokens: this.#cacheWrites },
       cost_usd: roundedCost(this.#cost),
       ...(error?.code === "schema_mismatch" ? { reason: error.code } : {}),

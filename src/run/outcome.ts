@@ -11,6 +11,7 @@ import { counted } from "../domain/text.ts";
 import type { FinishedResponse } from "../apis/api.ts";
 import { commandLine } from "../tools/permission/shell_words.ts";
 import { failureError } from "../transport/failure.ts";
+import type { DeniedCall } from "./permission_gate.ts";
 
 /** The API's smallest `max_output_tokens`: with less left, a request cannot be sent. */
 const MIN_OUTPUT_TOKENS = 16;
@@ -199,16 +200,16 @@ export function answerText(items: readonly Item[]): string {
 /** Parts of the command that continues a session. */
 export interface ContinuedSession {
   readonly writer: { readonly id: string };
-  /** The given flags that set the endpoint. */
-  readonly endpointFlags?: readonly string[];
+  /** The given flags that the next run needs too. */
+  readonly resumeFlags?: readonly string[];
 }
 
 /** The command that continues the session of a run, at the same endpoint. */
 export function continueCommand(
-  { writer, endpointFlags = [] }: ContinuedSession,
+  { writer, resumeFlags = [] }: ContinuedSession,
   ...more: readonly string[]
 ): string {
-  return commandLine(["reprise", "run", "-s", writer.id, ...endpointFlags, ...more]);
+  return commandLine(["reprise", "run", "-s", writer.id, ...resumeFlags, ...more]);
 }
 
 /** The error of a run with a command in its hint that names the session: to shorten its history, or to continue it. */
@@ -227,6 +228,19 @@ export function withSessionHint({ state, error }: Outcome, session: ContinuedSes
   if (/\breprise [a-z]/.test(hint)) return withHint(error, hint);
   const next = state === "diverged" ? "Check the session" : "Continue with";
   return withHint(error, `${hint === "" ? "" : `${hint}. `}${next}: ${command}`);
+}
+
+/** Adds the command that allows the denied calls to the error of `--fail-on-denied`; returns any other error unchanged. */
+export function withAllowHint(
+  error: RepriseError | null,
+  session: ContinuedSession,
+  denied: readonly DeniedCall[],
+): RepriseError | null {
+  if (error?.code !== "permission_denied") return error;
+  const values = [...new Set(denied.flatMap(({ allow }) => allow ?? []))];
+  if (values.length === 0) return error;
+  const flags = values.flatMap((value) => ["--allow", value]);
+  return withHint(error, `Allow what is needed, and continue the run: ${continueCommand(session, ...flags)}`);
 }
 
 /** Adds `explain` and `--no-reasoning-replay` to the error of a refusal that no retry resolved. */
@@ -289,7 +303,7 @@ function isMessage(item: Item): boolean {
 }
 
 /** Cause of a stop from outside. */
-export type StopCause = "SIGINT" | "SIGTERM" | "SIGHUP" | "timeout" | "broken_pipe";
+export type StopCause = "SIGINT" | "SIGTERM" | "SIGHUP" | "timeout" | "broken_pipe" | "quit";
 
 const STOPS: Readonly<
   Record<StopCause, { readonly state: RunState; readonly code: ErrorCode; readonly message: string }>
@@ -303,6 +317,7 @@ const STOPS: Readonly<
     code: "broken_pipe",
     message: "Stopped: the output is no longer read",
   },
+  quit: { state: "interrupted", code: "interrupted", message: "Stopped by the answer to a question" },
 };
 
 /** The stop of one run: requested at most once, and announced by `signal`. */

@@ -7,8 +7,9 @@ import type { Send } from "../transport/http.ts";
 import type { Emit } from "./events.ts";
 import type { RunLimits, Stop } from "./outcome.ts";
 import type { AnswerCheck } from "./output_schema.ts";
+import type { PermissionGate } from "./permission_gate.ts";
 import type { PinnedSettings } from "./pins.ts";
-import type { PermissionGate, ToolPlayback } from "./tool_batch.ts";
+import type { ToolPlayback } from "./tool_batch.ts";
 
 /** Everything one run needs, decided before it starts. */
 export interface RunSetup extends PinnedSettings {
@@ -33,8 +34,8 @@ export interface RunSetup extends PinnedSettings {
   readonly gate: PermissionGate;
   /** Replaces the tools and the gate if a recorded session is played; `null` if tools are run. */
   readonly playback: ToolPlayback | null;
-  /** The given flags that set the endpoint: the command that continues the session repeats them. */
-  readonly endpointFlags: readonly string[];
+  /** The given flags that the command which continues the session repeats. */
+  readonly resumeFlags: readonly string[];
   /** Refuses to begin when pins differ from the run before. */
   readonly strictDrift: boolean;
   /** Absolute paths that no tool writes to, inside or outside the workspace. */

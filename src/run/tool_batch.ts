@@ -8,16 +8,12 @@ import type { EventDraft, ToolCallEvent, ToolResultStatus } from "../domain/even
 import { callArgumentsOf, callIdOf, callNameOf } from "../domain/item.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { fitBytes, type ToolOutput } from "../tools/output.ts";
-import {
-  hiddenPaths,
-  judgePermission,
-  type PermissionVerdict,
-  type Policy,
-} from "../tools/permission/policy.ts";
+import { hiddenPaths } from "../tools/permission/policy.ts";
 import { parseArguments } from "../tools/registry.ts";
-import { type CallSubject, type Target, type Tool, type ToolContext, ToolFailure } from "../tools/tool.ts";
+import { type Target, type Tool, type ToolContext, ToolFailure } from "../tools/tool.ts";
 import type { SessionWriter } from "../store/write/writer.ts";
-import type { Emit } from "./events.ts";
+import { type LiveOutput, liveOutput } from "./live_output.ts";
+import type { Decision, DeniedCall, GatedCall, Question } from "./permission_gate.ts";
 import { fallbackResult } from "./recover.ts";
 import type { RunSetup } from "./setup.ts";
 
@@ -31,12 +27,18 @@ const MAX_BATCH_BYTES = 8 * 1024 * 1024;
 export interface BatchOutcome {
   /** One result for each call, in call order. */
   readonly results: readonly EventDraft[];
-  readonly denials: number;
+  /** The denied calls, in call order. */
+  readonly denied: readonly DeniedCall[];
 }
 
 /** A checked call: answered already, or ready to run. */
 type Prepared =
-  | { readonly kind: "answered"; readonly result: EventDraft; readonly decision: EventDraft | null }
+  | {
+    readonly kind: "answered";
+    readonly result: EventDraft;
+    readonly decision: EventDraft | null;
+    readonly denied: DeniedCall | null;
+  }
   | {
     readonly kind: "ready";
     readonly tool: Tool;
@@ -58,25 +60,17 @@ export async function runToolBatch(
   record: (decisions: readonly EventDraft[]) => void,
 ): Promise<BatchOutcome> {
   const { playback } = setup;
-  const results = playback === null
+  return playback === null
     ? await performBatch(setup, calls, record)
     : playToolBatch(setup, { playback, calls }, record);
-  const denials =
-    results.filter((result) => result.type === "tool_result" && result.status === "denied").length;
-  return { results, denials };
 }
 
 async function performBatch(
   setup: RunSetup,
   calls: readonly ToolCallEvent[],
   record: (decisions: readonly EventDraft[]) => void,
-): Promise<readonly EventDraft[]> {
-  const prepared: Prepared[] = [];
-  const seen = new Set<unknown>();
-  for (const call of calls) {
-    const duplicate = seen.size === seen.add(callIdOf(call.item)).size;
-    prepared.push(await prepare(setup, call, duplicate));
-  }
+): Promise<BatchOutcome> {
+  const prepared = await prepare(setup, calls);
   const decisions = prepared.flatMap(({ decision }) => decision === null ? [] : [decision]);
   if (decisions.length > 0) record(decisions);
 
@@ -91,22 +85,44 @@ async function performBatch(
   };
   const workers = changes ? 1 : Math.min(PARALLEL_TOOLS, calls.length);
   await Promise.all(Array.from({ length: workers }, worker));
-  return results;
+  const denied = prepared.flatMap((each) => each.kind === "ready" ? [] : each.denied ?? []);
+  return { results, denied };
 }
 
-/** Resolves a call's tool, arguments and permission before it runs. */
-async function prepare(setup: RunSetup, call: ToolCallEvent, duplicate: boolean): Promise<Prepared> {
-  const answered = (
-    status: ToolResultStatus,
-    output: string,
-    decision: EventDraft | null = null,
-  ): Prepared => ({
-    kind: "answered",
-    result: fallbackResult(call, status, output.toWellFormed()),
-    decision,
+/** A call with valid arguments, which needs a decision. */
+interface CheckedCall extends GatedCall {
+  readonly kind: "checked";
+  readonly call: ToolCallEvent;
+  readonly tool: Tool;
+  readonly args: JsonObject;
+}
+
+/** Decides all calls of a batch, in call order, before any of them runs. */
+async function prepare(setup: RunSetup, calls: readonly ToolCallEvent[]): Promise<Prepared[]> {
+  const { gate } = setup;
+  const seen = new Set<unknown>();
+  const checked = calls.map((call) => {
+    const duplicate = seen.size === seen.add(callIdOf(call.item)).size;
+    return checkCall(setup, call, duplicate);
   });
+  const open = checked.filter((each) => each.kind === "checked" && gate.decide(each) === null);
+  const prepared: Prepared[] = [];
+  for (const each of checked) {
+    const place = { number: open.indexOf(each) + 1, of: open.length };
+    prepared.push(each.kind === "answered" ? each : await decideCall(setup, each, place));
+  }
+  return prepared;
+}
+
+/** Resolves the tool and the arguments of a call. */
+function checkCall(
+  setup: RunSetup,
+  call: ToolCallEvent,
+  duplicate: boolean,
+): CheckedCall | Extract<Prepared, { kind: "answered" }> {
+  const refuse = (status: ToolResultStatus, output: string) => answered(call, status, output);
   if (duplicate) {
-    return answered(
+    return refuse(
       "duplicate_call_id",
       "The call was not run: another call of this response has the same call id.",
     );
@@ -115,26 +131,54 @@ async function prepare(setup: RunSetup, call: ToolCallEvent, duplicate: boolean)
   if (tool === undefined || call.item.type === "custom_tool_call") {
     const names = setup.tools.map(({ name }) => name).join(", ");
     const asked = JSON.stringify(call.item.name ?? "");
-    return answered("unknown_tool", `There is no function tool named ${asked}. Tools: ${names || "none"}.`);
+    return refuse("unknown_tool", `There is no function tool named ${asked}. Tools: ${names || "none"}.`);
   }
   const argumentsText = callArgumentsOf(call.item);
   const parsed = parseArguments(tool, argumentsText);
-  if (!parsed.ok) return answered("invalid_arguments", parsed.message);
-  if (setup.stop.signal.aborted) return answered("not_run", NOT_STARTED);
+  if (!parsed.ok) return refuse("invalid_arguments", parsed.message);
   try {
     const subject = tool.subject(parsed.args, contextOf(setup, tool));
-    const decision = await setup.gate.decide({ subject, argumentsText });
-    // A stop during the question is not the person's answer.
-    if (setup.stop.signal.aborted) return answered("not_run", NOT_STARTED);
-    const recorded = decision.allowed && tool.group === "read" ? null : decisionEvent(call, tool, decision);
-    if (decision.allowed) {
-      return { kind: "ready", tool, args: parsed.args, judged: subject.target, decision: recorded };
-    }
-    return answered("denied", denialText(tool, decision), recorded);
+    return { kind: "checked", call, tool, args: parsed.args, argumentsText, subject };
   } catch (error) {
-    if (error instanceof ToolFailure) return answered("error", error.message);
+    if (error instanceof ToolFailure) return refuse("error", error.message);
     throw error;
   }
+}
+
+/** Decides a call; asks the person if rules leave it open. */
+async function decideCall(
+  setup: RunSetup,
+  checked: CheckedCall,
+  place: Pick<Question, "number" | "of">,
+): Promise<Prepared> {
+  const { gate, stop } = setup;
+  const { call, tool, args, subject, argumentsText } = checked;
+  if (stop.signal.aborted) return answered(call, "not_run", NOT_STARTED);
+  let decision = gate.decide(checked);
+  if (decision === null) {
+    const change = await tool.change?.(args, contextOf(setup, tool)) ?? null;
+    decision = await gate.ask({ subject, argumentsText, change, ...place });
+    if (decision === null) stop.request("quit");
+  }
+  // A stop during the question is not the person's answer.
+  if (decision === null || stop.signal.aborted) return answered(call, "not_run", NOT_STARTED);
+  const recorded = decision.allowed && tool.group === "read" ? null : decisionEvent(call, tool, decision);
+  if (decision.allowed) return { kind: "ready", tool, args, judged: subject.target, decision: recorded };
+  const denied = gate.denied({ tool: tool.name, call_id: callIdOf(call.item), subject }, decision);
+  return { ...answered(call, "denied", denialText(tool, decision)), decision: recorded, denied };
+}
+
+function answered(
+  call: ToolCallEvent,
+  status: ToolResultStatus,
+  output: string,
+): Extract<Prepared, { kind: "answered" }> {
+  return {
+    kind: "answered",
+    result: fallbackResult(call, status, output.toWellFormed()),
+    decision: null,
+    denied: null,
+  };
 }
 
 const NOT_STARTED = "The run was stopped before this call was started.";
@@ -147,9 +191,11 @@ async function perform(setup: RunSetup, call: ToolCallEvent, prepared: Prepared)
   if (prepared.kind === "ready") {
     setup.emit({ type: "tool.started", ...facts, arguments: callArgumentsOf(call.item) });
   }
-  const result = prepared.kind === "answered" ? prepared.result : await runTool(setup, call, prepared);
+  const live = liveOutput(setup.emit, facts);
+  const result = prepared.kind === "answered" ? prepared.result : await runTool(setup, call, prepared, live);
   if (result.type === "tool_result") {
     const { status, output } = result;
+    if (prepared.kind === "ready" && (prepared.tool.group !== "read" || status !== "ok")) live.end(output);
     setup.emit({ type: "tool.finished", ...facts, status, output_chars: output.length });
   }
   return result;
@@ -167,10 +213,11 @@ async function runTool(
   setup: RunSetup,
   call: ToolCallEvent,
   { tool, args, judged }: Extract<Prepared, { kind: "ready" }>,
+  { onOutput }: LiveOutput,
 ): Promise<EventDraft> {
   let output: ToolOutput | null;
   try {
-    const work = tool.run(args, { ...contextOf(setup, tool), judged });
+    const work = tool.run(args, { ...contextOf(setup, tool), judged, onOutput });
     // Wait for a tool that makes changes, so that the processes it started are gone when the run ends.
     output = tool.group === "read" ? await orStopped(work, setup.stop.signal) : await work;
   } catch (error) {
@@ -228,58 +275,11 @@ function denialText(tool: Tool, decision: Decision): string {
     denied_by_rule: "a rule of the user denies it",
     unclear_command: "only a shell can tell what the command line does, and the user denies some commands",
     not_allowed: "the user has not allowed it",
-    no_terminal: "nobody can be asked",
+    no_terminal: "there is no terminal to ask on",
     asked_no: "the user said no",
   };
   const reason = why[decision.reason] ?? "it is not allowed";
   return `Denied: ${tool.name} was not run, because ${reason}. Go on without it, or say what is needed.`;
-}
-
-/** A person's answer to a question. `always` holds for the same call, for the rest of the run. */
-export type Consent = "yes" | "no" | "always";
-
-/** A question to a person, with the exact call that would run. */
-export interface Question {
-  readonly subject: CallSubject;
-  /** The call's arguments as the model wrote them. */
-  readonly argumentsText: string;
-}
-
-/** Asks the person at the terminal; an end of input without an answer is a `no`. */
-export type Ask = (question: Question) => Promise<Consent>;
-
-/** The decision on a call. */
-export interface Decision {
-  readonly allowed: boolean;
-  readonly reason: PermissionVerdict["reason"];
-  readonly rule: string | null;
-}
-
-/** Decides calls by the permissions of the run, and by the answers of a person during it. */
-export class PermissionGate {
-  readonly policy: Policy;
-  readonly #ask: Ask | null;
-  readonly #always = new Set<string>();
-
-  /** `ask` is `null` without a terminal: every question is then a denial. */
-  constructor(policy: Policy, ask: Ask | null) {
-    this.policy = policy;
-    this.#ask = ask;
-  }
-
-  /** The decision on one call. Questions come one at a time: callers wait for each. */
-  async decide(question: Question): Promise<Decision> {
-    const { subject } = question;
-    const verdict = judgePermission(this.policy, subject, this.#ask !== null);
-    if (verdict.decision !== "ask" || this.#ask === null) {
-      return { allowed: verdict.decision === "allow", reason: verdict.reason, rule: verdict.rule };
-    }
-    const same = JSON.stringify([subject.tool, subject.target, question.argumentsText]);
-    if (this.#always.has(same)) return { allowed: true, reason: "asked_always", rule: null };
-    const answer = await this.#ask(question);
-    if (answer === "always") this.#always.add(same);
-    return { allowed: answer !== "no", reason: `asked_${answer}`, rule: null };
-  }
 }
 
 /** Decision and result of a call when it was recorded. */
@@ -309,6 +309,11 @@ export interface ToolPlayback {
 /** Statuses of calls that were started. */
 const STARTED: ReadonlySet<ToolResultStatus> = new Set(["ok", "error", "interrupted"]);
 
+/** Parts of a run that played calls need. */
+interface PlayedSetup extends Pick<RunSetup, "emit" | "gate"> {
+  readonly writer: Pick<SessionWriter, "putBlob">;
+}
+
 /**
  * Answers a batch of calls with recorded results, one for each, in call order. Executes nothing and asks no person;
  * `record` as in {@linkcode runToolBatch}.
@@ -316,10 +321,10 @@ const STARTED: ReadonlySet<ToolResultStatus> = new Set(["ok", "error", "interrup
  * @throws {RepriseError} `fixture_miss` for a call without a record, before anything of the batch is saved.
  */
 export function playToolBatch(
-  { emit, writer }: { readonly emit: Emit; readonly writer: Pick<SessionWriter, "putBlob"> },
+  { emit, writer, gate }: PlayedSetup,
   { playback, calls }: { readonly playback: ToolPlayback; readonly calls: readonly ToolCallEvent[] },
   record: (decisions: readonly EventDraft[]) => void,
-): readonly EventDraft[] {
+): BatchOutcome {
   const played = calls.map((call) => ({
     call,
     facts: { seq: call.seq, call_id: callIdOf(call.item), name: callNameOf(call.item) },
@@ -337,7 +342,13 @@ export function playToolBatch(
     }]
   );
   if (decisions.length > 0) record(decisions);
-  return played.map(({ call, facts, made: { status, output, full } }) => {
+  const denied = played.flatMap(({ facts: { name, call_id }, made: { decision } }) =>
+    decision?.decision !== "denied" ? [] : gate.denied({ tool: name, call_id, subject: null }, {
+      reason: decision.reason,
+      rule: decision.rule ?? null,
+    })
+  );
+  const results = played.map(({ call, facts, made: { status, output, full } }) => {
     if (STARTED.has(status)) {
       emit({ type: "tool.started", ...facts, arguments: callArgumentsOf(call.item) });
     }
@@ -346,4 +357,5 @@ export function playToolBatch(
     emit({ type: "tool.finished", ...facts, status, output_chars: output.length });
     return { ...result, ...blob } as EventDraft;
   });
+  return { results, denied };
 }

@@ -56,6 +56,21 @@ export interface ToolContext {
    * @default {undefined}
    */
   readonly judged?: Target;
+  /**
+   * Receives output of a command while it runs.
+   *
+   * @default {undefined}
+   */
+  readonly onOutput?: (text: string) => void;
+}
+
+/** The text of a file before and after a call. */
+export interface FileChange {
+  /** `null` for a new file. */
+  readonly before: string | null;
+  readonly after: string;
+  /** True if both are only the parts that the call replaces: it does not fit the file as it is now. */
+  readonly isPart: boolean;
 }
 
 /** Something the model may call. */
@@ -77,6 +92,11 @@ export interface Tool {
    */
   subject(args: JsonObject, context: ToolContext): CallSubject;
   /**
+   * The change that a call would make to a file, for the person who is asked about it; `null` if there is none to show.
+   * Never throws. Absent for tools that change no file.
+   */
+  change?(args: JsonObject, context: ToolContext): Promise<FileChange | null>;
+  /**
    * Runs one call. `args` must have passed `parseArguments`.
    *
    * @throws the signal's reason when it aborts; every other trouble becomes an output with status `error`.
@@ -92,6 +112,7 @@ interface ToolDefinition<Args extends JsonObject> {
   readonly shape: z.ZodType<Args>;
   readonly group: ToolGroup;
   readonly target: (args: Args, context: ToolContext) => Target;
+  readonly change?: (args: Args, context: ToolContext) => Promise<FileChange | null>;
   readonly run: (args: Args, context: ToolContext) => Promise<ToolText>;
 }
 
@@ -112,7 +133,7 @@ export function confirmJudged({ judged }: ToolContext, path: string): void {
 
 /** Makes a {@linkcode Tool}: cuts its text to size, and turns failures into error results. */
 export function defineTool<Args extends JsonObject>(definition: ToolDefinition<Args>): Tool {
-  const { name, description, parameters, shape, group } = definition;
+  const { name, description, parameters, shape, group, change } = definition;
   return {
     name,
     description,
@@ -126,6 +147,9 @@ export function defineTool<Args extends JsonObject>(definition: ToolDefinition<A
         throw new ToolFailure(failureText(error));
       }
     },
+    ...(change === undefined
+      ? {}
+      : { change: (args, context) => change(args as Args, context).catch(() => null) }),
     async run(args, context) {
       context.signal.throwIfAborted();
       try {

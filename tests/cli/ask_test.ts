@@ -17,7 +17,7 @@ import {
   statuses,
 } from "./changes.ts";
 
-const QUESTION = "Allow? [y]es, [n]o, [a]lways this in this run: ";
+const QUESTION = "Allow? [y]es, [n]o, [a]lways this call, always this [t]ool, [q]uit: ";
 const ASKING = ["run", "--ask", "--new", "-s", "s", "Go"];
 
 /** A run on a terminal of its own, and a hand on its keyboard. */
@@ -121,18 +121,21 @@ Deno.test(
 Deno.test("at a terminal a clear yes allows one call, and everything else denies it: n", one("n\n", "no"));
 
 Deno.test(
-  "at a terminal a clear yes allows one call, and everything else denies it: no answer but a line end",
-  one("\n", "no"),
+  "an unknown answer asks again: no answer but a line end",
+  answered([shellLine("touch x")], ["\n", "n\n"], { decisions: ["shell: denied, asked_no"], statuses: ["denied"] }),
 );
 
 Deno.test(
-  "at a terminal a clear yes allows one call, and everything else denies it: something else that starts with y",
-  one("yolo\n", "no"),
+  "an unknown answer asks again: something else that starts with y",
+  answered([shellLine("touch x")], ["yolo\n", "y\n"], { decisions: ["shell: allowed, asked_yes"], statuses: ["ok"] }),
 );
 
 Deno.test(
-  "at a terminal a clear yes allows one call, and everything else denies it: a yes behind something else",
-  one("no\x15hm y\n", "no"),
+  "an unknown answer asks again: a yes after something else",
+  answered([shellLine("touch x")], ["no\x15hm y\n", "n\n"], {
+    decisions: ["shell: denied, asked_no"],
+    statuses: ["denied"],
+  }),
 );
 
 // control-u erases the line so far

@@ -65,7 +65,7 @@ export const RUN_FLAGS = {
   workspace: text(
     "-w, --workspace <dir>",
     "the directory that tools may read (default: the working directory)",
-    { step: false },
+    { step: false, repeats: true },
   ),
   ...PERMISSION_FLAGS,
   acceptDrift: toggle(
@@ -75,13 +75,16 @@ export const RUN_FLAGS = {
   verbose: toggle("--verbose", "print a line on stderr for each request's reasoning replay"),
   failOnDenied: toggle("--fail-on-denied", "exit with 3 if a call is denied", {
     step: "recorded",
+    repeats: true,
   }),
   maxSteps: value("--max-steps <n>", "at most N requests", wholeNumber(1), {
     fallback: 50,
     step: "recorded",
+    repeats: true,
   }),
   maxTokens: value("--max-tokens <n>", "at most N input and output tokens in this run", wholeNumber(1), {
     step: "recorded",
+    repeats: true,
   }),
   maxSessionTokens: value(
     "--max-session-tokens <n>",
@@ -96,10 +99,11 @@ export const RUN_FLAGS = {
     "--auto-compact <tokens>",
     "compact by rule before a request if the last one had more input tokens",
     wholeNumber(1),
-    { step: "recorded" },
+    { step: "recorded", repeats: true },
   ),
   timeout: value("--timeout <seconds>", "the time limit of the run, reading stdin included", seconds, {
     fallback: 1800,
+    repeats: true,
   }),
   wait: WAIT,
   stdin: negated("--no-stdin", "do not read stdin; without it, text on stdin is added to the prompt"),

@@ -10,13 +10,14 @@ import type { AttachedFile } from "../../run/attachments.ts";
 import { executeRun } from "../../run/loop.ts";
 import type { AnswerCheck } from "../../run/output_schema.ts";
 import { Stop } from "../../run/outcome.ts";
+import { PermissionGate } from "../../run/permission_gate.ts";
 import { startWith } from "../../run/recover.ts";
 import type { RunSetup } from "../../run/setup.ts";
-import { PermissionGate } from "../../run/tool_batch.ts";
 import { type Home, openHome, resolveSession, sessionNames } from "../../store/home.ts";
 import { SessionWriter } from "../../store/write/writer.ts";
 import { ALL_TOOLS } from "../../tools/registry.ts";
-import type { RunFlags } from "./command.ts";
+import { type Flag, flagArguments } from "../declare.ts";
+import { RUN_FLAGS, type RunFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { readAttachments, requirePromptFor } from "./attach.ts";
 import { hintAtHome } from "../hints.ts";
@@ -31,7 +32,7 @@ import { fixtureSend, liveSend, requireComparison } from "./sending.ts";
 import { randomSuffix } from "../sessions.ts";
 import { absolute, configPath, switchVariable } from "../settings.ts";
 import { stopOnSignals } from "../signals.ts";
-import { askAtTerminal } from "./stdin.ts";
+import { askAtTerminal } from "./ask.ts";
 
 /** A run before its session is open. */
 interface CalledRun {
@@ -260,9 +261,12 @@ function setupOf(
     key,
     costOf: call.fixture === null ? (turn) => costOfTurn(ports, turn) : null,
     ...(check === undefined ? {} : { answerCheck: check }),
-    endpointFlags: endpointFlags(flags),
+    resumeFlags: resumeFlags(flags),
     knownTools: ALL_TOOLS.map(ports.wrapTool),
-    gate: new PermissionGate(permissions.policy, askAtTerminal(ports.stdin, output, stop.signal)),
+    gate: new PermissionGate(
+      permissions.policy,
+      permissions.policy.ask ? askAtTerminal(ports, output, stop.signal) : null,
+    ),
     playback,
     strictDrift,
     protectedPaths: protectedPaths(ports, home.value),
@@ -289,12 +293,13 @@ async function startRecording(
   return RunRecording.start(place, resolved);
 }
 
-/** The flags that name the endpoint, for the next call to repeat. */
-function endpointFlags({ provider, baseUrl }: RunFlags): string[] {
-  return [
-    ...(provider === undefined ? [] : ["-p", provider]),
-    ...(baseUrl === undefined ? [] : ["--base-url", baseUrl]),
-  ];
+/** The given flags that the next run needs too. */
+function resumeFlags(flags: RunFlags): string[] {
+  const repeated = Object.entries<Flag>(RUN_FLAGS).filter(([, { repeats }]) => repeats);
+  return flagArguments(
+    RUN_FLAGS,
+    Object.fromEntries(repeated.map(([name]) => [name, flags[name as keyof RunFlags]])),
+  );
 }
 
 /** The program's own files: no tool writes there, even inside the workspace. */

@@ -13,6 +13,7 @@ import { leftAloneNote } from "../serve/recording_notes.ts";
 import { otherKind } from "../settings.ts";
 import { dim, type Printable } from "../terminal.ts";
 import { matchNote } from "./sending.ts";
+import { deniedLines, ShownOutput } from "./tool_view.ts";
 
 /** UTF-16 units of a call's arguments that a progress line shows. */
 const ARGUMENTS_SHOWN = 120;
@@ -37,6 +38,8 @@ export class RunView {
   /** Match rules of the requests that were reported. */
   readonly #matched = new Set<string>();
   readonly #streams: boolean;
+  /** Output of the call that runs. */
+  #shown = new ShownOutput();
   /** The stream with an unfinished line. */
   #open: "stdout" | "stderr" | null = null;
 
@@ -76,6 +79,11 @@ export class RunView {
         break;
       case "tool.started":
         this.#line(`→ ${event.name} ${headOf(event.arguments, ARGUMENTS_SHOWN)}`);
+        this.#shown = new ShownOutput();
+        break;
+      case "tool.output":
+        this.#output.progress(dim(this.#shown.next(event.text)));
+        this.#open = this.#output.stderrIsTerminal && !this.#shown.isAtLineStart ? "stderr" : null;
         break;
       case "tool.finished":
         this.#line(dim(`  ${event.name}: ${event.status}, ${counted(event.output_chars, "character")}`));
@@ -94,6 +102,7 @@ export class RunView {
       case "run.ended":
         this.#endLine();
         if (!this.#streams && event.state === "completed") this.#output.text(`${event.text}\n`);
+        for (const line of deniedLines(event.denied)) this.#output.note(line);
         this.#line(dim(`${event.state}${costNote(event)} · continue: ${event.resume}`));
         break;
       case "item":

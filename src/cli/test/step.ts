@@ -170,6 +170,7 @@ export class StepProcess {
       files: this.#whileAlive(withoutSync(live.files)),
       workingDirectory: () => scratch.cwd,
       stdin: inputOf(stdin ?? ""),
+      openTerminal: () => null,
       stdout: this.#sink((text) => this.#print(text)),
       stderr: this.#sink((text) => this.stderr += text),
       onStopSignals: (act) => {

@@ -20,6 +20,7 @@ type VerdictReason =
   | "no_terminal"
   | "asked_yes"
   | "asked_always"
+  | "asked_always_tool"
   | "asked_no";
 
 /** The verdict of the rules on a call. `ask` means that only a person can decide. */

@@ -28,6 +28,12 @@ interface CommandOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /**
+   * Receives each chunk of the streams 0 (standard output) and 1 (standard error); the chunk is used again afterwards.
+   *
+   * @default {undefined}
+   */
+  readonly onOutput?: (stream: number, chunk: Uint8Array) => void;
 }
 
 /** End of a command. */
@@ -76,6 +82,7 @@ export async function runCommand(argv: readonly string[], options: CommandOption
   const pumps = [child.stdout, child.stderr].map((stream, index) =>
     pump(stream, (chunk) => {
       collector.add(index, chunk);
+      options.onOutput?.(index, chunk);
       if (collector.total > MAX_TOTAL_BYTES) stop.resolve("flooded");
     })
   );

@@ -65,7 +65,7 @@ export const shellTool = (run: typeof runCommand): Tool =>
     ),
     group: "shell",
     target: (args) => targetOf(args),
-    async run(args, { root, signal, env, maxOutputChars = DEFAULT_OUTPUT_CHARS }) {
+    async run(args, { root, signal, env, maxOutputChars = DEFAULT_OUTPUT_CHARS, onOutput }) {
       const { argv, line } = targetOf(args);
       const seconds = args.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS;
       if (seconds < 1 || seconds > MAX_TIMEOUT_SECONDS) {
@@ -78,6 +78,7 @@ export const shellTool = (run: typeof runCommand): Tool =>
           env: commandEnvironment(env),
           timeoutMs: seconds * 1000,
           signal,
+          ...(onOutput === undefined ? {} : { onOutput: decodedOutput(onOutput) }),
         });
         return textOf(result, { seconds, maxChars: maxOutputChars });
       } catch (error) {
@@ -89,6 +90,12 @@ export const shellTool = (run: typeof runCommand): Tool =>
 
 /** The shell of an ordinary run. */
 export const shell: Tool = shellTool(runCommand);
+
+/** Decodes the chunks of both streams of a command; a character may be in two chunks of its stream. */
+function decodedOutput(onOutput: (text: string) => void): (stream: number, chunk: Uint8Array) => void {
+  const decoders = [new TextDecoder(), new TextDecoder()];
+  return (stream, chunk) => onOutput(decoders[stream]?.decode(chunk, { stream: true }) ?? "");
+}
 
 interface Command {
   readonly command: string | null;

@@ -6,6 +6,7 @@
 import * as z from "zod";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import { cutLine, decodeContent, isBinary, shownPath } from "../output.ts";
+import { currentText } from "./current_text.ts";
 import { type CurrentFile, replaceFile } from "./replace_file.ts";
 import { confirmJudged, defineTool, type Tool, ToolFailure } from "../tool.ts";
 import { quotedPath } from "../sandbox_path.ts";
@@ -36,6 +37,13 @@ export const editFile: Tool = defineTool({
   shape: z.lazy(() => z.strictObject({ path: z.string(), old_text: z.string(), new_text: z.string() })),
   group: "write",
   target: ({ path }, context) => ({ kind: "path", path: writeTarget(path, context).shown }),
+  async change({ path, old_text, new_text }, context) {
+    const before = await currentText(context.root, writeTarget(path, context).shown);
+    const [place] = old_text === "" ? [] : occurrencesOf(before, old_text, 1).places;
+    if (place === undefined) return { before: old_text, after: new_text, isPart: true };
+    const after = before.slice(0, place.index) + new_text + before.slice(place.index + old_text.length);
+    return { before, after, isPart: false };
+  },
   // deno-lint-ignore require-await -- an error becomes a rejection; the edit itself must not be interleaved
   async run({ path, old_text, new_text }, context) {
     const target = writeTarget(path, context);

@@ -8,6 +8,7 @@ import * as z from "zod";
 import { shownPath } from "../output.ts";
 import { replaceFile } from "./replace_file.ts";
 import { confirmJudged, defineTool, type Tool } from "../tool.ts";
+import { currentText } from "./current_text.ts";
 import { refusal, writeTarget } from "./write_target.ts";
 
 /** Creates a file or replaces the whole of one. */
@@ -29,6 +30,11 @@ export const writeFile: Tool = defineTool({
   shape: z.lazy(() => z.strictObject({ path: z.string(), content: z.string() })),
   group: "write",
   target: ({ path }, context) => ({ kind: "path", path: writeTarget(path, context).shown }),
+  async change({ path, content }, context) {
+    const target = writeTarget(path, context);
+    const before = target.exists ? await currentText(context.root, target.shown) : null;
+    return { before, after: content, isPart: false };
+  },
   // deno-lint-ignore require-await -- an error becomes a rejection; the write itself must not be interleaved
   async run({ path, content }, context) {
     const target = writeTarget(path, context);

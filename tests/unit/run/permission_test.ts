@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import * as z from "zod";
 import type { RunEvent } from "../../../src/run/events.ts";
 import { executeRun } from "../../../src/run/loop.ts";
-import { type Ask, type Consent, PermissionGate } from "../../../src/run/tool_batch.ts";
+import { type Ask, type Consent, PermissionGate } from "../../../src/run/permission_gate.ts";
 import type { RunStart } from "../../../src/run/recover.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import { parsePolicy } from "../../../src/tools/permission/policy.ts";

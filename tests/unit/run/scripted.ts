@@ -7,7 +7,7 @@ import * as z from "zod";
 import type { Ports } from "../../../src/domain/ports.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
 import type { RunEvent } from "../../../src/run/events.ts";
-import { PermissionGate } from "../../../src/run/tool_batch.ts";
+import { PermissionGate } from "../../../src/run/permission_gate.ts";
 import type { RunSetup } from "../../../src/run/setup.ts";
 import { type RunLimits, Stop } from "../../../src/run/outcome.ts";
 import type { SessionWriter } from "../../../src/store/write/writer.ts";
@@ -99,7 +99,7 @@ export function scripted(
     gate: new PermissionGate(parsePolicy({ allow: [], deny: [], ask: false, tools: new Map() }), null),
     permissions: ["read"],
     playback: null,
-    endpointFlags: [],
+    resumeFlags: [],
     account: null,
     cacheKey: writer.manifest?.family ?? writer.id,
     limits: { maxSteps, maxTokens, maxSessionTokens, maxCost, outputPrice, autoCompact, failOnDenied },
