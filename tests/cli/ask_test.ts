@@ -15,6 +15,7 @@ import {
   shellArgv,
   shellLine,
   statuses,
+  write,
 } from "./changes.ts";
 
 const QUESTION = "Allow? [y]es, [n]o, [a]lways this call, always this [t]ool, [q]uit: ";
@@ -37,7 +38,7 @@ class Terminal {
       `{ echo '${before}'; printf " '%s'" "$@"; echo ' ${redirected}'; echo '${after}'; } >${file}`;
     this.#place = place;
     this.#run = place.start(args, {
-      through: ["sh", "-c", `${make}; exec script -qefc 'sh ${file}' /dev/null`, "sh"],
+      through: ["sh", "-c", `${make}; exec script -qefc 'bash ${file}' /dev/null`, "sh"],
       env: { SHELL: "/bin/sh", NO_COLOR: "1" },
       stdin: "piped",
     });
@@ -122,12 +123,18 @@ Deno.test("at a terminal a clear yes allows one call, and everything else denies
 
 Deno.test(
   "an unknown answer asks again: no answer but a line end",
-  answered([shellLine("touch x")], ["\n", "n\n"], { decisions: ["shell: denied, asked_no"], statuses: ["denied"] }),
+  answered([shellLine("touch x")], ["\n", "n\n"], {
+    decisions: ["shell: denied, asked_no"],
+    statuses: ["denied"],
+  }),
 );
 
 Deno.test(
   "an unknown answer asks again: something else that starts with y",
-  answered([shellLine("touch x")], ["yolo\n", "y\n"], { decisions: ["shell: allowed, asked_yes"], statuses: ["ok"] }),
+  answered([shellLine("touch x")], ["yolo\n", "y\n"], {
+    decisions: ["shell: allowed, asked_yes"],
+    statuses: ["ok"],
+  }),
 );
 
 Deno.test(
@@ -210,12 +217,94 @@ Deno.test("the question shows exactly what would run, with nothing in it that a 
   );
 });
 
-Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an edit with its path and both texts", async () => {
-  await using place = new Place(calling(edit("a.txt", "alpha", "A\x07\nB")));
+Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an edit as a diff of the file", async () => {
+  await using place = new Place(calling(edit("a.txt", "beta", "B\x07\nC")));
   const called = await new Terminal(place).answer("n\n");
-  const shown = called.stdout.replaceAll("\r\n", "\n");
-  assert.match(shown, /The model wants to run edit_file:\n {2}│ a\.txt\n {2}│ \{.*"alpha".*\\u0007\\nB/);
+  assertShown(called, [
+    "The model wants to change a.txt (edit_file):",
+    "  │ line 1",
+    "  │   alpha",
+    "  │ - beta",
+    "  │ + B␇",
+    "  │ + C",
+  ]);
 });
+
+Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: a file that is replaced as a diff", async () => {
+  await using place = new Place(calling(write("a.txt", "alpha\ngamma\n")));
+  const called = await new Terminal(place).answer("n\n");
+  assertShown(called, ["The model wants to change a.txt (write_file):", "  │ line 1"]);
+  assertShown(called, ["  │   alpha", "  │ - beta", "  │ + gamma"]);
+});
+
+Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: the head of a new file", async () => {
+  const text = Array.from({ length: 70 }, (_, index) => `line ${index + 1}\n`).join("");
+  await using place = new Place(calling(write("new.txt", text)));
+  const called = await new Terminal(place).answer("n\n");
+  assertShown(called, ["The model wants to create new.txt (write_file):", "  │ + line 1", "  │ + line 2"]);
+  assertShown(called, ["  │ + line 60", "  │ … 10 more lines", QUESTION.trim()]);
+});
+
+Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an edit that does not fit the file, by its texts", async () => {
+  await using place = new Place(calling(edit("a.txt", "gamma", "G")));
+  const called = await new Terminal(place).answer("n\n");
+  assertShown(called, [
+    "The model wants to change a.txt (edit_file), which does not fit the file as it is now:",
+    "  │ - gamma",
+    "  │ + G",
+  ]);
+});
+
+Deno.test("questions about one response are counted; calls that a rule decides do not count", async () => {
+  const calls = [shellLine("touch x"), read("a.txt"), shellArgv("true"), shellLine("touch y")];
+  await using place = new Place(calling(...calls));
+  const called = await new Terminal(place, [...ASKING, "--allow", "shell:true"]).answer("n\n", "n\n");
+  assertShown(called, ["1 of 2: The model wants to run shell:", "  │ touch x"]);
+  assertShown(called, ["2 of 2: The model wants to run shell:", "  │ touch y"]);
+});
+
+Deno.test("always this tool is for every later call of the tool in this run, except those that a rule denies", async () => {
+  const calls = [
+    shellLine("touch x"),
+    shellLine("touch y"),
+    shellArgv("rm", "a.txt"),
+    edit("a.txt", "alpha", "A"),
+  ];
+  await using place = new Place(calling(...calls));
+  await new Terminal(place, [...ASKING, "--deny", "shell:rm **"]).answer("t\n", "n\n");
+  // A deny rule for commands cannot tell about lines for a shell; these lines need none.
+  assert.deepEqual(decisions(place), [
+    "shell: allowed, asked_always_tool",
+    "shell: allowed, asked_always_tool",
+    "shell: denied, denied_by_rule (shell:rm **)",
+    "edit_file: denied, asked_no",
+  ]);
+});
+
+Deno.test("quit at the question ends the run as interrupted, with every call answered, and names the command that continues it", async () => {
+  await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
+  const called = await new Terminal(place, ["run", "--ask", "--max-steps", "7", "--new", "-s", "s", "Go"])
+    .answer("q\n");
+  assertStoppedAtQuestion(place, called, 130);
+  assert.deepEqual(statuses(place), ["not_run", "not_run", "not_run"]);
+  assert.ok(called.stdout.includes("continue: reprise run -s s --ask --max-steps 7\r\n"), called.stdout);
+});
+
+Deno.test("with a stdin that is no terminal, the question reads the terminal: a file, a pipe", async () => {
+  for (const redirected of ["</dev/null", "< <(echo y; echo y)"]) {
+    await using place = new Place(calling(shellLine("touch x"), shellLine("touch y")));
+    const called = await new Terminal(place, ASKING, redirected).answer("maybe\n", "n\n", "y\n");
+    assert.equal(called.code, 0, called.stdout);
+    assert.deepEqual(decisions(place), ["shell: denied, asked_no", "shell: allowed, asked_yes"]);
+    assert.deepEqual(names(place), ["a.txt", "y"]);
+  }
+});
+
+/** Fails unless the terminal shows these lines, one after the other. */
+function assertShown(called: Called, lines: readonly string[]): void {
+  const shown = called.stdout.replaceAll("\r\n", "\n");
+  assert.ok(shown.includes(lines.join("\n")), shown);
+}
 
 Deno.test("a stop at the question ends the run as interrupted, with every call answered: control-c", async () => {
   await using place = new Place(calling(shellLine("touch x"), shellLine("touch y"), read("a.txt")));
@@ -272,17 +361,15 @@ Deno.test("where nobody can be asked, --ask is a denial, and no question is prin
   }
 });
 
-Deno.test("where nobody can be asked, --ask is a denial, and no question is printed: with a terminal for stdin or for stderr alone", async () => {
-  for (const redirected of ["</dev/null", "2>/dev/null"]) {
-    await using place = new Place(calling(shellLine("touch x")));
-    const terminal = new Terminal(place, ASKING, redirected);
-    // Ends for a question that nobody sees, so that it fails the test instead of waiting for ever.
-    await terminal.type("\x04".repeat(20));
-    const called = await terminal.ended();
-    assert.equal(called.code, 0, called.stdout);
-    assert.ok(!called.stdout.includes("Allow?"), called.stdout);
-    assert.deepEqual(decisions(place), ["shell: denied, no_terminal"]);
-  }
+Deno.test("where nobody can be asked, --ask is a denial, and no question is printed: without a terminal for stderr", async () => {
+  await using place = new Place(calling(shellLine("touch x")));
+  const terminal = new Terminal(place, ASKING, "2>/dev/null");
+  // Ends for a question that no person sees, so that it fails the test instead of waiting for ever.
+  await terminal.type("\x04".repeat(20));
+  const called = await terminal.ended();
+  assert.equal(called.code, 0, called.stdout);
+  assert.ok(!called.stdout.includes("Allow?"), called.stdout);
+  assert.deepEqual(decisions(place), ["shell: denied, no_terminal"]);
 });
 
 Deno.test("where nobody can be asked, --ask is a denial, and no question is printed: with --fail-on-denied it is exit 3", async () => {

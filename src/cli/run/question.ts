@@ -59,7 +59,10 @@ function changeLines({ before, after, isPart }: FileChange): (string | Styled)[]
     ]
     : patch.hunks.flatMap(({ oldStart, lines }) => [
       ...(isPart ? [] : [cyan(`line ${oldStart}`)]),
-      ...lines.map((line) => marked(line.charAt(0), line.slice(1))),
+      // A part of a line has no end of its own.
+      ...lines.filter((line) => !isPart || !line.startsWith("\\")).map((line) =>
+        marked(line.charAt(0), line.slice(1))
+      ),
     ]);
   if (lines.length === 0) return [dim("(no difference)")];
   const rest = lines.length - MAX_LINES;

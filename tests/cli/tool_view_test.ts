@@ -1,0 +1,138 @@
+/** What a person sees of the calls of a run: their output while they run, and the denied ones at its end. */
+import assert from "node:assert/strict";
+import { commandLine } from "../../src/tools/permission/shell_words.ts";
+import { type Called, ending, events, type Started } from "../support/reprise.ts";
+import { calling, edit, NEW_RUN, read, shellArgv, shellLine, write } from "./changes.ts";
+import { assertError, Place } from "./harness.ts";
+
+const RUN = ["run", "--new", "-s", "s"];
+
+/** Starts the program with a terminal for stdout and stderr, and none for stdin. */
+function startOnTerminal(place: Place, args: readonly string[]): Started {
+  const quote = `printf " '%s'" "$@"`;
+  const through = ["sh", "-c", `exec script -qefc "$(${quote}) </dev/null" /dev/null`, "sh"];
+  return place.start(args, { through, env: { SHELL: "/bin/sh", NO_COLOR: "1" } });
+}
+
+async function onTerminal(place: Place, args: readonly string[]): Promise<Called> {
+  const called = await startOnTerminal(place, args).ended();
+  return { ...called, stdout: called.stdout.replaceAll("\r\n", "\n") };
+}
+
+function deniedLines({ stderr }: Called): string[] {
+  return stderr.split("\n").filter((line) => line.startsWith("denied: "));
+}
+
+Deno.test("denied calls are named at the end of a run, each with the flag that would allow it", async () => {
+  const calls = [
+    shellArgv("git", "status"),
+    shellArgv("git", "status"),
+    shellLine("touch x && touch y"),
+    edit("a.txt", "alpha", "A"),
+    write("odd[1].txt", "odd"),
+    read("a.txt"),
+  ];
+  await using place = new Place(calling(...calls));
+  const called = await place.call([...RUN, "Go"]);
+  assert.equal(called.code, 0);
+  assert.deepEqual(deniedLines(called), [
+    "denied: shell git status (not allowed); to allow it: --allow 'shell:git status'",
+    "denied: shell touch x && touch y (not allowed); to allow it: --allow shell",
+    "denied: edit_file a.txt (not allowed); to allow it: --allow write:a.txt",
+    "denied: write_file odd[1].txt (not allowed); to allow it: --allow write",
+  ]);
+});
+
+Deno.test("the flags that the end of a run names allow the calls", async () => {
+  const calls = [
+    shellArgv("touch", "it's", "*", "", "two words"),
+    shellLine("touch x && touch y"),
+    write("odd[1].txt", "odd"),
+    edit("a.txt", "alpha", "A"),
+  ];
+  await using place = new Place(calling(...calls));
+  const { denied } = ending(await place.call([...NEW_RUN, "Go"]));
+  assert.equal(denied.length, calls.length);
+  for (const { allow, tool, target } of denied) {
+    const again = await place.call(["run", "--json", "-s", "s", "--allow", String(allow), "Again"]);
+    const left = ending(again).denied.map((each) => `${each.tool} ${each.target}`);
+    assert.ok(!left.includes(`${tool} ${target}`), `${allow}: ${again.stdout}`);
+  }
+});
+
+Deno.test("a call that a rule denies is named with the rule, and with no flag", async () => {
+  await using place = new Place(calling(shellArgv("touch", "x"), shellLine("touch y | cat")));
+  const called = await place.call([...RUN, "--allow", "shell", "--deny", "shell:touch **", "Go"]);
+  assert.deepEqual(deniedLines(called), [
+    "denied: shell touch x (by --deny shell:touch **)",
+    "denied: shell touch y | cat (a rule denies some commands, and only a shell can tell what this one does)",
+  ]);
+});
+
+Deno.test("with --fail-on-denied the hint is the command that allows the call and continues the run", async () => {
+  await using place = new Place(calling(shellArgv("touch", "x")));
+  const called = await place.call([...NEW_RUN, "--fail-on-denied", "Go"]);
+  const { hint } = assertError(called, { code: "permission_denied", exit: 3 });
+  const command = "reprise run -s s --fail-on-denied --allow 'shell:touch x'";
+  assert.equal(hint, `Allow what is needed, and continue the run: ${command}`);
+});
+
+Deno.test("the command that continues a session repeats the flags that the session does not keep", async () => {
+  await using place = new Place(calling());
+  const { workspace, home } = place.sandbox;
+  const kept = ["-m", "gpt-5.6", "--effort", "low", "--deny", "shell"];
+  const repeated = [
+    ...["--home", home, "--replay", "family", "--replay-window", "4", "-w", workspace],
+    ...["--allow", "write:src/**", "--allow", "shell:true", "--ask", "--max-steps", "9"],
+    ...["--max-tokens", "90000", "--auto-compact", "80000", "--timeout", "60"],
+  ];
+  const called = await place.call(["run", "--json", "--new", "-s", "s", ...kept, ...repeated, "Go"]);
+  assert.equal(ending(called).resume, `${commandLine(["reprise", "run", "-s", "s", ...repeated])} "…"`);
+});
+
+Deno.test("on a terminal the output of a command is shown while it runs", async () => {
+  const waits = shellLine("echo one; echo two >&2; until [ -e seen ]; do sleep 0.1; done");
+  await using place = new Place(calling(waits));
+  const started = startOnTerminal(place, [...RUN, "--allow", "shell", "Go"]);
+  await started.printed("  │ one");
+  await started.printed("  │ two");
+  Deno.writeTextFileSync(`${place.sandbox.workspace}/seen`, "");
+  const called = await started.ended();
+  assert.equal(called.code, 0, called.stdout);
+});
+
+Deno.test("on a terminal the shown output of a command is capped", async () => {
+  await using place = new Place(calling(shellLine("seq 1 1000")));
+  const called = await onTerminal(place, [...RUN, "--allow", "shell", "Go"]);
+  assert.ok(called.stdout.includes("\n  │ 20\n  │ …\n  shell: ok"), called.stdout);
+});
+
+Deno.test("on a terminal the output of a command obeys no escape, and each of its lines is after the margin", async () => {
+  await using place = new Place(calling(shellLine(`printf 'a\\033[2J\\rAllow? \\nlast'`)));
+  const called = await onTerminal(place, [...RUN, "--allow", "shell", "Go"]);
+  assert.ok(called.stdout.includes("\n  │ a␛[2J\n  │ Allow? \n  │ last\n  shell: ok"), called.stdout);
+});
+
+Deno.test("on a terminal the results of changes and of failed calls are shown; what was read is not", async () => {
+  await using place = new Place(calling(edit("a.txt", "alpha", "A"), read("a.txt"), shellArgv("nonsense-1")));
+  const called = await onTerminal(place, [...RUN, "--allow", "write,shell", "Go"]);
+  assert.match(called.stdout, /\n {2}│ Edited a\.txt: from line 1 on.*\n {2}edit_file: ok/);
+  assert.match(called.stdout, /\n {2}│ Cannot start "nonsense-1": no such program\n {2}shell: error/);
+  assert.ok(!called.stdout.includes("│ 1\tA"), called.stdout);
+});
+
+Deno.test("run --json reports the output of calls as tool.output, between start and finish, up to a cap", async () => {
+  const halves = shellLine(`printf 'caf\\303'; sleep 0.1; printf '\\251\\n'`);
+  await using place = new Place(calling(halves, shellLine("seq 1 100000")));
+  const lines = events(await place.call([...NEW_RUN, "--allow", "shell", "Go"]));
+  const seqs = lines.flatMap((line) => line.type === "tool.started" ? [line.seq] : []);
+  const [first = [], second = []] = seqs.map((seq) =>
+    lines.flatMap((line) => line.type === "tool.output" && line.seq === seq ? [line] : [])
+  );
+  assert.equal(first.map(({ text }) => text).join(""), "café\n");
+  assert.equal(second.map(({ text }) => text).join("").length, 16_384);
+  assert.deepEqual(second.flatMap(({ truncated }) => truncated ?? []), [true]);
+  const types = lines.map(({ type }) => type).filter((type) => type.startsWith("tool."));
+  assert.equal(types.indexOf("tool.output"), types.indexOf("tool.started") + 1);
+  assert.equal(types.at(-1), "tool.finished");
+});
