@@ -13,7 +13,7 @@ import { type Flag, variablesOf } from "../src/cli/declare.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
 import { KNOWN_UPSTREAMS } from "../src/apis/known_upstreams.ts";
 import { PROVIDERS } from "../src/apis/providers.ts";
-import { CONFIG_NAMES } from "../src/cli/settings.ts";
+import { CONFIG_NAMES } from "../src/cli/config_file.ts";
 import * as z from "zod";
 import { EXIT_CODES } from "../src/domain/errors.ts";
 import { faultTables } from "../src/fixture/faults/plan.ts";

@@ -1,13 +1,14 @@
 import type { CommonFlags } from "./flags.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import { Output } from "./output.ts";
-import { type Config, homeSetting, readConfig, type Setting } from "./settings.ts";
+import { type ConfigFile, readConfig } from "./config_file.ts";
+import { homeSetting, type Setting } from "./settings.ts";
 
 /** Ports, output and settings that every verb starts with. */
 export interface Context {
   readonly ports: ProgramPorts;
   readonly output: Output;
-  readonly config: Config;
+  readonly config: ConfigFile;
   readonly home: Setting<string>;
 }
 

@@ -224,7 +224,8 @@ export interface Positional<T = unknown> {
   readonly value?: T;
 }
 
-type PositionalValue<Spec extends string> = Spec extends `<${string}...>` ? readonly string[]
+type PositionalValue<Spec extends string> = Spec extends `<${string}...>` | `[${string}...]`
+  ? readonly string[]
   : Spec extends `<${string}>` ? string
   : string | undefined;
 

@@ -48,6 +48,12 @@ export const REQUEST_FLAGS = {
     step: false,
     repeats: true,
   }),
+  profile: text("--profile <name>", "a profile of config.json", {
+    sources: [{ variable: "REPRISE_PROFILE" }, { member: "profile" }],
+    step: false,
+    repeats: true,
+    conflicts: ["fixture"],
+  }),
   effort: text("--effort <effort>", "reasoning effort, such as low, medium, high", {
     sources: ["the session's last", { variable: "REPRISE_EFFORT" }, { member: "effort" }],
     suggests: ["low", "medium", "high"],

@@ -45,6 +45,7 @@ const FAMILY_OF: Readonly<Record<string, Load | undefined>> = {
   rm: maintenance,
   prune: maintenance,
   gc: maintenance,
+  config: maintenance,
   record: recording,
   serve: recording,
   test: recording,

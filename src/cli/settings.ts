@@ -10,9 +10,9 @@ import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import { withoutSlash } from "../domain/text.ts";
 import { specialKind } from "../tools/sandbox_path.ts";
-import { type OwnPrices, PRICES, problemOfPrices } from "./cost/own_prices.ts";
 import { type Flag, memberOf, variablesOf } from "./declare.ts";
-import { COMMON_FLAGS, REQUEST_FLAGS } from "./flags.ts";
+import { COMMON_FLAGS } from "./flags.ts";
+import type { Config } from "./config_file.ts";
 
 /** A value and its source. */
 export interface Setting<T> {
@@ -20,67 +20,10 @@ export interface Setting<T> {
   readonly source: "flag" | "environment" | "config" | "session" | "fixture" | "default";
 }
 
-/** The members that `config.json` may have: those that flags name as sources. */
-export const CONFIG_NAMES: readonly string[] = Object.values({ ...REQUEST_FLAGS, ...COMMON_FLAGS })
-  .flatMap((flag: Flag) => memberOf(flag) ?? []);
-
-/** The parsed `config.json`: members of {@linkcode CONFIG_NAMES} only. */
-export type Config = Readonly<Record<string, string>>;
-
 /** `$XDG_CONFIG_HOME/reprise/config.json`, or under `~/.config`; `null` without a home directory. */
 export function configPath(ports: Ports): string | null {
   const base = xdgDirectory(ports, "XDG_CONFIG_HOME", ".config");
   return base === null ? null : `${base}/reprise/config.json`;
-}
-
-/**
- * Reads `config.json`; a missing file is an empty configuration.
- *
- * @throws {RepriseError} `bad_configuration` when it is not an object of known string members.
- */
-export function readConfig(ports: Ports): Config {
-  const { [PRICES]: _prices, ...config } = parsedConfig(ports);
-  return config as Config;
-}
-
-/**
- * The member `prices` of `config.json`; empty if it is absent.
- *
- * @throws {RepriseError} `bad_configuration`
- */
-export function ownPrices(ports: Ports): OwnPrices {
-  return (parsedConfig(ports)[PRICES] ?? {}) as unknown as OwnPrices;
-}
-
-function parsedConfig(ports: Ports): JsonObject {
-  const path = configPath(ports);
-  if (path === null || ports.files.facts(path) === null) return {};
-  const refuse = (why: string, cause?: unknown) =>
-    new RepriseError("bad_configuration", `Cannot use the configuration "${path}": ${why}`, {
-      hint: `It is a JSON object with ${
-        CONFIG_NAMES.join(", ")
-      }, each a string, and ${PRICES} (docs/cost.md)`,
-      ...(cause === undefined ? {} : { cause }),
-    });
-  const other = otherKind(path);
-  if (other !== null) throw refuse(`it is ${other}, not a regular file`);
-  let value: unknown;
-  try {
-    value = JSON.parse(decodeUtf8(ports.files.read(path)));
-  } catch (cause) {
-    throw refuse(cause instanceof SyntaxError ? "it is not JSON" : "it cannot be read", cause);
-  }
-  if (!isJsonObject(value)) throw refuse("it is not an object");
-  for (const [name, member] of Object.entries(value)) {
-    if (name === PRICES) {
-      const problem = problemOfPrices(member);
-      if (problem !== null) throw refuse(problem);
-      continue;
-    }
-    if (!CONFIG_NAMES.includes(name)) throw refuse(`"${name}" is not a setting`);
-    if (typeof member !== "string") throw refuse(`"${name}" is not a string`);
-  }
-  return value;
 }
 
 /** The first of flag, environment variable and configuration member that is set and not empty. */
@@ -103,10 +46,10 @@ export function firstSetting(
 /** The variables and the member of the configuration that a flag names as its sources, for {@linkcode firstSetting}. */
 export function declaredSources(
   flag: Flag,
-  config: Config,
+  { values }: Pick<Config, "values">,
 ): { readonly env: readonly string[]; readonly config: string | undefined } {
   const member = memberOf(flag);
-  return { env: variablesOf(flag), config: member === null ? undefined : config[member] };
+  return { env: variablesOf(flag), config: member === null ? undefined : values[member] };
 }
 
 const SWITCH_VALUES: ReadonlyMap<string, boolean> = new Map([
@@ -138,7 +81,11 @@ export function switchVariable(ports: Ports, names: readonly string[]): boolean 
  *
  * @throws {RepriseError} `usage` if all of them are unknown.
  */
-export function homeSetting(ports: Ports, flag: string | undefined, config: Config): Setting<string> {
+export function homeSetting(
+  ports: Ports,
+  flag: string | undefined,
+  config: Pick<Config, "values">,
+): Setting<string> {
   const set = firstSetting(ports, { flag, ...declaredSources(COMMON_FLAGS.home, config) });
   if (set !== null) {
     if (set.value === "") {

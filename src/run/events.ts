@@ -103,6 +103,8 @@ export type RunEvent =
     readonly continues: boolean;
     readonly model: string;
     readonly provider: string;
+    /** Permissions that the user's configuration gives, such as `allow shell:git status`. */
+    readonly config_rules: readonly string[];
     /** The pins that differ from the previous run, with the effects. */
     readonly drift: readonly PinChange[];
   }

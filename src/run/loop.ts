@@ -83,6 +83,7 @@ function openRun(setup: RunSetup, start: RunStart): Run {
     continues: start.kind === "continue",
     model: setup.model,
     provider: setup.provider,
+    config_rules: setup.configRules,
     drift,
   });
   run.acknowledge(turn);

@@ -36,6 +36,8 @@ export interface RunSetup extends PinnedSettings {
   readonly playback: ToolPlayback | null;
   /** The given flags that the command which continues the session repeats. */
   readonly resumeFlags: readonly string[];
+  /** Permissions that the user's configuration gives, such as `allow shell:git status`. */
+  readonly configRules: readonly string[];
   /** Refuses to begin when pins differ from the run before. */
   readonly strictDrift: boolean;
   /** Absolute paths that no tool writes to, inside or outside the workspace. */

@@ -6,9 +6,6 @@
 import type { TokenPrices } from "../../domain/cost.ts";
 import { isJsonObject, type JsonValue } from "../../domain/json.ts";
 
-/** The member of `config.json`. */
-export const PRICES = "prices";
-
 /** Prices by model, or by `PROVIDER:MODEL`. */
 export type OwnPrices = Readonly<Record<string, TokenPrices>>;
 
@@ -16,11 +13,21 @@ export type OwnPrices = Readonly<Record<string, TokenPrices>>;
 const MEMBERS = ["input", "cached", "cache_write", "output"];
 const REQUIRED = ["input", "output"];
 
-/** Describes what is wrong with the member `prices`; `null` if it is {@linkcode OwnPrices}. */
-export function problemOfPrices(value: JsonValue | undefined): string | null {
-  if (!isJsonObject(value)) return `"${PRICES}" is not an object of prices by model`;
+/**
+ * Parses the member `prices`.
+ *
+ * @throws the error that `refuse` makes of what is wrong.
+ */
+export function parsePrices(value: JsonValue, refuse: (why: string) => Error): OwnPrices {
+  const problem = problemOf(value);
+  if (problem !== null) throw refuse(problem);
+  return value as unknown as OwnPrices;
+}
+
+function problemOf(value: JsonValue): string | null {
+  if (!isJsonObject(value)) return `"prices" is not an object of prices by model`;
   for (const [model, prices] of Object.entries(value)) {
-    const at = `"${PRICES}" of ${JSON.stringify(model)}`;
+    const at = `"prices" of ${JSON.stringify(model)}`;
     if (!isJsonObject(prices)) return `${at} is not an object`;
     const unknown = Object.keys(prices).find((name) => !MEMBERS.includes(name));
     if (unknown !== undefined) return `${at} has ${JSON.stringify(unknown)}, which is not a price`;

@@ -7,7 +7,7 @@ import { costAt, type PriceTable, type TokenPrices } from "../../domain/cost.ts"
 import { PROVIDERS } from "../../apis/providers.ts";
 import type { LedgerRequest } from "../../run/ledger.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { ownPrices } from "../settings.ts";
+import { readConfig } from "../config_file.ts";
 import type { OwnPrices } from "./own_prices.ts";
 
 /** Returns the cost of a request in US dollars; `null` if it is unknown. */
@@ -22,7 +22,7 @@ export async function loadPrices(
   ports: ProgramPorts,
   requests: readonly LedgerRequest[],
 ): Promise<CostOf> {
-  const own = requests.some(hasCost) ? ownPrices(ports) : {};
+  const own = requests.some(hasCost) ? readConfig(ports).prices : {};
   const needsList = requests.some((request) => hasCost(request) && ownPrice(own, request) === null);
   const table = needsList ? await ports.loadPriceTable() : null;
   return (request) => costOf(request, own, table);

@@ -1,22 +1,31 @@
 /** The verb `doctor`: the environment, the home, the key's presence, and where each setting comes from. */
+import { accessSync, constants } from "node:fs";
 import { asRepriseError, type ErrorCode, type ExitCode, RepriseError } from "../../domain/errors.ts";
-import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";
-import type { Ports } from "../../domain/ports.ts";
+import { isLoopback, PROVIDER_KINDS } from "../../domain/fingerprint.ts";
 import { counted } from "../../domain/text.ts";
-import { listSessions, openHome } from "../../store/home.ts";
+import { fileError } from "../../store/fs_errors.ts";
+import { listSessions, openHome, parentOf } from "../../store/home.ts";
+import { policyText } from "../../tools/permission/policy.ts";
 import { itemKind } from "../../domain/item.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import { requestOf } from "../../run/next_request.ts";
 import { askOnce } from "../../run/request_step.ts";
 import { isUnfinished, startWith } from "../../run/recover.ts";
-import { keyVariable } from "../run/api_key.ts";
+import { keySetting, keyVariable } from "../run/api_key.ts";
 import type { DoctorFlags } from "./command.ts";
-import { makeContext } from "../context.ts";
-import { endpointSetting, providerSetting } from "../run/endpoint.ts";
+import { type Config, NO_CONFIG, readConfig, readConfigObject, withProfile } from "../config_file.ts";
+import { makeOutput } from "../context.ts";
+import {
+  endpointSetting,
+  providerSetting,
+  requireNamedEndpoint,
+  type SettingSources,
+} from "../run/endpoint.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { PROVIDERS } from "../../apis/providers.ts";
 import { type CalledSession, calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
 import {
+  configuredPolicy,
   modelSetting,
   permissionsOf,
   policySetting,
@@ -29,72 +38,82 @@ import {
   targetSettings,
 } from "../run/resolve_run.ts";
 import { liveSend, liveTimeouts } from "../run/sending.ts";
-import { configPath } from "../settings.ts";
+import { configPath, homeSetting } from "../settings.ts";
 import { VERSION } from "../../domain/version.ts";
 
 interface Check {
   readonly name: string;
-  /** `missing`: only a run needs it. */
+  /** `missing`: the setting is not there, and a run needs it. */
   readonly level: "ok" | "missing" | "failed";
   readonly detail: string;
   /** The exit code of a failed check. */
   readonly exit_code?: ExitCode;
 }
 
-/** Performs `doctor`. The first failed check decides the exit code; the key itself is never shown. */
-export async function doctorVerb(live: ProgramPorts, flags: DoctorFlags): Promise<ExitCode> {
-  const context = makeContext(live, flags);
-  const { output } = context;
+/**
+ * Performs `doctor`. The first check that a run would fail at decides the exit code, so 0 means that a run could start.
+ * The key itself is never shown.
+ */
+export async function doctorVerb(live: ProgramPorts, given: DoctorFlags): Promise<ExitCode> {
+  const output = makeOutput(live, given);
   const detail = `reprise ${VERSION}, Deno ${Deno.version.deno}, ${Deno.build.target}`;
   const checks: Check[] = [{ name: "version", level: "ok", detail }];
   try {
-    const call = readCall(live, flags);
+    const call = readCall(live, given);
     const session = call.selector === null ? null : calledSession(call);
     checks.push(...settingChecks(call, session?.manifest ?? null));
     if (session !== null) checks.push(check("prefix", () => prefixText(call, session)));
-    if (flags.live === true) {
+    if (given.live === true) {
       checks.push(await checkLater("live", () => ping(call, session?.manifest ?? null)));
     }
   } catch (error) {
-    checks.push(...settingChecks({ context, ports: context.ports, fixture: null, flags }, null));
+    checks.push(...settingChecks(readableSettings(live, given), null));
     // No verb could use this flag or variable; the check of its own, if there is one, reports the same.
     const cause = failed("settings", error);
     if (!checks.some((check) => check.detail === cause.detail)) checks.push(cause);
   }
-  const failure = checks.find(({ level }) => level === "failed");
+  const failure = checks.find(({ level }) => level !== "ok");
   const exitCode = failure?.exit_code ?? 0;
   if (output.options.json) output.json({ ok: failure === undefined, exit_code: exitCode, checks });
-  else for (const { name, level, detail } of checks) output.text(`${level.padEnd(7)}  ${name}: ${detail}\n`);
+  else {
+    for (const { name, level, detail } of checks) output.text(`${level.padEnd(7)}  ${name}: ${detail}\n`);
+    output.text(failure === undefined ? "A run could start\n" : `A run could not start: ${failure.name}\n`);
+  }
   return exitCode;
+}
+
+/** Settings that {@linkcode settingChecks} looks at, each as far as it can be read. */
+type CheckedSettings = Pick<SettingCall, "ports" | "fixture" | "flags" | "config">;
+
+/** The settings of a call that no run could use: without configuration or profile if they cannot be used. */
+function readableSettings(ports: ProgramPorts, given: DoctorFlags): CheckedSettings {
+  try {
+    return { ports, fixture: null, ...withProfile(ports, given, readConfig(ports)) };
+  } catch {
+    return { ports, fixture: null, flags: given, config: NO_CONFIG };
+  }
 }
 
 /** Checks each setting alone, so that one that is wrong hides no other. */
 function settingChecks(
-  { context: { config, home }, ports, fixture, flags }: Pick<
-    SettingCall,
-    "context" | "ports" | "fixture" | "flags"
-  >,
+  { ports, fixture, flags, config }: CheckedSettings,
   manifest: Manifest | null,
 ): Check[] {
   const sources = { config, fixture, manifest };
   return [
-    check("home", () => {
-      const opened = openHome(ports, home.value, { create: false });
-      const facts = ports.files.facts(opened.path);
-      const mode = facts?.mode ?? null;
-      const sessions = facts === null
-        ? "not there yet"
-        : counted(listSessions(ports, opened).length, "session");
-      const open = mode !== null && (mode & 0o077) !== 0 ? `, open to others (mode ${mode.toString(8)})` : "";
-      return `${opened.path} (${home.source}): ${sessions}${open}`;
-    }),
+    check("home", () => homeText(ports, flags.home, config)),
     check("configuration", () => {
       const path = configPath(ports);
-      const there = path !== null && ports.files.facts(path) !== null;
-      return there ? `${path}: ${Object.keys(config).join(", ") || "empty"}` : `${path ?? "none"}: not there`;
+      if (path === null) return "none: HOME is not set";
+      if (ports.files.facts(path) === null) return `${path}: not there`;
+      withProfile(ports, flags, readConfig(ports));
+      const members = Object.keys(readConfigObject(ports, path) ?? {}).join(", ") || "empty";
+      return `${path}: ${members}${fixture === null ? "" : "; a fixture is played without them"}`;
     }),
     check("endpoint", () => {
-      const { provider, providerSource, source, endpoint, urlOf } = endpointSetting(ports, flags, sources);
+      const found = endpointSetting(ports, flags, sources);
+      requireNamedEndpoint(found, manifest);
+      const { provider, providerSource, source, endpoint, urlOf } = found;
       return `${provider} (${providerSource}) at ${urlOf("")} (${source}), endpoint ${endpoint}`;
     }),
     check("model", () => {
@@ -105,10 +124,41 @@ function settingChecks(
       const { effort = "the model's default", summary = "none" } = reasoningSettings(ports, flags, sources);
       return `effort ${effort}, summary ${summary}, replay ${replaySetting(ports, flags, fixture)}`;
     }),
-    check("permissions", () => permissionsOf(policySetting(flags), manifest).text.join(", ")),
-    ...keyChecks(ports, () => providerSetting(ports, flags, sources).value),
+    check("permissions", () => {
+      const rules = policyText(configuredPolicy(config)).filter((line) => line !== "read");
+      const text = permissionsOf(policySetting(flags, config), manifest).text.join(", ");
+      return rules.length === 0 ? text : `${text} (from config.json: ${rules.join(", ")})`;
+    }),
+    ...keyChecks({ ports, fixture, flags, config }, sources),
     proxyCheck((name) => ports.env(name)),
   ];
+}
+
+/**
+ * Describes the home.
+ *
+ * @throws {RepriseError} `usage` if no home is known, `storage_denied` if a run could not write there.
+ */
+function homeText(ports: ProgramPorts, flag: string | undefined, config: Config): string {
+  const home = homeSetting(ports, flag, config);
+  const opened = openHome(ports, home.value, { create: false });
+  const facts = ports.files.facts(opened.path);
+  requireWritable(ports, opened.path);
+  const mode = facts?.mode ?? null;
+  const sessions = facts === null ? "not there yet" : counted(listSessions(ports, opened).length, "session");
+  const open = mode !== null && (mode & 0o077) !== 0 ? `, open to others (mode ${mode.toString(8)})` : "";
+  return `${opened.path} (${home.source}): ${sessions}${open}`;
+}
+
+/** Requires that a directory, or the nearest one above it that exists, can be written. */
+function requireWritable(ports: ProgramPorts, path: string): void {
+  let directory = path;
+  while (ports.files.facts(directory) === null && directory !== "/") directory = parentOf(directory);
+  try {
+    accessSync(directory, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw fileError(error, "write sessions", directory);
+  }
 }
 
 function prefixText(call: SettingCall, session: CalledSession): string {
@@ -151,19 +201,34 @@ function failed(name: string, error: unknown): Check {
   return { name, level: "failed", detail, exit_code: exitCode };
 }
 
-/** Checks that the provider in force has its key, then lists every provider. The keys themselves are not read. */
-function keyChecks(ports: Ports, providerInForce: () => ProviderKind): Check[] {
+/** Checks that the provider in force has its key, then lists every provider. No key is shown. */
+function keyChecks({ ports, fixture, flags }: CheckedSettings, sources: SettingSources): Check[] {
   const inForce = check("key", () => {
-    const provider = providerInForce();
+    if (fixture !== null) return "a fixture is played: no key is needed";
+    const provider = providerSetting(ports, flags, sources).value;
     const variable = keyVariable(ports, provider);
-    if (variable !== null) return `${variable.name} is set`;
+    const endpoint = orNull(() => endpointSetting(ports, flags, sources));
+    if (variable !== null) {
+      if (endpoint !== null) keySetting(ports, endpoint);
+      return `${variable.name} is set`;
+    }
     const { keyVariables, keylessOnLoopback } = PROVIDERS[provider];
     const names = keyVariables.map(({ name }) => name).join(" or ");
-    const without = keylessOnLoopback ? "servers of this machine can be asked" : "fixtures can be played";
-    throw new RepriseError("missing_key", `${names} is not set: only ${without}`);
+    if (endpoint !== null && keylessOnLoopback && isLoopback(endpoint.baseUrl)) {
+      return `${names} is not set: the server of this machine is asked without a key`;
+    }
+    throw new RepriseError("missing_key", `${names} is not set: only fixtures can be played`);
   });
   const all = PROVIDER_KINDS.map((kind) => `${kind} ${keyVariable(ports, kind)?.name ?? "none"}`).join(", ");
   return [inForce, { name: "keys", level: "ok", detail: all }];
+}
+
+function orNull<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch {
+    return null;
+  }
 }
 
 /** Reports proxies, extra certificates and TLS key logs, which see or redirect the traffic; none is a failure. */

@@ -70,6 +70,16 @@ const GC_FLAGS = { ...COMMON_FLAGS, dryRun: again(DRY_RUN, "list what would be r
 /** The flags of `gc`. */
 export type GcFlags = FlagsOf<typeof GC_FLAGS>;
 
+const CONFIG_FLAGS = {
+  json: COMMON_FLAGS.json,
+  quiet: COMMON_FLAGS.quiet,
+  color: COMMON_FLAGS.color,
+  debug: COMMON_FLAGS.debug,
+  dryRun: again(DRY_RUN, "check the value; write nothing"),
+};
+/** The flags of `config`. */
+export type ConfigFlags = FlagsOf<typeof CONFIG_FLAGS>;
+
 /** The declarations. */
 export const MAINTENANCE_VERBS: readonly Verb[] = [
   verb({
@@ -144,5 +154,22 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
     flags: GC_FLAGS,
     examples: ["reprise gc --dry-run"],
     load: async () => (await import("./removal.ts")).gcVerb,
+  }),
+  verb({
+    name: "config",
+    about: "print or change the user's config.json",
+    usage: "[options] get [name] | set <name> [values...] | path",
+    arguments: [
+      argument("<action>", "get, set or path"),
+      argument("[name]", "such as model, models.anthropic, allow, profiles.work.base_url"),
+      argument("[values...]", "the value to set, several for allow and deny; none removes the member"),
+    ],
+    flags: CONFIG_FLAGS,
+    examples: [
+      "reprise config set models.anthropic claude-sonnet-5",
+      "reprise config set allow 'shell:git status' 'write:src/**'",
+      "reprise config get",
+    ],
+    load: async () => (await import("./config.ts")).configVerb,
   }),
 ];

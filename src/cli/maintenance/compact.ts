@@ -144,9 +144,9 @@ async function compactSession(
  * @throws {RepriseError} `usage`, `missing_key` and the other codes of exit code 2.
  */
 function compactSettings(call: SettingCall<CompactFlags>, manifest: Manifest): CompactSettings {
-  const { ports, context, fixture, flags } = call;
+  const { ports, config, fixture, flags } = call;
   const { strategy, dryRun } = flags;
-  const provider = providerSetting(ports, flags, { config: context.config, fixture, manifest }).value;
+  const provider = providerSetting(ports, flags, { config, fixture, manifest }).value;
   if (strategy === "remote") remotePath(provider);
   const asks = strategy !== "deterministic";
   const target = resolveTarget(call, manifest, {

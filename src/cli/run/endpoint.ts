@@ -21,7 +21,8 @@ import { REQUEST_FLAGS, type RequestFlags } from "../flags.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { AZURE_VERSION_VARIABLES, DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import type { ServedRoute } from "../serve/wrapped_command.ts";
-import { type Config, declaredSources, firstSetting, type Setting } from "../settings.ts";
+import type { Config } from "../config_file.ts";
+import { declaredSources, firstSetting, type Setting } from "../settings.ts";
 
 /** Sources of settings in addition to flags and environment. */
 export interface SettingSources {

@@ -5,7 +5,7 @@
  * @module
  */
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
-import { RepriseError } from "../../domain/errors.ts";
+import { asRepriseError, RepriseError } from "../../domain/errors.ts";
 import { keyHash } from "../../domain/fingerprint.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
@@ -28,9 +28,16 @@ import { ALL_TOOLS, TOOL_GROUPS } from "../../tools/registry.ts";
 import { canonicalRoot } from "../../tools/sandbox_path.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { keyInForce, keySetting } from "./api_key.ts";
+import { type Config, NO_CONFIG, withProfile } from "../config_file.ts";
 import { type Context, makeContext } from "../context.ts";
 import { variablesOf } from "../declare.ts";
-import { type Endpoint, endpointSetting, requireNamedEndpoint, type SettingSources } from "./endpoint.ts";
+import {
+  type Endpoint,
+  endpointSetting,
+  providerSetting,
+  requireNamedEndpoint,
+  type SettingSources,
+} from "./endpoint.ts";
 import { type CommonFlags, type PermissionFlags, REQUEST_FLAGS, type RequestFlags } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { fixturePorts, liveTimeouts } from "./sending.ts";
@@ -72,7 +79,12 @@ export interface SettingCall<Flags extends SettingFlags = SettingFlags> {
   readonly context: Context;
   /** Ports of the call, seeded by its fixture. */
   readonly ports: ProgramPorts;
+  /** The configuration with its profile; without settings if a fixture is played. */
+  readonly config: Config;
+  /** The flags, completed by the profile of `--profile`. */
   readonly flags: Flags;
+  /** The flags as they were given. */
+  readonly given: Flags;
   readonly fixture: Fixture | null;
   /** The recorded calls of the fixture; `null` if tools are executed. */
   readonly playback: ToolPlayback | null;
@@ -129,9 +141,12 @@ export interface SettingSession {
  *
  * @throws {RepriseError} `usage`, `bad_configuration`, `bad_fixture` and the other codes of exit code 2.
  */
-export function readCall<Flags extends SettingFlags>(live: ProgramPorts, flags: Flags): SettingCall<Flags> {
-  requireOneSelector(flags);
-  const context = makeContext(live, flags);
+export function readCall<Flags extends SettingFlags>(live: ProgramPorts, given: Flags): SettingCall<Flags> {
+  requireOneSelector(given);
+  const context = makeContext(live, given);
+  const { flags, config } = given.fixture === undefined
+    ? withProfile(live, given, context.config)
+    : { flags: given, config: NO_CONFIG };
   const { files } = context.ports;
   const fixture = flags.fixture === undefined ? null : readFixture(files, absolute(live, flags.fixture));
   const ports = fixture === null ? context.ports : fixturePorts(context.ports, fixture);
@@ -140,21 +155,51 @@ export function readCall<Flags extends SettingFlags>(live: ProgramPorts, flags: 
   return {
     context,
     ports,
+    config,
     flags,
+    given,
     fixture,
     playback: fixture === null ? null : readCallPlayer(files, fixture),
     selector: flags.continue === true ? "@last" : flags.new === true ? null : flags.session ?? null,
     root: workspaceRoot(live, flags.workspace),
     replay: replaySetting(ports, flags, fixture),
-    policy: policySetting(flags),
+    policy: policySetting(flags, config),
     instructions: instructions === undefined ? null : textOrFile(ports, instructions, "--instructions"),
     outputSchema: outputSchema === undefined ? null : readOutputSchema(ports, outputSchema),
   };
 }
 
-/** The permissions that flags give. @throws {RepriseError} `usage` for a pattern that is none. */
-export function policySetting({ allow = [], deny = [], ask }: SettingFlags): Policy {
-  return parsePolicy({ allow, deny, ask: ask === true, tools: TOOL_GROUPS });
+/**
+ * The permissions that flags and configuration give.
+ *
+ * @throws {RepriseError} `usage` for a pattern that is none; `bad_configuration` if the configuration has it.
+ */
+export function policySetting({ allow = [], deny = [], ask }: SettingFlags, config: Config): Policy {
+  const given = parsePolicy({ allow, deny, ask: ask === true, tools: TOOL_GROUPS });
+  const configured = configuredPolicy(config);
+  return {
+    ...given,
+    allow: [...configured.allow, ...given.allow],
+    deny: [...configured.deny, ...given.deny],
+  };
+}
+
+/**
+ * The permissions that the configuration gives.
+ *
+ * @throws {RepriseError} `bad_configuration` for a pattern that is none.
+ */
+export function configuredPolicy({ allow, deny }: Pick<Config, "allow" | "deny">): Policy {
+  try {
+    return parsePolicy({ allow, deny, ask: false, tools: TOOL_GROUPS });
+  } catch (error) {
+    const { message, hint } = asRepriseError(error);
+    const text = `Cannot use a rule of the configuration: ${message}`;
+    throw new RepriseError("bad_configuration", text, {
+      ...(hint === undefined ? {} : { hint }),
+      cause: error,
+    });
+  }
 }
 
 /**
@@ -167,8 +212,8 @@ export function resolveTarget(
   manifest: Manifest | null,
   requirements: Requirements,
 ): ResolvedTarget {
-  const { ports, context, fixture, flags } = call;
-  const from = { config: context.config, fixture, manifest };
+  const { ports, config, fixture, flags } = call;
+  const from = { config, fixture, manifest };
   const endpoint = endpointSetting(ports, flags, from);
   if (requirements.endpoint === "named") requireNamedEndpoint(endpoint, manifest);
   const key = fixture !== null
@@ -236,19 +281,29 @@ export function targetSettings(
 }
 
 /**
- * The model: flag, the session's last, the fixture's, environment, configuration.
+ * The model: flag, the session's last, the fixture's, environment, configuration. The configuration's model of the
+ * provider precedes its other one, and a session's model that is of another provider.
  *
  * @throws {RepriseError} `no_model` if none of them names a model.
  */
 export function modelSetting(ports: Ports, flags: RequestFlags, from: SettingSources): Setting<string> {
   if (flags.model !== undefined && flags.model !== "") return { value: flags.model, source: "flag" };
-  if (from.manifest !== null) return { value: from.manifest.pins.model, source: "session" };
+  const { config, fixture, manifest } = from;
+  const hasModels = Object.keys(config.models).length > 0;
+  const provider = hasModels ? providerSetting(ports, flags, from).value : null;
+  const ofProvider = provider === null ? undefined : config.models[provider];
+  if (
+    manifest !== null && (ofProvider === undefined || manifest.pins.fingerprint.provider === provider)
+  ) {
+    return { value: manifest.pins.model, source: "session" };
+  }
   // The model of a played fixture must not depend on the machine.
-  const found: Setting<string> | null = from.fixture === null
-    ? firstSetting(ports, declaredSources(REQUEST_FLAGS.model, from.config))
-    : from.fixture.model === null
+  const { env, config: usual } = declaredSources(REQUEST_FLAGS.model, config);
+  const found: Setting<string> | null = fixture === null
+    ? firstSetting(ports, { env, config: ofProvider ?? usual })
+    : fixture.model === null
     ? null
-    : { value: from.fixture.model, source: "fixture" };
+    : { value: fixture.model, source: "fixture" };
   if (found === null) {
     throw new RepriseError("no_model", "Cannot tell which model to ask: none is named", {
       hint: "Name it with -m MODEL, REPRISE_MODEL, or model in config.json",

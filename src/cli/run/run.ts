@@ -15,6 +15,7 @@ import { startWith } from "../../run/recover.ts";
 import type { RunSetup } from "../../run/setup.ts";
 import { type Home, openHome, resolveSession, sessionNames } from "../../store/home.ts";
 import { SessionWriter } from "../../store/write/writer.ts";
+import { policyText } from "../../tools/permission/policy.ts";
 import { ALL_TOOLS } from "../../tools/registry.ts";
 import { type Flag, flagArguments } from "../declare.ts";
 import { RUN_FLAGS, type RunFlags } from "./command.ts";
@@ -23,7 +24,14 @@ import { readAttachments, requirePromptFor } from "./attach.ts";
 import { hintAtHome } from "../hints.ts";
 import { previewRun } from "./preview.ts";
 import { promptOf } from "./prompt.ts";
-import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
+import {
+  configuredPolicy,
+  readCall,
+  requestSettings,
+  type ResolvedRun,
+  resolveRun,
+  type SettingCall,
+} from "./resolve_run.ts";
 import { costOfTurn, withOutputPrice } from "./run_costs.ts";
 import type { RunRecording } from "./run_recording.ts";
 import { RunProgress } from "./run_progress.ts";
@@ -245,7 +253,7 @@ function setupOf(
   { call, played, stop, check, strictDrift }: CalledRun,
   { resolved, recording, emit }: Surroundings,
 ): RunSetup {
-  const { context: { home, output }, ports, playback, root, flags } = call;
+  const { context: { home, output }, ports, playback, root, given, config } = call;
   const { endpoint, key, permissions } = resolved;
   const live = liveSend(ports, endpoint);
   return {
@@ -261,7 +269,8 @@ function setupOf(
     key,
     costOf: call.fixture === null ? (turn) => costOfTurn(ports, turn) : null,
     ...(check === undefined ? {} : { answerCheck: check }),
-    resumeFlags: resumeFlags(flags),
+    resumeFlags: resumeFlags(given),
+    configRules: policyText(configuredPolicy(config)).filter((line) => line !== "read"),
     knownTools: ALL_TOOLS.map(ports.wrapTool),
     gate: new PermissionGate(
       permissions.policy,

@@ -57,6 +57,7 @@ export class RunView {
         break;
       case "run.started":
         this.#line(dim(`run ${event.run} · ${event.model}`));
+        if (event.config_rules.length > 0) this.#line(dim(`config.json: ${event.config_rules.join(", ")}`));
         if (!this.#options.acceptDrift) {
           const changed = event.drift.map(({ pin, effect }) => `${pin} (${effect})`).join("; ");
           if (changed !== "") this.#note(`changed since the last run: ${changed}`);

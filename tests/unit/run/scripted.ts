@@ -100,6 +100,7 @@ export function scripted(
     permissions: ["read"],
     playback: null,
     resumeFlags: [],
+    configRules: [],
     account: null,
     cacheKey: writer.manifest?.family ?? writer.id,
     limits: { maxSteps, maxTokens, maxSessionTokens, maxCost, outputPrice, autoCompact, failOnDenied },
