@@ -5,6 +5,7 @@
  * @module
  */
 import type { RunEvent } from "../src/run/events.ts";
+import { setVariables, unsetVariables } from "../src/cli/environment.ts";
 import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "./demo/scene.ts";
 import { run } from "./process.ts";
 import { runScript, say } from "./terminal.ts";
@@ -124,6 +125,9 @@ await runScript(async () => {
   const directory = await Deno.makeTempDir({ prefix: "reprise-demo-" });
   const scratch: Scratch = { home: `${directory}/home`, workspace: `${directory}/workspace` };
   const { home, workspace } = scratch;
+  // Settings of the user play no part.
+  setVariables({ XDG_CONFIG_HOME: `${directory}/config` });
+  unsetVariables(Object.keys(Deno.env.toObject()).filter((name) => name.startsWith("REPRISE_")));
   try {
     await copyWorkspace(workspace);
     heading("sh check.sh, before");

@@ -38,7 +38,7 @@ Deno.test("what a run may do ends with it: a session's files never widen anythin
   assert.deepEqual(names(place), ["a.txt"]);
 });
 
-Deno.test("what a run may do ends with it: a session's files never widen anything: neither configuration nor environment nor the workspace can allow anything", async () => {
+Deno.test("what a run may do ends with it: a session's files never widen anything: neither environment nor the workspace can allow anything", async () => {
   await using place = new Place(calling(...EVERYTHING));
   const { workspace } = place.sandbox;
   const config = JSON.stringify({ allow: ["shell", "write"], permissions: ["allow shell"] });

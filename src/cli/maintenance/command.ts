@@ -166,7 +166,7 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
     ],
     flags: CONFIG_FLAGS,
     examples: [
-      "reprise config set models.anthropic claude-sonnet-5",
+      "reprise config set models.anthropic claude-sonnet-4",
       "reprise config set allow 'shell:git status' 'write:src/**'",
       "reprise config get",
     ],

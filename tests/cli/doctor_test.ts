@@ -1,0 +1,99 @@
+/** doctor: its exit code says whether a run could start, and no broken setting hides the rest. */
+import assert from "node:assert/strict";
+import { Place, readsThenAnswers, withoutOverride } from "./harness.ts";
+
+interface Report {
+  readonly ok: boolean;
+  readonly exit_code: number;
+  readonly checks: readonly { readonly name: string; readonly level: string; readonly detail: string }[];
+}
+
+async function report(
+  place: Place,
+  { args = [], env = {}, through = [] }: {
+    readonly args?: readonly string[];
+    readonly env?: Record<string, string>;
+    readonly through?: readonly string[];
+  },
+) {
+  const called = await place.call(["doctor", "--json", ...args], { env, through });
+  const parsed: Report = JSON.parse(called.stdout);
+  assert.equal(called.code, parsed.exit_code);
+  assert.equal(parsed.ok, called.code === 0);
+  const wrong = parsed.checks.filter(({ level }) => level !== "ok").map(({ name }) => name);
+  return { code: called.code, wrong, checks: parsed.checks };
+}
+
+/** Fails unless doctor and a run of the same settings end with the same code. */
+async function assertSameAsRun(
+  place: Place,
+  expected: { readonly code: number; readonly wrong: readonly string[] },
+  env: Record<string, string>,
+  args: readonly string[] = [],
+): Promise<void> {
+  const { code, wrong } = await report(place, { args, env });
+  assert.deepEqual({ code, wrong }, expected);
+  const run = await place.call(["run", "--json", ...args, "Hi"], { env });
+  assert.equal(run.code, code, run.stdout);
+}
+
+Deno.test("doctor exits with 0 if a run could start", async () => {
+  await using place = new Place(readsThenAnswers);
+  await assertSameAsRun(place, { code: 0, wrong: [] }, {});
+  assert.match((await place.call(["doctor"])).stdout, /\nA run could start\n$/);
+});
+
+Deno.test("doctor exits as the run that could not start: without a key, a model, a base URL", async () => {
+  await using place = new Place([]);
+  await assertSameAsRun(place, { code: 2, wrong: ["key"] }, { OPENAI_API_KEY: "" });
+  await assertSameAsRun(place, { code: 2, wrong: ["model"] }, { REPRISE_MODEL: "" });
+  await assertSameAsRun(place, { code: 2, wrong: ["endpoint"] }, {}, ["-p", "compatible"]);
+  await assertSameAsRun(place, { code: 2, wrong: ["key"] }, { OPENAI_BASE_URL: "http://far.example/v1" });
+  const { stdout } = await place.call(["doctor"], { env: { OPENAI_API_KEY: "" } });
+  assert.match(stdout, /\nA run could not start: key\n$/);
+});
+
+Deno.test("doctor needs no key for a server of this machine that needs none, nor for a fixture", async () => {
+  await using place = new Place(readsThenAnswers);
+  const env = { OPENAI_API_KEY: "", REPRISE_BASE_URL: place.server.baseUrl };
+  assert.deepEqual((await report(place, { args: ["-p", "compatible"], env })).wrong, []);
+  const folder = `${place.sandbox.directory}/fixture`;
+  await place.call(["run", "--json", "--record", folder, "Look at a.txt"]);
+  const played = { OPENAI_API_KEY: "", REPRISE_MODEL: "" };
+  assert.deepEqual((await report(place, { args: ["--fixture", folder], env: played })).wrong, []);
+});
+
+Deno.test("doctor reports a broken configuration and all other checks", async () => {
+  await using place = new Place([]);
+  Deno.mkdirSync(`${place.sandbox.directory}/.config/reprise`, { recursive: true });
+  const file = `${place.sandbox.directory}/.config/reprise/config.json`;
+  for (const content of ["{", "[]", '{"api_key":"x"}', '{"profile":"gone"}', '{"allow":["nonsense"]}']) {
+    Deno.writeTextFileSync(file, content);
+    const { code, wrong, checks } = await report(place, {});
+    assert.equal(code, 2, content);
+    assert.deepEqual(wrong, [content.includes("allow") ? "permissions" : "configuration"], content);
+    assert.ok(checks.some(({ name, level }) => name === "key" && level === "ok"), content);
+    assert.equal((await place.call(["run", "--json", "Hi"])).code, 2, content);
+  }
+});
+
+Deno.test("doctor reports a missing HOME and all other checks", async () => {
+  await using place = new Place([]);
+  const { code, wrong, checks } = await report(place, { env: { HOME: "", REPRISE_HOME: "" } });
+  assert.deepEqual({ code, wrong }, { code: 2, wrong: ["home"] });
+  assert.match(checks.find(({ name }) => name === "configuration")?.detail ?? "", /HOME is not set/);
+  // Sessions have a place, and no configuration is no error.
+  assert.deepEqual((await report(place, { env: { HOME: "" } })).wrong, []);
+});
+
+Deno.test("doctor reports a home that cannot be written", async () => {
+  const through = await withoutOverride();
+  if (through === null) throw new Error("This test needs file modes that count");
+  await using place = new Place([]);
+  const home = `${place.sandbox.directory}/closed`;
+  Deno.mkdirSync(home, { mode: 0o500 });
+  for (const args of [["--home", home], ["--home", `${home}/below`]]) {
+    const { code, wrong } = await report(place, { args, through });
+    assert.deepEqual({ code, wrong }, { code: 14, wrong: ["home"] });
+  }
+});
