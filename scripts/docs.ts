@@ -216,11 +216,19 @@ the facts of the verb.
 
 Flags may also stand before the verb: \`reprise --json ls\`. [Structured answers](structured.md) explains \`--output-schema\`.
 
-Settings come from flags, then the environment, then \`config.json\` in \`$XDG_CONFIG_HOME/reprise\` (members
-${
-    CONFIG_NAMES.map((name) => `\`${name}\``).join(", ")
-  }; also \`prices\`, see docs/cost.md; \`base_url\` counts only if the provider is the
-one that the file names, or \`openai\`). Nothing in the working directory changes a setting.
+Settings come from flags, then the environment, then \`config.json\` in \`$XDG_CONFIG_HOME/reprise\`, which
+\`reprise config\` prints and changes. Nothing in the working directory changes a setting. Its members, all optional:
+
+| member | value |
+| --- | --- |
+| ${CONFIG_NAMES.map((name) => `\`${name}\``).join(", ")} | a string; \`base_url\` counts only if the provider is the one that the file names, or \`openai\` |
+| \`models\` | the default model of each provider, such as \`{"anthropic": "…"}\`; precedes \`model\` |
+| \`allow\`, \`deny\` | lists of permissions, as the flags take them; \`run.started\` names them |
+| \`profiles\` | named sets of \`provider\`, \`base_url\`, \`model\`, \`effort\`, \`summary\`, \`allow\`, \`deny\`. No keys: these come from the environment |
+| \`prices\` | prices of models, see [costs](cost.md) |
+
+\`--profile NAME\` gives the flags of the profile that are not given. \`REPRISE_PROFILE\`, or \`profile\` in the file, replaces
+members of the file. The base URL and the model of one provider are never used with another.
 
 A session keeps the provider, model, effort and summary of its last run, before environment and configuration. If \`-m\`
 names a model, the provider comes from the settings again. A session never decides where requests go: if flags and environment

@@ -29,7 +29,7 @@ Deno.test("denied calls are named at the end of a run, each with the flag that w
     shellArgv("git", "status"),
     shellLine("touch x && touch y"),
     edit("a.txt", "alpha", "A"),
-    write("odd[1].txt", "odd"),
+    write("odd{1}.txt", "odd"),
     read("a.txt"),
   ];
   await using place = new Place(calling(...calls));
@@ -39,7 +39,7 @@ Deno.test("denied calls are named at the end of a run, each with the flag that w
     "denied: shell git status (not allowed); to allow it: --allow 'shell:git status'",
     "denied: shell touch x && touch y (not allowed); to allow it: --allow shell",
     "denied: edit_file a.txt (not allowed); to allow it: --allow write:a.txt",
-    "denied: write_file odd[1].txt (not allowed); to allow it: --allow write",
+    "denied: write_file odd{1}.txt (not allowed); to allow it: --allow write",
   ]);
 });
 
@@ -47,7 +47,7 @@ Deno.test("the flags that the end of a run names allow the calls", async () => {
   const calls = [
     shellArgv("touch", "it's", "*", "", "two words"),
     shellLine("touch x && touch y"),
-    write("odd[1].txt", "odd"),
+    write("odd{1}.txt", "odd"),
     edit("a.txt", "alpha", "A"),
   ];
   await using place = new Place(calling(...calls));

@@ -15,7 +15,7 @@ export function allowingValue(policy: Policy, subject: CallSubject): string | nu
     : [];
   const tools = new Map([[tool, group]]);
   // A name with these characters would be a pattern for other names too.
-  const exact = target.kind === "path" && /[*?[\]{},\\]/.test(target.path) ? [] : narrow;
+  const exact = target.kind === "path" && /[*?{}]/.test(target.path) ? [] : narrow;
   const found = [...exact, group].find((text) => {
     try {
       const { allow } = parsePolicy({ allow: [text], deny: [], ask: false, tools });
