@@ -106,7 +106,7 @@ function settingChecks(
       const path = configPath(ports);
       if (path === null) return "none: HOME is not set";
       if (ports.files.facts(path) === null) return `${path}: not there`;
-      withProfile(ports, flags, readConfig(ports));
+      if (fixture === null) withProfile(ports, flags, readConfig(ports));
       const members = Object.keys(readConfigObject(ports, path) ?? {}).join(", ") || "empty";
       return `${path}: ${members}${fixture === null ? "" : "; a fixture is played without them"}`;
     }),

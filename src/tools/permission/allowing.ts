@@ -8,15 +8,14 @@ import { commandLine } from "./shell_words.ts";
  */
 export function allowingValue(policy: Policy, subject: CallSubject): string | null {
   const { tool, group, target } = subject;
-  const narrow = target.kind === "path"
+  // A path with these characters would be a pattern for other paths too.
+  const narrow = target.kind === "path" && !/[*?{}]/.test(target.path)
     ? [`${group}:${target.path}`]
     : target.kind === "command" && target.argv !== null
     ? [`${group}:${commandLine(target.argv)}`]
     : [];
   const tools = new Map([[tool, group]]);
-  // A name with these characters would be a pattern for other names too.
-  const exact = target.kind === "path" && /[*?{}]/.test(target.path) ? [] : narrow;
-  const found = [...exact, group].find((text) => {
+  const found = [...narrow, group].find((text) => {
     try {
       const { allow } = parsePolicy({ allow: [text], deny: [], ask: false, tools });
       return judgePermission({ ...policy, allow, ask: false }, subject, false).decision === "allow";
