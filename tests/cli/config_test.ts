@@ -266,8 +266,8 @@ Deno.test("run --fixture ignores rules, profiles and defaults of the user", asyn
   const configured = await place.call([...play, "--home", `${place.sandbox.directory}/configured`], {
     env: { REPRISE_PROFILE: "nonsense" },
   });
-  const withoutPath = ({ stdout }: Called) => stdout.replace(/"path":"[^"]*"/, "");
-  assert.equal(withoutPath(configured), withoutPath(plain));
+  const withoutHome = ({ stdout }: Called) => stdout.replace(/"path":"[^"]*"/, "").replace(/--home \S+/, "");
+  assert.equal(withoutHome(configured), withoutHome(plain));
   const tested = await place.call(["test", folder, "--reporter", "json"], { env: { REPRISE_PROFILE: "x" } });
   assert.equal(tested.code, 0, tested.stdout);
 });

@@ -47,7 +47,9 @@ Deno.test("doctor exits as the run that could not start: without a key, a model,
   await using place = new Place([]);
   await assertSameAsRun(place, { code: 2, wrong: ["key"] }, { OPENAI_API_KEY: "" });
   await assertSameAsRun(place, { code: 2, wrong: ["model"] }, { REPRISE_MODEL: "" });
-  await assertSameAsRun(place, { code: 2, wrong: ["endpoint"] }, {}, ["-p", "compatible"]);
+  await assertSameAsRun(place, { code: 2, wrong: ["endpoint"] }, { OPENAI_BASE_URL: "" }, [
+    ...["-p", "compatible"],
+  ]);
   await assertSameAsRun(place, { code: 2, wrong: ["key"] }, { OPENAI_BASE_URL: "http://far.example/v1" });
   const { stdout } = await place.call(["doctor"], { env: { OPENAI_API_KEY: "" } });
   assert.match(stdout, /\nA run could not start: key\n$/);

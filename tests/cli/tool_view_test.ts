@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { commandLine } from "../../src/tools/permission/shell_words.ts";
 import { type Called, ending, events, type Started } from "../support/reprise.ts";
 import { calling, edit, NEW_RUN, read, shellArgv, shellLine, write } from "./changes.ts";
-import { assertError, Place } from "./harness.ts";
+import { assertError, HELLO, Place } from "./harness.ts";
 
 const RUN = ["run", "--new", "-s", "s"];
 
@@ -78,7 +78,7 @@ Deno.test("with --fail-on-denied the hint is the command that allows the call an
 });
 
 Deno.test("the command that continues a session repeats the flags that the session does not keep", async () => {
-  await using place = new Place(calling());
+  await using place = new Place(() => HELLO);
   const { workspace, home } = place.sandbox;
   const kept = ["-m", "gpt-5.6", "--effort", "low", "--deny", "shell"];
   const repeated = [
