@@ -8,7 +8,7 @@ import { assertError, HELLO, MODEL, Place, readsThenAnswers } from "./harness.ts
 /** The members that scripts rely on, in order. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   "session": ["id", "path", "new"],
-  "run.started": ["run", "continues", "model", "provider", "drift"],
+  "run.started": ["run", "continues", "model", "provider", "config_rules", "drift"],
   "request": ["step", "items", "reasoning_sent", "reasoning_dropped", "fingerprint"],
   "text.delta": ["delta"],
   "reasoning.delta": ["delta"],
@@ -25,6 +25,7 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
     "turns",
     "text",
     "denials",
+    "denied",
     "usage",
     "cost_usd",
     "resume",
@@ -79,6 +80,7 @@ Deno.test("run --json is JSON Lines, and nothing else reaches stdout: what they 
     turns: [1, 5],
     text: "Hello.",
     denials: 0,
+    denied: [],
     usage: {
       input_tokens: 240,
       cached_tokens: 0,
