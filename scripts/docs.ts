@@ -221,7 +221,9 @@ Settings come from flags, then the environment, then \`config.json\` in \`$XDG_C
 
 | member | value |
 | --- | --- |
-| ${CONFIG_NAMES.map((name) => `\`${name}\``).join(", ")} | a string; \`base_url\` counts only if the provider is the one that the file names, or \`openai\` |
+| ${
+    CONFIG_NAMES.map((name) => `\`${name}\``).join(", ")
+  } | a string; \`base_url\` counts only if the provider is the one that the file names, or \`openai\` |
 | \`models\` | the default model of each provider, such as \`{"anthropic": "…"}\`; precedes \`model\` |
 | \`allow\`, \`deny\` | lists of permissions, as the flags take them; \`run.started\` names them |
 | \`profiles\` | named sets of \`provider\`, \`base_url\`, \`model\`, \`effort\`, \`summary\`, \`allow\`, \`deny\`. No keys: these come from the environment |

@@ -24,11 +24,9 @@ import {
 import type { ProgramPorts } from "../live_ports.ts";
 import { PROVIDERS } from "../../apis/providers.ts";
 import { type CalledSession, calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
+import { configuredPolicy, permissionsOf, policySetting } from "../run/permissions.ts";
 import {
-  configuredPolicy,
   modelSetting,
-  permissionsOf,
-  policySetting,
   readCall,
   reasoningSettings,
   replaySetting,

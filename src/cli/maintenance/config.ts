@@ -10,7 +10,7 @@ import { type ConfigFile, parseConfig, readConfigObject } from "../config_file.t
 import { makeOutput } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
-import { configuredPolicy } from "../run/resolve_run.ts";
+import { configuredPolicy } from "../run/permissions.ts";
 import { configPath } from "../settings.ts";
 import type { ConfigFlags } from "./command.ts";
 

@@ -26,13 +26,8 @@ import { requireUnused } from "../../store/write/session_directory.ts";
 import { policyFromText } from "../../tools/permission/policy.ts";
 import { commandLine } from "../../tools/permission/shell_words.ts";
 import { TOOL_GROUPS } from "../../tools/registry.ts";
-import {
-  permissionsOf,
-  requestSettings,
-  type ResolvedRun,
-  resolveRun,
-  type SettingCall,
-} from "./resolve_run.ts";
+import { permissionsOf } from "./permissions.ts";
+import { requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 
 /** The id of a new session in a preview, if no flag names it. */

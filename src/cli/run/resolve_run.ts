@@ -5,7 +5,7 @@
  * @module
  */
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
-import { asRepriseError, RepriseError } from "../../domain/errors.ts";
+import { RepriseError } from "../../domain/errors.ts";
 import { keyHash } from "../../domain/fingerprint.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
@@ -23,10 +23,8 @@ import type { PreviewedRun } from "../../run/preview.ts";
 import type { ToolPlayback } from "../../run/tool_batch.ts";
 import { type Home, openHome } from "../../store/home.ts";
 import { readBlobOrLost } from "../../store/read/session.ts";
-import { parsePolicy, type Policy, policyFromText, policyText } from "../../tools/permission/policy.ts";
-import { ALL_TOOLS, TOOL_GROUPS } from "../../tools/registry.ts";
+import type { Policy } from "../../tools/permission/policy.ts";
 import { canonicalRoot } from "../../tools/sandbox_path.ts";
-import type { Tool } from "../../tools/tool.ts";
 import { keyInForce, keySetting } from "./api_key.ts";
 import { type Config, NO_CONFIG, withProfile } from "../config_file.ts";
 import { type Context, makeContext } from "../context.ts";
@@ -40,6 +38,7 @@ import {
 } from "./endpoint.ts";
 import { type CommonFlags, type PermissionFlags, REQUEST_FLAGS, type RequestFlags } from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { type Permissions, permissionsOf, policySetting } from "./permissions.ts";
 import { fixturePorts, liveTimeouts } from "./sending.ts";
 import {
   absolute,
@@ -167,39 +166,6 @@ export function readCall<Flags extends SettingFlags>(live: ProgramPorts, given: 
     instructions: instructions === undefined ? null : textOrFile(ports, instructions, "--instructions"),
     outputSchema: outputSchema === undefined ? null : readOutputSchema(ports, outputSchema),
   };
-}
-
-/**
- * The permissions that flags and configuration give.
- *
- * @throws {RepriseError} `usage` for a pattern that is none; `bad_configuration` if the configuration has it.
- */
-export function policySetting({ allow = [], deny = [], ask }: SettingFlags, config: Config): Policy {
-  const given = parsePolicy({ allow, deny, ask: ask === true, tools: TOOL_GROUPS });
-  const configured = configuredPolicy(config);
-  return {
-    ...given,
-    allow: [...configured.allow, ...given.allow],
-    deny: [...configured.deny, ...given.deny],
-  };
-}
-
-/**
- * The permissions that the configuration gives.
- *
- * @throws {RepriseError} `bad_configuration` for a pattern that is none.
- */
-export function configuredPolicy({ allow, deny }: Pick<Config, "allow" | "deny">): Policy {
-  try {
-    return parsePolicy({ allow, deny, ask: false, tools: TOOL_GROUPS });
-  } catch (error) {
-    const { message, hint } = asRepriseError(error);
-    const text = `Cannot use a rule of the configuration: ${message}`;
-    throw new RepriseError("bad_configuration", text, {
-      ...(hint === undefined ? {} : { hint }),
-      cause: error,
-    });
-  }
 }
 
 /**
@@ -350,37 +316,6 @@ export function replaySetting(ports: Ports, flags: RequestFlags, fixture: Fixtur
   const variable = fixture === null ? switchVariable(ports, names) : null;
   if (flags.reasoningReplay === false) return "none";
   return flags.replay ?? (variable === false ? "none" : "exact");
-}
-
-/** Permissions of a run. */
-export interface Permissions {
-  readonly policy: Policy;
-  /** Lines in canonical order, as the pins keep them. */
-  readonly text: readonly string[];
-  /** The tools in the request: those that a rule or a person may allow. */
-  readonly offered: readonly Tool[];
-}
-
-/**
- * Adds the denials of the session's last run to a policy. Allowances have to be given again, because files of a session
- * must not extend permissions.
- */
-export function permissionsOf(given: Policy, manifest: Manifest | null): Permissions {
-  const kept = manifest === null ? [] : policyFromText(manifest.pins.permissions, TOOL_GROUPS).deny;
-  const policy: Policy = { ...given, deny: [...given.deny, ...kept] };
-  const offered = ALL_TOOLS.filter((tool) => mayRun(policy, tool));
-  return { policy, text: policyText(policy), offered };
-}
-
-/** True if some call of a tool could be allowed. */
-function mayRun(policy: Policy, tool: Tool): boolean {
-  const subject = { tool: tool.name, group: tool.group, target: { kind: "none" } } as const;
-  if (policy.deny.some((rule) => rule.matches(subject))) return false;
-  if (tool.group === "read" || policy.ask) return true;
-  return policy.allow.some(({ text }) => {
-    const name = text.split(":", 1)[0];
-    return name === tool.name || name === tool.group;
-  });
 }
 
 /** The text of the flag, else the session's, else {@linkcode DEFAULT_INSTRUCTIONS}. */

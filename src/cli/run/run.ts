@@ -23,15 +23,9 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { readAttachments, requirePromptFor } from "./attach.ts";
 import { hintAtHome } from "../hints.ts";
 import { previewRun } from "./preview.ts";
+import { configuredPolicy } from "./permissions.ts";
 import { promptOf } from "./prompt.ts";
-import {
-  configuredPolicy,
-  readCall,
-  requestSettings,
-  type ResolvedRun,
-  resolveRun,
-  type SettingCall,
-} from "./resolve_run.ts";
+import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { costOfTurn, withOutputPrice } from "./run_costs.ts";
 import type { RunRecording } from "./run_recording.ts";
 import { RunProgress } from "./run_progress.ts";
