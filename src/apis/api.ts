@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { Item, Omission, RequestUsage } from "../domain/event.ts";
+import type { Item, Omission } from "../domain/event.ts";
+import type { RequestUsage } from "../domain/usage.ts";
 import type { ApiFailure } from "../domain/errors.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import type { FoldedEntry, FoldNeeds } from "../domain/folded.ts";

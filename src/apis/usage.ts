@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RequestUsage } from "../domain/event.ts";
+import type { RequestUsage } from "../domain/usage.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../domain/fingerprint.ts";
 import { type JsonObject, stringMember } from "../domain/json.ts";
 import { messagesUsage } from "./messages/usage.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RequestUsage } from "./event.ts";
+import type { RequestUsage } from "./usage.ts";
 
 /** Prices of a model in US dollars for a million tokens. */
 export interface TokenPrices {

@@ -3,15 +3,8 @@
  *
  * @module
  */
-import {
-  addUsage,
-  type CheckpointRef,
-  type HistoryCompactionEvent,
-  MAX_TITLE_LENGTH,
-  NO_USAGE,
-  type RunState,
-  type Usage,
-} from "./event.ts";
+import { type CheckpointRef, type HistoryCompactionEvent, MAX_TITLE_LENGTH, type RunState } from "./event.ts";
+import { addUsage, NO_USAGE, type Usage } from "./usage.ts";
 import { isJsonObject } from "./json.ts";
 import { seal, type Sealed } from "./seal.ts";
 import { headOf } from "./text.ts";

@@ -5,7 +5,7 @@
  */
 import { calcPrice, type MatchLogic, type ModelInfo, type PriceCalculation } from "@pydantic/genai-prices";
 import type { PriceTable } from "../domain/cost.ts";
-import type { RequestUsage } from "../domain/event.ts";
+import type { RequestUsage } from "../domain/usage.ts";
 
 /** Implements {@linkcode PriceTable.listPrice} with the prices in force at the time of the request. */
 export const listPrice: PriceTable["listPrice"] = (list, model, { usage, at }) => {

@@ -14,7 +14,8 @@ import {
 import type { Shrunk } from "../compaction/shrink.ts";
 import { longestTail, type MadeCheckpoint } from "../compaction/longest_tail.ts";
 import { RepriseError } from "../domain/errors.ts";
-import type { Item, Usage } from "../domain/event.ts";
+import type { Item } from "../domain/event.ts";
+import type { Usage } from "../domain/usage.ts";
 import { exactly } from "../domain/exact_json.ts";
 import type { Fingerprint, ProviderKind } from "../domain/fingerprint.ts";
 import type { FoldedEntry } from "../domain/folded.ts";

@@ -8,10 +8,10 @@ import type {
   Omission,
   ReplayAction,
   ReplayNoticeEvent,
-  RequestUsage,
   RunState,
   ToolResultStatus,
 } from "../domain/event.ts";
+import type { RequestUsage } from "../domain/usage.ts";
 import type { ErrorCode, ExitCode } from "../domain/errors.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { DeniedCall } from "./permission_gate.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { RequestUsage } from "../domain/event.ts";
+import type { RequestUsage } from "../domain/usage.ts";
 import type { ProviderKind } from "../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, numberMember, objectMember, stringMember } from "../domain/json.ts";
 import type { Turn } from "../domain/turn.ts";

@@ -5,7 +5,8 @@
  */
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { addCost, roundedCost } from "../domain/cost.ts";
-import { addTokenCounts, addUsage, NO_USAGE, type ToolCallEvent, type Usage } from "../domain/event.ts";
+import type { ToolCallEvent } from "../domain/event.ts";
+import { addTokenCounts, addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../domain/errors.ts";
 import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import { requestAccount } from "../fold/fold.ts";

@@ -4,7 +4,8 @@
  * @module
  */
 import { costText, roundedCost } from "../domain/cost.ts";
-import { type Item, NO_USAGE, type RunState, type Usage } from "../domain/event.ts";
+import type { Item, RunState } from "../domain/event.ts";
+import { NO_USAGE, type Usage } from "../domain/usage.ts";
 import { type ErrorCode, RepriseError } from "../domain/errors.ts";
 import { itemKind, messageTextOf } from "../domain/item.ts";
 import { counted } from "../domain/text.ts";

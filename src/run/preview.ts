@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { NO_USAGE } from "../domain/event.ts";
+import { NO_USAGE } from "../domain/usage.ts";
 import { advanceManifest, type Manifest } from "../domain/manifest.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../domain/turn.ts";
 import type { AttachedFile, ReadBlob } from "./attachments.ts";

@@ -3,15 +3,8 @@
  *
  * @module
  */
-import {
-  addUsage,
-  type EventDraft,
-  type Item,
-  NO_USAGE,
-  type ToolCallEvent,
-  type ToolResultStatus,
-  type Usage,
-} from "../domain/event.ts";
+import type { EventDraft, Item, ToolCallEvent, ToolResultStatus } from "../domain/event.ts";
+import { addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { callIdOf, callNameOf } from "../domain/item.ts";
 import type { Manifest } from "../domain/manifest.ts";

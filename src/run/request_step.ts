@@ -4,7 +4,8 @@
  * @module
  */
 import { type ApiFailure, asRepriseError, RepriseError } from "../domain/errors.ts";
-import { type EventDraft, type Item, NO_USAGE, type Omission, type RequestUsage } from "../domain/event.ts";
+import type { EventDraft, Item, Omission } from "../domain/event.ts";
+import { NO_USAGE, type RequestUsage } from "../domain/usage.ts";
 import { fingerprintText } from "../domain/fingerprint.ts";
 import { itemKind } from "../domain/item.ts";
 import type { Ports } from "../domain/ports.ts";

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type EventDraft, NO_USAGE, type ToolCallEvent } from "../domain/event.ts";
+import type { EventDraft, ToolCallEvent } from "../domain/event.ts";
+import { NO_USAGE } from "../domain/usage.ts";
 import type { TurnDraft } from "../domain/turn.ts";
 import { mayBeAboutHistory } from "../apis/refusal.ts";
 import { fallbackResult } from "./recover.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/scene.ts";
 import type { Item } from "../../src/domain/event.ts";
 import { copyBelow } from "../../src/cli/test/files.ts";
-import { NO_USAGE } from "../../src/domain/event.ts";
+import { NO_USAGE } from "../../src/domain/usage.ts";
 import { call, History, message, reasoning } from "../support/history.ts";
 import { Sandbox } from "../support/reprise.ts";
 import { browse, CHROMIUM, NO_CHROMIUM, type PagePlan, type SeenPage, writeSession } from "./pages.ts";

@@ -9,7 +9,7 @@ import { deterministicText } from "../../src/compaction/deterministic.ts";
 import { latestCheckpoint, planOf, scopeOf } from "../../src/compaction/plan.ts";
 import { foldNeedsOf } from "../../src/apis/apis.ts";
 import { type ErrorCode, RepriseError } from "../../src/domain/errors.ts";
-import { NO_USAGE } from "../../src/domain/event.ts";
+import { NO_USAGE } from "../../src/domain/usage.ts";
 import { parseSessionId, type SessionId } from "../../src/domain/ids.ts";
 import type { Turn } from "../../src/domain/turn.ts";
 import { checkpointDraft } from "../../src/run/checkpoint.ts";

@@ -1,4 +1,4 @@
-import { addTokenCounts, cacheWrites, type RequestUsage } from "../../domain/event.ts";
+import { addTokenCounts, cacheWrites, type RequestUsage } from "../../domain/usage.ts";
 import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
 
 /** Token counts of a message. Unlike OpenAI's, the three input counts are disjoint: the input is their sum (§10). */

@@ -1,4 +1,4 @@
-import { cacheWrites, type RequestUsage } from "../../domain/event.ts";
+import { cacheWrites, type RequestUsage } from "../../domain/usage.ts";
 import { countMember, type JsonObject, objectMember } from "../../domain/json.ts";
 
 /** Token counts of a response; missing counts are 0. Older models and other servers count no cache writes (§7.1). */

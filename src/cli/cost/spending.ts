@@ -4,7 +4,7 @@
  * @module
  */
 import { addCost, costText, roundedCost } from "../../domain/cost.ts";
-import { addTokenCounts, type RequestUsage } from "../../domain/event.ts";
+import { addTokenCounts, type RequestUsage } from "../../domain/usage.ts";
 import { counted } from "../../domain/text.ts";
 import type { LedgerRequest } from "../../run/ledger.ts";
 import type { ProgramPorts } from "../live_ports.ts";

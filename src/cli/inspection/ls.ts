@@ -1,7 +1,7 @@
 /** The verb `ls`: lists sessions; with `--tree`, forks under their parents. */
 import { costText } from "../../domain/cost.ts";
 import type { ExitCode } from "../../domain/errors.ts";
-import type { Usage } from "../../domain/event.ts";
+import type { Usage } from "../../domain/usage.ts";
 import { measureBytes } from "../../store/byte_totals.ts";
 import { type Home, listSessions, openHome, type SessionSummary } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";

@@ -1,6 +1,6 @@
 /** The verb `fork`: a new session from the start of another. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
-import { NO_USAGE } from "../../domain/event.ts";
+import { NO_USAGE } from "../../domain/usage.ts";
 import { parseSessionId, type SessionId } from "../../domain/ids.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { branchSummary } from "../../fold/branch_summary.ts";

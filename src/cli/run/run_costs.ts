@@ -6,7 +6,7 @@
 import { addCost } from "../../domain/cost.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { Turn } from "../../domain/turn.ts";
-import { NO_USAGE } from "../../domain/event.ts";
+import { NO_USAGE } from "../../domain/usage.ts";
 import { isPaid, type LedgerRequest, requestsIn } from "../../run/ledger.ts";
 import { loadPrices } from "../cost/prices.ts";
 import type { ProgramPorts } from "../live_ports.ts";

@@ -5,54 +5,38 @@ Record, replay and test LLM traffic. Keep agent sessions as plain files, with
 their reasoning.
 
 Options:
-  -V, --version                  print the version
-  -h, --help                     show help
+  -V, --version                                 print the version
+  -h, --help                                    show help
 
 Commands:
-  run [options] [prompt]         run the agent once, in a new session or in an
-                                 existing one
-  interrupt [options] <id>       stop the process that writes to a session, or
-                                 close a killed run
-  compact [options] <id>         write a checkpoint that replaces the older
-                                 events in later requests
-  uncompact [options] <id>       withdraw the latest checkpoint: the events that
-                                 it replaced are sent again
-  fork [options] <id>            start a new session from the beginning of
-                                 another, which stays unchanged
-  ls [options]                   list sessions, newest first
-  search [options] <text>        find a text in prompts, answers, tool calls and
-                                 their outputs
-  show [options] <id>            print a session as a transcript
-  input [options] [id]           print the exact request body that a run with
-                                 the same flags would send
-  explain [options] <id>         list for each reasoning item whether it is
-                                 sent, and why
-  verify [options] [id]          rebuild every recorded request and compare it
-                                 with the sent one
-  stats [options] [id]           count tokens and costs by run, session, model
-                                 and day
-  doctor [options]               show the environment, and the source of each
-                                 setting
-  repair [options] [id]          repair what fsck finds; replaced files are kept
-                                 in quarantine/
-  fsck [options] [id]            check a session's files; read-only
-  rename [options] <id> <title>  give a session a title
-  export [options] <id> [file]   write a session to one checksummed file
-  import [options] <file>        restore a session from an export; never
-                                 overwrites a session
-  rm [options] <ids...>          delete sessions; their forks stay complete
-  prune [options]                delete sessions by age, number or size
-  gc [options]                   remove unused blobs, and leftovers of killed
-                                 processes
-  record [options]               record an API's traffic through a proxy; with
-                                 -- CMD, while CMD runs
-  serve [options] <dirs...>      play fixtures back as the API, and check
-                                 requests by its rules; with -- CMD, while CMD
-                                 runs
-  test [options] <dirs...>       play recorded sessions again, and compare
-                                 requests and turn files
-  fixture                        inspect and maintain fixtures
-  help [verb]                    show help for a verb
+  run [options] [prompt]                        run the agent once, in a new session or in an existing one
+  interrupt [options] <id>                      stop the process that writes to a session, or close a killed run
+  compact [options] <id>                        write a checkpoint that replaces the older events in later requests
+  uncompact [options] <id>                      withdraw the latest checkpoint: the events that it replaced are sent again
+  fork [options] <id>                           start a new session from the beginning of another, which stays unchanged
+  ls [options]                                  list sessions, newest first
+  search [options] <text>                       find a text in prompts, answers, tool calls and their outputs
+  show [options] <id>                           print a session as a transcript
+  input [options] [id]                          print the exact request body that a run with the same flags would send
+  explain [options] <id>                        list for each reasoning item whether it is sent, and why
+  verify [options] [id]                         rebuild every recorded request and compare it with the sent one
+  stats [options] [id]                          count tokens and costs by run, session, model and day
+  doctor [options]                              show the environment, and the source of each setting
+  repair [options] [id]                         repair what fsck finds; replaced files are kept in quarantine/
+  fsck [options] [id]                           check a session's files; read-only
+  rename [options] <id> <title>                 give a session a title
+  export [options] <id> [file]                  write a session to one checksummed file
+  import [options] <file>                       restore a session from an export; never overwrites a session
+  rm [options] <ids...>                         delete sessions; their forks stay complete
+  prune [options]                               delete sessions by age, number or size
+  gc [options]                                  remove unused blobs, and leftovers of killed processes
+  config [options] <action> [name] [values...]  print or change the user's config.json
+  record [options]                              record an API's traffic through a proxy; with -- CMD, while CMD runs
+  serve [options] <dirs...>                     play fixtures back as the API, and check requests by its rules; with -- CMD, while CMD runs
+  test [options] <dirs...>                      play recorded sessions again, and compare requests and turn files
+  completions [options] <shell>                 print the completions of a shell, or the man page
+  fixture                                       inspect and maintain fixtures
+  help [verb]                                   show help for a verb
 
 Exit codes:
     0  completed

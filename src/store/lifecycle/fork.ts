@@ -5,7 +5,8 @@
  * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
-import type { EventDraft, ReplayNoticeEvent, Usage } from "../../domain/event.ts";
+import type { EventDraft, ReplayNoticeEvent } from "../../domain/event.ts";
+import type { Usage } from "../../domain/usage.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { type Manifest, wholeManifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";

@@ -102,3 +102,21 @@ export class HeldDirectory {
     this.#handle?.close();
   }
 }
+
+/** The error of a session whose directory, or its `blobs/`, was moved or replaced while a writer had it open. */
+export function displacedError(
+  { id, path }: { readonly id: string; readonly path: string },
+  tried: string,
+  what: "directory" | "blobs/",
+): RepriseError {
+  return new RepriseError(
+    "session_diverged",
+    `Cannot ${tried}: its ${what} was moved or replaced while it was open; nothing was written to the one that has its name now`,
+    {
+      hint: what === "blobs/"
+        ? "Move it back: the turns that were saved name blobs in it"
+        : `Move the session back, or look at the one that has its name with "reprise show ${id}"`,
+      details: { session: id, path },
+    },
+  );
+}

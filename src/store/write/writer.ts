@@ -24,6 +24,7 @@ import {
   requireSession,
 } from "../read/session.ts";
 import {
+  displacedError,
   HeldDirectory,
   makeMissingBlobs,
   makeSessionDirectory,
@@ -356,17 +357,7 @@ export class SessionWriter {
   }
 
   #displaced(tried: string, what: "directory" | "blobs/"): RepriseError {
-    this.#dead = new RepriseError(
-      "session_diverged",
-      `Cannot ${tried}: its ${what} was moved or replaced while it was open; nothing was written to the one that has its name now`,
-      {
-        hint: what === "blobs/"
-          ? "Move it back: the turns that were saved name blobs in it"
-          : `Move the session back, or look at the one that has its name with "reprise show ${this.id}"`,
-        details: { session: this.id, path: this.path },
-      },
-    );
-    return this.#dead;
+    return this.#dead = displacedError(this, tried, what);
   }
 
   #requireAlive(tried: string): void {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { addUsage, NO_USAGE } from "../../../src/domain/event.ts";
+import { addUsage, NO_USAGE } from "../../../src/domain/usage.ts";
 import { messagesApi } from "../../../src/apis/messages/api.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { otherTier, usageOf } from "../../../src/apis/usage.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { shrink } from "../../../src/compaction/shrink.ts";
-import { NO_USAGE } from "../../../src/domain/event.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { call, History, message, reasoning, TARGET } from "../../support/history.ts";
 
 const LONG = "What the file says, at length. ".repeat(40);

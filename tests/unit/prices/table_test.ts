@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { NO_USAGE, type RequestUsage } from "../../../src/domain/event.ts";
+import { NO_USAGE, type RequestUsage } from "../../../src/domain/usage.ts";
 import { listPrice } from "../../../src/prices/table.ts";
 
 const AT = new Date("2026-11-21T12:00:00.000Z");

@@ -1,6 +1,6 @@
 /** rm, prune and gc: what they delete, what they leave, and how an interruption is finished. */
 import assert from "node:assert/strict";
-import { NO_USAGE } from "../../../src/domain/event.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import { parseSessionId, type SessionId } from "../../../src/domain/ids.ts";
 import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { NO_USAGE } from "../../../src/domain/event.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { parseSessionId, type SessionId } from "../../../src/domain/ids.ts";
 import type { FoldedEntry } from "../../../src/domain/folded.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";

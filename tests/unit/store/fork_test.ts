@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parseSessionId, type SessionId } from "../../../src/domain/ids.ts";
-import { NO_USAGE } from "../../../src/domain/event.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import { turnFileName } from "../../../src/domain/turn.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";

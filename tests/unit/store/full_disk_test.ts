@@ -1,6 +1,6 @@
 /** A full disk: verbs that free space work on it, and a failed operation leaves nothing. */
 import assert from "node:assert/strict";
-import { NO_USAGE } from "../../../src/domain/event.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
 import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
 import { collectGarbage } from "../../../src/store/lifecycle/remove.ts";

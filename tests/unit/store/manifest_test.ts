@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encodeManifest, type Manifest } from "../../../src/domain/manifest.ts";
-import { NO_USAGE } from "../../../src/domain/event.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
 import { seal } from "../../../src/domain/seal.ts";
 import { fsckSession } from "../../../src/store/check/fsck.ts";

@@ -7,7 +7,7 @@ import { readBlob, readSession } from "../../../src/store/read/session.ts";
 import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";
 import { scanForValues } from "../../../src/fixture/secrets/scan.ts";
 import { createScrubber } from "../../../src/fixture/secrets/scrubber.ts";
-import { NO_USAGE } from "../../../src/domain/event.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import {
   answer,
   call,

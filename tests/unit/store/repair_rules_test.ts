@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { foldNeedsOf } from "../../../src/apis/apis.ts";
-import { NO_USAGE } from "../../../src/domain/event.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
 import { seal } from "../../../src/domain/seal.ts";

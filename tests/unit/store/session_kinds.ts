@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { NO_USAGE } from "../../../src/domain/event.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { parseSessionId, type SessionId } from "../../../src/domain/ids.ts";
 import type { Ports } from "../../../src/domain/ports.ts";
 import { forkSession, planFork } from "../../../src/store/lifecycle/fork.ts";

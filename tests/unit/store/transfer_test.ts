@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { NO_USAGE } from "../../../src/domain/event.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import { seal } from "../../../src/domain/seal.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";

@@ -1,6 +1,6 @@
 /** Items of a provider that JavaScript cannot hold, to the letter through everything that the store does with them. */
 import assert from "node:assert/strict";
-import { NO_USAGE } from "../../../src/domain/event.ts";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
 import { seal } from "../../../src/domain/seal.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";

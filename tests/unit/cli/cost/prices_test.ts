@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { PriceTable } from "../../../../src/domain/cost.ts";
-import { NO_USAGE } from "../../../../src/domain/event.ts";
+import { NO_USAGE } from "../../../../src/domain/usage.ts";
 import type { JsonObject } from "../../../../src/domain/json.ts";
-import { problemOfPrices } from "../../../../src/cli/cost/own_prices.ts";
+import { parsePrices } from "../../../../src/cli/cost/own_prices.ts";
 import { loadPrices } from "../../../../src/cli/cost/prices.ts";
 import { livePorts, type ProgramPorts } from "../../../../src/cli/live_ports.ts";
 import type { LedgerRequest } from "../../../../src/run/ledger.ts";
@@ -102,6 +102,8 @@ Deno.test("prices in the configuration are checked, with the place that is wrong
     [{ m: { input: 1, output: -1 } }, /"output" that is not a number/],
     [{ m: { input: 1, output: 2, reasoning: 3 } }, /"reasoning", which is not a price/],
   ];
-  for (const [value, says] of wrong) assert.match(problemOfPrices(value) ?? "", says);
-  assert.equal(problemOfPrices({ m: { input: 0, output: 0, cached: 0, cache_write: 0 } }), null);
+  const refuse = (why: string) => new Error(why);
+  for (const [value, says] of wrong) assert.throws(() => parsePrices(value, refuse), { message: says });
+  const right = { m: { input: 0, output: 0, cached: 0, cache_write: 0 } };
+  assert.deepEqual(parsePrices(right, refuse), right);
 });
