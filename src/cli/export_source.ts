@@ -28,7 +28,7 @@ export function exportSource(ports: ProgramPorts, path: string, does: "import" |
     `Cannot ${does} ${JSON.stringify(path)}: ${
       isThere(path) ? `it is ${otherKind(path)}, not a file` : "no such file"
     }`,
-    { hint: 'Name a file that "reprise export" wrote, or "-" for stdin' },
+    { hint: 'Name a file that "reprise export ID FILE" wrote, or "-" for stdin' },
   );
 }
 

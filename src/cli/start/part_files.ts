@@ -14,7 +14,7 @@ export type ReadFiles = (...names: readonly string[]) => Uint8Array<ArrayBuffer>
 type Places = Readonly<Record<string, readonly [number, number]>>;
 
 const INDEX_BYTES = 1024;
-const FORMAT = "reprise parts 1";
+const FORMAT = "reprise-parts 1";
 
 const ELF_HEADER_BYTES = 64;
 const ELF_MAGIC = 0x7f454c46;

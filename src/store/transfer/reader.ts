@@ -134,7 +134,7 @@ export function badExport(
     {
       hint: does === "import"
         ? "Export the session again; nothing of it was kept"
-        : 'Name a file that "reprise export" wrote',
+        : 'Name a file that "reprise export ID FILE" wrote',
       details: { line },
     },
   );

@@ -88,6 +88,8 @@ Deno.test("CVE-2026-19592, CVE-2026-19593: no program of ours starts git, or any
   assert.throws(() => Deno.statSync(join(workspace.root, "ran")), Deno.errors.NotFound);
   const starters = sourcesWith(/Deno\.Command|child_process/);
   assert.deepEqual(starters, [
+    // The user's own pager.
+    "cli/pager.ts",
     // What stands behind `--` of record and serve.
     "cli/serve/wrapped_command.ts",
     "tools/shell/run_command.ts",

@@ -49,7 +49,13 @@ Deno.test("the input of a usage is the sum of its disjoint counts, and garbage c
       output_tokens: 640,
       output_tokens_details: { thinking_tokens: 512 },
     }),
-    { input_tokens: 10_500, cached_tokens: 9000, output_tokens: 640, reasoning_tokens: 512 },
+    {
+      input_tokens: 10_500,
+      cached_tokens: 9000,
+      cache_write_tokens: 300,
+      output_tokens: 640,
+      reasoning_tokens: 512,
+    },
   );
   assert.deepEqual(
     messagesApi.usageOf({

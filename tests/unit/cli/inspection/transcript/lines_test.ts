@@ -40,7 +40,11 @@ Deno.test("500 hostile strings in every field steer no terminal, and leave emoji
       // Only our own lines begin at the margin with a rule.
       if (line.startsWith("──")) assert.match(line, /^── [1-4] · run 1 · /);
     }
-    for (const word of INTACT_WORDS) if (text.includes(word)) assert.ok(unstyled.includes(word), word);
+    // A long line may break inside a word.
+    const solid = unstyled.replaceAll(/\s/g, "");
+    for (const word of INTACT_WORDS) {
+      if (text.includes(word)) assert.ok(solid.includes(word.replaceAll(/\s/g, "")), word);
+    }
   }
 });
 
