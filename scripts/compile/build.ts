@@ -46,9 +46,9 @@ const PARTS: readonly PartName[] = ["all", "running", "viewing"];
 const SCRIPTS: readonly ScriptName[] = [...PARTS, "prices"];
 
 /** Modules that a part lacks: calls that need them run with the whole program. */
-const LEFT_OUT: Readonly<Partial<Record<ScriptName, string>>> = {
-  running: "./run_recording.ts",
-  viewing: "../html/show_html.ts",
+const LEFT_OUT: Readonly<Partial<Record<ScriptName, readonly string[]>>> = {
+  running: ["./run_recording.ts"],
+  viewing: ["../html/show_html.ts", "../html/redaction.ts"],
 };
 
 /** Flags of V8 in the executable. */
@@ -117,8 +117,7 @@ async function bundle(options: BuildOptions, directory: string, parts: string): 
   Deno.renameSync(join(directory, "compiled.js"), join(directory, ENTRY));
   for (const name of SCRIPTS) {
     const path = join(parts, scriptFile(name));
-    const missing = LEFT_OUT[name];
-    const left = missing === undefined ? [] : ["--external", missing];
+    const left = (LEFT_OUT[name] ?? []).flatMap((module) => ["--external", module]);
     await bundleOne(options, [`${START}/${name}.ts`, "--format", "cjs", ...left, "-o", path]);
     // Notices of licences at the end must not take the bracket with them.
     Deno.writeTextFileSync(path, `(function (require, module) {${Deno.readTextFileSync(path)}\n})`);

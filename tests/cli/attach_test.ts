@@ -127,7 +127,7 @@ Deno.test("a turn keeps an attached file's name, type and hash, and no path; its
   assert.deepEqual(Deno.readFileSync(path), PNG);
   assert.equal((Deno.statSync(path).mode ?? 0) & 0o777, 0o600);
   assert.ok(!Deno.readTextFileSync(place.turnPath("s", 1)).includes("in/shot.png"));
-  assert.match(await ok(place, ["show", "s"]), /attached shot\.png: image\/png, \d+ bytes/);
+  assert.match(await ok(place, ["show", "s"]), /attached shot\.png \(image\/png, \d+ bytes\)/);
   assert.match(await ok(place, ["fsck", "s"]), /ok|no findings|clean/i);
 });
 

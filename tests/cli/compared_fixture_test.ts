@@ -170,7 +170,10 @@ Deno.test("run --fixture reports each request that needed match rules, with thes
   );
   const shown = await play(...ruled);
   assert.deepEqual([shown.code, shown.stdout], [0, "Hello.\n"]);
-  assert.equal(shown.stderr, "notice: request 1 matches exchange 1 with match rules: date\n");
+  assert.match(
+    shown.stderr,
+    /^session \S+ \(new\)\nnotice: request 1 matches exchange 1 with match rules: date\n$/,
+  );
   const strict = await play("--json", "--strict-match", dated("2026-01-02"));
   assert.deepEqual([strict.code, noticesOf(strict, "matched")], [0, []], "the recorded prompt needs no rule");
 });

@@ -70,7 +70,10 @@ Deno.test("a run, show, stats and ls agree about the cost: by request, run, sess
   assert.deepEqual([all.total, all.sessions], [sum, [{ session: "s", ...sum }]]);
   const listed = await parsed(place, "ls", "--cost");
   assert.equal(listed.sessions[0].cost_usd, BOTH_COST);
-  assert.match((await place.call(["show", "s"])).stdout, /── 2 · run 1 · model · gpt-5\.6 · \$0\.0202\n/);
+  const { stdout: transcript } = await place.call(["show", "s"]);
+  assert.match(transcript, /── 2 · run 1 · model · .* · gpt-5\.6 · \$0\.0202\n/);
+  assert.match(transcript, /^cost +\$0\.0219$/m);
+  assert.match((await place.call(["show", "s", "--markdown"])).stdout, /\| Cost \| \$0\.0219 \|/);
   assert.match((await place.call(["ls", "--cost"])).stdout, /\$0\.0219/);
   assert.match((await place.call(["stats", "s"])).stdout, /8040 input \(4012 cached, 4012 written\)/);
 });

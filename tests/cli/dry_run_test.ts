@@ -16,6 +16,8 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   "rm": ["rm", "s"],
   "prune": ["prune", "--keep", "1"],
   "gc": ["gc"],
+  "rename": ["rename", "s", "Another title"],
+  "config": ["config", "set", "model", "gpt-5.6"],
   "record": ["record", "--out", "new", "--", "true"],
   "fixture redact": ["fixture", "redact", "recorded"],
   "fixture learn": ["fixture", "learn", "recorded", "recorded"],

@@ -68,6 +68,7 @@ Deno.test("flags of pages are refused without a page, and stdout holds one docum
   await using here = await place();
   for (const flag of ["--redact", "--force"]) {
     for (const args of [["show", "look"], ["fixture", "show", FIXTURE], ["test", FIXTURE]]) {
+      if (args[0] === "show" && flag === "--redact") continue;
       const called = await here.call([...args, "--json", flag]);
       assertError(called, { code: "usage", exit: 2, says: new RegExp(`${flag} without --html`) });
     }
@@ -87,6 +88,10 @@ Deno.test("with --redact no secret is in a page, and the call says how many were
   const { stdout, stderr } = await here.call(["show", "look", "--html", "-", "--redact"]);
   assert.ok(!stdout.includes(secret) && !stdout.includes(KEY));
   assert.match(stderr, /\nredacted \d+: .*1 api_key/);
+  for (const form of ["--no-pager", "--markdown", "--json", "--events"]) {
+    const text = (await here.call(["show", "look", form, "--redact"])).stdout;
+    assert.ok(text.includes("Use ") && !text.includes(secret) && !text.includes(KEY), `${form}: ${text}`);
+  }
 });
 
 Deno.test("a damaged session has a page with what can be read, and exit code 12", async () => {

@@ -39,7 +39,8 @@ async function onTerminal(place: Place, columns: number, args: readonly string[]
     env: { SHELL: "/bin/sh", TERM: "xterm", ...options.env },
   });
   assert.equal(called.code, 0, called.stdout);
-  return called.stdout.split("\r\n").filter((line) => line !== "");
+  // deno-lint-ignore no-control-regex -- colours of the terminal
+  return called.stdout.replaceAll(/\x1b\[[0-9;]*m/g, "").split("\r\n").filter((line) => line !== "");
 }
 
 Deno.test("ls shows a header and a line for each session: local time, turns, size, tokens, state, model, title", async () => {

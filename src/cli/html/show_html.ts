@@ -11,16 +11,18 @@ import { cacheReports } from "../../run/cache_reports.ts";
 import type { PrefixReport } from "../../run/verify.ts";
 import { isBlobName } from "../../store/layout.ts";
 import { type Home, listSessions } from "../../store/home.ts";
-import { readForShow } from "../../store/read/show.ts";
+import type { ShownSession } from "../../store/read/show.ts";
 import { readBlob, readSession } from "../../store/read/session.ts";
 import type { Context } from "../context.ts";
 import type { ShowFlags } from "../inspection/viewing.ts";
 import { blobReader } from "../run/preview.ts";
-import { sessionArgument } from "../sessions.ts";
+import { readShown } from "../inspection/shown_session.ts";
+import { requestsIn } from "../../run/ledger.ts";
+import { spentRequests } from "../cost/spending.ts";
 import { pageHtml } from "./document.ts";
 import { pageFile } from "./page_file.ts";
 import { pageRedactor } from "./redaction.ts";
-import { sessionPage } from "./session_page.ts";
+import { sessionPage, type SessionSources } from "./session_page.ts";
 
 /** The output of `show --html --json`. */
 export interface ShownPage {
@@ -40,17 +42,13 @@ export async function showHtml(
   selector: string,
   flags: ShowFlags & { readonly html: string },
 ): Promise<ExitCode> {
-  const { ports, output } = context;
+  const { output } = context;
   const file = pageFile(context, flags.html, flags.force === true);
-  const { home, id } = sessionArgument(context, selector);
   const redactor = flags.redact === true ? await pageRedactor() : null;
-  const shown = readForShow(ports, home, id);
-  const prefixes = shown.problems.length > 0 ? new Map() : prefixesOf(context, home, id);
-  const forks = listSessions(ports, home).flatMap(({ id: each, manifest }) =>
-    manifest?.parent === id ? [each] : []
-  );
-  const imageOf = (sha256: string) => imageIn(context, home, { id, sha256 });
-  const sources = { prefixes, forks, costOf: () => null, imageOf };
+  const { session: shown, home } = await readShown(context, selector, false);
+  const id = shown.id as SessionId;
+  const surroundings = home === null ? NO_HOME : surroundingsOf(context, home, id, shown);
+  const sources = { ...surroundings, costOf: await costsOf(context, shown) };
   const page = sessionPage(redactor?.session(shown) ?? shown, sources);
   const bytes = file.write(pageHtml(page));
   const facts: ShownPage = {
@@ -67,6 +65,32 @@ export async function showHtml(
   }
   for (const { path, message } of shown.problems) output.note(`damaged: ${path} ${message}`);
   return shown.problems.length === 0 ? 0 : 12;
+}
+
+/** The surroundings of a session in an export, whose blobs are not read. */
+const NO_HOME: Omit<SessionSources, "costOf"> = { prefixes: new Map(), forks: [], imageOf: () => null };
+
+/** Facts about a session that the home knows beyond its turns. */
+function surroundingsOf(
+  context: Context,
+  home: Home,
+  id: SessionId,
+  { problems }: ShownSession,
+): Omit<SessionSources, "costOf"> {
+  return {
+    prefixes: problems.length > 0 ? new Map() : prefixesOf(context, home, id),
+    forks: listSessions(context.ports, home).flatMap(({ id: each, manifest }) =>
+      manifest?.parent === id ? [each] : []
+    ),
+    imageOf: (sha256) => imageIn(context, home, { id, sha256 }),
+  };
+}
+
+/** Returns the costs of turns in US dollars, before texts are redacted; `null` where the cost is unknown. */
+async function costsOf({ ports }: Context, { turns }: ShownSession): Promise<SessionSources["costOf"]> {
+  const requests = await spentRequests(ports, turns.flatMap(({ value }) => requestsIn(value)));
+  const costs = new Map(requests.map(({ turn, cost_usd }) => [turn, cost_usd]));
+  return ({ number }) => costs.get(number) ?? null;
 }
 
 /** Bytes of the largest image that a page holds. */

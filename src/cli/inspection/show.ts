@@ -19,7 +19,7 @@ export async function showVerb(ports: ProgramPorts, selector: string, flags: Sho
   const context = makeContext(ports, flags);
   const { output } = context;
   const { html } = flags;
-  requireHtml(flags);
+  requireHtml({ html, force: flags.force });
   if (html !== undefined) {
     const { showHtml } = await import("../html/show_html.ts");
     return await showHtml(context, selector, { ...flags, html });
@@ -28,18 +28,26 @@ export async function showVerb(ports: ProgramPorts, selector: string, flags: Sho
     printTurnFile(context, selector, flags.raw);
     return 0;
   }
-  const shown = await readShown(context, selector, flags.full === true);
+  const read = await readShown(context, selector, flags.full === true);
+  const redactor = flags.redact === true ? await (await import("../html/redaction.ts")).pageRedactor() : null;
+  const shown = redactor === null ? read : {
+    ...read,
+    session: redactor.session(read.session),
+    wholeOutput: (sha256: string) => redactor.value(read.wholeOutput(sha256)),
+  };
   const { problems } = shown.session;
   const turns = chosenTurns(shown.session, flags);
   if (output.options.json) output.json(await jsonOf(ports, shown, turns, flags));
   else if (flags.markdown) {
     const { transcriptMarkdown } = await import("./transcript/markdown.ts");
-    output.text(transcriptMarkdown(shown, turns, { full: flags.full === true }));
+    const spending = await spendingOf(ports, shown.session.id, turns);
+    output.text(transcriptMarkdown(shown, turns, { full: flags.full === true, spending }));
   } else {
     await printLines(ports, context, await linesOf(context, shown, turns, flags), flags);
   }
   if (!output.options.json) {
     for (const { path, message } of problems) output.note(`damaged: ${path} ${message}`);
+    for (const line of redactor?.lines() ?? []) output.note(line);
   }
   return problems.length === 0 ? 0 : 12;
 }
@@ -82,14 +90,13 @@ async function spendingOf(
   return sessionSpending(id, await spentRequests(ports, turns.flatMap(({ value }) => requestsIn(value))));
 }
 
-/** The sums after a transcript: of the session, of each run, and of what a fork shares with its parent. */
-async function spendingLines({ total, shared, runs }: SessionSpending): Promise<Line[]> {
-  if (total.requests + shared.requests === 0) return [];
+/** The sums after a transcript: of each run, and of what a fork shares with its parent. */
+async function spendingLines({ shared, runs }: SessionSpending): Promise<Line[]> {
+  if (runs.length < 2 && shared.requests === 0) return [];
   const { spendingText } = await import("../cost/spending.ts");
   const texts = [
     "",
-    `── total · ${spendingText(total)}`,
-    ...(runs.length < 2 ? [] : runs.map((run) => `run ${run.run} · ${spendingText(run)}`)),
+    ...runs.map((run) => `run ${run.run} · ${spendingText(run)}`),
     ...(shared.requests === 0 ? [] : [`before the fork · ${spendingText(shared)}`]),
   ];
   return texts.map((text) => [text]);
@@ -111,9 +118,10 @@ async function linesOf(
     : PLAIN_SCREEN;
   if (flags.turns) return turnTable(turns, screen);
   if (flags.events) return eventTable(session.turns, turns, screen);
+  const spending = await spendingOf(ports, session.id, turns);
   return [
-    ...await transcriptLines(session, turns, { screen, full: flags.full === true, wholeOutput }),
-    ...await spendingLines(await spendingOf(ports, session.id, turns)),
+    ...await transcriptLines(session, turns, { screen, full: flags.full === true, wholeOutput, spending }),
+    ...await spendingLines(spending),
   ];
 }
 

@@ -34,7 +34,7 @@ const SHOW_FLAGS = {
   turns: toggle("--turns", "one line for each turn", { conflicts: ["events", "raw", "markdown", "html"] }),
   events: toggle("--events", "one line for each event", { conflicts: ["turns", "raw", "markdown", "html"] }),
   raw: value("--raw <n>", "the file of turn N, byte for byte", wholeNumber(1), {
-    conflicts: ["markdown", "html"],
+    conflicts: ["markdown", "html", "redact"],
   }),
   markdown: toggle("--markdown", "Markdown for a pull request", { conflicts: ["json", "html"] }),
   run: value("--run <n>", "only the turns of run N", wholeNumber(1), { conflicts: ["last", "raw"] }),
@@ -42,6 +42,7 @@ const SHOW_FLAGS = {
   full: toggle("--full", "long texts and outputs whole"),
   pager: negated("--no-pager", "print to the terminal, not through $PAGER", { step: false }),
   ...PAGE_FLAGS,
+  redact: toggle("--redact", "replace secrets, as export --redact does", { step: false }),
 };
 /** The flags of `show`. */
 export type ShowFlags = FlagsOf<typeof SHOW_FLAGS>;

@@ -8,6 +8,7 @@ import { parentOf } from "../../store/home.ts";
 import { unlinkQuietly, writeTemporary } from "../../store/write/publish.ts";
 import { type ConfigFile, parseConfig, readConfigObject } from "../config_file.ts";
 import { makeOutput } from "../context.ts";
+import { dryRunOf, each } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
 import { configuredPolicy } from "../run/permissions.ts";
@@ -104,13 +105,20 @@ function set(ports: ProgramPorts, output: Output, { path, name, values, dryRun }
       hint: "Only allow and deny take several; quote a value with spaces",
     });
   }
-  const value = first === undefined ? undefined : isList ? [...values] : first;
+  const value = first === undefined
+    ? undefined
+    : isList
+    ? [...values]
+    : steps[0] === "prices"
+    ? Number(first)
+    : first;
   const changed = withMember(readConfigObject(ports, path) ?? {}, steps, value);
   requireUsable(parseConfig(changed, path));
   if (!dryRun) writeConfig(ports, path, `${JSON.stringify(changed, null, 2)}\n`);
   const report: ConfigSet = { path, name, value: value ?? null, written: !dryRun };
-  if (output.options.json) output.json(report);
-  else {
+  if (output.options.json) {
+    output.json(dryRun ? dryRunOf("config", each("replace", "file", [path]), report) : report);
+  } else {
     output.note(
       `${dryRun ? "Would " : ""}${value === undefined ? "remove" : "set"} ${name} in ${path}`.replace(
         /^[a-z]/,
@@ -123,6 +131,9 @@ function set(ports: ProgramPorts, output: Output, { path, name, values, dryRun }
 
 /** The names on the way to a member, such as `profiles`, `work`, `model`. */
 function stepsOf(name: string): string[] {
+  // Names of models have points, colons and slashes.
+  const [, model, kind] = /^prices\.(.+)\.(\w+)$/.exec(name) ?? [];
+  if (model !== undefined && kind !== undefined) return ["prices", model, kind];
   const steps = name.split(".");
   if (steps.every((step) => /^[A-Za-z][\w-]*$/.test(step))) return steps;
   throw new RepriseError("usage", `Cannot use ${JSON.stringify(name)} as the name of a member`, {

@@ -76,7 +76,8 @@ export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise
   const { olderThan, keep, maxSize } = flags;
   if (olderThan === undefined && keep === undefined && maxSize === undefined) {
     throw new RepriseError("usage", "Cannot tell what to prune: no age, number or size was given", {
-      hint: "Give --older-than AGE, --keep N or --max-size SIZE, such as reprise prune --older-than 90d",
+      hint:
+        'Give --older-than AGE, --keep N or --max-size SIZE, such as "reprise prune --older-than 90d"; see "reprise prune --help"',
     });
   }
   const context = makeContext(ports, flags);

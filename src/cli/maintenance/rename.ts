@@ -5,6 +5,7 @@ import { readSessionTail } from "../../store/read/session.ts";
 import { SessionWriter } from "../../store/write/writer.ts";
 import type { RenameFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
+import { dryRunOf, each } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../sessions.ts";
 
@@ -35,7 +36,10 @@ export async function renameVerb(
     ? { before: readSessionTail(ports, home, id).manifest.title, changed: false }
     : await rename();
   if (output.options.json) {
-    output.json({ session: id, title, before, changed, dry_run: dryRun } satisfies RenameResult);
+    const result: RenameResult = { session: id, title, before, changed, dry_run: dryRun };
+    output.json(
+      dryRun ? dryRunOf("rename", each("append", "turn", before === title ? [] : [id]), result) : result,
+    );
   } else if (dryRun) {
     output.text(`${id}: would be titled "${title}" instead of "${before}". Nothing was written.\n`);
   } else output.text(changed ? `${id}: titled "${title}"\n` : `${id}: has the title "${title}" already\n`);

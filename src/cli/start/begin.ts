@@ -34,7 +34,9 @@ export function partFor(args: readonly string[]): PartName {
   const [verb] = args;
   // Also true for a prompt that begins so; the whole program runs any call.
   const has = (flag: string) => args.some((arg) => arg.startsWith(flag));
-  if (verb === "ls" || verb === "show" || verb === "search") return has("--html") ? "all" : "viewing";
+  if (verb === "ls" || verb === "show" || verb === "search") {
+    return has("--html") || has("--redact") ? "all" : "viewing";
+  }
   return verb === "run" && !has("--record") ? "running" : "all";
 }
 

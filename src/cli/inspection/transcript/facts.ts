@@ -5,15 +5,17 @@
  */
 import { stringMember } from "../../../domain/json.ts";
 import { counted } from "../../../domain/text.ts";
+import { costText } from "../../../domain/cost.ts";
 import type { ShownSession, ShownTurn } from "../../../store/read/show.ts";
+import type { Spending } from "../../cost/spending.ts";
 import { localTime, zoneOf } from "./time.ts";
 import { stateText } from "./words.ts";
 
 /** A name and a value. */
 export type Fact = readonly [name: string, value: string];
 
-/** The facts about a session of which `shown` turns are shown. */
-export function factsOf(session: ShownSession, shown: readonly ShownTurn[]): Fact[] {
+/** The facts about a session of which `shown` turns are shown, and which spent `total` in its own requests. */
+export function factsOf(session: ShownSession, shown: readonly ShownTurn[], total: Spending): Fact[] {
   const { id, manifest, turns } = session;
   const facts: Fact[] = [
     ...(manifest === null || manifest.title === "" ? [] : [["title", manifest.title] as const]),
@@ -38,5 +40,14 @@ export function factsOf(session: ShownSession, shown: readonly ShownTurn[]): Fac
       `${input_tokens} in (${cached_tokens} cached), ${output_tokens} out (${reasoning_tokens} reasoning)`,
     ]);
   }
-  return facts;
+  const cost = costFact(total);
+  return cost === null ? facts : [...facts, ["cost", cost]];
+}
+
+/** The cost of a session in words; `null` if none of its requests has a price, as in one that was played. */
+export function costFact({ cost_usd, requests, unpriced }: Spending): string | null {
+  if (cost_usd !== null) return requests === 0 ? null : costText(cost_usd);
+  return unpriced === requests
+    ? null
+    : `unknown: ${counted(unpriced, "request")} of ${requests} without a price`;
 }

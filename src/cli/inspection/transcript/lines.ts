@@ -3,9 +3,11 @@
  *
  * @module
  */
+import { costText } from "../../../domain/cost.ts";
 import { numberMember, objectMember, stringMember } from "../../../domain/json.ts";
 import { counted } from "../../../domain/text.ts";
 import type { ShownSession, ShownTurn } from "../../../store/read/show.ts";
+import type { SessionSpending } from "../../cost/spending.ts";
 import { cutLine, type Screen, wrappedLines } from "../../screen.ts";
 import { bold, cyan, dim, green, red, type Styled } from "../../terminal.ts";
 import { type Block, BlockReader, type CallBlock, folded, headOfBlock } from "./blocks.ts";
@@ -22,6 +24,8 @@ export interface TranscriptOptions {
   readonly full: boolean;
   /** The complete output in a blob; `null` if it is not there, or no text. Called with `full` only. */
   readonly wholeOutput: (sha256: string) => string | null;
+  /** Tokens and costs of the requests in the shown turns. */
+  readonly spending: SessionSpending;
 }
 
 /** Sizes at which texts of the kinds are folded. Messages of models are never folded: they are what people look for. */
@@ -43,7 +47,7 @@ export async function transcriptLines(
   options: TranscriptOptions,
 ): Promise<Line[]> {
   const reader = new BlockReader();
-  const view = new View(options);
+  const view = new View(options, session.id);
   const lines = view.facts(session, turns);
   const shown = new Set(turns);
   let before: ShownTurn | null = null;
@@ -63,14 +67,18 @@ export async function transcriptLines(
 
 class View {
   readonly #options: TranscriptOptions;
+  /** Known costs of the session's own requests, by turn. */
+  readonly #costs: ReadonlyMap<number, number>;
 
-  constructor(options: TranscriptOptions) {
+  constructor(options: TranscriptOptions, id: string) {
     this.#options = options;
+    const own = options.spending.requests.filter(({ session }) => session === id);
+    this.#costs = new Map(own.flatMap(({ turn, cost_usd }) => cost_usd === null ? [] : [[turn, cost_usd]]));
   }
 
   facts(session: ShownSession, turns: readonly ShownTurn[]): Line[] {
     const { screen } = this.#options;
-    const facts = factsOf(session, turns);
+    const facts = factsOf(session, turns, this.#options.spending.total);
     const width = Math.max(...facts.map(([name]) => name.length)) + 2;
     const room = screen.columns === null ? null : screen.columns - width;
     return facts.flatMap(([name, value]) => {
@@ -86,6 +94,7 @@ class View {
     const name = stringMember(model, "answered") ?? stringMember(model, "asked");
     const at = stringMember(value, "at") ?? "";
     const earlier = before === null ? "" : stringMember(before.value, "at") ?? "";
+    const cost = this.#costs.get(number);
     const works = kind === "model" || kind === "tools";
     const took = works ? secondsBetween(earlier, at) : null;
     const words = [
@@ -96,6 +105,7 @@ class View {
       ...(took === null ? [] : [`${took} s`]),
       // Last, because a narrow terminal cuts it.
       ...(name === undefined ? [] : [name]),
+      ...(cost === undefined ? [] : [costText(cost)]),
     ].filter((word) => word !== "");
     const text = cutLine(words.join(" · "), screen.columns, screen);
     const rest = screen.columns === null ? 0 : screen.columns - screen.widthOf(text) - 1;

@@ -19,6 +19,8 @@ import {
 } from "./blocks.ts";
 import { changedLines } from "./edit.ts";
 import { codeBlock, codeSpan, htmlText, literalText, quotedMarkdown } from "./markdown_text.ts";
+import type { SessionSpending } from "../../cost/spending.ts";
+import { costFact } from "./facts.ts";
 import { stateText } from "./words.ts";
 
 /** The longest description and comment that GitHub accepts, in characters. */
@@ -30,6 +32,8 @@ const NOTE_ROOM = 200;
 export interface MarkdownOptions {
   /** Long texts are shown whole, and the Markdown may be of any length. */
   readonly full: boolean;
+  /** Tokens and costs of the requests in the shown turns. */
+  readonly spending: SessionSpending;
 }
 
 /** Sizes of the parts of a transcript. */
@@ -53,14 +57,17 @@ const WHOLE: Detail = { prompt: Infinity, edit: Infinity, output: Infinity, reas
 export function transcriptMarkdown(
   shown: Shown,
   turns: readonly ShownTurn[],
-  { full }: MarkdownOptions,
+  { full, spending }: MarkdownOptions,
 ): string {
-  if (full) return joined(sectionsOf(shown, turns, WHOLE));
+  const sections = (
+    detail: Detail,
+  ) => [factsText(shown, turns, spending), ...sectionsOf(shown, turns, detail)];
+  if (full) return joined(sections(WHOLE));
   for (const detail of DETAILS) {
-    const text = joined(sectionsOf(shown, turns, detail));
+    const text = joined(sections(detail));
     if (text.length <= MAX_CHARACTERS) return text;
   }
-  return shortened(shown, sectionsOf(shown, turns, DETAILS.at(-1) as Detail));
+  return shortened(shown, sections(DETAILS.at(-1) as Detail));
 }
 
 function joined(sections: readonly string[]): string {
@@ -86,7 +93,7 @@ function shortened({ session }: Shown, sections: readonly string[]): string {
   return joined([...kept[0], note, ...kept[1]]);
 }
 
-/** The facts, then a section for each text and call. */
+/** A section for each text and call. */
 function sectionsOf(shown: Shown, turns: readonly ShownTurn[], detail: Detail): string[] {
   const { session } = shown;
   const reader = new BlockReader();
@@ -100,7 +107,7 @@ function sectionsOf(shown: Shown, turns: readonly ShownTurn[], detail: Detail): 
   const calls = new Set(
     read.flatMap(({ blocks }) => blocks.flatMap((block) => block.kind === "call" ? [block.seq] : [])),
   );
-  const sections = [factsText(shown, turns)];
+  const sections: string[] = [];
   let run: number | undefined;
   for (const { turn, blocks } of read) {
     if (!chosen.has(turn)) continue;
@@ -117,7 +124,11 @@ function sectionsOf(shown: Shown, turns: readonly ShownTurn[], detail: Detail): 
   return sections;
 }
 
-function factsText({ session, home }: Shown, turns: readonly ShownTurn[]): string {
+function factsText(
+  { session, home }: Shown,
+  turns: readonly ShownTurn[],
+  { total }: SessionSpending,
+): string {
   const { id, manifest, problems } = session;
   const title = manifest === null || manifest.title === "" ? codeSpan(id) : literalText(manifest.title);
   const facts: (readonly [string, string])[] = [["Session", codeSpan(id)]];
@@ -133,6 +144,8 @@ function factsText({ session, home }: Shown, turns: readonly ShownTurn[]): strin
       `${input_tokens} in (${cached_tokens} cached), ${output_tokens} out (${reasoning_tokens} reasoning)`,
     ]);
   }
+  const cost = costFact(total);
+  if (cost !== null) facts.push(["Cost", cost]);
   const part = turns.length === session.turns.length ? "" : `${turns.length} of `;
   facts.push(["Turns", `${part}${session.turns.length}`]);
   const [from, to] = [turns[0], turns.at(-1)].map((turn) => stringMember(turn?.value ?? {}, "at"));

@@ -55,7 +55,11 @@ export function noteOf(turn: Pick<ShownTurn, "number" | "value">, event: JsonObj
     case "compaction_withdrawn":
       return { about: `checkpoint of seq ${said("checkpoint")} withdrawn` };
     case "attachment":
-      return { about: `attached ${said("name")} (${said("media_type")})` };
+      return {
+        about: `attached ${said("name")} (${said("media_type")}, ${
+          counted(countMember(objectMember(event, "blob") ?? {}, "bytes"), "byte")
+        })`,
+      };
     case "result_elided":
       return { about: `result of seq ${said("result_seq")} shortened in requests` };
     case "session_renamed":

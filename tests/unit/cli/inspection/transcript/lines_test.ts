@@ -6,7 +6,7 @@ import { PLAIN_SCREEN, terminalScreen } from "../../../../../src/cli/screen.ts";
 import { Printer } from "../../../../../src/cli/terminal.ts";
 import type { ShownSession } from "../../../../../src/store/read/show.ts";
 import { call, History } from "../../../../support/history.ts";
-import { shownSession } from "./shown.ts";
+import { NO_SPENDING, shownSession } from "./shown.ts";
 import { hostileSession, hostileStrings, INTACT_WORDS } from "./hostile.ts";
 
 /** Characters that a terminal obeys or hides. */
@@ -20,7 +20,12 @@ async function printed(session: ShownSession, columns: number): Promise<string> 
   const terminal = { isTerminal: () => true, writeSync: (bytes: Uint8Array) => bytes.length };
   const printer = new Printer(terminal, { colour: true });
   const lines = [
-    ...await transcriptLines(session, session.turns, { screen, full: false, wholeOutput: () => null }),
+    ...await transcriptLines(session, session.turns, {
+      screen,
+      full: false,
+      wholeOutput: () => null,
+      spending: NO_SPENDING,
+    }),
     ...turnTable(session.turns, screen),
     ...eventTable(session.turns, session.turns, screen),
   ];
@@ -55,7 +60,7 @@ Deno.test("a pipe gets the texts unaltered and without a style", async () => {
     writeSync: (bytes: Uint8Array) => chunks.push(bytes) && bytes.length,
   };
   const session = hostileSession("a\x1b[5mb \u202etxt.exe");
-  const options = { screen: PLAIN_SCREEN, full: false, wholeOutput: () => null };
+  const options = { screen: PLAIN_SCREEN, full: false, wholeOutput: () => null, spending: NO_SPENDING };
   const lines = await transcriptLines(session, session.turns, options);
   new Printer(pipe, { colour: true }).text(lines.flatMap((line) => [...line, "\n"]));
   const text = new TextDecoder().decode(new Uint8Array(chunks.flatMap((chunk) => [...chunk])));
@@ -67,6 +72,6 @@ Deno.test("an output of a million lines is shown whole", async () => {
   const session = shownSession(new History().user("Read").model([call("c")]).results(), {
     output: "line\n".repeat(1_000_000),
   });
-  const options = { screen: PLAIN_SCREEN, full: true, wholeOutput: () => null };
+  const options = { screen: PLAIN_SCREEN, full: true, wholeOutput: () => null, spending: NO_SPENDING };
   assert.ok((await transcriptLines(session, session.turns, options)).length > 1_000_000);
 });

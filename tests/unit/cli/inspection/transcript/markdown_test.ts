@@ -13,7 +13,7 @@ import type { Shown } from "../../../../../src/cli/inspection/shown_session.ts";
 import type { ShownSession } from "../../../../../src/store/read/show.ts";
 import { call, History, message } from "../../../../support/history.ts";
 import { samples } from "../../../../support/samples.ts";
-import { shownSession } from "./shown.ts";
+import { NO_SPENDING, shownSession } from "./shown.ts";
 import { hostileSession, hostileStrings } from "./hostile.ts";
 
 /** The page that GitHub's dialect makes of Markdown, with all HTML in it. */
@@ -28,7 +28,7 @@ function pageOf(markdown: string): string {
 
 function markdownOf(session: ShownSession, full = false): string {
   const shown: Shown = { session, home: null, wholeOutput: () => null };
-  return transcriptMarkdown(shown, session.turns, { full });
+  return transcriptMarkdown(shown, session.turns, { full, spending: NO_SPENDING });
 }
 
 /** Elements that show text and do nothing else. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type SessionSpending, sessionSpending } from "../../../../../src/cli/cost/spending.ts";
 import type { JsonObject } from "../../../../../src/domain/json.ts";
 import { parseSessionId } from "../../../../../src/domain/ids.ts";
 import { wholeManifest } from "../../../../../src/domain/manifest.ts";
@@ -28,3 +29,6 @@ export function shownSession(
     problems: [],
   };
 }
+
+/** The sums over no request. */
+export const NO_SPENDING: SessionSpending = sessionSpending("s", []);
