@@ -277,7 +277,7 @@ function cutThenContinued(kind: "cut" | "reset", prompt: readonly string[]) {
       HELLO,
     ]);
     const cut = await place.call(RUN);
-    assertError(cut, { code: "stream_cut", exit: 10, hint: /reprise run -c/ });
+    assertError(cut, { code: "stream_cut", exit: 10, hint: /reprise run -s s/ });
     assert.deepEqual(kinds(place), ["user", "model", "tools", "model", "harness"]);
     const next = await place.call(["run", "--json", "-c", ...prompt]);
     assert.equal(next.code, 0, next.stdout + next.stderr);

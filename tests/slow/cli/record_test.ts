@@ -136,10 +136,10 @@ Deno.test("record keeps what passes: and tells at its end what somebody should k
   const told = await place.call(["record", "--out", out("told"), ...upstream, ...around(CANARY)], { env });
   assert.equal(told.code, 0, told.stderr);
   assert.deepEqual(told.stderr.trimEnd().split("\n"), [
-    `recorded 1 exchange into "${out("told")}", 1 secret replaced`,
     "1 exchange holds replaced text in its request: serve finds it where the same values are in its environment, " +
     "or where clients send the replaced text itself",
     "DB_PASSWORD is too short to look for (under 8 characters): check that no recording holds it",
+    `recorded 1 exchange into "${out("told")}", 1 secret replaced`,
   ]);
   // The base URL of the user ends in the version, and that of the command does.
   assert.equal(readFixture(denoFiles, out("told")).exchanges[0]?.request.path, "/v1/responses");
