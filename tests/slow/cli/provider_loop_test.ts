@@ -187,7 +187,7 @@ function story(called: Called): unknown[] {
       case "usage":
         return [[event.type, event.step, event.input_tokens, event.cached_tokens, event.output_tokens]];
       case "run.ended":
-        return [[event.type, event.state, event.exit_code, event.run, event.turns, event.text, event.usage]];
+        return [[event.type, event.state, event.exit_code, event.run, event.turns, event.text]];
       default:
         return [[event.type]];
     }

@@ -51,9 +51,11 @@
   }
 
   function fate({ turns: [first, last], dropped }) {
+    // Such as "turn 12", or "exchange 12" of a fixture.
+    const noun = page.data.entries[0].name.split(" ")[0].toLowerCase();
     const requests = first === last
-      ? `the request of turn ${first}`
-      : `the requests of turns ${first} to ${last}`;
+      ? `the request of ${noun} ${first}`
+      : `the requests of ${noun}s ${first} to ${last}`;
     return element(
       "li",
       {},
