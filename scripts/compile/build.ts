@@ -40,15 +40,22 @@ const START = "src/cli/start";
 const ENTRY = "main.js";
 
 /** Parts of the program, each a script of its own. */
-const PARTS: readonly PartName[] = ["all", "running", "viewing"];
+const PARTS: readonly PartName[] = ["all", "listing", "running", "viewing"];
 
 /** Scripts in the executable: the parts, and the price list that they load when a cost is shown. */
 const SCRIPTS: readonly ScriptName[] = [...PARTS, "prices"];
 
 /** Modules that a part lacks: calls that need them run with the whole program. */
 const LEFT_OUT: Readonly<Partial<Record<ScriptName, readonly string[]>>> = {
+  listing: ["./show.ts", "./search.ts", "./stats.ts", "../cost/spending.ts"],
   running: ["./run_recording.ts"],
-  viewing: ["../html/show_html.ts", "../html/redaction.ts"],
+  viewing: [
+    "./ls.ts",
+    "./search.ts",
+    "./transcript/markdown.ts",
+    "../html/show_html.ts",
+    "../html/redaction.ts",
+  ],
 };
 
 /** Flags of V8 in the executable. */
@@ -215,7 +222,7 @@ function warmUpCalls(root: string, workspace: string): [PartName, ...string[]][]
   return [
     run("first", "--new", first),
     run("second", "--match", "sequence", second),
-    ["viewing", "ls"],
+    ["listing", "ls"],
     ["viewing", "show", DEMO_SESSION],
     ["all", "fsck", DEMO_SESSION],
     ["all", "serve", demo("first"), "--allow-unused", "--", Deno.execPath(), "eval", ""],

@@ -14,7 +14,7 @@ export interface Part {
 }
 
 /** The parts of the program, by their names. */
-export type PartName = "all" | "running" | "viewing";
+export type PartName = "all" | "listing" | "running" | "viewing";
 
 /** Runs the command line of this process with the part that it needs, and ends the process. */
 export async function begin(
@@ -34,9 +34,8 @@ export function partFor(args: readonly string[]): PartName {
   const [verb] = args;
   // Also true for a prompt that begins so; the whole program runs any call.
   const has = (flag: string) => args.some((arg) => arg.startsWith(flag));
-  if (verb === "ls" || verb === "show" || verb === "search") {
-    return has("--html") || has("--redact") ? "all" : "viewing";
-  }
+  if (verb === "ls") return has("--cost") ? "all" : "listing";
+  if (verb === "show") return has("--html") || has("--markdown") || has("--redact") ? "all" : "viewing";
   return verb === "run" && !has("--record") ? "running" : "all";
 }
 
