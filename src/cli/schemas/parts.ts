@@ -1,0 +1,106 @@
+/**
+ * Members and shapes that several documents share.
+ *
+ * @module
+ */
+import * as z from "zod";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
+
+/** Any text. */
+export const text = z.string();
+/** A number of things. */
+export const count = z.int().min(0);
+/** A number that counts from 1: of a turn, a run, an event, an exchange. */
+export const ordinal = z.int().min(1);
+/** A point in time. */
+export const time = z.string().describe("ISO 8601, UTC");
+/** A cost. */
+export const cost = z.number().nullable().describe("US dollars; null if unknown");
+/** A hash. */
+export const sha256 = z.string().describe("SHA-256, as 64 hexadecimal digits");
+/** An exit code of the process. */
+export const exitCode = z.int().min(0).describe("exit code of the process");
+
+/** Any JSON value. */
+export const anyJson = z.unknown() as z.ZodType<JsonValue>;
+/** A JSON object whose members another document describes, or its provider. */
+export const anyObject = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject>;
+/** Names with numbers. */
+export const counts = z.record(z.string(), count);
+
+/**
+ * An object that this program copies from a file or a server: `known` describes members that it always has. In code it is
+ * a `T`.
+ */
+export function copied<T extends object = JsonObject>(known: z.core.$ZodLooseShape): z.ZodType<T> {
+  return z.looseObject(known) as unknown as z.ZodType<T>;
+}
+
+/** Token counts of runs. */
+export const usage = z.object({
+  input_tokens: count,
+  cached_tokens: count.describe("part of input_tokens that came from the prompt cache"),
+  output_tokens: count,
+  reasoning_tokens: count.describe("part of output_tokens"),
+});
+
+/** Token counts with cache writes. */
+export const tokenCounts = usage.extend({
+  cache_write_tokens: count.describe("part of input_tokens that was written to the prompt cache"),
+});
+
+/** Token counts of a request. */
+export const requestUsage = usage.extend({ cache_write_tokens: count.exactOptional() });
+
+/** Tokens and cost of some requests. */
+export const spending = tokenCounts.extend({
+  requests: count,
+  cost_usd: cost,
+  unpriced: count.describe("requests of unknown cost"),
+});
+
+/** Any error, in every verb. */
+export const error = z.object({
+  type: z.literal("error"),
+  code: text.describe("stable name of the error, such as session_locked"),
+  exit_code: exitCode,
+  message: text,
+  hint: text.describe("the next step for the user").exactOptional(),
+  details: anyObject.describe("facts for programs"),
+});
+
+/** One planned change of a dry run. */
+const change = z.object({
+  action: z.enum(["append", "create", "end", "listen", "remove", "replace", "run", "send", "stop"]),
+  what: z.enum([
+    ...["blob", "command", "exchange", "file", "fixture", "process", "request", "run"] as const,
+    ...["session", "turn"] as const,
+  ]),
+  name: text.nullable().describe("id, path or URL; null if it has none yet"),
+});
+
+const DRY_RUN = {
+  type: z.literal("dry_run"),
+  dry_run: z.literal(true),
+  verb: text.describe("such as compact or fixture seal"),
+  changes: z.array(change).describe("in the order in which they would happen"),
+};
+
+/** The members of every dry run. */
+export const anyDryRun = z.looseObject(DRY_RUN);
+
+/** The document of a dry run with the facts of its verb. */
+export function dryRun<Facts extends z.core.$ZodLooseShape>(facts: Facts) {
+  return z.object({ ...DRY_RUN, ...facts });
+}
+
+/** The documents of a verb and of its dry run, which have the same facts. */
+export function doneOrDry<Facts extends z.core.$ZodLooseShape>(facts: Facts) {
+  return z.union([z.object({ ...facts, dry_run: z.literal(false) }), dryRun(facts)]);
+}
+
+/** A file of a session that cannot be read. */
+export const problem = z.object({ path: text.describe("inside the session"), message: text });
+
+/** First and last number of a range. */
+export const range = z.tuple([ordinal, ordinal]);
