@@ -1,0 +1,216 @@
+/**
+ * The documents of the verbs of `fixture`.
+ *
+ * @module
+ */
+import * as z from "zod";
+import {
+  anyObject,
+  count,
+  counts,
+  doneOrDry,
+  dryRun,
+  exitCode,
+  ordinal,
+  sha256,
+  text,
+  time,
+} from "./parts.ts";
+
+const recordings = z.array(z.object({
+  created: time,
+  producer: text.nullable(),
+  exchanges: z.tuple([count, count]).describe("numbers of its first and last exchange"),
+}));
+
+/** The document of `fixture ls`. */
+export const fixtureLs = z.object({
+  fixtures: z.array(z.object({
+    path: text,
+    provider: text.nullable().describe("null if fixture.json cannot be read"),
+    models: z.array(text),
+    exchanges: count,
+    created: time.nullable(),
+    recordings,
+    age_days: z.int().nullable(),
+    bytes: count,
+    sealed: z.boolean().describe("true if every file has the sum in fixture.json"),
+    problem: text.nullable().describe("reason why it cannot be read"),
+  })),
+});
+
+const timelineItem = z.object({ type: text, role: text.nullable(), text: text.nullable() });
+const time_ms = z.number().describe("milliseconds");
+
+/** The document of `fixture show`. */
+export const fixtureShow = z.object({
+  path: text,
+  provider: text,
+  base_url: text,
+  models: z.array(text),
+  created: time,
+  note: text.nullable(),
+  recordings,
+  exchanges: z.array(z.object({
+    number: ordinal,
+    request: z.object({
+      method: text,
+      path: text,
+      at_ms: time_ms.describe("milliseconds since the recording began"),
+      model: text.nullable(),
+      items: z.array(timelineItem),
+      body_sha256: sha256.nullable(),
+    }),
+    response: z.object({
+      status: z.int(),
+      content_type: text,
+      bytes: count,
+      chunks: count,
+      output: z.array(timelineItem),
+      error: text.nullable(),
+      ended: text.describe("complete, cut or closed"),
+      fault: text.nullable(),
+      terminal: z.boolean().describe("false if the stream is known to lack its terminal event"),
+    }),
+    events: z.array(z.object({
+      at_ms: time_ms.describe("milliseconds after the request was sent"),
+      offset: count,
+      kind: text,
+      count: count.describe("number of events"),
+      item: count.nullable(),
+      about: text.nullable(),
+      text: text.nullable(),
+    })),
+    usage: anyObject.nullable(),
+  })),
+});
+
+const severity = z.enum(["error", "warning", "info"]);
+
+/** The document of `fixture lint`. */
+export const fixtureLint = z.object({
+  ok: z.boolean(),
+  exit_code: exitCode,
+  fixtures: z.array(z.object({
+    path: text,
+    exchanges: count,
+    steps: count.nullable().describe("steps of its session.json"),
+    findings: z.array(z.object({ severity, code: text, path: text, message: text })),
+  })),
+});
+
+/** The document of `fixture redact`. */
+export const fixtureRedact = doneOrDry({
+  path: text,
+  files: z.array(z.object({ path: text, redactions: counts, held: z.array(text) })),
+  session_test: text.nullable().describe("session test that needs an update"),
+});
+
+/** The document of `fixture seal`. */
+export const fixtureSeal = doneOrDry({
+  path: text,
+  added: z.array(text),
+  changed: z.array(text),
+  removed: z.array(text),
+  refitted: z.array(z.object({ path: text, why: text })),
+});
+
+/** The document of `fixture import`. */
+export const fixtureImport = doneOrDry({
+  format: text.describe("format of the source"),
+  fixtures: z.array(z.object({
+    path: text,
+    provider: text,
+    base_url: text,
+    models: z.array(text),
+    created: time,
+    redactions: counts,
+    exchanges: z.array(z.object({
+      number: ordinal,
+      method: text,
+      path: text,
+      status: z.int(),
+      bytes: count,
+      terminal: z.boolean(),
+    })),
+  })),
+  lost: z.array(z.object({ what: text, why: text, exchanges: z.array(ordinal) })),
+  skipped: z.array(text),
+});
+
+const pair = <Shape extends z.ZodType>(each: Shape) => z.object({ a: z.array(each), b: z.array(each) });
+const verdict = z.enum(["identical", "benign", "breaking", "different_conversation"]);
+
+/** The document of `fixture diff`. */
+export const fixtureDiff = z.object({
+  verdict,
+  exit_code: exitCode,
+  a: text,
+  b: text,
+  pairs: z.array(z.object({
+    a: ordinal,
+    b: ordinal,
+    verdict,
+    compared: z.object({
+      by: z.enum(["requests", "answers", "nothing"]),
+      differences: z.array(z.object({ where: text, a: text, b: text })),
+    }),
+    events: z.record(z.string(), z.tuple([count, count])),
+    items: pair(text),
+    changes: z.array(z.object({
+      grade: z.enum(["breaking", "benign"]),
+      what: z.enum(["added", "removed", "changed", "reordered"]),
+      where: text,
+      in: z.array(text),
+      before: text.nullable(),
+      after: text.nullable(),
+    })),
+    noise: z.record(z.string(), z.array(text)),
+    texts: z.array(z.object({ where: text, was: text, is: text })),
+  })),
+  only: pair(ordinal).describe("exchanges that the other recording does not have"),
+  retries: pair(z.object({ exchange: ordinal, failure: text })),
+});
+
+const learned = z.object({
+  exchanges: z.tuple([ordinal, ordinal]),
+  requests: count,
+  path: text,
+  a: text,
+  b: text,
+});
+const LEARNED = {
+  a: text,
+  b: text,
+  exit_code: exitCode,
+  match: z.object({
+    normalize: z.array(text).optional(),
+    ignore: z.array(text).optional(),
+    replace: z.array(z.object({ pattern: text, with: text })).optional(),
+  }).describe("rules to add to both recordings"),
+  rules: z.array(z.object({ rule: text, differences: count, example: learned })),
+  pairs: count,
+  matching: count,
+  unexplained: z.array(learned),
+  withheld: z.array(z.object({ rule: text, fixture: text, exchanges: z.tuple([ordinal, ordinal]) })),
+  only: pair(ordinal),
+  written: z.boolean(),
+};
+/** The document of `fixture learn`. */
+export const fixtureLearn = z.union([z.object(LEARNED), dryRun(LEARNED)]);
+
+/** The document of `fixture prune`. */
+export const fixturePrune = doneOrDry({
+  path: text,
+  fixtures: z.array(z.object({
+    path: text,
+    exchanges: count,
+    removed: z.array(z.object({ number: ordinal, method: text, path: text })),
+    needed_issuers: z.array(z.object({ number: ordinal, needed_by: ordinal })),
+  })),
+  removed_fixtures: z.array(z.object({ path: text, exchanges: count })),
+  left_alone: z.array(z.object({
+    path: text,
+    reason: z.enum(["unopened", "not_listed", "session_test"]),
+  })),
+});
