@@ -1,0 +1,193 @@
+/**
+ * The lines of `serve`, `record` and `test` with `--json`.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { count, counts, dryRun, error, exitCode, ordinal, sha256, text } from "./parts.ts";
+
+const test = text.describe("name of the test that the request names").exactOptional();
+const status = z.int().describe("HTTP status");
+const grade = text.describe("source of the rule, such as wire or types");
+const ABOUT = { test, request: ordinal.describe("number in the order of arrival"), method: text, path: text };
+const DIFFERENCE = { path: text.describe("JSON path, part or body"), recorded: text, received: text };
+const difference = z.object(DIFFERENCE);
+
+const skipped = z.object({
+  type: z.literal("skipped"),
+  reason: z.enum(["connection_check", "websocket_upgrade"]),
+  test,
+  method: text,
+  path: text,
+  status,
+});
+const turnedAway = z.object({ type: z.literal("turned_away"), test, status, code: text, message: text });
+const played = [
+  z.object({
+    type: z.literal("played"),
+    ...ABOUT,
+    status,
+    fixture: text,
+    number: ordinal.describe("number of the exchange in the fixture"),
+    tier: z.enum(["exact", "semantic", "rules", "conversation"]).exactOptional(),
+    rules: z.array(text).exactOptional(),
+    repeat: count.exactOptional(),
+    rewritten: z.literal(true).exactOptional(),
+    fault: text.exactOptional(),
+  }),
+  z.object({ type: z.literal("faulted"), ...ABOUT, status, fault: text }),
+  z.object({
+    type: z.literal("miss"),
+    ...ABOUT,
+    status,
+    message: text,
+    nearest: z.object({ fixture: text, number: ordinal, ...DIFFERENCE }).nullable(),
+    differences: z.array(difference),
+    would_match: z.array(text).exactOptional(),
+  }),
+  z.object({ type: z.literal("refused"), ...ABOUT, status, rule: text, grade, message: text }),
+  z.object({
+    type: z.literal("warning"),
+    ...ABOUT,
+    rule: text,
+    grade: grade.nullable(),
+    message: text,
+    difference: difference.exactOptional(),
+  }),
+] as const;
+
+const READY = {
+  type: z.literal("ready"),
+  port: z.int(),
+  origin: text,
+  address: text.describe("address that the server listens on"),
+};
+const variables = z.record(z.string(), z.string()).describe("variables that lead clients to the server");
+
+/** One line of `serve --json`. */
+export const serveEvent = z.union([
+  z.object({ ...READY, environment: variables }),
+  ...played,
+  skipped,
+  turnedAway,
+  error,
+  z.object({
+    type: z.literal("serve.ended"),
+    exit_code: exitCode,
+    command_exit_code: exitCode.describe("of the wrapped command").exactOptional(),
+    served: count,
+    missed: count,
+    refused: count,
+    warned: count,
+    tiers: z.object({ exact: count, semantic: count, rules: count, conversation: count }),
+    rules: counts,
+    repeated: count,
+    rewritten: count,
+    tool_outputs_differ: count,
+    fixtures: z.array(z.object({ path: text, seal: sha256, used: z.array(ordinal) })),
+    unused: z.array(z.object({ fixture: text, number: ordinal })),
+    unopened: z.array(text),
+    turned_away: count,
+    skipped: count,
+    unmet_faults: z.array(text),
+  }),
+]);
+
+const SUMMARY = {
+  before: count.describe("exchanges that the fixture had before"),
+  published: count,
+  dropped: count,
+  refused: count.describe("dropped exchanges that still held a secret"),
+  unkept: count.describe("dropped exchanges with an answer that no fixture can hold"),
+  redactions: counts,
+  altered: count,
+  left_alone: z.array(z.object({ name: text, files: z.array(text) })),
+  match_rules: z.array(text),
+  withheld_rules: z.array(text),
+};
+
+/** One line of `record --json`. */
+export const recordEvent = z.union([
+  z.object({
+    ...READY,
+    out: text,
+    before: count,
+    sends: z.boolean().describe("with --missing").exactOptional(),
+    environment: variables.exactOptional(),
+  }),
+  z.object({
+    type: z.literal("exchange"),
+    test,
+    state: z.enum(["published", "dropped"]),
+    number: ordinal.nullable(),
+    request: ordinal,
+    method: text,
+    path: text,
+    status: status.nullable(),
+    bytes: count,
+    chunks: count,
+    ms: z.number(),
+    ended: text.nullable().describe("complete, cut or closed; null without an answer"),
+    terminal: z.boolean(),
+    reason: text.nullable().describe("reason for dropping the exchange"),
+    secrets: z.array(text).exactOptional(),
+    file: text.exactOptional(),
+  }),
+  ...played,
+  skipped,
+  turnedAway,
+  error,
+  z.object({
+    type: z.literal("record.ended"),
+    out: text,
+    ...SUMMARY,
+    turned_away: count,
+    played: count.describe("with --missing").exactOptional(),
+    missed: count.describe("with --missing").exactOptional(),
+    error_answers: count.describe("with --missing").exactOptional(),
+    tests: z.array(z.object({ test: text, ...SUMMARY })).exactOptional(),
+    exit_code: exitCode,
+  }),
+]);
+
+/** The document of `record --dry-run`. */
+export const recordDryRun = dryRun({
+  upstreams: z.array(text),
+  out: text,
+  port: z.int(),
+  before: count,
+  tests: count.exactOptional(),
+  sends: z.boolean().exactOptional(),
+  command: z.array(text).nullable(),
+});
+
+/** One line of `test --json`. */
+export const testEvent = z.union([
+  z.object({ type: z.literal("test.started"), tests: count }),
+  z.object({
+    type: z.literal("test"),
+    dir: text,
+    note: text.nullable(),
+    passed: z.boolean(),
+    seconds: z.number(),
+    divergences: z.array(z.object({
+      kind: text.describe("exit, state, request, turn, …"),
+      where: text,
+      message: text,
+      path: text.exactOptional(),
+      expected: text.exactOptional(),
+      received: text.exactOptional(),
+      said: text.exactOptional(),
+    })),
+    updated: z.array(text),
+    removed: z.array(text),
+    error: error.nullable().describe("why it could not be played"),
+  }),
+  error,
+  z.object({
+    type: z.literal("test.ended"),
+    passed: count,
+    failed: count,
+    skipped: z.array(text).describe("tests that were not played"),
+  }),
+]);
