@@ -50,6 +50,7 @@ const FAMILY_OF: Readonly<Record<string, Load | undefined>> = {
   serve: recording,
   test: recording,
   completions: completion,
+  schema: completion,
 };
 
 /** Loads the verb that the first argument names; all verbs if it names none, for help and suggestions. */

@@ -6,6 +6,7 @@
 import type { ExitCode, RepriseError } from "../domain/errors.ts";
 import { fileError } from "../store/fs_errors.ts";
 import type { ProgramPorts } from "./live_ports.ts";
+import type { JsonDocument, SchemaName } from "./schemas/schemas.ts";
 import { type Printable, Printer, red, type Styled } from "./terminal.ts";
 
 /** Shape of the output, from the common flags. */
@@ -76,8 +77,8 @@ export class Output {
     this.#onClosed = handler;
   }
 
-  /** One JSON document, or one line of JSON Lines. */
-  json(value: unknown): void {
+  /** One JSON document, or one line of JSON Lines: of the kind that is named as a type argument, such as `json<"ls">`. */
+  json<Name extends SchemaName = never>(value: JsonDocument<Name>): void {
     this.jsonText(`${JSON.stringify(value)}\n`);
   }
 
@@ -148,7 +149,7 @@ export class Output {
   /** An error: the JSON object in `--json` mode, else one line and its hint. */
   error(error: RepriseError): void {
     if (this.options.json) {
-      this.json(error.toJSON());
+      this.json<"error">(error.toJSON());
       return;
     }
     this.errorLine(error.message, error.hint);

@@ -32,8 +32,8 @@ export const EXIT_CODES = {
 /** A process exit code of reprise. */
 export type ExitCode = keyof typeof EXIT_CODES;
 
-/** The exit code that each error code ends the process with. */
-const EXIT_CODE_OF = {
+/** The exit code that each error code ends the process with. `docs/scripting.md` is generated from this table. */
+export const EXIT_CODE_OF = {
   unexpected: 1,
   usage: 2,
   bad_configuration: 2,
@@ -96,6 +96,18 @@ const EXIT_CODE_OF = {
 /** The stable name of an error, as `code` in `--json` mode. */
 export type ErrorCode = keyof typeof EXIT_CODE_OF;
 
+/** An error as `--json` prints it. */
+export type ErrorDocument = {
+  readonly type: "error";
+  readonly code: ErrorCode;
+  readonly exit_code: ExitCode;
+  readonly message: string;
+  /** The next step for the user. */
+  readonly hint?: string;
+  /** Facts for programs. */
+  readonly details: JsonObject;
+};
+
 /** Optional parts of a {@linkcode RepriseError}. */
 export interface RepriseErrorOptions {
   /** Next step for the user; one sentence. */
@@ -126,7 +138,7 @@ export class RepriseError extends Error {
   }
 
   /** Returns the object that `--json` mode prints. */
-  toJSON(): JsonObject {
+  toJSON(): ErrorDocument {
     return {
       type: "error",
       code: this.code,

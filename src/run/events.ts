@@ -12,8 +12,7 @@ import type {
   ToolResultStatus,
 } from "../domain/event.ts";
 import type { RequestUsage } from "../domain/usage.ts";
-import type { ErrorCode, ExitCode } from "../domain/errors.ts";
-import type { JsonObject } from "../domain/json.ts";
+import type { ErrorCode, ErrorDocument, ExitCode } from "../domain/errors.ts";
 import type { DeniedCall } from "./permission_gate.ts";
 import type { PinChange } from "./pins.ts";
 import type { FoldRepair } from "../fold/history_fold.ts";
@@ -155,7 +154,7 @@ export type RunEvent =
   }
   | ({ readonly type: "usage"; readonly step: number } & RequestUsage)
   | ({ readonly type: "notice" } & Notice)
-  | (JsonObject & { readonly type: "error" })
+  | ErrorDocument
   | RunEnded;
 
 /** The last line of `run --json`, exactly once. */

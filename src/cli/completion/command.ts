@@ -1,5 +1,5 @@
 /**
- * The verb that prints what shells and `man` read.
+ * The verbs that print what other programs read: completions, the man page and JSON Schemas.
  *
  * @module
  */
@@ -19,5 +19,13 @@ export const COMPLETION_VERBS: readonly Verb[] = [
       "reprise completions man | man -l -",
     ],
     load: async () => (await import("./completions.ts")).completionsVerb,
+  }),
+  verb({
+    name: "schema",
+    about: "print the JSON Schema of a --json document, or the names of all",
+    arguments: [argument("[name]", "the name, such as run-event, ls or error")],
+    flags: COMMON_FLAGS,
+    examples: ["reprise schema", "reprise schema run-event"],
+    load: async () => (await import("../schemas/schema.ts")).schemaVerb,
   }),
 ];

@@ -16,7 +16,7 @@ const TEXTS = { bash: bashScript, zsh: zshScript, fish: fishScript, man: manPage
 export function completionsVerb(ports: ProgramPorts, shell: string, flags: CommonFlags): ExitCode {
   const output = makeOutput(ports, flags);
   const text = TEXTS[shell as keyof typeof TEXTS](completedVerbs({ top: VERBS, fixture: FIXTURE_VERBS }));
-  if (output.options.json) output.json({ shell, text });
+  if (output.options.json) output.json<"completions">({ shell, text });
   else output.text(text);
   return 0;
 }

@@ -45,7 +45,7 @@ export async function fixtureShowHtml(
     exchanges,
     redacted: redactor?.counts ?? null,
   };
-  if (output.options.json) output.json(facts);
+  if (output.options.json) output.json<"fixture-show-html">(facts);
   else {
     output.note(`wrote the page of ${path}: ${counted(exchanges, "exchange")}, ${counted(bytes, "byte")}`);
     for (const line of redactor?.lines() ?? []) output.note(line);

@@ -58,7 +58,7 @@ export async function showHtml(
     turns: shown.turns.length,
     redacted: redactor?.counts ?? null,
   };
-  if (output.options.json) output.json(facts);
+  if (output.options.json) output.json<"show-html">(facts);
   else {
     output.note(`wrote the page of ${id}: ${counted(facts.turns, "turn")}, ${counted(bytes, "byte")}`);
     for (const line of redactor?.lines() ?? []) output.note(line);

@@ -72,7 +72,7 @@ export async function doctorVerb(live: ProgramPorts, given: DoctorFlags): Promis
   }
   const failure = checks.find(({ level }) => level !== "ok");
   const exitCode = failure?.exit_code ?? 0;
-  if (output.options.json) output.json({ ok: failure === undefined, exit_code: exitCode, checks });
+  if (output.options.json) output.json<"doctor">({ ok: failure === undefined, exit_code: exitCode, checks });
   else {
     for (const { name, level, detail } of checks) output.text(`${level.padEnd(7)}  ${name}: ${detail}\n`);
     output.text(failure === undefined ? "A run could start\n" : `A run could not start: ${failure.name}\n`);

@@ -86,7 +86,7 @@ export function explainVerb(ports: ProgramPorts, selector: string, flags: Explai
       : { extends: true as const, with: prefix.with },
   };
   if (output.options.json) {
-    output.json(report);
+    output.json<"explain">(report);
     return 0;
   }
   if (report.prefix !== null) output.text(prefixLine(report.prefix));

@@ -71,7 +71,9 @@ export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitC
   const known = new Set(all.map(({ id }) => id));
   const tree = flags.tree === true ? forkTree(entries) : null;
   if (output.options.json) {
-    output.json({ sessions: tree?.map((node) => nodeRecord(node, known)) ?? entries.map(sessionRecord) });
+    output.json<"ls">({
+      sessions: tree?.map((node) => nodeRecord(node, known)) ?? entries.map(sessionRecord),
+    });
     return 0;
   }
   const rows = tree?.flatMap((node) => nodeRows(node, known)) ??

@@ -70,7 +70,7 @@ export async function searchVerb(ports: ProgramPorts, text: string, flags: Searc
     if (found.length === flags.limit || output.closed) break;
   }
   const hits = found.reduce((sum, each) => sum + each.hits.length, 0);
-  if (output.options.json) output.json({ sessions: found, hits, skipped } satisfies SearchResult);
+  if (output.options.json) output.json<"search">({ sessions: found, hits, skipped } satisfies SearchResult);
   else {
     for (const { path, why } of skipped) output.note(`not searched: ${path} ${why}`);
     const where = `${counted(found.length, "session")} of ${searched.size}`;

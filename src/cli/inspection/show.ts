@@ -2,7 +2,7 @@
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { requestsIn } from "../../run/ledger.ts";
 import { readTurnBytes } from "../../store/read/turn_file.ts";
-import type { ShownTurn } from "../../store/read/show.ts";
+import type { ShownSession, ShownTurn } from "../../store/read/show.ts";
 import type { SessionSpending } from "../cost/spending.ts";
 import type { ShowFlags } from "./viewing.ts";
 import { type Context, makeContext } from "../context.ts";
@@ -37,7 +37,7 @@ export async function showVerb(ports: ProgramPorts, selector: string, flags: Sho
   };
   const { problems } = shown.session;
   const turns = chosenTurns(shown.session, flags);
-  if (output.options.json) output.json(await jsonOf(ports, shown, turns, flags));
+  if (output.options.json) await printJson(context, shown.session, turns, flags);
   else if (flags.markdown) {
     const { transcriptMarkdown } = await import("./transcript/markdown.ts");
     const spending = await spendingOf(ports, shown.session.id, turns);
@@ -66,18 +66,23 @@ function printTurnFile(context: Context, selector: string, turn: number): void {
   context.output.bytes(readTurnBytes(context.ports, home, { id, turn }));
 }
 
-async function jsonOf(
-  ports: ProgramPorts,
-  { session }: Shown,
+async function printJson(
+  { ports, output }: Context,
+  { id, path, manifest, problems }: ShownSession,
   turns: readonly ShownTurn[],
-  flags: ShowFlags,
-): Promise<object> {
-  const { id, path, manifest, problems } = session;
+  { turns: heads, events }: ShowFlags,
+): Promise<void> {
   const found = problems.length === 0 ? {} : { problems };
-  if (flags.turns) return { session: id, turns: turns.map(turnHeader), ...found };
-  if (flags.events) return { session: id, events: turns.flatMap(({ events }) => events), ...found };
-  const spending = await spendingOf(ports, id, turns);
-  return { session: id, path, manifest, turns: turns.map(({ value }) => value), spending, ...found };
+  if (heads) {
+    output.json<"show-turns">({ session: id, turns: turns.map(turnHeader), ...found });
+  } else if (events) {
+    const all = turns.flatMap((turn) => turn.events);
+    output.json<"show-events">({ session: id, events: all, ...found });
+  } else {
+    const spending = await spendingOf(ports, id, turns);
+    const values = turns.map(({ value }) => value);
+    output.json<"show">({ session: id, path, manifest, turns: values, spending, ...found });
+  }
 }
 
 /** Tokens and costs of the requests in turns of a session. */

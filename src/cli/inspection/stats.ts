@@ -35,7 +35,7 @@ export async function statsVerb(
   if (id === null) {
     const home = homeSpending(spent);
     const { total, sessions, models, days } = home;
-    if (output.options.json) output.json({ ...home, ...damage(problems) });
+    if (output.options.json) output.json<"stats">({ ...home, ...damage(problems) });
     else {
       output.text(`${spendingText(total)}\n`);
       output.text(table("session", sessions.map((each) => [each.session, each])));
@@ -44,7 +44,7 @@ export async function statsVerb(
     }
   } else {
     const session = sessionSpending(id, spent);
-    if (output.options.json) output.json({ session: id, ...session, ...damage(problems) });
+    if (output.options.json) output.json<"stats-session">({ session: id, ...session, ...damage(problems) });
     else {
       output.text(`${id}: ${spendingText(session.total)}\n`);
       if (session.shared.requests > 0) output.text(`before the fork: ${spendingText(session.shared)}\n`);

@@ -27,7 +27,7 @@ export function verifyVerb(ports: ProgramPorts, selector: string | undefined, fl
     verdict === "differs"
   );
   const exitCode: ExitCode = differing.length > 0 ? 7 : 0;
-  if (output.options.json) output.json({ ok: exitCode === 0, exit_code: exitCode, sessions });
+  if (output.options.json) output.json<"verify">({ ok: exitCode === 0, exit_code: exitCode, sessions });
   else {
     for (const { id, requests } of sessions) {
       output.text(`${id}: ${counted(requests.length, "request")}\n`);

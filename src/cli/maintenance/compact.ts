@@ -13,7 +13,6 @@ import { shrink, type Shrunk } from "../../compaction/shrink.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { sha256Hex } from "../../domain/hash.ts";
 import type { SessionId } from "../../domain/ids.ts";
-import type { JsonObject } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
 import { counted } from "../../domain/text.ts";
 import type { Turn } from "../../domain/turn.ts";
@@ -100,7 +99,7 @@ export async function compactVerb(
       const sends = flags.strategy === "deterministic" ? [] : each("send", "request", [null]);
       const changes = [...sends, ...each("append", "turn", [id])];
       const facts = { session: id, ...report.json };
-      if (output.options.json) output.json(dryRunOf("compact", changes, facts));
+      if (output.options.json) output.json<"compact">(dryRunOf("compact", changes, facts));
       else output.text(`${id}: would ${planText(report.shrunk)}. Nothing was sent or written.\n`);
     } else await compactSession(live, settings, { home, id });
   } catch (error) {
@@ -108,8 +107,9 @@ export async function compactVerb(
     const { code, message, details } = error;
     const facts = { session: id, message, details };
     const dry = flags.dryRun === true;
-    if (output.options.json) output.json(dry ? dryRunOf("compact", [], facts) : { type: code, ...facts });
-    else output.text(`${id}: ${message}\n`);
+    if (output.options.json) {
+      output.json<"compact">(dry ? dryRunOf("compact", [], facts) : { type: code, ...facts });
+    } else output.text(`${id}: ${message}\n`);
   }
   return 0;
 }
@@ -175,7 +175,7 @@ async function writeCheckpoint(
   const turn = writer.append(compactionDraft(turns, made, { run: manifest.run, pins: manifest.pins }));
   const text = made.checkpoint?.text ?? EMPTY;
   if (output.options.json) {
-    output.json({
+    output.json<"compact">({
       type: "compacted",
       session: writer.id,
       strategy: text.strategy,
@@ -195,12 +195,12 @@ async function writeCheckpoint(
 function preview(
   settings: CompactSettings,
   source: CompactSource,
-): { readonly shrunk: Shrunk; readonly json: JsonObject } {
+) {
   const { strategy } = settings.call.flags;
   const { shrunk, target, contract, built } = compactRequest(settings, source);
   const text = shrunk.checkpoint?.text ?? EMPTY;
   const request = built === null ? {} : {
-    after_excludes_summary: true,
+    after_excludes_summary: true as const,
     request: {
       url: settings.endpoint.urlOf(built.path),
       model: target.model,
@@ -225,7 +225,7 @@ function preview(
 }
 
 /** The plan as JSON; its members about a checkpoint are `null` if only results are shortened. */
-function planJson({ checkpoint, elided, before, after }: Shrunk): JsonObject {
+function planJson({ checkpoint, elided, before, after }: Shrunk) {
   const plan = checkpoint?.plan ?? {
     range: null,
     tail: null,
@@ -236,7 +236,7 @@ function planJson({ checkpoint, elided, before, after }: Shrunk): JsonObject {
     dropped: {},
   };
   const shortened = elided.map(({ result_seq, kept }) => ({ result_seq, kept_chars: kept.length }));
-  return { ...plan as unknown as JsonObject, before: { ...before }, after: { ...after }, elided: shortened };
+  return { ...plan, before, after, elided: shortened };
 }
 
 function planText({ checkpoint, elided, before, after }: Shrunk): string {

@@ -44,7 +44,7 @@ export function configVerb(
   }
   switch (action) {
     case "path":
-      if (output.options.json) output.json({ path });
+      if (output.options.json) output.json<"config-path">({ path });
       else output.text(`${path}\n`);
       return 0;
     case "get":
@@ -74,7 +74,7 @@ function get(
       hint: "See what is set with: reprise config get",
     });
   }
-  if (output.options.json) output.json(value);
+  if (output.options.json) output.json<"config-get">(value);
   else if (isJsonObject(value)) output.jsonText(`${JSON.stringify(value, null, 2)}\n`);
   else output.text((Array.isArray(value) ? value : [value]).map((each) => `${each}\n`).join(""));
   return 0;
@@ -117,7 +117,7 @@ function set(ports: ProgramPorts, output: Output, { path, name, values, dryRun }
   if (!dryRun) writeConfig(ports, path, `${JSON.stringify(changed, null, 2)}\n`);
   const report: ConfigSet = { path, name, value: value ?? null, written: !dryRun };
   if (output.options.json) {
-    output.json(dryRun ? dryRunOf("config", each("replace", "file", [path]), report) : report);
+    output.json<"config-set">(dryRun ? dryRunOf("config", each("replace", "file", [path]), report) : report);
   } else {
     output.note(
       `${dryRun ? "Would " : ""}${value === undefined ? "remove" : "set"} ${name} in ${path}`.replace(

@@ -57,7 +57,7 @@ export async function exportVerb(
   };
   if (output.options.json) {
     const changes = each("create", "file", toStdout ? [] : [file]);
-    output.json(
+    output.json<"export">(
       dryRun ? dryRunOf("export", changes, facts) : { ...facts, dry_run: false },
     );
   } else {

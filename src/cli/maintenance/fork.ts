@@ -37,7 +37,7 @@ export async function forkVerb(ports: ProgramPorts, selector: string, flags: For
     summary,
   };
   if (flags.dryRun === true) {
-    if (output.options.json) output.json(dryRunOf("fork", each("create", "session", [null]), facts));
+    if (output.options.json) output.json<"fork">(dryRunOf("fork", each("create", "session", [null]), facts));
     else {
       output.text(
         `Would fork ${parent} after turn ${last.turn} (seq ${last.seq[1]}). Nothing was done.\n`,
@@ -46,7 +46,7 @@ export async function forkVerb(ports: ProgramPorts, selector: string, flags: For
     return 0;
   }
   const { id, path, turn } = await underFreeName(context, { home, plan, summary, usage });
-  if (output.options.json) output.json({ session: id, path, turn: turn.turn, ...facts });
+  if (output.options.json) output.json<"fork">({ session: id, path, turn: turn.turn, ...facts });
   else output.text(`${id}\n`);
   output.note(`forked from ${parent} after turn ${last.turn} (seq ${last.seq[1]}); continue it with`);
   output.note(`  reprise run -s ${id} "…"`);

@@ -65,7 +65,7 @@ export async function fsckVerb(
   const ok = totals.errors === 0;
   const exitCode: ExitCode = ok ? 0 : 12;
   if (output.options.json) {
-    output.json({ ok, exit_code: exitCode, sessions: reports, skipped, totals } satisfies FsckResult);
+    output.json<"fsck">({ ok, exit_code: exitCode, sessions: reports, skipped, totals } satisfies FsckResult);
     return exitCode;
   }
   for (const { id, why } of skipped) output.note(`skipped ${id}: ${why}`);

@@ -25,7 +25,7 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   const { id, path, turns, blobs, redacted } = imported;
   if (output.options.json) {
     const facts = { session: id, path, turns, blobs, redacted: redacted ?? null };
-    output.json(
+    output.json<"import">(
       dryRun ? dryRunOf("import", each("create", "session", [id]), facts) : { ...facts, dry_run: false },
     );
     return 0;

@@ -52,7 +52,7 @@ export async function rmVerb(
   }
   if (output.options.json) {
     const removals = each("remove", "session", ids);
-    output.json(
+    output.json<"rm">(
       dryRun
         ? dryRunOf("rm", removals, { removed, would_remove: ids })
         : { removed, would_remove: [], dry_run: false } satisfies RmResult,
@@ -108,7 +108,7 @@ export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise
     }
   }
   if (output.options.json) {
-    output.json(
+    output.json<"prune">(
       dryRun
         ? dryRunOf("prune", each("remove", "session", free.map(({ id }) => id)), {
           removed: [],
@@ -145,7 +145,7 @@ export async function gcVerb(ports: ProgramPorts, flags: GcFlags): Promise<ExitC
   const skipped = found.flatMap((each) => each.skipped);
   const exitCode = skipped.some(({ code }) => code.startsWith("storage_")) ? 14 : 0;
   if (output.options.json) {
-    output.json(
+    output.json<"gc">(
       dryRun
         ? dryRunOf("gc", each("remove", "file", removed.map(({ path }) => path)), {
           removed: [],

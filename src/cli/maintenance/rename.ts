@@ -9,17 +9,6 @@ import { dryRunOf, each } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { sessionArgument } from "../sessions.ts";
 
-/** The JSON of `rename`. */
-export interface RenameResult {
-  readonly session: string;
-  readonly title: string;
-  /** The title until now. */
-  readonly before: string;
-  /** False if the session had that title already, and with `--dry-run`. */
-  readonly changed: boolean;
-  readonly dry_run: boolean;
-}
-
 /** Performs `rename`. The title is a turn of the session; an open run stays open. */
 export async function renameVerb(
   ports: ProgramPorts,
@@ -36,9 +25,11 @@ export async function renameVerb(
     ? { before: readSessionTail(ports, home, id).manifest.title, changed: false }
     : await rename();
   if (output.options.json) {
-    const result: RenameResult = { session: id, title, before, changed, dry_run: dryRun };
-    output.json(
-      dryRun ? dryRunOf("rename", each("append", "turn", before === title ? [] : [id]), result) : result,
+    const facts = { session: id, title, before, changed };
+    output.json<"rename">(
+      dryRun
+        ? dryRunOf("rename", each("append", "turn", before === title ? [] : [id]), facts)
+        : { ...facts, dry_run: false },
     );
   } else if (dryRun) {
     output.text(`${id}: would be titled "${title}" instead of "${before}". Nothing was written.\n`);

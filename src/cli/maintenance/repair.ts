@@ -75,8 +75,11 @@ export async function repairVerb(
     return 0;
   }
   const result = await repaired(context, { home, id, waitMs, dryRun });
-  if (output.options.json) output.json(jsonOf(result));
-  else output.text(resultText(result));
+  if (output.options.json) {
+    output.json<"repair">(
+      dryRun ? dryRunOf("repair", changesOf(result), result) : { ...result, dry_run: false },
+    );
+  } else output.text(resultText(result));
   return result.left.length > 0 ? 12 : 0;
 }
 
@@ -117,7 +120,9 @@ async function repairAll(
   const exitCode: ExitCode = ok ? 0 : 12;
   if (output.options.json) {
     const result: RepairAllResult = { ok, exit_code: exitCode, dry_run: dryRun, sessions, skipped, totals };
-    output.json(dryRun ? dryRunOf("repair", sessions.flatMap(changesOf), result) : result);
+    output.json<"repair-all">(
+      dryRun ? dryRunOf("repair", sessions.flatMap(changesOf), result) : { ...result, dry_run: false },
+    );
     return exitCode;
   }
   for (const { id, why } of skipped) output.note(`skipped ${id}: ${why}`);
@@ -197,11 +202,6 @@ function linesOf({ actions, closed_run, answered_calls, lost }: RepairResult): s
   ];
 }
 
-/** The JSON of a repair, or of its dry run. */
-function jsonOf(result: RepairResult): object {
-  return result.dry_run ? dryRunOf("repair", changesOf(result), result) : result;
-}
-
 function changesOf(
   { session, actions, closed_run, answered_calls, lost_blobs }: RepairResult,
 ): PlannedChange[] {
@@ -258,7 +258,7 @@ async function liftQuarantine({ ports, output }: Context, lifting: Repairing): P
   if (output.options.json) {
     const facts = { session: id, lifted };
     const changes = each("append", "turn", lifted.length === 0 ? [] : [id]);
-    output.json(dryRun ? dryRunOf("repair", changes, facts) : { ...facts, dry_run: false });
+    output.json<"repair-lift">(dryRun ? dryRunOf("repair", changes, facts) : { ...facts, dry_run: false });
   } else {
     const verb = dryRun ? "would be lifted" : "lifted";
     output.text(

@@ -31,7 +31,7 @@ export async function uncompactVerb(
       restored_results: elided.map(({ result_seq }) => result_seq),
       in_force: restored,
     };
-    output.json(
+    output.json<"uncompact">(
       dryRun ? dryRunOf("uncompact", each("append", "turn", [id]), facts) : { type: "uncompacted", ...facts },
     );
     return 0;

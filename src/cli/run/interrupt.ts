@@ -32,14 +32,14 @@ export async function interruptVerb(
     const plan = pid === null ? closingPlan(ports, home, id) : `send SIGINT to process ${pid}`;
     if (output.options.json) {
       const changes = pid === null ? each("end", "run", [id]) : each("stop", "process", [String(pid)]);
-      output.json(dryRunOf("interrupt", changes, { session: id, pid, plan }));
+      output.json<"interrupt">(dryRunOf("interrupt", changes, { session: id, pid, plan }));
     } else output.text(`Would ${plan}. Nothing was done.\n`);
     return 0;
   }
   if (pid !== null) await stopOwner(context, { home, id, pid, waitMs: flags.wait * 1000 });
   const { run, answered } = await closeOpenRun(context, { home, id, stopped: pid !== null });
   if (output.options.json) {
-    output.json({ session: id, interrupted: pid, closed_run: run, answered_calls: answered });
+    output.json<"interrupt">({ session: id, interrupted: pid, closed_run: run, answered_calls: answered });
   } else if (pid !== null) output.text(`${id}: process ${pid} has stopped\n`);
   else if (run !== null) output.text(`${id}: run ${run} was killed, and is closed now\n`);
   else if (answered.length === 0) output.text(`${id}: nothing is running\n`);

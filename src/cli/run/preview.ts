@@ -85,7 +85,7 @@ export async function previewRun(
       : each("append", "turn", [session.id])),
     ...each("send", "request", [url]),
   ];
-  if (output.options.json) output.json(dryRunOf("run", changes, report));
+  if (output.options.json) output.json<"run-dry-run">(dryRunOf("run", changes, report));
   else {
     output.text(
       `Would send ${counted(report.items, "item")} (${

@@ -201,7 +201,7 @@ async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode
     const event = given.type === "error" && typeof given.hint === "string"
       ? { ...given, hint: hintAtHome(given.hint, flags.home) }
       : given;
-    if (output.options.json) output.json(event);
+    if (output.options.json) output.json<"run-event">(event);
     else view.show(event);
   };
   // The answer's file and the recording may change the exit code: the last events wait for them.

@@ -45,7 +45,7 @@ export async function recordVerb(
   const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
   if (flags.dryRun === true) return await preview(context, { ...begin, command, flags });
 
-  using events = openEventOutput(output, flags, { wraps });
+  using events = openEventOutput<"record-event">(output, flags, { wraps });
   const view = new RecordingView(output, events, { wraps });
   const folder = await openFolder(ports, out, {
     ...{ flags, declared, wraps },
@@ -63,7 +63,7 @@ export async function recordVerb(
     const served = servedRoutes(recorder);
     const environment = { ...clientEnvironment(served), ...representing(ports, served) };
     const ready = {
-      type: "ready",
+      type: "ready" as const,
       ...{ port: recorder.port, origin: recorder.origin, address: recorder.address, out },
       before: folder.before,
       ...(plays ? { sends } : {}),

@@ -56,7 +56,7 @@ export async function preview(
     const there = { before, ...(tests === null ? {} : { tests }), ...(plays ? { sends } : {}) };
     const writes = plays && !sends ? [] : each(before === 0 ? "create" : "append", "fixture", [out]);
     const runs = wrapped === null ? [] : each("run", "command", [commandLine(wrapped)]);
-    output.json(
+    output.json<"record-dry-run">(
       dryRunOf("record", [...each("listen", "process", upstreams), ...writes, ...runs], {
         upstreams,
         out,

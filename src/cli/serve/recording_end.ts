@@ -48,7 +48,7 @@ export interface RequestCounts {
 
 /** Reports the end of a recording. @returns the exit code: that of the command first, then of the recording. */
 export function reportEnd(
-  { output, events }: { readonly output: Output; readonly events: EventOutput },
+  { output, events }: { readonly output: Output; readonly events: EventOutput<"record-event"> },
   { total: sums, tests, failedIn }: FolderSummary,
   facts: EndFacts,
 ): ExitCode {

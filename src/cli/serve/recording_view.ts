@@ -17,12 +17,12 @@ import type { EventOutput } from "./server_process.ts";
 /** Takes the events of a recording. */
 export class RecordingView {
   readonly #output: Output;
-  readonly #events: EventOutput;
+  readonly #events: EventOutput<"record-event">;
   /** False if a command of ours has the terminal: then only problems are printed. */
   readonly #isChatty: boolean;
   readonly #counts = { skipped: 0, turned_away: 0, played: 0, missed: 0 };
 
-  constructor(output: Output, events: EventOutput, { wraps }: { readonly wraps: boolean }) {
+  constructor(output: Output, events: EventOutput<"record-event">, { wraps }: { readonly wraps: boolean }) {
     this.#output = output;
     this.#events = events;
     this.#isChatty = !wraps && !events.onStdout;

@@ -59,7 +59,7 @@ export async function serveVerb(
   });
   const wraps = command.length > 0;
   const view = new ServeView(output);
-  using events = openEventOutput(output, flags, { wraps });
+  using events = openEventOutput<"serve-event">(output, flags, { wraps });
   const counts = { requests: 0, skipped: 0, turned_away: 0 };
   const report = (event: ServeEvent) => {
     if (event.type === "skipped" || event.type === "turned_away") counts[event.type] += 1;
@@ -85,11 +85,11 @@ export async function serveVerb(
   try {
     using _file = portFile?.write(server.port) ?? null;
     const { port, origin, address } = server;
-    const ready = { type: "ready", port, origin, address, environment };
+    const ready = { type: "ready" as const, port, origin, address, environment };
     events.write(ready);
     if (!events.onStdout) {
       // Scripts wait for this line, with or without the other events.
-      if (!wraps) output.json(ready);
+      if (!wraps) output.json<"serve-event">(ready);
       view.ready(address, baseUrls, fixtures);
     }
     if (wraps) unsetVariables(bypassingVariables(served));

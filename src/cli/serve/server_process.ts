@@ -9,6 +9,7 @@ import { writeNewFile } from "../../fixture/seal.ts";
 import { fileError, orFileError } from "../../store/fs_errors.ts";
 import { unlinkQuietly } from "../../store/write/publish.ts";
 import type { Output } from "../output.ts";
+import type { JsonDocument } from "../schemas/schemas.ts";
 import { absolute } from "../settings.ts";
 import { onStopSignals } from "../signals.ts";
 import { Printer } from "../terminal.ts";
@@ -20,12 +21,15 @@ export interface EventFlags {
   readonly events?: string | undefined;
 }
 
+/** Kinds of events that a verb can write to a file. */
+type EventName = "serve-event" | "record-event";
+
 /** Takes the events of a verb one by one. */
-export interface EventOutput extends Disposable {
+export interface EventOutput<Name extends EventName> extends Disposable {
   /** True if stdout has the events, so that stderr need not repeat them. */
   readonly onStdout: boolean;
   /** Writes one line. */
-  write<Event extends { readonly type: string }>(event: Event): void;
+  write(event: JsonDocument<Name>): void;
 }
 
 /**
@@ -34,11 +38,11 @@ export interface EventOutput extends Disposable {
  *
  * @throws {RepriseError} `storage_…` if the file cannot be written.
  */
-export function openEventOutput(
+export function openEventOutput<Name extends EventName>(
   output: Output,
   { json, events }: EventFlags,
   { wraps }: { readonly wraps: boolean },
-): EventOutput {
+): EventOutput<Name> {
   // The runtime cannot open these by their names.
   const isStderr = events === "/dev/stderr";
   const isStdout = events === "-" || events === "/dev/stdout";
@@ -47,14 +51,14 @@ export function openEventOutput(
   return {
     onStdout,
     write: (event) => {
-      if (onStdout) output.json(event);
+      if (onStdout) output.json<Name>(event);
       else if (isStderr) output.jsonToStderr(event);
     },
     [Symbol.dispose]: () => {},
   };
 }
 
-function fileOutput(path: string): EventOutput {
+function fileOutput<Name extends EventName>(path: string): EventOutput<Name> {
   const attempt = <T>(action: () => T): T => {
     try {
       return action();

@@ -35,6 +35,7 @@ Commands:
   serve [options] <dirs...>                     play fixtures back as the API, and check requests by its rules; with -- CMD, while CMD runs
   test [options] <dirs...>                      play recorded sessions again, and compare requests and turn files
   completions [options] <shell>                 print the completions of a shell, or the man page
+  schema [options] [name]                       print the JSON Schema of a --json document, or the names of all
   fixture                                       inspect and maintain fixtures
   help [verb]                                   show help for a verb
 
