@@ -28,6 +28,11 @@ export const COMMON_FLAGS = {
 /** The values of {@linkcode COMMON_FLAGS}. */
 export type CommonFlags = FlagsOf<typeof COMMON_FLAGS>;
 
+/** Leaves encrypted content out of JSON. */
+export const BLOBS = negated("--no-blobs", "with --json: the length and sha256 of encrypted content", {
+  step: false,
+});
+
 /** The flags that select the endpoint of the next request and shape the request. */
 export const REQUEST_FLAGS = {
   model: text("-m, --model <model>", "the model to ask", {

@@ -17,6 +17,7 @@ const SETUP = {
 } as unknown as RunSetup;
 const FLAGS = {
   color: true,
+  blobs: true,
   reasoningReplay: true,
   stdin: true,
   maxSteps: 50,
@@ -109,12 +110,13 @@ function flagsOfRun(args: readonly string[]): Record<string, unknown> | null {
 }
 
 Deno.test("whatever a step says, the check refuses it exactly when it would change what its player sets", () => {
-  const players = { home: "H", workspace: "W", fixture: "F", color: true };
+  const players = { home: "H", workspace: "W", fixture: "F", color: true, blobs: true };
   const forbidden = Object.entries<Flag>(RUN_FLAGS).filter(([, { step }]) => step === false);
   const argument = fc.constantFrom(
     ...["--", "-", "Hi", "-1", "-x", "-c", "-s", "-m", "-mo", "-cs", "-cw/", "-cow", "-w", "-w/", "-o", "-V"],
     ...["--home", "--home=/x", "--fixture=", "--record", "--json", "--no-color", "--new", "--ask", "--help"],
     ...["--instructions", "--deny=-o", "--max-steps", "3", "--max-steps=x", "--bogus", "--bogus=--home"],
+    "--no-blobs",
   );
   const seen = { refused: 0, called: 0 };
   fc.assert(

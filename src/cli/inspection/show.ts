@@ -2,6 +2,7 @@
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { requestsIn } from "../../run/ledger.ts";
 import { readTurnBytes } from "../../store/read/turn_file.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { ShownSession, ShownTurn } from "../../store/read/show.ts";
 import type { SessionSpending } from "../cost/spending.ts";
 import type { ShowFlags } from "./viewing.ts";
@@ -70,17 +71,20 @@ async function printJson(
   { ports, output }: Context,
   { id, path, manifest, problems }: ShownSession,
   turns: readonly ShownTurn[],
-  { turns: heads, events }: ShowFlags,
+  { turns: heads, events, blobs }: ShowFlags,
 ): Promise<void> {
   const found = problems.length === 0 ? {} : { problems };
+  const printed = blobs
+    ? (value: JsonObject) => value
+    : (await import("../../domain/without_blobs.ts")).withoutBlobs;
   if (heads) {
     output.json<"show-turns">({ session: id, turns: turns.map(turnHeader), ...found });
   } else if (events) {
     const all = turns.flatMap((turn) => turn.events);
-    output.json<"show-events">({ session: id, events: all, ...found });
+    output.json<"show-events">({ session: id, events: all.map(printed), ...found });
   } else {
     const spending = await spendingOf(ports, id, turns);
-    const values = turns.map(({ value }) => value);
+    const values = turns.map(({ value }) => printed(value));
     output.json<"show">({ session: id, path, manifest, turns: values, spending, ...found });
   }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { argument, choice, type FlagsOf, negated, toggle, value, type Verb, verb } from "../declare.ts";
-import { COMMON_FLAGS, PAGE_FLAGS, SESSION, wholeNumber } from "../flags.ts";
+import { BLOBS, COMMON_FLAGS, PAGE_FLAGS, SESSION, wholeNumber } from "../flags.ts";
 import { FILTER_FLAGS } from "./session_flags.ts";
 
 /** The orders of `ls`. */
@@ -39,6 +39,7 @@ const SHOW_FLAGS = {
   markdown: toggle("--markdown", "Markdown for a pull request", { conflicts: ["json", "html"] }),
   run: value("--run <n>", "only the turns of run N", wholeNumber(1), { conflicts: ["last", "raw"] }),
   last: toggle("--last", "only the turns of the last run", { conflicts: ["run", "raw"] }),
+  blobs: BLOBS,
   full: toggle("--full", "long texts and outputs whole"),
   pager: negated("--no-pager", "print to the terminal, not through $PAGER", { step: false }),
   ...PAGE_FLAGS,

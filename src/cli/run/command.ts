@@ -19,6 +19,7 @@ import {
   without,
 } from "../declare.ts";
 import {
+  BLOBS,
   COMMON_FLAGS,
   dollars,
   DRY_RUN,
@@ -118,6 +119,7 @@ export const RUN_FLAGS = {
     "print text of the model as it comes; incomplete if the run fails (default on a terminal)",
     { step: false, conflicts: ["json"] },
   ),
+  blobs: BLOBS,
   output: text("-o, --output <file>", "write the answer to a file if the run completes", { step: false }),
   ...FIXTURE_FLAGS,
   record: text("--record <dir>", "keep the run as a fixture, in a new or empty folder", {

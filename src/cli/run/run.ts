@@ -20,6 +20,7 @@ import { ALL_TOOLS } from "../../tools/registry.ts";
 import { type Flag, flagArguments } from "../declare.ts";
 import { RUN_FLAGS, type RunFlags } from "./command.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import type { JsonDocument } from "../schemas/schemas.ts";
 import { readAttachments, requirePromptFor } from "./attach.ts";
 import { hintAtHome } from "../hints.ts";
 import { previewRun } from "./preview.ts";
@@ -196,12 +197,13 @@ async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode
     stream: flags.stream === true,
   });
   const progress = new RunProgress(output, call.ports);
+  const printed = flags.blobs ? (event: RunEvent) => event : await withoutBlobs();
   const show = (given: RunEvent) => {
     progress.follow(given);
     const event = given.type === "error" && typeof given.hint === "string"
       ? { ...given, hint: hintAtHome(given.hint, flags.home) }
       : given;
-    if (output.options.json) output.json<"run-event">(event);
+    if (output.options.json) output.json<"run-event">(printed(event));
     else view.show(event);
   };
   // The answer's file and the recording may change the exit code: the last events wait for them.
@@ -234,6 +236,12 @@ async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode
     show(event.type === "run.ended" && failure !== null ? { ...event, exit_code: failure.exitCode } : event);
   }
   return output.closed ? output.closedExitCode : failure?.exitCode ?? ended.exit_code;
+}
+
+/** Loads the function for `--no-blobs`: of all events, only items hold encrypted content. */
+async function withoutBlobs(): Promise<(event: RunEvent) => JsonDocument<"run-event">> {
+  const { withoutBlobs } = await import("../../domain/without_blobs.ts");
+  return (event) => event.type === "item" ? { ...event, item: withoutBlobs(event.item) } : event;
 }
 
 interface Surroundings {
