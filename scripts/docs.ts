@@ -1,6 +1,6 @@
 /**
  * Generates documents from the code: `docs/cli.md`, `docs/reprise.1`, `docs/rules.md` and the text of `--help` whole, the tables of the
- * README, of docs/faults.md and of docs/upstreams.md between their markers. With `--check` it writes nothing, and fails if
+ * README, of docs/faults.md, docs/scripting.md and docs/upstreams.md between their markers, and the schemas of `docs/schemas`. With `--check` it writes nothing, and fails if
  * a document is stale.
  *
  * @module
@@ -14,8 +14,9 @@ import { livePorts } from "../src/cli/live_ports.ts";
 import { KNOWN_UPSTREAMS } from "../src/apis/known_upstreams.ts";
 import { PROVIDERS } from "../src/apis/providers.ts";
 import { CONFIG_NAMES } from "../src/cli/config_file.ts";
+import { type Documented, jsonSchema, type SchemaName, SCHEMAS } from "../src/cli/schemas/schemas.ts";
 import * as z from "zod";
-import { EXIT_CODES } from "../src/domain/errors.ts";
+import { EXIT_CODE_OF, EXIT_CODES } from "../src/domain/errors.ts";
 import { faultTables } from "../src/fixture/faults/plan.ts";
 import { fileSchemas } from "../src/fixture/file_schemas.ts";
 import { SessionTestFile } from "../src/fixture/session/session_file.ts";
@@ -40,6 +41,7 @@ interface Document {
 const readme = read("README.md");
 const faults = read("docs/faults.md");
 const upstreams = read("docs/upstreams.md");
+const scripting = read("docs/scripting.md");
 const documents: readonly Document[] = [
   { path: "docs/cli.md", now: read("docs/cli.md"), wanted: cliReference() },
   { path: "src/cli/start/help_text.ts", now: read("src/cli/start/help_text.ts"), wanted: helpText() },
@@ -54,6 +56,15 @@ const documents: readonly Document[] = [
     path: "README.md",
     now: readme,
     wanted: between(between(readme, "verbs", verbsTable()), "exit-codes", exitCodesTable()),
+  },
+  ...(Object.keys(SCHEMAS) as SchemaName[]).map((name) => {
+    const path = `docs/schemas/${name}.json`;
+    return { path, now: read(path), wanted: `${JSON.stringify(jsonSchema(name), null, 2)}\n` };
+  }),
+  {
+    path: "docs/scripting.md",
+    now: scripting,
+    wanted: between(between(scripting, "schemas", schemasTable()), "error-codes", errorCodesTable()),
   },
   { path: "docs/faults.md", now: faults, wanted: between(faults, "faults", faultTables()) },
   {
@@ -119,6 +130,22 @@ function verbsTable(): string {
     return `| \`${[name, ...words].join(" ")}\` | ${verb.description()} |`;
   });
   return ["| verb | what it does |", "| --- | --- |", ...rows].join("\n");
+}
+
+function schemasTable(): string {
+  const rows = Object.entries<Documented>(SCHEMAS).map(([name, { about }]) =>
+    `| [\`${name}\`](schemas/${name}.json) | ${about} |`
+  );
+  return ["| schema | document |", "| --- | --- |", ...rows].join("\n");
+}
+
+/** The codes of errors, a row for each exit code. */
+function errorCodesTable(): string {
+  const codes = Object.entries(EXIT_CODE_OF);
+  const rows = [...Map.groupBy(codes, ([, exitCode]) => exitCode)].map(([exitCode, same]) =>
+    `| ${exitCode} | ${same.map(([code]) => `\`${code}\``).join(", ")} |`
+  );
+  return ["| exit code | `code` |", "| --- | --- |", ...rows].join("\n");
 }
 
 function exitCodesTable(): string {
