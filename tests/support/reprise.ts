@@ -86,6 +86,7 @@ export class Sandbox implements AsyncDisposable {
         stdout: "piped",
         stderr: "piped",
       }).spawn(),
+      args,
     );
   }
 
@@ -115,13 +116,15 @@ export class Sandbox implements AsyncDisposable {
 /** A running call. */
 export class Started {
   readonly process: Deno.ChildProcess;
+  readonly #args: readonly string[];
   #stdout = "";
   readonly #out: Promise<void>;
   readonly #err: Promise<string>;
   #wake: () => void = () => {};
 
-  constructor(process: Deno.ChildProcess) {
+  constructor(process: Deno.ChildProcess, args: readonly string[]) {
     this.process = process;
+    this.#args = args;
     this.#out = this.#read();
     this.#err = new Response(process.stderr).text();
   }
@@ -152,9 +155,13 @@ export class Started {
     }
   }
 
-  /** Waits for the end of the process and of its output. */
+  /** Waits for the end of the process and of its output. JSON for which the program has no schema is a failure. */
   async ended(): Promise<Called> {
     const [{ code }, stderr] = await Promise.all([this.process.status, this.#err, this.#out]);
+    if (this.#args.includes("--json")) {
+      const [fault] = (await import("./json_documents.ts")).outputFaults(this.#args, this.#stdout);
+      if (fault !== undefined) throw new Error(fault);
+    }
     return { code, stdout: this.#stdout, stderr };
   }
 }
