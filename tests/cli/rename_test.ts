@@ -75,7 +75,10 @@ Deno.test("rename writes nothing for the same title, with --dry-run, and for a t
     title: "Two",
     before: "One",
     changed: false,
+    type: "dry_run",
     dry_run: true,
+    verb: "rename",
+    changes: [{ action: "append", what: "turn", name: "a" }],
   });
   for (const title of ["", " \n", "x".repeat(81)]) {
     assertError(await place.call(["rename", "a", title, "--json"]), { code: "usage", exit: 2 });
