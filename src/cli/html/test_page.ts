@@ -9,7 +9,7 @@ import type { TestFlags } from "../serve/command.ts";
 import type { Divergence } from "../test/compare.ts";
 import { isPassed, type Reporter, type Summary } from "../test/reporters.ts";
 import type { TestResult } from "../test/runner.ts";
-import { changedLines } from "./edits.ts";
+import { diffText } from "./edits.ts";
 import { pageHtml } from "./document.ts";
 import type { Block, Entry, Group, Page } from "./page.ts";
 import { pageFile } from "./page_file.ts";
@@ -117,7 +117,7 @@ function divergenceBlock({ documents, ...divergence }: Divergence, clean: Place[
     where: `${where}: ${message}${path === undefined ? "" : ` at ${path}`}`,
     expected: expected ?? null,
     received: received ?? null,
-    diff: isShort ? changedLines(whole.expected, whole.received) : null,
+    diff: isShort ? diffText(whole.expected, whole.received) : null,
     said: said ?? "",
   });
 }

@@ -3,16 +3,12 @@
  *
  * @module
  */
-import { structuredPatch } from "diff";
 import { counted, headOf } from "../../domain/text.ts";
 import type { Question } from "../../run/permission_gate.ts";
+import { hunksOf, linesOf } from "../changed_lines.ts";
 import type { FileChange } from "../../tools/tool.ts";
 import { bold, cyan, dim, green, type Printable, red, type Styled } from "../terminal.ts";
 
-/** Unchanged lines around a change. */
-const CONTEXT_LINES = 3;
-/** Longest edit script that is looked for; texts that differ more are removed and added as a whole. */
-const MAX_EDITS = 2000;
 /** Most lines of a diff, and of a new file, that are shown. */
 const MAX_LINES = 60;
 /** Longest line of a diff that is shown whole, in UTF-16 units. */
@@ -48,29 +44,13 @@ function changeLines({ before, after, isPart }: FileChange): (string | Styled)[]
       ? lines.length === 0 ? [dim("(empty)")] : lines
       : [...lines.slice(0, MAX_LINES), dim(`… ${counted(rest, "more line")}`)];
   }
-  const patch = structuredPatch("", "", before, after, "", "", {
-    context: CONTEXT_LINES,
-    maxEditLength: MAX_EDITS,
-  });
-  const lines = patch === undefined
-    ? [
-      ...linesOf(before).map((line) => marked("-", line)),
-      ...linesOf(after).map((line) => marked("+", line)),
-    ]
-    : patch.hunks.flatMap(({ oldStart, lines }) => [
-      ...(isPart ? [] : [cyan(`line ${oldStart}`)]),
-      // A part of a line has no end of its own.
-      ...lines.filter((line) => !isPart || !line.startsWith("\\")).map((line) =>
-        marked(line.charAt(0), line.slice(1))
-      ),
-    ]);
+  const lines = hunksOf(before, after, { isPart }).flatMap(({ oldStart, lines }) => [
+    ...(isPart ? [] : [cyan(`line ${oldStart}`)]),
+    ...lines.map(({ sign, text }) => marked(sign, text)),
+  ]);
   if (lines.length === 0) return [dim("(no difference)")];
   const rest = lines.length - MAX_LINES;
   return rest <= 0 ? lines : [...lines.slice(0, MAX_LINES), dim(`… ${counted(rest, "more line")}`)];
-}
-
-function linesOf(text: string): string[] {
-  return text === "" ? [] : text.replace(/\n$/, "").split("\n");
 }
 
 function marked(sign: string, line: string): string | Styled {

@@ -17,6 +17,7 @@ import type { Item } from "../../../domain/event.ts";
 import { counted, headOf } from "../../../domain/text.ts";
 import type { ShownTurn } from "../../../store/read/show.ts";
 import { noteOf, partsText, statusText } from "./words.ts";
+import { type Edit, editIn } from "../../edits.ts";
 
 /** An event of a turn that is shown. */
 export type ShownEvent = ShownTurn["events"][number];
@@ -41,13 +42,8 @@ export interface CallBlock extends CalledTool {
   readonly seq: unknown;
   /** Arguments that do not fit in a line; may be empty. */
   readonly text: string;
-  /** The text that the call replaces, empty for a whole new file, and the new text; `null` if it edits nothing. */
+  /** `null` if it edits nothing. */
   readonly edit: Edit | null;
-}
-/** Change of a text. */
-export interface Edit {
-  readonly before: string;
-  readonly after: string;
 }
 /** The result of a call. */
 export interface ResultBlock extends CalledTool {
@@ -166,21 +162,13 @@ function callBlock({ seq }: ShownEvent, item: Item): CallBlock {
   const written = typeof item.type === "string" ? callArgumentsOf(item) : "";
   const given = parsedObject(written);
   if (given === null) return { kind: "call", seq, name, ...inLineOrBelow(written), edit: null };
-  const edit = editOf(name, given);
-  const shown = edit === null ? given : { path: given.path };
+  const edit = editIn(name, given);
+  const shown = edit === null ? given : { path: edit.path };
   const members = Object.entries(shown).filter(([, value]) => value !== null && value !== undefined);
   const text = members.map(([member, value]) =>
     argumentText(member, value as JsonValue, members.length === 1)
   );
   return { kind: "call", seq, name, ...inLineOrBelow(text.join(", ")), edit };
-}
-
-/** The change that a call of an editing tool asks for, if its arguments are complete; `null` for any other call. */
-function editOf(tool: string, args: JsonObject): Edit | null {
-  const [before, after] = tool === "edit_file"
-    ? [stringMember(args, "old_text"), stringMember(args, "new_text")]
-    : ["", tool === "write_file" ? stringMember(args, "content") : undefined];
-  return before === undefined || after === undefined ? null : { before, after };
 }
 
 /** Members that are clear without their name. */

@@ -152,8 +152,8 @@ class View {
 
   async #edit({ edit }: CallBlock): Promise<Line[]> {
     if (edit === null) return [];
-    const { changedLines } = await import("./edit.ts");
-    const text = changedLines(edit).map(({ sign, text }) => `${sign} ${text}`).join("\n");
+    const { changedLines } = await import("../../changed_lines.ts");
+    const text = changedLines(edit.before, edit.after).map(({ sign, text }) => `${sign} ${text}`).join("\n");
     return this.#body(text, SHOWN.edit, diffStyle, INDENT);
   }
 

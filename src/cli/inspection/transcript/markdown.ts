@@ -17,7 +17,7 @@ import {
   type NoteBlock,
   type ResultBlock,
 } from "./blocks.ts";
-import { changedLines } from "./edit.ts";
+import { changedLines } from "../../changed_lines.ts";
 import { codeBlock, codeSpan, htmlText, literalText, quotedMarkdown } from "./markdown_text.ts";
 import type { SessionSpending } from "../../cost/spending.ts";
 import { costFact } from "./facts.ts";
@@ -214,7 +214,9 @@ function callSection(
 }
 
 function diffText({ edit }: CallBlock): string {
-  return edit === null ? "" : changedLines(edit).map(({ sign, text }) => `${sign}${text}`).join("\n");
+  return edit === null
+    ? ""
+    : changedLines(edit.before, edit.after).map(({ sign, text }) => `${sign}${text}`).join("\n");
 }
 
 /** Notes about the run itself: what failed, was denied or lost, and checkpoints. */

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { changedLines, editOf } from "../../../../src/cli/html/edits.ts";
+import { diffText, editOf } from "../../../../src/cli/html/edits.ts";
 
 const LINES = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`);
 
 Deno.test("a change shows its lines with three lines around them, and names the place of what is left out", () => {
   const after = LINES.with(19, "another").join("\n");
-  assert.deepEqual(changedLines(LINES.join("\n"), after).split("\n"), [
+  assert.deepEqual(diffText(LINES.join("\n"), after).split("\n"), [
     "@ lines 17-23, now 17-23",
     " line 17",
     " line 18",
@@ -21,7 +21,7 @@ Deno.test("a change shows its lines with three lines around them, and names the 
 Deno.test("texts with too many differences are shown one after the other", () => {
   const before = Array.from({ length: 3000 }, (_, index) => `a${index}`);
   const after = before.map((line) => `b${line}`);
-  const lines = changedLines(before.join("\n"), after.join("\n")).split("\n");
+  const lines = diffText(before.join("\n"), after.join("\n")).split("\n");
   assert.deepEqual(lines, [...before.map((line) => `-${line}`), ...after.map((line) => `+${line}`)]);
 });
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { changedLines } from "../../../../../src/cli/inspection/transcript/edit.ts";
+import { changedLines } from "../../../src/cli/changed_lines.ts";
 
 /** An edit as the lines of a diff. */
 function diff(before: string, after: string): string[] {
-  return changedLines({ before, after }).map(({ sign, text }) => `${sign}${text}`);
+  return changedLines(before, after).map(({ sign, text }) => `${sign}${text}`);
 }
 
 Deno.test("lines that an edit keeps are unchanged, also if it ends within a line", () => {

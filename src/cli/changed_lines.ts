@@ -1,0 +1,74 @@
+/**
+ * Changes of texts as lines. Load it on use only: the library takes longer than a short call.
+ *
+ * @module
+ */
+import { structuredPatch } from "diff";
+
+/** Lines around a change. */
+const CONTEXT = 3;
+/** Longest edit script that is looked for; texts that differ more are removed and added as a whole. */
+const MAX_EDITS = 2000;
+
+/** A line that is removed, added or unchanged; `\` marks a remark about the line before it. */
+export interface ChangedLine {
+  readonly sign: "-" | "+" | " " | "\\";
+  readonly text: string;
+}
+
+/** A change with lines around it. Lines are counted from 1. */
+export interface Hunk {
+  readonly oldStart: number;
+  readonly oldLines: number;
+  readonly newStart: number;
+  readonly newLines: number;
+  readonly lines: readonly ChangedLine[];
+}
+
+/** Options of {@linkcode hunksOf}. */
+export interface HunkOptions {
+  /** @default {3} */
+  readonly context?: number;
+  /** The texts are parts of files: the end of their last lines says nothing, unless it is all that differs. */
+  readonly isPart?: boolean;
+}
+
+/** Returns the changes from one text to another, in order; empty if there are none. */
+export function hunksOf(
+  before: string,
+  after: string,
+  { context = CONTEXT, isPart = false }: HunkOptions = {},
+): Hunk[] {
+  if (before === after) return [];
+  const [old, now] = isPart ? [withLineEnd(before), withLineEnd(after)] : [before, after];
+  const patch = structuredPatch("", "", old, now, "", "", { context, maxEditLength: MAX_EDITS });
+  if (patch === undefined || patch.hunks.length === 0) return [replaced(before, after)];
+  return patch.hunks.map(({ lines, ...place }) => ({
+    ...place,
+    lines: lines.map((line) => ({ sign: line.charAt(0) as ChangedLine["sign"], text: line.slice(1) })),
+  }));
+}
+
+/** Returns the lines of both texts: those that differ removed and added. */
+export function changedLines(before: string, after: string): readonly ChangedLine[] {
+  const [whole] = hunksOf(before, after, { context: Infinity, isPart: true });
+  return whole === undefined ? linesOf(before).map((text) => ({ sign: " ", text })) : whole.lines;
+}
+
+/** The lines of a text, without the end of the last one. */
+export function linesOf(text: string): string[] {
+  return text === "" ? [] : text.replace(/\n$/, "").split("\n");
+}
+
+function replaced(before: string, after: string): Hunk {
+  const [old, now] = [linesOf(before), linesOf(after)];
+  const lines = [
+    ...old.map((text): ChangedLine => ({ sign: "-", text })),
+    ...now.map((text): ChangedLine => ({ sign: "+", text })),
+  ];
+  return { oldStart: 1, oldLines: old.length, newStart: 1, newLines: now.length, lines };
+}
+
+function withLineEnd(text: string): string {
+  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+}
