@@ -1,17 +1,8 @@
 /**
- * Times, sizes and counts as people read them.
+ * Sizes and counts as people read them.
  *
  * @module
  */
-
-/** A time of the files in the time zone of this process, to the minute: `2026-11-21 20:18`. */
-export function localMinute(instant: string): string {
-  const at = new Date(instant);
-  if (Number.isNaN(at.getTime())) return "?";
-  const two = (value: number) => String(value).padStart(2, "0");
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
-}
 
 /** Bytes with three digits and a decimal unit: `999 B`, `12.3 kB`, `1.2 GB`. */
 export function sizeText(bytes: number): string {

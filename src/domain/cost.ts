@@ -48,9 +48,9 @@ export function roundedCost(cost: number | null): number | null {
   return cost === null ? null : Math.round(cost * 1e9) / 1e9;
 }
 
-/** A cost for people, such as `$0.0123`; `cost unknown` for `null`. */
+/** A cost for people, such as `$0.0123`; `unknown` for `null`. */
 export function costText(cost: number | null): string {
-  if (cost === null) return "cost unknown";
+  if (cost === null) return "unknown";
   if (cost > 0 && cost < 0.0001) return "less than $0.0001";
   return `$${cost.toFixed(cost === 0 || cost >= 10 ? 2 : 4)}`;
 }

@@ -148,6 +148,6 @@ export function spendingText(spent: Spending): string {
     counted(spent.requests, "request"),
     `${spent.input_tokens} input (${spent.cached_tokens} cached, ${spent.cache_write_tokens} written)`,
     `${spent.output_tokens} output (${spent.reasoning_tokens} reasoning)`,
-    costText(spent.cost_usd),
+    spent.cost_usd === null ? "cost unknown" : costText(spent.cost_usd),
   ].join(" · ");
 }

@@ -8,7 +8,7 @@ import { Needle, type SearchHit, searchSession, type Unsearched } from "../../st
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { Output } from "../output.ts";
-import { localMinute } from "../readable.ts";
+import { localMinute } from "../local_time.ts";
 import { fitting, inStates } from "./session_filter.ts";
 import type { SearchFlags } from "./viewing.ts";
 

@@ -126,7 +126,7 @@ function table(name: string, rows: readonly (readonly [string, Spending])[]): st
       ...[spent.requests, spent.input_tokens, spent.cached_tokens, spent.cache_write_tokens]
         .map(String),
       ...[spent.output_tokens, spent.reasoning_tokens].map(String),
-      spent.cost_usd === null ? "unknown" : costText(spent.cost_usd),
+      costText(spent.cost_usd),
     ]),
   ];
   const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ??

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { ageMs, ageOrDays, byteCount } from "../../../src/cli/flags.ts";
 import { when } from "../../../src/cli/inspection/session_flags.ts";
-import { countText, localMinute, sizeText } from "../../../src/cli/readable.ts";
+import { localMinute } from "../../../src/cli/local_time.ts";
+import { countText, sizeText } from "../../../src/cli/readable.ts";
 
 Deno.test("sizes and counts have three digits and a unit", () => {
   const sizes: readonly [number, string][] = [

@@ -8,7 +8,7 @@ import { counted } from "../../../domain/text.ts";
 import { costText } from "../../../domain/cost.ts";
 import type { ShownSession, ShownTurn } from "../../../store/read/show.ts";
 import type { Spending } from "../../cost/spending.ts";
-import { localTime, zoneOf } from "./time.ts";
+import { localTime, zoneOf } from "../../local_time.ts";
 import { stateText } from "./words.ts";
 
 /** A name and a value. */

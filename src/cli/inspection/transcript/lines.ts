@@ -12,7 +12,7 @@ import { cutLine, type Screen, wrappedLines } from "../../screen.ts";
 import { bold, cyan, dim, green, red, type Styled } from "../../terminal.ts";
 import { type Block, BlockReader, type CallBlock, folded, headOfBlock } from "./blocks.ts";
 import { factsOf } from "./facts.ts";
-import { clockTime, secondsBetween } from "./time.ts";
+import { clockTime, secondsBetween } from "../../local_time.ts";
 
 /** A line in pieces, without its end. */
 export type Line = readonly (string | Styled)[];

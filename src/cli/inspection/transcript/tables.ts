@@ -10,7 +10,7 @@ import { type Screen, tableLines } from "../../screen.ts";
 import { dim } from "../../terminal.ts";
 import { blockLine, BlockReader } from "./blocks.ts";
 import type { Line } from "./lines.ts";
-import { localTime } from "./time.ts";
+import { localTime } from "../../local_time.ts";
 import { plain } from "./words.ts";
 
 /** UTF-16 units of an event in a pipe or file. */

@@ -1,10 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  clockTime,
-  localTime,
-  secondsBetween,
-  zoneOf,
-} from "../../../../../src/cli/inspection/transcript/time.ts";
+import { clockTime, localTime, secondsBetween, zoneOf } from "../../../src/cli/local_time.ts";
 
 /** The local time zone of this process: tests of the program set another one. */
 const local = new Date("2026-11-21T20:18:00.000Z");

@@ -10,6 +10,11 @@ export function localTime(instant: string): string {
   return Number.isNaN(date.getTime()) ? instant : `${dayOf(date)} ${timeOf(date)}`;
 }
 
+/** As {@linkcode localTime}, to the minute; `?` for other texts. */
+export function localMinute(instant: string): string {
+  return Number.isNaN(Date.parse(instant)) ? "?" : localTime(instant).slice(0, -":00".length);
+}
+
 /** As {@linkcode localTime}, without the date if `before` is an instant of the same day. */
 export function clockTime(instant: string, before: string): string {
   const [day, time] = localTime(instant).split(" ");
