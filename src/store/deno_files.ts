@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { closeSync, openSync, readSync } from "node:fs";
 import type { FileFacts, Files, ProcessIdentity, WritableFile } from "../domain/ports.ts";
 
 const PERMISSION_BITS = 0o7777;
@@ -20,8 +21,8 @@ export const denoFiles: Files = {
   },
   read: (path) => Deno.readFileSync(path),
   openRead(path) {
-    const file = Deno.openSync(path, { read: true });
-    return { read: (into) => file.readSync(into) ?? 0, close: () => file.close() };
+    const file = openToRead(path);
+    return { read: (into) => readSync(file, into, 0, into.length, null), close: () => closeSync(file) };
   },
   holdDirectory(path) {
     // Windows cannot open a directory as a file.
@@ -41,6 +42,17 @@ export const denoFiles: Files = {
     directory.syncSync();
   },
 };
+
+/** Opens a file with `node:fs`, whose files cost a third less than those of `Deno.openSync`. */
+function openToRead(path: string): number {
+  try {
+    return openSync(path, "r");
+  } catch (error) {
+    // Throws the error that all other operations throw.
+    Deno.openSync(path).close();
+    throw error;
+  }
+}
 
 function writable(file: Deno.FsFile): WritableFile {
   return {

@@ -176,12 +176,12 @@ export function checkFile(check: FsckCheck, path: string): Looked {
 }
 
 function checkLooked({ paths, add }: FsckCheck, path: string, looked: Looked, mode: number): Looked {
-  const name = path === paths.root ? "." : insideSession(paths, path);
-  if (looked.status === "refused") add("error", looked.code, name, looked.message);
+  const name = () => path === paths.root ? "." : insideSession(paths, path);
+  if (looked.status === "refused") add("error", looked.code, name(), looked.message);
   const found = looked.status === "ok" ? looked.facts.mode : null;
   if (found !== null && (found & 0o777) !== mode) {
     const octal = (bits: number) => (bits & 0o777).toString(8).padStart(4, "0");
-    add("warning", "wrong_mode", name, `has mode ${octal(found)} instead of ${octal(mode)}`);
+    add("warning", "wrong_mode", name(), `has mode ${octal(found)} instead of ${octal(mode)}`);
   }
   return looked;
 }
