@@ -141,7 +141,7 @@ function partsOf({ turnsPath, files }: BenchSession) {
     "look and read": step(() =>
       paths.forEach((path) => readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, briefly: true }))
     ),
-    "checksum": step(() => bytes.forEach(checkSeal)),
+    "checksum": step(() => bytes.forEach((each) => checkSeal(each))),
     "depth": step(() => texts.forEach(isTooDeep)),
     "decode and JSON.parse": step(parse),
     "validation": step(() => values.forEach(judgeTurn)),

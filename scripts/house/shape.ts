@@ -34,8 +34,11 @@ const ENVIRONMENT_FILES: ReadonlySet<string> = new Set(["src/cli/environment.ts"
 /** Loading code that is not part of the program. */
 const FOREIGN_CODE =
   /\b(?:Deno|process)\.dlopen\b|\bcreateRequire\b|\bnode:vm\b|\bnew (?:Function|Worker)\b|\bWebAssembly\./;
-/** Loads the scripts in the executable. */
-const FOREIGN_CODE_FILES: ReadonlySet<string> = new Set(["src/cli/start/embedded_script.ts"]);
+/** The first loads the scripts in the executable, the second a function of its own in another thread. */
+const FOREIGN_CODE_FILES: ReadonlySet<string> = new Set([
+  "src/cli/start/embedded_script.ts",
+  "src/store/read_ahead.ts",
+]);
 
 /** Folders whose functions give the same value for the same arguments. */
 const PURE_FOLDERS = ["src/apis/", "src/compaction/", "src/domain/", "src/fold/"];

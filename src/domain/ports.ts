@@ -35,6 +35,36 @@ export interface ReadableFile {
   close(): void;
 }
 
+/** Files to read ahead: those of a directory that are named by six or more digits, as turns are. */
+export interface NumberedFiles {
+  readonly directory: string;
+  /** Number of the first file. */
+  readonly first: number;
+  /** Number of the last file; some before it may be missing. */
+  readonly last: number;
+  /** Owner of the files; `null` where the platform has none. */
+  readonly user: number | null;
+  /** Number of bytes at the end of each file that are not part of its sum. */
+  readonly unhashed: number;
+}
+
+/** A small regular file of ours that was read whole. */
+export interface FileAhead {
+  /** Permission bits; `null` where the platform has none. */
+  readonly mode: number | null;
+  /** Valid until the next file is taken. */
+  readonly bytes: Uint8Array;
+  /** SHA-256 of the bytes before the unhashed end, in lower-case hex. */
+  readonly sum: string;
+}
+
+/** Files that are being read ahead. */
+export interface FilesAhead {
+  /** File `number` if it was read already; otherwise `null`, and the caller reads it. Call it in ascending order. */
+  take(number: number): FileAhead | null;
+  close(): void;
+}
+
 /**
  * The file operations of the store, synchronous so that their order is the order of the calls. Errors are
  * the runtime's own (`Deno.errors.*`); tests wrap these operations to inject errors.
@@ -43,6 +73,8 @@ export interface Files {
   /** Facts about `path` itself, or `null` if it does not exist. */
   facts(path: string): FileFacts | null;
   read(path: string): Uint8Array;
+  /** Reads many files ahead on another thread; `null` if that cannot be had. */
+  readAhead?(files: NumberedFiles): FilesAhead | null;
   /** Opens a file that is too large to be read at once. */
   openRead(path: string): ReadableFile;
   /** Keeps a directory open until it is closed, so that no other directory gets its inode number. */

@@ -7,8 +7,8 @@ import { encodeUtf8 } from "./bytes.ts";
 import { sha256Hex } from "./hash.ts";
 
 const SUM_MEMBER = '"sum":"';
-/** `"sum":"` + 64 hex digits + `"}` + newline. */
-const TAIL_LENGTH = SUM_MEMBER.length + 64 + 3;
+/** Length of the end that the sum does not include: `"sum":"` + 64 hex digits + `"}` + newline. */
+export const SEAL_BYTES = SUM_MEMBER.length + 64 + 3;
 
 /** A sealed text and the sum in its last member. */
 export interface Sealed {
@@ -24,14 +24,14 @@ export function seal(text: string): Sealed {
 
 /**
  * Returns the sum of a sealed file if it fits the bytes, otherwise `null`. A file must end with exactly
- * `"sum":"<64 lower-case hex>"}` and one newline.
+ * `"sum":"<64 lower-case hex>"}` and one newline. `computed` is the sum of the bytes before that, if it is known.
  */
-export function checkSeal(bytes: Uint8Array): string | null {
-  const start = bytes.length - TAIL_LENGTH;
+export function checkSeal(bytes: Uint8Array, computed?: string): string | null {
+  const start = bytes.length - SEAL_BYTES;
   if (start < 1) return null;
-  const sum = sha256Hex(bytes.subarray(0, start));
+  const sum = computed ?? sha256Hex(bytes.subarray(0, start));
   const tail = tailOf(sum);
-  for (let index = 0; index < TAIL_LENGTH; index++) {
+  for (let index = 0; index < SEAL_BYTES; index++) {
     if (bytes[start + index] !== tail.charCodeAt(index)) return null;
   }
   return sum;

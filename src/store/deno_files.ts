@@ -6,6 +6,7 @@
  */
 import { closeSync, openSync, readSync } from "node:fs";
 import type { FileFacts, Files, ProcessIdentity, WritableFile } from "../domain/ports.ts";
+import { readFilesAhead } from "./read_ahead.ts";
 
 const PERMISSION_BITS = 0o7777;
 
@@ -20,6 +21,7 @@ export const denoFiles: Files = {
     }
   },
   read: (path) => Deno.readFileSync(path),
+  readAhead: readFilesAhead,
   openRead(path) {
     const file = openToRead(path);
     return { read: (into) => readSync(file, into, 0, into.length, null), close: () => closeSync(file) };

@@ -17,8 +17,9 @@ import {
 } from "../layout.ts";
 import { findLineage } from "../read/lineage.ts";
 import type { ManifestFile } from "../read/manifest.ts";
-import { type Looked, lookForDirectory, lookForFile } from "../read/safe_open.ts";
+import { type AlreadyRead, type Looked, lookForDirectory, lookForFile } from "../read/safe_open.ts";
 import { readTurn } from "../read/turn.ts";
+import { readTurnsAhead, type TurnsAhead } from "../read/turns_ahead.ts";
 import { HistoryValidator, replacesOf } from "../read/validate.ts";
 
 /** A finding of a check. Only `error` makes a session damaged. */
@@ -86,6 +87,7 @@ export function checkTurns(check: FsckCheck, manifestFile: ManifestFile): Walk {
   let manifest: Manifest | null = null;
   let manifestAtHead: Manifest | null = null;
   let bytesAtHead = 0;
+  using ahead = readTurnsAhead(ports, paths, numbers);
   for (const number of numbers) {
     const expected = validator.end.turn + 1;
     if (number > expected) {
@@ -94,7 +96,7 @@ export function checkTurns(check: FsckCheck, manifestFile: ManifestFile): Walk {
       add("error", "missing_turn", turnName(expected), `${missing}, but turn ${number} exists`, expected);
       validator.skip(number - 1);
     }
-    const turn = checkTurn(check, number, validator);
+    const turn = checkTurn(check, number, { validator, ahead });
     if (turn === null) {
       sound = false;
       validator.skip(number);
@@ -144,11 +146,15 @@ function turnNumbers({ ports, paths, add }: FsckCheck): number[] {
   return missed.length === 0 ? numbers : [...numbers, ...missed].sort((a, b) => a - b);
 }
 
-function checkTurn(check: FsckCheck, number: number, validator: HistoryValidator) {
+function checkTurn(
+  check: FsckCheck,
+  number: number,
+  { validator, ahead }: { readonly validator: HistoryValidator; readonly ahead: TurnsAhead },
+) {
   const path = turnPath(check.paths, number);
   const add = (severity: FsckFinding["severity"], code: string, message: string) =>
     check.add(severity, code, turnName(number), message, number);
-  const looked = checkFile(check, path);
+  const looked = checkFile(check, path, ahead.take(number));
   if (looked.status === "refused") return null;
   const read = readTurn(check.ports, path, { looked });
   if (read.status === "missing") {
@@ -171,11 +177,20 @@ export function checkDirectory(check: FsckCheck, path: string): Looked {
 }
 
 /** Checks a path that should be a regular file of ours with mode 0600. Throws the runtime's errors. */
-export function checkFile(check: FsckCheck, path: string): Looked {
-  return checkLooked(check, path, lookForFile(check.ports, path), FILE_MODE);
+export function checkFile(
+  check: FsckCheck,
+  path: string,
+  looked: Looked | AlreadyRead = lookForFile(check.ports, path),
+): Looked | AlreadyRead {
+  return checkLooked(check, path, looked, FILE_MODE);
 }
 
-function checkLooked({ paths, add }: FsckCheck, path: string, looked: Looked, mode: number): Looked {
+function checkLooked<T extends Looked | AlreadyRead>(
+  { paths, add }: FsckCheck,
+  path: string,
+  looked: T,
+  mode: number,
+): T {
   const name = () => path === paths.root ? "." : insideSession(paths, path);
   if (looked.status === "refused") add("error", looked.code, name(), looked.message);
   const found = looked.status === "ok" ? looked.facts.mode : null;

@@ -22,6 +22,20 @@ export interface Accepted {
   readonly facts: FileFacts;
 }
 
+/** A file that was inspected and read ahead. */
+export interface AlreadyRead {
+  readonly status: "ok";
+  readonly facts: Pick<FileFacts, "mode">;
+  readonly content: FileContent;
+}
+
+/** Bytes of a file. */
+export interface FileContent {
+  readonly bytes: Uint8Array;
+  /** SHA-256 of the bytes before the seal of a turn file, if it is known. */
+  readonly sum?: string;
+}
+
 /** Result of the inspection of a path. */
 export type Looked = Accepted | Refused | { readonly status: "missing" };
 
@@ -59,7 +73,7 @@ function look(ports: Ports, path: string, wanted: "file" | "directory"): Looked 
 }
 
 /** The bytes of a file, or the reason why it was not read. */
-export type SafeBytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused | {
+export type SafeBytes = { readonly status: "ok" } & FileContent | Refused | {
   readonly status: "missing";
 };
 
@@ -68,7 +82,7 @@ export interface ReadOptions {
   /** The largest file that is read, in bytes. */
   readonly maxBytes: number;
   /** Result of an earlier inspection. */
-  readonly looked?: Looked | undefined;
+  readonly looked?: Looked | AlreadyRead | undefined;
   /** True to get bytes that are valid only until the next file is read this way, which is faster for small files. */
   readonly briefly?: boolean;
 }
@@ -80,6 +94,7 @@ const BRIEF_BYTES = new Uint8Array(64 * 1024);
 export function readSafely(ports: Ports, path: string, options: ReadOptions): SafeBytes {
   const { maxBytes, looked = lookForFile(ports, path) } = options;
   if (looked.status !== "ok") return looked;
+  if ("content" in looked) return { status: "ok", ...looked.content };
   if (looked.facts.size > maxBytes) {
     return refused("too_large", `has ${looked.facts.size} bytes, more than the cap of ${maxBytes}`);
   }

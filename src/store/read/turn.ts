@@ -8,7 +8,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Mismatch } from "../../domain/shape.ts";
 import type { Turn } from "../../domain/turn.ts";
-import type { Looked } from "./safe_open.ts";
+import type { AlreadyRead, Looked } from "./safe_open.ts";
 import { type Envelope, openEnvelope, readEnvelope } from "./turn_file.ts";
 import { EVENT_SHAPES, TURN_SHAPES } from "./turn_shapes.ts";
 
@@ -31,7 +31,7 @@ export interface ReadTurn {
 export function readTurn(
   ports: Ports,
   path: string,
-  options: { readonly looked?: Looked } = {},
+  options: { readonly looked?: Looked | AlreadyRead | undefined } = {},
 ): ReadTurn | Exclude<TurnVerdict, { status: "ok" }> | { readonly status: "missing" } {
   const file = readEnvelope(ports, path, options);
   if (file.status !== "ok") return file;

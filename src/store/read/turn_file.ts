@@ -22,7 +22,7 @@ import { TURN_FORMAT } from "../../domain/turn.ts";
 import { orStorageError, sessionDamaged } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { insideSession, sessionPaths, turnPath } from "../layout.ts";
-import { type Looked, readSafely } from "./safe_open.ts";
+import { type AlreadyRead, type Looked, readSafely } from "./safe_open.ts";
 
 /** The largest turn file that is read or written, in bytes. Larger texts belong in `blobs/`. */
 export const MAX_TURN_BYTES = 64 * 1024 * 1024;
@@ -50,17 +50,20 @@ export interface UnusableTurn {
 export function readEnvelope(
   ports: Ports,
   path: string,
-  { looked }: { readonly looked?: Looked } = {},
+  { looked }: { readonly looked?: Looked | AlreadyRead | undefined } = {},
 ): Envelope | UnusableTurn | { readonly status: "missing" } {
   const read = readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, looked, briefly: true });
   if (read.status === "refused") return { ...read, status: "damaged" };
   if (read.status === "missing") return read;
-  return openEnvelope(read.bytes);
+  return openEnvelope(read.bytes, read.sum);
 }
 
-/** Checks the bytes of a turn file: the seal first, so that no part of a torn or edited file is used. */
-export function openEnvelope(bytes: Uint8Array): Envelope | UnusableTurn {
-  const sum = checkSeal(bytes);
+/**
+ * Checks the bytes of a turn file: the seal first, so that no part of a torn or edited file is used. `computed` is the
+ * sum of the bytes before the seal, if it is known.
+ */
+export function openEnvelope(bytes: Uint8Array, computed?: string): Envelope | UnusableTurn {
+  const sum = checkSeal(bytes, computed);
   if (sum === null) return unusable("bad_sum", whyUnsealed(bytes));
   let value: unknown;
   let text: string;
