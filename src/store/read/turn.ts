@@ -11,6 +11,7 @@ import type { Turn } from "../../domain/turn.ts";
 import type { AlreadyRead, Looked } from "./safe_open.ts";
 import { type Envelope, openEnvelope, readEnvelope } from "./turn_file.ts";
 import { EVENT_SHAPES, TURN_SHAPES } from "./turn_shapes.ts";
+import { isUsualTurn } from "./usual_turn.ts";
 
 /** A turn, or the reason why it is not used. */
 export type TurnVerdict =
@@ -53,6 +54,7 @@ function judgeEnvelope({ value, newer }: Envelope): TurnVerdict {
 
 /** Validates a parsed turn of the current format; `turn` in the result is `value` itself. */
 export function judgeTurn(value: JsonObject): TurnVerdict {
+  if (isUsualTurn(value)) return { status: "ok", turn: value as unknown as Turn };
   const { kind } = value;
   if (typeof kind !== "string" || kind === "") {
     return badShape({ path: ["kind"], expected: "the kind of a turn" });

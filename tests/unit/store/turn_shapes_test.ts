@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { EventType } from "../../../src/domain/event.ts";
 import { TURN_FORMAT } from "../../../src/domain/turn.ts";
 import { EVENT_SHAPES, TURN_SHAPES } from "../../../src/store/read/turn_shapes.ts";
+import { ODD, pathsIn, withMember } from "./spoilt.ts";
 import { EVENTS, TURNS } from "./turn_schema.ts";
 
 type Json = Record<string, unknown>;
@@ -103,31 +104,6 @@ const WHOLE_TURNS: Readonly<Record<keyof typeof TURNS, Json>> = {
   compaction: { ...BASE, pins: PINS },
   fork: BASE,
 };
-
-/** Every path to a member of a value. */
-function pathsIn(value: unknown, at: readonly string[] = []): string[][] {
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap((
-    [name, member],
-  ) => [[...at, name], ...pathsIn(member, [...at, name])]);
-}
-
-/** Values that are odd somewhere: each kind of JSON value, and those at the edges of what fits. */
-const ODD = fc.oneof(
-  fc.jsonValue(),
-  fc.constantFrom<unknown>(undefined, null, "", 0, -0, -1, 1.5, 2 ** 53, true, [], {}, [1], [1, 2, 3], [{}]),
-  fc.constantFrom<unknown>(SHA.toUpperCase(), `${SHA}0`, "2026-11-21T20:18:00Z", "tool_use", "allowed", "x"),
-);
-
-function withMember(whole: Json, path: readonly string[], value: unknown): Json {
-  const copy = structuredClone(whole);
-  let holder = copy;
-  for (const name of path.slice(0, -1)) holder = holder[name] as Json;
-  const last = path.at(-1) as string;
-  if (value === undefined && !Array.isArray(holder)) delete holder[last];
-  else holder[last] = value ?? null;
-  return copy;
-}
 
 const CASES = [
   ...Object.entries(WHOLE_TURNS).map(([kind, whole]) => {
