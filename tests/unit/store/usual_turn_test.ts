@@ -65,7 +65,11 @@ for (const turn of TURNS) {
   Deno.test(`a usual turn takes the short way, and no turn that the shapes refuse: ${turn.kind}`, () => {
     assert.ok(isUsualTurn(turn as never));
     assert.ok(isAccepted(turn));
-    const paths = [...pathsIn(turn), ["redacted"], ["replaces"], ["pins"], ["events", "0", "blob"]];
+    const paths = [...pathsIn(turn), ["redacted"], ["replaces"], ["pins"], ["events", "7", "error"], [
+      "events",
+      "5",
+      "blob",
+    ]];
     fc.assert(
       fc.property(fc.constantFrom(...paths), ODD, (path, value) => {
         const spoilt = withMember(turn, path, value);
