@@ -8,8 +8,11 @@ import { SEAL_BYTES } from "../../domain/seal.ts";
 import type { SessionPaths } from "../layout.ts";
 import type { AlreadyRead } from "./safe_open.ts";
 
-/** Fewer turns are checked before a second thread would have started. */
-const LEAST_TURNS = 3000;
+/**
+ * A second thread costs as long to start as the check of a thousand turns, and more on a busy machine: fewer turns than
+ * these do without it.
+ */
+const LEAST_TURNS = 5000;
 
 /** Turns that are being read ahead. */
 export interface TurnsAhead {

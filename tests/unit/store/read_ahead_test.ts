@@ -146,41 +146,36 @@ function slowedFiles(): Files & { readonly passed: () => number } {
   return { ...denoFiles, readAhead, passed: () => passed };
 }
 
-const TURNS = 3200;
+const TURNS = 5200;
 
 /** Changes of a long session, each at a place of its own. */
 const DAMAGE: Readonly<Record<string, (path: (turn: number) => string) => void>> = {
   "of good turns": () => {},
-  "of a turn that was edited": (path) => {
-    const text = Deno.readTextFileSync(path(3000));
-    Deno.writeTextFileSync(path(3000), text.replace("is done", "is open"));
+  "of turns that are edited, cut short, empty, nothing but zero bytes, or too large to be read ahead": (
+    path,
+  ) => {
+    const edit = (turn: number, text: string) => {
+      Deno.writeTextFileSync(path(turn), Deno.readTextFileSync(path(turn)).replace("is done", text));
+    };
+    edit(5000, "is open");
+    Deno.truncateSync(path(5010), 500);
+    Deno.truncateSync(path(5020), 0);
+    Deno.writeFileSync(path(5030), new Uint8Array(700));
+    edit(5040, "is done".padEnd(64 * 1024));
   },
-  "of turns that are cut short, empty, or nothing but zero bytes": (path) => {
-    Deno.truncateSync(path(2990), 500);
-    Deno.truncateSync(path(3000), 0);
-    Deno.writeFileSync(path(3010), new Uint8Array(700));
+  "of turns that are missing, or changed places": (path) => {
+    for (const turn of [4980, 4981, 4990, 5100]) Deno.removeSync(path(turn));
+    Deno.renameSync(path(5010), path(TURNS + 1));
+    Deno.renameSync(path(5011), path(5010));
+    Deno.renameSync(path(TURNS + 1), path(5011));
   },
-  "of missing turns": (path) => {
-    for (const turn of [2980, 2981, 2990, 3100]) Deno.removeSync(path(turn));
-  },
-  "of turns that changed places": (path) => {
-    Deno.renameSync(path(2990), path(TURNS + 1));
-    Deno.renameSync(path(2991), path(2990));
-    Deno.renameSync(path(TURNS + 1), path(2991));
-  },
-  "of a turn too large to be read ahead": (path) => {
-    const text = Deno.readTextFileSync(path(3000));
-    Deno.writeTextFileSync(path(3000), text.replace("is done", "is done".padEnd(64 * 1024)));
-  },
-  "of turns with other modes": (path) => {
-    if (Deno.build.os !== "windows") Deno.chmodSync(path(3000), 0o644);
-  },
-  "of a link, a FIFO and a directory among the turns": (path) => {
-    for (const turn of [2990, 3000, 3010]) Deno.renameSync(path(turn), `${path(turn)}.old`);
-    Deno.mkdirSync(path(2990));
+  "of a directory, a link, a FIFO and another mode among the turns": (path) => {
+    for (const turn of [5000, 5010, 5020]) Deno.renameSync(path(turn), `${path(turn)}.old`);
+    Deno.mkdirSync(path(5000));
     if (Deno.build.os === "windows") return;
-    Deno.symlinkSync(`${path(3000)}.old`, path(3000));
-    new Deno.Command("mkfifo", { args: [path(3010)] }).outputSync();
+    Deno.symlinkSync(`${path(5010)}.old`, path(5010));
+    new Deno.Command("mkfifo", { args: [path(5020)] }).outputSync();
+    Deno.chmodSync(path(5030), 0o644);
   },
 };
 
