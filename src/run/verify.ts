@@ -205,12 +205,18 @@ export function promptFields(fields: JsonObject, { outputLimit }: RunApi): JsonO
 /** Compares two bodies. `item` is `null` when they differ before their inputs. */
 export function prefixReport(before: string, next: string): PrefixReport {
   // Without the closing bracket and brace, so that a longer request may follow.
-  const wanted = before.slice(0, -2);
-  if (next.startsWith(wanted)) return { extends: true };
+  const wanted = before.slice(0, -"]}".length);
+  if (next.startsWith(wanted) || isLongerAtEnd(before, next)) return { extends: true };
   const [old, now] = [encodeUtf8(wanted), encodeUtf8(next)];
   let byte = 0;
   while (byte < old.length && old[byte] === now[byte]) byte++;
   return { extends: false, item: firstDifference(before, next), byte };
+}
+
+/** True if the last message only has more content: messages of one role are sent as one, and caches keep blocks of content. */
+function isLongerAtEnd(before: string, next: string): boolean {
+  const end = "]}]}";
+  return before.endsWith(end) && next.startsWith(`${before.slice(0, -end.length)},`);
 }
 
 function firstDifference(before: string, next: string): number | null {

@@ -42,7 +42,8 @@ interface Slots {
 
 /** Begins to read files ahead. Returns `null` if there can be no second thread. */
 export function readFilesAhead(files: NumberedFiles): FilesAhead | null {
-  if (files.last >= END) return null;
+  // On one processor it would only take turns with the caller.
+  if (files.last >= END || navigator.hardwareConcurrency < 2) return null;
   const slots: Slots = {
     next: integers(1),
     numbers: integers(SLOTS),

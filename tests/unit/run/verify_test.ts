@@ -28,6 +28,13 @@ Deno.test("a body that goes on where another ended extends it, whatever else fol
   });
 });
 
+Deno.test("a body whose last message has more content extends another, and one with other content does not", () => {
+  const said = (...texts: readonly string[]) => [{ role: "user", content: texts.map((text) => ({ text })) }];
+  const before = bodyWith({ model: "m" }, said("one"));
+  assert.deepEqual(prefixReport(before, bodyWith({ model: "m" }, said("one", "two"))), { extends: true });
+  assert.equal(prefixReport(before, bodyWith({ model: "m" }, said("two", "one"))).extends, false);
+});
+
 Deno.test("the first item and the first byte that differ are told", () => {
   const cases: readonly (readonly [string, string, number | null])[] = [
     // Characters of several bytes before the difference.
