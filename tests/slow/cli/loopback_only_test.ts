@@ -1,8 +1,8 @@
 /** Where `record` and `serve` listen, whatever the environment says; and what they do with too many connections. */
 import assert from "node:assert/strict";
-import type { Called } from "../support/reprise.ts";
-import { Sandbox } from "../support/reprise.ts";
-import { writeFixture } from "../support/fixture.ts";
+import type { Called } from "../../support/reprise.ts";
+import { Sandbox } from "../../support/reprise.ts";
+import { writeFixture } from "../../support/fixture.ts";
 
 /** A port that nothing listens on at the moment. */
 function freePort(): number {

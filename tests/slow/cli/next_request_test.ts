@@ -1,13 +1,13 @@
 /** The preview of a request is the request: the same flags, the same bytes, whatever the session's state. */
 import assert from "node:assert/strict";
-import { sha256Hex } from "../../src/domain/hash.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { answer, functionCall, message, reasoning, type Script } from "../support/responses_server.ts";
-import { says, startMessagesServer, text, toolUse } from "../support/messages_server.ts";
-import type { CallOptions } from "../support/reprise.ts";
-import { writeFixture } from "../support/fixture.ts";
-import { shortAnswer } from "./any_api.ts";
-import { HELLO, Place, READS_A, readsThenAnswers } from "./harness.ts";
+import { sha256Hex } from "../../../src/domain/hash.ts";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import { answer, functionCall, message, reasoning, type Script } from "../../support/responses_server.ts";
+import { says, startMessagesServer, text, toolUse } from "../../support/messages_server.ts";
+import type { CallOptions } from "../../support/reprise.ts";
+import { writeFixture } from "../../support/fixture.ts";
+import { shortAnswer } from "../../cli/any_api.ts";
+import { HELLO, Place, READS_A, readsThenAnswers } from "../../cli/harness.ts";
 
 const PROMPT = "And now?";
 const SCHEMA = { type: "object", properties: {}, required: [], additionalProperties: false };

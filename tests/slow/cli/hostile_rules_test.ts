@@ -1,10 +1,10 @@
 /** Fixtures of strangers with hostile match rules: refused when they are read, or bounded in time and memory. */
 import assert from "node:assert/strict";
-import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
-import type { MatchRules } from "../../src/fixture/match/rules/match_rules.ts";
-import { writeFixture } from "../support/fixture.ts";
-import { Sandbox } from "../support/reprise.ts";
-import { COMPLETED } from "../unit/fixture/record/recording.ts";
+import type { JsonObject, JsonValue } from "../../../src/domain/json.ts";
+import type { MatchRules } from "../../../src/fixture/match/rules/match_rules.ts";
+import { writeFixture } from "../../support/fixture.ts";
+import { Sandbox } from "../../support/reprise.ts";
+import { COMPLETED } from "../../unit/fixture/record/recording.ts";
 
 const KIB = 1024;
 /** Most time for a request under hostile rules, on a slow and busy machine: without bounds, each takes hours. */

@@ -1,9 +1,9 @@
 /** `fsck` of a session that is long enough for a second thread, in the program itself. */
 import assert from "node:assert/strict";
-import { openHome } from "../../src/store/home.ts";
-import { createLongSession } from "../support/long_session.ts";
-import { Sandbox } from "../support/reprise.ts";
-import { ID, testPorts } from "../unit/store/support.ts";
+import { openHome } from "../../../src/store/home.ts";
+import { createLongSession } from "../../support/long_session.ts";
+import { Sandbox } from "../../support/reprise.ts";
+import { ID, testPorts } from "../../unit/store/support.ts";
 
 Deno.test("fsck of thousands of turns finds an edited turn, and prints nothing else", async () => {
   await using place = new Sandbox();

@@ -1,7 +1,7 @@
 /** rm, prune and gc: what they delete, and when they refuse. */
 import assert from "node:assert/strict";
-import { answer, message, type Script } from "../support/responses_server.ts";
-import { assertError, holdLock, Place, readsThenAnswers, until } from "./harness.ts";
+import { answer, message, type Script } from "../../support/responses_server.ts";
+import { assertError, holdLock, Place, readsThenAnswers, until } from "../../cli/harness.ts";
 
 async function ok(place: Place, args: readonly string[]): Promise<string> {
   const called = await place.call(args, { env: { TMPDIR: temporary(place) } });
