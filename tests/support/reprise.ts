@@ -75,7 +75,10 @@ export class Sandbox implements AsyncDisposable {
     args: readonly string[],
     options: Omit<CallOptions, "stdin"> & { readonly stdin?: "null" | "piped" } = {},
   ): Started {
-    const [command, ...before] = [...options.through ?? [], ...PROGRAM];
+    const { through = [] } = options;
+    const [command, ...before] = [...through, ...PROGRAM];
+    // Its stdout holds stderr too.
+    const isTerminal = through.some((word) => /\bscript -/.test(word));
     return new Started(
       new Deno.Command(command as string, {
         args: [...before, ...args],
@@ -86,7 +89,7 @@ export class Sandbox implements AsyncDisposable {
         stdout: "piped",
         stderr: "piped",
       }).spawn(),
-      args,
+      isTerminal ? [] : args,
     );
   }
 
