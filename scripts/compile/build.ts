@@ -58,6 +58,9 @@ const LEFT_OUT: Readonly<Partial<Record<ScriptName, readonly string[]>>> = {
   ],
 };
 
+/** A model of the price list, for the code that finds a price. */
+const PRICED_MODEL = "gpt-4o";
+
 /** Flags of V8 in the executable. */
 export const V8_FLAGS: readonly string[] = [
   // The first error of a process is created 1.3 ms faster, and even a call without a problem creates one: that
@@ -211,7 +214,7 @@ async function addCompiledCode(options: BuildOptions, parts: string, workDirecto
  * The calls whose code is kept, each after the name of its part: those that people and scripts make most often. The
  * first run compares its requests with those of the fixture.
  */
-function warmUpCalls(root: string, workspace: string): [PartName, ...string[]][] {
+function warmUpCalls(root: string, workspace: string): [ScriptName, ...string[]][] {
   const demo = (fixture: string) => join(root, "fixtures", "demo", fixture);
   const run = (fixture: string, ...args: readonly string[]): [PartName, ...string[]] => [
     "running",
@@ -224,6 +227,7 @@ function warmUpCalls(root: string, workspace: string): [PartName, ...string[]][]
     run("second", "--match", "sequence", second),
     ["listing", "ls"],
     ["viewing", "show", DEMO_SESSION],
+    ["prices", PRICED_MODEL],
     ["all", "fsck", DEMO_SESSION],
     ["all", "serve", demo("first"), "--allow-unused", "--", Deno.execPath(), "eval", ""],
   ];

@@ -1,20 +1,39 @@
 /**
- * Runs a part of the program in the runtime of the executable, and keeps the code that V8 compiled on the way.
+ * Runs a script of the program in the runtime of the executable, and keeps the code that V8 compiled on the way.
  *
- * Usage: `warm_up DIR PART ARGUMENTS…`; the exit code is that of the program, or 70 if V8 refused its own code.
+ * Usage: `warm_up DIR PART ARGUMENTS…`, or `warm_up DIR prices MODEL`; the exit code is that of the program, or 70 if V8
+ * refused its own code.
  *
  * @module
  */
-import { codeFile, loadPart } from "../../src/cli/start/embedded_script.ts";
+import {
+  codeFile,
+  type LoadedScript,
+  loadPart,
+  loadPriceTable,
+  type ScriptName,
+} from "../../src/cli/start/embedded_script.ts";
 import { filesIn } from "../../src/cli/start/part_files.ts";
 import type { PartName } from "../../src/cli/start/begin.ts";
 
 const [directory = ".", name = "all", ...args] = Deno.args;
-const part = loadPart(filesIn(directory), name as PartName);
 /** Played fixtures cost nothing. */
 const noPrices = () => Promise.reject(new Error("The price list was loaded for a played fixture"));
-const exitCode = part.isAccepted ? await part.start(args, noPrices) : 70;
+
+/** Looks up a price; the exit code says whether there is one. */
+function price(model = ""): [LoadedScript, number] {
+  const table = loadPriceTable(filesIn(directory));
+  const usage = { input_tokens: 1, cached_tokens: 0, output_tokens: 1, reasoning_tokens: 0 };
+  return [table, table.listPrice("openai", model, { usage, at: new Date() }) === null ? 1 : 0];
+}
+
+async function runPart(part: PartName): Promise<[LoadedScript, number]> {
+  const loaded = loadPart(filesIn(directory), part);
+  return [loaded, loaded.isAccepted ? await loaded.start(args, noPrices) : 70];
+}
+
+const [script, exitCode] = name === "prices" ? price(args[0]) : await runPart(name as PartName);
 if (exitCode === 0) {
-  Deno.writeFileSync(`${directory}/${codeFile(name as PartName)}`, part.compiledCode());
+  Deno.writeFileSync(`${directory}/${codeFile(name as ScriptName)}`, script.compiledCode());
 }
 Deno.exit(exitCode);

@@ -41,8 +41,9 @@ export function loadPart(read: ReadFiles, name: PartName): Part & LoadedScript {
 }
 
 /** Loads the price list from its files. */
-export function loadPriceTable(read: ReadFiles): PriceTable {
-  return loadScript(read, "prices").exports as PriceTable;
+export function loadPriceTable(read: ReadFiles): PriceTable & LoadedScript {
+  const { exports, ...script } = loadScript(read, "prices");
+  return { listPrice: (exports as PriceTable).listPrice, ...script };
 }
 
 function loadScript(read: ReadFiles, name: ScriptName): LoadedScript & { readonly exports: unknown } {
