@@ -28,11 +28,6 @@ export const FLOORS: readonly Floor[] = [
   },
   {
     bench: "fsck",
-    row: /^fsck of/,
-    reason: "reading, hashing and parsing alone take 1.3 times as long",
-  },
-  {
-    bench: "fsck",
     row: /^reprise fsck/,
     reason: "the start of a process, reading, hashing and parsing alone take 1.5 times as long",
   },
