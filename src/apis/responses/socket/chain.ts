@@ -1,0 +1,76 @@
+/**
+ * Resolves `previous_response_id`: remembers the input and the output of each response on a connection (protocol §8.5).
+ *
+ * @module
+ */
+import type { Item } from "../../../domain/event.ts";
+import { objectOf, withMembers } from "../../../domain/exact_json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../../domain/json.ts";
+import type { ChainedRequest, ChainState, CreateMessage, ResponseChain } from "../../socket.ts";
+import { renderProviderItem } from "../items.ts";
+import { readResponsesEvent } from "../stream.ts";
+
+/** Items that one request and its response added to those of the response that it continues. */
+interface Link {
+  readonly before: Link | null;
+  readonly items: readonly JsonValue[];
+}
+
+/** The responses of a connection. The items of a long session are in memory once. */
+export class ResponsesChain implements ResponseChain {
+  readonly #links = new Map<string, Link>();
+
+  open({ previous, body }: CreateMessage): ChainedRequest {
+    const before = previous === null ? null : this.#links.get(previous) ?? null;
+    const input = inputOf(body.input);
+    const state: ChainState = previous === null ? "full" : before === null ? "unknown" : "continued";
+    const done = new Map<number, JsonValue>();
+    const request = {
+      state,
+      body: before === null ? body : withWholeInput(body, [...itemsOf(before), ...input]),
+      responseId: null as string | null,
+      failed: false,
+      take: (json: JsonObject) => {
+        const event = readResponsesEvent(json);
+        if (event.kind === "item" && event.whole && event.item !== undefined) {
+          done.set(event.place ?? done.size, event.item);
+        }
+        if (event.kind === "error" || event.kind === "end" && event.failed) {
+          request.failed = true;
+          if (previous !== null) this.#links.delete(previous);
+        } else if (event.kind === "end") {
+          const id = stringMember(event.response ?? {}, "id") ?? null;
+          // The last event may lack its output.
+          const output = event.items.length > 0
+            ? event.items
+            : [...done].sort(([a], [b]) => a - b).map(([, item]) => item);
+          request.responseId = id;
+          if (id !== null) this.#links.set(id, { before, items: [...input, ...output.map(sentBack)] });
+        }
+      },
+    };
+    return request;
+  }
+}
+
+/** Returns an item of an answer as clients may send it back. */
+function sentBack(item: JsonValue): JsonValue {
+  return isJsonObject(item) && typeof item.type === "string" ? renderProviderItem(item as Item) : item;
+}
+
+function itemsOf(last: Link): JsonValue[] {
+  const links: Link[] = [];
+  for (let link: Link | null = last; link !== null; link = link.before) links.unshift(link);
+  return links.flatMap(({ items }) => items);
+}
+
+/** A text is short for one message of the user. */
+function inputOf(input: JsonValue | undefined): readonly JsonValue[] {
+  if (typeof input === "string") return [{ role: "user", content: input }];
+  return Array.isArray(input) ? input : [];
+}
+
+function withWholeInput(body: JsonObject, input: readonly JsonValue[]): JsonObject {
+  const kept = objectOf(Object.entries(body).filter(([name]) => name !== "previous_response_id"));
+  return withMembers(kept, { input });
+}

@@ -1,0 +1,136 @@
+/**
+ * The requests of a run over a WebSocket: the messages for their HTTP bodies, and which of them continue the response
+ * before (protocol §8.5).
+ *
+ * @module
+ */
+import type { Item } from "../../../domain/event.ts";
+import { parseExact } from "../../../domain/exact_json.ts";
+import { callIdOf, itemKind } from "../../../domain/item.ts";
+import { isJsonObject, type JsonObject, stringMember } from "../../../domain/json.ts";
+import type { Conversation, ConversationMessage, ConversationStep } from "../../socket.ts";
+import { encodeEntry } from "../items.ts";
+import { isItem } from "../ledger.ts";
+import { readResponsesEvent, statusOf } from "../stream.ts";
+import { createMessage, readEvent, sseEvent } from "./messages.ts";
+
+/** A response that the next request may continue. */
+interface Continuable {
+  readonly id: string;
+  /** Body of its request. */
+  readonly body: string;
+  /** Number of items in the input of its request. */
+  readonly sent: number;
+  readonly output: readonly Item[];
+}
+
+/** End of a body whose last member is `input`. */
+const BODY_END = "]}";
+
+/** One request at a time, on the default lane. */
+export class ResponsesConversation implements Conversation {
+  #last: Continuable | null = null;
+  #open: { readonly body: string; readonly sent: number } | null = null;
+  #items = new Map<number, Item>();
+
+  open(body: string): ConversationMessage {
+    const json = parseExact(body) as JsonObject;
+    const from = this.#last === null ? null : continuationOf(this.#last, body);
+    const message = from === null || this.#last === null
+      ? createMessage(json)
+      : createMessage(json, { continuation: { responseId: this.#last.id, from } });
+    this.#last = null;
+    this.#items = new Map();
+    this.#open = { body, sent: Array.isArray(json.input) ? json.input.length : 0 };
+    return { text: message, continues: from !== null };
+  }
+
+  take(text: string): ConversationStep {
+    const message = readEvent(text);
+    const { json, ends, refusal } = message;
+    const event = json === undefined ? null : readResponsesEvent(json);
+    if (event?.kind === "item" && event.whole && isItem(event.item)) {
+      this.#items.set(event.place ?? this.#items.size, event.item);
+    }
+    if (event?.kind === "end") this.#keep(event.type ?? "", event.response ?? {}, event.items);
+    const error = event?.kind === "error" ? event.error : null;
+    return {
+      event: sseEvent(message),
+      ends,
+      isError: error !== null,
+      refusal,
+      headers: error === null ? {} : headersIn(error),
+      loss: error === null ? null : lossIn(error),
+    };
+  }
+
+  forget(): void {
+    this.#last = null;
+    this.#open = null;
+  }
+
+  /** A response that did not complete is not continued. */
+  #keep(type: string, response: JsonObject, listed: readonly unknown[]): void {
+    const id = stringMember(response, "id");
+    if (this.#open === null || id === undefined) return;
+    if (statusOf(type, stringMember(response, "status")) !== "completed") return;
+    const done = [...this.#items].sort(([a], [b]) => a - b).map(([, item]) => item);
+    const output = listed.length > done.length ? listed.filter(isItem) : done;
+    this.#last = { id, ...this.#open, output };
+    this.#open = null;
+  }
+}
+
+/**
+ * Returns the number of items in `body` that the server has if `body` continues `last`: the same fields, the same
+ * input, the output as it is sent back, and something after it. `null` for any other body.
+ */
+function continuationOf({ body: before, sent, output }: Continuable, body: string): number | null {
+  if (!before.endsWith(BODY_END)) return null;
+  let at = before.length - BODY_END.length;
+  if (!body.startsWith(before.slice(0, at))) return null;
+  for (const [index, item] of output.entries()) {
+    const separator = sent + index === 0 ? "" : ",";
+    const piece = piecesOf(item).map((text) => `${separator}${text}`)
+      .find((text) => body.startsWith(text, at));
+    if (piece === undefined) return null;
+    at += piece.length;
+  }
+  return body[at] === "," ? sent + output.length : null;
+}
+
+/** The texts of an item of an answer in an input: a message is sent with its id or without it. */
+function piecesOf(item: Item): string[] {
+  switch (itemKind(item)) {
+    case "reasoning":
+      return [encodeEntry({ kind: "reasoning", item })];
+    case "assistant_message":
+      return [true, false].map((keepId) => encodeEntry({ kind: "assistant_message", item, keepId }));
+    case "tool_call":
+      return [encodeEntry({ kind: "tool_call", item, callId: callIdOf(item) })];
+    case "provider_item":
+      return [encodeEntry({ kind: "provider_item", item })];
+  }
+}
+
+/**
+ * Returns what the server no longer has, by its error: the response that a request continues, or the connection. Some
+ * servers refuse an id without a code.
+ */
+function lossIn(error: JsonObject): ConversationStep["loss"] {
+  const code = stringMember(error, "code");
+  if (code === "websocket_connection_limit_reached") return "connection";
+  const isPrevious = code === "previous_response_not_found" ||
+    stringMember(error, "param") === "previous_response_id" ||
+    /previous[_ ]response/i.test(stringMember(error, "message") ?? "");
+  return isPrevious ? "response" : null;
+}
+
+/** Names and values that HTTP can carry. */
+function headersIn({ headers }: JsonObject): Record<string, string> {
+  if (!isJsonObject(headers)) return {};
+  const texts = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)] as const);
+  return Object.fromEntries(
+    texts.filter(([name, value]) => /^[a-z0-9-]+$/.test(name) && /^[\x20-\x7e]*$/.test(value)),
+  );
+}

@@ -1,0 +1,160 @@
+/**
+ * Text messages of the Responses WebSocket, and their HTTP equivalents (protocol §8.5).
+ *
+ * @module
+ */
+import { exactly, objectOf, withMembers } from "../../../domain/exact_json.ts";
+import { isTooDeep } from "../../../domain/json_depth.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  numberMember,
+  objectMember,
+  parsedObject,
+  stringMember,
+} from "../../../domain/json.ts";
+import type { ClientMessage, Continuation, CreateMessage, HttpError, ServerMessage } from "../../socket.ts";
+import { isLastEvent } from "../../stream.ts";
+import { readResponsesEvent } from "../stream.ts";
+
+const CREATE = "response.create";
+/** Members of an HTTP body that a message does not have. */
+const HTTP_ONLY = new Set(["stream", "background"]);
+
+/** Reads a message of a client. */
+export function readMessage(text: string): ClientMessage {
+  const json = objectIn(text);
+  const type = stringMember(json ?? {}, "type") ?? null;
+  const lane = laneOf(json);
+  if (json === undefined || type !== CREATE) return { kind: "other", type, lane };
+  const kept = Object.entries(json).filter(([name, value]) =>
+    name !== "type" && name !== "stream_id" && !(name === "generate" && value === true)
+  );
+  return {
+    kind: "create",
+    type,
+    lane,
+    previous: stringMember(json, "previous_response_id") ?? null,
+    warmUp: json.generate === false,
+    body: withMembers(objectOf(kept), { stream: true }),
+  };
+}
+
+/** Writes the message that asks for what an HTTP body asks for. */
+export function createMessage(
+  body: JsonObject,
+  { continuation = null, lane = null }: {
+    readonly continuation?: Continuation | null;
+    readonly lane?: string | null;
+  } = {},
+): string {
+  const members = Object.entries(body).filter(([name]) => !HTTP_ONLY.has(name)).flatMap(
+    ([name, value]): [string, JsonValue | undefined][] =>
+      name === "input" && continuation !== null && Array.isArray(value)
+        ? [["previous_response_id", continuation.responseId], [name, value.slice(continuation.from)]]
+        : [[name, value]],
+  );
+  const named = lane === null ? [] : [["stream_id", lane] as const];
+  return JSON.stringify(objectOf([["type", CREATE], ...named, ...members]));
+}
+
+/** Reads a message of a server. */
+export function readEvent(text: string): ServerMessage {
+  const json = objectIn(text);
+  const event = json === undefined ? null : readResponsesEvent(json);
+  return {
+    text,
+    json,
+    type: event?.type ?? null,
+    lane: laneOf(json),
+    ends: event !== null && isLastEvent(event),
+    refusal: event?.kind === "error" ? refusalIn(event.data ?? {}) : null,
+  };
+}
+
+/** Returns the HTTP answer that an error message, nested or flat, is equivalent to; `null` without a status. */
+function refusalIn(json: JsonObject): HttpError | null {
+  const status = numberMember(json, "status");
+  if (status === undefined || !Number.isInteger(status) || status < 400 || status > 599) return null;
+  const flat = Object.entries(json).filter(([name]) => !ENVELOPE.has(name));
+  return { status, body: JSON.stringify({ error: objectMember(json, "error") ?? objectOf(flat) }) };
+}
+
+/** Members of a flat error message that its error does not have. */
+const ENVELOPE = new Set(["type", "status", "stream_id", "sequence_number"]);
+
+/** Writes the error message for an HTTP answer. */
+export function errorMessage({ status, body }: HttpError, lane: string | null = null): string {
+  const { error } = objectIn(body) ?? {};
+  return JSON.stringify({
+    type: "error",
+    status,
+    error: isJsonObject(error) ? error : {
+      type: status < 500 ? "invalid_request_error" : "server_error",
+      code: null,
+      message: typeof error === "string" ? error : body,
+      param: null,
+    },
+    ...(lane === null ? {} : { stream_id: lane }),
+  });
+}
+
+/** Writes a message as an event of a stream: its text is the data, without the `stream_id` of a named lane. */
+export function sseEvent({ text, type, lane }: ServerMessage): string {
+  const data = (lane === null ? text : inLane(text, null)).split(/\r\n|\r|\n/);
+  const name = type === null || /[\r\n]/.test(type) ? "" : `event: ${type}\n`;
+  return `${name}${data.map((line) => `data: ${line}\n`).join("")}\n`;
+}
+
+/** Returns the message for the data of an event; `null` if the data is no JSON object. */
+export function eventMessage(data: string, lane: string | null = null): string | null {
+  return parsedObject(data) === null ? null : inLane(data, lane);
+}
+
+/** Returns a message with the `stream_id` of a lane; its text is unchanged if it is in that lane. */
+export function inLane(text: string, lane: string | null): string {
+  const json = objectIn(text);
+  if (json === undefined || laneOf(json) === lane) return text;
+  const kept = Object.entries(json).filter(([name]) => name !== "stream_id");
+  return JSON.stringify(objectOf(lane === null ? kept : [...kept, ["stream_id", lane]]));
+}
+
+/** The refusal of a `previous_response_id` that the connection does not know. */
+export function previousNotFound(responseId: string): HttpError {
+  const error = {
+    type: "invalid_request_error",
+    code: "previous_response_not_found",
+    message: `Previous response with id '${responseId}' not found.`,
+    param: "previous_response_id",
+  };
+  return { status: 400, body: JSON.stringify({ error }) };
+}
+
+/** Writes the messages of a response without output, such as the answer to a warm-up. */
+export function emptyResponse({ body, lane, previous }: CreateMessage, id: string): readonly string[] {
+  const response = {
+    ...{ id, object: "response", created_at: 0, model: body.model ?? null, output: [] },
+    ...{ error: null, incomplete_details: null, previous_response_id: previous },
+  };
+  const usage = {
+    ...{ input_tokens: 0, input_tokens_details: { cached_tokens: 0 } },
+    ...{ output_tokens: 0, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 0 },
+  };
+  const named = lane === null ? {} : { stream_id: lane };
+  return [
+    { type: "response.created", response: { ...response, status: "in_progress", usage: null } },
+    { type: "response.completed", response: { ...response, status: "completed", usage } },
+  ].map((event, sequence_number) => JSON.stringify({ ...event, sequence_number, ...named }));
+}
+
+function laneOf(json: JsonObject | undefined): string | null {
+  if (json === undefined || !Object.hasOwn(json, "stream_id") || json.stream_id === null) return null;
+  return stringMember(json, "stream_id") ?? "";
+}
+
+/** A text that nests too deep to write again is no object, as in an HTTP body. */
+function objectIn(text: string): JsonObject | undefined {
+  const json = isTooDeep(text) ? null : parsedObject(text);
+  return json === null ? undefined : exactly(json, text);
+}

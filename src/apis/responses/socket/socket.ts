@@ -1,0 +1,37 @@
+/**
+ * The Responses API over a WebSocket (protocol §8.5).
+ *
+ * @module
+ */
+import type { SocketApi } from "../../socket.ts";
+import { ResponsesChain } from "./chain.ts";
+import { ResponsesConversation } from "./conversation.ts";
+import { ResponsesLanes } from "./lanes.ts";
+import {
+  createMessage,
+  emptyResponse,
+  errorMessage,
+  eventMessage,
+  inLane,
+  previousNotFound,
+  readEvent,
+  readMessage,
+  sseEvent,
+} from "./messages.ts";
+
+/** The Responses API over a WebSocket. */
+export const responsesSocket: SocketApi = {
+  ownsPath: (pathname) => /\/responses\/?$/.test(pathname),
+  readMessage,
+  createMessage,
+  readEvent,
+  sseEvent,
+  eventMessage,
+  errorMessage,
+  inLane,
+  previousNotFound,
+  newConversation: () => new ResponsesConversation(),
+  emptyResponse,
+  newChain: () => new ResponsesChain(),
+  newLanes: () => new ResponsesLanes(),
+};
