@@ -186,7 +186,7 @@ async function* decodeGzip(body: AsyncIterable<Uint8Array>, coding: string): Asy
   if (CODINGS.get(coding) !== GZIP) {
     await discard(rest);
     throw new RepriseError("bad_stream", `The server answered in the encoding ${JSON.stringify(coding)}`, {
-      hint: "Only plain text was asked for: a proxy in between may be compressing it",
+      hint: "The request accepts only plain text: a proxy in between may compress the answer",
     });
   }
   const first = await iterator.next();

@@ -20,6 +20,8 @@ import { readSse, type SseEvent, type SseLimits } from "./sse.ts";
 export interface EventStream {
   readonly status: number;
   readonly headers: Headers;
+  /** As in {@linkcode HttpResponse}. */
+  readonly transport?: "ws";
   /**
    * All events, the first included, in batches. Can be iterated once. Reaching the end, or `return()`, releases the
    * connection. Rejects with a {@linkcode RepriseError}, or with the reason of the aborted signal.
@@ -97,7 +99,8 @@ async function tryOnce(options: ExchangeOptions): Promise<Outcome> {
       return await refused(options, response);
     }
     const events = await untilFirstEvent(readSse(response.body, options.limits));
-    return { stream: { status: response.status, headers, events } };
+    const { status, transport } = response;
+    return { stream: { status, headers, events, ...(transport === undefined ? {} : { transport }) } };
   } catch (error) {
     // Programming errors and the caller's own reason for aborting are not failures of the exchange.
     if (!(error instanceof RepriseError) || options.signal.aborted) throw error;

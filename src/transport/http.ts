@@ -17,6 +17,8 @@ export interface HttpResponse {
   readonly headers: Headers;
   /** Iterating to the end, or `return()`, releases everything; one of the two must happen. */
   readonly body: AsyncIterable<Uint8Array>;
+  /** `ws` if the request was sent over a WebSocket; absent over HTTP. */
+  readonly transport?: "ws";
 }
 
 /**

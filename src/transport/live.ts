@@ -71,7 +71,8 @@ export function createLiveSend(ports: Ports, options: LiveOptions): Send {
   };
 }
 
-function checkTarget(url: URL, origin: string): void {
+/** @throws {RepriseError} `insecure_url` for another origin, and for http to anything but this machine. */
+export function checkTarget(url: URL, origin: string): void {
   if (url.origin !== origin) {
     throw new RepriseError("insecure_url", `Cannot send to ${url.origin}: the key belongs to ${origin}`, {
       hint: "A key goes only to the base URL that it was given for",
@@ -172,7 +173,8 @@ export function readOrAborted(
   });
 }
 
-function capped(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {
+/** Returns `body`, which fails with `bad_stream` after `maxBytes`. */
+export function capped(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {
   const inner = body[Symbol.asyncIterator]();
   let total = 0;
   const iterator: AsyncIterator<Uint8Array> = {
@@ -192,7 +194,7 @@ function capped(body: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterabl
 }
 
 /** A watchdog for a whole exchange: a timer for each chunk would cost more than reading the chunk. */
-interface Deadline {
+export interface Deadline {
   /** Starts to wait, for at most `milliseconds`; `error` creates the error of a missed deadline. */
   expect(milliseconds: number, error: () => RepriseError): void;
   /** Ends the wait. */
@@ -202,7 +204,7 @@ interface Deadline {
 }
 
 /** Starts a watchdog that calls `onMissed` at most once. */
-function startDeadline(clock: Clock, onMissed: (error: RepriseError) => void): Deadline {
+export function startDeadline(clock: Clock, onMissed: (error: RepriseError) => void): Deadline {
   let waiting: { readonly until: number; readonly error: () => RepriseError } | undefined;
   let nap: { readonly until: number; readonly cut: AbortController } | undefined;
   let stopped = false;

@@ -49,7 +49,7 @@ Deno.test("a longer stream gives the same events split around each line, charact
     stream.bytes.forEach((byte, at) => {
       const first = byte >= 0xc0;
       const lineEnd = byte === 0x0a || byte === 0x0d;
-      // Before, inside and behind: a character has up to four bytes.
+      // Before, inside and after: a character has up to four bytes.
       if (first || lineEnd) { for (const by of first ? [0, 1, 2, 3, 4] : [0, 1, 2]) places.add(at + by); }
     });
     await assertSameUnder(stream, sampled([...places].filter((at) => at <= stream.bytes.length), stream));

@@ -59,7 +59,7 @@ const FOREIGN_LINES = [
   "<html>502 Bad Gateway</html>",
 ];
 
-/** Values of which none is what a member should hold. */
+/** Values that are wrong for every member. */
 const ODD_VALUES: readonly unknown[] = [
   null,
   true,
@@ -185,7 +185,7 @@ function joined(...parts: readonly Uint8Array[]): Uint8Array {
 /** Small enough to be damaged a hundred thousand times. */
 const MOST_BYTES = 4 * 1024;
 
-/** Streams with the place behind each event's last byte. */
+/** Streams with the place after each event's last byte. */
 const STREAMS = await Promise.all(
   [
     ...testStreams().map(({ bytes }) => bytes).filter((bytes) => bytes.length <= MOST_BYTES),
@@ -198,18 +198,18 @@ Deno.test("100,000 damaged streams give the same events however they are cut, or
   const cases = damageSamples();
   for (let seed = 0; seed < cases; seed++) {
     const { bytes, by, dice } = damagedStream(seed);
-    const told = `seed ${seed}: ${by.join(", ")}`;
+    const label = `seed ${seed}: ${by.join(", ")}`;
     const whole = await readEvents([bytes]);
     const places = Array.from({ length: dice.count(1, 6) }, () => dice.count(0, bytes.length));
     const split = await readEvents(cutAt(bytes, places.sort((a, b) => a - b)));
-    assert.ok(isSameReading(split, whole), `${told}, cut at ${places}`);
+    assert.ok(isSameReading(split, whole), `${label}, cut at ${places}`);
     if (seed % 100 > 0) continue;
     const size = dice.count(1, 3);
-    assert.ok(isSameReading(await readEvents(cut(bytes, size)), whole), `${told}, in chunks of ${size}`);
+    assert.ok(isSameReading(await readEvents(cut(bytes, size)), whole), `${label}, in chunks of ${size}`);
   }
 });
 
-Deno.test("what came whole before the damage is read as it was sent", async () => {
+Deno.test("events before the damage are read as they were sent", async () => {
   const cases = damageSamples() / 5;
   let intact = 0;
   for (let seed = 0; seed < cases; seed++) {
@@ -290,7 +290,7 @@ function checked(updates: readonly StreamUpdate[]): string {
   return status;
 }
 
-/** Places behind the blank line of each event, in a stream whose lines end with LF. */
+/** Places after the blank line of each event, in a stream whose lines end with LF. */
 function endsOf(bytes: Uint8Array): number[] {
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   if (text.includes("\r")) return [];

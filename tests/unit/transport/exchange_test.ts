@@ -77,7 +77,7 @@ Deno.test("all events come, the first one included, and the headers of the answe
   );
 });
 
-Deno.test("what fails before the first event is tried again, with the waits of the protocol", async (t) => {
+Deno.test("a failure before the first event is tried again, with the waits of the protocol", async (t) => {
   const rate = { code: "rate_limit_exceeded", message: "Slow down" };
   const rows: [string, (count: number) => Response, number[]][] = [
     ["429 with retry-after", () => json(429, rate, { "retry-after": "3" }), [3000]],
@@ -112,7 +112,7 @@ Deno.test("what fails before the first event is tried again, with the waits of t
   }
 });
 
-Deno.test("what cannot succeed is not tried again, and ends with its own code", async (t) => {
+Deno.test("a request that cannot succeed is not tried again, and ends with its own code", async (t) => {
   const rows: [string, () => Response, string][] = [
     [
       "401",
@@ -160,7 +160,7 @@ Deno.test("what cannot succeed is not tried again, and ends with its own code", 
   }
 });
 
-Deno.test("the error tells what the provider said, for people and for programs", async () => {
+Deno.test("the error repeats the provider's message, for people and for programs", async () => {
   await withServer(
     () =>
       json(429, { code: "insufficient_quota", type: "insufficient_quota", message: "Spent.", param: null }, {
@@ -258,7 +258,7 @@ Deno.test("a redirect ends the exchange and names the target's origin only", asy
 Deno.test(
   "aborting ends the wait for the answer, for a retry and for events, with the signal's reason",
   async (t) => {
-    const reason = new Error("stopped by hand");
+    const reason = new Error("stopped by the user");
     await t.step("while waiting to try again", async () => {
       await withServer(() => json(500, { message: "x" }), async (origin, count) => {
         const abort = new AbortController();

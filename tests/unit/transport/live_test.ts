@@ -22,7 +22,7 @@ function codeIs(code: string, pattern: RegExp) {
 }
 
 Deno.test(
-  "a request goes out as it is, asks for no compression, and the answer comes back with its headers",
+  "a request is sent unchanged, asks for no compression, and the answer comes back with its headers",
   async () => {
     const seen: (string | null)[] = [];
     await withServer(async (request) => {
@@ -180,7 +180,7 @@ Deno.test("a body that keeps talking meets no idle timeout", async () => {
 Deno.test(
   "aborting rejects at once with the signal's reason, before and after the answer, and leaves nothing",
   async () => {
-    const reason = new Error("stopped by hand");
+    const reason = new Error("stopped by the user");
     const held = Promise.withResolvers<Response>();
     await withServer(() => held.promise, async (origin) => {
       const abort = new AbortController();
@@ -206,7 +206,7 @@ Deno.test(
   },
 );
 
-Deno.test("letting go of a body that nobody read, or read in part, closes the connection", async () => {
+Deno.test("releasing a body that was not read, or only in part, closes the connection", async () => {
   const rows: [Record<string, string>, number][] = [[{}, 0], [{}, 1], [{ "content-encoding": "gzip" }, 0]];
   for (const [headers, parts] of rows) {
     const { response: hanging, gone } = hangingSse("data: 1\n\n");
@@ -221,7 +221,7 @@ Deno.test("letting go of a body that nobody read, or read in part, closes the co
   }
 });
 
-Deno.test("a gzipped answer is read although none was asked for, and its decoded bytes are counted", async () => {
+Deno.test("a gzipped answer is read although the request accepts only plain text, and its decoded bytes are counted", async () => {
   const small = await gzip("data: packed\n\n");
   const bomb = await gzip("x".repeat(4 * 1024 * 1024));
   assert.ok(bomb.length < 8192);
@@ -245,7 +245,7 @@ Deno.test("an endless answer ends at the cap", async () => {
   });
 });
 
-/** A body whose reads never end by themselves and hear no signal, as a runtime may hand out. */
+/** A body whose reads never end by themselves and hear no signal, as a runtime may return. */
 function deafBody(
   first: string,
 ): { readonly body: ReadableStream<Uint8Array>; readonly canceled: () => boolean } {

@@ -74,7 +74,7 @@ Deno.test("a stall lasts until somebody aborts, and ends at once then", async ()
   await assert.rejects(chunk, /enough/);
 });
 
-Deno.test("an exchange that was cut breaks off behind its last chunk, as a connection does", async () => {
+Deno.test("an exchange that was cut breaks off after its last chunk, as a connection does", async () => {
   const player = createPlayer([{ ...exchange("a"), cut: true }]);
   const chunks = (await player(REQUEST, SIGNAL)).body[Symbol.asyncIterator]();
   assert.equal((await chunks.next()).done, false);

@@ -38,18 +38,18 @@ Deno.test("the proxy of a request is the one that the runtime goes through", () 
   }
 });
 
-Deno.test("a request that fails is told with the proxy that it went through, and without where none is set", () => {
+Deno.test("a request that fails is reported with its proxy, and without a proxy if none is set", () => {
   const refused = new Error("connection refused");
-  const told = (env: Readonly<Record<string, string>>) =>
+  const messageWith = (env: Readonly<Record<string, string>>) =>
     networkError(new URL("https://api.test:8080/v1"), refused, { env: (name) => env[name] }).message;
-  assert.equal(told({}), "Cannot reach api.test:8080: the connection was refused");
+  assert.equal(messageWith({}), "Cannot reach api.test:8080: the connection was refused");
   assert.equal(
-    told({ HTTPS_PROXY: "http://me:hunter2@127.0.0.1:9" }),
+    messageWith({ HTTPS_PROXY: "http://me:hunter2@127.0.0.1:9" }),
     "Cannot reach api.test:8080 (through the proxy 127.0.0.1:9 that HTTPS_PROXY names): the connection was refused",
   );
 });
 
-Deno.test("where a proxy is set, this machine is added to what goes without it", () => {
+Deno.test("if a proxy is set, this machine is added to the hosts that go without it", () => {
   const added = (env: Readonly<Record<string, string>>) => loopbackDirect((name) => env[name]);
   assert.deepEqual(added({}), {});
   assert.deepEqual(added({ NO_PROXY: "x.test", HTTP_PROXY: "" }), {});

@@ -31,7 +31,7 @@ export function fakeClock(now = Date.UTC(2026, 10, 21)): FakeClock {
   };
 }
 
-/** The machine's clock; a sleep leaves no timer behind when it is cut short. */
+/** The machine's clock; a sleep leaves no timer when it is cut short. */
 export const realClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -49,7 +49,7 @@ export const realClock: Clock = {
   },
 };
 
-/** Ports of which the live transport uses clock and fetch, and an environment without proxies. */
+/** Ports with the clock and fetch that the live transport uses, and an environment without proxies. */
 export function livePorts(fetcher: typeof fetch = fetch): Ports {
   return { clock: realClock, fetch: fetcher, env: (_name: string) => undefined } as Ports;
 }
