@@ -9,7 +9,7 @@ import { decodeUtf8Exactly } from "../domain/bytes.ts";
 import type { EventDraft, Item } from "../domain/event.ts";
 import type { FoldedEntry } from "../domain/folded.ts";
 
-/** Reads a blob of the session; `null` for one that is recorded as lost. */
+/** Reads a blob of the session; `null` for a blob that is recorded as lost. */
 export type ReadBlob = (sha256: string) => Uint8Array | null;
 
 /** A file that a run attaches to its prompt. */

@@ -31,7 +31,7 @@ export type Notice =
   }
   | { readonly kind: "orphan_repaired"; readonly call_ids: readonly string[] }
   | { readonly kind: FoldRepair["kind"]; readonly seq: number; readonly call_id: string }
-  /** An answer does not fit the output schema; `corrected` if the model is asked for another one. */
+  /** An answer does not fit the output schema; `corrected` if the model gets another try. */
   | { readonly kind: "schema_mismatch"; readonly errors: readonly string[]; readonly corrected: boolean }
   | { readonly kind: "run_closed"; readonly run: number }
   | {
@@ -51,6 +51,8 @@ export type Notice =
     readonly message: string;
   }
   | { readonly kind: "stream"; readonly message: string }
+  /** A request is sent over HTTP instead of the requested WebSocket. */
+  | { readonly kind: "transport"; readonly message: string }
   /** A played fixture answered a request that means the same only under match rules, or without outputs of tools. */
   | {
     readonly kind: "matched";

@@ -97,7 +97,7 @@ function drifted(session: string, drift: readonly PinChange[]): RepriseError {
     "drifted",
     `Cannot continue session "${session}": since its last run these differ: ${pins}`,
     {
-      hint: "Make them the same again, or say --accept-drift",
+      hint: "Undo the changes, or accept them with --accept-drift",
       details: { drift: drift.map(({ pin, before, now, effect }) => ({ pin, before, now, effect })) },
     },
   );

@@ -139,10 +139,14 @@ export function requestOf(
   });
 }
 
-/** The record of a sent request that its model turn keeps; `blobs` are the ids of the texts that it names. */
+/**
+ * The record of a sent request that its model turn keeps; `blobs` are the ids of the texts that it names, `transport` is
+ * absent over HTTP.
+ */
 export function recordOf(
   { built, folded, target }: NextRequest,
   blobs: { readonly instructions: string; readonly tools: string },
+  transport?: "ws",
 ): RequestRecord {
   const { sent, dropped } = requestAccount(folded);
   const fields = Object.entries(built.fields).map(([name, value]) =>
@@ -154,6 +158,7 @@ export function recordOf(
     replay: { mode: target.replay, window: target.window ?? null, account: target.fingerprint.account },
     fields: Object.fromEntries(fields),
     guard: { sent, dropped },
+    ...(transport === undefined ? {} : { transport }),
   };
 }
 

@@ -78,8 +78,8 @@ export function correctionText(errors: readonly string[]): string {
 function linesOf(
   found: readonly { readonly keyword: string; readonly instanceLocation: string; readonly error: string }[],
 ): string[] {
-  const telling = found.filter(({ keyword }) => !ENCLOSING.has(keyword));
-  const lines = (telling.length === 0 ? found : telling).map(({ instanceLocation, error }) => {
+  const exact = found.filter(({ keyword }) => !ENCLOSING.has(keyword));
+  const lines = (exact.length === 0 ? found : exact).map(({ instanceLocation, error }) => {
     const line = `${instanceLocation}: ${error}`.replace(/\s+/g, " ").replace(/\.$/, "").toWellFormed();
     return line.length <= MAX_ERROR_LENGTH ? line : `${headOf(line, MAX_ERROR_LENGTH)}…`;
   });

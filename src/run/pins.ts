@@ -95,7 +95,7 @@ export function pinChanges(before: Pins, now: Pins): PinChange[] {
       pin: "summary",
       before: before.summary ?? null,
       now: now.summary ?? null,
-      effect: "replay and cache stay as they are; reasoning is summarized in another way",
+      effect: "replay and cache do not change; reasoning is summarized in another way",
     },
     {
       pin: "instructions",
@@ -113,13 +113,13 @@ export function pinChanges(before: Pins, now: Pins): PinChange[] {
       pin: "permissions",
       before: before.permissions,
       now: now.permissions,
-      effect: "replay and cache stay as they are, unless other tools are offered",
+      effect: "replay and cache do not change, unless other tools are offered",
     },
     {
       pin: "workspace",
       before: before.workspace,
       now: now.workspace,
-      effect: "replay and cache stay as they are; earlier results speak of the other directory",
+      effect: "replay and cache do not change; earlier results are about the other directory",
     },
   ];
   return rows.filter((row) => JSON.stringify(row.before) !== JSON.stringify(row.now));

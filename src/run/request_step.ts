@@ -49,6 +49,8 @@ export interface ReadResponse {
   readonly error: RepriseError | null;
   /** Hash of the account that the answer named; `null` if it named none. */
   readonly account: string | null;
+  /** As in {@linkcode EventStream}. */
+  readonly transport: "ws" | undefined;
 }
 
 /** The outcome of a request, with the turn to keep. */
@@ -94,7 +96,7 @@ export async function requestStep(context: RequestContext): Promise<RequestOutco
     model: { asked: model, answered: response?.model ?? null },
     fingerprint: { ...fingerprint, account },
     response: responseRecord(response, stop.signal.aborted),
-    request: recordOf(next, context.pinned),
+    request: recordOf(next, context.pinned, received.transport),
     events,
   };
   const usage = response?.usage ?? null;
@@ -152,6 +154,7 @@ async function readResponse(
   const placed: { readonly outputIndex: number; readonly item: Item }[] = [];
   let response: FinishedResponse | null = null;
   let account: string | null = null;
+  let transport: "ws" | undefined;
   let error: RepriseError | null = null;
   try {
     const stream = await openEventStream({
@@ -168,6 +171,7 @@ async function readResponse(
       onRetry,
     });
     account = api.accountOf(stream.headers);
+    transport = stream.transport;
     const assembler = api.newAssembler();
     const take = (update: StreamUpdate) => {
       if (update.kind === "item") placed.push(update);
@@ -186,7 +190,7 @@ async function readResponse(
   }
   // Arrival order. Items that only the terminal event lists go to their position there.
   const items = placed.toSorted((a, b) => a.outputIndex - b.outputIndex).map(({ item }) => item);
-  return { items, response, error, account };
+  return { items, response, error, account, transport };
 }
 
 function emitRetry({ emit }: RunSetup, { attempt, delayMs, failure }: RetryInfo): void {

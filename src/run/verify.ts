@@ -222,10 +222,9 @@ function isLongerAtEnd(before: string, next: string): boolean {
 function firstDifference(before: string, next: string): number | null {
   const [old, now] = [before, next].map((body) => {
     const { input, messages = input, ...fields } = JSON.parse(body);
-    return {
-      fields: JSON.stringify(fields),
-      items: (messages as JsonValue[]).map((item) => JSON.stringify(item)),
-    };
+    // Clients may also send the input as one string.
+    const items: JsonValue[] = Array.isArray(messages) ? messages : [messages ?? null];
+    return { fields: JSON.stringify(fields), items: items.map((item) => JSON.stringify(item)) };
   });
   if (old === undefined || now === undefined || old.fields !== now.fields) return null;
   const item = old.items.findIndex((text, index) => text !== now.items[index]);

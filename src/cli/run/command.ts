@@ -29,6 +29,7 @@ import {
   seconds,
   SESSION,
   TEXT_FLAGS,
+  TRANSPORT,
   WAIT,
   wholeNumber,
 } from "../flags.ts";
@@ -38,7 +39,7 @@ export const FIXTURE_FLAGS = {
   fixture: text("--fixture <dir>", "play recorded responses; opens no connection", { step: false }),
   match: choice(
     "--match <mode>",
-    "with --fixture: how a request finds its exchange (default: semantic)",
+    "with --fixture: how strictly a request must match (default: semantic)",
     MATCH_MODES,
     { step: false },
   ),
@@ -55,13 +56,17 @@ export type FixtureFlags = FlagsOf<typeof FIXTURE_FLAGS>;
 export const RUN_FLAGS = {
   ...COMMON_FLAGS,
   ...REQUEST_FLAGS,
+  transport: TRANSPORT,
   session: text(
     "-s, --session <id>",
     "the session to continue: id, prefix or @last; with --new: the id of the new one",
   ),
   continue: toggle("-c, --continue", "continue the latest session of this workspace (-s @last)"),
   new: toggle("--new", "start a new session (the default without -s and -c)"),
-  instructions: again(TEXT_FLAGS.instructions, "system text, or @FILE; a session keeps its own"),
+  instructions: again(
+    TEXT_FLAGS.instructions,
+    "the system prompt, or @FILE (the session's, or a built-in one)",
+  ),
   attach: list("--attach <file>", "an image, a PDF or a text file for the model to see; repeatable"),
   workspace: text(
     "-w, --workspace <dir>",
@@ -73,7 +78,7 @@ export const RUN_FLAGS = {
     "--accept-drift",
     "do not report changes since the last run, and continue under REPRISE_STRICT_DRIFT",
   ),
-  verbose: toggle("--verbose", "print a line on stderr for each request's reasoning replay"),
+  verbose: toggle("--verbose", "print on stderr how much reasoning each request replays"),
   failOnDenied: toggle("--fail-on-denied", "exit with 3 if a call is denied", {
     step: "recorded",
     repeats: true,
@@ -98,7 +103,7 @@ export const RUN_FLAGS = {
   }),
   autoCompact: value(
     "--auto-compact <tokens>",
-    "compact by rule before a request if the last one had more input tokens",
+    "write a checkpoint before a request if the last one had more input tokens",
     wholeNumber(1),
     { step: "recorded", repeats: true },
   ),
@@ -110,7 +115,7 @@ export const RUN_FLAGS = {
   stdin: negated("--no-stdin", "do not read stdin; without it, text on stdin is added to the prompt"),
   stdinWait: value(
     "--stdin-wait <seconds>",
-    "the time to wait for the first byte of stdin; 0: as long as --timeout (default: 30, or 0 if nothing else is the prompt)",
+    "the time to wait for the first byte of stdin; 0 waits as long as --timeout (default: 30, or 0 if there is no other prompt)",
     seconds,
   ),
   outputSchema: TEXT_FLAGS.outputSchema,
@@ -171,7 +176,7 @@ const COMPACT_FLAGS = {
   }),
   strategy: choice(
     "--strategy <strategy>",
-    "made by a rule, the model, or the provider (/responses/compact)",
+    "the writer of the checkpoint: a rule, the model, or the provider (/responses/compact)",
     ["deterministic", "model", "remote"],
     { fallback: "deterministic" },
   ),
@@ -208,7 +213,7 @@ export const RUNNING_VERBS: readonly Verb[] = [
     arguments: [
       argument(
         "[prompt]",
-        'the prompt; "-" is stdin; text on stdin is added; without any, -s or -c continues an unfinished run',
+        'the prompt; "-" reads it from stdin; without a prompt, -s or -c continues an unfinished run',
       ),
     ],
     flags: RUN_FLAGS,

@@ -7,7 +7,7 @@ import { parseFlags } from "../../fixture/match/rules/match_rules.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import { createReplaySend, type ReportingSend } from "../../fixture/serve/replay_send.ts";
-import { secretEnvironment } from "../environment.ts";
+import { secretEnvironment } from "../secret_environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { machineValues } from "../serve/machine_values.ts";
 import type { FixtureFlags } from "./command.ts";

@@ -141,7 +141,7 @@ function liveBaseUrl(
   });
   if (found !== null) return found;
   if (defaultUrl !== null) return { value: defaultUrl, source: "default" };
-  throw new RepriseError("no_base_url", `Cannot tell where the provider ${provider} is: no base URL is set`, {
+  throw new RepriseError("no_base_url", `Cannot use the provider ${provider}: no base URL is set`, {
     hint: urlHint,
   });
 }

@@ -14,7 +14,7 @@ import type { PermissionFlags } from "../flags.ts";
 /**
  * The permissions that flags and configuration give.
  *
- * @throws {RepriseError} `usage` for a pattern that is none; `bad_configuration` if the configuration has it.
+ * @throws {RepriseError} `usage` for an invalid pattern; `bad_configuration` if the configuration has it.
  */
 export function policySetting({ allow = [], deny = [], ask }: PermissionFlags, config: Config): Policy {
   const given = parsePolicy({ allow, deny, ask: ask === true, tools: TOOL_GROUPS });
@@ -29,7 +29,7 @@ export function policySetting({ allow = [], deny = [], ask }: PermissionFlags, c
 /**
  * The permissions that the configuration gives.
  *
- * @throws {RepriseError} `bad_configuration` for a pattern that is none.
+ * @throws {RepriseError} `bad_configuration` for an invalid pattern.
  */
 export function configuredPolicy({ allow, deny }: Pick<Config, "allow" | "deny">): Policy {
   try {

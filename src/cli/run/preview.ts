@@ -66,6 +66,7 @@ export async function previewRun(
     run: (manifest?.run ?? 0) + 1,
     continues: start.kind === "continue",
     url,
+    transport: resolved.transport.value,
     provider: settings.provider,
     model,
     context_tokens: modelFacts(model)?.contextTokens ?? null,
@@ -90,7 +91,9 @@ export async function previewRun(
     output.text(
       `Would send ${counted(report.items, "item")} (${
         counted(report.body_bytes, "byte")
-      }, ${sent} of them reasoning) to ${report.url}\n` +
+      }, ${sent} of them reasoning) to ${report.url}${
+        report.transport === "ws" ? " over a WebSocket" : ""
+      }\n` +
         `for run ${report.run} of ${manifest === null ? "a new session" : `session ${report.session}`}, ` +
         `fingerprint ${report.fingerprint}. Nothing was sent or written.\n`,
     );
@@ -168,7 +171,7 @@ export function judgeReadablePrefix(...preview: Parameters<typeof judgePrefix>):
 export function keepAdvice(prefix: PrefixVerdict | null): string | null {
   if (prefix === null || prefix.with === null) return null;
   const flags = commandLine(["reprise", ...prefix.with]).slice("reprise ".length);
-  return `Flags of the last run do not carry over: run it with ${flags} to keep its prompt cache`;
+  return `The next run does not keep flags of the last one: give ${flags} again to keep its prompt cache`;
 }
 
 /** The settings completed with the flags of the last run; `null` if nothing differs. */

@@ -7,6 +7,7 @@ import { concatBytes, decodeUtf8Exactly } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import type { InputStream } from "../live_ports.ts";
+import { nextChunk } from "../stdin.ts";
 
 /** The API accepts at most 10,485,760 characters of input (protocol §1.2). */
 const MAX_STDIN_BYTES = 10_485_760;
@@ -14,8 +15,6 @@ const MAX_STDIN_BYTES = 10_485_760;
 const SILENCE_MS = 2000;
 /** Default of `--stdin-wait`, in seconds, for a run that can do without stdin. */
 export const STDIN_WAIT_SECONDS = 30;
-/** Milliseconds between reads of a stdin that another process made non-blocking. */
-const POLL_MS = 20;
 const READ_BYTES = 64 * 1024;
 
 /** Flags about reading stdin. */
@@ -89,9 +88,13 @@ async function readStdin(
   const buffer = new Uint8Array(READ_BYTES);
   const chunks: Uint8Array[] = [];
   let size = 0;
+  const next = () =>
+    nextChunk(stdin, buffer).catch((cause) => {
+      throw unreadable(cause);
+    });
   try {
     for (;;) {
-      const chunk = await Promise.race([nextChunk(stdin, buffer), limit.promise]);
+      const chunk = await Promise.race([next(), limit.promise]);
       if (chunk === null) return concatBytes(chunks);
       clearTimeout(timers.wait);
       clearTimeout(timers.silence);
@@ -106,20 +109,6 @@ async function readStdin(
     }
   } finally {
     for (const timer of Object.values(timers)) clearTimeout(timer);
-  }
-}
-
-/** The next bytes, read through `buffer`; `null` at the end. */
-async function nextChunk(stdin: InputStream, buffer: Uint8Array): Promise<Uint8Array | null> {
-  for (;;) {
-    try {
-      const count = await stdin.read(buffer);
-      return count === null ? null : buffer.slice(0, count);
-    } catch (cause) {
-      // Only `deno run` makes such a stdin blocking; in the compiled program it fails while it is empty.
-      if (!(cause instanceof Deno.errors.WouldBlock)) throw unreadable(cause);
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    }
   }
 }
 

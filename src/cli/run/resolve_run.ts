@@ -36,10 +36,17 @@ import {
   requireNamedEndpoint,
   type SettingSources,
 } from "./endpoint.ts";
-import { type CommonFlags, type PermissionFlags, REQUEST_FLAGS, type RequestFlags } from "../flags.ts";
+import {
+  type CommonFlags,
+  type PermissionFlags,
+  REQUEST_FLAGS,
+  type RequestFlags,
+  type Transport,
+} from "../flags.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { type Permissions, permissionsOf, policySetting } from "./permissions.ts";
 import { fixturePorts, liveTimeouts } from "./sending.ts";
+import { transportSetting } from "./transport.ts";
 import {
   absolute,
   declaredSources,
@@ -71,6 +78,7 @@ export type SettingFlags =
     readonly new?: true | undefined;
     readonly workspace?: string | undefined;
     readonly fixture?: string | undefined;
+    readonly transport?: Transport | undefined;
   };
 
 /** A call and its settings, as far as they are known before a session is read. */
@@ -121,6 +129,7 @@ export interface ResolvedTarget {
 
 /** All settings of a run. */
 export interface ResolvedRun extends ResolvedTarget {
+  readonly transport: Setting<Transport>;
   readonly permissions: Permissions;
   readonly instructions: string;
   /** Message about lost instructions; `null` if they are intact. */
@@ -203,7 +212,8 @@ export function resolveRun(
 ): ResolvedRun {
   const target = resolveTarget(call, manifest, requirements);
   const permissions = permissionsOf(call.policy, manifest);
-  return { ...target, permissions, ...instructionsOf(call, manifest) };
+  const transport = transportSetting(call, target.endpoint);
+  return { ...target, transport, permissions, ...instructionsOf(call, manifest) };
 }
 
 /** The settings of requests of `session`. */
@@ -271,7 +281,7 @@ export function modelSetting(ports: Ports, flags: RequestFlags, from: SettingSou
     ? null
     : { value: fixture.model, source: "fixture" };
   if (found === null) {
-    throw new RepriseError("no_model", "Cannot tell which model to ask: none is named", {
+    throw new RepriseError("no_model", "Cannot send a request: no model is named", {
       hint: "Name it with -m MODEL, REPRISE_MODEL, or model in config.json",
     });
   }

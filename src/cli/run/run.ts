@@ -31,7 +31,7 @@ import { costOfTurn, withOutputPrice } from "./run_costs.ts";
 import type { RunRecording } from "./run_recording.ts";
 import { RunProgress } from "./run_progress.ts";
 import { requireAnswerFile, RunView, writeAnswer } from "./run_view.ts";
-import { fixtureSend, liveSend, requireComparison } from "./sending.ts";
+import { fixtureSend, type LiveSend, requireComparison, transportSend } from "./sending.ts";
 import { randomSuffix } from "../sessions.ts";
 import { absolute, configPath, switchVariable } from "../settings.ts";
 import { stopOnSignals } from "../signals.ts";
@@ -129,7 +129,7 @@ function requireFlagsThatFit(flags: RunFlags): void {
   if (notSecret !== undefined && record === undefined) {
     throw new RepriseError(
       "usage",
-      "Cannot use --not-secret without --record: it is about what is recorded",
+      "Cannot use --not-secret without --record: it applies to recordings",
       { hint: "Add --record DIR, or leave it out" },
     );
   }
@@ -213,7 +213,11 @@ async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode
     else show(event);
   };
   const recording = await startRecording(writer, resolved, flags);
-  const setup = setupOf(writer, called, { resolved, recording, emit });
+  const live = await transportSend(call.ports, resolved, {
+    recording,
+    onFallback: (message) => emit({ type: "notice", kind: "transport", message }),
+  });
+  const setup = setupOf(writer, called, { resolved, live, emit });
   emit({ type: "session", id: writer.id, path: writer.path, new: isNew });
   if (resolved.lost !== null) emit({ type: "notice", kind: "instructions_lost", message: resolved.lost });
   let ended: RunEnded;
@@ -224,6 +228,7 @@ async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode
     throw error;
   } finally {
     progress.stop();
+    live.close();
   }
   const recorded = await recording?.finish(ended, setup, { flags, isNew, prompt, attached });
   if (recorded !== undefined) show({ type: "notice", ...recorded.notice });
@@ -246,24 +251,23 @@ async function withoutBlobs(): Promise<(event: RunEvent) => JsonDocument<"run-ev
 
 interface Surroundings {
   readonly resolved: ResolvedRun;
-  readonly recording: RunRecording | null;
+  readonly live: LiveSend;
   readonly emit: RunSetup["emit"];
 }
 
 function setupOf(
   writer: SessionWriter,
   { call, played, stop, check, strictDrift }: CalledRun,
-  { resolved, recording, emit }: Surroundings,
+  { resolved, live, emit }: Surroundings,
 ): RunSetup {
   const { context: { home, output }, ports, playback, root, given, config } = call;
   const { endpoint, key, permissions } = resolved;
-  const live = liveSend(ports, endpoint);
   return {
     ...requestSettings(resolved, writer),
     ports,
     writer,
     send: ports.wrapSend(
-      played?.((report) => emit({ type: "notice", ...report })) ?? recording?.over(live) ?? live,
+      played?.((report) => emit({ type: "notice", ...report })) ?? live.send,
     ),
     emit,
     stop,

@@ -9,13 +9,15 @@ import { PROVIDERS } from "../../apis/providers.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import type { ApiKey } from "../../apis/api.ts";
+import type { SocketApi } from "../../apis/socket.ts";
 import { readable } from "../../fixture/format.ts";
-import { type DiscardReason, UNKEPT } from "../../fixture/record/pending_exchange.ts";
+import { type DiscardReason, UNKEPT } from "../../fixture/record/exchange_outcome.ts";
 import { secretLeft } from "../../fixture/record/secret_left.ts";
 import { type ExchangeEvent, FixtureWriter } from "../../fixture/record/writer.ts";
 import { scanForValues } from "../../fixture/secrets/scan.ts";
 import { createScrubber, type Scrubber } from "../../fixture/secrets/scrubber.ts";
 import type { KnownValue } from "../../fixture/secrets/secret_values.ts";
+import { recordedSocket } from "../../fixture/session/recorded_socket.ts";
 import { createRecordingSend } from "../../fixture/session/recording_send.ts";
 import {
   ATTACHMENTS,
@@ -26,6 +28,7 @@ import {
 import { recordedCalls } from "../../fixture/session/tools_file.ts";
 import type { AttachedFile } from "../../run/attachments.ts";
 import type { Notice, RunEnded } from "../../run/events.ts";
+import type { SocketSendOptions } from "../../run/socket_send.ts";
 import type { RunSetup } from "../../run/setup.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { Home } from "../../store/home.ts";
@@ -36,7 +39,7 @@ import type { Send } from "../../transport/http.ts";
 import { RUN_FLAGS, type RunFlags } from "./command.ts";
 import { type Flag, flagArguments } from "../declare.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { secretEnvironment } from "../environment.ts";
+import { secretEnvironment } from "../secret_environment.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { ResolvedTarget } from "./resolve_run.ts";
 import { divergenceLines } from "../test/compare.ts";
@@ -69,6 +72,8 @@ export class RunRecording {
   readonly #before: Iterable<KeptFile>;
   /** Answered exchanges that are missing from the fixture. */
   readonly #lost: readonly ExchangeEvent[];
+  /** Monotonic time of its start. */
+  readonly #began: number;
 
   private constructor(
     place: RecordingPlace,
@@ -78,6 +83,7 @@ export class RunRecording {
     this.#fixture = parts.fixture;
     this.#before = parts.before;
     this.#lost = parts.lost;
+    this.#began = place.ports.clock.monotonic();
   }
 
   /**
@@ -121,6 +127,13 @@ export class RunRecording {
     return createRecordingSend(send, this.#fixture, this.#place.ports.clock);
   }
 
+  /** Wraps the connections of a WebSocket, so that they are recorded. */
+  overSocket(api: SocketApi): NonNullable<SocketSendOptions["wrapSocket"]> {
+    const { clock } = this.#place.ports;
+    return (socket, upgrade) =>
+      recordedSocket(socket, { api, writer: this.#fixture, ...upgrade, began: this.#began, clock });
+  }
+
   /** Empties the folder if the run could not begin. */
   async abandon(): Promise<void> {
     await this.#fixture.close();
@@ -161,7 +174,7 @@ export class RunRecording {
   /** Plays the recording and keeps the written files as `expect/`; returns the reason if its outcome differs. */
   async #expect({ state }: RunEnded): Promise<string | null> {
     if (state === "interrupted" || state === "timed_out") {
-      return "what a person or a limit of time did is in no recording";
+      return "a recording cannot repeat an interrupt or a timeout";
     }
     const { ports, directory } = this.#place;
     const { signal } = new AbortController();

@@ -168,7 +168,7 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
       return `${counted(event.items.length, "earlier item")} not sent (${list})`;
     }
     case "replay_stripped":
-      return `the API refused the request; sent again without what was refused (${event.reason}: ` +
+      return `the API refused the request; sent again without the refused part (${event.reason}: ` +
         `${counted(event.items.length, "item")}): ${event.message}. ${event.hint}`;
     case "orphan_repaired":
       return `calls of a killed run were answered on disk: ${event.call_ids.join(", ")}`;
@@ -201,6 +201,7 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
       return matchNote(event);
     case "match_warning":
     case "stream":
+    case "transport":
     case "instructions_lost":
       return event.message;
     case "recorded":
@@ -209,7 +210,7 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
         (event.untested === undefined ? "" : `; it has no expect/: ${event.untested}`) +
         (event.left_alone === undefined ? "" : `; ${leftAloneNote(event.left_alone)}`);
     case "not_recorded":
-      return `this run is not recorded, but otherwise as it would be: ${event.message}`;
+      return `the run continues, but is not recorded: ${event.message}`;
   }
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { apiOf } from "../../apis/apis.ts";
 import { RepriseError } from "../../domain/errors.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { MatchMode } from "../../fixture/match/modes.ts";
@@ -14,6 +15,8 @@ import { FIXTURE_FLAGS, type FixtureFlags } from "./command.ts";
 import type { MatchReport, ReportingSend } from "../../fixture/serve/replay_send.ts";
 import type { ComparedCall } from "./compared_send.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { ResolvedRun } from "./resolve_run.ts";
+import type { RunRecording } from "./run_recording.ts";
 
 /** The workspace pin of a played run, in any directory. */
 export const FIXTURE_WORKSPACE = "/workspace";
@@ -45,6 +48,36 @@ export function fixturePorts<Live extends Ports>(
 /** Sends requests to an endpoint, and nowhere else. */
 export function liveSend(ports: Ports, { baseUrl }: Pick<Endpoint, "baseUrl">): Send {
   return createLiveSend(ports, { ...liveTimeouts(ports), origin: baseUrl.origin });
+}
+
+/** A {@linkcode Send}, and the end of its connection. */
+export interface LiveSend {
+  readonly send: Send;
+  close(): void;
+}
+
+/**
+ * Sends the requests of a run over its transport, and records them; `onFallback` as in {@linkcode SocketSendOptions}.
+ */
+export async function transportSend(
+  ports: Ports,
+  { endpoint, transport }: Pick<ResolvedRun, "endpoint" | "transport">,
+  { recording, onFallback }: {
+    readonly recording: Pick<RunRecording, "over" | "overSocket"> | null;
+    readonly onFallback: (message: string) => void;
+  },
+): Promise<LiveSend> {
+  const plain = liveSend(ports, endpoint);
+  const http = recording?.over(plain) ?? plain;
+  const { socket } = apiOf(endpoint.provider);
+  if (transport.value === "sse" || socket === null) return { send: http, close: () => {} };
+  const { createSocketSend } = await import("../../run/socket_send.ts");
+  const { origin } = endpoint.baseUrl;
+  return createSocketSend({
+    ...liveTimeouts(ports),
+    ...{ origin, ports, api: socket, http, onFallback },
+    ...(recording === null ? {} : { wrapSocket: recording.overSocket(socket) }),
+  });
 }
 
 /**

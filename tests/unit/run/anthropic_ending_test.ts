@@ -1,5 +1,5 @@
 /**
- * Runs whose Anthropic server breaks off, stops short, pauses or begins anew: each ends well, and so does the next.
+ * Runs whose Anthropic server breaks off, stops short, pauses or begins again: each ends well, and so does the next.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { stop, text, unfinished } from "../../support/messages_server.ts";
 import { DONE, promise, sentIn } from "./messages_runs.ts";
 
 promise(
-  "an error in the middle of a stream ends the run, keeps the whole blocks, and the next run goes on from them",
+  "an error in the middle of a stream ends the run, keeps the whole blocks, and the next run continues from them",
   {
     script: [
       says([thinking("Hm."), text("Half."), unfinished(text("lost, all of it"))], {
@@ -38,7 +38,7 @@ promise(
 );
 
 promise(
-  "a turn that the server paused goes back as it is, without tools run, until it ends",
+  "a turn that the server paused goes back unchanged, without tools run, until it ends",
   {
     script: [
       says([thinking("Search."), serverTool("web_search", { query: "a" }, [])], { end: stop("pause_turn") }),

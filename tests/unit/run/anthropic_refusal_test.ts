@@ -70,7 +70,7 @@ const OTHER_WORDS = [
 ];
 for (const words of OTHER_WORDS) {
   promise(
-    `a refusal of thinking in other words goes once more without any (${words})`,
+    `after another refusal of thinking, the request is sent once more without any (${words})`,
     {
       script: (request) =>
         thoughtsOf(request).length === 0 || request.number > 4
@@ -165,8 +165,8 @@ promise(
     assert.deepEqual([second.ended.state, second.requests[1] - second.requests[0]], ["completed", 2]);
     assert.deepEqual(sentIn(session, second).map(dropsBlocks), [false, true]);
     assert.deepEqual(session.server.refusals.map(({ rule }) => rule), ["signature_bound"]);
-    const [told] = session.turns().flatMap((turn) => turn.kind === "model" ? [turn] : []).slice(-1);
-    assert.deepEqual(told?.response.input_transformations, [
+    const [last] = session.turns().flatMap((turn) => turn.kind === "model" ? [turn] : []).slice(-1);
+    assert.deepEqual(last?.response.input_transformations, [
       { type: "thinking_dropped", path: "messages.1.content.0", reason: "prefix_binding_mismatch" },
     ]);
     assert(second.events.some((event) => event.type === "notice" && event.kind === "replay_stripped"));
@@ -174,14 +174,14 @@ promise(
     assert.deepEqual(sentIn(session, third).map(dropsBlocks), [true]);
     assert.deepEqual(sentIn(session, third).map(thoughtsOf), [["Hm.", "Hm."]], "the server decides, not we");
     assert.equal(session.server.refusals.length, 1);
-    // What the server was found to want holds for the model that it said it of.
+    // The server's demand holds for the model that it named.
     const other = await session.run("Four", { ...changed, model: UNBOUND });
     assert.deepEqual(sentIn(session, other).map(dropsBlocks), [false]);
   },
 );
 
 promise(
-  "where the server knows no drop_block, bound thinking is stripped once and for good",
+  "if the server knows no drop_block, bound thinking is stripped once and for good",
   { script: () => says([thinking("Hm."), text("Done.")]), legacyBinding: true },
   async (session) => {
     await session.run("One");
@@ -271,7 +271,7 @@ function resultCount(blocks: readonly JsonObject[]): number {
 }
 
 promise(
-  "a server that refuses calls whatever is left out ends the run with 13, and the next run asks anew",
+  "a server that refuses calls whatever is left out ends the run with 13, and the next run asks again",
   {
     script: ({ number, blocks }) => {
       if (number === 1) return CALLING;

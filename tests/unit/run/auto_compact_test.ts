@@ -42,7 +42,7 @@ function compactions(events: readonly RunEvent[]) {
   return events.filter((event) => event.type === "notice" && event.kind === "compacted");
 }
 
-Deno.test("a run that outgrows the limit goes on with a checkpoint, its task in the user's own words", () =>
+Deno.test("a run that outgrows the limit continues with a checkpoint, its task in the user's own text", () =>
   withHome(async (home) => {
     const writer = await SessionWriter.create(testPorts(), home, { id: ID });
     const { setup, events, bodies } = scripted(testPorts(), writer, {
@@ -57,14 +57,14 @@ Deno.test("a run that outgrows the limit goes on with a checkpoint, its task in 
     const last = JSON.parse(bodies.at(-1) ?? "").input;
     assert.match(last[0].content[0].text, /^<session_checkpoint>\n/);
     assert.deepEqual(last[1].content, [{ type: "input_text", text: TASK }]);
-    // The results that the model has not seen yet stay, with the calls that asked for them.
+    // The results that the model has not seen yet stay, with their calls.
     const kinds = last.slice(2).map(({ type }: { type: string }) => type);
     assert.deepEqual(kinds, ["reasoning", "function_call", "function_call_output"]);
     assert.match(last.at(-1).output, /^step-2 /);
     const { turns, manifest } = readSession(testPorts(), home, ID);
     assert.equal(manifest.checkpoint?.opening_turn, 1);
     assert.deepEqual((await fsckSession(testPorts(), home, ID)).findings, []);
-    // A request tells the same of itself, whether the turns before its checkpoint were in memory or not.
+    // A request reports the same, whether the turns before its checkpoint were in memory or not.
     const dropped = turns.flatMap((turn) => turn.kind === "model" ? turn.request.guard.dropped : []);
     assert.deepEqual(dropped, []);
     const read = (sha256: string) => readBlob(testPorts(), home, ID, sha256);
@@ -88,7 +88,7 @@ Deno.test("no checkpoint without the flag, and none below the limit", async () =
   }
 });
 
-Deno.test("when nothing would shrink the run goes on: one request a step, no checkpoint", () =>
+Deno.test("if nothing would shrink, the run continues: one request a step, no checkpoint", () =>
   withHome(async (home) => {
     const writer = await SessionWriter.create(testPorts(), home, { id: ID });
     const small: Tool = { ...ECHO, run: () => Promise.resolve({ status: "ok", output: "" }) };
@@ -121,7 +121,7 @@ Deno.test("a second checkpoint waits for a response after the first", () =>
     assert.ok(!saved.join().includes("compaction,compaction"), saved.join());
   }));
 
-Deno.test("what a killed run had spent before its checkpoint still counts when the next writer closes it", () =>
+Deno.test("usage of a killed run before its checkpoint still counts when the next writer closes it", () =>
   withHome(async (home) => {
     const writer = await SessionWriter.create(testPorts(), home, { id: ID });
     const { setup } = scripted(testPorts(), writer, {

@@ -60,7 +60,7 @@ Deno.test("a limit of output tokens that changes is no reason for a cache miss",
   assert.deepEqual(cacheReports({ turns: history.turns, readBlob }), new Map([[4, { extends: true }]]));
 });
 
-Deno.test("where an item of the middle is left out, the report names the first byte and item that differ", () => {
+Deno.test("if an item of the middle is left out, the report names the first byte and item that differ", () => {
   const history = new History();
   history.user("One").model([reasoning("rs_1"), call("c1")]).results().model([reasoning("rs_2"), call("c2")])
     .results();

@@ -21,7 +21,7 @@ const CHANGES: Readonly<Record<Exclude<PinChange["pin"], "provider">, Pins>> = {
   workspace: { ...BEFORE, workspace: "/elsewhere" },
 };
 
-Deno.test("each pin that differs is told alone, with before, now and what it does", () => {
+Deno.test("each pin that differs is reported alone, with before, now and its effect", () => {
   for (const [pin, now] of Object.entries(CHANGES)) {
     const [drift, ...more] = pinChanges(BEFORE, now);
     assert.equal(drift?.pin, pin);
@@ -32,7 +32,7 @@ Deno.test("each pin that differs is told alone, with before, now and what it doe
   }
 });
 
-Deno.test("another provider is told as such", () => {
+Deno.test("another provider is reported as such", () => {
   const fingerprint = { ...BEFORE.fingerprint, provider: "other" } as unknown as Pins["fingerprint"];
   assert.deepEqual(pinChanges(BEFORE, { ...BEFORE, fingerprint }).map(({ pin }) => pin), ["provider"]);
 });

@@ -51,7 +51,7 @@ async function assertSound(session: RefusedSession): Promise<void> {
 }
 
 Deno.test(
-  "an item that is named in other words is quarantined, and the next run does not meet the refusal",
+  "an item that is named in an unknown message is quarantined, and the next run does not meet the refusal",
   async () => {
     for (const [name, refusal] of Object.entries(OTHER_WORDS)) {
       await refusedSession({ script: refusesFirstItem(refusal), rules: "none" }, async (session) => {
@@ -107,11 +107,11 @@ Deno.test(
       opened = session;
       const { events } = await session.run("Two");
       assert.deepEqual([seen, session.notices().length], [[0], 1]);
-      const told = events.flatMap((event) =>
+      const reported = events.flatMap((event) =>
         event.type === "notice" && event.kind === "replay_stripped" ? [event] : []
       );
-      assert.equal(told.length, 1);
-      assert.match(told[0]?.hint ?? "", /"reprise explain /);
+      assert.equal(reported.length, 1);
+      assert.match(reported[0]?.hint ?? "", /"reprise explain /);
       const kinds = session.turns().filter(({ run }) => run === 2).map(({ kind }) => kind);
       assert.deepEqual(
         kinds,
@@ -123,7 +123,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a retry in vain leaves no trace: the first refusal stands, and the next run sends everything",
+  "a retry in vain leaves no trace: the first refusal counts, and the next run sends everything",
   async () => {
     for (const [name, refusal] of Object.entries({ ...OTHER_WORDS, ...UNNAMED })) {
       let run = 1;
@@ -198,9 +198,9 @@ Deno.test("a run tries blindly at most once", async () => {
   });
 });
 
-Deno.test("what leaving out reasoning never helps against is not tried again", async () => {
+Deno.test("a failure that does not come from reasoning is not tried again", async () => {
   const refusals: Readonly<Record<string, ScriptedResponse>> = {
-    miss: httpError(400, { message: "No recorded exchange is left", code: "fixture_miss" }),
+    miss: httpError(400, { message: "No recorded exchange matches", code: "fixture_miss" }),
     context: httpError(400, { message: "maximum context length is 8192 tokens", param: "input" }),
     quota: httpError(400, { message: "No.", code: "insufficient_quota" }),
     billing: httpError(400, { message: "Your credit balance is too low" }),
@@ -235,7 +235,7 @@ Deno.test("a request without reasoning is not tried again, whatever the refusal 
   }
 });
 
-Deno.test("where a replay has no recording of the retry, the recorded refusal stands", async () => {
+Deno.test("if a replay has no recording of the retry, the recorded refusal counts", async () => {
   const refusals = [
     { ...OTHER_WORDS_UNNAMED, ...UNKNOWN_WORDS }["bad request"],
     OTHER_WORDS_UNNAMED["too old"],

@@ -46,7 +46,7 @@ Deno.test("results come in call order, whichever tool ends first", async () => {
   });
 });
 
-Deno.test("a tool that throws gives an error result, and the run goes on", async () => {
+Deno.test("a tool that throws gives an error result, and the run continues", async () => {
   await withHome(async (home) => {
     const broken = readTool("echo", () => Promise.reject(new TypeError("broken inside")));
     const writer = await SessionWriter.create(testPorts(), home, { id: ID });
@@ -306,7 +306,7 @@ Deno.test("a disk that fails at any operation of a run: one run.ended, exit 14, 
   }
 });
 
-Deno.test("a usage beyond 2^53, or a fraction of a token, closes the run and leaves a session that goes on", async () => {
+Deno.test("a usage beyond 2^53, or a fraction of a token, closes the run and leaves a session that can continue", async () => {
   await withHome(async (home) => {
     const usage = {
       input_tokens: 2 ** 60,

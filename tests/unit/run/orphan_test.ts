@@ -113,7 +113,7 @@ Deno.test("a killed run is closed with the fallback results of its own calls and
     writer.close();
   }));
 
-Deno.test("a call that nobody ran, and one that a checkpoint replaces, need no result", () =>
+Deno.test("a call that was not run, and a call that a checkpoint replaces, need no result", () =>
   withOrphan(async (home, ports) => {
     const writer = await SessionWriter.open(ports, home, { id: ID });
     const cut = writer.end;

@@ -70,7 +70,7 @@ async function play(facts: Case) {
       ended,
       ran,
       turns: writer.turns,
-      told: run.events,
+      reported: run.events,
       statuses: events.flatMap((event) => event.type === "tool_result" ? [event.status] : []),
       decisions: events.flatMap((event) =>
         event.type === "permission_decision" ? [`${event.tool} ${event.decision}: ${event.reason}`] : []
@@ -100,9 +100,9 @@ Deno.test("a denied reading call is recorded too", async () => {
   assert.deepEqual(decisions, ["look denied: denied_by_rule"]);
 });
 
-Deno.test("decisions are durable and told before anything starts that changes something", async () => {
-  const { told, turns } = await play({ calls: [["change", { path: "b" }]], allow: ["write"] });
-  const names = told.map((event: RunEvent) =>
+Deno.test("decisions are durable and reported before anything starts that changes something", async () => {
+  const { reported, turns } = await play({ calls: [["change", { path: "b" }]], allow: ["write"] });
+  const names = reported.map((event: RunEvent) =>
     event.type === "turn.saved" ? `saved ${event.kind}` : event.type
   );
   const decided = names.indexOf("saved harness");

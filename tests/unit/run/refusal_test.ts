@@ -107,7 +107,7 @@ function eventsOf(session: RefusedSession, type: EventType): SessionEvent[] {
 }
 
 for (const shape of REFUSAL_SHAPES) {
-  Deno.test(`a refusal that names an item is mended once and never met again (${shape})`, async () => {
+  Deno.test(`a refusal that names an item is repaired once and never happens again (${shape})`, async () => {
     for (const [name, text] of Object.entries(NAMED)) {
       let session: RefusedSession | undefined;
       const onDisk: unknown[][] = [];
@@ -240,7 +240,7 @@ Deno.test(
       await sentTo(older);
       assert.deepEqual(await sentTo(here), []);
       const item = (await sentTo(there))[0];
-      assert.ok(item !== undefined, "nobody knows that it is not from there");
+      assert.ok(item !== undefined, "nothing shows that it is not from there");
       assert.ok(!(await sentTo(here)).includes(item));
       assert.deepEqual(new Set(session.verdicts()), new Set(["same"]));
     });
@@ -269,7 +269,7 @@ Deno.test("a response that failed is no acceptance: what it was refused for stay
   });
 });
 
-Deno.test("a window does not bring older reasoning in the place of what was refused", async () => {
+Deno.test("a window does not replace refused reasoning by older reasoning", async () => {
   const text = UNNAMED["older text with a shortened blob"] as TextOf;
   let run = 0;
   const script: Script = (request) =>
@@ -298,7 +298,7 @@ Deno.test("nothing is tried a third time: a second refusal ends the run", async 
   });
 });
 
-Deno.test("two different refusals are mended one after the other, and each only once", async () => {
+Deno.test("two different refusals are repaired one after the other, and each only once", async () => {
   let run = 0;
   const script: Script = (request) => {
     if (run === 1) return TWO;

@@ -1,5 +1,5 @@
 /**
- * Runs against a server that refuses, in this process: each run opens the session anew from its files.
+ * Runs against a server that refuses, in this process: each run opens the session again from its files.
  *
  * @module
  */
@@ -38,7 +38,7 @@ export interface Reached {
   readonly requests: readonly { readonly text: string }[];
 }
 
-/** A session's home, the server behind it, and its runs. */
+/** A session's home, its server, and its runs. */
 export interface SessionRuns<Server extends Reached> {
   readonly server: Server;
   /** Its directory. */
@@ -47,9 +47,9 @@ export interface SessionRuns<Server extends Reached> {
   run(words: string | null, overrides?: SetupOverrides): Promise<Ran>;
   /** For `run`: its requests go to another server, as if the same base URL were answered by it. */
   sendingTo(server: Reached): Pick<RunSetup, "send" | "urlOf">;
-  /** Goes on with a copy of the session that lost its events of this kind. */
+  /** Continues a copy of the session that lost its events of this kind. */
   lose(kind: SessionEvent["type"]): Promise<void>;
-  /** The turns as the files have them now, also while a run is going on. */
+  /** The turns as the files have them now, also during a run. */
   turns(): readonly Turn[];
   /** The replay notices on disk. */
   notices(): ReplayNoticeEvent[];
@@ -88,7 +88,7 @@ export async function sessionRuns<Server extends Reached>(
   await withHome(async (home: Home) => {
     let id = ID;
     const { clock } = livePorts();
-    // Sleep that can be cut short: a watchdog of the transport must leave no timer behind.
+    // Sleep that can be cut short: a watchdog of the transport must leave no timer.
     const seeded = testPorts();
     const ports = { ...seeded, clock: { ...seeded.clock, sleep: clock.sleep } };
     const sendingTo = ({ baseUrl }: Reached) => ({

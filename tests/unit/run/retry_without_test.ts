@@ -98,12 +98,12 @@ for (const shape of REFUSAL_SHAPES) {
         await run("One");
         const second = await run("Two");
         assert.deepEqual([second.ended.state, second.requests[1] - second.requests[0]], ["completed", 2]);
-        const [whole, mended] = server.requests.slice(...second.requests).map(({ input }) => input);
+        const [whole, repaired] = server.requests.slice(...second.requests).map(({ input }) => input);
         const without = whole?.map((item) => {
           const { [member]: _left, ...rest } = item;
           return item.type === type && item.role !== "user" ? rest : item;
         });
-        assert.deepEqual(mended, without, "everything else goes unchanged");
+        assert.deepEqual(repaired, without, "everything else goes unchanged");
         const carriers = type === "reasoning" ? 2 : 1;
         assert.deepEqual(notices().map(({ reason, items }) => [reason, items.length]), [
           ["unknown_field", carriers],
@@ -204,7 +204,7 @@ const PAIRING: Readonly<Record<string, (id: string) => string>> = {
 };
 
 for (const [name, text] of Object.entries(PAIRING)) {
-  Deno.test(`${name} is left out with its counterpart, and the run goes on`, async () => {
+  Deno.test(`${name} is left out with its counterpart, and the run continues`, async () => {
     for (const shape of REFUSAL_SHAPES) {
       let bad = "";
       const script: Script = ({ input }) => {
@@ -231,12 +231,12 @@ for (const [name, text] of Object.entries(PAIRING)) {
         await run("One", { tools, knownTools: tools });
         const { ended, requests } = await run("Two", { tools, knownTools: tools });
         assert.equal(ended.state, "completed");
-        const [whole, mended] = server.requests.slice(...requests).map(({ input }) =>
+        const [whole, repaired] = server.requests.slice(...requests).map(({ input }) =>
           input.filter(({ call_id }) => call_id !== undefined).map(({ call_id }) => call_id)
         );
         assert.equal(whole?.length, 4);
-        assert.equal(mended?.length, 2);
-        assert.ok(!mended?.includes(bad), "neither the call nor its output");
+        assert.equal(repaired?.length, 2);
+        assert.ok(!repaired?.includes(bad), "neither the call nor its output");
         assert.deepEqual(notices().map(({ reason, items }) => [reason, items.length]), [["call_refused", 1]]);
         assert.deepEqual(server.refusals, [], "the rules accept what is left");
         assert.deepEqual(await findings(), []);
@@ -245,7 +245,7 @@ for (const [name, text] of Object.entries(PAIRING)) {
   });
 }
 
-Deno.test("what nothing can be left out for is not sent again", async () => {
+Deno.test("a refusal that names nothing to leave out is not sent again", async () => {
   const texts = [
     {
       message: "Unsupported parameter: 'temperature' is not supported with this model.",
@@ -264,7 +264,7 @@ Deno.test("what nothing can be left out for is not sent again", async () => {
   }
 });
 
-Deno.test("a refusal in the middle of an answer: its call is not run, and the run goes on", async () => {
+Deno.test("a refusal in the middle of an answer: its call is not run, and the run continues", async () => {
   let calls = 0;
   const tools = [{ ...ECHO, run: () => Promise.resolve({ status: "ok" as const, output: String(++calls) }) }];
   const error = {

@@ -17,18 +17,18 @@ import { createPlayer, type PlayedAnswer } from "../../../src/transport/player.t
 import type { Send } from "../../../src/transport/http.ts";
 import { DIALECTS } from "../../support/responses_server/dialect.ts";
 import { answerEvents } from "../../support/responses_server/events.ts";
-import { Mint } from "../../support/responses_server/mint.ts";
+import { Issuer } from "../../support/responses_server/issuer.ts";
 import type { ScriptedResponse } from "../../support/responses_server/script.ts";
 import { encodeEvents } from "../../support/responses_server/events.ts";
 
 /** The played exchanges of scripted answers. */
 export function exchanges(script: readonly ScriptedResponse[]): PlayedAnswer[] {
-  const mint = new Mint(DIALECTS.openai, "org-test");
+  const issuer = new Issuer(DIALECTS.openai, "org-test");
   return script.map((response): PlayedAnswer => {
     if (response.kind !== "stream") throw new TypeError("Only streams can be played here");
     const body = { model: "gpt-5.6", stream_options: { include_obfuscation: false } };
     const { events } = answerEvents(response.items, response.options, {
-      mint,
+      issuer,
       dialect: DIALECTS.openai,
       body,
     });

@@ -41,17 +41,17 @@ async function play(names: readonly string[], records: Readonly<Record<string, P
     try {
       const start = { kind: "prompt", content: [{ type: "input_text", text: "Go" }] } as const;
       const ended = await executeRun(run.setup, start);
-      const told = run.events.filter(({ type }) => type.startsWith("tool.")).map(({ type }) => type);
-      return { ended, told, turns: writer.turns };
+      const types = run.events.filter(({ type }) => type.startsWith("tool.")).map(({ type }) => type);
+      return { ended, types, turns: writer.turns };
     } finally {
       writer.close();
     }
   });
 }
 
-Deno.test("recorded calls are answered with decisions and results as they were, and no tool runs", async () => {
+Deno.test("recorded calls are answered with the recorded decisions and results, and no tool runs", async () => {
   const bytes = new Uint8Array([1, 2, 3]);
-  const { ended, told, turns } = await play(["look", "change"], {
+  const { ended, types, turns } = await play(["look", "change"], {
     look: { ...OK, full: { bytes, lossy: true } },
     change: DENIED,
   });
@@ -67,7 +67,11 @@ Deno.test("recorded calls are answered with decisions and results as they were, 
     results.map((event) => event.type === "tool_result" && [event.status, event.output, event.blob?.bytes]),
     [["ok", "recorded", 3], ["denied", "Denied.", undefined]],
   );
-  assert.deepEqual(told, ["tool.started", "tool.finished", "tool.finished"], "what was denied never started");
+  assert.deepEqual(
+    types,
+    ["tool.started", "tool.finished", "tool.finished"],
+    "what was denied never started",
+  );
 });
 
 Deno.test("a call without a record ends the run as failed, before any of its batch is saved", async () => {

@@ -147,7 +147,7 @@ Deno.test("a content block of the Messages API is in the turn file and in the re
   );
 });
 
-Deno.test("text with half a character is made well-formed around numbers that stay as they were", () => {
+Deno.test("text with half a character is made well-formed around unchanged numbers", () => {
   const item = '{"type":"strange_call","text":"\\ud800","1":1.0,"b":12345678901234567890,"0":-0}';
   const events = [
     `{"type":"response.output_item.done","output_index":0,"item":${item}}`,

@@ -1,4 +1,4 @@
-/** Recorded requests made again, and whether one request goes on where another ended. */
+/** Recorded requests built again, and whether one request continues another. */
 import assert from "node:assert/strict";
 import { encodeUtf8 } from "../../../src/domain/bytes.ts";
 import { sha256Hex } from "../../../src/domain/hash.ts";
@@ -20,7 +20,7 @@ import { refusedSession } from "./refusing.ts";
 
 const bodyWith = (fields: object, input: readonly unknown[]) => JSON.stringify({ ...fields, input });
 
-Deno.test("a body that goes on where another ended extends it, whatever else follows", () => {
+Deno.test("a body that continues another one extends it, whatever else follows", () => {
   const before = bodyWith({ model: "m" }, [{ a: 1 }, { b: "ü" }]);
   assert.deepEqual(prefixReport(before, before), { extends: true });
   assert.deepEqual(prefixReport(before, bodyWith({ model: "m" }, [{ a: 1 }, { b: "ü" }, { c: 1 }])), {
@@ -35,7 +35,13 @@ Deno.test("a body whose last message has more content extends another, and one w
   assert.equal(prefixReport(before, bodyWith({ model: "m" }, said("two", "one"))).extends, false);
 });
 
-Deno.test("the first item and the first byte that differ are told", () => {
+Deno.test("requests of other clients are compared although their input is a text or missing", () => {
+  const body = (input?: string) => JSON.stringify({ model: "m", input, store: false });
+  assert.deepEqual(prefixReport(body("one"), body("two")), { extends: false, item: 0, byte: 22 });
+  assert.deepEqual(prefixReport(body("one"), body()), { extends: false, item: 0, byte: 14 });
+});
+
+Deno.test("the first item and the first byte that differ are reported", () => {
   const cases: readonly (readonly [string, string, number | null])[] = [
     // Characters of several bytes before the difference.
     [bodyWith({}, [{ a: "üü" }, { b: 1 }]), bodyWith({}, [{ a: "üü" }, { b: 2 }]), 1],
@@ -44,7 +50,7 @@ Deno.test("the first item and the first byte that differ are told", () => {
     [bodyWith({}, [{ a: 1 }, { b: 1 }]), bodyWith({}, [{ a: 1 }]), 1],
     [bodyWith({}, [{ a: 1 }, { b: 1 }]), bodyWith({}, []), 0],
     [bodyWith({ model: "m" }, [{ a: 1 }]), bodyWith({ model: "n" }, [{ a: 1 }]), null],
-    // The word that opens the history stands in a field as well.
+    // A field holds the word that opens the history as well.
     [
       bodyWith({ tools: [{ "input": ["x"] }], model: "m" }, [1]),
       bodyWith({ tools: [{ "input": ["x"] }], model: "n" }, [2]),

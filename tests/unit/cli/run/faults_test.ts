@@ -29,6 +29,8 @@ const BREAKING: readonly (readonly [fault: string, Expected, messages?: Partial<
   ["cut mid-utf8", cut(null), { kept: "cut" }],
   ["no terminal event", cut("cut")],
   ["reset after 3 events", cut(null)],
+  ["close 1011 after 3 events", cut(null)],
+  ["previous_response_not_found", { exit: 13, state: "failed", code: "request_refused", kept: null }],
   ["stall after 2 events for 400s", cut(null)],
   ["error flat", failed(10, "provider_failed")],
   ["error nested insufficient_quota", failed(9, "quota_exhausted")],
@@ -70,7 +72,7 @@ for (const [fault, expected, messages] of BREAKING) {
       const kept = model?.kind === "model" ? model.response.status : null;
       const wanted = api === "messages" ? { ...expected, ...messages } : expected;
       assert.deepEqual({ exit, state, code, kept }, wanted, api);
-      assert.equal(requests.length, 1, "a stream that has begun is not asked for again");
+      assert.equal(requests.length, 1, "a stream that has begun is not requested again");
       const [ended] = session.events("run_ended");
       assert.deepEqual([ended?.state, ended?.exit_code, ended?.error?.code], [state, exit, code], api);
     }
