@@ -13,6 +13,7 @@ import type { ApiError, FaultWriter, StreamEvent, StreamReader } from "./stream.
 import type { CallArguments } from "./calls.ts";
 import type { CanonicalForm } from "./canonical.ts";
 import type { ApiRules } from "./rule.ts";
+import type { SocketApi } from "./socket.ts";
 
 /** Names of the wire APIs. */
 export const API_NAMES = ["responses", "messages", "chat"] as const;
@@ -152,7 +153,7 @@ export interface Recognition {
   documentPath(document: JsonObject): string | null;
   /** Provider whose servers answer like this; `responses` come from one answer. */
   providerOf(responses: readonly JsonObject[]): ProviderKind;
-  /** When a response was created, in milliseconds since the epoch; `null` if it does not say. */
+  /** Returns the time at which a response was created, in milliseconds since the epoch; `null` if it does not say. */
   createdAt(response: JsonObject): number | null;
 }
 
@@ -192,6 +193,8 @@ export interface Api {
   readonly recordedHeaders: RecordedHeaders;
   /** The header for keys of the scheme `api_key`. */
   readonly keyHeader: string;
+  /** Its messages over a WebSocket; `null` if it has none. */
+  readonly socket: SocketApi | null;
 }
 
 /** A wire API that `run` also uses. */

@@ -82,8 +82,8 @@ const CONTEXT_OVERFLOW =
   /context window|maximum context|context[ _]length|context[ _]size|prompt is too long|exceeds? context limit/i;
 
 /**
- * Judges an answer that is not an event stream. A 2xx answer is `bad_stream`, because the request asked for an event
- * stream, whatever error its body holds.
+ * Judges an answer that is not an event stream. A 2xx answer is `bad_stream`, because the request accepts only an
+ * event stream, whatever error its body holds.
  */
 export function classifyAnswer(status: number, headers: Headers, bodyText: string): ApiFailure {
   const facts = errorFactsOf(bodyText);
@@ -251,8 +251,8 @@ function detailFacts(detail: JsonValue | undefined): ErrorFacts | undefined {
   });
   const first = problems.find(({ place }) => place !== null && /^input\[/.test(place)) ?? problems[0];
   if (first === undefined) return undefined;
-  const told = problems.map(({ message, place }) => place === null ? message : `${message} (${place})`);
-  return { message: told.join("; "), code: first.code, type: null, param: first.place };
+  const texts = problems.map(({ message, place }) => place === null ? message : `${message} (${place})`);
+  return { message: texts.join("; "), code: first.code, type: null, param: first.place };
 }
 
 /** `input[3].content` from `["body", "input", 3, "ReasoningItem", "content"]` (without type names). */

@@ -26,7 +26,7 @@ export function oneLine(text: string): string {
   return cut(clean(text.slice(0, LOOK_LENGTH)), MESSAGE_LENGTH).replace(/\.$/, "");
 }
 
-/** The quoted start of a body that is not what was asked for: HTML without its tags, at most 160 characters. */
+/** Quotes the start of a body of an unexpected type: HTML without its tags, at most 160 characters. */
 export function excerptOf(body: string): string {
   const text = clean(body.slice(0, LOOK_LENGTH).replace(/<[^<>]*>/g, " "));
   return text === "" ? "an empty body" : JSON.stringify(cut(text, EXCERPT_LENGTH));

@@ -201,6 +201,16 @@ export interface FaultWriter {
   idsIn(event: JsonObject): readonly string[];
   /** The error of an answer with this status: 429, 500, 503 or 529. */
   errorOf(status: number): ApiError;
+  /** The refusal with one of the codes of WebSockets, such as `previous_response_not_found`. */
+  refusalOf(code: string): FaultRefusal;
+}
+
+/** A refusal on purpose. */
+export interface FaultRefusal {
+  readonly status: number;
+  readonly error: ApiError;
+  /** Code with which a WebSocket closes after it; `null` if it stays open. */
+  readonly close: number | null;
 }
 
 const DONE = "[DONE]";

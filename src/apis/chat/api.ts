@@ -33,6 +33,7 @@ export const chatApi: Api = {
   stream: chatStream,
   faults: chatFaults,
   calls: chatCalls,
+  socket: null,
   canonical: chatCanonical,
   rules: chatRules,
 };

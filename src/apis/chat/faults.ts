@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "../../domain/json.ts";
 import { objectsOf } from "../rule.ts";
-import { errorOf } from "../responses/faults.ts";
+import { errorOf, refusalOf } from "../responses/faults.ts";
 import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
 import { reasonOf } from "./message.ts";
 
@@ -18,6 +18,7 @@ export const chatFaults: FaultWriter = {
   keepsDone: true,
   idsIn: () => [],
   errorOf,
+  refusalOf,
 };
 
 /** Finish reasons, by the reason of an incomplete response. */

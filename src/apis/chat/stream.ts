@@ -161,8 +161,8 @@ function missingIn(events: readonly StreamEvent[], request: JsonValue | undefine
 }
 
 /**
- * Watches for a `finish_reason` of every choice, the usage if it was asked for, or an error (§15.4). Choices that were
- * asked for and choices that the stream begins count.
+ * Watches for a `finish_reason` of every choice, the usage if it was requested, or an error (§15.4). Choices that were
+ * requested and choices that the stream begins count.
  */
 class ChatEnd implements EndWatch {
   readonly #open: Set<number>;

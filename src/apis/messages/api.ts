@@ -34,6 +34,7 @@ export const messagesApi: RunApi = {
   faults: messagesFaults,
   compactionPath: null,
   calls: messagesCalls,
+  socket: null,
   canonical: messagesCanonical,
   rules: messagesRules,
   errors: {

@@ -209,10 +209,10 @@ export class MessagesAssembler implements Assembler {
   }
 
   /** Several events may report the same one. */
-  #transformed({ input_transformations: told }: JsonObject): void {
-    if (!Array.isArray(told)) return;
+  #transformed({ input_transformations: reported }: JsonObject): void {
+    if (!Array.isArray(reported)) return;
     const known = new Set(this.#message.transformations.map((one) => JSON.stringify(one)));
-    this.#message.transformations.push(...told.filter((one) => !known.has(JSON.stringify(one))));
+    this.#message.transformations.push(...reported.filter((one) => !known.has(JSON.stringify(one))));
   }
 
   #finish(
@@ -251,7 +251,7 @@ function doneItem(block: OpenBlock, outputIndex: number): StreamUpdate {
   return { kind: "item", outputIndex, item: block.close(), source: "done" };
 }
 
-/** True for deltas of which only a text is kept: most of a stream. */
+/** True for deltas that leave only a text: most of a stream. */
 function isTextDelta({ type }: JsonObject): boolean {
   return type !== "citations_delta" && type !== "compaction_delta";
 }
@@ -295,15 +295,15 @@ function stopFacts(delta: JsonObject): StopFacts {
   }
 }
 
-const count = z.union([z.number(), z.custom(isRawNumber)]).nullish();
-const usageSchema = z.lazy(() =>
-  z.looseObject({
+const usageSchema = z.lazy(() => {
+  const count = z.union([z.number(), z.custom(isRawNumber)]).nullish();
+  return z.looseObject({
     input_tokens: count,
     output_tokens: count,
     cache_creation_input_tokens: count,
     cache_read_input_tokens: count,
-  })
-);
+  });
+});
 
 /** The `message` of `message_start` (protocol §10): the members that a client reads. */
 const messageSchema = z.lazy(() =>

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { refusalOf } from "../responses/faults.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
 
@@ -15,6 +16,7 @@ export const messagesFaults: FaultWriter = {
   keepsDone: false,
   // An event names no id but that of the whole message.
   idsIn: () => [],
+  refusalOf,
   errorOf: (status) => ({ ...ERRORS[status] ?? OVERLOADED, param: null, code: null }),
 };
 

@@ -21,6 +21,7 @@ import {
   responsesReasoningOf,
 } from "./request.ts";
 import { responsesRules } from "./rules/known_good.ts";
+import { responsesSocket } from "./socket/socket.ts";
 import { responsesStream } from "./stream.ts";
 import { responsesUsage } from "./usage.ts";
 
@@ -43,6 +44,7 @@ export const responsesApi: RunApi = {
   faults: responsesFaults,
   compactionPath: "/responses/compact",
   calls: responsesCalls,
+  socket: responsesSocket,
   canonical: responsesCanonical,
   rules: responsesRules,
   headers: (key) => requestHeaders(key, openaiServers.keyHeader),

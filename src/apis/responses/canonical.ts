@@ -63,8 +63,13 @@ function callsIn(input: readonly JsonValue[]): ReadonlyMap<string, number> {
   return calls;
 }
 
+/** Types of items that the model writes and clients send back. Messages of the user have the same type. */
+const WRITTEN = new Set(["message", "reasoning", "function_call", "custom_tool_call"]);
+
 function inputItem(item: JsonObject, names: CanonicalNames): JsonObject {
+  const isWritten = WRITTEN.has(String(item.type)) && (item.type !== "message" || item.role === "assistant");
   return mapMembers(item, (name, value) => {
+    if (isWritten && isEcho(name, value)) return undefined;
     switch (name) {
       case "id":
         if (PAIRED_BY_ID.has(String(item.type))) return names.id(value);
@@ -80,13 +85,40 @@ function inputItem(item: JsonObject, names: CanonicalNames): JsonObject {
       case "encrypted_content":
       case "fingerprint":
         return typeof value === "string" ? names.blob(value) : value;
+      case "created_by":
+        return undefined;
       case "content":
-      case "output":
-        return withoutMember(value, "prompt_cache_breakpoint");
+      case "output": {
+        const content = withoutMember(value, "prompt_cache_breakpoint");
+        return isWritten ? withoutEmpty(content) : content;
+      }
       default:
         return value;
     }
   });
+}
+
+/**
+ * True for members of an item that the model wrote which only some clients send back: its state, members without a
+ * value, and reasoning without visible text (protocol §2.2, §2.3).
+ */
+function isEcho(name: string, value: JsonValue): boolean {
+  return value === null || name === "status" ||
+    name === "content" && Array.isArray(value) && value.length === 0;
+}
+
+/** Members of a text that some clients send back empty, as the server writes them, and others leave out. */
+const OFTEN_EMPTY = new Set(["annotations", "logprobs"]);
+
+function withoutEmpty(parts: JsonValue): JsonValue {
+  if (!Array.isArray(parts)) return parts;
+  return parts.map((part: JsonValue) =>
+    !isJsonObject(part) ? part : mapMembers(
+      part,
+      (name, value) =>
+        OFTEN_EMPTY.has(name) && Array.isArray(value) && value.length === 0 ? undefined : value,
+    )
+  );
 }
 
 function withoutOutputs(item: JsonObject): JsonObject {

@@ -5,7 +5,14 @@
  * @module
  */
 import { isJsonObject, type JsonObject, objectMember } from "../../domain/json.ts";
-import type { ApiError, EndingContext, FaultWriter, StreamEnding, StreamEvent } from "../stream.ts";
+import type {
+  ApiError,
+  EndingContext,
+  FaultRefusal,
+  FaultWriter,
+  StreamEnding,
+  StreamEvent,
+} from "../stream.ts";
 import { readResponsesEvent } from "./stream.ts";
 
 /** Writes the faults of the Responses API. */
@@ -19,6 +26,7 @@ export const responsesFaults: FaultWriter = {
   keepsDone: false,
   idsIn,
   errorOf,
+  refusalOf,
 };
 
 function ending(end: StreamEnding, { kept, all }: EndingContext): readonly JsonObject[] {
@@ -96,4 +104,27 @@ const ERRORS: Readonly<Record<number, typeof OVERLOADED>> = {
 /** The error of an answer, also for Chat Completions. */
 export function errorOf(status: number): ApiError {
   return { ...ERRORS[status] ?? OVERLOADED, param: null };
+}
+
+const REFUSALS: Readonly<Record<string, Pick<ApiError, "message" | "param">>> = {
+  websocket_connection_limit_reached: {
+    message:
+      "Responses websocket connection limit reached (60 minutes). Create a new websocket connection to continue.",
+    param: null,
+  },
+  websocket_stream_limit_reached: {
+    message: "Responses websocket stream limit reached.",
+    param: "stream_id",
+  },
+  previous_response_not_found: { message: "Previous response not found.", param: "previous_response_id" },
+};
+
+/** The refusal with a code of WebSockets (protocol §8.5), also for APIs without them. */
+export function refusalOf(code: string): FaultRefusal {
+  const { message, param } = REFUSALS[code] ?? { message: code, param: null };
+  return {
+    status: 400,
+    error: { type: "invalid_request_error", code, message, param },
+    close: code === "websocket_connection_limit_reached" ? 1000 : null,
+  };
 }

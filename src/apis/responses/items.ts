@@ -162,8 +162,11 @@ const STATUS_IS_OUTPUT_ONLY: ReadonlySet<string> = new Set([
   "reasoning",
 ]);
 
-/** Hosted tools and the older client-side ones require their `status` and `id` (§2.2); other members are verbatim. */
-function renderProviderItem(item: Item): JsonObject {
+/**
+ * Returns an item of an answer as it is sent back. Hosted tools and the older client-side ones require their `status` and
+ * `id` (§2.2); other members are verbatim.
+ */
+export function renderProviderItem(item: Item): JsonObject {
   const dropStatus = STATUS_IS_OUTPUT_ONLY.has(item.type);
   return pick(item, (name) => name !== "created_by" && !(dropStatus && name === "status"));
 }

@@ -61,7 +61,7 @@ export const MESSAGES_RULES = [
   },
   {
     name: "thinking_cache_control",
-    summary: "`cache_control` stands on no thinking block",
+    summary: "A thinking block has no `cache_control`",
     section: "§11",
     grade: "docs",
     exactText: false,
@@ -96,7 +96,7 @@ export const MESSAGES_RULES = [
   },
   {
     name: "block_role",
-    summary: "A block stands in a message of the role that may say it",
+    summary: "A block is in a message of a role that may send it",
     section: "§9, §11",
     grade: "types",
     exactText: false,
@@ -216,7 +216,7 @@ export const MESSAGES_RULES = [
   },
   {
     name: "server_use_without_result",
-    summary: "The use of a server's tool comes with its result, unless its turn goes on",
+    summary: "The use of a server's tool comes with its result, unless its turn continues",
     section: "§10",
     grade: "third_party",
     exactText: false,
@@ -230,7 +230,7 @@ export const MESSAGES_RULES = [
   },
   {
     name: "signature_bound",
-    summary: "On prefix-bound models, everything before a thinking block is as it was",
+    summary: "On prefix-bound models, everything before a thinking block is unchanged",
     section: "§11",
     grade: "docs",
     exactText: true,

@@ -76,7 +76,7 @@ export const RESPONSES_RULES = [
   },
   {
     name: "unsupported_parameter",
-    summary: "`temperature`, `top_p` and `top_logprobs` are left out when reasoning is asked for",
+    summary: "`temperature`, `top_p` and `top_logprobs` are left out when reasoning is requested",
     section: "§1.2, §6.2",
     grade: "wire",
     exactText: true,
