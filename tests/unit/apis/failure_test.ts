@@ -158,7 +158,7 @@ Deno.test("an HTTP error is judged by status, code, type and words", async (t) =
   }
 });
 
-Deno.test("an error in the stream is judged by its code, then its type, then its words", async (t) => {
+Deno.test("an error in the stream is judged by its code, then its type, then its message", async (t) => {
   const rows: [JsonObject, string, boolean][] = [
     [{ code: "insufficient_quota", message: "x" }, "quota_exhausted", false],
     [{ code: "usage_not_included", message: "x" }, "quota_exhausted", false],
@@ -228,8 +228,8 @@ Deno.test("a body that is not JSON is quoted, short and without tags, escapes an
   assert.match(failure.message, /: "502 Bad Gateway \[31mnginx x+…"$/);
   assert.ok(failure.message.length < 260 && !failure.message.includes("\x1b"));
   for (const leak of ["sk-proj-abcdefghijkl", "Bearer abc.def"]) {
-    const told = judge(401, { message: `Incorrect API key provided: ${leak}.` }).message;
-    assert.ok(!told.includes("abc"), told);
+    const reported = judge(401, { message: `Incorrect API key provided: ${leak}.` }).message;
+    assert.ok(!reported.includes("abc"), reported);
   }
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { wireCallId, wireToolName } from "../../../src/apis/names.ts";
 
-Deno.test("a call id that an API takes stays as it is, another one becomes one that is always the same", () => {
+Deno.test("a call id that an API takes does not change, any other becomes an accepted id, always the same one", () => {
   for (const id of ["toolu_01A", "call-9", "x".repeat(64)]) assert.equal(wireCallId(id), id);
   // sha256("functions.ls:0") and sha256("") by another tool.
   assert.equal(wireCallId("functions.ls:0"), "call_dd50e5a0d88a2b9758e1a5f1");
@@ -11,7 +11,7 @@ Deno.test("a call id that an API takes stays as it is, another one becomes one t
   }
 });
 
-Deno.test("a tool name that an API takes stays as it is, another one becomes one that it takes", () => {
+Deno.test("a tool name that an API takes does not change, any other becomes an accepted name", () => {
   const rows: [string, string][] = [
     ["read_file-2", "read_file-2"],
     ["functions.ls", "functions_ls"],

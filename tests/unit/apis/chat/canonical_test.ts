@@ -27,7 +27,7 @@ const PAIRS: readonly (readonly [what: string, a: JsonObject, b: JsonObject, sam
     [`another ${name}`, { ...talk(), [name]: "a" }, { ...talk(), [name]: "b" }, true] as const
   ),
   ["other metadata", { ...talk(), metadata: { a: "1" } }, talk(), true],
-  ["the usage asked for", { ...talk(), stream_options: { include_usage: true } }, talk(), true],
+  ["the usage requested", { ...talk(), stream_options: { include_usage: true } }, talk(), true],
   ["a stream instead of a document", { ...talk(), stream: true }, talk(), false],
   ["another prompt", talk(user("a")), talk(user("b")), false],
   ["another model", talk(), { ...talk(), model: "n" }, false],

@@ -160,7 +160,7 @@ for (const [what, file, ...shown] of CASES) {
         body: request.json ?? { model: "m", messages: [{ role: "user", content: "Hi" }], stream: true },
       }));
       for (const { path, body } of requests) await (await recording.post(path, body)).body?.cancel();
-      await recording.told(requests.length);
+      await recording.reported(requests.length);
       assert.deepEqual(
         recording.events.map(({ reason, terminal }) => [reason, terminal]),
         requests.map(() => [null, true]),

@@ -33,8 +33,8 @@ Deno.test("a chunk with several pieces has all of them, reasoning and text befor
   ));
   assert(event.kind === "stop");
   assert.deepEqual([event.reason, event.usage, event.place], ["tool_calls", { total_tokens: 3 }, 0]);
-  const told = meaningsIn(event).map((piece) => [piece.name, (piece as DeltaEvent).text ?? null]);
-  assert.deepEqual(told, [
+  const meanings = meaningsIn(event).map((piece) => [piece.name, (piece as DeltaEvent).text ?? null]);
+  assert.deepEqual(meanings, [
     ["delta.reasoning", "So"],
     ["delta.content", "Hi"],
     ["delta.tool_calls", "{}"],
@@ -130,10 +130,10 @@ const ENDS:
     ["a finish", {}, [FINISH], true],
     ["a finish of an unknown request", undefined, [FINISH], true],
     ["an empty reason to finish", {}, [chunk({}, { finish_reason: "" }), DONE], false],
-    ["one finish of two choices that were asked for", { n: 2 }, [FINISH, DONE], false],
+    ["one finish of two requested choices", { n: 2 }, [FINISH, DONE], false],
     ["one finish of two choices that came", {}, [chunk({ content: "a" }, {}, 1), FINISH, DONE], false],
     ["both finishes", { n: 2 }, [FINISH, chunk({}, { finish_reason: "length" }, 1)], true],
-    ["a finish without the usage that was asked for", ASKED, [FINISH, DONE], false],
+    ["a finish without the requested usage", ASKED, [FINISH, DONE], false],
     ["usage that is null", ASKED, [{ ...FINISH, usage: null }, DONE], false],
     ["a finish and the usage", ASKED, [FINISH, USAGE], true],
     ["the usage in the finish", ASKED, [{ ...FINISH, usage: {} }], true],
@@ -199,7 +199,7 @@ Deno.test("a document lists the message of each choice; an error is nested, or f
   assert.equal(chatStream.readDocument({ data: [] }), null);
 });
 
-Deno.test("a stream that was asked for its usage and lacks it is told so", () => {
+Deno.test("a stream that lacks the requested usage gets a notice", () => {
   assert.deepEqual(chatStream.missingIn([read(FINISH)], ASKED), ["usage"]);
   assert.deepEqual(chatStream.missingIn([read(FINISH)], { stream: true }), []);
   assert.deepEqual(chatStream.missingIn([read(FINISH), read(USAGE)], ASKED), []);

@@ -85,7 +85,7 @@ Deno.test("the input of a call is what its pieces say", async (t) => {
   }
 });
 
-Deno.test("citations come in order behind those of the start", () => {
+Deno.test("citations come in order after those of the start", () => {
   const cite = (title: string) => ({ type: "web_search_result_location", title });
   const { items } = run([
     started(),
@@ -104,7 +104,7 @@ Deno.test("citations come in order behind those of the start", () => {
   });
 });
 
-Deno.test("server tools, fallbacks, compactions and unknown blocks are kept, unknown deltas told of once", () => {
+Deno.test("server tools, fallbacks, compactions and unknown blocks are kept, unknown deltas reported once", () => {
   const result = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [{ url: "u" }] };
   const fallback = { type: "fallback", from: { model: "a" }, to: { model: "b" } };
   const { items, response } = run([
@@ -201,7 +201,7 @@ Deno.test("each stop reason ends the response as it should", async (t) => {
   }
 });
 
-Deno.test("the same message_start once more changes nothing, another one begins anew", () => {
+Deno.test("the same message_start once more changes nothing, another one begins a new message", () => {
   const first = [...blockEvents(0, THINKING), start(1, { ...CALL, input: {} })];
   const same = run([
     started(),
@@ -285,7 +285,7 @@ Deno.test("events that a client must tolerate change nothing", () => {
     delta(0, { type: "text_delta", text: "Hello" }),
     delta(0, { type: "text_delta", text: 17 }),
     delta(0, { type: "text_delta" }),
-    delta(7, { type: "text_delta", text: "nobody's" }),
+    delta(7, { type: "text_delta", text: "unknown" }),
     { type: "content_block_delta", index: 0, delta: null },
     padded,
     stop(0),
@@ -298,7 +298,7 @@ Deno.test("events that a client must tolerate change nothing", () => {
   assert.deepEqual([response.status, response.notices], ["completed", []]);
 });
 
-Deno.test("what does not have its shape is read as far as it goes, with a notice", () => {
+Deno.test("an event of another shape is read as far as possible, with a notice", () => {
   const { items, response, text } = run([
     started({ usage: "many", id: 7 }),
     start(0, { text: "no type" }),
@@ -319,7 +319,7 @@ Deno.test("their order distinguishes blocks whose events name no index", () => {
   assert.deepEqual(items.map(({ item, outputIndex }) => [item, outputIndex]), [[THINKING, 0], [TEXT, 1]]);
 });
 
-Deno.test("what the server says it did to sent thinking is kept as it came, once", () => {
+Deno.test("the server's report about changed thinking is kept verbatim, once", () => {
   const dropped = {
     type: "thinking_dropped",
     path: "messages.1.content.0",
@@ -350,7 +350,7 @@ Deno.test("content and stop reason inside message_start are kept", () => {
   assert.deepEqual([text, reasoning], [TEXT.text, THINKING.thinking]);
 });
 
-Deno.test("what message_start holds comes before the blocks that follow it, and outlives a cut", () => {
+Deno.test("the content of message_start comes before the blocks that follow it, and survives a cut", () => {
   const whole = run([
     started({ content: [THINKING], stop_reason: "pause_turn" }),
     ...blockEvents(1, TEXT),

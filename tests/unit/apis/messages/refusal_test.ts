@@ -6,7 +6,7 @@ import { entryAt } from "../../../../src/apis/messages/layout.ts";
 import type { RequestRefusal } from "../../../../src/apis/api.ts";
 
 const ODD_ID = "functions.ls:0";
-/** Where each block stands is in the comment. */
+/** A comment gives the place of each block. */
 const ENTRIES: readonly FoldedEntry[] = [
   { kind: "user_message", content: [{ type: "input_text", text: "a" }] }, // 0.0
   { kind: "reasoning", item: { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "g" } }, // nowhere
@@ -62,7 +62,7 @@ const BOUND =
   "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different " +
   'conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".';
 
-Deno.test("what the API refuses is told by its words", async (t) => {
+Deno.test("a refusal of the API is recognized by its message", async (t) => {
   const rows: [string, string, RequestRefusal | null][] = [
     ["bound elsewhere", BOUND, { kind: "binding", index: 2 }],
     [
@@ -111,7 +111,7 @@ Deno.test("what the API refuses is told by its words", async (t) => {
       kind: "field",
       without: "drop_block",
     }],
-    ["the same behind a tag", "thinking.adaptive.block_binding: Extra inputs are not permitted", {
+    ["the same after a tag", "thinking.adaptive.block_binding: Extra inputs are not permitted", {
       kind: "field",
       without: "drop_block",
     }],
@@ -130,7 +130,7 @@ Deno.test("what the API refuses is told by its words", async (t) => {
       field: "caller",
     }],
     [
-      "an unknown member behind the type",
+      "an unknown member after the type",
       "messages.1.content.1.server_tool_use.caller: Extra inputs are not permitted",
       {
         kind: "item",
@@ -208,7 +208,7 @@ Deno.test("words that are not known are guessed at: by the id, the place or the 
   }
 });
 
-Deno.test("the same words in a failure of another kind are nothing to mend", () => {
+Deno.test("the same message in a failure of another kind leads to no retry", () => {
   for (const status of [401, 403, 429, 500, 529]) {
     assert.equal(messagesApi.refusalOf(refused(BOUND, status), ENTRIES), null);
   }

@@ -84,7 +84,7 @@ interface Call {
   readonly later: number;
 }
 
-/** Entries as a fold gives them: every call with one result somewhere behind it. */
+/** Entries as a fold gives them: every call with one result somewhere after it. */
 const session: fc.Arbitrary<readonly FoldedEntry[]> = fc.tuple(
   fc.array(spoken, { maxLength: 10 }),
   fc.array(fc.record({ item: calledItem, output: text, at: fc.nat(40), later: fc.nat(4) }), { maxLength: 5 }),
@@ -103,7 +103,7 @@ function withCalls(entries: readonly FoldedEntry[], calls: readonly Call[]): rea
   return all;
 }
 
-Deno.test("whatever the history, roles alternate and every result stands directly after its call", () => {
+Deno.test("whatever the history, roles alternate and every result follows its call directly", () => {
   fc.assert(
     fc.property(session, (entries) => {
       const body = bodyOf(entries);
@@ -141,7 +141,7 @@ Deno.test("whatever the history, roles alternate and every result stands directl
   );
 });
 
-Deno.test("a history that goes on keeps the bytes of all it had, up to the end of its last message", () => {
+Deno.test("a history that continues keeps the bytes of all it had, up to the end of its last message", () => {
   fc.assert(
     fc.property(session, session, fc.array(spoken, { maxLength: 3 }), (first, more, tail) => {
       const renamed = more.map((entry) =>

@@ -54,7 +54,7 @@ function sent(entries: readonly FoldedEntry[]): readonly SentMessage[] {
   return JSON.parse(messagesApi.buildRequest({ ...SPEC, entries }).body).messages;
 }
 
-/** The blocks that one entry becomes, behind a user message. */
+/** The blocks that one entry becomes, after a user message. */
 function only(entry: FoldedEntry): JsonValue {
   return sent([entry])[0]?.content as JsonValue ?? null;
 }
@@ -112,7 +112,7 @@ Deno.test("the bytes of a whole request are fixed", () => {
   assert.equal(messagesApi.bodyOf(JSON.parse(JSON.stringify(request.fields)), entries), request.body);
 });
 
-Deno.test("what was not asked for is not in the body", () => {
+Deno.test("unset options are not in the body", () => {
   assert.equal(
     messagesApi.buildRequest({ ...SPEC, model: "claude-3-5-haiku", instructions: " \n" }).body,
     '{"model":"claude-3-5-haiku","max_tokens":8192,"stream":true,"cache_control":{"type":"ephemeral"},' +
@@ -283,7 +283,7 @@ Deno.test("neighbours of one role share a message, and results come first and in
       "u: r",
     ]],
     ["a result before its call", [user("q"), result("A"), called("A")], ["u: q", "a: A", "u: =A"]],
-    ["text behind the calls of one response", [called("A"), said("b"), result("A")], ["a: A b", "u: =A"]],
+    ["text after the calls of one response", [called("A"), said("b"), result("A")], ["a: A b", "u: =A"]],
     ["a result without its call stays where it is", [user("q"), said("b"), result("X"), user("r")], [
       "u: q",
       "a: b",

@@ -1,5 +1,5 @@
 /**
- * Streams of Messages events, written by hand, and what the assembler makes of them.
+ * Streams of Messages events, written manually, and the results of the assembler.
  *
  * @module
  */

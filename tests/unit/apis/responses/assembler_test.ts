@@ -317,7 +317,7 @@ Deno.test("a terminal event of an unknown shape is read as far as it goes, with 
   assert.equal(run([{ type: "response.completed" }]).response.status, "completed");
 });
 
-Deno.test("what the server says it did to sent reasoning is kept as it came", () => {
+Deno.test("the server's report about changed reasoning is kept verbatim", () => {
   const transformations = [{ id: "rs_7", type: "reasoning", action: "removed", reason: "model_mismatch" }];
   const { response } = run([completed({ input_transformations: transformations })]);
   assert.deepEqual(response.inputTransformations, transformations);

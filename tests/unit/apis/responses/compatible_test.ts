@@ -118,12 +118,12 @@ function isDelta({ type }: JsonObject): boolean {
   return String(type).endsWith(".delta");
 }
 
-/** Ids as a comparison of items leaves them out where a server makes them anew. */
+/** Removes ids that a server changes, for a comparison of items. */
 function withoutIds(items: readonly Item[]): JsonObject[] {
   return items.map(({ id: _, ...item }) => item);
 }
 
-Deno.test("what compatible servers do differently changes nothing about the items, the text and the end", async (t) => {
+Deno.test("peculiarities of compatible servers do not change the items, the text and the end", async (t) => {
   const created = events().slice(0, 1);
   const [, ...rest] = events();
   const terminal = rest.slice(-1);
@@ -132,10 +132,10 @@ Deno.test("what compatible servers do differently changes nothing about the item
     "as OpenAI sends it": named(events()),
     "no event: lines": lines(events()),
     "[DONE] at the end": `${lines(events())}data: [DONE]\n\n`,
-    "comments before, between and behind": `: OPENROUTER PROCESSING\n\n${
+    "comments before, between and after": `: OPENROUTER PROCESSING\n\n${
       lines(events()).replaceAll("\n\n", "\n\n: keep-alive\n\n")
     }`,
-    "lines end with CR and LF, and no space stands behind the colon": named(events())
+    "lines end with CR and LF, and no space follows the colon": named(events())
       .replaceAll("data: ", "data:").replaceAll("\n", "\r\n"),
     "no sequence numbers": lines(edited("sequence_number", () => undefined)),
     "timestamps with a fraction": lines(edited("created_at", () => 1784324967.25)),
@@ -329,7 +329,7 @@ Deno.test("error bodies of every shape are judged by status and said in the serv
     ],
     // LM Studio, Ollama and proxies: a plain string.
     [404, { error: "model 'x' not found" }, "request_refused", /: model 'x' not found$/],
-    // FastAPI: a sentence, or a list that has none.
+    // FastAPI: a sentence, or a list without one.
     [401, { detail: "Not authenticated" }, "unauthorized", /: Not authenticated$/],
     [422, { detail: [{ loc: ["body"], msg: "field required" }] }, "request_refused", /field required/],
     // Azure's gateway in front of the API.

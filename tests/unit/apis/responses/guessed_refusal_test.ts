@@ -92,7 +92,7 @@ for (
   });
 }
 
-Deno.test("inside a stream unknown words count as over HTTP, and a blind guess needs an error of the request", () => {
+Deno.test("inside a stream an unknown message counts as over HTTP, and a blind guess needs an error of the request", () => {
   const refusalIn = (error: JsonObject) => {
     const event = { type: "response.failed", response: { id: "r", error } };
     const [finished] = responsesApi.newAssembler().feed({
@@ -114,7 +114,7 @@ Deno.test("inside a stream unknown words count as over HTTP, and a blind guess n
   }
 });
 
-Deno.test("bodies of FastAPI servers are read: their words, and the place that they name", async (t) => {
+Deno.test("bodies of FastAPI servers are read: their messages, and the place that they name", async (t) => {
   const bodies: [JsonObject, RequestRefusal | null][] = [
     [{ detail: "reasoning item rs_1 expired" }, likely("rs_1")],
     [{ detail: "Bad Request" }, { kind: "unknown" }],

@@ -5,7 +5,7 @@
  */
 import { parse as parseYaml } from "yaml";
 
-/** Where the recordings are, from the project's root. */
+/** Folder of the recordings, from the project's root. */
 export const RECORDINGS = "../shared/recordings";
 
 /** False where the folder is absent: tests that need it are ignored then. */

@@ -30,7 +30,7 @@ const EXCEPTIONS: readonly {
   },
   {
     name: "vercel-ai/parallel-tool-call-wrapper.1.chunks.txt",
-    reason: "written by hand: its first and its last event lack a closing brace and are not JSON",
+    reason: "edited manually: its first and its last event lack a closing brace and are not JSON",
     status: "failed",
   },
 ];

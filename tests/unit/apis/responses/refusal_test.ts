@@ -24,7 +24,7 @@ const NOT_STORED =
   "Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.";
 
 /** Every text of protocol §6.2 that means part of the history, or the wish for encrypted content. */
-const MENDED: readonly Row[] = [
+const RETRIED: readonly Row[] = [
   {
     says: "Item 'rs_0a1' of type 'reasoning' was provided without its required following item.",
     param: "input",
@@ -217,7 +217,7 @@ const LEFT_ALONE: readonly Row[] = [
   { says: "The model 'x-reasoning' does not exist.", param: "input", refusal: null },
 ];
 
-/** Judged by the status: the same words from a broken server are no refusal. */
+/** Judged by the status: the same message from a broken server is no refusal. */
 const BY_STATUS: readonly Row[] = [
   {
     says: "The encrypted content for item rs_0a1 could not be verified.",
@@ -233,7 +233,7 @@ const BY_STATUS: readonly Row[] = [
   },
   // A replay that has no recording of the request.
   {
-    says: "No recorded exchange is left: encrypted_content differs",
+    says: "No recorded exchange matches: encrypted_content differs",
     code: "fixture_miss",
     refusal: null,
   },
@@ -245,7 +245,7 @@ const BY_STATUS: readonly Row[] = [
   })),
 ];
 
-for (const row of [...MENDED, ...LEFT_ALONE, ...BY_STATUS]) {
+for (const row of [...RETRIED, ...LEFT_ALONE, ...BY_STATUS]) {
   const { says, code = null, param = null, status = 400 } = row;
   Deno.test(`HTTP ${status}, ${code}, ${param}: "${says.slice(0, 90)}" means ${named(row.refusal)}`, () => {
     const body = JSON.stringify({ error: errorOf(row) });
@@ -277,10 +277,10 @@ const SHAPES: readonly (readonly [string, (row: Row) => JsonObject])[] = [
 ];
 
 for (const [shape, eventOf] of SHAPES) {
-  Deno.test(`inside a stream, as ${shape}, the same words mean the same`, () => {
-    for (const row of MENDED) {
+  Deno.test(`inside a stream, as ${shape}, the same message means the same`, () => {
+    for (const row of RETRIED) {
       const event = eventOf(row);
-      // What the event itself cannot carry, nobody can read from it.
+      // Members that the event cannot carry cannot be read from it.
       if (row.refusal?.kind === "item" && !JSON.stringify(event).includes('"param"')) continue;
       if (/went wrong|Invalid value/.test(row.says) && !JSON.stringify(event).includes('"param"')) continue;
       assert.deepEqual(responsesApi.refusalOf(failureIn(event), []), row.refusal, row.says);
@@ -291,7 +291,7 @@ for (const [shape, eventOf] of SHAPES) {
   });
 }
 
-Deno.test("a cut stream and a failure without words are nothing to mend", () => {
+Deno.test("a cut stream and a failure without words lead to no retry", () => {
   const assembler = responsesApi.newAssembler();
   const [cut] = assembler.end();
   assert.ok(cut?.kind === "finished" && cut.response.failure !== undefined);
@@ -301,7 +301,7 @@ Deno.test("a cut stream and a failure without words are nothing to mend", () => 
 });
 
 function named(refusal: RequestRefusal | null): string {
-  return refusal === null ? "nothing to mend" : `${refusal.kind} refused`;
+  return refusal === null ? "no retry" : `${refusal.kind} refused`;
 }
 
 function errorOf({ says, code = null, param = null, type = "invalid_request_error" }: Row): JsonObject {

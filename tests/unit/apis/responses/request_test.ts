@@ -102,7 +102,7 @@ Deno.test("the bytes of a whole request are fixed", () => {
   assert.equal(JSON.stringify(request.fields), JSON.stringify(rest));
 });
 
-Deno.test("what was not asked for is not in the body", () => {
+Deno.test("unset options are not in the body", () => {
   assert.equal(
     responsesApi.buildRequest(SPEC).body,
     '{"model":"gpt-5.6","store":false,"stream":true,"include":["reasoning.encrypted_content"],' +

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { JsonObject } from "../../../../../src/domain/json.ts";
 import { checkMessagesRequest } from "../../../../../src/apis/messages/rules/check.ts";
-import { MessagesMint } from "../../../../support/messages_server/mint.ts";
+import { MessagesIssuer } from "../../../../support/messages_server/issuer.ts";
 import { HEADERS, request } from "./refused_requests.ts";
 
 type Message = { readonly role: "user" | "assistant"; readonly content: readonly JsonObject[] };
@@ -22,7 +22,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
 });
 
 /** A tool loop as a server of prefix-bound models answered it. */
-function conversation(mint: MessagesMint, turns: readonly Turn[]): Message[] {
+function conversation(issuer: MessagesIssuer, turns: readonly Turn[]): Message[] {
   const messages: Message[] = [{ role: "user", content: [{ type: "text", text: "go" }] }];
   for (const { thoughts, calls } of turns) {
     const content: JsonObject[] = [];
@@ -33,12 +33,12 @@ function conversation(mint: MessagesMint, turns: readonly Turn[]): Message[] {
         tools: null,
         messages: [...messages, { role: "assistant", content: [...content] }],
       };
-      content.push(mint.thinking(kind === "redacted" ? null : `thought ${index}`, MODEL, prefix));
+      content.push(issuer.thinking(kind === "redacted" ? null : `thought ${index}`, MODEL, prefix));
       content.push({ type: "text", text: `words ${messages.length}.${index}` });
     });
     const uses = Array.from({ length: calls }, (): JsonObject => ({
       type: "tool_use",
-      id: mint.toolUseId(),
+      id: issuer.toolUseId(),
       name: "f",
       input: {},
     }));
@@ -53,13 +53,13 @@ function conversation(mint: MessagesMint, turns: readonly Turn[]): Message[] {
 
 const isThought = ({ type }: JsonObject) => type === "thinking" || type === "redacted_thinking";
 
-function refusalsOf(mint: MessagesMint, messages: readonly Message[]) {
+function refusalsOf(issuer: MessagesIssuer, messages: readonly Message[]) {
   const sent = messages.filter(({ content }) => content.length > 0).map(({ role, content }) => ({
     role,
     content,
   }));
   return checkMessagesRequest(request(sent, { model: MODEL, system: SYSTEM }), HEADERS, {
-    judge: mint.judge,
+    judge: issuer.judge,
     refuse: ["wire", "types", "docs", "third_party"],
   }).refusals;
 }
@@ -76,9 +76,9 @@ Deno.test("Messages rules find each block that is gone from a tool loop, or chan
       fc.nat(),
       fc.boolean(),
       (turns, pick, swap) => {
-        const mint = new MessagesMint(() => true);
-        const messages = conversation(mint, turns);
-        assert.deepEqual(refusalsOf(mint, messages), []);
+        const issuer = new MessagesIssuer(() => true);
+        const messages = conversation(issuer, turns);
+        assert.deepEqual(refusalsOf(issuer, messages), []);
         const places = messages.flatMap(({ content }, message) =>
           content.map((_, block) => [message, block] as const)
         );
@@ -97,7 +97,7 @@ Deno.test("Messages rules find each block that is gone from a tool loop, or chan
         const earlier = messages.flatMap(({ content }, index) =>
           content.filter((_, position) => index < message || (index === message && position < block))
         );
-        const refused = refusalsOf(mint, changed(messages, message, blocks)).length > 0;
+        const refused = refusalsOf(issuer, changed(messages, message, blocks)).length > 0;
         if (later.some(isThought)) {
           // Thinking may go from the start of a conversation (protocol §11); anything else was there when it was made.
           const fromStart = !swap && isThought(one) && !earlier.some(isThought);
@@ -113,8 +113,8 @@ Deno.test("Messages rules find each block that is gone from a tool loop, or chan
 });
 
 Deno.test("Messages rules allow thinking to be removed from the start, the end or all, and nowhere else", () => {
-  const mint = new MessagesMint(() => true);
-  const messages = conversation(mint, Array(4).fill({ thoughts: ["thinking"], calls: 1 }));
+  const issuer = new MessagesIssuer(() => true);
+  const messages = conversation(issuer, Array(4).fill({ thoughts: ["thinking"], calls: 1 }));
   const without = (...gone: readonly number[]) =>
     messages.map((message, index) =>
       gone.includes(index)
@@ -123,20 +123,20 @@ Deno.test("Messages rules allow thinking to be removed from the start, the end o
     );
   // The turns of the model are 1, 3, 5 and 7.
   for (const gone of [[1], [1, 3], [7], [5, 7], [1, 7], [1, 3, 5, 7]]) {
-    assert.deepEqual(refusalsOf(mint, without(...gone)), [], gone.join());
+    assert.deepEqual(refusalsOf(issuer, without(...gone)), [], gone.join());
   }
   for (const gone of [[3], [5], [3, 5], [1, 5]]) {
-    assert.equal(refusalsOf(mint, without(...gone))[0]?.rule, "signature_bound", gone.join());
+    assert.equal(refusalsOf(issuer, without(...gone))[0]?.rule, "signature_bound", gone.join());
   }
 });
 
-Deno.test("Messages rules find thinking that was edited, and thinking of nobody", () => {
-  const mint = new MessagesMint(() => false);
-  const messages = conversation(mint, [{ thoughts: ["thinking"], calls: 1 }]);
+Deno.test("Messages rules find edited thinking, and thinking that no model issued", () => {
+  const issuer = new MessagesIssuer(() => false);
+  const messages = conversation(issuer, [{ thoughts: ["thinking"], calls: 1 }]);
   const content: readonly JsonObject[] = messages[1]?.content ?? [];
   const [thought, ...rest] = content;
   assert(thought !== undefined);
   for (const other of [{ ...thought, thinking: "thought" }, { ...thought, signature: "gAAAAABq" }]) {
-    assert.equal(refusalsOf(mint, changed(messages, 1, [other, ...rest]))[0]?.rule, "signature");
+    assert.equal(refusalsOf(issuer, changed(messages, 1, [other, ...rest]))[0]?.rule, "signature");
   }
 });

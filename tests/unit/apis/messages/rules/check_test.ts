@@ -127,7 +127,7 @@ Deno.test("Messages rules are each shown by a refused request", () => {
   assert.equal(new Set(MESSAGES_RULES.map(({ name }) => name)).size, MESSAGES_RULES.length);
 });
 
-Deno.test("Messages rules refuse by default what stands in the types, and warn of the rest", () => {
+Deno.test("Messages rules refuse violations of the API's types by default, and warn of the rest", () => {
   for (const { body, options, headers = HEADERS } of ROWS) {
     const { refusals, warnings } = checkMessagesRequest(body, headers, options);
     assert(refusals.every(({ grade }) => REFUSING_GRADES.includes(grade)));
@@ -210,7 +210,7 @@ Deno.test("Messages rules let blocks of another conversation be dropped, never f
     },
   }, BINDING);
   assert.deepEqual(judged, []);
-  // What was dropped is not there for those after it.
+  // A dropped block does not count for later ones.
   assert.deepEqual(before, [0, 0]);
   assert.equal(strict(body, { judge: () => "forged" }, BINDING)[0]?.rule, "signature");
 });

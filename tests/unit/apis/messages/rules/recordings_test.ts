@@ -6,7 +6,7 @@ import { OLD_VERSION } from "./refused_requests.ts";
 
 const SOURCE = new URL("../../../../../../shared/recordings/pydantic-ai/", import.meta.url);
 
-/** The recorded requests to Anthropic, all of which were answered 200. */
+/** The recorded requests to Anthropic; each was answered with 200. */
 function recordedRequests(): { file: string; body: JsonValue; status: number }[] {
   return [...Deno.readDirSync(SOURCE)].map(({ name }) => name).filter((name) => name.endsWith(".yaml")).sort()
     .flatMap((file) => {

@@ -317,7 +317,7 @@ export const ROWS: readonly Row[] = [
     message: `messages.1: ${unanswered}: toolu_1, toolu_2. ${needsResult}`,
   },
   {
-    // Something else stands before the result.
+    // Another block is before the result.
     rule: "tool_use_without_result",
     body: request([user, assistant(use), results(words, result)]),
     message: `messages.1: ${unanswered}: toolu_1. ${needsResult}`,

@@ -67,7 +67,7 @@ Deno.test("rules are each shown by a refused request", () => {
   assert.equal(new Set(RESPONSES_RULES.map(({ name }) => name)).size, RESPONSES_RULES.length);
 });
 
-Deno.test("rules refuse by default what was seen on the wire or stands in the types, and warn of the rest", () => {
+Deno.test("rules refuse by default violations that were seen on the wire or break the API's types, and warn of the rest", () => {
   for (const { body, options } of ROWS) {
     const { refusals, warnings } = checkResponsesRequest(body, { mode: "openai", ...options });
     assert(refusals.every(({ grade }) => REFUSING_GRADES.includes(grade)));

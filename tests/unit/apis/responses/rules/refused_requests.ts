@@ -53,7 +53,7 @@ export const ROWS: readonly Row[] = [
     code: null,
   },
   {
-    // Captured, where responses are stored: the reply was rewritten by hand and lost its id.
+    // Captured, where responses are stored: the reply was rewritten manually and lost its id.
     rule: "reasoning_following",
     body: stateless([user, thought, { role: "assistant", content: "hi" }, user], { store: true }),
     message: "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
