@@ -16,7 +16,7 @@ import { denoFiles } from "../../src/store/deno_files.ts";
 
 /** One exchange as a test gives it. */
 export interface GivenExchange {
-  /** @default {POST /v1/responses, of which no body is known} */
+  /** @default {POST /v1/responses without a body} */
   readonly request?: Partial<RequestFile>;
   /** @default {200 and an event stream} */
   readonly response?: Partial<ResponseFile>;

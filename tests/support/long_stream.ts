@@ -8,7 +8,7 @@ const encoder = new TextEncoder();
 /** Events in one write. */
 const BATCH = 256;
 
-/** Where it listens. */
+/** Address of the server. */
 export interface LongStreamServer {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;

@@ -11,13 +11,13 @@ import { mergedTurns, type MessagesRequest, messagesRequest } from "../../src/ap
 import type { MessagesRefusal } from "../../src/apis/messages/rules/rule.ts";
 import type { RuleGrade } from "../../src/apis/rule.ts";
 import { messagesEvents } from "./messages_server/events.ts";
-import { canonical, MessagesMint, type Minted } from "./messages_server/mint.ts";
+import { canonical, type IssuedThinking, MessagesIssuer } from "./messages_server/issuer.ts";
 import { apiError, type ScriptedAnswer, unauthorized } from "./messages_server/script.ts";
 import { encodeMessagesEvents } from "./messages_server/events.ts";
 import { type ArrivedRequest, arrivedRequest, bodyOf, listen, streamBody } from "./serving.ts";
 
 export * from "./messages_server/script.ts";
-export type { Minted };
+export type { IssuedThinking };
 
 /** One request as it arrived. */
 export interface RecordedMessages extends ArrivedRequest {
@@ -35,14 +35,14 @@ export interface MessagesServerOptions {
   readonly script: MessagesScript;
   /** Grades that refuse: by default all but what is derived or contradicted. */
   readonly refuse?: readonly RuleGrade[];
-  /** When given, requests with another key get 401. */
+  /** The accepted key; requests with another key get 401. @default {any key} */
   readonly key?: string;
   /** @default {"wrkspc_test"} */
   readonly workspace?: string;
   /**
    * The models whose thinking is bound to what came before it.
    *
-   * @default those of which `modelFacts` says so
+   * @default the models for which `modelFacts` says so
    */
   readonly boundModels?: readonly string[];
   /** Does not know `thinking.block_binding`, even with the beta header. */
@@ -61,8 +61,8 @@ export interface MessagesServer extends AsyncDisposable {
   /** The rule breaks that were answered, in order. */
   readonly refusals: readonly MessagesRefusal[];
   readonly warnings: readonly MessagesRefusal[];
-  /** The thinking blocks that were handed out. */
-  readonly minted: readonly Minted[];
+  /** The issued thinking blocks. */
+  readonly issued: readonly IssuedThinking[];
   /** Ends stalled streams and stops listening. */
   stop(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export interface MessagesServer extends AsyncDisposable {
 /** Starts a server on a free port of 127.0.0.1. */
 export function startMessagesServer(options: MessagesServerOptions): MessagesServer {
   const { boundModels, legacyBinding = false, script } = options;
-  const mint = new MessagesMint((model) =>
+  const issuer = new MessagesIssuer((model) =>
     boundModels?.includes(model) ?? modelFacts(model)?.prefixBound === true
   );
   const requests: RecordedMessages[] = [];
@@ -86,7 +86,7 @@ export function startMessagesServer(options: MessagesServerOptions): MessagesSer
     }
     if (options.key !== undefined && keyOf(arrived) !== options.key) return unauthorized();
     const checked = checkMessagesRequest(arrived.body, arrived.headers, {
-      judge: mint.judge,
+      judge: issuer.judge,
       legacyBinding,
       allowPrefill: options.allowPrefill === true || goesOn(request, paused),
       refuse: options.refuse ?? STRICT,
@@ -126,7 +126,7 @@ export function startMessagesServer(options: MessagesServerOptions): MessagesSer
           headers: stream,
         });
       case "stream": {
-        const { events, message } = messagesEvents(scripted.blocks, scripted.options, request, mint);
+        const { events, message } = messagesEvents(scripted.blocks, scripted.options, request, issuer);
         if (message.stop_reason === "pause_turn") paused.push(endOf(message.content));
         if (body.stream !== true) return Response.json(message, { headers });
         const named = events.map((event) =>
@@ -146,7 +146,7 @@ export function startMessagesServer(options: MessagesServerOptions): MessagesSer
     requests,
     refusals,
     warnings,
-    minted: mint.minted,
+    issued: issuer.issued,
     stop: server.stop,
     [Symbol.asyncDispose]: server.stop,
   };

@@ -1,4 +1,3 @@
-import Anthropic from "@anthropic-ai/sdk";
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import {
@@ -14,7 +13,6 @@ import {
 import { rateLimited, startMessagesServer, stop, text, unfinished } from "./messages_server.ts";
 import {
   BINDING,
-  clientOf,
   contentOf,
   DROP,
   errorOf,
@@ -33,66 +31,6 @@ const BOUND = `${INVALID}. The block is bound to a different conversation. Remov
 
 const turn = (content: readonly JsonObject[]): JsonObject => ({ role: "assistant", content });
 const TOOLS: JsonObject = { tools: [{ name: "add", input_schema: { type: "object" } }] };
-
-messagesTest(
-  "the Messages server carries the official client through a tool loop, and the replay breaks no rule",
-  {
-    script: [
-      says([
-        thinking("Add, then add more."),
-        redacted(),
-        text("I add."),
-        toolUse("add", { a: 1 }),
-        toolUse("add", {}),
-      ]),
-      says([thinking("héllo 😀"), toolUse("add", { a: 3 })], {
-        pings: "everywhere",
-        delivery: { chunkBytes: 3 },
-      }),
-      says([text("six")]),
-    ],
-  },
-  async (server) => {
-    const client = clientOf(server);
-    const messages: Anthropic.MessageParam[] = [{ role: "user", content: "add" }];
-    const stops: unknown[] = [];
-    let last: Anthropic.Message | undefined;
-    for (let step = 0; step < 3; step++) {
-      last = await client.messages.stream({
-        model: MODEL,
-        max_tokens: 2048,
-        messages,
-        tools: [{ name: "add", input_schema: { type: "object" } }],
-      }).finalMessage();
-      stops.push(last.stop_reason);
-      messages.push({ role: "assistant", content: last.content as Anthropic.ContentBlockParam[] });
-      const uses = last.content.filter((block) => block.type === "tool_use");
-      messages.push({
-        role: "user",
-        content: uses.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: "done" })),
-      });
-    }
-    assert.deepEqual(stops, ["tool_use", "tool_use", "end_turn"]);
-    assert.deepEqual(server.refusals, []);
-    const [first] = server.requests.slice(1);
-    assert.deepEqual(first?.blocks.map(({ type }) => type), [
-      ...[
-        "text",
-        "thinking",
-        "redacted_thinking",
-        "text",
-        "tool_use",
-        "tool_use",
-        "tool_result",
-        "tool_result",
-      ],
-    ]);
-    assert.deepEqual(first?.blocks.slice(4, 6).map(({ input }) => input), [{ a: 1 }, {}]);
-    assert.equal(server.requests[2]?.blocks[8]?.thinking, "héllo 😀");
-    assert.equal(server.minted.length, 3);
-    assert.equal(last?.usage.cache_read_input_tokens, 8);
-  },
-);
 
 messagesTest(
   "the Messages server writes as the API does: padded, with pings, the signature last, redacted thinking whole",
@@ -116,14 +54,14 @@ messagesTest(
       "message_stop",
     ]);
     assert.deepEqual(events[2]?.content_block, { type: "thinking", thinking: "", signature: "" });
-    assert.deepEqual(events[4]?.delta, { type: "signature_delta", signature: server.minted[0]?.secret });
-    assert.deepEqual(events[6]?.content_block, { type: "redacted_thinking", data: server.minted[1]?.secret });
+    assert.deepEqual(events[4]?.delta, { type: "signature_delta", signature: server.issued[0]?.secret });
+    assert.deepEqual(events[6]?.content_block, { type: "redacted_thinking", data: server.issued[1]?.secret });
     assert.deepEqual(events[9]?.delta, { type: "input_json_delta", partial_json: "" });
   },
 );
 
 messagesTest(
-  "the Messages server tells forged, edited and misplaced thinking apart, with the API's words",
+  "the Messages server distinguishes forged, edited and misplaced thinking, with the API's messages",
   { script: () => says([thinking("Hm."), text("Yes.")]) },
   async (server) => {
     const [thought, words] = await contentOf(server, [user]);
@@ -139,14 +77,14 @@ messagesTest(
     assert.deepEqual(server.refusals.map(({ rule }) => rule), [
       ...["signature", "signature", "signature_bound", "signature_bound", "signature_bound"],
     ]);
-    // What may change: the limit, the effort, where the cache is marked, how text is written.
+    // These may change: the limit, the effort, where the cache is marked, how text is written.
     const marked = {
       role: "user",
       content: [{ type: "text", text: "go", cache_control: { type: "ephemeral" } }],
     };
     const changed = { max_tokens: 4096, output_config: { effort: "low" } };
     assert.equal((await contentOf(server, [marked, turn([thought, words]), user], changed)).length, 2);
-    // A model that is not bound reads it anywhere, and nobody reads forged thinking.
+    // A model that is not bound reads it anywhere, and no model reads forged thinking.
     const unbound = { model: "claude-opus-5" };
     assert.equal((await contentOf(server, [other, turn([thought, words]), user], unbound)).length, 2);
     assert.equal(await ask({ ...thought, thinking: "Hmm." }, user, unbound), INVALID);
@@ -172,13 +110,13 @@ messagesTest(
       path: "messages.1.content.0",
       reason: "prefix_binding_mismatch",
     }]);
-    // What was made then is bound to the conversation without the dropped block, and dropped no more.
+    // Thinking made then is bound to the conversation without the dropped block, and not dropped again.
     const next = await contentOf(server, messages, DROP, BINDING);
     const again = requestBody([...messages, turn(next), user], DROP);
     const [restarted] = await eventsOf(await post(server, again, BINDING));
     const dropped = (restarted?.message as JsonObject).input_transformations as JsonObject[];
     assert.deepEqual(dropped.map(({ path }) => path), ["messages.1.content.0"]);
-    // Nothing to drop, and nobody who asks.
+    // Nothing to drop, and no request for it.
     const [plain] = await eventsOf(await post(server, requestBody([user], DROP), BINDING));
     assert.deepEqual((plain?.message as JsonObject).input_transformations, []);
     const [silent] = await eventsOf(await post(server));
@@ -219,7 +157,7 @@ Deno.test("the Messages servers of one kind read each other's thinking", async (
 });
 
 messagesTest(
-  "the Messages server goes on with a turn that it paused, and with no other",
+  "the Messages server continues a turn that it paused, and no other",
   {
     script: [
       says([thinking("Search."), serverTool("web_search", { query: "a" }, [])], { end: stop("pause_turn") }),
@@ -332,9 +270,9 @@ messagesTest(
       "429 rate_limit_error null",
       "529 overloaded_error null",
     ]);
-    await assert.rejects(
-      clientOf(server, "key-2").messages.create({ model: MODEL, max_tokens: 1, messages: [] }),
-      Anthropic.AuthenticationError,
+    assert.match(
+      await errorOf(await post(server, requestBody(), { authorization: "Bearer key-2" })),
+      /^401 /,
     );
     assert.match(await errorOf(await post(server, requestBody([user], { input: [] }))), /Extra inputs/);
     assert.match(

@@ -1,5 +1,5 @@
 /**
- * Pages of the docs whose blocks are run as they are.
+ * Pages of the docs whose blocks are run unchanged.
  *
  * A block whose first line is a comment with a path is that file; other blocks are what their language says.
  *

@@ -15,11 +15,11 @@ import type { DropReason, Turn } from "../../src/domain/turn.ts";
 import type { StepKill } from "../../src/fixture/session/session_file.ts";
 import { type GivenExchange, writeFixture } from "./fixture.ts";
 import { encodeMessagesEvents, messagesEvents } from "./messages_server/events.ts";
-import { MessagesMint } from "./messages_server/mint.ts";
+import { MessagesIssuer } from "./messages_server/issuer.ts";
 import type { ScriptedAnswer } from "./messages_server/script.ts";
 import { DIALECTS } from "./responses_server/dialect.ts";
 import { answerEvents, encodeEvents } from "./responses_server/events.ts";
-import { Mint } from "./responses_server/mint.ts";
+import { Issuer } from "./responses_server/issuer.ts";
 import type { ScriptedResponse } from "./responses_server/script.ts";
 
 /** One run of the session `s`. */
@@ -64,8 +64,8 @@ export interface PlayedRun {
 export class PlayedSession implements AsyncDisposable {
   readonly #directory: string;
   readonly #scratch: TestScratch;
-  readonly #mint = new Mint(DIALECTS.openai, "org-test");
-  readonly #messagesMint = new MessagesMint(() => true);
+  readonly #issuer = new Issuer(DIALECTS.openai, "org-test");
+  readonly #messagesIssuer = new MessagesIssuer(() => true);
   #runs = 0;
 
   private constructor(directory: string, scratch: TestScratch) {
@@ -164,7 +164,7 @@ export class PlayedSession implements AsyncDisposable {
       };
     }
     const body = { model, stream_options: { include_obfuscation: false } };
-    const context = { mint: this.#mint, dialect: DIALECTS.openai, body };
+    const context = { issuer: this.#issuer, dialect: DIALECTS.openai, body };
     const { events } = answerEvents(response.items, response.options, context);
     return {
       response: { headers: { ...headers, "content-type": "text/event-stream" } },
@@ -175,7 +175,7 @@ export class PlayedSession implements AsyncDisposable {
   #messagesExchange(answer: ScriptedAnswer, model: string): GivenExchange {
     if (answer.kind !== "stream") throw new TypeError("Only streams of Messages are played here");
     const request = messagesRequest({ model, stream: true }, {});
-    const { events } = messagesEvents(answer.blocks, answer.options, request, this.#messagesMint);
+    const { events } = messagesEvents(answer.blocks, answer.options, request, this.#messagesIssuer);
     return { request: { path: "/v1/messages" }, body: encodeMessagesEvents(events) };
   }
 

@@ -14,6 +14,8 @@ const binary = Deno.env.get("REPRISE_BIN");
 export const SOURCES: readonly string[] = [Deno.execPath(), "run", "-A", "--quiet", `${root}main.ts`];
 /** The program under test: the binary where one is named, or else the sources. */
 export const PROGRAM: readonly string[] = binary === undefined || binary === "" ? SOURCES : [binary];
+/** The same as words of a shell's command. */
+export const SHELL_PROGRAM = PROGRAM.map((word) => `'${word}'`).join(" ");
 
 /** Outcome of a call. */
 export interface Called {

@@ -1,6 +1,6 @@
 /**
  * A Responses API on 127.0.0.1 for tests: answers by script, checks every request by the API's rules, and
- * remembers what it was sent (protocol §3, §8.1, §13). What it is asked to compact it compacts, without a script.
+ * remembers what it was sent (protocol §3, §8.1, §13). It compacts on request, without a script.
  *
  * @module
  */
@@ -11,25 +11,25 @@ import type { RuleGrade } from "../../src/apis/rule.ts";
 import { type DialectName, DIALECTS } from "./responses_server/dialect.ts";
 import { answerEvents } from "./responses_server/events.ts";
 import { httpError, unauthorized } from "./responses_server/faults.ts";
-import { type HandedOut, Mint } from "./responses_server/mint.ts";
+import { type IssuedReasoning, Issuer } from "./responses_server/issuer.ts";
 import type { ScriptedResponse } from "./responses_server/script.ts";
 import { encodeEvents } from "./responses_server/events.ts";
 import { type ArrivedRequest, arrivedRequest, bodyOf, listen, streamBody } from "./serving.ts";
 
-/** The answer of `/responses/compact`: what the user said as it was, all else in one blob (protocol §8.1). */
-export function compacted(body: JsonValue, mint: Mint): ScriptedResponse {
+/** The answer of `/responses/compact`: the user's messages unchanged, all else in one blob (protocol §8.1). */
+export function compacted(body: JsonValue, issuer: Issuer): ScriptedResponse {
   const { input, model } = isJsonObject(body) ? body : {};
-  const responseId = mint.responseId();
+  const responseId = issuer.responseId();
   const said = Array.isArray(input) ? input.filter(isJsonObject).filter(({ role }) => role === "user") : [];
   const kept = said.map(({ content }): JsonObject => ({
-    id: mint.itemId("msg"),
+    id: issuer.itemId("msg"),
     type: "message",
     status: "completed",
     content: typeof content === "string" ? [{ type: "input_text", text: content }] : content ?? [],
     role: "user",
   }));
-  const id = mint.itemId("cmp");
-  const { done } = mint.seal(id, String(model), responseId);
+  const id = issuer.itemId("cmp");
+  const { done } = issuer.seal(id, String(model), responseId);
   const answer = {
     id: responseId,
     object: "response.compaction",
@@ -47,7 +47,7 @@ export function compacted(body: JsonValue, mint: Mint): ScriptedResponse {
 
 export * from "./responses_server/faults.ts";
 export * from "./responses_server/script.ts";
-export type { DialectName, HandedOut };
+export type { DialectName, IssuedReasoning };
 
 /** One request as it arrived. */
 export interface RecordedRequest extends ArrivedRequest {
@@ -73,11 +73,11 @@ export interface ServerOptions {
   readonly rules?: "openai" | "azure" | "none";
   /** Grades that refuse: by default all but what is derived or contradicted. */
   readonly refuse?: readonly RuleGrade[];
-  /** When given, requests with another key get 401. */
+  /** The accepted key; requests with another key get 401. @default {any key} */
   readonly key?: string | undefined;
   /** @default {"org-test"} */
   readonly organization?: string;
-  /** The number behind which its ids count. @default {0} */
+  /** The number before its first id. @default {0} */
   readonly idsFrom?: number;
   /** @default {"proj_test"} */
   readonly project?: string;
@@ -96,7 +96,7 @@ export interface ResponsesServer extends AsyncDisposable {
   readonly refusals: readonly ResponsesRefusal[];
   readonly warnings: readonly ResponsesRefusal[];
   /** Encrypted content by item id, as it was sent. */
-  readonly blobs: ReadonlyMap<string, HandedOut>;
+  readonly blobs: ReadonlyMap<string, IssuedReasoning>;
   /** Ends stalled streams and stops listening. */
   stop(): Promise<void>;
 }
@@ -107,7 +107,7 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
   const dialect = DIALECTS[name];
   const rules = options.rules ?? (name === "openai" || name === "azure" ? name : "none");
   const organization = options.organization ?? "org-test";
-  const mint = new Mint(dialect, organization, options.idsFrom);
+  const issuer = new Issuer(dialect, organization, options.idsFrom);
   const requests: RecordedRequest[] = [];
   const refusals: ResponsesRefusal[] = [];
   const warnings: ResponsesRefusal[] = [];
@@ -121,10 +121,10 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
       return unauthorized();
     }
     if (rules !== "none") {
-      const reasoningOf = (id: string) => mint.reasoningOf.get(id);
+      const reasoningOf = (id: string) => issuer.reasoningOf.get(id);
       const result = checkResponsesRequest(request.body, {
         mode: rules,
-        decode: mint.judge,
+        decode: issuer.judge,
         reasoningOf,
         refuse: options.refuse ?? STRICT,
       });
@@ -138,7 +138,7 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
         } as ScriptedResponse;
       }
     }
-    if (request.path.endsWith("/compact")) return compacted(request.body, mint);
+    if (request.path.endsWith("/compact")) return compacted(request.body, issuer);
     if (typeof options.script === "function") return await options.script(request);
     const response = options.script[answered++];
     return response ?? httpError(400, { message: `The script has no answer to request ${request.number}` });
@@ -170,7 +170,7 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
         });
       case "stream": {
         const body = isJsonObject(request.body) ? request.body : {};
-        const answer = answerEvents(scripted.items, scripted.options, { mint, dialect, body });
+        const answer = answerEvents(scripted.items, scripted.options, { issuer, dialect, body });
         if (body.stream !== true) return Response.json(answer.response, { headers });
         const bytes = encodeEvents(answer.events, dialect, scripted.options);
         const content = streamBody(bytes, scripted.options, server.stopped);
@@ -185,7 +185,7 @@ export function startResponsesServer(options: ServerOptions): ResponsesServer {
     requests,
     refusals,
     warnings,
-    blobs: mint.blobs,
+    blobs: issuer.blobs,
     stop: server.stop,
     [Symbol.asyncDispose]: server.stop,
   };

@@ -1,92 +1,11 @@
 import assert from "node:assert/strict";
-import OpenAI from "openai";
-import type { ResponseInputItem, ResponseStreamEvent } from "openai/resources/responses/responses";
 import { isJsonObject, type JsonObject } from "../../src/domain/json.ts";
 import { answer, type DialectName, message, reasoning, startResponsesServer } from "./responses_server.ts";
 import { functionCall, rawItem, type ScriptedResponse } from "./responses_server/script.ts";
-import {
-  clientOf,
-  eventsOf,
-  MODEL,
-  post,
-  requestBody,
-  serverTest,
-  types,
-} from "./responses_server/testing.ts";
+import { eventsOf, post, requestBody, serverTest, types } from "./responses_server/testing.ts";
 
 serverTest(
-  "the server speaks to the official client: a stream of reasoning, commentary and a call",
-  {
-    script: [answer([
-      reasoning("Think about **files**", "then read"),
-      message("I will look.", { phase: "commentary" }),
-      functionCall("read_file", { path: "a.txt" }),
-    ])],
-  },
-  async (server) => {
-    const events: ResponseStreamEvent[] = [];
-    const stream = await clientOf(server).responses.create({
-      model: MODEL,
-      input: "hello",
-      stream: true,
-      store: false,
-      include: ["reasoning.encrypted_content"],
-    });
-    for await (const event of stream) events.push(event);
-    assert.deepEqual(events.map((event) => event.sequence_number), events.map((_, index) => index));
-    const deltas = events.filter((event) => event.type === "response.function_call_arguments.delta");
-    assert.equal(deltas.map((event) => event.delta).join(""), '{"path":"a.txt"}');
-    const last = events.at(-1);
-    assert(last?.type === "response.completed");
-    assert.deepEqual(last.response.output.map((item) => item.type), [
-      "reasoning",
-      "message",
-      "function_call",
-    ]);
-    assert(last.response.output[1]?.type === "message");
-    assert.equal(last.response.output[1].phase, "commentary");
-    assert.equal(last.response.usage?.total_tokens, 160);
-    assert.equal(server.requests[0]?.headers.authorization, "Bearer key-1");
-  },
-);
-
-serverTest(
-  "the server carries the official client through a tool loop, and the replay breaks no rule",
-  {
-    script: [
-      answer([reasoning(), functionCall("add", { a: 1 }), functionCall("add", { a: 2 })]),
-      answer([reasoning("sum"), functionCall("add", { a: 3 })]),
-      answer([message("six", { phase: "final_answer" })]),
-    ],
-  },
-  async (server) => {
-    const client = clientOf(server);
-    const input: ResponseInputItem[] = [{ role: "user", content: "add" }];
-    let text = "";
-    for (let step = 0; step < 3; step++) {
-      const stream = client.responses.stream({
-        model: MODEL,
-        input,
-        store: false,
-        include: ["reasoning.encrypted_content"],
-      });
-      const response = await stream.finalResponse();
-      text = response.output_text;
-      for (const item of response.output) input.push(item as ResponseInputItem);
-      for (const item of response.output) {
-        if (item.type === "function_call") {
-          input.push({ type: "function_call_output", call_id: item.call_id, output: "ok" });
-        }
-      }
-    }
-    assert.equal(text, "six");
-    assert.deepEqual(server.refusals, []);
-    assert.deepEqual(server.requests.map((request) => request.input.length), [1, 6, 9]);
-  },
-);
-
-serverTest(
-  "the server encrypts a blob anew each time: shorter at added, equal in length at done and completed",
+  "the server encrypts a blob again each time: shorter at added, equal in length at done and completed",
   { script: [answer([reasoning()])] },
   async (server) => {
     const events = await eventsOf(await post(server));
@@ -144,7 +63,7 @@ serverTest(
 );
 
 serverTest(
-  "the server refuses what the API refuses, with its words, and uses up no answer for it",
+  "the server refuses the requests that the API refuses, with its messages, and uses up no answer for them",
   { script: [answer([reasoning(), functionCall("f", {})]), answer([message("fine")])], key: "key-1" },
   async (server) => {
     const output = (await eventsOf(await post(server)))
@@ -178,10 +97,13 @@ serverTest(
     assert.equal(types(await eventsOf(response)).at(-1), "response.completed");
     assert.equal(server.refusals.length, 4);
     assert.equal(server.requests.length, 6);
-    await assert.rejects(
-      clientOf(server, "other").responses.create({ model: MODEL, input: "x" }),
-      OpenAI.AuthenticationError,
-    );
+    const other = await fetch(`${server.baseUrl}/responses`, {
+      method: "POST",
+      headers: { "authorization": "Bearer other", "content-type": "application/json" },
+      body: JSON.stringify(requestBody("x")),
+    });
+    await other.body?.cancel();
+    assert.equal(other.status, 401);
   },
 );
 

@@ -50,13 +50,13 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
-/** Listens on a free port of 127.0.0.1. */
-export function listen(handle: (incoming: Request) => Promise<Response>): Listening {
+/** Listens on a port of 127.0.0.1; 0 is a free one. */
+export function listen(handle: (incoming: Request) => Promise<Response>, port = 0): Listening {
   const stopping = new AbortController();
   let stopped: Promise<void> | undefined;
   const server = Deno.serve({
     hostname: "127.0.0.1",
-    port: 0,
+    port,
     onListen: () => {},
     onError: (error) => new Response(String(error), { status: 500 }),
   }, handle);

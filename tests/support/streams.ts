@@ -55,7 +55,7 @@ export function bodyOfChunks(chunks: readonly Uint8Array[]): AsyncIterable<Uint8
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
-/** Whatever came before an error, and its message. */
+/** The events before an error, and its message. */
 export interface ReadEvents {
   readonly events: readonly SseEvent[];
   readonly error: string | undefined;
@@ -93,7 +93,7 @@ export async function readUpdates(
   return { ...read, updates };
 }
 
-/** True when both readings are the same: compared by hand, because hundreds of thousands are. */
+/** True if both readings are the same: compared member by member, because there are hundreds of thousands. */
 export function isSameReading(a: ReadEvents, b: ReadEvents): boolean {
   return a.error === b.error && a.events.length === b.events.length && a.events.every((event, index) => {
     const other = b.events[index];

@@ -1,7 +1,7 @@
 import { BINDING_BETA, mergedTurns, type MessagesRequest } from "../../../src/apis/messages/rules/request.ts";
 import { type BlockPrefix, judgedBlocks } from "../../../src/apis/messages/rules/signatures.ts";
 import { isJsonObject, type JsonObject, type JsonValue, objectMember } from "../../../src/domain/json.ts";
-import type { MessagesMint } from "./mint.ts";
+import type { MessagesIssuer } from "./issuer.ts";
 import type { MessagesEnd, MessagesStreamOptions, ScriptedBlock } from "./script.ts";
 import type { Delivery } from "../serving.ts";
 
@@ -20,7 +20,7 @@ export function encodeMessagesEvents(
   return encoder.encode(text.replaceAll("\n", delivery.lineEnd ?? "\n"));
 }
 
-/** A streamed answer: its events in order, and the message as it stands at the end. */
+/** A streamed answer: its events in order, and the final message. */
 export interface MessagesAnswer {
   readonly events: readonly JsonObject[];
   readonly message: JsonObject;
@@ -44,14 +44,14 @@ export function messagesEvents(
   scripted: readonly ScriptedBlock[],
   options: MessagesStreamOptions,
   request: MessagesRequest,
-  mint: MessagesMint,
+  issuer: MessagesIssuer,
 ): MessagesAnswer {
   const asked = typeof request.body.model === "string" ? request.body.model : "unknown";
   const usage = options.usage ?? USAGE;
-  const { prefix, transformations } = whatWasRead(request, mint);
-  const writer = new BlockWriter(mint, asked, prefix, request.body);
+  const { prefix, transformations } = whatWasRead(request, issuer);
+  const writer = new BlockWriter(issuer, asked, prefix, request.body);
   const begin = () => ({
-    id: mint.messageId(),
+    id: issuer.messageId(),
     type: "message",
     role: "assistant",
     model: options.model ?? asked,
@@ -64,7 +64,7 @@ export function messagesEvents(
   const events: JsonObject[] = [];
   if (options.abandoned !== undefined) {
     events.push({ type: "message_start", message: begin() });
-    events.push(...new BlockWriter(mint, asked, prefix, request.body).eventsOf(options.abandoned));
+    events.push(...new BlockWriter(issuer, asked, prefix, request.body).eventsOf(options.abandoned));
   }
   const started = begin();
   const start = { type: "message_start", message: started };
@@ -78,9 +78,9 @@ export function messagesEvents(
 }
 
 /** Returns the part of a request that the model sees, and the dropped blocks. */
-function whatWasRead(request: MessagesRequest, mint: MessagesMint) {
+function whatWasRead(request: MessagesRequest, issuer: MessagesIssuer) {
   const dropped = new Set(
-    judgedBlocks(request, mint.judge).filter(({ verdict }) => verdict === "bound")
+    judgedBlocks(request, issuer.judge).filter(({ verdict }) => verdict === "bound")
       .map(({ placed }) => placed.path),
   );
   const turns = mergedTurns(request.messages).map(({ role, blocks }) => ({
@@ -92,7 +92,7 @@ function whatWasRead(request: MessagesRequest, mint: MessagesMint) {
     model: typeof body.model === "string" ? body.model : undefined,
     system: body.system ?? null,
     tools: body.tools ?? null,
-    // A turn that the server paused in goes on in the same message.
+    // A turn that the server paused continues in the same message.
     messages: turns.at(-1)?.role === "assistant" ? turns : [...turns, { role: "assistant", content: [] }],
   };
   const transformations = [...dropped].map((path) => ({
@@ -105,14 +105,14 @@ function whatWasRead(request: MessagesRequest, mint: MessagesMint) {
 
 /** Writes blocks one after the other, each bound to those before it. */
 class BlockWriter {
-  readonly #mint: MessagesMint;
+  readonly #issuer: MessagesIssuer;
   readonly #model: string;
   readonly #prefix: BlockPrefix;
   readonly #omitted: boolean;
   readonly blocks: JsonObject[] = [];
 
-  constructor(mint: MessagesMint, model: string, prefix: BlockPrefix, body: JsonObject) {
-    this.#mint = mint;
+  constructor(issuer: MessagesIssuer, model: string, prefix: BlockPrefix, body: JsonObject) {
+    this.#issuer = issuer;
     this.#model = model;
     this.#prefix = prefix;
     this.#omitted = isJsonObject(body.thinking) && body.thinking.display === "omitted";
@@ -129,7 +129,7 @@ class BlockWriter {
           ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
         ];
         if (one.unfinished !== true) return [...events, { type: "content_block_stop", index }];
-        // What is unfinished stops in the middle of its deltas, and is not part of the message.
+        // An unfinished block stops in the middle of its deltas, and is not part of the message.
         this.blocks.pop();
         return events.slice(0, 1 + Math.floor(deltas.length / 2));
       })
@@ -139,21 +139,21 @@ class BlockWriter {
   #blocksOf(scripted: ScriptedBlock): JsonObject[] {
     switch (scripted.kind) {
       case "thinking":
-        return [this.#mint.thinking(this.#omitted ? "" : scripted.text, this.#model, this.#here())];
+        return [this.#issuer.thinking(this.#omitted ? "" : scripted.text, this.#model, this.#here())];
       case "redacted":
-        return [this.#mint.thinking(null, this.#model, this.#here())];
+        return [this.#issuer.thinking(null, this.#model, this.#here())];
       case "text":
         return [{ type: "text", text: scripted.text }];
       case "tool_use":
         return [{
           type: "tool_use",
-          id: scripted.id ?? this.#mint.toolUseId(),
+          id: scripted.id ?? this.#issuer.toolUseId(),
           name: scripted.name,
           input: parsed(scripted.input),
         }];
       case "server_tool": {
         const { name, input, result } = scripted;
-        const id = this.#mint.serverToolUseId();
+        const id = this.#issuer.serverToolUseId();
         return [
           { type: "server_tool_use", id, name, input },
           { type: `${name}_tool_result`, tool_use_id: id, content: result },

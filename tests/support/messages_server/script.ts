@@ -7,7 +7,7 @@ export type ScriptedBlock =
     | { readonly kind: "thinking"; readonly text: string }
     | { readonly kind: "redacted" }
     | { readonly kind: "text"; readonly text: string }
-    /** `input` is sent as it is, whatever it holds; `{}` as one empty string, as the API does. */
+    /** `input` is sent unchanged, whatever it holds; `{}` as one empty string, as the API does. */
     | { readonly kind: "tool_use"; readonly name: string; readonly input: string; readonly id?: string }
     /** A tool that the server runs: its use and its result. */
     | {
@@ -16,7 +16,7 @@ export type ScriptedBlock =
       readonly input: JsonObject;
       readonly result: JsonValue;
     }
-    /** Sent as it is, whole in `content_block_start`. */
+    /** Sent unchanged and whole in `content_block_start`. */
     | { readonly kind: "block"; readonly block: JsonObject }
   )
   /** Begun and streamed, but without `content_block_stop`. */
@@ -50,7 +50,7 @@ export interface MessagesStreamOptions {
   readonly end?: MessagesEnd;
   readonly usage?: JsonObject;
   /**
-   * Where pings come: one after the start of the message, or before every event.
+   * Places of pings: one after the start of the message, or before every event.
    *
    * @default {"once"}
    */

@@ -1,4 +1,3 @@
-import Anthropic from "@anthropic-ai/sdk";
 import type { JsonObject, JsonValue } from "../../../src/domain/json.ts";
 import { type MessagesServer, type MessagesServerOptions, startMessagesServer } from "../messages_server.ts";
 
@@ -22,10 +21,6 @@ export function messagesTest(
     await body(server);
   });
 }
-
-/** The official client. */
-export const clientOf = ({ baseUrl }: MessagesServer, apiKey = "key-1") =>
-  new Anthropic({ baseURL: new URL(baseUrl).origin, apiKey, maxRetries: 0 });
 
 export const user: JsonObject = { role: "user", content: "go" };
 

@@ -16,7 +16,7 @@ export interface Dialect {
   readonly responseIds: "resp" | "gen" | "uuid";
   /** Reasoning as summary beside a blob, or as plain text. */
   readonly reasoning: "summary" | "text";
-  /** Encrypted anew each time it is written, always the same, a short token, or absent. */
+  /** Encrypted again each time it is written, always the same, a short token, or absent. */
   readonly blobs: "rewritten" | "constant" | "token" | "none";
   /** `status` on reasoning items. */
   readonly reasoningStatus: boolean;

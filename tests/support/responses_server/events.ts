@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/domain/json.ts";
 import type { Dialect } from "./dialect.ts";
-import type { Mint } from "./mint.ts";
+import type { Issuer } from "./issuer.ts";
 import type { End, ScriptedItem, StreamOptions } from "./script.ts";
 
 const encoder = new TextEncoder();
@@ -29,13 +29,13 @@ export interface StreamedItem {
   /** The events between `added` and `done`, without `sequence_number` and `output_index`. */
   readonly between: readonly JsonObject[];
   readonly done: JsonObject;
-  /** As the terminal event lists it: its blob is encrypted anew. */
+  /** As the terminal event lists it: its blob is encrypted again. */
   readonly completed: JsonObject;
 }
 
-/** Where an item stands. */
+/** Place of an item. */
 export interface ItemPlace {
-  readonly mint: Mint;
+  readonly issuer: Issuer;
   readonly dialect: Dialect;
   readonly responseId: string;
   readonly model: string;
@@ -61,10 +61,10 @@ export function streamItem(item: ScriptedItem, place: ItemPlace): StreamedItem {
 
 function streamReasoning(
   texts: readonly string[],
-  { mint, dialect, responseId, model }: ItemPlace,
+  { issuer, dialect, responseId, model }: ItemPlace,
 ): StreamedItem {
-  const id = mint.itemId("rs");
-  const blobs = mint.seal(id, model, responseId);
+  const id = issuer.itemId("rs");
+  const blobs = issuer.seal(id, model, responseId);
   const inText = dialect.reasoning === "text";
   const form = (blob: string | null, finished: boolean): JsonObject => ({
     id,
@@ -88,8 +88,8 @@ function streamReasoning(
 }
 
 function streamMessage(item: Extract<ScriptedItem, { kind: "message" }>, place: ItemPlace): StreamedItem {
-  const id = place.mint.itemId("msg");
-  if (place.reasoningId !== undefined) place.mint.reasoningOf.set(id, place.reasoningId);
+  const id = place.issuer.itemId("msg");
+  if (place.reasoningId !== undefined) place.issuer.reasoningOf.set(id, place.reasoningId);
   const part = item.refusal === true
     ? { type: "refusal", refusal: item.text }
     : { type: "output_text", annotations: [], logprobs: [], text: item.text };
@@ -112,9 +112,9 @@ function streamMessage(item: Extract<ScriptedItem, { kind: "message" }>, place: 
 type CallItem = Extract<ScriptedItem, { readonly kind: "function_call" }>;
 
 function streamCall({ name, arguments: text, callId }: CallItem, place: ItemPlace): StreamedItem {
-  const id = place.mint.itemId("fc");
-  if (place.reasoningId !== undefined) place.mint.reasoningOf.set(id, place.reasoningId);
-  const call_id = callId ?? place.mint.callId();
+  const id = place.issuer.itemId("fc");
+  if (place.reasoningId !== undefined) place.issuer.reasoningOf.set(id, place.reasoningId);
+  const call_id = callId ?? place.issuer.callId();
   const form = (finished: boolean): JsonObject => ({
     id,
     type: "function_call",
@@ -174,14 +174,14 @@ function pieces(text: string): string[] {
   );
 }
 
-/** Who answers, and what was asked. */
+/** Server and request of an answer. */
 export interface AnswerContext {
-  readonly mint: Mint;
+  readonly issuer: Issuer;
   readonly dialect: Dialect;
   readonly body: JsonObject;
 }
 
-/** A streamed answer: its events in order, and the response object as it stands at the end. */
+/** A streamed answer: its events in order, and the final response object. */
 export interface Answer {
   /** With `sequence_number`. */
   readonly events: readonly JsonObject[];
@@ -202,9 +202,9 @@ export function answerEvents(
   options: StreamOptions,
   context: AnswerContext,
 ): Answer {
-  const { mint, dialect, body } = context;
+  const { issuer, dialect, body } = context;
   const asked = typeof body.model === "string" ? body.model : "unknown";
-  const base = responseBase(mint.responseId(), options.model ?? asked, body);
+  const base = responseBase(issuer.responseId(), options.model ?? asked, body);
   const started = { ...base, status: "in_progress", output: [], usage: null };
   const events: JsonObject[] = [
     { type: "response.created", response: started },
@@ -214,7 +214,7 @@ export function answerEvents(
   let reasoningId: string | undefined;
   items.forEach((item, output_index) => {
     const streamed = streamItem(item, {
-      mint,
+      issuer,
       dialect,
       responseId: String(base.id),
       model: asked,
@@ -260,7 +260,7 @@ function responseBase(id: string, model: string, body: JsonObject): JsonObject {
 function itemEvents(streamed: StreamedItem, item: ScriptedItem, output_index: number): JsonObject[] {
   const between = streamed.between.map((event) => ({ ...event, output_index }));
   const added = { type: "response.output_item.added", output_index, item: streamed.added };
-  // What is unfinished stops in the middle of its deltas.
+  // An unfinished item stops in the middle of its deltas.
   if (item.unfinished === true) return [added, ...between.slice(0, Math.floor(between.length / 2))];
   return [added, ...between, { type: "response.output_item.done", output_index, item: streamed.done }];
 }
@@ -304,19 +304,19 @@ function withNoise(events: readonly JsonObject[], { noise = [] }: StreamOptions)
   return events.flatMap((event, index) => index === 0 || index % 3 !== 0 ? [event] : [...extra, event]);
 }
 
-function finishEvent(event: JsonObject, { mint, dialect, body }: AnswerContext): JsonObject {
+function finishEvent(event: JsonObject, { issuer, dialect, body }: AnswerContext): JsonObject {
   const streamOptions = isJsonObject(body.stream_options) ? body.stream_options : {};
   const obfuscated = dialect.obfuscation && streamOptions.include_obfuscation !== false;
-  const named = dialect.rotateIds ? rotateIds(event, mint) : event;
+  const named = dialect.rotateIds ? rotateIds(event, issuer) : event;
   if (!obfuscated || typeof event.delta !== "string") return named;
   const missing = (16 - event.delta.length % 16) % 16;
   return { ...named, obfuscation: "kQzVwXbNpRtLmSdF".slice(0, missing) };
 }
 
-/** The event with a new id wherever one stands. */
-function rotateIds(event: JsonObject, mint: Mint): JsonObject {
+/** Returns the event with a new id in place of each id. */
+function rotateIds(event: JsonObject, issuer: Issuer): JsonObject {
   const fresh = (value: JsonValue | undefined) =>
-    typeof value === "string" ? mint.rotated(value) : value ?? null;
+    typeof value === "string" ? issuer.rotated(value) : value ?? null;
   const renamed = (value: JsonValue | undefined) =>
     isJsonObject(value) ? { ...value, id: fresh(value.id) } : null;
   const response = renamed(event.response);

@@ -78,7 +78,7 @@ export function redirect(location: string, status = 307): ScriptedResponse {
   return { kind: "http", status, headers: { location }, body: "" };
 }
 
-/** A stream that goes on with a byte that is not UTF-8. */
+/** A stream that continues with a byte that is not UTF-8. */
 export function invalidUtf8(): ScriptedResponse {
   const before = encoder.encode(
     'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"',

@@ -12,7 +12,7 @@ export type ScriptedItem =
       readonly arguments: string;
       readonly callId?: string;
     }
-    /** Sent as it is, `added` and `done` without deltas. */
+    /** Sent unchanged, `added` and `done` without deltas. */
     | { readonly kind: "item"; readonly item: JsonObject }
   )
   /** Begun and streamed, but without `output_item.done`, and not in the terminal event. */

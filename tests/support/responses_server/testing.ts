@@ -1,4 +1,3 @@
-import OpenAI from "openai";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import { type ResponsesServer, type ServerOptions, startResponsesServer } from "../responses_server.ts";
 
@@ -15,9 +14,6 @@ export function serverTest(
     await body(server);
   });
 }
-
-export const clientOf = (server: ResponsesServer, apiKey = "key-1") =>
-  new OpenAI({ baseURL: server.baseUrl, apiKey, maxRetries: 0 });
 
 export const requestBody = (input: JsonObject["input"], extra: JsonObject = {}): JsonObject => ({
   model: MODEL,

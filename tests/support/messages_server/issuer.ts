@@ -8,8 +8,8 @@ import type { BlockPrefix, SignatureJudge } from "../../../src/apis/messages/rul
 const KEY = "messages-server";
 const CHECK_CHARS = 16;
 
-/** A thinking block as it was handed out. */
-export interface Minted {
+/** An issued thinking block. */
+export interface IssuedThinking {
   readonly model: string;
   /** `signature`, or `data` of a redacted block. */
   readonly secret: string;
@@ -20,13 +20,13 @@ export interface Minted {
 }
 
 /** Ids and signatures of one server: counted, so that a script gives the same bytes each time. */
-export class MessagesMint {
+export class MessagesIssuer {
   readonly #isBound: (model: string) => boolean;
   #count = 0;
   /** Issued ids and signatures, in order. */
-  readonly minted: Minted[] = [];
+  readonly issued: IssuedThinking[] = [];
 
-  /** `isBound` says of which models thinking is bound to what came before it. */
+  /** `isBound` returns true for models whose thinking is bound to the conversation before it. */
   constructor(isBound: (model: string) => boolean) {
     this.#isBound = isBound;
   }
@@ -54,15 +54,15 @@ export class MessagesMint {
       before,
     };
     const secret = sealed(JSON.stringify(content));
-    this.minted.push({ model, secret, prefix: content.prefix, before });
+    this.issued.push({ model, secret, prefix: content.prefix, before });
     return text === null
       ? { type: "redacted_thinking", data: secret }
       : { type: "thinking", thinking: text, signature: secret };
   }
 
   /**
-   * Reads what any server of this kind minted. Removing thinking from the start of a conversation, or all of it, is
-   * allowed, so what stands before a block is the end of what stood there when it was made (protocol §11).
+   * Reads a signature of any server of this kind. Removing thinking from the start of a conversation, or all of it, is
+   * allowed, so the thinking before a block is the end of the thinking that was there when it was issued (protocol §11).
    */
   readonly judge: SignatureJudge = (block, prefix) => {
     const content = opened(secretOf(block));

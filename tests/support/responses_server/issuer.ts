@@ -4,7 +4,7 @@ import type { BlobJudge } from "../../../src/apis/responses/rules/ids.ts";
 import type { Dialect } from "./dialect.ts";
 
 /** The forms in which one item's encrypted content was sent. */
-export interface HandedOut {
+export interface IssuedReasoning {
   readonly added: string | null;
   /** The one to keep (protocol §4.1). */
   readonly done: string | null;
@@ -12,16 +12,16 @@ export interface HandedOut {
 }
 
 /** Ids and blobs of one server: counted, so that a script gives the same bytes each time. */
-export class Mint {
+export class Issuer {
   readonly #dialect: Dialect;
   readonly #organization: string;
   #count: number;
   /** Issued blobs, by item id. */
-  readonly blobs = new Map<string, HandedOut>();
+  readonly blobs = new Map<string, IssuedReasoning>();
   /** Reasoning item before each item, by item id. */
   readonly reasoningOf = new Map<string, string>();
 
-  /** Ids count from behind `idsFrom`. */
+  /** Ids count from `idsFrom + 1`. */
   constructor(dialect: Dialect, organization: string, idsFrom = 0) {
     this.#dialect = dialect;
     this.#organization = organization;
@@ -47,18 +47,18 @@ export class Mint {
   }
 
   /** The encrypted content of a new item: short at `added`, other bytes of one length at `done` and `completed`. */
-  seal(id: string, model: string, responseId: string): HandedOut {
+  seal(id: string, model: string, responseId: string): IssuedReasoning {
     const encrypt = (padding: number) => {
       const nonce = String(++this.#count).padStart(8, "0");
       const content = { id, organization: this.#organization, model, nonce, padding: "p".repeat(padding) };
       return `gAAAA${Buffer.from(JSON.stringify(content)).toString("base64url")}`;
     };
-    const sealed = this.#handedOut(encrypt, responseId);
+    const sealed = this.#issue(encrypt, responseId);
     this.blobs.set(id, sealed);
     return sealed;
   }
 
-  #handedOut(encrypt: (padding: number) => string, responseId: string): HandedOut {
+  #issue(encrypt: (padding: number) => string, responseId: string): IssuedReasoning {
     switch (this.#dialect.blobs) {
       case "rewritten":
         return { added: encrypt(30), done: encrypt(90), completed: encrypt(90) };

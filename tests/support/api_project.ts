@@ -1,0 +1,35 @@
+/**
+ * A reader's project with a key, and a base URL that leads to a loopback Responses API.
+ *
+ * @module
+ */
+import { PageProject } from "./page_project.ts";
+import { SHELL_PROGRAM } from "./reprise.ts";
+import { type Script, startResponsesServer } from "./responses_server.ts";
+
+/** The key of the project. */
+const KEY = "sk-test-4f1d0c7ea9-never-recorded";
+
+/** A project whose keys and base URL lead to a loopback API. */
+export class ApiProject extends PageProject {
+  readonly server;
+
+  constructor(script: Script) {
+    super();
+    this.server = startResponsesServer({ script, key: KEY });
+    this.origins.set(new URL(this.server.baseUrl).origin, "https://api.openai.com");
+    Object.assign(this.env, { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: this.server.baseUrl });
+    // The upstream represents api.openai.com, which the recorder knows by its name.
+    this.program(
+      "bin/reprise",
+      `#!/bin/sh\n[ "$1" != record ] || { shift; set -- record --provider openai "$@"; }\nexec ${SHELL_PROGRAM} "$@"\n`,
+    );
+    this.program("tools/pytest", '#!/bin/sh\nexec /usr/bin/python3 -m pytest -p no:cacheprovider "$@"\n');
+    this.program("tools/python3", '#!/bin/sh\nexec /usr/bin/python3 "$@"\n');
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await this.server.stop();
+    await super[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * The tests that run the `sh` blocks of the docs, and the blocks that no test runs, each with its reason.
+ *
+ * @module
+ */
+
+/** Pages, with the test that runs their `sh` blocks. */
+export const PAGE_TESTS: Readonly<Record<string, string>> = {
+  "README.md": "tests/slow/cli/readme_test.ts",
+  "docs/ci.md": "tests/slow/cli/ci_doc_test.ts",
+  "docs/clients.md": "tests/slow/cli/pages_test.ts",
+  "docs/coming-from.md": "tests/slow/cli/start_pages_test.ts",
+  "docs/compaction.md": "tests/slow/cli/pages_test.ts",
+  "docs/cost.md": "tests/slow/cli/pages_test.ts",
+  "docs/faults.md": "tests/slow/cli/pages_test.ts",
+  "docs/fixtures.md": "tests/slow/cli/pages_test.ts",
+  "docs/helpers.md": "tests/clients/helpers_test.ts",
+  "docs/matching.md": "tests/slow/cli/pages_test.ts",
+  "docs/npm.md": "tests/clients/npm_pack_test.ts",
+  "docs/pages.md": "tests/slow/cli/pages_test.ts",
+  "docs/providers.md": "tests/slow/cli/readme_test.ts",
+  "docs/releasing.md": "tests/slow/release/pages_test.ts",
+  "docs/replay.md": "tests/slow/cli/pages_test.ts",
+  "docs/run.md": "tests/slow/cli/readme_test.ts",
+  "docs/scripting.md": "tests/cli/scripting_doc_test.ts",
+  "docs/start-server.md": "tests/slow/cli/start_pages_test.ts",
+  "docs/start-sessions.md": "tests/slow/cli/start_pages_test.ts",
+  "docs/start-tests.md": "tests/clients/start_tests_page_test.ts",
+  "docs/structured.md": "tests/slow/cli/pages_test.ts",
+  "docs/suites.md": "tests/clients/suites_test.ts",
+  "docs/upstreams.md": "tests/slow/cli/pages_test.ts",
+};
+
+const RECIPE = "tests/clients/recipes_test.ts runs it, with the client installed";
+
+/** Blocks that no test runs: the page, a text in the block, and the reason. */
+export const NOT_RUN: readonly (readonly [page: string, text: string, reason: string])[] = [
+  ["CONTRIBUTING.md", "task test", "is the gate, which runs this test"],
+  ["CONTRIBUTING.md", "deno test -A", "is a test of the gate"],
+  ["README.md", "install.sh | sh", "needs a release; tests/slow/release/install_test.ts runs the script"],
+  ["docs/clients.md", "-- python3 -m pytest tests", RECIPE],
+  ["docs/clients.md", "-- npx vitest run", RECIPE],
+  ["docs/clients.md", "-- sh agent.sh", RECIPE],
+  ["docs/clients.md", "-- node rivers.mjs", RECIPE],
+  [
+    "docs/replay.md",
+    "# Turn, run, reasoning items sent",
+    "tests/cli/replay_doc_test.ts runs each line, in the folder of a session",
+  ],
+  ["docs/upstreams.md", "docker run", "needs Docker"],
+  ["docs/security.md", "bwrap", "needs bubblewrap, and a binary in /usr/local/bin"],
+  ["docs/start-tests.md", "npm install --save-dev", "the test links these packages from its cache"],
+];
+
+/** Returns the reason for which no test runs a block; `null` if one does. */
+export function reasonNotToRun(page: string, block: string): string | null {
+  return NOT_RUN.find(([name, text]) => name === page && block.includes(text))?.[2] ?? null;
+}
