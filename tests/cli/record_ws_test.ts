@@ -1,0 +1,313 @@
+/** `reprise record` with clients that use the WebSocket of the Responses API. */
+import assert from "node:assert/strict";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { readFixture } from "../../src/fixture/read.ts";
+import { denoFiles } from "../../src/store/deno_files.ts";
+import { denoCache, Sandbox, type Started } from "../support/reprise.ts";
+import { answer, functionCall, message, reasoning } from "../support/responses_server/script.ts";
+import { type ResponsesSocketOptions, startResponsesSocket } from "../support/responses_socket.ts";
+import { SocketClient } from "../support/socket_client.ts";
+
+const CALLS: ResponsesSocketOptions = {
+  script: [
+    answer([reasoning("Look"), functionCall("ls", {}, { callId: "call_1" })]),
+    answer([message("done")]),
+  ],
+};
+
+/** A message that asks for a response. */
+const create = (extra: JsonObject = {}): JsonObject => ({
+  type: "response.create",
+  model: "gpt-test",
+  store: false,
+  input: [{ role: "user", content: "hello" }],
+  ...extra,
+});
+const OUTPUT: JsonObject = { type: "function_call_output", call_id: "call_1", output: "a.txt" };
+
+const TOKEN = "token-of-the-recorder-1";
+
+function idOf(events: readonly JsonObject[]): string {
+  return String((events.at(-1)?.response as JsonObject | undefined)?.id);
+}
+
+/** A running `record --json` in front of a server, without a command. */
+class Recorder {
+  readonly started: Started;
+  origin = "";
+
+  private constructor(started: Started) {
+    this.started = started;
+  }
+
+  static async start(sandbox: Sandbox, upstream: string, ...more: readonly string[]): Promise<Recorder> {
+    const origin = upstream.replace(/\/v1$/, "");
+    const recorder = new Recorder(
+      sandbox.start(["record", "--json", "--upstream", origin, "--out", `${sandbox.directory}/out`, ...more]),
+    );
+    await recorder.started.printed('"ready"');
+    recorder.origin = recorder.events[0].origin;
+    return recorder;
+  }
+
+  // deno-lint-ignore no-explicit-any
+  get events(): any[] {
+    return this.started.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  }
+
+  /** Ends it as Ctrl+C does. */
+  // deno-lint-ignore no-explicit-any
+  async end(): Promise<{ readonly code: number; readonly ended: any }> {
+    this.started.process.kill("SIGINT");
+    const { code } = await this.started.ended();
+    return { code, ended: this.events.at(-1) };
+  }
+}
+
+/** The bytes of an exchange's files. */
+function filesOf(sandbox: Sandbox, number: number, out = "out") {
+  const folder = `${sandbox.directory}/${out}/exchanges/${String(number).padStart(4, "0")}`;
+  return {
+    request: JSON.parse(Deno.readTextFileSync(`${folder}/request.json`)),
+    body: Deno.readTextFileSync(`${folder}/body`),
+  };
+}
+
+Deno.test("record keeps each response of a WebSocket as an exchange, whose request has the whole input", async () => {
+  await using server = await startResponsesSocket(CALLS);
+  await using sandbox = new Sandbox();
+  const recorder = await Recorder.start(sandbox, server.baseUrl);
+  let texts: readonly string[];
+  {
+    await using client = await SocketClient.open(`${recorder.origin}/v1`);
+    const warm = await client.ask(create({ generate: false, input: [] }));
+    const first = await client.ask(create({ previous_response_id: idOf(warm) }));
+    await client.ask(create({ previous_response_id: idOf(first), input: [OUTPUT] }));
+    await recorder.started.printed('"exchange"', 3);
+    texts = client.texts;
+  }
+  const { code, ended } = await recorder.end();
+  assert.deepEqual([code, ended.published, ended.over_socket, ended.dropped], [0, 3, 3, 0]);
+  assert.deepEqual(server.refusals, []);
+  assert.equal(server.upgrades[0]?.headers.authorization, "Bearer key-1");
+
+  const bodies = [1, 2, 3].map((number) => filesOf(sandbox, number).body);
+  assert.equal(bodies.join(""), texts.map((text) => `${text}\n`).join(""));
+  assert.deepEqual(filesOf(sandbox, 2).request.body, server.requests[1]?.message);
+  const { exchanges } = readFixture(denoFiles, `${sandbox.directory}/out`);
+  const inputs = exchanges.map(({ request }) => (request.json as JsonObject).input as JsonObject[]);
+  assert.deepEqual(inputs.map((items) => items.map(({ type }) => type ?? "message")), [
+    [],
+    ["message"],
+    ["message", "reasoning", "function_call", "function_call_output"],
+  ]);
+  assert.deepEqual(exchanges.map(({ request }) => request.method), ["POST", "POST", "POST"]);
+  const linted = await sandbox.call(["fixture", "lint", `${sandbox.directory}/out`]);
+  assert.equal(linted.code, 0, linted.stdout + linted.stderr);
+});
+
+Deno.test("a command that uses two WebSockets at a time, and HTTP, is recorded whole", async () => {
+  await using server = await startResponsesSocket({ script: () => answer([message("hi")]) });
+  await using sandbox = new Sandbox();
+  const script = `
+    const base = Deno.env.get("OPENAI_BASE_URL");
+    const one = () => new Promise((resolve, reject) => {
+      const socket = new WebSocket(base.replace(/^http/, "ws") + "/responses", {
+        headers: { authorization: "Bearer key-1" },
+      });
+      socket.onopen = () => socket.send(JSON.stringify(${JSON.stringify(create())}));
+      socket.onerror = (event) => reject(event.message);
+      socket.onmessage = ({ data }) => {
+        if (JSON.parse(data).type === "response.completed") {
+          socket.close();
+          resolve();
+        }
+      };
+    });
+    await Promise.all([one(), one()]);
+    const body = JSON.stringify({ model: "gpt-test", stream: true, store: false, input: "hello" });
+    const headers = { "content-type": "application/json" };
+    console.log((await fetch(base + "/responses", { method: "POST", headers, body })).status);`;
+  const called = await sandbox.call([
+    ...[
+      "record",
+      "--upstream",
+      server.baseUrl.replace(/\/v1$/, ""),
+      "--out",
+      `${sandbox.directory}/out`,
+      "--",
+    ],
+    ...[Deno.execPath(), "eval", "--quiet", script],
+  ], { env: denoCache() });
+  assert.equal(called.code, 0, called.stderr);
+  assert.match(called.stderr, /recorded 3 exchanges \(2 over WebSocket\) into/);
+  const requests = [1, 2, 3].map((number) => filesOf(sandbox, number).request);
+  assert.deepEqual(requests.map(({ transport, connection }) => [transport, connection]), [
+    ["ws", 1],
+    ["ws", 2],
+    [undefined, undefined],
+  ]);
+});
+
+Deno.test("match rules of a recording over WebSocket come from the whole input", async () => {
+  await using server = await startResponsesSocket(CALLS);
+  await using sandbox = new Sandbox();
+  const script = `
+    const socket = new WebSocket(Deno.env.get("OPENAI_BASE_URL").replace(/^http/, "ws") + "/responses");
+    const input = [{ role: "user", content: "work in " + Deno.cwd() }];
+    const create = (more) => socket.send(JSON.stringify({ ...${JSON.stringify(create())}, ...more }));
+    socket.onopen = () => create({ input });
+    let count = 0;
+    await new Promise((resolve) => socket.onmessage = ({ data }) => {
+      const { type, response } = JSON.parse(data);
+      if (type !== "response.completed") return;
+      if (++count === 2) return resolve();
+      create({ previous_response_id: response.id, input: [${JSON.stringify(OUTPUT)}] });
+    });
+    socket.close();`;
+  const called = await sandbox.call([
+    ...[
+      "record",
+      "--upstream",
+      server.baseUrl.replace(/\/v1$/, ""),
+      "--out",
+      `${sandbox.directory}/out`,
+      "--",
+    ],
+    ...[Deno.execPath(), "eval", "--quiet", script],
+  ], { env: denoCache(), cwd: sandbox.workspace });
+  assert.equal(called.code, 0, called.stderr);
+  const header = JSON.parse(Deno.readTextFileSync(`${sandbox.directory}/out/fixture.json`));
+  assert.deepEqual(header.match, { normalize: ["cwd"] });
+  assert.equal(header.context.cwd, sandbox.workspace);
+});
+
+Deno.test("the upstream's refusal of a WebSocket is the client's, so that it uses HTTP", async () => {
+  const refusal = { status: 426, headers: { "content-type": "text/plain" }, body: "use HTTP" };
+  await using server = await startResponsesSocket({ script: [answer([message("hi")])], refusal });
+  await using sandbox = new Sandbox();
+  const recorder = await Recorder.start(sandbox, server.baseUrl);
+  await assert.rejects(SocketClient.open(`${recorder.origin}/v1`));
+  const body = JSON.stringify({ model: "gpt-test", stream: true, store: false, input: "hello" });
+  const response = await fetch(`${recorder.origin}/v1/responses`, { method: "POST", body });
+  await response.text();
+  await recorder.started.printed('"exchange"');
+  const { code, ended } = await recorder.end();
+  assert.deepEqual([code, ended.published, ended.over_socket], [0, 1, 0]);
+  const skipped = recorder.events.filter(({ type }) => type === "skipped");
+  assert.deepEqual(skipped, [{
+    type: "skipped",
+    reason: "websocket_upgrade",
+    method: "GET",
+    path: "/v1/responses",
+    status: 426,
+  }]);
+});
+
+Deno.test("WebSockets below the paths of tests are recorded into their fixtures", async () => {
+  await using server = await startResponsesSocket({ script: () => answer([message("hi")]) });
+  await using sandbox = new Sandbox();
+  const recorder = await Recorder.start(sandbox, server.baseUrl);
+  for (const test of ["a", "b"]) {
+    await using client = await SocketClient.open(`${recorder.origin}/t/${test}/v1`);
+    await client.ask(create());
+  }
+  await recorder.started.printed('"exchange"', 2);
+  const { code, ended } = await recorder.end();
+  assert.deepEqual([code, ended.published], [0, 2]);
+  for (const test of ["a", "b"]) {
+    const { request } = filesOf(sandbox, 1, `out/${test}`);
+    assert.deepEqual([request.path, request.connection], ["/v1/responses", 1]);
+  }
+});
+
+Deno.test("the end of a test closes its WebSockets, and reports its exchanges", async () => {
+  await using server = await startResponsesSocket({ script: () => answer([message("hi")]) });
+  await using sandbox = new Sandbox();
+  const origin = server.baseUrl.replace(/\/v1$/, "");
+  const args = ["record", "--suite", "--json", "--upstream", origin, "--out", `${sandbox.directory}/out`];
+  const started = sandbox.start(args, { stdin: "piped" });
+  await started.printed('"ready"');
+  const { environment } = JSON.parse(started.stdout.split("\n")[0] ?? "");
+  const base = new URL(environment.OPENAI_BASE_URL);
+  await using client = await SocketClient.open(`${base.origin}/t/a${base.pathname}`);
+  await client.ask(create());
+  const stdin = started.process.stdin.getWriter();
+  await stdin.write(new TextEncoder().encode('{"type":"end","test":"a"}\n'));
+  await started.printed('"test.ended"');
+  const report = JSON.parse(started.stdout.trimEnd().split("\n").at(-1) ?? "");
+  assert.deepEqual([report.exit_code, report.recorded], [0, 1]);
+  assert.equal((await client.closed).code, 1001);
+  await stdin.close();
+  assert.equal((await started.ended()).code, 0);
+});
+
+Deno.test("a killed recorder leaves a fixture with the exchanges that were complete, and --append continues it", async () => {
+  await using server = await startResponsesSocket({
+    script: (request) =>
+      answer(
+        [message("hi")],
+        request.connection > 0 && request.input.length > 1 ? { end: { kind: "stall" } } : {},
+      ),
+  });
+  await using sandbox = new Sandbox();
+  const recorder = await Recorder.start(sandbox, server.baseUrl);
+  const client = await SocketClient.open(`${recorder.origin}/v1`);
+  await client.ask(create());
+  await recorder.started.printed('"exchange"');
+  const two = [{ role: "user", content: "a" }, { role: "user", content: "b" }];
+  client.send(create({ input: two }));
+  await client.until((events) => events.length > 0);
+  recorder.started.process.kill("SIGKILL");
+  await recorder.started.ended();
+  await client.closed;
+  assert.equal(readFixture(denoFiles, `${sandbox.directory}/out`).exchanges.length, 1);
+
+  const again = await Recorder.start(sandbox, server.baseUrl, "--append");
+  {
+    await using next = await SocketClient.open(`${again.origin}/v1`);
+    await next.ask(create());
+    await again.started.printed('"exchange"');
+  }
+  assert.equal((await again.end()).code, 0);
+  const { exchanges, recordings } = readFixture(denoFiles, `${sandbox.directory}/out`);
+  assert.equal(exchanges.length, 2);
+  assert.deepEqual(recordings.map(({ first, last }) => [first, last]), [[1, 1], [2, 2]]);
+  assert.equal(filesOf(sandbox, 2).request.connection, 1);
+});
+
+Deno.test("record --missing refuses WebSockets, so that clients use HTTP", async () => {
+  await using server = await startResponsesSocket(CALLS);
+  await using sandbox = new Sandbox();
+  const recorder = await Recorder.start(sandbox, server.baseUrl, "--missing");
+  await assert.rejects(SocketClient.open(`${recorder.origin}/v1`));
+  await recorder.end();
+  assert.equal(server.upgrades.length, 0);
+  const [skipped] = recorder.events.filter(({ type }) => type === "skipped");
+  assert.deepEqual([skipped.reason, skipped.status], ["websocket_upgrade", 426]);
+});
+
+Deno.test("a message with the token of the recorder goes nowhere, and costs record its exit code", async () => {
+  await using server = await startResponsesSocket(CALLS);
+  await using sandbox = new Sandbox();
+  const origin = server.baseUrl.replace(/\/v1$/, "");
+  const started = sandbox.start([
+    ...["record", "--json", "--upstream", origin, "--out", `${sandbox.directory}/out`],
+    ...["--token", TOKEN],
+  ]);
+  await started.printed('"ready"');
+  const { origin: at } = JSON.parse(started.stdout.split("\n")[0] ?? "");
+  const socket = new WebSocket(`${at.replace(/^http/, "ws")}/v1/responses`, {
+    headers: { authorization: `Bearer ${TOKEN}` },
+  });
+  const closed = Promise.withResolvers<number>();
+  socket.onopen = () => socket.send(JSON.stringify(create({ input: `my key is ${TOKEN}` })));
+  socket.onclose = ({ code }) => closed.resolve(code);
+  assert.equal(await closed.promise, 1008);
+  assert.ok(!JSON.stringify(server.upgrades[0]?.headers).includes(TOKEN));
+  started.process.kill("SIGINT");
+  const { code, stdout } = await started.ended();
+  assert.equal(code, 7);
+  assert.match(stdout, /"code":"token_refused"/);
+  assert.equal(server.requests.length, 0);
+});

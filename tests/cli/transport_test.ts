@@ -1,0 +1,209 @@
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { ending, events } from "../support/reprise.ts";
+import { httpError, rateLimited, unauthorized } from "../support/responses_server/faults.ts";
+import { answer, message, type ScriptedResponse } from "../support/responses_server/script.ts";
+import {
+  comparableTurns,
+  LOOP,
+  loop,
+  requireWhole,
+  SESSION,
+  TransportPlace,
+} from "../support/transport_place.ts";
+
+Deno.test("a run over a WebSocket sends only new items, on one connection", async () => {
+  await using place = await TransportPlace.open({ script: loop });
+  const called = await place.first("--transport", "ws");
+  strictEqual(called.code, 0, called.stdout + called.stderr);
+  strictEqual(ending(called).text, "Three files.");
+  const { requests, upgrades, refusals } = place.server;
+  deepStrictEqual(refusals, []);
+  strictEqual(upgrades.length, 1);
+  deepStrictEqual(requests.map(({ transport, connection }) => [transport, connection]), [
+    ["ws", 1],
+    ["ws", 1],
+    ["ws", 1],
+  ]);
+  const sent = requests.map(({ message }) => message);
+  strictEqual(sent[0]?.previous_response_id, undefined);
+  strictEqual(sent[0]?.stream, undefined);
+  deepStrictEqual(sent.map(({ input }) => (input as JsonObject[]).map(({ type }) => type)), [
+    ["message"],
+    ["function_call_output", "function_call_output"],
+    ["function_call_output"],
+  ]);
+  ok(sent.slice(1).every(({ previous_response_id: id }) => typeof id === "string"));
+});
+
+/** The model turns, and the turns without their transport. */
+function withoutTransport(turns: readonly JsonObject[]) {
+  const transports: unknown[] = [];
+  const plain = turns.map((turn) => {
+    if (turn.kind !== "model") return turn;
+    const { transport, ...request } = turn.request as JsonObject;
+    transports.push(transport);
+    return { ...turn, request };
+  });
+  return { transports, plain };
+}
+
+for (
+  const [name, script, code] of [
+    ["a loop of tool calls", loop, 0],
+    ["an incomplete answer", [
+      answer([message("Half")], { end: { kind: "incomplete", reason: "max_output_tokens" } }),
+    ], 6],
+    ["a failed answer", [
+      answer([message("a")], { end: { kind: "failed", error: { code: "server_error", message: "No." } } }),
+    ], 10],
+    ["an error inside an answer", [
+      answer([message("a")], { end: { kind: "error", error: { code: "server_error", message: "No." } } }),
+    ], 10],
+    ["an error before a failed answer", [
+      answer([message("a")], {
+        end: { kind: "error_then_failed", error: { code: "rate_limit_exceeded", message: "No." } },
+      }),
+    ], 9],
+    ["a wrong key", [unauthorized()], 8],
+    ["a refused request", [httpError(400, { message: "Unknown parameter: 'x'.", param: "x" })], 13],
+    ["a context overflow", [
+      httpError(400, { message: "Too long.", code: "context_length_exceeded", param: "input" }),
+    ], 11],
+    [
+      "an unknown model",
+      [httpError(404, { message: "The model does not exist.", code: "model_not_found" })],
+      13,
+    ],
+    ["a rate limit, then an answer", [rateLimited(), ...LOOP.slice(2)], 0],
+    ["refused reasoning in a second step", [
+      LOOP[0],
+      httpError(400, {
+        message: "The encrypted content for item rs_1 could not be verified.",
+        code: "invalid_encrypted_content",
+      }),
+      ...LOOP.slice(1),
+    ], 0],
+  ] as readonly (readonly [string, readonly ScriptedResponse[] | typeof loop, number])[]
+) {
+  Deno.test(`${name} leaves the same session over a WebSocket as over HTTP`, async () => {
+    const [overHttp, overSocket] = await Promise.all(["sse", "ws"].map(async (transport) => {
+      await using place = await TransportPlace.open({ script });
+      const called = await place.first("--transport", transport);
+      strictEqual(called.code, code, called.stdout + called.stderr);
+      await requireWhole(place);
+      ok(
+        place.server.requests.every((request) => request.transport === (transport === "ws" ? "ws" : "http")),
+      );
+      const { state, text, usage } = ending(called);
+      return { ...withoutTransport(comparableTurns(place)), ended: { state, text, usage } };
+    }));
+    ok(overHttp !== undefined && overSocket !== undefined);
+    deepStrictEqual(overSocket.plain, overHttp.plain);
+    deepStrictEqual(overSocket.ended, overHttp.ended);
+    ok(overHttp.transports.every((transport) => transport === undefined));
+    ok(overSocket.transports.every((transport) => transport === "ws"));
+  });
+}
+
+Deno.test("a second run continues over a connection of its own, with the whole input, then its new items", async () => {
+  await using place = await TransportPlace.open({ script: loop });
+  strictEqual((await place.first("--transport", "ws")).code, 0);
+  const again = await place.run(["-c", "--transport", "ws", "Again"]);
+  strictEqual(again.code, 0, again.stdout + again.stderr);
+  deepStrictEqual(place.server.refusals, []);
+  const [last] = place.server.requests.slice(-1);
+  deepStrictEqual([last?.connection, last?.message.previous_response_id], [2, undefined]);
+  await requireWhole(place);
+});
+
+for (const status of [401, 404, 426, 503]) {
+  Deno.test(`a server that refuses the WebSocket with ${status} is asked over HTTP`, async () => {
+    await using place = await TransportPlace.open({ script: loop, refusal: { status } });
+    const called = await place.first("--transport", "ws");
+    strictEqual(called.code, 0, called.stdout + called.stderr);
+    const notices = events(called).filter((event) => event.type === "notice");
+    deepStrictEqual(notices.map(({ kind }) => kind), ["transport"]);
+    strictEqual(place.server.upgrades.length, 1);
+    deepStrictEqual(withoutTransport(comparableTurns(place)).transports, [undefined, undefined, undefined]);
+  });
+}
+
+Deno.test("a server that cannot be reached fails as over HTTP", async () => {
+  await using place = await TransportPlace.open({ script: loop });
+  const env = { OPENAI_BASE_URL: "http://127.0.0.1:1/v1" };
+  const [overHttp, overSocket] = await Promise.all(["sse", "ws"].map(async (transport) => {
+    const called = await place.run(["--new", "--transport", transport, "Hello"], { env });
+    return { code: called.code, error: events(called).find((event) => event.type === "error")?.message };
+  }));
+  strictEqual(overHttp?.code, 10);
+  deepStrictEqual(overSocket, overHttp);
+});
+
+Deno.test("the transport comes from the flag, the environment, a profile or the configuration", async () => {
+  await using place = await TransportPlace.open({ script: loop });
+  const dryRun = async (args: readonly string[], env: Record<string, string> = {}) => {
+    const called = await place.run(["--dry-run", ...args, "Hello"], { env });
+    strictEqual(called.code, 0, called.stdout + called.stderr);
+    return JSON.parse(called.stdout).transport;
+  };
+  const variable = { REPRISE_TRANSPORT: "ws" };
+  deepStrictEqual([await dryRun([]), await dryRun(["--transport", "ws"])], ["sse", "ws"]);
+  deepStrictEqual([await dryRun([], variable), await dryRun(["--transport", "sse"], variable)], [
+    "ws",
+    "sse",
+  ]);
+  strictEqual((await place.call(["config", "set", "profiles.fast.transport", "ws"])).code, 0);
+  deepStrictEqual([await dryRun([]), await dryRun(["--profile", "fast"])], ["sse", "ws"]);
+  strictEqual((await place.call(["config", "set", "transport", "ws"])).code, 0);
+  deepStrictEqual([await dryRun([]), await dryRun([], { REPRISE_TRANSPORT: "sse" })], ["ws", "sse"]);
+  const text = await place.call(["run", "--dry-run", "Hello"]);
+  match(text.stdout, /over a WebSocket/);
+  const wrong = await place.run(["--dry-run", "Hello"], { env: { REPRISE_TRANSPORT: "udp" } });
+  strictEqual(wrong.code, 2);
+  strictEqual(place.server.upgrades.length, 0);
+});
+
+Deno.test("an API without a WebSocket refuses the flag, and ignores the variable", async () => {
+  await using place = await TransportPlace.open({ script: loop });
+  const env = { ANTHROPIC_API_KEY: "sk-ant-test", REPRISE_TRANSPORT: "ws" };
+  const args = ["--new", "-p", "anthropic", "-m", "claude-sonnet-5"];
+  const refused = await place.run([...args, "--transport", "ws", "Hello"], { env });
+  strictEqual(refused.code, 2);
+  match(refused.stdout + refused.stderr, /its API has no WebSocket/);
+  const ignored = await place.run([...args, "--dry-run", "Hello"], { env });
+  strictEqual(JSON.parse(ignored.stdout).transport, "sse");
+});
+
+Deno.test("a played fixture needs no WebSocket", async () => {
+  await using place = await TransportPlace.open({ script: loop });
+  const fixture = `${place.sandbox.directory}/fixture`;
+  const recorded = await place.first("--record", fixture);
+  strictEqual(recorded.code, 0, recorded.stdout + recorded.stderr);
+  const home = { REPRISE_HOME: `${place.sandbox.directory}/other` };
+  const args = ["--new", "-s", SESSION, "--fixture", fixture, "--transport", "ws", "Look at the files"];
+  const played = await place.run(args, { env: home });
+  strictEqual(played.code, 0, played.stdout + played.stderr);
+  strictEqual(place.server.upgrades.length, 0);
+});
+
+Deno.test("the command that continues a run repeats the transport", async () => {
+  await using place = await TransportPlace.open({ script: [unauthorized()] });
+  match(ending(await place.first("--transport", "ws")).resume, /--transport ws/);
+});
+
+Deno.test("a proxy that applies to the URL gets HTTP", async () => {
+  await using place = await TransportPlace.open({ script: loop });
+  const env = { OPENAI_BASE_URL: "https://api.example.invalid/v1", HTTPS_PROXY: "http://127.0.0.1:1" };
+  const called = await place.run(["--new", "--transport", "ws", "Hello"], { env });
+  strictEqual(called.code, 10);
+  const notice = events(called).find((event) => event.type === "notice" && event.kind === "transport");
+  match(JSON.stringify(notice), /127\.0\.0\.1:1, which HTTPS_PROXY names/);
+});
+
+Deno.test("doctor names the transport and its source", async () => {
+  await using place = await TransportPlace.open({ script: loop });
+  const called = await place.call(["doctor", "--transport", "ws"]);
+  match(called.stdout, /ok +transport: one WebSocket \(flag\)/);
+  match((await place.call(["doctor"])).stdout, /ok +transport: HTTP \(default\)/);
+});
