@@ -136,9 +136,9 @@ Deno.test("explain says what is known about accounts, and what is not: with a ke
         /^provider, endpoint and model fit; unknown: the account of the next request$/,
       );
     }
-    const told = ok(await place.call(["explain", "s"], { env })).stdout;
-    assert.match(told, /Its account is unknown: /);
-    assert.doesNotMatch(told, /account and model fit/);
+    const explained = ok(await place.call(["explain", "s"], { env })).stdout;
+    assert.match(explained, /Its account is unknown: /);
+    assert.doesNotMatch(explained, /account and model fit/);
   }
 });
 

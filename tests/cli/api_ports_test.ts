@@ -76,7 +76,7 @@ function sent({ arrived }: AnyApi): string[] {
   );
 }
 
-Deno.test("under -- CMD each API has its own port: record delivers each key to its own vendor, whatever path is asked, and records paths as they are", async () => {
+Deno.test("under -- CMD each API has its own port: record delivers each key to its own vendor, whatever path is requested, and records unchanged paths", async () => {
   await using place = new Place();
   const called = await place.around(
     ["record", "--out", place.out],
@@ -210,7 +210,10 @@ Deno.test("under -- CMD each API has its own port: no variable of reprise or Azu
   assert.deepEqual([served.code, served.stdout], [0, "unset unset unset\n"], served.stderr);
   const recorded = await around("record", "--out", place.out);
   assert.deepEqual([recorded.code, recorded.stdout], [2, ""], recorded.stderr);
-  assert.match(recorded.stderr, /REPRISE_BASE_URL leads past the recorder\nhint: [^\n]*--upstream/);
+  assert.match(
+    recorded.stderr,
+    /REPRISE_BASE_URL makes requests bypass the recorder\nhint: [^\n]*--upstream/,
+  );
   const given = await around("record", "--out", place.out, "--upstream", url);
   assert.match(given.stdout, /^unset http/);
 });
@@ -238,7 +241,7 @@ Deno.test("under -- CMD each API has its own port: a miss names what its own por
   );
 });
 
-Deno.test("under -- CMD each API has its own port: a command that only checked the connection is told that, and not which variables lead to the port", async () => {
+Deno.test("under -- CMD each API has its own port: for a command that only checked the connection the note says so, and names no variables", async () => {
   await using place = new Place();
   const hint = /\nhint: The command sent only connection checks \(HEAD\) or WebSocket upgrades, 2 in all/;
   const recorded = await place.around(["record", "--out", place.out], CHECK, CHECK);

@@ -1,4 +1,4 @@
-/** `--ask`: a question at the terminal about exactly what would run; a denial wherever nobody can be asked. */
+/** `--ask`: a question at the terminal about exactly what would run; a denial if there is no terminal to ask on. */
 import assert from "node:assert/strict";
 import type { ScriptedItem } from "../support/responses_server/script.ts";
 import { type Called, ending, type Started } from "../support/reprise.ts";
@@ -78,7 +78,7 @@ class Terminal {
     const { directory } = this.#place.sandbox;
     const settings = ["before", "after"].map((name) => Deno.readTextFileSync(`${directory}/${name}`));
     assert.ok(settings[0]?.includes("icanon"), "it was a terminal");
-    assert.equal(settings[1], settings[0], "the terminal is as it was");
+    assert.equal(settings[1], settings[0], "the terminal is unchanged");
     return called;
   }
 }
@@ -208,7 +208,7 @@ Deno.test("the question shows exactly what would run, with nothing in it that a 
   assert.doesNotMatch(shown, /[\x1b\r\u202e\u200b]/);
 });
 
-Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an argv as a shell would have to be told", async () => {
+Deno.test("the question shows exactly what would run, with nothing in it that a terminal obeys: an argv quoted for a shell", async () => {
   await using place = new Place(calling(shellArgv("touch", "two words", "it's", "$HOME", "")));
   const called = await new Terminal(place).answer("n\n");
   assert.ok(
@@ -348,7 +348,7 @@ function assertClosed(place: Place, code: number): void {
   assert.deepEqual(names(place), ["a.txt"]);
 }
 
-Deno.test("where nobody can be asked, --ask is a denial, and no question is printed: without a terminal, whatever stdin holds", async () => {
+Deno.test("without a terminal to ask on, --ask is a denial, and no question is printed: without a terminal, whatever stdin holds", async () => {
   for (const stdin of [undefined, "y\ny\n"]) {
     await using place = new Place(calling(shellLine("touch x"), edit("a.txt", "alpha", "A")));
     const called = await place.call([...NEW_RUN, "--ask", "Go"], stdin === undefined ? {} : { stdin });
@@ -361,7 +361,7 @@ Deno.test("where nobody can be asked, --ask is a denial, and no question is prin
   }
 });
 
-Deno.test("where nobody can be asked, --ask is a denial, and no question is printed: without a terminal for stderr", async () => {
+Deno.test("without a terminal to ask on, --ask is a denial, and no question is printed: without a terminal for stderr", async () => {
   await using place = new Place(calling(shellLine("touch x")));
   const terminal = new Terminal(place, ASKING, "2>/dev/null");
   // Ends for a question that no person sees, so that it fails the test instead of waiting for ever.
@@ -372,7 +372,7 @@ Deno.test("where nobody can be asked, --ask is a denial, and no question is prin
   assert.deepEqual(decisions(place), ["shell: denied, no_terminal"]);
 });
 
-Deno.test("where nobody can be asked, --ask is a denial, and no question is printed: with --fail-on-denied it is exit 3", async () => {
+Deno.test("without a terminal to ask on, --ask is a denial, and no question is printed: with --fail-on-denied it is exit 3", async () => {
   await using place = new Place(calling(shellLine("touch x")));
   const called = await place.call([...NEW_RUN, "--ask", "--fail-on-denied", "Go"]);
   assert.equal(called.code, 3, called.stdout);

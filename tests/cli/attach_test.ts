@@ -1,35 +1,11 @@
 /** `--attach`: files in a message, from the disk over the blob to the request, in both APIs. */
-import Anthropic from "@anthropic-ai/sdk";
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import OpenAI from "openai";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { KEYS, startAnyApi } from "./any_api.ts";
+import { EXPECTED_BLOCKS, EXPECTED_PARTS, FILES, PDF, PNG } from "./attached_files.ts";
 import { assertError, MODEL, Place, readsThenAnswers } from "./harness.ts";
-
-/** Bytes that begin like a file of a type, followed by every other byte. */
-function bytesOf(magic: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array([...Buffer.from(magic, "latin1"), ...Array.from({ length: 256 }, (_, byte) => byte)]);
-}
-
-const PNG = bytesOf("\x89PNG\r\n\x1a\n");
-const PDF = bytesOf("%PDF-1.7\n");
-const NOTES = "\ufeffZeile 1\r\nسلام 👩‍💻\r\n";
-const FILES: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {
-  "shot.png": PNG,
-  // The content decides, not the name.
-  "photo.txt": bytesOf("\xff\xd8\xff\xe0"),
-  "move.gif": bytesOf("GIF89a"),
-  "small.webp": bytesOf("RIFF\x10\x00\x00\x00WEBPVP8 "),
-  "spec.pdf": PDF,
-  "notes.md": new TextEncoder().encode(NOTES),
-};
-const TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"];
-
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("base64");
-}
 
 /** Writes the files into a directory of the workspace; returns the flags that attach these of them. */
 function attaching(place: Place, names: readonly string[] = Object.keys(FILES)): string[] {
@@ -50,43 +26,6 @@ function contents(place: Place): (readonly JsonObject[])[] {
   const { input = [] } = place.server.requests.at(-1) ?? {};
   return input.filter(({ role }) => role === "user").map(({ content }) => content as readonly JsonObject[]);
 }
-
-const EXPECTED_PARTS: readonly OpenAI.Responses.ResponseInputContent[] = [
-  ...Object.values(FILES).slice(0, 4).map((bytes, index) => ({
-    type: "input_image" as const,
-    detail: "auto" as const,
-    image_url: `data:${TYPES[index]};base64,${base64(bytes)}`,
-  })),
-  {
-    type: "input_file",
-    filename: "spec.pdf",
-    file_data: `data:application/pdf;base64,${base64(PDF)}`,
-  },
-  {
-    type: "input_file",
-    filename: "notes.md",
-    file_data: `data:text/plain;base64,${base64(FILES["notes.md"] as Uint8Array)}`,
-  },
-  { type: "input_text", text: "Look" },
-];
-
-const EXPECTED_BLOCKS: readonly Anthropic.ContentBlockParam[] = [
-  ...Object.values(FILES).slice(0, 4).map((bytes, index): Anthropic.ImageBlockParam => ({
-    type: "image",
-    source: {
-      type: "base64",
-      media_type: TYPES[index] as Anthropic.Base64ImageSource["media_type"],
-      data: base64(bytes),
-    },
-  })),
-  {
-    type: "document",
-    source: { type: "base64", media_type: "application/pdf", data: base64(PDF) },
-    title: "spec.pdf",
-  },
-  { type: "document", source: { type: "text", media_type: "text/plain", data: NOTES }, title: "notes.md" },
-  { type: "text", text: "Look" },
-];
 
 Deno.test("attached files reach the model byte for byte, in the shapes of both SDKs, and again from the session", async () => {
   await using place = new Place([]);
@@ -131,7 +70,7 @@ Deno.test("a turn keeps an attached file's name, type and hash, and no path; its
   assert.match(await ok(place, ["fsck", "s"]), /ok|no findings|clean/i);
 });
 
-Deno.test("what cannot be attached is exit 2 before anything is written", async () => {
+Deno.test("a file that cannot be attached is exit 2 before anything is written", async () => {
   await using place = new Place([]);
   const { workspace } = place.sandbox;
   Deno.writeFileSync(`${workspace}/program`, new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]));
@@ -163,7 +102,7 @@ Deno.test("what cannot be attached is exit 2 before anything is written", async 
   assert.equal(place.server.requests.length, 0);
 });
 
-Deno.test("attached files need a prompt: without one, a run is not continued and stays as it is", async () => {
+Deno.test("attached files need a prompt: without one, a run is not continued and does not change", async () => {
   await using place = new Place(readsThenAnswers);
   const shot = attaching(place, ["shot.png"]);
   await place.call(["run", "--new", "-s", "s", "--max-steps", "1", "Look"]);
@@ -212,7 +151,7 @@ Deno.test("export and import carry attached files; gc removes none of them", asy
   assert.deepEqual(contents(place)[0], EXPECTED_PARTS);
 });
 
-Deno.test("export --redact replaces secrets in attached text, and leaves other files as they are", async () => {
+Deno.test("export --redact replaces secrets in attached text, and does not change other files", async () => {
   await using place = new Place(readsThenAnswers);
   const files = attaching(place, ["shot.png"]);
   const secret = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;

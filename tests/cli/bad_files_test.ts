@@ -1,4 +1,4 @@
-/** Homes that cannot be used, disks that are full, and sessions whose files were changed behind our back. */
+/** Homes that cannot be used, disks that are full, and sessions whose files another program changed. */
 import assert from "node:assert/strict";
 import { answer, message, reasoning } from "../support/responses_server.ts";
 import { ending } from "../support/reprise.ts";
@@ -108,7 +108,7 @@ Deno.test("a disk that takes no more is exit 14, and what was saved stays sound:
   const error = assertError(called, {
     code: "storage_failed",
     exit: 14,
-    says: /larger than this process/,
+    says: /exceed the size limit of this process/,
     hint: /ulimit -f/,
   });
   assert.match(String(error.message), /sessions\/s/);
@@ -150,7 +150,7 @@ Deno.test("a disk that takes no more is exit 14, and what was saved stays sound:
   assert.equal((await place.call(["fsck", "--all"])).code, 0);
 });
 
-Deno.test("a disk that takes no more is exit 14, and what was saved stays sound: an answer file that cannot be written, told before run.ended", async () => {
+Deno.test("a full disk is exit 14, and saved files stay sound: an answer file that cannot be written, reported before run.ended", async () => {
   await using place = new Place([HELLO]);
   const path = `${place.sandbox.workspace}/answer.txt`;
   Deno.symlinkSync("gone/answer.txt", path);
@@ -160,7 +160,7 @@ Deno.test("a disk that takes no more is exit 14, and what was saved stays sound:
   assert.equal(ending(called).text, "Hello.");
 });
 
-/** Runs the program with a file that is none; what waits for it is ended after ten seconds. */
+/** Runs the program with a special file; a program that waits for it is ended after ten seconds. */
 async function assertRefused(
   place: Place,
   args: readonly string[],
@@ -246,7 +246,7 @@ function contents(place: Place): Record<string, string> {
 }
 
 Deno.test(
-  "a session that was damaged is exit 12, and nothing of it is changed or sent: a turn edited by hand",
+  "a session that was damaged is exit 12, and nothing of it is changed or sent: a turn edited manually",
   refused((place) => {
     const path = place.turnPath("s", 3);
     Deno.writeTextFileSync(path, Deno.readTextFileSync(path).replace("alpha", "omega"));
@@ -255,7 +255,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a session that was damaged is exit 12, and nothing of it is changed or sent: a turn edited by hand and sealed again",
+  "a session that was damaged is exit 12, and nothing of it is changed or sent: a turn edited manually and sealed again",
   refused((place) => {
     reseal(place.turnPath("s", 3), (text) => text.replace("alpha", "omega"));
     return "turns/000004.json";
@@ -333,7 +333,7 @@ Deno.test("run -c never goes to an older session because the newest one is damag
   );
 });
 
-Deno.test("what a newer version wrote is left alone: its manifest is ignored, and stays as it is", async () => {
+Deno.test("files of a newer version are left alone: its manifest is ignored, and does not change", async () => {
   await using place = await twoRuns();
   const path = `${place.path("s")}/manifest.json`;
   reseal(path, (text) => text.replace("reprise.manifest/1", "reprise.manifest/2"));
@@ -344,13 +344,13 @@ Deno.test("what a newer version wrote is left alone: its manifest is ignored, an
   assert.equal(place.sandbox.turnNames("s").length, 15);
 });
 
-Deno.test("what a newer version wrote is left alone: a turn of its format refuses run with exit 2, and show prints it", async () => {
+Deno.test("files of a newer version are left alone: a turn of its format refuses run with exit 2, and show prints it", async () => {
   await using place = await twoRuns();
   reseal(place.turnPath("s", 10), (text) => text.replace("reprise.turn/1", "reprise.turn/2"));
   await refusesNewer(place);
 });
 
-Deno.test("what a newer version wrote is left alone: an event kind of its own refuses run with exit 2, and show prints it", async () => {
+Deno.test("files of a newer version are left alone: an event kind of its own refuses run with exit 2, and show prints it", async () => {
   await using place = await twoRuns();
   reseal(place.turnPath("s", 10), (text) => text.replace('"run_ended"', '"run_dreamt"'));
   await refusesNewer(place);

@@ -6,7 +6,7 @@ import { assertError, HELLO, Place, readsThenAnswers, until } from "./harness.ts
 
 const STALLS = answer([reasoning("Thinking"), message("Hello.")], { end: { kind: "stall" } });
 
-Deno.test("a session that cannot be used is named, and nothing is sent: an unknown session is exit 2 and tells how to list them", async () => {
+Deno.test("a session that cannot be used is named, and nothing is sent: an unknown session is exit 2, and the hint says how to list them", async () => {
   await using place = new Place([]);
   for (const verb of [["run", "-s", "nowhere", "Hi"], ["show", "nowhere"], ["input", "nowhere"]]) {
     assertError(await place.call([...verb, "--json"]), {

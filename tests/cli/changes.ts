@@ -70,7 +70,7 @@ export function mark(): string {
   return `1000.${Deno.pid}${String(++marks).padStart(4, "0")}`;
 }
 
-/** A command line that forks, and of which nothing listens to the signals that ask for an end: four processes. */
+/** A command line that forks four processes; all ignore the signals that ask for an end. */
 export function stubborn(seconds: string): string {
   return `trap '' TERM INT HUP; sleep ${seconds} & sleep ${seconds} & sleep ${seconds}; true`;
 }

@@ -152,7 +152,7 @@ Deno.test("compact and uncompact: the contract is printed without a key and a re
     assert.equal(sent.tools, undefined);
   }));
 
-Deno.test("compact and uncompact: the provider's checkpoint is kept verbatim, sent to where it came from, and to nobody else", () =>
+Deno.test("compact and uncompact: the provider's checkpoint is kept verbatim, sent only to the provider that made it", () =>
   inSession(async (place) => {
     const whole = await input(place);
     const folder = fixture(place, REMOTE);
@@ -179,7 +179,7 @@ Deno.test("compact and uncompact: the provider's checkpoint is kept verbatim, se
     assert.ok(whole.length > 0);
   }));
 
-Deno.test("compact and uncompact: a remote answer without a compaction item, or an error, leaves the session as it was", () =>
+Deno.test("compact and uncompact: a remote answer without a compaction item, or an error, does not change the session", () =>
   inSession(async (place) => {
     const before = files(place);
     const args = ["compact", "s", "--json", "--strategy", "remote", "--tail-events", "0", ...PLAYED];
@@ -195,15 +195,15 @@ Deno.test("compact and uncompact: a remote answer without a compaction item, or 
     assert.deepEqual(files(place), before);
   }));
 
-Deno.test("compact and uncompact: --auto-compact tells what it did, and the run completes", () =>
+Deno.test("compact and uncompact: --auto-compact reports its work, and the run completes", () =>
   inSession(async (place) => {
     Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, LONG.repeat(20));
     // The first run's answer is long enough for a checkpoint of it to be worth its while.
     const args = ["run", "--json", "-s", "s", "--auto-compact", "1", "Look again"];
     const called = await place.call(args);
     assert.equal(ending(called).state, "completed", called.stdout);
-    const told = events(called).filter((event) => event.type === "notice" && event.kind === "compacted");
-    assert.ok(told.length >= 1, called.stdout);
+    const notices = events(called).filter((event) => event.type === "notice" && event.kind === "compacted");
+    assert.ok(notices.length >= 1, called.stdout);
     assert.ok(place.sandbox.turns("s").some(({ kind }) => kind === "compaction"));
     for (const verb of ["fsck", "verify"]) assert.equal((await place.call([verb, "s"])).code, 0);
   }));

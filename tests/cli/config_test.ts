@@ -144,7 +144,7 @@ Deno.test("no file of the working directory holds rules or profiles", async () =
   assert.deepEqual(started(called).config_rules, []);
 });
 
-Deno.test("a rule that is none is exit 2 and names the configuration", async () => {
+Deno.test("an invalid rule is exit 2 and names the configuration", async () => {
   await using place = new Place([]);
   configure(place, { allow: ["nonsense:x"] });
   const called = await place.call(["run", "--json", "Hi"]);

@@ -85,7 +85,7 @@ Deno.test("turn files keep token counts and no cost", async () => {
   assert.doesNotMatch(Deno.readTextFileSync(`${place.path("s")}/manifest.json`), /cost|usd/);
 });
 
-Deno.test("what a fork shares with its parent counts once", async () => {
+Deno.test("turns that a fork shares with its parent count once", async () => {
   await using place = new Place([...TWO_REQUESTS, answer([message("Again.")], { usage: READS })]);
   await place.call(["run", "--json", "--new", "-s", "s", "Look"]);
   const fork = JSON.parse((await place.call(["fork", "s", "--json"])).stdout).session;

@@ -15,13 +15,13 @@ function errorOf(called: Parameters<typeof events>[0]): string {
   return error?.type === "error" ? String(error.message) : "";
 }
 
-/** An answer that reads a.txt, for so many input tokens and 40 of its own. */
+/** An answer that reads a.txt, for a given number of input tokens and 40 output tokens. */
 function readsFor(input: number) {
   const usage = { input_tokens: input, output_tokens: 40, total_tokens: input + 40 };
   return answer([functionCall("read_file", { path: "a.txt", offset: null, limit: null })], { usage });
 }
 
-Deno.test("a budget that is used up is told in numbers that fit: one request", async () => {
+Deno.test("the message about a used-up budget has matching numbers: one request", async () => {
   await using place = new Place(() => READS_A);
   const called = await place.call(["run", "--json", "--new", "--max-steps", "1", "Look"]);
   assert.deepEqual([called.code, errorOf(called)], [
@@ -30,7 +30,7 @@ Deno.test("a budget that is used up is told in numbers that fit: one request", a
   ]);
 });
 
-Deno.test("a budget that is used up is told in numbers that fit: two requests", async () => {
+Deno.test("the message about a used-up budget has matching numbers: two requests", async () => {
   await using place = new Place(() => READS_A);
   const called = await place.call(["run", "--json", "--new", "--max-steps", "2", "Look"]);
   assert.equal(
@@ -39,7 +39,7 @@ Deno.test("a budget that is used up is told in numbers that fit: two requests", 
   );
 });
 
-Deno.test("a budget that is used up is told in numbers that fit: more tokens than there were", async () => {
+Deno.test("the message about a used-up budget has matching numbers: more tokens than there were", async () => {
   await using place = new Place(() => readsFor(200));
   const called = await place.call(["run", "--json", "--new", "--max-tokens", "200", "Look"]);
   assert.equal(
@@ -49,7 +49,7 @@ Deno.test("a budget that is used up is told in numbers that fit: more tokens tha
   );
 });
 
-Deno.test("a budget that is used up is told in numbers that fit: fewer tokens than one request needs", async () => {
+Deno.test("the message about a used-up budget has matching numbers: fewer tokens than one request needs", async () => {
   await using place = new Place(() => readsFor(200));
   const called = await place.call(["run", "--json", "--new", "--max-tokens", "14", "Look"]);
   assert.equal(
@@ -58,7 +58,7 @@ Deno.test("a budget that is used up is told in numbers that fit: fewer tokens th
   );
 });
 
-Deno.test("a budget that is used up is told in numbers that fit: a single token", async () => {
+Deno.test("the message about a used-up budget has matching numbers: a single token", async () => {
   await using place = new Place(() => readsFor(159));
   const called = await place.call(["run", "--json", "--new", "--max-tokens", "200", "Look"]);
   assert.equal(

@@ -1,38 +1,65 @@
 import assert from "node:assert/strict";
-import { denoCache, Sandbox } from "../support/reprise.ts";
+import { run } from "../../scripts/process.ts";
+import { denoCache, Sandbox, SOURCES } from "../support/reprise.ts";
 
-const root = new URL("../../", import.meta.url).pathname;
+const ROOT = new URL("../../", import.meta.url).pathname;
 
 // The demo runs the sources, whatever binary there is.
-Deno.test("the demo repairs a file and runs the check, answers in a second process, and shows what is kept and sent", async () => {
+Deno.test("the demo prints each command and the command's own output, and keeps the session for the commands at its end", async () => {
   await using sandbox = new Sandbox();
-  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", `${root}scripts/demo.ts`],
-    clearEnv: true,
-    env: { ...sandbox.environment(), ...denoCache() },
-    stdin: "null",
-  }).output();
+  const kept = `${sandbox.directory}/kept`;
+  const temporary = `${sandbox.directory}/tmp`;
+  Deno.mkdirSync(temporary);
+  const { PATH = "", HOME = "" } = sandbox.environment();
+  // Settings of the user play no part.
+  const settings = { REPRISE_MODEL: "other", OPENAI_BASE_URL: "http://127.0.0.1:1/v1", TMPDIR: temporary };
+  const demo = () =>
+    new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--quiet", `${ROOT}scripts/demo.ts`, kept],
+      cwd: sandbox.workspace,
+      clearEnv: true,
+      env: { PATH, HOME, ...denoCache(), ...settings },
+      stdin: "null",
+    }).output();
+  const { code, stdout, stderr } = await demo();
   const text = new TextDecoder().decode(stdout);
   assert.equal(code, 0, new TextDecoder().decode(stderr));
   for (
     const sign of [
+      "$ (cd ", // each command as it is typed
       "order 17: 1197 cents, but 1196 were quoted", // the check, before
+      "$ reprise run --new -s demo --allow write --allow 'shell:sh check.sh' --fixture fixtures/demo/first -w ",
+      "Fixed: `src/total.sh` rounded the tax of each line",
       "order 17: 1196 cents, as quoted", // and after: the edit is real
-      "[request 3] 10 items, 2 of them reasoning",
-      "[request 1] 20 items, 5 of them reasoning", // the second process sends the first one's reasoning
-      "[saved] turn 7 (harness)", // the decisions are on disk before the edit
-      "-> edit_file",
-      "<- edit_file: ok",
-      "-> shell",
-      "<- shell: ok",
+      "It extends the last request: the prompt cache can serve that part.", // no false alarm
+      "give --allow 'shell:sh check.sh' --allow write again to keep its prompt cache",
+      "Reasoning: 5 sent, 0 left out.", // the second process sends the first one's reasoning
+      "$ reprise run -s demo ",
+      "192 cents: 64 for each of the three lines.",
       "000013.json",
       '{"format":"reprise.turn/1"',
-      "It extends the last request: a prompt cache can be used up to there.", // no false alarm
-      "run it with --allow 'shell:sh check.sh' --allow write to keep its prompt cache",
-      "Reasoning: 6 sent, 0 left out.",
       "demo: 13 turns, ok",
+      `The session is kept in ${kept}. Look at it:`,
     ]
   ) assert.ok(text.includes(sign), `${sign} is missing in: ${text}`);
-  const processes = [...text.matchAll(/\(process (\d+) ended with exit code 0\)/g)].map(([, pid]) => pid);
-  assert.equal(new Set(processes).size, 2, "two processes");
+
+  const [deno = "", ...reprise] = SOURCES;
+  const env = { ...denoCache(), REPRISE_HOME: `${kept}/home` };
+  const turns = await run(deno, [...reprise, "show", "demo", "--turns"], { env });
+  assert.ok(turns.stdout !== "" && text.includes(`\n${turns.stdout}\n`), turns.stdout);
+  const offered = text.slice(text.indexOf("Look at it:") + "Look at it:".length);
+  const looked = await run("sh", ["-e", "-c", offered], { cwd: sandbox.workspace, env: { PAGER: "cat" } });
+  assert.equal(looked.code, 0, looked.stderr);
+  assert.match(looked.stdout, /13 turns in 2 runs[^]*000013\.json/);
+  assert.match(Deno.readTextFileSync(`${kept}/page.html`), /^<!doctype html>/i);
+
+  assert.deepEqual([...Deno.readDirSync(temporary)], [], "nothing else is left");
+  assert.deepEqual([...Deno.readDirSync(kept)].map(({ name }) => name).sort(), [
+    "home",
+    "page.html",
+    "workspace",
+  ]);
+  const again = await demo();
+  assert.equal(again.code, 2);
+  assert.match(new TextDecoder().decode(again.stderr), /Cannot keep the demo in .*: it exists/);
 });

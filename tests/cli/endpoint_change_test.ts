@@ -73,7 +73,7 @@ Deno.test("the command that continues a session names the endpoint that flags na
   );
 });
 
-Deno.test("the command that continues a session names the endpoint that flags named: and is accepted as it stands", async () => {
+Deno.test("the command that continues a session names the endpoint that flags named: and is accepted unchanged", async () => {
   await using place = new Flagged();
   const first = ending(await place.call([...RUN, "--base-url", place.server.baseUrl, "Hi"]));
   assert.equal(first.resume, `reprise run -s s --base-url ${place.server.baseUrl} "…"`);

@@ -174,7 +174,7 @@ Deno.test("fixture prune is exit 5 while a recorder writes to one of the fixture
   assert.deepEqual([inputsOf(chat), inputsOf(login)], [["c"], ["a"]]);
 });
 
-Deno.test("fixture prune of a folder that it may not write to is exit 14, and leaves it as it was", async () => {
+Deno.test("fixture prune of a folder that it may not write to is exit 14, and does not change it", async () => {
   await using sandbox = new Pruning();
   const login = sandbox.fixture("login", "a", "b");
   const events = sandbox.events([useOf(login, 1)]);

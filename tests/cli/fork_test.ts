@@ -50,7 +50,7 @@ Deno.test("fork begins a new session from the start of another: --to-seq inside 
   assert.deepEqual([...Deno.readDirSync(`${place.sandbox.home}/sessions`)].map(({ name }) => name), ["s"]);
 });
 
-Deno.test("fork begins a new session from the start of another: --dry-run says where, and changes nothing; then it is told what was done; for people stdout is the new id", async () => {
+Deno.test("fork begins a new session from the start of another: --dry-run says where, and changes nothing; then the fork is reported; for people stdout is the new id", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   const report = JSON.parse(await ok(place, ["fork", "s", "--dry-run", "--json"]));
@@ -67,11 +67,11 @@ Deno.test("fork begins a new session from the start of another: --dry-run says w
     summary: null,
   });
   assert.equal([...Deno.readDirSync(`${place.sandbox.home}/sessions`)].length, 1);
-  const told = await fork(place, ["s"]);
-  assert.match(told.session, /^s-[0-9a-z]{4}$/);
-  assert.equal(told.path, place.path(told.session));
-  assert.deepEqual([told.parent, told.to_turn, told.turn], ["s", 5, 6]);
-  assert.deepEqual([told.closed_run, told.notices, told.summary], [null, 0, null]);
+  const document = await fork(place, ["s"]);
+  assert.match(document.session, /^s-[0-9a-z]{4}$/);
+  assert.equal(document.path, place.path(document.session));
+  assert.deepEqual([document.parent, document.to_turn, document.turn], ["s", 5, 6]);
+  assert.deepEqual([document.closed_run, document.notices, document.summary], [null, 0, null]);
   const user = place.sandbox.turns("s")[0].seq[1];
   const summarized = await fork(place, ["s", "--to-seq", String(user), "--summarize"]);
   assert.equal(summarized.closed_run, 1);
@@ -97,7 +97,7 @@ Deno.test("ls --tree shows forks under the sessions that they were forked from: 
     grandchild,
   ]);
   await ok(place, ["rm", child, "--yes"]);
-  assert.match(await ok(place, ["ls", "--tree"]), new RegExp(`forked from ${child}, which is gone`));
+  assert.match(await ok(place, ["ls", "--tree"]), new RegExp(`forked from ${child}, which no longer exists`));
   const { sessions } = JSON.parse(await ok(place, ["ls", "--tree", "--json"]));
   assert.deepEqual(sessions.map(({ id }: { id: string }) => id).sort(), ["s", grandchild].sort());
   assert.equal(sessions.find(({ id }: { id: string }) => id === grandchild).parent_gone, true);

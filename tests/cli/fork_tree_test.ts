@@ -16,7 +16,7 @@ function drawn(nodes: readonly ForkNode<SessionSummary>[]): string {
   );
 }
 
-Deno.test("each session stands once in the tree: under its parent, or at the root where that is missing", () => {
+Deno.test("each session occurs once in the tree: under its parent, or at the root where that is missing", () => {
   const damaged = { id: "d", path: "d", manifest: null } as unknown as SessionSummary;
   const list = [
     session("c", "b"),

@@ -35,7 +35,7 @@ export class Place implements AsyncDisposable {
     Deno.writeTextFileSync(`${this.sandbox.workspace}/a.txt`, "alpha\nbeta\n");
   }
 
-  /** Whatever a failed case left running is killed, so that its failure is the one that is told. */
+  /** Kills the processes that a failed case left running, so that the failure of the case is reported. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const started of this.#started) {
       try {

@@ -29,7 +29,7 @@ Deno.test("the hint of every wrong call names a command that the program accepts
   Deno.writeTextFileSync(`${sandbox.workspace}/config.txt`, "{");
   const calls: readonly string[][] = [
     ["run"],
-    ["run", "-s", "nobody", "Hi"],
+    ["run", "-s", "unknown", "Hi"],
     ["run", "-s", "s"],
     ["run", "-s", "s", "--new", "Hi"],
     ["run", "--new", "-c", "Hi"],
@@ -42,7 +42,7 @@ Deno.test("the hint of every wrong call names a command that the program accepts
     ["run", "-w", "nowhere", "Hi"],
     ["run", "--allow", "nothing", "Hi"],
     ["run", "--base-url", "http://example.com/v1", "Hi"],
-    ["show", "nobody"],
+    ["show", "unknown"],
     ["input"],
     ["input", "s", "-s", "s"],
     ["verify"],
@@ -110,10 +110,19 @@ Deno.test("a refusal of reasoning that a retry resolved names --no-reasoning-rep
   assert.ok(commands.includes('reprise run -s s --no-reasoning-replay "…"'), commands.join("\n"));
 });
 
+Deno.test("a mistyped verb gets the nearest verb in its hint", async () => {
+  await using place = new Place(() => HELLO);
+  const { code, stderr } = await place.call(["recrod"]);
+  assert.equal(code, 2);
+  assert.match(stderr, /^hint: Did you mean record\? See "reprise --help"$/m);
+});
+
 Deno.test("commands in hints have the home of the call", async () => {
   await using place = new Place(() => HELLO);
   const home = `${place.sandbox.directory}/other home`;
   await place.call(["run", "--home", home, "--new", "-s", "s", "Hi"]);
-  const { stderr } = await place.call(["show", "nobody", "--home", home]);
+  const { stderr } = await place.call(["show", "unknown", "--home", home]);
   assert.match(stderr, /hint: .*reprise --home '[^']*other home' ls/);
+  const near = await place.call(["show", "ss", "--home", home]);
+  assert.match(near.stderr, /hint: Did you mean "s"\? See "reprise --home /);
 });

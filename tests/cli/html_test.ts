@@ -61,7 +61,7 @@ Deno.test("an existing page is replaced with --force only, and nothing but a fil
   });
   assert.equal((Deno.statSync(path).mode ?? 0) & 0o777, 0o600);
   const folder = await here.call(["show", "look", "--json", "--force", "--html", "."]);
-  assertError(folder, { code: "usage", exit: 2, says: /no regular file/ });
+  assertError(folder, { code: "usage", exit: 2, says: /not a regular file/ });
 });
 
 Deno.test("flags of pages are refused without a page, and stdout holds one document", async () => {

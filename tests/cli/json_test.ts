@@ -95,7 +95,7 @@ Deno.test("run --json is JSON Lines, and nothing else reaches stdout: what they 
   assert.match(String(request?.fingerprint), new RegExp(`^openai:${MODEL}:[0-9a-f]{8}$`));
 });
 
-Deno.test("run --json is JSON Lines, and nothing else reaches stdout: what resume says goes on, after a failed run and after a completed one", async () => {
+Deno.test("run --json is JSON Lines, and nothing else reaches stdout: the command in resume continues the session, after a failed run and after a completed one", async () => {
   await using place = new Place([answer([message("Half")], { end: { kind: "cut" } }), HELLO, HELLO]);
   const failed = ending(await place.call(["run", "--json", "--new", "-s", "s", "Hi"]));
   assert.equal(failed.resume, "reprise run -s s");
@@ -167,11 +167,11 @@ Deno.test("for people, stdout is the answer and stderr the rest: text of a model
 
 Deno.test("for people, stdout is the answer and stderr the rest: notices go to stderr, and --quiet drops them but no error", async () => {
   await using place = new Place(() => rateLimited({ retryAfter: "0" }));
-  const told = await place.call(["run", "Hi"]);
-  assert.match(told.stderr, /^session .*\nnotice: trying again .*\nnotice: .*\nerror: .*429.*\n/);
+  const reported = await place.call(["run", "Hi"]);
+  assert.match(reported.stderr, /^session .*\nnotice: trying again .*\nnotice: .*\nerror: .*429.*\n/);
   const quiet = await place.call(["run", "--quiet", "Hi"]);
   assert.match(quiet.stderr, /^error: [^\n]*429[^\n]*\n/);
-  assert.deepEqual([told.code, told.stdout, quiet.code, quiet.stdout], [9, "", 9, ""]);
+  assert.deepEqual([reported.code, reported.stdout, quiet.code, quiet.stdout], [9, "", 9, ""]);
 });
 
 Deno.test("for people, stdout is the answer and stderr the rest: there is no colour in a pipe, and none on a terminal with NO_COLOR or --no-color", async () => {
@@ -255,8 +255,8 @@ Deno.test("help says what there is: a mistyped verb or flag is exit 2 with a sug
     ]] as const
   ) {
     assertError(await sandbox.call([...args, "--json"]), { code: "usage", exit: 2, hint });
-    const told = await sandbox.call(args);
-    assert.match(told.stderr, /^error: .*\nhint: .*Did you mean/);
+    const reported = await sandbox.call(args);
+    assert.match(reported.stderr, /^error: .*\nhint: .*Did you mean/);
   }
 });
 

@@ -74,7 +74,7 @@ function withoutPort(place: Place, session: string, portless: string): void {
   Deno.removeSync(`${place.path(session)}/manifest.json`);
 }
 
-Deno.test("what serve and record start meets the endpoint that they represent, whatever their port: record -- CMD: its upstream; serve -- CMD: where the fixture was recorded", async () => {
+Deno.test("commands of serve and record use the endpoint that these represent, on any port: record -- CMD: its upstream; serve -- CMD: where the fixture was recorded", async () => {
   await using place = new Place(() => HELLO);
   const upstream = endpoint(place.server.baseUrl);
   const run = (session: string) => [...PROGRAM, "run", "--json", "--new", "-s", session, "Look at a.txt"];
@@ -94,7 +94,7 @@ Deno.test("what serve and record start meets the endpoint that they represent, w
   assert.equal(newestOf(place.server).length, 1);
 });
 
-Deno.test("what serve and record start meets the endpoint that they represent, whatever their port: a recorder in front of a replay server represents what that one does", async () => {
+Deno.test("commands of serve and record use the endpoint that these represent, on any port: a recorder in front of a replay server represents the same endpoint", async () => {
   await using place = new Place(() => HELLO);
   const run = (session: string) => [...PROGRAM, "run", "--json", "--new", "-s", session, "Look at a.txt"];
   const [fixture, again] = ["fixture", "again"].map((name) => `${place.sandbox.directory}/${name}`);

@@ -1,4 +1,4 @@
-/** What `ls` shows: header, states, sizes, filters and orders; and `@last:any`. */
+/** Tests for `ls`: header, states, sizes, filters and orders; and `@last:any`. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import type { CallOptions } from "../support/reprise.ts";
@@ -31,7 +31,7 @@ async function idsOf(place: Place, ...args: string[]): Promise<string[]> {
   return (await listed(place, ...args)).map(({ id }) => String(id));
 }
 
-/** What a call prints on a terminal of so many columns. */
+/** Returns the output of a call on a terminal of the given width. */
 async function onTerminal(place: Place, columns: number, args: readonly string[], options: CallOptions = {}) {
   const called = await place.call(args, {
     ...options,
@@ -88,7 +88,7 @@ Deno.test("the size of a session is that of its turns and blobs, without a look 
   assert.equal((await listed(place))[0]?.bytes, files);
 });
 
-Deno.test("ls tells running, killed and damaged sessions from completed ones", async () => {
+Deno.test("ls distinguishes running, killed, damaged and completed sessions", async () => {
   await using place = new Place(slow);
   const run = place.start(["run", "--json", "--new", "-s", "busy", "Hello"]);
   await until(() => run.stdout.includes('"request"'), "the request");
@@ -167,7 +167,7 @@ Deno.test("@last:any is the latest session of all workspaces", async () => {
   });
 });
 
-Deno.test("new sessions whose prompts begin with the same words get ids that tell them apart", async () => {
+Deno.test("new sessions whose prompts begin alike get ids that tell them apart", async () => {
   await using place = new Place(() => answer([message("Hello.")]));
   for (const what of ["parser", "lexer", "build"]) {
     const { code, stderr } = await place.call(["run", `Fix the failing ${what}`]);

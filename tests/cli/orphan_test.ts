@@ -14,7 +14,7 @@ import {
 } from "../unit/store/support.ts";
 import { Place, readsThenAnswers } from "./harness.ts";
 
-/** A place with a closed session whose first response holds a call that nothing answers. */
+/** A place with a closed session whose first response holds a call without a result. */
 async function edited(): Promise<Place> {
   const place = new Place(readsThenAnswers);
   const ports = testPorts();
@@ -42,11 +42,11 @@ function newestEvents(place: Place): { type: string; call_seq?: number; status?:
 
 const RECORDED = [["tool_result", 3, "orphaned"]];
 
-Deno.test("a call without a result, with later turns behind it, is answered on disk: by repair, which says so first", async () => {
+Deno.test("a call without a result, before later turns, is answered on disk: by repair, which says so first", async () => {
   await using place = await edited();
   const before = await nextBody(place);
-  const foretold = await place.call(["repair", ID, "--dry-run"]);
-  assert.equal(foretold.stdout, `${ID}: 1 repair would be made\n  answer 1 open call\n`);
+  const foreseen = await place.call(["repair", ID, "--dry-run"]);
+  assert.equal(foreseen.stdout, `${ID}: 1 repair would be made\n  answer 1 open call\n`);
   const repaired = await place.call(["repair", ID, "--json"]);
   assert.equal(repaired.code, 0, repaired.stderr);
   const { answered_calls, closed_run } = JSON.parse(repaired.stdout);
@@ -61,11 +61,11 @@ Deno.test("a call without a result, with later turns behind it, is answered on d
   assert.deepEqual(findings, []);
 });
 
-Deno.test("a call without a result, with later turns behind it, is answered on disk: by interrupt", async () => {
+Deno.test("a call without a result, before later turns, is answered on disk: by interrupt", async () => {
   await using place = await edited();
   const before = await nextBody(place);
-  const foretold = await place.call(["interrupt", ID, "--dry-run"]);
-  assert.equal(foretold.stdout, "Would record a result for 1 open call. Nothing was done.\n");
+  const foreseen = await place.call(["interrupt", ID, "--dry-run"]);
+  assert.equal(foreseen.stdout, "Would record a result for 1 open call. Nothing was done.\n");
   const { code, stdout, stderr } = await place.call(["interrupt", ID]);
   assert.deepEqual(
     [code, stdout],
@@ -80,7 +80,7 @@ Deno.test("a call without a result, with later turns behind it, is answered on d
   assert.equal((await place.call(["interrupt", ID])).stdout, `${ID}: nothing is running\n`);
 });
 
-Deno.test("a call without a result, with later turns behind it, is answered on disk: by interrupt, which names the calls with --json", async () => {
+Deno.test("a call without a result, before later turns, is answered on disk: by interrupt, which names the calls with --json", async () => {
   await using place = await edited();
   const { stdout } = await place.call(["interrupt", ID, "--json"]);
   assert.deepEqual(JSON.parse(stdout), {

@@ -6,7 +6,7 @@ import { calling, decisions, EVERYTHING, names, NEW_RUN, offered } from "./chang
 
 const READING = ["read_file", "list_files", "search_text"];
 
-Deno.test("what a run may do ends with it: a session's files never widen anything: pins that were edited and sealed again to allow everything allow nothing", async () => {
+Deno.test("permissions end with the run: a session's files never allow anything: pins that were edited and sealed again to allow everything allow nothing", async () => {
   await using place = new Place(calling(...EVERYTHING));
   await place.call([...NEW_RUN, "Go"]);
   widenPins(place);
@@ -29,7 +29,7 @@ Deno.test("what a run may do ends with it: a session's files never widen anythin
   assert.deepEqual(offered(place, place.server.requests.length), READING);
 });
 
-Deno.test("what a run may do ends with it: a session's files never widen anything: pins that nobody can read are a refusal, not a guess", async () => {
+Deno.test("permissions end with the run: a session's files never allow anything: unreadable pins are a refusal, not a guess", async () => {
   await using place = new Place(calling(...EVERYTHING));
   await place.call([...NEW_RUN, "Go"]);
   widenPins(place, '"permissions":["read","allow-all"]');
@@ -38,7 +38,7 @@ Deno.test("what a run may do ends with it: a session's files never widen anythin
   assert.deepEqual(names(place), ["a.txt"]);
 });
 
-Deno.test("what a run may do ends with it: a session's files never widen anything: neither environment nor the workspace can allow anything", async () => {
+Deno.test("permissions end with the run: a session's files never allow anything: neither environment nor the workspace can allow anything", async () => {
   await using place = new Place(calling(...EVERYTHING));
   const { workspace } = place.sandbox;
   const config = JSON.stringify({ allow: ["shell", "write"], permissions: ["allow shell"] });
@@ -61,6 +61,6 @@ function widenPins(place: Place, wide = '"permissions":["read","allow shell","al
     reseal(path, changed);
     sums.push(turn.sum);
   }
-  // A cache: the next run makes it anew from the turns.
+  // A cache: the next run builds it again from the turns.
   Deno.removeSync(`${place.path("s")}/manifest.json`);
 }

@@ -17,7 +17,7 @@ import {
 
 const READING = ["read_file", "list_files", "search_text"];
 
-Deno.test("a run may only read, unless it is told otherwise: writing, editing and the shell are denied, on disk, and the model is told why", async () => {
+Deno.test("a run may only read, unless flags allow more: writing, editing and the shell are denied, on disk, and the model gets the reason", async () => {
   await using place = new Place(calling(...EVERYTHING, read("a.txt")));
   const called = await place.call([...NEW_RUN, "Go"]);
   assert.equal(called.code, 0, called.stdout);
@@ -41,7 +41,7 @@ Deno.test("a run may only read, unless it is told otherwise: writing, editing an
   assert.deepEqual(started, ["read_file"]);
 });
 
-Deno.test("a run may only read, unless it is told otherwise: the decisions are durable before the first call starts", async () => {
+Deno.test("a run may only read, unless flags allow more: the decisions are durable before the first call starts", async () => {
   await using place = new Place(calling(...EVERYTHING));
   const called = await place.call([...NEW_RUN, "--allow", "write,shell", "Go"]);
   const lines = events(called).map((event) => event.type === "turn.saved" ? event.kind : event.type);
@@ -51,7 +51,7 @@ Deno.test("a run may only read, unless it is told otherwise: the decisions are d
   ]);
 });
 
-Deno.test("a run may only read, unless it is told otherwise: --fail-on-denied ends with 3 after the first batch with a denial, and says how to allow it", async () => {
+Deno.test("a run may only read, unless flags allow more: --fail-on-denied ends with 3 after the first batch with a denial, and says how to allow it", async () => {
   await using place = new Place(calling(shellLine("touch touched"), read("a.txt")));
   const called = await place.call([...NEW_RUN, "--fail-on-denied", "Go"]);
   assertError(called, { code: "permission_denied", exit: 3, says: /denied/, hint: /--allow/ });

@@ -1,4 +1,4 @@
-/** Sessions with every provider: how they go on, and played fixtures. */
+/** Sessions with every provider: how they continue, and played fixtures. */
 import assert from "node:assert/strict";
 import { endpointHashes, type ProviderKind } from "../../src/domain/fingerprint.ts";
 import { writeFixture } from "../support/fixture.ts";

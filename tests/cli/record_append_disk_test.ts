@@ -11,7 +11,7 @@ async function remount(at: string, mode: "ro" | "rw"): Promise<void> {
 
 // Elsewhere errors of the file system that tests inject show the same promises.
 if (await canMount("tmpfs")) {
-  Deno.test("record --append on a full or read-only disk ends with 14, and the fixture stays as it was", async () => {
+  Deno.test("record --append on a full or read-only disk ends with 14, and the fixture does not change", async () => {
     await using folder = new TestFolder();
     const at = `${folder.directory}/at`;
     const flags = ["--append", "--upstream", folder.upstream.origin, "--out", `${at}/fixture`];

@@ -88,6 +88,6 @@ Deno.test("record without --append refuses a fixture, and says that --append add
   const before = bytesBelow(suite.out);
   const { code, stderr } = await suite.record([], "b");
   assert.equal(code, 2);
-  assert.match(stderr, /something is in it already[^]*--append adds to it/);
+  assert.match(stderr, /it is not empty[^]*--append adds to it/);
   assert.deepEqual(bytesBelow(suite.out), before);
 });

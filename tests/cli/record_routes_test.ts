@@ -1,4 +1,4 @@
-/** Where `record` passes requests on to, whatever the clients of a wrapped command and the user's URL say. */
+/** Tests for the upstreams of `record`, whatever the clients of a wrapped command and the user's URL say. */
 import assert from "node:assert/strict";
 import type { ProviderKind } from "../../src/domain/fingerprint.ts";
 import type { AddedUpstream } from "../../src/cli/serve/env_flag.ts";

@@ -40,9 +40,9 @@ Deno.test("an upstream that switches protocols costs record that exchange and it
     /not recorded: request 2, POST \/v1\/responses: a fixture cannot hold its method, status/,
   );
   assert.match(called.stderr, /error: Cannot keep 1 exchange: no fixture can hold the answers/);
-  const told = Deno.readTextFileSync(events).trimEnd().split("\n").map((line) => JSON.parse(line));
-  const { code } = told.find(({ type }) => type === "error");
-  const { published, unkept, exit_code } = told.find(({ type }) => type === "record.ended");
+  const logged = Deno.readTextFileSync(events).trimEnd().split("\n").map((line) => JSON.parse(line));
+  const { code } = logged.find(({ type }) => type === "error");
+  const { published, unkept, exit_code } = logged.find(({ type }) => type === "record.ended");
   assert.deepEqual([code, published, unkept, exit_code], ["not_kept", 2, 1, 7]);
   assert.equal(readFixture(denoFiles, out).exchanges.length, 2);
   assert.equal((await sandbox.call(["fixture", "lint", out])).code, 0);

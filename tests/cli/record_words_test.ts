@@ -27,7 +27,7 @@ function client(): string[] {
   return [Deno.execPath(), "eval", "--quiet", script];
 }
 
-/** Records the command with these flags, plays it to the command again, and gives the request and what was told. */
+/** Records the command with these flags, plays it to the command again, and returns the request and the reports. */
 async function recorded(flags: readonly string[]) {
   await using upstream = new RawUpstream(answering("200 OK\r\ncontent-type: text/event-stream", STREAM));
   await using sandbox = new Sandbox();
@@ -41,9 +41,9 @@ async function recorded(flags: readonly string[]) {
   const served = await sandbox.call(["serve", "--strict-usage", out, "--", ...client()], { env: ENV });
   assert.deepEqual([served.code, served.stdout], [0, called.stdout], served.stderr);
   const { header, exchanges: [exchange] } = readFixture(denoFiles, out);
-  const told = Deno.readTextFileSync(log).trimEnd().split("\n").map((line) => JSON.parse(line)).at(-1);
+  const last = Deno.readTextFileSync(log).trimEnd().split("\n").map((line) => JSON.parse(line)).at(-1);
   assert.equal((await sandbox.call(["fixture", "lint", out], { env: ENV })).code, 0);
-  return { exchange, header, leftAlone: told.left_alone, stderr: called.stderr };
+  return { exchange, header, leftAlone: last.left_alone, stderr: called.stderr };
 }
 
 Deno.test("record replaces a word in URLs and key-like members only, says where it left it, and serve finds the request", async () => {
@@ -61,7 +61,7 @@ Deno.test("record replaces a word in URLs and key-like members only, says where 
   assert.match(stderr, /POSTGRES_PASSWORD in exchanges\/0001\/request\.json, exchanges\/0001\/body/);
 });
 
-Deno.test("record --not-secret keeps a variable's value everywhere, and the fixture tells serve and lint", async () => {
+Deno.test("record --not-secret keeps a variable's value everywhere, and the fixture passes its name to serve and lint", async () => {
   const { exchange, header, leftAlone, stderr } = await recorded(["--not-secret", "POSTGRES_PASSWORD"]);
   assert.equal(exchange?.request.path, "/v1/responses?tenant=postgres");
   assert.deepEqual(exchange?.request.json, {
@@ -103,6 +103,6 @@ Deno.test("a note advises --not-secret for variables only: a key header has no s
   assert.doesNotMatch(note("x-api-key"), /--not-secret/);
   assert.match(
     note("x-api-key", "PATH"),
-    /--not-secret NAME says that the value of a variable is no secret$/,
+    /--not-secret NAME marks the value of a variable as not secret$/,
   );
 });

@@ -1,4 +1,4 @@
-/** `repair` as a user meets it: exit codes, both outputs, and a session that goes on afterwards. */
+/** `repair` as a user meets it: exit codes, both outputs, and a session that continues afterwards. */
 import assert from "node:assert/strict";
 import { answer } from "../support/responses_server.ts";
 import { assertError, HELLO, Place, READS_A, readsThenAnswers } from "./harness.ts";
@@ -17,7 +17,7 @@ function listing(place: Place): Record<string, string> {
   return found;
 }
 
-Deno.test("repair mends a damaged session, which then goes on: a torn turn: foretold, mended once, and told what is left of it", async () => {
+Deno.test("repair fixes a damaged session, which then continues: a torn turn: announced, repaired once, and listed with its remains", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   Deno.truncateSync(place.turnPath("s", 2), 200);
@@ -26,13 +26,13 @@ Deno.test("repair mends a damaged session, which then goes on: a torn turn: fore
   assertError(refused, { code: "session_damaged", exit: 12, hint: /reprise repair s/ });
 
   const before = listing(place);
-  const foretold = await place.call(["repair", "s", "--dry-run", "--json"]);
-  assert.equal(foretold.code, 0, foretold.stderr);
+  const foreseen = await place.call(["repair", "s", "--dry-run", "--json"]);
+  assert.equal(foreseen.code, 0, foreseen.stderr);
   assert.deepEqual(listing(place), before);
-  const mended = await place.call(["repair", "s", "--json"]);
-  assert.equal(mended.code, 0, mended.stderr);
-  const { actions, ...rest } = JSON.parse(mended.stdout);
-  assert.deepEqual(JSON.parse(foretold.stdout).actions, actions);
+  const repaired = await place.call(["repair", "s", "--json"]);
+  assert.equal(repaired.code, 0, repaired.stderr);
+  const { actions, ...rest } = JSON.parse(repaired.stdout);
+  assert.deepEqual(JSON.parse(foreseen.stdout).actions, actions);
   assert.deepEqual(rest, {
     session: "s",
     dry_run: false,
@@ -68,19 +68,19 @@ Deno.test("repair mends a damaged session, which then goes on: a torn turn: fore
   assert.deepEqual(
     verdicts,
     ["repaired", "same", "same"],
-    "what was made with a lost turn is told from what was altered",
+    "events with a lost turn are distinguished from altered ones",
   );
 });
 
-Deno.test("repair mends a damaged session, which then goes on: a run whose opening is lost, of a session whose manifest is lost too", async () => {
+Deno.test("repair fixes a damaged session, which then continues: a run whose opening is lost, of a session whose manifest is lost too", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   Deno.writeTextFileSync(place.turnPath("s", 1), "");
   Deno.removeSync(`${place.path("s")}/manifest.json`);
-  const mended = await place.call(["repair", "s"]);
-  assert.equal(mended.code, 0, mended.stderr);
+  const repaired = await place.call(["repair", "s"]);
+  assert.equal(repaired.code, 0, repaired.stderr);
   assert.equal(
-    mended.stdout,
+    repaired.stdout,
     "s: 2 repairs made\n  replace turns/000001.json: is empty; kept as quarantine/000001.json.repair-1\n" +
       "  rebuild manifest.json: is missing\n",
   );
@@ -88,14 +88,14 @@ Deno.test("repair mends a damaged session, which then goes on: a run whose openi
   assert.equal(run.code, 0, run.stdout);
 });
 
-Deno.test("repair mends a damaged session, which then goes on: a newest turn that is lost: the run is closed, and its number is never used again", async () => {
+Deno.test("repair fixes a damaged session, which then continues: a newest turn that is lost: the run is closed, and its number is never used again", async () => {
   await using place = new Place(({ input }) => input.length === 1 ? READS_A : HELLO);
   await place.session("s");
   const turns = place.sandbox.turnNames("s").length;
   Deno.removeSync(place.turnPath("s", turns));
-  const mended = await place.call(["repair", "s", "--json"]);
-  assert.equal(mended.code, 0, mended.stderr);
-  const { closed_run, actions } = JSON.parse(mended.stdout);
+  const repaired = await place.call(["repair", "s", "--json"]);
+  assert.equal(repaired.code, 0, repaired.stderr);
+  const { closed_run, actions } = JSON.parse(repaired.stdout);
   assert.deepEqual([closed_run, actions[0].reason, actions[0].turn], [1, "missing_turn", turns]);
   assert.equal(place.sandbox.turnNames("s").length, turns + 1);
   const run = await place.call(["run", "--json", "-s", "s"]);

@@ -52,14 +52,14 @@ Deno.test("everything that shapes requests and decisions becomes a flag; machine
   assert.deepEqual(JSON.parse(String(files.get("output_schema.json"))), setup.outputSchema);
 });
 
-Deno.test("texts that would be read as something else, are too long or hold a NUL, still arrive as they are", () => {
+Deno.test("texts that would be read as something else, are too long or hold a NUL, still arrive unchanged", () => {
   const said = (prompt: string) => replayCall(SETUP, { flags: FLAGS, isNew: false, prompt });
   assert.deepEqual(said("--json").args.slice(-2), ["--", "--json"]);
   for (const words of ["-", "x".repeat(128 * 1024), "caf\0 nul"]) {
     const { args, stdin } = said(words);
     assert.deepEqual([args.at(-1), stdin], ["-", words]);
   }
-  for (const instructions of ["@nobody", "x".repeat(128 * 1024), "Be\0brief."]) {
+  for (const instructions of ["@missing", "x".repeat(128 * 1024), "Be\0brief."]) {
     const { args, files } = replayCall({ ...SETUP, instructions }, {
       flags: FLAGS,
       isNew: true,

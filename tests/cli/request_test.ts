@@ -19,9 +19,9 @@ function reasoningSent(place: Place, number: number): number {
 Deno.test("input is the body that the next run sends, byte for byte: with a prompt", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
-  const foretold = await place.call(["input", "s", "--prompt", "And now?"]);
+  const foreseen = await place.call(["input", "s", "--prompt", "And now?"]);
   assert.equal((await place.call(["run", "--json", "-s", "s", "And now?"])).code, 0);
-  assert.equal(foretold.stdout, `${place.server.requests[2]?.text}\n`);
+  assert.equal(foreseen.stdout, `${place.server.requests[2]?.text}\n`);
 });
 
 Deno.test("input is the body that the next run sends, byte for byte: without one, for an unfinished run with a killed call in it", async () => {
@@ -30,9 +30,9 @@ Deno.test("input is the body that the next run sends, byte for byte: without one
     HELLO,
   ]);
   assert.equal((await place.call(RUN)).code, 10);
-  const foretold = await place.call(["input", "s", "--json"]);
+  const foreseen = await place.call(["input", "s", "--json"]);
   assert.equal((await place.call(["run", "--json", "-s", "s"])).code, 0);
-  assert.equal(foretold.stdout, `${place.server.requests[1]?.text}\n`);
+  assert.equal(foreseen.stdout, `${place.server.requests[1]?.text}\n`);
   assert.deepEqual(place.server.refusals, []);
 });
 
@@ -54,9 +54,9 @@ Deno.test("input is the body that the next run sends, byte for byte: with every 
     "--deny",
     "edit_file",
   ];
-  const foretold = await place.call(["input", "s", "--prompt", "And now?", ...flags]);
+  const foreseen = await place.call(["input", "s", "--prompt", "And now?", ...flags]);
   assert.equal((await place.call(["run", "--json", "-s", "s", "And now?", ...flags])).code, 0);
-  assert.equal(foretold.stdout, `${place.server.requests[2]?.text}\n`);
+  assert.equal(foreseen.stdout, `${place.server.requests[2]?.text}\n`);
 });
 
 Deno.test("the request is shaped by flags, then what the session has, then the environment: effort and summary", async () => {
@@ -104,7 +104,7 @@ Deno.test("the request is shaped by flags, then what the session has, then the e
     const { stdout } = await sandbox.call([verb, "--help"]);
     assert.match(
       stdout.replace(/\s+/g, " "),
-      /--output-schema <file> [^-]*one that does not fit is sent back once/,
+      /--output-schema <file> [^-]*an answer that does not fit is sent back once/,
       verb,
     );
   }
@@ -185,7 +185,7 @@ Deno.test("--dry-run says what would happen, and changes and sends nothing: for 
   assert.equal(place.server.requests.length, 0);
 });
 
-Deno.test("--dry-run says what would happen, and changes and sends nothing: for the next run of a session, with the sum of the very bytes", async () => {
+Deno.test("--dry-run says what would happen, and changes and sends nothing: for the next run of a session, with the checksum of the exact bytes", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   const before = place.sandbox.turnNames("s");

@@ -1,9 +1,9 @@
-/** The recipes of docs/scripting.md do what they say: its blocks run as they stand, in order. */
+/** The recipes of docs/scripting.md do what they say: its blocks run unchanged, in order. */
 import assert from "node:assert/strict";
 import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
 import { functionCall } from "../support/responses_server/script.ts";
 import { blocksOf } from "../support/page.ts";
-import { PROGRAM } from "../support/reprise.ts";
+import { SHELL_PROGRAM } from "../support/reprise.ts";
 import { Place, works } from "./harness.ts";
 
 const BLOCKS = blocksOf(Deno.readTextFileSync(new URL("../../docs/scripting.md", import.meta.url)));
@@ -17,13 +17,12 @@ const script: Script = ({ input }) => {
     : answer([reasoning(), message("The parser is in src/parse.ts.")]);
 };
 
-Deno.test(`the recipes of docs/scripting.md run as they stand and print what the page shows${HAS_JQ ? "" : "; without those for jq, which is not here"}`, async () => {
+Deno.test(`the recipes of docs/scripting.md run unchanged and print what the page shows${HAS_JQ ? "" : "; without those for jq, which is not here"}`, async () => {
   await using place = new Place(script);
   const { sandbox } = place;
   const bin = `${sandbox.directory}/bin`;
   Deno.mkdirSync(bin);
-  const command = PROGRAM.map((word) => `'${word}'`).join(" ");
-  Deno.writeTextFileSync(`${bin}/reprise`, `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
+  Deno.writeTextFileSync(`${bin}/reprise`, `#!/bin/sh\nexec ${SHELL_PROGRAM} "$@"\n`, { mode: 0o755 });
   assert.ok(BLOCKS.filter(({ language }) => language === "text").length > 5);
   let printed: string | null = null;
   for (const { language, text, line } of BLOCKS) {

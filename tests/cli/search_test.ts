@@ -1,11 +1,11 @@
-/** What `search` finds, and where it says that it is. */
+/** Tests for the matches of `search`, and the places that it prints. */
 import assert from "node:assert/strict";
 import type { SearchResult } from "../../src/cli/inspection/search.ts";
 import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
 import { functionCall } from "../support/responses_server/script.ts";
 import { assertError, begun, Place } from "./harness.ts";
 
-/** A long output, of which the turn keeps head and tail. */
+/** A long output; the turn keeps its head and tail. */
 const LONG = `${"x".repeat(80)}\n`.repeat(1000);
 const MIDDLE = LONG.length / 2;
 

@@ -1,4 +1,4 @@
-/** A request that `serve` has no recording of: what its client is told, and what everybody else is. */
+/** A request without a recording: the error for its client, and the reports of `serve`. */
 import assert from "node:assert/strict";
 import { writeFixture } from "../support/fixture.ts";
 import { events, PROGRAM, Sandbox } from "../support/reprise.ts";
@@ -40,7 +40,7 @@ Deno.test("run takes a miss of serve as a miss, whatever the request says: it en
   }
 });
 
-Deno.test("a miss tells stderr and the events all that differs, and the rules that would have made it match", async () => {
+Deno.test("the report of a miss on stderr and in the events lists all differences, and the rules with which it would match", async () => {
   await using sandbox = new Sandbox();
   const body = (cwd: string, more = {}) => ({ model: "m", input: [{ role: "user", content: cwd }], ...more });
   const recorded = body("<cwd>/srv/a</cwd> in /srv/a/tests");

@@ -60,7 +60,7 @@ async function recorded(sandbox: Sandbox): Promise<{ readonly fixture: string; r
   return { fixture, stdout };
 }
 
-Deno.test("what record wrote in one directory, serve plays in another, and names the rules that it took", async () => {
+Deno.test("serve plays a recording from another directory, and names the rules that it needed", async () => {
   await using sandbox = new Sandbox();
   const { fixture, stdout } = await recorded(sandbox);
   const here = await served(sandbox, { fixture, cwd: sandbox.workspace, command: client() });

@@ -158,7 +158,7 @@ Deno.test("names that break the rule are refused before any file is touched", as
   assert.deepEqual([code, ended.turned_away, ended.missed, ended.fixtures], [7, hostile.length, 0, []]);
 });
 
-/** Asks with a path that no client library would leave as it is. */
+/** Sends a path that any client library would change. */
 async function rawAsk(
   port: number,
   path: string,
@@ -195,7 +195,7 @@ Deno.test("a damaged fixture fails its own test with a clear answer, and no othe
   const ofHeader = await serving.asksTest("header", "Hi");
   const whole = await serving.asksTest("whole", "Hi");
   assert.deepEqual([ofBody.status, ofHeader.status, whole.status], [400, 400, 200]);
-  assert.match(ofBody.body.error.message, /suite\/body\/exchanges\/0002\/body": it does not have the sum/);
+  assert.match(ofBody.body.error.message, /suite\/body\/exchanges\/0002\/body": its checksum differs/);
   assert.match(ofHeader.body.error.message, /suite\/header\/fixture\.json": it is not JSON/);
   // Requests without a test may play from every fixture.
   const direct = await serving.ask("/v1/responses", "Hi");
@@ -215,10 +215,10 @@ Deno.test("a damaged fixture that was given itself is refused at the start", asy
   Deno.writeTextFileSync(`${suite}/a/exchanges/0002/body`, "{}");
   const { code, stderr } = await sandbox.call(["serve", `${suite}/a`, `${suite}/b`, "--", "true"]);
   assert.equal(code, 2);
-  assert.match(stderr, /it does not have the sum in fixture\.json/);
+  assert.match(stderr, /its checksum differs from fixture\.json/);
 });
 
-Deno.test("a path that a fixture recorded below /t/ plays as it is, and is no test", async () => {
+Deno.test("a path that a fixture recorded below /t/ is played unchanged, and is no test", async () => {
   await using sandbox = new Sandbox();
   const suite = writeSuite(sandbox, ["a"]);
   const literal = writeFixture(`${sandbox.directory}/literal`, [

@@ -25,7 +25,7 @@ const BLOB = `start/blobs/${sha256Hex(INSTRUCTIONS)}`;
 const MANIFEST = "start/manifest.json";
 const TURN = "start/turns/000003.json";
 
-/** A sealed test at `path` that goes on with a session of five turns, with the modes that git gives its files. */
+/** A sealed test at `path` that continues a session of five turns, with the modes that git gives its files. */
 async function writeTest(path: string): Promise<string> {
   await withHome(async (home) => {
     await newSession(testPorts(), home);
@@ -74,7 +74,7 @@ const FAULTS: Readonly<Record<string, readonly [Harm, ...RegExp[]]>> = {
     /^error start\/manifest\.json: it names turn 5 as the newest/,
   ],
   "a turn with another sum": [flip(TURN), /^error start\/turns\/000003\.json: it .*/],
-  "a turn in the place of another": [
+  "a turn instead of another": [
     (path) => Deno.copyFileSync(`${path}/${TURN}`, `${path}/start/turns/000005.json`),
     ...Array(5).fill(/^error start\/turns\/000005\.json: it /),
   ],
@@ -111,8 +111,8 @@ const FAULTS: Readonly<Record<string, readonly [Harm, ...RegExp[]]>> = {
   ],
 };
 
-Deno.test("lint tells a start/ that no run could go on with, also where its sums fit", async () => {
-  for (const [name, [harm, ...told]] of Object.entries(FAULTS)) {
+Deno.test("lint reports a start/ that no run could continue, also if its sums fit", async () => {
+  for (const [name, [harm, ...patterns]] of Object.entries(FAULTS)) {
     await withTest(async (path) => {
       harm(path);
       sealFixture(denoFiles, path);
@@ -120,8 +120,8 @@ Deno.test("lint tells a start/ that no run could go on with, also where its sums
         assert.equal(code, "bad_start");
         return `${severity} ${path}: ${message}`;
       });
-      assert.equal(found.length, told.length, `${name}: ${found.join("\n")}`);
-      for (const [index, pattern] of told.entries()) assert.match(found[index] ?? "", pattern, name);
+      assert.equal(found.length, patterns.length, `${name}: ${found.join("\n")}`);
+      for (const [index, pattern] of patterns.entries()) assert.match(found[index] ?? "", pattern, name);
     });
   }
 });
@@ -137,8 +137,8 @@ Deno.test("lint finds nothing in a start/ as git gives it to any user, or where 
 
 /** Damage that a seal must detect. */
 const UNSEALED: Readonly<Record<string, readonly [Harm, RegExp]>> = {
-  "a flipped bit of the manifest": [flip(MANIFEST), /manifest\.json": it does not have the sum/],
-  "a flipped bit of a turn": [flip(TURN), /000003\.json": it does not have the sum/],
+  "a flipped bit of the manifest": [flip(MANIFEST), /manifest\.json": its checksum differs/],
+  "a flipped bit of a turn": [flip(TURN), /000003\.json": its checksum differs/],
   "a missing blob": [remove(`start/blobs/${sha256Hex(TOOLS)}`), /start\/blobs\/.*": nothing is there/],
   "a file that is not listed": [put("start/turns/000006.json", "{}"), /fixture\.json does not list it/],
   "nothing left of it": [
@@ -147,7 +147,7 @@ const UNSEALED: Readonly<Record<string, readonly [Harm, RegExp]>> = {
   ],
 };
 
-Deno.test("a test is not played with a start/ that its fixture.json does not vouch for", async () => {
+Deno.test("a test is not played with a start/ with checksums that differ from fixture.json", async () => {
   const play = { ports: livePorts(), update: null, signal: new AbortController().signal };
   for (const [name, [harm, says]] of Object.entries(UNSEALED)) {
     await withTest(async (path) => {
@@ -160,7 +160,7 @@ Deno.test("a test is not played with a start/ that its fixture.json does not vou
   }
 });
 
-Deno.test("a test that is no fixture itself has no sums, and its start/ is taken as it is", async () => {
+Deno.test("a test that is no fixture itself has no checksums, and its start/ is not checked", async () => {
   await withTest((path) => {
     remove("fixture.json")(path);
     flip(TURN)(path);
@@ -168,13 +168,13 @@ Deno.test("a test that is no fixture itself has no sums, and its start/ is taken
   });
 });
 
-Deno.test("what is wrong with a session test is told from the command line: a start/ with a gap fails the linter, and one with another sum the test", async () => {
+Deno.test("problems of a session test are reported on the command line: a start/ with a gap fails the linter, and one with another sum the test", async () => {
   await using sandbox = new Sandbox();
   const path = await writeTest(`${sandbox.workspace}/t`);
   flip(MANIFEST)(path);
   const tested = await sandbox.call(["test", "--json", "t"], { cwd: sandbox.workspace });
   assert.equal(tested.code, 2, tested.stdout + tested.stderr);
-  assert.match(tested.stdout, /start\/manifest\.json\\": it does not have the sum in fixture\.json/);
+  assert.match(tested.stdout, /start\/manifest\.json\\": its checksum differs from fixture\.json/);
   flip(MANIFEST)(path);
   remove(TURN)(path);
   sealFixture(denoFiles, path);
@@ -183,12 +183,12 @@ Deno.test("what is wrong with a session test is told from the command line: a st
   assert.match(linted.stdout, /"code":"bad_start","path":"start\/turns\/000003\.json"/);
 });
 
-Deno.test("what is wrong with a session test is told from the command line: a prompt and instructions with a NUL byte are recorded as a test that passes", async () => {
+Deno.test("problems of a session test are reported on the command line: a prompt and instructions with a NUL byte are recorded as a test that passes", async () => {
   await using place = new Place(() => HELLO);
-  Deno.writeTextFileSync(`${place.sandbox.workspace}/told.txt`, "Be\0brief.");
+  Deno.writeTextFileSync(`${place.sandbox.workspace}/brief.txt`, "Be\0brief.");
   const folder = `${place.sandbox.directory}/kept`;
   const called = await place.call(
-    ["run", "--json", "--new", "-s", "one", "--instructions", "@told.txt", "--record", folder, "-"],
+    ["run", "--json", "--new", "-s", "one", "--instructions", "@brief.txt", "--record", folder, "-"],
     { stdin: "caf\0 nul", cwd: place.sandbox.workspace },
   );
   assert.equal(called.code, 0, called.stdout + called.stderr);

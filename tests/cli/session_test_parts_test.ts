@@ -96,7 +96,7 @@ Deno.test("a JUnit report stays XML, whatever the texts in it, and counts every 
   assert.doesNotMatch(xml, /[\u0000-\u0008\u000b-\u001f]/);
 });
 
-Deno.test("a JSON report is one object a line, with every divergence as it is", () => {
+Deno.test("a JSON report is one object a line, with every divergence unchanged", () => {
   const lines = report("json").trimEnd().split("\n").map((line) => JSON.parse(line));
   assert.deepEqual(lines.map(({ type }) => type), ["test.started", "test", "test", "test", "test.ended"]);
   assert.deepEqual(lines[2].divergences[0], DIVERGENCE);
@@ -125,7 +125,7 @@ Deno.test("results come in the order of the tests, however long each takes, and 
     await new Promise((resolve) => setTimeout(resolve));
   };
   await free(2);
-  assert.deepEqual([started, seen], [[1, 2, 3], []], "a later one is not told before an earlier one");
+  assert.deepEqual([started, seen], [[1, 2, 3], []], "a later step is not reported before an earlier one");
   await free(1);
   assert.deepEqual(seen, [1, 2]);
   await free(3);
@@ -156,7 +156,7 @@ Deno.test("tests are found at and below the folders, once each, in order, and no
     refused(/run --record writes: a folder/);
     Deno.mkdirSync(`${root}/c/recorded`);
     Deno.writeTextFileSync(`${root}/c/recorded/fixture.json`, "{}");
-    refused(/played by run --fixture and serve/);
+    refused(/use run --fixture or serve/);
     Deno.symlinkSync("../b", `${root}/c/linked`);
     Deno.symlinkSync("..", `${root}/c/up`);
     Deno.symlinkSync("nowhere", `${root}/c/broken`);
@@ -166,7 +166,7 @@ Deno.test("tests are found at and below the folders, once each, in order, and no
   }
 });
 
-Deno.test("of each session the first turn that differs is told, and a broken sum only where nothing else differs", () => {
+Deno.test("of each session the first different turn is reported, and a broken checksum only if nothing else differs", () => {
   const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
   const turn = (text: string, prev: string) =>
     bytes({ turn: 1, prev, events: [{ seq: 1, text }], sum: prev });
@@ -312,7 +312,7 @@ Deno.test("a step calls no verb that listens or sends, and names no home, worksp
       assertCode(
         () => read(args),
         "bad_fixture",
-        /steps\[0\]\.args\[\d\]: "-[^"]+" is not for the step to say: whoever plays the test sets home/,
+        /steps\[0\]\.args\[\d\]: "-[^"]+" is not allowed in a step: the program that plays the test sets home/,
       );
     }
     for (const args of [["serve", "."], ["record", "--out", "x"], ["export", "a", "/tmp/x"]]) {
@@ -324,7 +324,7 @@ Deno.test("a step calls no verb that listens or sends, and names no home, worksp
         ["run", "-s", "--", "--home=/tmp"],
         ["run", "-s", "--", "--home=/tmp", "--", "Hi"],
       ]
-    ) assertCode(() => read(args), "bad_fixture", /args\[3\]: "--home=\/tmp" is not for the step to say/);
+    ) assertCode(() => read(args), "bad_fixture", /args\[3\]: "--home=\/tmp" is not allowed in a step/);
   } finally {
     Deno.removeSync(directory, { recursive: true });
   }
@@ -367,7 +367,7 @@ Deno.test("a folder that cannot be looked into is a disk's error, and not one of
   }
 });
 
-Deno.test("exchanges that nothing asked for are counted in words", () => {
+Deno.test("unused exchanges are counted in words", () => {
   const end = { exit: 0, hung: false, state: null, saved: [], requests: [], said: "" };
   const expected = [1, 2].map((length) =>
     compareUse({ exchanges: Array.from({ length }) } as unknown as Fixture, end, 1)[0]?.expected

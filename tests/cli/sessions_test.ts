@@ -101,7 +101,7 @@ Deno.test("no opaque byte of one provider is in a request to the other, and each
   for (const { text } of [...first, ...third]) assert.doesNotMatch(text, /"signature"|"thinking"/);
   assert.equal(blobs.filter((blob) => third[0]?.text.includes(blob)).length, 2);
   const calls = inputOf(third[0] as Exchange).filter(({ type }) => type === "function_call");
-  assert.equal(calls[0]?.call_id, "call.one|1", "its own ids are as they were");
+  assert.equal(calls[0]?.call_id, "call.one|1", "its own ids are unchanged");
   assert.match(String(calls[1]?.call_id), /^toolu_/);
   const [use] = second[0]?.text.match(/"type":"tool_use","id":"[^"]+"/) ?? [];
   assert.match(String(use), /"id":"[a-zA-Z0-9_-]{1,64}"$/);
@@ -110,7 +110,7 @@ Deno.test("no opaque byte of one provider is in a request to the other, and each
 Deno.test("each request of a loop has the one before as an exact prefix, and asks the server to keep nothing", () => {
   const requests = stepsOf("loop").flat();
   assert.equal(requests.length, 4);
-  // Nothing stands behind the input but the ends of its list and of the body.
+  // Only the ends of its list and of the body follow the input.
   const inputText = ({ text }: Exchange) => text.slice(text.indexOf('"input":['), -2);
   for (const [index, request] of requests.entries()) {
     const before = index === 0 ? "" : inputText(requests[index - 1] as Exchange);
@@ -126,7 +126,7 @@ Deno.test("each request of a loop has the one before as an exact prefix, and ask
   }
 });
 
-Deno.test("in a loop reasoning goes back unaltered and in order, and results stand behind their calls in call order", () => {
+Deno.test("in a loop reasoning goes back unaltered and in order, and results follow their calls in call order", () => {
   const requests = stepsOf("loop").flat();
   const opaque = (items: readonly JsonObject[]) =>
     items.filter(({ type }) => type === "reasoning").map(({ id, summary, encrypted_content }) => ({

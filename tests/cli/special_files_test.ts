@@ -1,4 +1,4 @@
-/** Messages about FIFOs and devices in the place of files and folders. */
+/** Messages about FIFOs and devices instead of files and folders. */
 import assert from "node:assert/strict";
 import { writeFixture } from "../support/fixture.ts";
 import { Sandbox } from "../support/reprise.ts";

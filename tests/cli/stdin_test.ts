@@ -1,4 +1,4 @@
-/** When stdin is read, and when it is not. */
+/** Tests for the calls that read stdin, and the others. */
 import assert from "node:assert/strict";
 import { answer, message } from "../support/responses_server.ts";
 import { ending } from "../support/reprise.ts";

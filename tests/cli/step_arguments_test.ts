@@ -80,7 +80,7 @@ Deno.test("a flag that the player of a step sets is found in each form, before a
   ) {
     const found = checkStepArguments(args);
     assert.equal(found?.index, index, args.join(" "));
-    assert.ok(found.why.startsWith(`${JSON.stringify(args[index])} is not for the step to say`), found.why);
+    assert.ok(found.why.startsWith(`${JSON.stringify(args[index])} is not allowed in a step`), found.why);
   }
 });
 
@@ -122,7 +122,7 @@ Deno.test("whatever a step says, the check refuses it exactly when it would chan
   fc.assert(
     fc.property(fc.array(argument, { maxLength: 6 }), (args) => {
       const flags = flagsOfRun(args);
-      // What the parser refuses, and help, changes nothing.
+      // Help, and arguments that the parser refuses, change nothing.
       if (flags === null) return;
       const isChanged = forbidden.some(([name]) =>
         flags[name] !== (players as Record<string, unknown>)[name]

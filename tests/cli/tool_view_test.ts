@@ -1,4 +1,4 @@
-/** What a person sees of the calls of a run: their output while they run, and the denied ones at its end. */
+/** Tests for the calls of a run on a terminal: their output while they run, and the denied calls at its end. */
 import assert from "node:assert/strict";
 import { commandLine } from "../../src/tools/permission/shell_words.ts";
 import { type Called, ending, events, type Started } from "../support/reprise.ts";

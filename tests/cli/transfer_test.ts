@@ -14,7 +14,7 @@ async function ok(place: Place, args: readonly string[], home?: string): Promise
 /** A place with the session "s". */
 const one = begun(readsThenAnswers, (place) => place.session("s"));
 
-Deno.test("export and import carry a session from home to home: by file: turn files byte for byte; the session goes on there", async () => {
+Deno.test("export and import carry a session from home to home: by file: turn files byte for byte; the session continues there", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   const [file, other] = [`${place.sandbox.directory}/s.jsonl`, `${place.sandbox.directory}/other`];
@@ -72,9 +72,9 @@ Deno.test("export and import carry a session from home to home: never over a ses
   const missing = await place.call(["import", `${other}/none.jsonl`, "--json"]);
   assertError(missing, { code: "usage", exit: 2, says: /no such file/ });
   const both = await place.call(["export", "s", "--json"]);
-  assertError(both, { code: "usage", exit: 2, says: /would hold two things/ });
+  assertError(both, { code: "usage", exit: 2, says: /both would print there/ });
   const directory = await place.call(["export", "s", other, "--json"]);
-  assertError(directory, { code: "usage", exit: 2, says: /no regular file/ });
+  assertError(directory, { code: "usage", exit: 2, says: /not a regular file/ });
   assertError(await place.call(["export", "none", `${other}/x`, "--json"]), {
     code: "no_such_session",
     exit: 2,

@@ -70,7 +70,7 @@ Deno.test("ls lists sessions, newest first: --since takes an age, a date and a t
   }
 });
 
-Deno.test("ls lists sessions, newest first: damaged sessions stand beside good ones, each with its problem", async () => {
+Deno.test("ls lists sessions, newest first: damaged sessions are listed with good ones, each with its problem", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("good");
   for (const id of ["torn", "headless", "foreign"]) await place.session(id);

@@ -60,7 +60,7 @@ Deno.test("a base URL that leads nowhere: that would carry the key unencrypted t
   assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
 });
 
-Deno.test("a base URL that leads nowhere: whose name does not resolve is exit 10, after retries that are told", async () => {
+Deno.test("a base URL that leads nowhere: a name that does not resolve is exit 10, after reported retries", async () => {
   await using place = new Place([]);
   const called = await place.call([...RUN, "--base-url", "https://no-such-host.invalid/v1"]);
   assertError(called, { code: "network_failed", exit: 10, says: /no-such-host\.invalid/ });
@@ -162,7 +162,7 @@ for (
   Deno.test(`an answer other than 200 has the exit code of its kind: ${name}`, ends(response, expected));
 }
 
-Deno.test("an answer other than 200 has the exit code of its kind: 429, then 500, then an answer completes and tells both retries", async () => {
+Deno.test("an answer other than 200 has the exit code of its kind: 429, then 500, then an answer completes, and both retries are reported", async () => {
   await using place = new Place([rateLimited({ retryAfter: "0" }), serverError(), HELLO]);
   const called = await place.call(RUN);
   assert.equal(called.code, 0, called.stdout);
@@ -186,12 +186,12 @@ for (
       says: /Overloaded/,
     }],
     [
-      "an error event with response.failed behind it is exit 10",
+      "an error event with response.failed after it is exit 10",
       answer([], { end: { kind: "error_then_failed", error: OVERLOADED } }),
       { code: "provider_failed", exit: 10, says: /Overloaded/ },
     ],
     [
-      "a flat error event with nothing behind it is exit 10",
+      "a flat error event at the end is exit 10",
       answer([], { end: { kind: "error", error: OVERLOADED } }),
       { code: "provider_failed", exit: 10, says: /Overloaded/ },
     ],
@@ -255,17 +255,17 @@ Deno.test("a stream that goes wrong has the exit code of its kind: a server that
 });
 
 Deno.test(
-  "a cut stream loses nothing that was finished, and the next run goes on from there: a body that ends early, continued without a prompt",
+  "a cut stream loses no finished item, and the next run resumes from there: a body that ends early, continued without a prompt",
   cutThenContinued("cut", []),
 );
 
 Deno.test(
-  "a cut stream loses nothing that was finished, and the next run goes on from there: a connection that breaks, continued without a prompt",
+  "a cut stream loses no finished item, and the next run resumes from there: a connection that breaks, continued without a prompt",
   cutThenContinued("reset", []),
 );
 
 Deno.test(
-  "a cut stream loses nothing that was finished, and the next run goes on from there: a body that ends early, continued with a prompt",
+  "a cut stream loses no finished item, and the next run resumes from there: a body that ends early, continued with a prompt",
   cutThenContinued("cut", ["And now?"]),
 );
 

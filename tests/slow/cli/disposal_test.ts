@@ -125,7 +125,7 @@ Deno.test("prune deletes by age, number and size: with --yes; it refuses without
   assertError(await place.call(["prune", "--older-than", "-1", "--json"]), { code: "usage", exit: 2 });
 });
 
-Deno.test("gc removes what nobody needs: and says what; --dry-run only says", async () => {
+Deno.test("gc removes unused files: and lists them; --dry-run only lists them", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("a");
   const blob = "0".repeat(64);
@@ -154,7 +154,7 @@ Deno.test("gc removes what nobody needs: and says what; --dry-run only says", as
   assert.equal(await ok(place, ["gc"]), "");
 });
 
-Deno.test("gc removes what nobody needs: scratch directories of killed session tests, by their locks; others' and young ones stay", async () => {
+Deno.test("gc removes unused files: scratch directories of killed session tests, by their locks; others' and young ones stay", async () => {
   await using place = new Place([]);
   const directory = temporary(place);
   const old = new Date(Date.now() - 2 * 60_000);
@@ -189,7 +189,7 @@ Deno.test("gc removes what nobody needs: scratch directories of killed session t
   assert.ok(Deno.statSync(place.sandbox.home).isDirectory, "no link is followed");
 });
 
-Deno.test("gc removes what nobody needs: a home that is not there yet is no error", async () => {
+Deno.test("gc removes unused files: a home that is not there yet is no error", async () => {
   await using place = new Place([]);
   assert.deepEqual(JSON.parse(await ok(place, ["gc", "--json"])).removed, []);
   assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);

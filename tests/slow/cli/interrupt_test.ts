@@ -79,7 +79,7 @@ Deno.test("interrupt stops the process that writes, and waits for its end: for p
   assert.deepEqual(again, { code: 0, stdout: "session-one: nothing is running\n", stderr: "" });
 });
 
-Deno.test("interrupt stops the process that writes, and waits for its end: runs that wait for the session are not touched, whoever has it first afterwards", async () => {
+Deno.test("interrupt stops the process that writes, and waits for its end: runs that wait for the session are not touched, whichever gets it first afterwards", async () => {
   const word = mark();
   await using place = new Place(({ number, input }) =>
     number > 1 && input.at(-1)?.type !== "message"
@@ -116,7 +116,7 @@ Deno.test("interrupt stops the process that writes, and waits for its end: one t
   assert.equal(stopped.code, 0, stopped.stdout);
   assert.equal((await run.ended()).code, 130);
   const { interrupted, closed_run } = JSON.parse(stopped.stdout);
-  // Where this machine was slow, the command's grace was over by then: the run closed itself.
+  // If this machine was slow, the command's grace was over by then: the run closed itself.
   const closedItself = eventsOf(place, "tool_result").some(({ status }) => status === "interrupted");
   if (!closedItself) assert.deepEqual([interrupted, closed_run], [run.process.pid, 1]);
   await until(() => running(word).length === 0, "the end of the command");
@@ -124,7 +124,7 @@ Deno.test("interrupt stops the process that writes, and waits for its end: one t
   await assertGoesOn(place);
 });
 
-Deno.test("with nobody writing, interrupt closes what was killed, or says that nothing is running: a run that was killed is closed, with a result for every call; once", async () => {
+Deno.test("without a writer, interrupt closes a killed run, or says that nothing is running: a run that was killed is closed, with a result for every call; once", async () => {
   const word = mark();
   await using place = new Place(sleeps(word));
   const run = await inCommand(place, word);
@@ -164,7 +164,7 @@ Deno.test("with nobody writing, interrupt closes what was killed, or says that n
   await assertGoesOn(place);
 });
 
-Deno.test("with nobody writing, interrupt closes what was killed, or says that nothing is running: for people too", async () => {
+Deno.test("without a writer, interrupt closes a killed run, or says that nothing is running: for people too", async () => {
   const word = mark();
   await using place = new Place(sleeps(word));
   const run = await inCommand(place, word);
@@ -175,7 +175,7 @@ Deno.test("with nobody writing, interrupt closes what was killed, or says that n
   assert.equal((await place.call(["interrupt", "s"])).stdout, "s: nothing is running\n");
 });
 
-Deno.test("with nobody writing, interrupt closes what was killed, or says that nothing is running: a completed run is left as it is", async () => {
+Deno.test("without a writer, interrupt closes a killed run, or says that nothing is running: a completed run does not change", async () => {
   await using place = new Place([HELLO]);
   await place.session("s");
   const before = place.sandbox.turns("s");
@@ -190,7 +190,7 @@ Deno.test("with nobody writing, interrupt closes what was killed, or says that n
   assert.deepEqual(place.sandbox.turns("s"), before);
 });
 
-Deno.test("interrupt --dry-run and wrong ids stop nobody: --dry-run says whom it would stop", async () => {
+Deno.test("interrupt --dry-run and wrong ids stop no process: --dry-run names the process that it would stop", async () => {
   const word = mark();
   await using place = new Place(sleeps(word));
   const run = await inCommand(place, word);
@@ -205,14 +205,14 @@ Deno.test("interrupt --dry-run and wrong ids stop nobody: --dry-run says whom it
     pid,
     plan: `send SIGINT to process ${pid}`,
   });
-  const told = await place.call(["interrupt", "s", "--dry-run"]);
-  assert.equal(told.stdout, `Would send SIGINT to process ${pid}. Nothing was done.\n`);
+  const dryRun = await place.call(["interrupt", "s", "--dry-run"]);
+  assert.equal(dryRun.stdout, `Would send SIGINT to process ${pid}. Nothing was done.\n`);
   assert.equal(running(`sleep ${word}`).length, 1, "it still runs");
   assert.equal((await place.call(["interrupt", "s"])).code, 0);
   assert.equal((await run.ended()).code, 130);
 });
 
-Deno.test("interrupt --dry-run and wrong ids stop nobody: no session, an ambiguous prefix, and what is no id are exit 2", async () => {
+Deno.test("interrupt --dry-run and wrong ids stop no process: no session, an ambiguous prefix, and what is no id are exit 2", async () => {
   await using place = new Place([HELLO, HELLO]);
   assertError(await place.call(["interrupt", "s", "--json"]), { code: "no_such_session", exit: 2 });
   await place.session("s-one");
@@ -225,7 +225,7 @@ Deno.test("interrupt --dry-run and wrong ids stop nobody: no session, an ambiguo
   assert.equal((await place.call(["interrupt"])).code, 2);
 });
 
-Deno.test("interrupt --dry-run and wrong ids stop nobody: an owner that is on another machine, or that is no process to stop, is exit 5 and gets no signal", async () => {
+Deno.test("interrupt --dry-run and wrong ids stop no process: an owner that is on another machine, or that is no process to stop, is exit 5 and gets no signal", async () => {
   const word = mark();
   await using place = new Place(sleeps(word));
   const run = await inCommand(place, word);

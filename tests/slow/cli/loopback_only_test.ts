@@ -1,4 +1,4 @@
-/** Where `record` and `serve` listen, whatever the environment says; and what they do with too many connections. */
+/** Tests for the addresses of `record` and `serve`, in any environment, and for too many connections. */
 import assert from "node:assert/strict";
 import type { Called } from "../../support/reprise.ts";
 import { Sandbox } from "../../support/reprise.ts";
@@ -138,18 +138,18 @@ async function crowded(verb: "record" | "serve", ordinary: readonly number[]): P
   return called;
 }
 
-Deno.test("more connections than ulimit -n allows get their answer or 503, and the server goes on: serve", async () => {
+Deno.test("more connections than ulimit -n allows get their answer or 503, and the server continues: serve", async () => {
   const called = await crowded("serve", [200, 400]);
   assert.equal(called.code, 7, called.stderr);
 });
 
-Deno.test("more connections than ulimit -n allows get their answer or 503, and the server goes on: record", async () => {
+Deno.test("more connections than ulimit -n allows get their answer or 503, and the server continues: record", async () => {
   const called = await crowded("record", [502]);
   assert.equal(called.code, 7, called.stderr);
-  const told = called.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
-  const { turned_away, exit_code } = told.at(-1);
-  assert.deepEqual([exit_code, told.filter(({ type }) => type === "turned_away").length], [7, turned_away]);
-  const { code, message } = told.find(({ type }) => type === "error");
+  const logged = called.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const { turned_away, exit_code } = logged.at(-1);
+  assert.deepEqual([exit_code, logged.filter(({ type }) => type === "turned_away").length], [7, turned_away]);
+  const { code, message } = logged.find(({ type }) => type === "error");
   assert.deepEqual([code, message], [
     "not_kept",
     `Cannot keep ${turned_away} requests: they were turned away`,

@@ -126,7 +126,7 @@ const CUT = answer([reasoning("Hm"), ...READS_A.kind === "stream" ? READS_A.item
   end: { kind: "cut" },
 });
 comparing(
-  "after a failure, with a call that nobody ran",
+  "after a failure, with a call that was not run",
   ({ input }) =>
     JSON.stringify(input).includes("first") && input.length === 1 ? CUT : answer([message("Yes")]),
   async (place) => {
@@ -205,10 +205,10 @@ Deno.test("after run --allow, explain raises no false alarm and names the flags 
     assert.deepEqual(await prefixOf(place), { extends: true, with: keep });
     assert.deepEqual(await prefixOf(place, ...allowed), { extends: true });
     const shown = (await place.call(["explain", "s"])).stdout.split("\n");
-    assert.match(shown[0] ?? "", /^It extends the last request: a prompt cache can be used up to there/);
+    assert.match(shown[0] ?? "", /^It extends the last request: the prompt cache can serve that part/);
     assert.match(
       shown[1] ?? "",
-      /run it with --allow 'shell:sh check.sh' --allow write to keep its prompt cache/,
+      /give --allow 'shell:sh check.sh' --allow write again to keep its prompt cache/,
     );
   });
   await t.step("explain with other permissions judges those", async () => {

@@ -73,7 +73,7 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-/** Counted by hand from the table above: steps 1 to 4, then step 5. */
+/** Counted manually from the table above: steps 1 to 4, then step 5. */
 const TOTALS = [
   { input_tokens: 5030, cached_tokens: 3072, output_tokens: 799, reasoning_tokens: 512 },
   { input_tokens: 2041, cached_tokens: 1792, output_tokens: 96, reasoning_tokens: 48 },
@@ -194,7 +194,7 @@ function story(called: Called): unknown[] {
   });
 }
 
-Deno.test("the demo's job, three tool steps and a second run, tells the same story with every kind of provider", async (t) => {
+Deno.test("the demo's job, three tool steps and a second run, gives the same session with every kind of provider", async (t) => {
   const stories: unknown[] = [];
   for (const [kind, serve] of Object.entries(KINDS)) {
     await t.step(kind, async () => {

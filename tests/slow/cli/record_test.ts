@@ -73,7 +73,7 @@ Deno.test("record keeps what passes: in front of an API until it is asked to end
   assert.equal(Deno.readTextFileSync(portFile), `${new URL(origin).port}\n`);
   const answers = [await ask(origin, CANARY), await ask(origin, "again")];
   await started.printed('"type":"exchange"', 2);
-  // What is published is whole at any time.
+  // A published fixture is complete at any time.
   assert.equal(readFixture(denoFiles, out).exchanges.length, 2);
   started.process.kill("SIGTERM");
   const called = await started.ended();
@@ -126,23 +126,25 @@ Deno.test("record keeps what passes: around a command, whose stdout, key and exi
   assertClean(`${directory}/fixture`, called);
 });
 
-Deno.test("record keeps what passes: and tells at its end what somebody should know, each thing once", async () => {
+Deno.test("record keeps the traffic: and prints each note for the user once at its end", async () => {
   await using place = new Place(() => HELLO);
   const out = (name: string) => `${place.sandbox.directory}/${name}`;
   const env = { MY_TOOL_TOKEN: CANARY, DB_PASSWORD: "hunter2" };
   const upstream = ["--upstream", place.server.baseUrl, "-p", "openai"];
   const around = (input: string) => ["--", ...client(0, input)];
 
-  const told = await place.call(["record", "--out", out("told"), ...upstream, ...around(CANARY)], { env });
-  assert.equal(told.code, 0, told.stderr);
-  assert.deepEqual(told.stderr.trimEnd().split("\n"), [
-    "1 exchange holds replaced text in its request: serve finds it where the same values are in its environment, " +
-    "or where clients send the replaced text itself",
+  const reported = await place.call(["record", "--out", out("noted"), ...upstream, ...around(CANARY)], {
+    env,
+  });
+  assert.equal(reported.code, 0, reported.stderr);
+  assert.deepEqual(reported.stderr.trimEnd().split("\n"), [
+    "1 exchange holds replaced text in its request: serve matches it only if its environment has the same values, " +
+    "or if clients send the replaced text",
     "DB_PASSWORD is too short to look for (under 8 characters): check that no recording holds it",
-    `recorded 1 exchange into "${out("told")}", 1 secret replaced`,
+    `recorded 1 exchange into "${out("noted")}", 1 secret replaced`,
   ]);
   // The base URL of the user ends in the version, and that of the command does.
-  assert.equal(readFixture(denoFiles, out("told")).exchanges[0]?.request.path, "/v1/responses");
+  assert.equal(readFixture(denoFiles, out("noted")).exchanges[0]?.request.path, "/v1/responses");
 
   const plain = await place.call(["record", "--out", out("plain"), ...upstream, ...around("hi")]);
   assert.equal(plain.stderr, `recorded 1 exchange into "${out("plain")}"\n`);
@@ -168,7 +170,7 @@ Deno.test("record keeps what passes: and says why where it cannot", async () => 
   Deno.writeTextFileSync(`${directory}/full/a`, "");
   const rows: readonly [readonly string[], RegExp][] = [
     [["--out", `${directory}/new`], /no upstream is given/],
-    [["--out", `${directory}/full`, "--upstream", "http://127.0.0.1:1"], /something is in it already/],
+    [["--out", `${directory}/full`, "--upstream", "http://127.0.0.1:1"], /it is not empty/],
     [
       ["--out", `${directory}/new`, "--upstream", `https://u:${CANARY}@example.com`],
       /carries a user name or password/,

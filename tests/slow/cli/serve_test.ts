@@ -47,7 +47,7 @@ function eventsIn(path: string): any[] {
   return Deno.readTextFileSync(path).trimEnd().split("\n").map((line) => JSON.parse(line));
 }
 
-Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether all went as recorded: serves until SIGTERM: port file, a line for each request, a summary, exit code 7 after a miss", () =>
+Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: serves until SIGTERM: port file, a line for each request, a summary, exit code 7 after a miss", () =>
   withPlace(async (place) => {
     const { fixture, directory } = place;
     const portFile = `${directory}/run/port`;
@@ -81,7 +81,7 @@ Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether
     assert.throws(() => Deno.statSync(portFile), Deno.errors.NotFound);
   }));
 
-Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether all went as recorded: SIGINT is an ordinary end; the ready line is there without --json, people read on stderr", () =>
+Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: SIGINT is an ordinary end; the ready line is there without --json, people read on stderr", () =>
   withPlace(async (place) => {
     const server = place.start(["serve", place.fixture]);
     await server.printed('"ready"');
@@ -89,10 +89,13 @@ Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether
     const { code, stdout, stderr } = await server.ended();
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^\{"type":"ready","port":\d+[^\n]*\}\n$/);
-    assert.match(stderr, /^serving 2 exchanges of 1 fixture at http:[^]*\nunused: 2 exchanges/);
+    assert.match(
+      stderr,
+      /^serving 2 exchanges of 1 fixture at http:[^]*\nunused: exchange 1 of [^]*, exchange 2 of /,
+    );
   }));
 
-Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether all went as recorded: a wrapped command is led to the server, never given a real key, and has stdout to itself", () =>
+Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: a wrapped command is led to the server, never given a real key, and has stdout to itself", () =>
   withPlace(async (place) => {
     const log = `${place.directory}/events`;
     const called = await place.call(
@@ -106,7 +109,7 @@ Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether
     assert.deepEqual([events.at(-1).exit_code, events.at(-1).command_exit_code], [0, 0]);
   }));
 
-Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether all went as recorded: a command finds each API under the path that it was recorded at, and every key that is set is a dummy", () =>
+Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: a command finds each API under the path that it was recorded at, and every key that is set is a dummy", () =>
   withPlace(async (place) => {
     const recorded = (name: string, path: string, header: Partial<FixtureHeader>) =>
       writeFixture(
@@ -133,7 +136,7 @@ Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether
     assert.match(called.stderr, /^"[^"]*chat" was recorded under another base path/);
   }));
 
-Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether all went as recorded: a miss that the command swallowed is exit code 7", () =>
+Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: a miss that the command swallowed is exit code 7", () =>
   withPlace(async (place) => {
     const called = await place.call(["serve", place.fixture, "--", ...place.client, HI, OTHER]);
     assert.equal(called.code, 7);
@@ -141,7 +144,7 @@ Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether
     assert.match(called.stderr, /^1 served, 1 missed, 0 rejected, 0 warnings$/m);
   }));
 
-Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether all went as recorded: a fault that broke nothing is told, and is exit code 7 with --strict-usage; one in a fixture is named", () =>
+Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: a fault that broke nothing is reported, and is exit code 7 with --strict-usage; a fault in a fixture is named", () =>
   withPlace(async (place) => {
     const broken = writeFixture(`${place.directory}/broken`, [
       { request: { body: REQUEST }, response: { fault: "429 retry-after 2" }, body: STREAM },
@@ -160,7 +163,7 @@ Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether
     assert.match(strict.stderr, /error: .*: 2 faults without effect\n/);
   }));
 
-Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether all went as recorded: events go to stdout or stderr by their usual names too", () =>
+Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: events go to stdout or stderr by their usual names too", () =>
   withPlace(async (place) => {
     const ask = ["--", ...place.client, HI];
     const types = (text: string) =>
@@ -179,7 +182,7 @@ Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether
     assert.deepEqual([onStderr.code, types(onStderr.stderr)], [0, all]);
   }));
 
-Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether all went as recorded: a request that was turned away is told, counted, and exit code 7", () =>
+Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: a request that was turned away is reported, counted, and exit code 7", () =>
   withPlace(async (place) => {
     const log = `${place.directory}/events`;
     const script = `await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses",
@@ -194,7 +197,7 @@ Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether
     assert.equal(eventsIn(log).at(-1).turned_away, 1);
   }));
 
-Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether all went as recorded: an exchange that nobody asked for is exit code 7 with --strict-usage, and 0 without", () =>
+Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: an unused exchange is exit code 7 with --strict-usage, and 0 without", () =>
   withPlace(async (place) => {
     const ask = ["--", ...place.client, HI];
     assert.equal((await place.call(["serve", place.fixture, ...ask])).code, 0);
@@ -203,7 +206,7 @@ Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether
     assert.match(strict.stderr, /error: .*: 1 unused\n/);
   }));
 
-Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether all went as recorded: the command's own exit code comes first, and a signal that ended it is 128 and its number", () =>
+Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: the command's own exit code comes first, and a signal that ended it is 128 and its number", () =>
   withPlace(async (place) => {
     const run = (script: string) =>
       place.call(["serve", place.fixture, "--strict-usage", "--", "sh", "-c", script]);
@@ -211,17 +214,17 @@ Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether
     assert.equal((await run("kill -KILL $$")).code, 137);
   }));
 
-Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether all went as recorded: signals go on to the command, which ends in its own way", () =>
+Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: signals are passed to the command, which ends in its own way", () =>
   withPlace(async (place) => {
-    const script = "trap 'echo told; exit 5' TERM; echo waiting; while :; do sleep 0.05; done";
+    const script = "trap 'echo stopped; exit 5' TERM; echo waiting; while :; do sleep 0.05; done";
     const started = place.start(["serve", place.fixture, "--", "sh", "-c", script]);
     await started.printed("waiting");
     started.process.kill("SIGTERM");
     const called = await started.ended();
-    assert.deepEqual([called.code, called.stdout], [5, "waiting\ntold\n"]);
+    assert.deepEqual([called.code, called.stdout], [5, "waiting\nstopped\n"]);
   }));
 
-Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether all went as recorded: a token is what the command gets as its key, and what others must send", () =>
+Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: a token is what the command gets as its key, and what others must send", () =>
   withPlace(async (place) => {
     const called = await place.call(
       ["serve", place.fixture, "--token", "open-sesame", "--", ...place.client, HI],
@@ -229,7 +232,7 @@ Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether
     assert.deepEqual([called.code, called.stdout], [0, `open-sesame\n200 ${STREAM}\n`]);
   }));
 
-Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether all went as recorded: what cannot be served is refused before anything listens", () =>
+Deno.test("serve plays fixtures to any client, and its exit code says whether all went as recorded: a fixture that cannot be served is refused before anything listens", () =>
   withPlace(async (place) => {
     const refused = async (code: number, said: RegExp, ...args: string[]) => {
       const called = await place.call(["serve", ...args]);
@@ -250,6 +253,6 @@ Deno.test("serve plays fixtures to whoever asks, and its exit code tells whether
       "--",
     );
     Deno.writeTextFileSync(`${fixture}/exchanges/0002/body`, "changed");
-    await refused(2, /exchanges\/0002\/body": it does not have the sum/, fixture);
+    await refused(2, /exchanges\/0002\/body": its checksum differs/, fixture);
     await refused(2, /chat-gone": no such folder/, `${fixture}-gone`);
   }));

@@ -143,6 +143,6 @@ Deno.test(
 );
 
 Deno.test(
-  "a second signal ends the process at once: the files are sound, and no process is left: SIGTERM behind SIGINT",
+  "a second signal ends the process at once: the files are sound, and no process is left: SIGTERM after SIGINT",
   endedAtOnce("SIGINT", "SIGTERM"),
 );

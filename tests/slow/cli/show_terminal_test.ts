@@ -82,7 +82,7 @@ Deno.test("show has colours on a terminal: removed and added lines; none with NO
   assert.doesNotMatch((await place.call(["show", "s"])).stdout, STYLE);
 });
 
-Deno.test("what is longer than the terminal goes through $PAGER, with its colours; what fits does not", async () => {
+Deno.test("a transcript longer than the terminal goes through $PAGER, with its colours; a shorter one does not", async () => {
   await using place = await edited();
   const env = { PAGER: "sed 's/^/P:/'" };
   const paged = await screenOf(place, [], { rows: 10, env });

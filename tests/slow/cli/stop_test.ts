@@ -1,4 +1,4 @@
-/** Runs that are stopped from outside: by signals, and by nobody reading any more. */
+/** Runs that are stopped from outside: by signals, and by a closed pipe. */
 import assert from "node:assert/strict";
 import { answer, message, reasoning, type Script, unfinished } from "../../support/responses_server.ts";
 import { functionCall } from "../../support/responses_server/script.ts";
@@ -74,7 +74,7 @@ function stoppedInStream(signal: StopSignal, prompt: readonly string[]) {
   };
 }
 
-function stoppedBehindCalls(signal: StopSignal, prompt: readonly string[]) {
+function stoppedAfterCalls(signal: StopSignal, prompt: readonly string[]) {
   return async () => {
     await using place = new Place([STALLS_BEHIND_CALLS, HELLO]);
     const run = place.start(NEW);
@@ -109,51 +109,51 @@ function stoppedWhileToolsRun(signal: StopSignal, prompt: readonly string[]) {
 }
 
 Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGINT in a stream",
+  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGINT in a stream",
   stoppedInStream("SIGINT", []),
 );
 
 Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGTERM in a stream",
+  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGTERM in a stream",
   stoppedInStream("SIGTERM", ["And now?"]),
 );
 
 Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGHUP in a stream",
+  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGHUP in a stream",
   stoppedInStream("SIGHUP", []),
 );
 
 Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGINT behind calls that were not run",
-  stoppedBehindCalls("SIGINT", ["And now?"]),
+  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGINT after calls that were not run",
+  stoppedAfterCalls("SIGINT", ["And now?"]),
 );
 
 Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGTERM behind calls that were not run",
-  stoppedBehindCalls("SIGTERM", []),
+  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGTERM after calls that were not run",
+  stoppedAfterCalls("SIGTERM", []),
 );
 
 Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGHUP behind calls that were not run",
-  stoppedBehindCalls("SIGHUP", ["And now?"]),
+  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGHUP after calls that were not run",
+  stoppedAfterCalls("SIGHUP", ["And now?"]),
 );
 
 Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGINT while tools run",
+  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGINT while tools run",
   stoppedWhileToolsRun("SIGINT", []),
 );
 
 Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGTERM while tools run",
+  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGTERM while tools run",
   stoppedWhileToolsRun("SIGTERM", ["And now?"]),
 );
 
 Deno.test(
-  "a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGHUP while tools run",
+  "a signal ends a run as interrupted, with every call answered, and the next run continues: SIGHUP while tools run",
   stoppedWhileToolsRun("SIGHUP", []),
 );
 
-Deno.test("a signal ends a run as interrupted, with every call answered, and the next run goes on: SIGINT while a retry is waited for", async () => {
+Deno.test("a signal ends a run as interrupted, with every call answered, and the next run continues: SIGINT while a retry is waited for", async () => {
   await using place = new Place([
     { kind: "http", status: 503, headers: { "retry-after": "50" }, body: "{}" },
     HELLO,
@@ -165,7 +165,7 @@ Deno.test("a signal ends a run as interrupted, with every call answered, and the
   await assertGoesOn(place, []);
 });
 
-Deno.test("a signal ends a run as interrupted, with every call answered, and the next run goes on: a second signal ends the process at once, and the files are sound", async () => {
+Deno.test("a signal ends a run as interrupted, with every call answered, and the next run continues: a second signal ends the process at once, and the files are sound", async () => {
   await using place = new Place([READS_A, STALLS_BEHIND_CALLS, HELLO]);
   const run = place.start(NEW);
   await run.printed('"type":"function_call"', 3);
@@ -265,7 +265,7 @@ Deno.test("a run killed at any of twenty points leaves sound files, and the next
   assert.ok(!after.stdout.includes(KEY));
 });
 
-/** A run that was quicker than its kill is one more point: the one behind its end. */
+/** A run that was quicker than its kill is one more point: the one after its end. */
 function kill({ process }: Started): void {
   try {
     process.kill("SIGKILL");

@@ -84,13 +84,13 @@ for (
     ["run", "-s", "s", "--dry-run", EVIL],
   ]
 ) {
-  Deno.test(`what a session holds is shown on a terminal, and steers it in no verb: ${args.join(" ")}`, async () => {
+  Deno.test(`content of a session is shown on a terminal, and controls it in no verb: ${args.join(" ")}`, async () => {
     await using place = await evilSession();
     await assertShown(place, args);
   });
 }
 
-Deno.test("what a session holds is shown on a terminal, and steers it in no verb: a turn file as bytes is unaltered in a pipe", async () => {
+Deno.test("content of a session is shown on a terminal, and controls it in no verb: a turn file as bytes is unaltered in a pipe", async () => {
   await using place = await evilSession();
   for (const args of [["show", "s", "--raw", "1"], ["input", "s"], ["export", "s"]]) {
     const { stdout } = await place.call(args);
@@ -100,13 +100,13 @@ Deno.test("what a session holds is shown on a terminal, and steers it in no verb
   assert.equal(raw.stdout, Deno.readTextFileSync(place.turnPath("s", 1)));
 });
 
-Deno.test("what a session holds is shown on a terminal, and steers it in no verb: JSON on a terminal is still JSON, with the same values", async () => {
+Deno.test("content of a session is shown on a terminal, and controls it in no verb: JSON on a terminal is still JSON, with the same values", async () => {
   await using place = await evilSession();
   const { stdout } = await screenOf(place, ["ls", "--json"]);
   assert.equal(JSON.parse(stdout).sessions[0].model, EVIL);
 });
 
-Deno.test("what a session holds is shown on a terminal, and steers it in no verb: an imported session, with its pins", async () => {
+Deno.test("content of a session is shown on a terminal, and controls it in no verb: an imported session, with its pins", async () => {
   await using place = await evilSession();
   const file = `${place.sandbox.directory}/export.jsonl`;
   await place.call(["export", "s", file]);
@@ -116,7 +116,7 @@ Deno.test("what a session holds is shown on a terminal, and steers it in no verb
   await assertShown(other, ["run", "-s", "s", "Go on"]);
 });
 
-Deno.test("what a server answers is shown on a terminal, and steers it in no way: the answer, as it streams, with colour", async () => {
+Deno.test("an answer of a server is shown on a terminal, and does not control it: the answer, as it streams, with colour", async () => {
   await using place = new Place(EVIL_MODEL);
   const { stdout } = await screenOf(place, ["run", "-m", EVIL, EVIL], { NO_COLOR: "" });
   assert.ok(stdout.includes("\x1b[2m"), "our own styles are there");
@@ -126,20 +126,20 @@ Deno.test("what a server answers is shown on a terminal, and steers it in no way
   assert.doesNotMatch(unstyled, OBEYED);
 });
 
-Deno.test("what a server answers is shown on a terminal, and steers it in no way: the message of an error", async () => {
+Deno.test("an answer of a server is shown on a terminal, and does not control it: the message of an error", async () => {
   await using place = new Place(() => httpError(400, { message: EVIL, code: EVIL }));
   await assertShown(place, ["run", "Go"]);
   await assertShown(place, ["run", "--json", "Go"]);
   await assertShown(place, ["doctor", "--live"]);
 });
 
-Deno.test("what a server answers is shown on a terminal, and steers it in no way: the message of a stream that failed", async () => {
+Deno.test("an answer of a server is shown on a terminal, and does not control it: the message of a stream that failed", async () => {
   const end = { kind: "failed", error: { code: "server_error", message: EVIL } } as const;
   await using place = new Place(() => answer([message("Half.")], { end }));
   await assertShown(place, ["run", "Go"]);
 });
 
-Deno.test("what a server answers is shown on a terminal, and steers it in no way: a question about a call", async () => {
+Deno.test("an answer of a server is shown on a terminal, and does not control it: a question about a call", async () => {
   await using place = new Place(({ input }) =>
     input.at(-1)?.type === "message" ? answer([shellLine(`echo ${EVIL}`)]) : answer([message("Done.")])
   );
@@ -165,14 +165,14 @@ for (
     ["run", "--fixture", "DIR", "--match", "sequence", "Go"],
   ]
 ) {
-  Deno.test(`what a fixture holds is shown on a terminal, and steers it in no verb: ${args.join(" ")}`, async () => {
+  Deno.test(`content of a fixture is shown on a terminal, and controls it in no verb: ${args.join(" ")}`, async () => {
     await using place = new Place(EVIL_MODEL);
     const fixture = evilFixture(place);
     await assertShown(place, args.map((word) => word === "DIR" ? fixture : word));
   });
 }
 
-Deno.test("what a fixture holds is shown on a terminal, and steers it in no verb: a fixture's own name", async () => {
+Deno.test("content of a fixture is shown on a terminal, and controls it in no verb: a fixture's own name", async () => {
   await using place = new Place(EVIL_MODEL);
   const fixture = evilFixture(place, EVIL_NAME);
   for (const verb of ["ls", "show", "lint", "seal", "redact"]) {
@@ -183,7 +183,7 @@ Deno.test("what a fixture holds is shown on a terminal, and steers it in no verb
   await assertShown(place, ["fixture", "diff", fixture, fixture]);
 });
 
-Deno.test("what a fixture holds is shown on a terminal, and steers it in no verb: the events and notes of serve", async () => {
+Deno.test("content of a fixture is shown on a terminal, and controls it in no verb: the events and notes of serve", async () => {
   await using place = new Place(EVIL_MODEL);
   const fixture = evilFixture(place, EVIL_NAME);
   for (const events of [[], ["--events", "/dev/stderr"], ["--events", "/dev/tty"], ["--json"]]) {

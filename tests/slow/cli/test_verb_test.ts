@@ -42,7 +42,7 @@ function otherWords(directory: string): void {
   Deno.writeTextFileSync(path, JSON.stringify(request));
 }
 
-/** A recording of a session `one` whose only call runs `command` when it is played; another one stood there at first. */
+/** A recording of a session `one` whose only call runs `command` when it is played; at first it was another command. */
 async function playsCommand(directory: string, command: string): Promise<void> {
   // As long as the other command, so that the chunks stay where they are.
   const recorded = ": ".padEnd(command.length, "x");
@@ -77,7 +77,7 @@ const DIVERGENCES: Readonly<Record<string, readonly [(directory: string) => void
     otherWords,
     /"request","where":"step 1, request 2".*"path":"input\[0\].content\[0\].text","expected":"\\"What is in b/,
   ],
-  "where a request goes": [
+  "the target of a request": [
     replaceIn(ASKED, "/v1/responses", "/v2/responses"),
     /"request",.*another path.*"expected":"POST \/v2\/responses","received":"POST \/v1\/responses"/,
   ],
@@ -97,7 +97,7 @@ const DIVERGENCES: Readonly<Record<string, readonly [(directory: string) => void
     replaceIn(TURN, "alpha", "alphabet"),
     /"turn","where":"session s, turn 3",.*"path":"events\[0\].output","expected":".*alphabet.*","received":".*alpha/,
   ],
-  "a turn that only its sum tells": [
+  "a turn that differs only in its checksum": [
     replaceIn(TURN, '"seq":', ' "seq":'),
     /"turn","where":"session s, turn 3",.*"path":"byte \d+"/,
   ],
@@ -123,7 +123,7 @@ const DIVERGENCES: Readonly<Record<string, readonly [(directory: string) => void
   ],
 };
 
-Deno.test("a session that leaves its record fails, and what differs is said in a line: each divergence is told, in the order of the folders, and none hides another", async () => {
+Deno.test("a session that differs from its recording fails, with a line for each difference: each divergence is reported, in the order of the folders, and none hides another", async () => {
   await using sandbox = new Sandbox();
   const names = Object.keys(DIVERGENCES);
   for (const [index, name] of names.entries()) {
@@ -173,7 +173,7 @@ Deno.test("a session test is the same anywhere: in another directory, home, time
   assert.equal(called.stderr.trim(), "2 passed, 0 failed");
 });
 
-Deno.test("a session test is the same anywhere: what run --record has written passes as it is", async () => {
+Deno.test("a session test is the same anywhere: a test that run --record wrote passes unchanged", async () => {
   await using place = new Place(({ input }) => input.at(-1)?.type === "message" ? READS_A : HELLO);
   const folder = `${place.sandbox.directory}/kept`;
   const live = await place.call(["run", "--json", "--new", "-s", "one", "--record", folder, "Look"]);
@@ -184,7 +184,7 @@ Deno.test("a session test is the same anywhere: what run --record has written pa
   assert.ok(Deno.readTextFileSync(`${folder}/expect/one/turns/000003.json`).includes("alpha"));
 });
 
-Deno.test("--update makes the folder what the session is, and never touches what it promises: a request and a turn are rewritten and named; then the test passes", async () => {
+Deno.test("--update adapts the folder to the session, and never touches its expectations: a request and a turn are rewritten and named; then the test passes", async () => {
   await using sandbox = new Sandbox();
   const directory = edited(sandbox, "a", (path) => {
     otherWords(path);
@@ -192,8 +192,8 @@ Deno.test("--update makes the folder what the session is, and never touches what
   });
   const called = await sandbox.call(["test", "--update", "tests"]);
   assert.equal(called.code, 0, called.stdout + called.stderr);
-  const told = called.stderr.split("\n").filter((line) => line.startsWith("updated")).sort();
-  assert.deepEqual(told, [`updated tests/a/${ASKED}`, `updated tests/a/${TURN}`]);
+  const reported = called.stderr.split("\n").filter((line) => line.startsWith("updated")).sort();
+  assert.deepEqual(reported, [`updated tests/a/${ASKED}`, `updated tests/a/${TURN}`]);
   const read = (name: string) => [WHOLE, directory].map((path) => Deno.readTextFileSync(`${path}/${name}`));
   const [was, is] = read(TURN);
   assert.equal(is, was);
@@ -203,7 +203,7 @@ Deno.test("--update makes the folder what the session is, and never touches what
   assert.equal(again.code, 0, again.stdout + again.stderr);
 });
 
-Deno.test("--update makes the folder what the session is, and never touches what it promises: what goes is named as such, and files of the user stay", async () => {
+Deno.test("--update adapts the folder to the session, and never touches its expectations: removed files are named as such, and files of the user stay", async () => {
   await using sandbox = new Sandbox();
   const directory = edited(sandbox, "a", (path) => {
     copyBelow(`${path}/expect/s`, `${path}/expect/old`);
@@ -211,13 +211,13 @@ Deno.test("--update makes the folder what the session is, and never touches what
   });
   const called = await sandbox.call(["test", "--update", "tests"]);
   assert.equal(called.code, 0, called.stdout + called.stderr);
-  const told = called.stderr.split("\n").filter((line) => /^(?:updated|removed) /.test(line));
+  const reported = called.stderr.split("\n").filter((line) => /^(?:updated|removed) /.test(line));
   const gone = filesBelow(`${directory}/expect/s`).map((name) => `removed tests/a/expect/old/${name}`);
-  assert.deepEqual(told, gone);
+  assert.deepEqual(reported, gone);
   assert.equal(Deno.readTextFileSync(`${directory}/expect/NOTES.md`), "mine");
 });
 
-Deno.test("--update makes the folder what the session is, and never touches what it promises: commands tell paths as if the scratch directory were the root; what changes from play to play never passes", async () => {
+Deno.test("--update adapts the folder to the session, and never touches its expectations: commands print paths as if the scratch directory were the root; what changes from play to play never passes", async () => {
   await using sandbox = new Sandbox();
   const steady = `${sandbox.directory}/kept/steady`;
   const unsteady = `${sandbox.directory}/kept/unsteady`;
@@ -239,7 +239,7 @@ Deno.test("--update makes the folder what the session is, and never touches what
   assert.equal(again.code, 0, again.stdout + again.stderr);
 });
 
-Deno.test("--update makes the folder what the session is, and never touches what it promises: files and folders of workspace/ were last changed when the session began, in each play", async () => {
+Deno.test("--update adapts the folder to the session, and never touches its expectations: files and folders of workspace/ were last changed when the session began, in each play", async () => {
   await using sandbox = new Sandbox();
   const directory = `${sandbox.directory}/kept`;
   await playsCommand(directory, "for at in . deep deep/file; do date -r $at +%s; done");
@@ -251,7 +251,7 @@ Deno.test("--update makes the folder what the session is, and never touches what
   assert.ok(turn.includes(`follow]\\n${`${second}\\n`.repeat(3)}`), turn);
 });
 
-Deno.test("--update makes the folder what the session is, and never touches what it promises: a link is refused by test, --update and seal alike, and nothing is written", async () => {
+Deno.test("--update adapts the folder to the session, and never touches its expectations: a link is refused by test, --update and seal alike, and nothing is written", async () => {
   await using sandbox = new Sandbox();
   const directory = `${sandbox.directory}/kept`;
   await playsCommand(directory, "pwd");
@@ -271,7 +271,7 @@ Deno.test("--update makes the folder what the session is, and never touches what
   assert.deepEqual(textsBelow(directory), before);
 });
 
-Deno.test("--update makes the folder what the session is, and never touches what it promises: a session that ends otherwise stays a failure, and nothing is rewritten", async () => {
+Deno.test("--update adapts the folder to the session, and never touches its expectations: a session that ends otherwise stays a failure, and nothing is rewritten", async () => {
   await using sandbox = new Sandbox();
   const directory = edited(sandbox, "a", (path) => {
     replaceIn("session.json", '"exit": 0', '"exit": 6')(path);
@@ -294,7 +294,7 @@ Deno.test("a test run can be ended early: --bail ends with the first failure in 
   assert.deepEqual(lines.at(-1).skipped, ["tests/c", "tests/d"]);
 });
 
-Deno.test("a test run can be ended early: Ctrl-C ends the steps that are running, says so, and leaves nothing behind", async () => {
+Deno.test("a test run can be ended early: Ctrl-C ends the steps that are running, says so, and leaves no files", async () => {
   await using sandbox = new Sandbox();
   edited(
     sandbox,
@@ -345,12 +345,12 @@ Deno.test("a test run can be ended early: a command that is running ends with th
   }
 });
 
-Deno.test("a step is told, and told of, by where it is played: @last of any verb is the latest session of the test's own workspace", async () => {
+Deno.test("a step runs in, and reports on, the place in which it is played: @last of any verb is the latest session of the test's own workspace", async () => {
   await using sandbox = new Sandbox();
   const directory = edited(sandbox, "a", (path) => {
     const session = JSON.parse(Deno.readTextFileSync(`${path}/session.json`));
     session.steps.push({ args: ["show", "@last"], exit: 0 });
-    session.steps.push({ args: ["show", "nobody"], exit: 0 });
+    session.steps.push({ args: ["show", "missing"], exit: 0 });
     Deno.writeTextFileSync(`${path}/session.json`, JSON.stringify(session));
   });
   const called = await sandbox.call(["test", "--json", directory]);
@@ -360,7 +360,7 @@ Deno.test("a step is told, and told of, by where it is played: @last of any verb
   assert.match(said, /^no_such_session: .* in "\/home\/sessions" /);
 });
 
-Deno.test("a step is told, and told of, by where it is played: what the disk refuses is told as such, with exit 14", async () => {
+Deno.test("a step runs in, and reports on, the place in which it is played: an error of the disk is reported as such, with exit 14", async () => {
   await using sandbox = new Sandbox();
   edited(sandbox, "a", () => {});
   const nowhere = `${sandbox.directory}/nowhere`;

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import { denoFiles } from "../../src/store/deno_files.ts";
-import { readFixture } from "../../src/fixture/read.ts";
-import { writeFixture } from "../support/fixture.ts";
-import { shortAnswer } from "../cli/any_api.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { type Called, ending, events, PROGRAM, Sandbox } from "../support/reprise.ts";
-import { answer, rateLimited, type Script } from "../support/responses_server.ts";
-import { functionCall } from "../support/responses_server/script.ts";
-import { assertError, HELLO, Place, readsThenAnswers } from "./harness.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
+import { readFixture } from "../../../src/fixture/read.ts";
+import { writeFixture } from "../../support/fixture.ts";
+import { shortAnswer } from "../../cli/any_api.ts";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import { type Called, ending, events, PROGRAM, Sandbox } from "../../support/reprise.ts";
+import { answer, rateLimited, type Script } from "../../support/responses_server.ts";
+import { functionCall } from "../../support/responses_server/script.ts";
+import { assertError, HELLO, Place, readsThenAnswers } from "../../cli/harness.ts";
 
 const PROMPT = "Look at a.txt";
 const RECORDED = ["run", "--json", "--new", "-s", "s"];

@@ -1,8 +1,8 @@
 /** `record --append` of all kinds of exchanges: what a fixture that has grown holds, and that it plays. */
 import assert from "node:assert/strict";
-import { type Fixture, readFixture } from "../../src/fixture/read.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
-import { bytesBelow, textsBelow } from "../support/files.ts";
+import { type Fixture, readFixture } from "../../../src/fixture/read.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
+import { bytesBelow, textsBelow } from "../../support/files.ts";
 import {
   answering,
   COMPLETED,
@@ -10,8 +10,8 @@ import {
   STREAM_HEAD,
   write,
   writeChunk,
-} from "../unit/fixture/record/recording.ts";
-import { echoing, RecordServer, TestFolder } from "./test_folder.ts";
+} from "../../unit/fixture/record/recording.ts";
+import { echoing, RecordServer, TestFolder } from "../../cli/test_folder.ts";
 
 type Request = readonly [path: string, body: unknown, headers?: Readonly<Record<string, string>>];
 
@@ -54,7 +54,7 @@ class Growing extends TestFolder {
     return readFixture(denoFiles, this.out);
   }
 
-  /** Plays the fixture strictly to these requests, each of which must get its recorded answer. */
+  /** Plays the fixture strictly to these requests; each must get its recorded answer. */
   async requirePlayed(
     requests: readonly Request[],
     env: Record<string, string> = {},
@@ -129,7 +129,7 @@ Deno.test("an upstream that cannot be reached leaves the fixture unchanged, and 
   assert.deepEqual(bytesBelow(folder.out), before);
 });
 
-Deno.test("a fixture that grows counts the secrets of all recordings, and keeps the variables that are none", async () => {
+Deno.test("a fixture that grows counts the secrets of all recordings, and keeps the variables that are not secret", async () => {
   await using folder = new Growing();
   const [token, region] = ["tok-5d1c07ab9e-first", "region-of-mine-1"];
   const env = { MY_API_TOKEN: token, MY_REGION_KEY: region };

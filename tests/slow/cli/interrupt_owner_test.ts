@@ -1,7 +1,7 @@
 /** `interrupt` signals the process that wrote the lock's owner line, and no other that has its number. */
 import assert from "node:assert/strict";
-import { processIdentity } from "../../src/store/deno_files.ts";
-import { assertError, begun, HELLO, holdLock, ownerLine } from "./harness.ts";
+import { processIdentity } from "../../../src/store/deno_files.ts";
+import { assertError, begun, HELLO, holdLock, ownerLine } from "../../cli/harness.ts";
 
 const ignore = Deno.build.os !== "linux";
 

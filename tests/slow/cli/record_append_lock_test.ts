@@ -1,9 +1,9 @@
 /** `record --append` of several processes: one writes at a time, and the others can record after a kill. */
 import assert from "node:assert/strict";
-import { readFixture } from "../../src/fixture/read.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
-import { bytesBelow } from "../support/files.ts";
-import { TestFolder } from "./test_folder.ts";
+import { readFixture } from "../../../src/fixture/read.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
+import { bytesBelow } from "../../support/files.ts";
+import { TestFolder } from "../../cli/test_folder.ts";
 
 /** A command that leaves a file, as proof that it ran. */
 function proof(folder: TestFolder): { readonly file: string; readonly command: readonly string[] } {
@@ -69,7 +69,7 @@ Deno.test("a damaged fixture is refused with exit code 2 before the command runs
   for (const flags of [[], ["--dry-run"]]) {
     const { code, stderr } = await folder.call([...where, ...flags, "--", ...command]);
     assert.equal(code, 2, stderr);
-    assert.match(stderr, /exchanges\/0001\/body": it does not have the sum in fixture\.json/);
+    assert.match(stderr, /exchanges\/0001\/body": its checksum differs from fixture\.json/);
     assert.match(stderr, /hint: After a manual edit: reprise fixture seal/);
   }
   assert.equal(denoFiles.facts(file), null);

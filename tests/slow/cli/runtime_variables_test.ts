@@ -1,9 +1,9 @@
 /** Variables of the runtime: what of them reaches the program, as docs/security.md lists it. */
 import assert from "node:assert/strict";
-import { type Called, PROGRAM, Sandbox } from "../support/reprise.ts";
-import { CERTIFICATE, CERTIFICATE_KEY } from "../support/tls.ts";
-import { shortAnswer } from "./any_api.ts";
-import { KEY, MODEL } from "./harness.ts";
+import { type Called, PROGRAM, Sandbox } from "../../support/reprise.ts";
+import { CERTIFICATE, CERTIFICATE_KEY } from "../../support/tls.ts";
+import { shortAnswer } from "../../cli/any_api.ts";
+import { KEY, MODEL } from "../../cli/harness.ts";
 
 /** An API with a certificate that no client trusts, and a collector of traces. */
 class Place extends Sandbox {
@@ -71,7 +71,7 @@ const IGNORED: Readonly<Record<string, (place: Place) => Record<string, string>>
 };
 
 for (const [name, env] of Object.entries(IGNORED)) {
-  Deno.test(`a server with a certificate that nobody trusts gets no key, whatever these variables say: ${name}`, async () => {
+  Deno.test(`a server with an untrusted certificate gets no key, whatever these variables say: ${name}`, async () => {
     await using place = new Place();
     const called = await place.run(env(place));
     assert.deepEqual([called.code, place.asked], [10, 0], called.stdout);
@@ -79,13 +79,13 @@ for (const [name, env] of Object.entries(IGNORED)) {
   });
 }
 
-Deno.test("a server with a certificate that nobody trusts gets no key, whatever these variables say: DENO_CERT makes it trusted: then, and only then, it is asked", async () => {
+Deno.test("a server with an untrusted certificate gets no key, whatever these variables say: DENO_CERT makes it trusted: then, and only then, it gets requests", async () => {
   await using place = new Place();
   const called = await place.run({ DENO_CERT: place.certificate });
   assert.deepEqual([called.code, place.asked], [0, 1], called.stdout);
 });
 
-Deno.test("a server with a certificate that nobody trusts gets no key, whatever these variables say: SSL_CERT_FILE with the system's store too", async () => {
+Deno.test("a server with an untrusted certificate gets no key, whatever these variables say: SSL_CERT_FILE with the system's store too", async () => {
   await using place = new Place();
   const called = await place.run({ DENO_TLS_CA_STORE: "system", SSL_CERT_FILE: place.certificate });
   assert.deepEqual([called.code, place.asked], [0, 1], called.stdout);

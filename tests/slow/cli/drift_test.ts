@@ -1,8 +1,8 @@
-/** A resume that differs from the run before: told once, silenced, or refused. */
+/** A resume that differs from the run before: reported once, silenced, or refused. */
 import assert from "node:assert/strict";
-import type { PinChange } from "../../src/run/pins.ts";
-import { type Called, events } from "../support/reprise.ts";
-import { assertError, HELLO, Place } from "./harness.ts";
+import type { PinChange } from "../../../src/run/pins.ts";
+import { type Called, events } from "../../support/reprise.ts";
+import { assertError, HELLO, Place } from "../../cli/harness.ts";
 
 async function begun(): Promise<Place> {
   const place = new Place(() => HELLO);
@@ -55,15 +55,15 @@ Deno.test("each pin that differs is reported, with what it does: never for what 
 Deno.test("each pin that differs is reported, with what it does: in one line on stderr, which --accept-drift silences", async () => {
   await using place = await begun();
   const changed = ["-m", "gpt-5.6-mini", "--instructions", "Be loud.", "--no-reasoning-replay"];
-  const told = await place.call(["run", "-s", "s", ...changed, "Go"]);
-  const lines = told.stderr.split("\n").filter((line) => line.includes("changed since the last run"));
-  assert.equal(lines.length, 1, told.stderr);
+  const shown = await place.call(["run", "-s", "s", ...changed, "Go"]);
+  const lines = shown.stderr.split("\n").filter((line) => line.includes("changed since the last run"));
+  assert.equal(lines.length, 1, shown.stderr);
   assert.match(String(lines[0]), /^notice: changed since the last run: model \(.+\); instructions \(.+\)$/);
   const silent = await place.call(["run", "-s", "s", "-m", "gpt-5.6", "--accept-drift", "Go"]);
   assert.equal(silent.code, 0);
   assert.ok(!silent.stderr.includes("changed since"), silent.stderr);
   const json = await place.call(["run", "--json", "-s", "s", "-m", "gpt-5.6-mini", "--accept-drift", "Go"]);
-  assert.deepEqual(driftOf(json).map(({ pin }) => pin), ["model"], "programs are told all the same");
+  assert.deepEqual(driftOf(json).map(({ pin }) => pin), ["model"], "the event is there all the same");
 });
 
 const STRICT = { env: { REPRISE_STRICT_DRIFT: "1" } };

@@ -1,9 +1,9 @@
 /** verify: what was sent is what the turns fold to, and an edited history is found out. */
 import assert from "node:assert/strict";
-import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
-import { functionCall } from "../support/responses_server/script.ts";
-import { reasoningIds, refuse } from "../support/responses_server/refusing.ts";
-import { assertError, begun, HELLO, Place, READS_A, readsThenAnswers, reseal } from "./harness.ts";
+import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
+import { functionCall } from "../../support/responses_server/script.ts";
+import { reasoningIds, refuse } from "../../support/responses_server/refusing.ts";
+import { assertError, begun, HELLO, Place, READS_A, readsThenAnswers, reseal } from "../../cli/harness.ts";
 
 interface Verified {
   readonly ok: boolean;
@@ -118,14 +118,14 @@ Deno.test("verify says differs, and ends with 7, for a history that was edited a
   assert.deepEqual(verdicts(await verify(place, ["s"])), ["same", "differs"]);
 });
 
-Deno.test("verify judges no more than it can: another fold's requests do not fail it", async () => {
+Deno.test("verify judges only what it can: another fold's requests do not fail it", async () => {
   await using place = await one();
   rewrite(place, modelTurn(place, 1), (text) => text.replace('"fold":1', '"fold":99'));
   const report = await verify(place, ["s"]);
   assert.deepEqual([verdicts(report), report.exit_code], [["other_fold_version", "same"], 0]);
 });
 
-Deno.test("verify judges no more than it can: --all takes every session; one or all, not both", async () => {
+Deno.test("verify judges only what it can: --all takes every session; one or all, not both", async () => {
   await using place = await one();
   await place.session("t");
   assert.deepEqual((await verify(place, ["--all"])).sessions.map(({ id }) => id).sort(), ["s", "t"]);
@@ -136,13 +136,13 @@ Deno.test("verify judges no more than it can: --all takes every session; one or 
   assertError(await place.call(["verify", "s", "--all", "--json"]), { code: "usage", exit: 2 });
 });
 
-Deno.test("verify judges no more than it can: damage is damage, not a verdict", async () => {
+Deno.test("verify judges only what it can: damage is damage, not a verdict", async () => {
   await using place = await one();
   Deno.writeTextFileSync(place.turnPath("s", 2), "{}");
   assertError(await place.call(["verify", "s", "--json"]), { code: "session_damaged", exit: 12 });
 });
 
-Deno.test("explain says whether the next request goes on where the last one ended: it does while nothing changes; with a change it does not, and says where", async () => {
+Deno.test("explain says whether the next request continues the last one: it does while nothing changes; with a change it does not, and says where", async () => {
   await using place = new Place(readsThenAnswers);
   await place.session("s");
   assert.deepEqual(JSON.parse((await place.call(["explain", "s", "--json"])).stdout).prefix, {
@@ -157,10 +157,12 @@ Deno.test("explain says whether the next request goes on where the last one ende
     const last = new TextEncoder().encode(place.server.requests.at(-1)?.text);
     const byte = last.findIndex((value, index) => value !== next[index]);
     assert.deepEqual(prefix, { extends: false, item, byte });
-    const where = item === null ? "before its input" : `at item ${item}`;
+    const where = item === null ? "before `input`" : `at item ${item}`;
     assert.match(
       (await place.call(["explain", "s", ...flags])).stdout,
-      new RegExp(`^It does not extend the last request: they first differ ${where}, at byte ${byte}\\.\n`),
+      new RegExp(
+        `^It diverges from the last request ${where} \\(byte ${byte}\\): expect a prompt-cache miss\\.\n`,
+      ),
     );
   }
 });

@@ -1,8 +1,8 @@
 /** Sessions whose files are moved, removed or lost while the program uses them. */
 import assert from "node:assert/strict";
-import { DEFAULT_INSTRUCTIONS } from "../../src/cli/run/resolve_run.ts";
-import { events } from "../support/reprise.ts";
-import { assertError, HELLO, holdLock, Place, READS_A, readsThenAnswers, until } from "./harness.ts";
+import { DEFAULT_INSTRUCTIONS } from "../../../src/cli/run/resolve_run.ts";
+import { events } from "../../support/reprise.ts";
+import { assertError, HELLO, holdLock, Place, READS_A, readsThenAnswers, until } from "../../cli/harness.ts";
 
 /** Turn files and manifest of a session, by name. */
 function filesOf(directory: string): Record<string, string> {

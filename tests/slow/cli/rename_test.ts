@@ -1,7 +1,7 @@
 /** `rename`: a title that lasts, and changes nothing else. */
 import assert from "node:assert/strict";
-import { assertError, holdLock, Place, readsThenAnswers } from "./harness.ts";
-import { answer, message } from "../support/responses_server.ts";
+import { assertError, holdLock, Place, readsThenAnswers } from "../../cli/harness.ts";
+import { answer, message } from "../../support/responses_server.ts";
 
 async function titleOf(place: Place, id = "a"): Promise<string> {
   const { sessions } = JSON.parse((await place.call(["ls", "--json"])).stdout);

@@ -1,7 +1,7 @@
 /** `record --missing` with one recording for each test: each plays its own, and records what it lacks. */
 import assert from "node:assert/strict";
-import { bytesBelow } from "../support/files.ts";
-import { type RecordServer, TestFolder } from "./test_folder.ts";
+import { bytesBelow } from "../../support/files.ts";
+import { type RecordServer, TestFolder } from "../../cli/test_folder.ts";
 
 /** Sends each input to its test, one after the other: `["a", 1]` to `/t/a`. */
 async function sent(server: RecordServer, requests: readonly (readonly [string, unknown])[]) {

@@ -1,14 +1,14 @@
-/** Refused reasoning over several processes: mended once, told, kept on disk, lifted again. */
+/** Refused reasoning over several processes: left out once, reported, kept on disk, lifted again. */
 import assert from "node:assert/strict";
-import { copyBelow } from "../../src/cli/test/files.ts";
-import { sealFixture } from "../../src/fixture/seal.ts";
-import type { RunEvent } from "../../src/run/events.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
-import { answer, message, reasoning, type Script } from "../support/responses_server.ts";
-import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
-import { OTHER_WORDS, reasoningIds, refuse, UNKNOWN_WORDS } from "../support/responses_server/refusing.ts";
-import { ending, events, Sandbox } from "../support/reprise.ts";
-import { assertError, Place, until } from "./harness.ts";
+import { copyBelow } from "../../../src/cli/test/files.ts";
+import { sealFixture } from "../../../src/fixture/seal.ts";
+import type { RunEvent } from "../../../src/run/events.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
+import { answer, message, reasoning, type Script } from "../../support/responses_server.ts";
+import { functionCall, type ScriptedResponse } from "../../support/responses_server/script.ts";
+import { OTHER_WORDS, reasoningIds, refuse, UNKNOWN_WORDS } from "../../support/responses_server/refusing.ts";
+import { ending, events, Sandbox } from "../../support/reprise.ts";
+import { assertError, Place, until } from "../../cli/harness.ts";
 
 const TWO = answer([reasoning("one"), reasoning("two"), message("Done.")]);
 
@@ -53,7 +53,7 @@ async function assertSound(place: Place): Promise<void> {
   assert.equal(verified.code, 0, verified.stdout);
 }
 
-Deno.test("a refused item is left out once, and told at once and afterwards: by run, explain and the files", async () => {
+Deno.test("a refused item is left out once, and reported at once and afterwards: by run, explain and the files", async () => {
   await using place = new Place(refusesFirst(), { rules: "none" });
   await run(place, "One");
   const second = await run(place, "Two");
@@ -80,7 +80,7 @@ Deno.test("a refused item is left out once, and told at once and afterwards: by 
 });
 
 for (const [name, refusal] of Object.entries(OTHER_WORDS)) {
-  Deno.test(`a session that was refused in unknown words answers, and meets the refusal no more: named: ${name}`, async () => {
+  Deno.test(`a session that was refused with an unknown message answers, without another refusal: named: ${name}`, async () => {
     await using place = new Place(refusesFirst(refusal), { rules: "none" });
     await run(place, "One");
     assert.deepEqual((await run(place, "Two")).sent, [2, 0]);
@@ -91,7 +91,7 @@ for (const [name, refusal] of Object.entries(OTHER_WORDS)) {
   });
 }
 
-Deno.test("a session that was refused in unknown words answers, and meets the refusal no more: not named: tried once more in the next run, and kept out from then on", async () => {
+Deno.test("a session that was refused with an unknown message answers, without another refusal: not named: tried once more in the next run, and kept out from then on", async () => {
   const script = refusesFirst(UNKNOWN_WORDS["bad request"] as () => ScriptedResponse);
   await using place = new Place(script, { rules: "none" });
   await run(place, "One");
@@ -101,16 +101,16 @@ Deno.test("a session that was refused in unknown words answers, and meets the re
   await assertSound(place);
 });
 
-Deno.test("a session that was refused in unknown words answers, and meets the refusal no more: and people are told what happened and how to look", async () => {
+Deno.test("a session that was refused with an unknown message answers, without another refusal: and people get a note with the command to look at it", async () => {
   const script = refusesFirst(OTHER_WORDS["expired"] as (id: string) => ScriptedResponse);
   await using place = new Place(script, { rules: "none" });
   await run(place, "One");
-  const told = await place.call(["run", "-s", "s", "Two"]);
-  assert.equal(told.code, 0, told.stderr);
-  assert.match(told.stderr, /sent again without .*expired.*"reprise explain s"/);
+  const reported = await place.call(["run", "-s", "s", "Two"]);
+  assert.equal(reported.code, 0, reported.stderr);
+  assert.match(reported.stderr, /sent again without .*expired.*"reprise explain s"/);
 });
 
-Deno.test("where no retry helps, the hint names the flag that does: and the flag ends the refusals", async () => {
+Deno.test("if no retry helps, the hint names the flag that does: and the flag ends the refusals", async () => {
   let refuses = false;
   const script: Script = (request) =>
     refuses && (reasoningIds(request).length > 0 || request.number === 3)
@@ -138,7 +138,7 @@ Deno.test("where no retry helps, the hint names the flag that does: and the flag
 Deno.test("a session test whose recorded refusal ended the run keeps its outcome: with the retry as a request of its own, or recorded before there was one", async () => {
   await using sandbox = new Sandbox();
   const directory = `${sandbox.workspace}/refused`;
-  copyBelow(new URL("../sessions/refused-for-good", import.meta.url).pathname, directory);
+  copyBelow(new URL("../../sessions/refused-for-good", import.meta.url).pathname, directory);
   const whole = await sandbox.call(["test", directory]);
   assert.equal(whole.code, 0, whole.stdout);
   Deno.removeSync(`${directory}/2/exchanges/0002`, { recursive: true });
@@ -157,8 +157,8 @@ Deno.test("repair --lift-quarantine sends a refused item again: once it is lifte
   await using place = new Place(refusesFirst(), { rules: "none" });
   await quarantined(place);
   const before = place.sandbox.turnNames("s");
-  const foretold = await place.call(["repair", "s", "--lift-quarantine", "--dry-run", "--json"]);
-  assert.deepEqual(JSON.parse(foretold.stdout), {
+  const foreseen = await place.call(["repair", "s", "--lift-quarantine", "--dry-run", "--json"]);
+  assert.deepEqual(JSON.parse(foreseen.stdout), {
     type: "dry_run",
     dry_run: true,
     verb: "repair",
@@ -191,8 +191,8 @@ Deno.test("repair --lift-quarantine sends a refused item again: not while anothe
   await until(() => place.server.requests.length > requests, "the request");
   const locked = await place.call(["repair", "s", "--lift-quarantine", "--json"]);
   assertError(locked, { code: "session_locked", exit: 5 });
-  const foretold = await place.call(["repair", "s", "--lift-quarantine", "--dry-run", "--json"]);
-  assert.deepEqual(JSON.parse(foretold.stdout).lifted, [2]);
+  const foreseen = await place.call(["repair", "s", "--lift-quarantine", "--dry-run", "--json"]);
+  assert.deepEqual(JSON.parse(foreseen.stdout).lifted, [2]);
   started.process.kill("SIGKILL");
   await started.ended();
   assert.equal((await place.call(["repair", "s", "--lift-quarantine"])).code, 0);
@@ -201,6 +201,6 @@ Deno.test("repair --lift-quarantine sends a refused item again: not while anothe
   assert.deepEqual([last[0].state, last[1].reason], ["interrupted", "quarantine_lifted"]);
   await assertSound(place);
   stalls = false;
-  assert.equal((await place.call(["run", "--json", "-s", "s"])).code, 0, "the killed run can still go on");
+  assert.equal((await place.call(["run", "--json", "-s", "s"])).code, 0, "the killed run can still continue");
   await assertSound(place);
 });

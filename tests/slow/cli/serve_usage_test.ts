@@ -1,8 +1,8 @@
 /** Use of the recordings of a suite: repeated, unused and unopened ones, and what `fixture prune` makes of it. */
 import assert from "node:assert/strict";
-import { writeFixture } from "../support/fixture.ts";
-import { Sandbox } from "../support/reprise.ts";
-import { exchange, sealOf, Serving, writeSuite } from "./serving.ts";
+import { writeFixture } from "../../support/fixture.ts";
+import { Sandbox } from "../../support/reprise.ts";
+import { exchange, sealOf, Serving, writeSuite } from "../../cli/serving.ts";
 
 Deno.test("50 tests at once, with 4 requests each, get each the answers of its own recording in recorded order", async () => {
   await using sandbox = new Sandbox();
@@ -127,7 +127,7 @@ Deno.test("docs/serve.md names each event of a server and each member of serve.e
   await using serving = await Serving.start(sandbox, "--fault", "4: fail", "--match", "sequence", suite);
   for (const test of ["a", "a", "a", "A", "a"]) await serving.asksTest(test, "Hi");
   const { events, ended } = await serving.end();
-  const page = Deno.readTextFileSync(new URL("../../docs/serve.md", import.meta.url));
+  const page = Deno.readTextFileSync(new URL("../../../docs/serve.md", import.meta.url));
   const named = new Set(
     [...page.matchAll(/^\| ((?:`[a-z_.]+`(?:, )?)+) +\|/gm)].flatMap(([, names = ""]) =>
       names.replaceAll("`", "").split(", ")

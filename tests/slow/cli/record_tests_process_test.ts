@@ -1,11 +1,11 @@
 /** `record` with one recording for each test, around a command, with few descriptors, and when it is killed. */
 import assert from "node:assert/strict";
-import { readFixture } from "../../src/fixture/read.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
-import { Sandbox } from "../support/reprise.ts";
-import { startAnyApi } from "./any_api.ts";
-import { answering, RawUpstream } from "../unit/fixture/record/recording.ts";
-import { echoing, TestFolder } from "./test_folder.ts";
+import { readFixture } from "../../../src/fixture/read.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
+import { Sandbox } from "../../support/reprise.ts";
+import { startAnyApi } from "../../cli/any_api.ts";
+import { answering, RawUpstream } from "../../unit/fixture/record/recording.ts";
+import { echoing, TestFolder } from "../../cli/test_folder.ts";
 
 /** Sends requests of two tests to both APIs; each test puts its name in front of the path of the base URLs. */
 const CLIENT = `
@@ -153,7 +153,7 @@ Deno.test("the empty folder of a test whose recorder was killed keeps no later r
     const other = `${folder.directory}/other`;
     Deno.mkdirSync(`${other}/a`, { recursive: true });
     Deno.writeTextFileSync(`${other}/notes`, "");
-    await assert.rejects(folder.record([...flags, "--out", other]), /something is in it already/);
+    await assert.rejects(folder.record([...flags, "--out", other]), /it is not empty/);
   }
 });
 

@@ -1,7 +1,7 @@
 /** `record --missing` under CI: what is recorded plays without a key, and nothing is sent unless it is allowed. */
 import assert from "node:assert/strict";
-import { bytesBelow } from "../support/files.ts";
-import { CANARY, gotIn, GrowingSuite } from "./growing_suite.ts";
+import { bytesBelow } from "../../support/files.ts";
+import { CANARY, gotIn, GrowingSuite } from "../../cli/growing_suite.ts";
 
 const WITHOUT_KEY = { OPENAI_API_KEY: "" };
 

@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
-import { livePorts } from "../../src/cli/live_ports.ts";
-import { createScratch } from "../../src/cli/test/scratch.ts";
-import { playStep } from "../../src/cli/test/step.ts";
-import { checkStepArguments } from "../../src/cli/step_arguments.ts";
-import { sha256Hex } from "../../src/domain/hash.ts";
-import { readFixture } from "../../src/fixture/read.ts";
-import { unsealed } from "../../src/fixture/seal.ts";
-import { scanForValues } from "../../src/fixture/secrets/scan.ts";
-import { readSessionFile, type SessionStep } from "../../src/fixture/session/session_file.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
-import { rateLimited as messagesLimited, says, text, toolUse } from "../support/messages_server/script.ts";
-import { startMessagesServer } from "../support/messages_server.ts";
-import { ending, events, Sandbox } from "../support/reprise.ts";
-import { answer, rateLimited, reasoning, type Script } from "../support/responses_server.ts";
-import { functionCall } from "../support/responses_server/script.ts";
-import { httpError } from "../support/responses_server/faults.ts";
-import { assertError, HELLO, KEY, Place, READS_A } from "./harness.ts";
-import { bytesBelow } from "../support/files.ts";
+import { livePorts } from "../../../src/cli/live_ports.ts";
+import { createScratch } from "../../../src/cli/test/scratch.ts";
+import { playStep } from "../../../src/cli/test/step.ts";
+import { checkStepArguments } from "../../../src/cli/step_arguments.ts";
+import { sha256Hex } from "../../../src/domain/hash.ts";
+import { readFixture } from "../../../src/fixture/read.ts";
+import { unsealed } from "../../../src/fixture/seal.ts";
+import { scanForValues } from "../../../src/fixture/secrets/scan.ts";
+import { readSessionFile, type SessionStep } from "../../../src/fixture/session/session_file.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
+import { rateLimited as messagesLimited, says, text, toolUse } from "../../support/messages_server/script.ts";
+import { startMessagesServer } from "../../support/messages_server.ts";
+import { ending, events, Sandbox } from "../../support/reprise.ts";
+import { answer, rateLimited, reasoning, type Script } from "../../support/responses_server.ts";
+import { functionCall } from "../../support/responses_server/script.ts";
+import { httpError } from "../../support/responses_server/faults.ts";
+import { assertError, HELLO, KEY, Place, READS_A } from "../../cli/harness.ts";
+import { bytesBelow } from "../../support/files.ts";
 
 /** A secret of the environment, without any letter that JSON escapes. */
 const CANARY = "canary-5be2c1d90f7a43e8";
@@ -70,7 +70,7 @@ function turnsOf(sandbox: Sandbox, session: string, without: readonly string[] =
 const sentSums = (fixture: string) =>
   readFixture(denoFiles, fixture).exchanges.map(({ request }) => request.bodySha256);
 
-/** Parallel calls after a 429, a denied one beside a command with a long output, a refusal that is mended, an answer. */
+/** Parallel calls after a 429, a denied one beside a command with a long output, a refusal that is repaired, an answer. */
 function eventful(): Script {
   let asked = 0;
   return () => {
@@ -100,15 +100,15 @@ function eventful(): Script {
   };
 }
 
-Deno.test("a recorded run is a fixture that plays anywhere, without the tools, the workspace and the network: an eventful run of a new session, then one that goes on, asks and writes the same", async () => {
+Deno.test("a recorded run is a fixture that plays anywhere, without the tools, the workspace and the network: an eventful run of a new session, then a run that continues it, with the same requests and files", async () => {
   await using place = new Place(eventful(), { rules: "none" });
   const first = `${place.sandbox.directory}/first`;
   const args = ["--allow", "shell:seq 20000", "--effort", "low", "--record", first];
   const live = await place.call(["run", "--json", "--new", "-s", "one", ...args, WORDS]);
   assert.equal(live.code, 0, live.stdout + live.stderr);
-  const told = events(live).find((event) => event.type === "notice" && event.kind === "recorded");
+  const reported = events(live).find((event) => event.type === "notice" && event.kind === "recorded");
   const facts = { path: first, exchanges: 5, calls: 4, secrets: 0, tested: true };
-  assert.deepEqual(told, { type: "notice", kind: "recorded", ...facts });
+  assert.deepEqual(reported, { type: "notice", kind: "recorded", ...facts });
   assert.deepEqual(unsealed(denoFiles, first), { added: [], changed: [], removed: [] });
   const fixture = readFixture(denoFiles, first);
   assert.deepEqual(fixture.exchanges.map(({ response }) => response.status), [429, 200, 200, 400, 200]);
@@ -215,8 +215,8 @@ Deno.test("a recorded run is a fixture that plays anywhere, without the tools, t
   const folder = `${place.sandbox.directory}/kept`;
   const called = await place.call(["run", "--json", "--record", folder, `Is ${secret}`], { env });
   assert.equal(called.code, 0, called.stdout + called.stderr);
-  const told = events(called).find((event) => event.type === "notice" && event.kind === "recorded");
-  assert.deepEqual([told?.tested, Number(told?.secrets) > 0], [true, true]);
+  const reported = events(called).find((event) => event.type === "notice" && event.kind === "recorded");
+  assert.deepEqual([reported?.tested, Number(reported?.secrets) > 0], [true, true]);
   for (const [name, bytes] of bytesBelow(folder, "lock")) {
     assert.ok(!`${name} ${new TextDecoder().decode(bytes)}`.toLowerCase().includes("canary5be2"), name);
   }
@@ -237,7 +237,7 @@ Deno.test("a recorded run is a fixture that plays anywhere, without the tools, t
 Deno.test("a recorded run is a fixture that plays anywhere, without the tools, the workspace and the network: a recording that cannot be played to the same end says what differs", async () => {
   await using place = new Place([HELLO]);
   const folder = `${place.sandbox.directory}/kept`;
-  // A secret that stands in every request by chance: played, the program says the word itself.
+  // A secret that every request holds by chance: in a replay, the program sends the word itself.
   const env = { OPENAI_CANARY_TOKEN: "read_file" };
   const called = await place.call(["run", "--new", "-s", "one", "--record", folder, "Hi"], { env });
   assert.equal(called.code, 0, called.stdout + called.stderr);
@@ -272,8 +272,8 @@ Deno.test("a recorded run is a fixture that plays anywhere, without the tools, t
   const flags = ["-c", "--ask", "--deny", "shell:-w"];
   const called = await place.call(["run", "--json", ...flags, "--record", folder, "--", "-1 is printed"]);
   assert.equal(called.code, 0, called.stdout + called.stderr);
-  const told = events(called).find((event) => event.type === "notice" && event.kind === "recorded");
-  assert.deepEqual([told?.tested, told?.untested], [true, undefined]);
+  const reported = events(called).find((event) => event.type === "notice" && event.kind === "recorded");
+  assert.deepEqual([reported?.tested, reported?.untested], [true, undefined]);
   const { steps: [step] } = JSON.parse(Deno.readTextFileSync(`${folder}/session.json`));
   assert.deepEqual(step.args.slice(-5), ["--deny", "shell:-w", "--ask", "--", "-1 is printed"]);
 });
@@ -281,12 +281,12 @@ Deno.test("a recorded run is a fixture that plays anywhere, without the tools, t
 Deno.test("a recorded run is a fixture that plays anywhere, without the tools, the workspace and the network: a folder that is taken is refused before anything is done", async () => {
   await using place = new Place([HELLO]);
   const called = await place.call(["run", "--json", "--record", place.sandbox.workspace, "Hi"]);
-  assertError(called, { code: "usage", exit: 2, says: /something is in it/ });
+  assertError(called, { code: "usage", exit: 2, says: /it is not empty/ });
   assert.equal(place.server.requests.length, 0);
   assert.throws(() => Deno.statSync(place.sandbox.home), Deno.errors.NotFound);
 });
 
-Deno.test("a recorded call answers only the call that it was recorded for: a call without a record is a miss: exit 7, and the run can go on", async () => {
+Deno.test("a recorded call answers only the call that it was recorded for: a call without a record is a miss: exit 7, and the run can continue", async () => {
   await using place = new Place(({ input }) => input.at(-1)?.type === "message" ? READS_A : HELLO);
   const folder = `${place.sandbox.directory}/kept`;
   await place.call(["run", "--json", "--new", "-s", "one", "--record", folder, "Hi"]);

@@ -1,9 +1,9 @@
 /** Any number of APIs at once: each at its own port, with its own key, in one fixture. */
 import assert from "node:assert/strict";
-import { readFixture } from "../../src/fixture/read.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
-import { writeFixture } from "../support/fixture.ts";
-import { FiveUpstreams, KEY_VARIABLES, type Upstream } from "./upstreams.ts";
+import { readFixture } from "../../../src/fixture/read.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
+import { writeFixture } from "../../support/fixture.ts";
+import { FiveUpstreams, KEY_VARIABLES, type Upstream } from "../../cli/upstreams.ts";
 
 /** Fails if an API got a key but its own. */
 function requireOwnKeys(upstreams: readonly Upstream[]): void {
@@ -70,7 +70,7 @@ Deno.test("five APIs at once: each gets its own requests with its own key, no ke
   const miss = place.events.find(({ type }) => type === "miss");
   assert.match(
     miss.message,
-    / reprise record --env GROQ_BASE_URL=http:\/\/127\.0\.0\.1:\d+ --out DIR -- CMD$/,
+    / reprise record --missing --env GROQ_BASE_URL=http:\/\/127\.0\.0\.1:\d+ --out DIR -- CMD$/,
   );
 });
 
@@ -167,7 +167,10 @@ Deno.test("record --host and --token serve clients of another machine without a 
     place.start(["record", "--out", place.out, "--host", "0.0.0.0", ...args], { env });
   const open = await record("--upstream", new URL(openai.url).origin).ended();
   assert.equal(open.code, 2, open.stderr);
-  assert.match(open.stderr, /Cannot listen on "0\.0\.0\.0": others could ask without a token/);
+  assert.match(
+    open.stderr,
+    /Cannot listen on "0\.0\.0\.0": other machines could send requests without a token/,
+  );
   const weak = await record("--upstream", new URL(openai.url).origin, "--token", "short").ended();
   assert.deepEqual([weak.code, weak.stderr.includes("--token: it needs 16")], [2, true], weak.stderr);
 

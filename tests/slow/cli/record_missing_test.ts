@@ -1,10 +1,10 @@
 /** `record --missing`: what is recorded is played, and only the rest goes to the API. */
 import assert from "node:assert/strict";
-import { readFixture } from "../../src/fixture/read.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
-import { bytesBelow, textsBelow } from "../support/files.ts";
-import { askRaw } from "../unit/fixture/loopback/raw_http.ts";
-import { CANARY, ERROR_BODY, gotIn, GrowingSuite } from "./growing_suite.ts";
+import { readFixture } from "../../../src/fixture/read.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
+import { bytesBelow, textsBelow } from "../../support/files.ts";
+import { askRaw } from "../../unit/fixture/loopback/raw_http.ts";
+import { CANARY, ERROR_BODY, gotIn, GrowingSuite } from "../../cli/growing_suite.ts";
 
 Deno.test("record --missing sends one request when a suite got one more test, and keeps its exchange", async () => {
   await using suite = new GrowingSuite();
@@ -151,14 +151,14 @@ Deno.test("record --missing refuses a damaged fixture, a session test, and a fol
   const { out } = suite;
   Deno.writeTextFileSync(`${out}/exchanges/0001/body`, "changed\n", { append: true });
   const damaged = await suite.record(["--missing"], ["a"]);
-  assert.deepEqual([damaged.code, /does not have the sum/.test(damaged.stderr)], [2, true], damaged.stderr);
+  assert.deepEqual([damaged.code, /checksum differs/.test(damaged.stderr)], [2, true], damaged.stderr);
   Deno.writeTextFileSync(`${out}/session.json`, "{}");
   assert.match((await suite.record(["--missing"], ["a"])).stderr, /session\.json, so it is a session test/);
   Deno.removeSync(out, { recursive: true });
   Deno.mkdirSync(out);
   Deno.writeTextFileSync(`${out}/notes.txt`, "");
   const other = await suite.record(["--missing"], ["a"]);
-  assert.deepEqual([other.code, /something is in it already/.test(other.stderr)], [2, true], other.stderr);
+  assert.deepEqual([other.code, /it is not empty/.test(other.stderr)], [2, true], other.stderr);
   assert.equal(suite.upstream.requests.length, 1);
 });
 
@@ -212,7 +212,7 @@ Deno.test("record --missing without a command plays for any client until SIGTERM
   assert.equal((await fetch(origin, { method: "HEAD" })).status, 200, "a connection check");
   const upgrade =
     "GET /v1/responses HTTP/1.1\nHost: 127.0.0.1:PORT\nConnection: Upgrade\nUpgrade: websocket\n\n";
-  assert.equal((await askRaw(Number(new URL(origin).port), upgrade, undefined, 50)).status, 426);
+  assert.equal((await askRaw(Number(new URL(origin).port), upgrade)).status, 426);
   await started.printed('"websocket_upgrade"');
   started.process.kill("SIGTERM");
   const { code, stdout, stderr } = await started.ended();

@@ -1,8 +1,8 @@
 /** Switching replay by flag and environment, on sessions that other processes wrote. */
 import assert from "node:assert/strict";
-import { reasoningIds } from "../support/responses_server/refusing.ts";
-import { events } from "../support/reprise.ts";
-import { assertError, Place, readsThenAnswers } from "./harness.ts";
+import { reasoningIds } from "../../support/responses_server/refusing.ts";
+import { events } from "../../support/reprise.ts";
+import { assertError, Place, readsThenAnswers } from "../../cli/harness.ts";
 
 /** A session with two reasoning items of an earlier process. */
 async function begun(): Promise<Place> {
@@ -22,8 +22,8 @@ async function sentBy(
   assert.equal(called.code, 0, `${called.stdout}${called.stderr}`);
   const request = place.server.requests[number];
   assert.ok(request !== undefined);
-  const told = events(called).find((event) => event.type === "request");
-  assert.equal(told?.reasoning_sent, reasoningIds(request).length, "the event counts what was sent");
+  const sent = events(called).find((event) => event.type === "request");
+  assert.equal(sent?.reasoning_sent, reasoningIds(request).length, "the event counts what was sent");
   return reasoningIds(request);
 }
 
@@ -76,7 +76,7 @@ Deno.test("a switch in the environment is on or off, and anything else is refuse
     (await place.call(["run", "--new", "-s", "n", "Go"], { env: { REPRISE_STRICT_DRIFT: "x" } })).code,
     2,
   );
-  assert.throws(() => Deno.lstatSync(place.path("n")), Deno.errors.NotFound, "no session is made");
+  assert.throws(() => Deno.lstatSync(place.path("n")), Deno.errors.NotFound, "no session is created");
 });
 
 Deno.test("--verbose says on stderr what goes back: one line for each request, in a shape that scripts can match; nothing without it", async () => {

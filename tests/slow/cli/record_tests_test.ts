@@ -1,7 +1,7 @@
 /** `record` with one recording for each test: `/t/NAME` in a base URL leads to the fixture NAME. */
 import assert from "node:assert/strict";
-import { bytesBelow } from "../support/files.ts";
-import { echoing, TestFolder } from "./test_folder.ts";
+import { bytesBelow } from "../../support/files.ts";
+import { echoing, TestFolder } from "../../cli/test_folder.ts";
 
 Deno.test("50 tests at once record three requests each into their own folders, in order, and nothing is mixed", async () => {
   await using folder = new TestFolder(echoing({ delayMs: 20 }));
@@ -83,7 +83,7 @@ Deno.test("record refuses a test that has a recording, and --append adds to it",
   assert.equal(error.code, "test_refused");
   assert.match(
     error.message,
-    /Cannot record into ".*\/suite\/a": something is in it already.*--append adds to it/,
+    /Cannot record into ".*\/suite\/a": it is not empty.*--append adds to it/,
   );
   assert.equal(second.code, 7, "the fixture lacks the answers");
   assert.deepEqual(bytesBelow(`${folder.out}/a`), before);
@@ -202,7 +202,7 @@ Deno.test("a folder that is a link, a file or something else is refused before a
     "--out",
     notes,
   ]);
-  assert.deepEqual([code, /something is in it already/.test(stderr)], [2, true], stderr);
+  assert.deepEqual([code, /it is not empty/.test(stderr)], [2, true], stderr);
 });
 
 /** The files without what differs between two recordings of the same requests: times, and sums of files with times. */

@@ -1,8 +1,8 @@
-/** Which provider is asked, where, with which key; and what is said when one of these is missing. */
+/** Tests for the choice of provider, base URL and key, and for the errors if one of them is missing. */
 import assert from "node:assert/strict";
-import { type Called, Sandbox } from "../support/reprise.ts";
-import { type AnyApi, AZURE_VERSION, KEYS, startAnyApi } from "./any_api.ts";
-import { assertError, KEY } from "./harness.ts";
+import { type Called, Sandbox } from "../../support/reprise.ts";
+import { type AnyApi, AZURE_VERSION, KEYS, startAnyApi } from "../../cli/any_api.ts";
+import { assertError, KEY } from "../../cli/harness.ts";
 
 /** A call that must have asked `api` once; what it asked with. */
 async function asked(
@@ -163,7 +163,7 @@ Deno.test("keys of several providers go each to its own server: the base URL of 
   assert.deepEqual(anthropic.arrived.map(({ target }) => target), ["/v1/messages", "/v1/messages"]);
 });
 
-Deno.test("what is missing or wrong about a provider is exit 2, with what to do, before a session is made: no key: a key of another provider is none", async () => {
+Deno.test("a missing or wrong setting of a provider is exit 2, with a hint, before a session is created: no key: a key of another provider does not count", async () => {
   const rows: readonly (readonly [string, RegExp, Record<string, string>])[] = [
     ["openai", /Set OPENAI_API_KEY/, { ...KEYS, OPENAI_API_KEY: "" }],
     ["anthropic", /Set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN/, { ...KEYS, ANTHROPIC_API_KEY: " " }],
@@ -176,7 +176,7 @@ Deno.test("what is missing or wrong about a provider is exit 2, with what to do,
   }
 });
 
-Deno.test("what is missing or wrong about a provider is exit 2, with what to do, before a session is made: no base URL where there is no default", async () => {
+Deno.test("a missing or wrong setting of a provider is exit 2, with a hint, before a session is created: no base URL for a provider without a default", async () => {
   assertError(await refused(["-p", "azure"], { ...KEYS, OPENAI_BASE_URL: "https://api.example/v1" }), {
     code: "no_base_url",
     exit: 2,
@@ -191,7 +191,7 @@ Deno.test("what is missing or wrong about a provider is exit 2, with what to do,
   });
 });
 
-Deno.test("what is missing or wrong about a provider is exit 2, with what to do, before a session is made: a query in a base URL, but for Azure's version", async () => {
+Deno.test("a missing or wrong setting of a provider is exit 2, with a hint, before a session is created: a query in a base URL, but for Azure's version", async () => {
   const rows: readonly (readonly [string, string])[] = [
     ["openai", `https://api.example/v1?api-version=${AZURE_VERSION}`],
     ["anthropic", "https://api.example?beta=true"],
@@ -208,14 +208,14 @@ Deno.test("what is missing or wrong about a provider is exit 2, with what to do,
   }
 });
 
-Deno.test("what is missing or wrong about a provider is exit 2, with what to do, before a session is made: a key over plain http to another machine", async () => {
+Deno.test("a missing or wrong setting of a provider is exit 2, with a hint, before a session is created: a key over plain http to another machine", async () => {
   for (const provider of ["openai", "azure", "anthropic", "compatible"]) {
     const called = await refused(["-p", provider, "--base-url", "http://api.example"], KEYS);
     assertError(called, { code: "insecure_url", exit: 2, hint: /https/ });
   }
 });
 
-Deno.test("what is missing or wrong about a provider is exit 2, with what to do, before a session is made: a provider that is none", async () => {
+Deno.test("a missing or wrong setting of a provider is exit 2, with a hint, before a session is created: an unknown provider", async () => {
   for (const env of [{ REPRISE_PROVIDER: "acme" }, { REPRISE_PROVIDER: "OpenAI" }]) {
     assertError(await refused([], { ...KEYS, ...env }), {
       code: "usage",
@@ -226,7 +226,7 @@ Deno.test("what is missing or wrong about a provider is exit 2, with what to do,
   }
 });
 
-Deno.test("doctor tells of every provider: which keys are there, and where provider and base URL come from", async () => {
+Deno.test("doctor reports on every provider: its keys, and the sources of provider and base URL", async () => {
   await using sandbox = new Sandbox();
   const details = async (args: readonly string[], env: Record<string, string>) => {
     const called = await sandbox.call(["doctor", "--json", ...args], { env });
@@ -258,10 +258,10 @@ Deno.test("doctor tells of every provider: which keys are there, and where provi
   configure(sandbox, { provider: "compatible", base_url: "http://localhost:1234/v1" });
   const local = await details([], {});
   assert.match(local.endpoint ?? "", /compatible \(config\) at http:\/\/localhost:1234\/v1 \(config\)/);
-  assert.match(local.key ?? "", /^ok: .* the server of this machine is asked without a key/);
+  assert.match(local.key ?? "", /^ok: .* requests to the local server have no key/);
 });
 
-Deno.test("doctor tells of every provider: and asks each of them with --live", async () => {
+Deno.test("doctor reports on every provider: and asks each of them with --live", async () => {
   await using api = startAnyApi();
   await using sandbox = new Sandbox();
   const rows = {
@@ -281,5 +281,5 @@ Deno.test("doctor tells of every provider: and asks each of them with --live", a
   const called = await sandbox.call(["doctor", "--live", "--json", "-p", "azure", "-m", "m"], {
     env: KEYS,
   });
-  assert.equal(called.code, 2, "what was asked for cannot be done");
+  assert.equal(called.code, 2, "the requested check is impossible");
 });

@@ -1,10 +1,10 @@
 /** The contract with programs: a schema for every JSON document, and documents that fit. */
 import assert from "node:assert/strict";
 import { type Schema, Validator } from "@cfworker/json-schema";
-import { jsonSchema, type SchemaName, SCHEMAS } from "../../src/cli/schemas/schemas.ts";
-import { sha256Hex } from "../../src/domain/hash.ts";
-import { documentFaults, documentsOf, fittingDocuments, JSON_VERBS } from "../support/json_documents.ts";
-import { assertError, KEY, Place, readsThenAnswers } from "./harness.ts";
+import { jsonSchema, type SchemaName, SCHEMAS } from "../../../src/cli/schemas/schemas.ts";
+import { sha256Hex } from "../../../src/domain/hash.ts";
+import { documentFaults, documentsOf, fittingDocuments, JSON_VERBS } from "../../support/json_documents.ts";
+import { assertError, KEY, Place, readsThenAnswers } from "../../cli/harness.ts";
 
 const LONG = `Look at a.txt. ${"It matters a lot. ".repeat(300)}`;
 
@@ -112,6 +112,10 @@ Deno.test("the real output of every verb, dry runs and errors included, fits its
   Deno.writeTextFileSync(`${place.sandbox.workspace}/used.jsonl`, played);
   take("serve", played, "serve");
   take("serve", await served(place, ["serve", "proxied"], "/v1/models"), "serve, a miss");
+  const ended = await place.sandbox.call(["serve", "proxied", "--suite", "--json"], {
+    stdin: '{"type":"end","test":"a"}\n',
+  });
+  take("serve", ended.stdout, "serve --suite");
   for (const [verb, calls] of Object.entries(CALLS)) {
     for (const args of calls) {
       const called = await place.call([...verb.split(" "), ...args, "--json"]);
@@ -144,7 +148,7 @@ Deno.test("schema lists the names, prints one schema as in docs/schemas, and ref
     listed.stdout.trimEnd().split("\n").map((line) => line.split(" ")[0]),
     Object.keys(SCHEMAS),
   );
-  const docs = new URL("../../docs/schemas/", import.meta.url);
+  const docs = new URL("../../../docs/schemas/", import.meta.url);
   assert.deepEqual(
     [...Deno.readDirSync(docs)].map(({ name }) => name).sort(),
     Object.keys(SCHEMAS).map((name) => `${name}.json`).sort(),
