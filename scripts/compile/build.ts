@@ -3,15 +3,18 @@
  *
  * @module
  */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { RepriseError } from "../../src/domain/errors.ts";
-import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "../demo/scene.ts";
+import { copyWorkspace } from "../demo/scene.ts";
 import { type Finished, outputOf, run } from "../process.ts";
+import { PRICE_PACKAGE, priceListModule } from "./price_list.ts";
 import { COMPILER_VERSION, runtimeFromNpm } from "./runtime_from_npm.ts";
 import { type PartName } from "../../src/cli/start/begin.ts";
-import { codeFile, scriptFile, type ScriptName } from "../../src/cli/start/embedded_script.ts";
+import { codeFile, scriptFile, type ScriptName, ZOD_MODULES } from "../../src/cli/start/embedded_script.ts";
 import { withFiles } from "../../src/cli/start/part_files.ts";
 import { hostTarget, type Target, TARGETS } from "./targets.ts";
+import { answeringServer, warmUpCalls } from "./warm_up_calls.ts";
 
 /** The binary to build. */
 export interface BuildOptions {
@@ -42,8 +45,11 @@ const ENTRY = "main.js";
 /** Parts of the program, each a script of its own. */
 const PARTS: readonly PartName[] = ["all", "listing", "running", "viewing"];
 
-/** Scripts in the executable: the parts, and the price list that they load when a cost is shown. */
-const SCRIPTS: readonly ScriptName[] = [...PARTS, "prices"];
+/**
+ * Scripts in the executable: the parts, the price list that they load when a cost is shown, and zod, which they load when
+ * a schema is used.
+ */
+const SCRIPTS: readonly ScriptName[] = [...PARTS, "prices", "zod"];
 
 /** Modules that a part lacks: calls that need them run with the whole program. */
 const LEFT_OUT: Readonly<Partial<Record<ScriptName, readonly string[]>>> = {
@@ -58,8 +64,10 @@ const LEFT_OUT: Readonly<Partial<Record<ScriptName, readonly string[]>>> = {
   ],
 };
 
-/** A model of the price list, for the code that finds a price. */
-const PRICED_MODEL = "gpt-4o";
+/** Returns the modules that the executable is bundled from, relative to the root. */
+export function bundleEntries(): string[] {
+  return ["compiled", ...SCRIPTS].map((name) => `${START}/${name}.ts`);
+}
 
 /** Flags of V8 in the executable. */
 export const V8_FLAGS: readonly string[] = [
@@ -68,7 +76,7 @@ export const V8_FLAGS: readonly string[] = [
   "--no-enable-lazy-source-positions",
   // Loading fills less than this; the collections on the way would cost 4 ms of a run. In MB.
   "--min-semi-space-size=16",
-  // By itself V8 lets the young generation grow to 96 MB, most of which a long session would leave as garbage. In MB.
+  // By itself V8 lets the young generation grow to 96 MB, mostly garbage in a long session. In MB.
   "--max-semi-space-size=16",
 ];
 
@@ -114,7 +122,7 @@ export async function build(options: BuildOptions): Promise<void> {
     await compile(options, bundles, ENTRY, fresh);
     if (parts !== null && isForLinux) await putAfterImage(fresh, parts);
     if (runsHere) await tryBinary(fresh);
-    Deno.renameSync(fresh, out);
+    putInPlace(fresh, out);
   } finally {
     Deno.removeSync(workDirectory, { recursive: true });
   }
@@ -127,14 +135,25 @@ async function bundle(options: BuildOptions, directory: string, parts: string): 
   Deno.renameSync(join(directory, "compiled.js"), join(directory, ENTRY));
   for (const name of SCRIPTS) {
     const path = join(parts, scriptFile(name));
-    const left = (LEFT_OUT[name] ?? []).flatMap((module) => ["--external", module]);
-    await bundleOne(options, [`${START}/${name}.ts`, "--format", "cjs", ...left, "-o", path]);
+    const leftOut = name === "zod" ? [] : [...ZOD_MODULES, ...LEFT_OUT[name] ?? []];
+    const left = leftOut.flatMap((module) => ["--external", module]);
+    const imports = name === "prices" ? ["--import-map", putPriceList(directory)] : [];
+    await bundleOne(options, [`${START}/${name}.ts`, "--format", "cjs", ...left, ...imports, "-o", path]);
     // Notices of licences at the end must not take the bracket with them.
     Deno.writeTextFileSync(path, `(function (require, module) {${Deno.readTextFileSync(path)}\n})`);
     // The file is there even without code: the name of a missing file could be taken by another one.
     Deno.writeFileSync(join(parts, codeFile(name)), new Uint8Array());
   }
   options.say(`Bundled the program with Deno ${Deno.version.deno}`);
+}
+
+/** Puts the price list beside `directory`, and returns the path of the import map that leads to it. */
+function putPriceList(directory: string): string {
+  Deno.writeTextFileSync(`${directory}-prices.js`, priceListModule());
+  const map = `${directory}-prices.json`;
+  const library = pathToFileURL(`${directory}-prices.js`).href;
+  Deno.writeTextFileSync(map, JSON.stringify({ imports: { [PRICE_PACKAGE]: library } }));
+  return map;
 }
 
 async function bundleOne(options: BuildOptions, args: readonly string[]): Promise<void> {
@@ -203,34 +222,18 @@ async function addCompiledCode(options: BuildOptions, parts: string, workDirecto
   const workspace = join(workDirectory, "workspace");
   Deno.mkdirSync(home);
   await copyWorkspace(workspace);
-  const env = { HOME: home, REPRISE_HOME: home, NO_COLOR: "1" };
-  for (const [part, ...args] of warmUpCalls(options.root, workspace)) {
+  await using server = answeringServer(options.root);
+  const env = { HOME: home, REPRISE_HOME: home, NO_COLOR: "1", OPENAI_API_KEY: "sk-none" };
+  for (const [part, ...args] of warmUpCalls(options.root, workspace, server.baseUrl)) {
     const finished = await run(program, [parts, part, ...args], { cwd: workDirectory, env });
     if (finished.code !== 0) throw toolFailed(`warm up with ${args.join(" ")}`, finished);
   }
 }
 
-/**
- * The calls whose code is kept, each after the name of its part: those that people and scripts make most often. The
- * first run compares its requests with those of the fixture.
- */
-function warmUpCalls(root: string, workspace: string): [ScriptName, ...string[]][] {
-  const demo = (fixture: string) => join(root, "fixtures", "demo", fixture);
-  const run = (fixture: string, ...args: readonly string[]): [PartName, ...string[]] => [
-    "running",
-    ...["run", "-s", DEMO_SESSION, "--fixture", demo(fixture), "-w", workspace],
-    ...[...DEMO_PERMISSIONS, ...args],
-  ];
-  const [first, second] = DEMO_PROMPTS;
-  return [
-    run("first", "--new", first),
-    run("second", "--match", "sequence", second),
-    ["listing", "ls"],
-    ["viewing", "show", DEMO_SESSION],
-    ["prices", PRICED_MODEL],
-    ["all", "fsck", DEMO_SESSION],
-    ["all", "serve", demo("first"), "--allow-unused", "--", Deno.execPath(), "eval", ""],
-  ];
+/** Moves the finished executable `fresh` to `out` in one step, and creates the folder of `out` if it is missing. */
+export function putInPlace(fresh: string, out: string): void {
+  Deno.mkdirSync(dirname(out), { recursive: true });
+  Deno.renameSync(fresh, out);
 }
 
 /** Starts the new executable once: a runtime of another version builds well and fails at its first start. */

@@ -121,7 +121,7 @@ const LITTLE_ENDIAN = 1;
 const HEADER_BYTES = 64;
 
 /**
- * Where the section header table of a 64-bit little-endian ELF file ends, in bytes from the start. Linkers put
+ * Returns the end of the section header table of a 64-bit little-endian ELF file, in bytes from the start. Linkers put
  * this table last, so whatever follows it was appended to the executable afterwards.
  *
  * @throws {RepriseError} `unexpected` when `bytes` is not such a file, or is shorter than its own header says.

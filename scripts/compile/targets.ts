@@ -26,6 +26,16 @@ export function parseTarget(text: string): Target {
   });
 }
 
+/** Name of a platform's executable in a folder with those of other platforms. */
+export function binaryName(target: Target): string {
+  return `reprise-${target}${target.startsWith("windows-") ? ".exe" : ""}`;
+}
+
+/** Name of a platform's executable in its npm package and in its archive. */
+export function executableName(target: Target): string {
+  return target.startsWith("windows-") ? "reprise.exe" : "reprise";
+}
+
 /** The platform that we run on, or `null` where it is none of the {@linkcode TARGETS}. */
 export function hostTarget(triple: string = Deno.build.target): Target | null {
   const known = Object.keys(TARGETS) as Target[];

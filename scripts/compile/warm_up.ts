@@ -6,19 +6,12 @@
  *
  * @module
  */
-import {
-  codeFile,
-  type LoadedScript,
-  loadPart,
-  loadPriceTable,
-  type ScriptName,
-} from "../../src/cli/start/embedded_script.ts";
+import { type LoadedScript, loadPart, loadPriceTable } from "../../src/cli/start/embedded_script.ts";
 import { filesIn } from "../../src/cli/start/part_files.ts";
 import type { PartName } from "../../src/cli/start/begin.ts";
 
 const [directory = ".", name = "all", ...args] = Deno.args;
-/** Played fixtures cost nothing. */
-const noPrices = () => Promise.reject(new Error("The price list was loaded for a played fixture"));
+const loadPrices = () => Promise.resolve(loadPriceTable(filesIn(directory)));
 
 /** Looks up a price; the exit code says whether there is one. */
 function price(model = ""): [LoadedScript, number] {
@@ -29,11 +22,11 @@ function price(model = ""): [LoadedScript, number] {
 
 async function runPart(part: PartName): Promise<[LoadedScript, number]> {
   const loaded = loadPart(filesIn(directory), part);
-  return [loaded, loaded.isAccepted ? await loaded.start(args, noPrices) : 70];
+  return [loaded, loaded.isAccepted ? await loaded.start(args, loadPrices) : 70];
 }
 
 const [script, exitCode] = name === "prices" ? price(args[0]) : await runPart(name as PartName);
 if (exitCode === 0) {
-  Deno.writeFileSync(`${directory}/${codeFile(name as ScriptName)}`, script.compiledCode());
+  for (const [file, code] of script.compiledCode()) Deno.writeFileSync(`${directory}/${file}`, code);
 }
 Deno.exit(exitCode);

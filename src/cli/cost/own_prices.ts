@@ -34,7 +34,7 @@ function problemOf(value: JsonValue): string | null {
     const missing = REQUIRED.find((name) => prices[name] === undefined);
     if (missing !== undefined) return `${at} lacks "${missing}"`;
     const bad = Object.keys(prices).find((name) => !isPrice(prices[name]));
-    if (bad !== undefined) return `${at} has "${bad}" that is not a number of dollars from 0 on`;
+    if (bad !== undefined) return `${at} has a "${bad}" that is not a number of dollars, 0 or more`;
   }
   return null;
 }

@@ -52,7 +52,7 @@ async function costOf(ports: ProgramPorts, request: LedgerRequest): Promise<numb
   return (await loadPrices(ports, [request]))(request);
 }
 
-Deno.test("the model that answered is looked up first, then the asked one of which it is a snapshot", async () => {
+Deno.test("the model that answered is looked up first, then the requested model if the other is its snapshot", async () => {
   const { ports, looked } = portsWith({ "openai:gpt-x": 5 });
   assert.equal(await costOf(ports, REQUEST), 5);
   assert.deepEqual(looked, ["openai:gpt-x-2026-11-01", "openai:gpt-x"]);
