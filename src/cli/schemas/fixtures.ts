@@ -53,6 +53,17 @@ export const fixtureShow = z.object({
   recordings,
   exchanges: z.array(z.object({
     number: ordinal,
+    socket: z.object({
+      connection: ordinal,
+      lane: text.nullable().describe("stream_id of the message"),
+      type: text.nullable().describe("type of the message"),
+      warm_up: z.boolean(),
+      previous_response_id: text.nullable(),
+      continues: ordinal.nullable().describe("exchange with that response"),
+      message_bytes: count,
+      messages: count.describe("number of the server's messages"),
+      close: z.object({ code: count, reason: text }).nullable(),
+    }).nullable().describe("connection of an exchange over a WebSocket; the rest is its HTTP equivalent"),
     request: z.object({
       method: text,
       path: text,
@@ -206,7 +217,9 @@ export const fixturePrune = doneOrDry({
     path: text,
     exchanges: count,
     removed: z.array(z.object({ number: ordinal, method: text, path: text })),
-    needed_issuers: z.array(z.object({ number: ordinal, needed_by: ordinal })),
+    needed_issuers: z.array(
+      z.object({ number: ordinal, needed_by: ordinal, reason: z.enum(["blob", "continued"]) }),
+    ),
   })),
   removed_fixtures: z.array(z.object({ path: text, exchanges: count })),
   left_alone: z.array(z.object({

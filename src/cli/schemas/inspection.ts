@@ -212,6 +212,7 @@ export const runDryRun = dryRun({
   run: ordinal,
   continues: z.boolean(),
   url: text,
+  transport: z.enum(["sse", "ws"]),
   provider: text,
   model: text,
   context_tokens: count.nullable().describe("size of the model's context window; null if unknown"),

@@ -45,6 +45,7 @@ const notices = [
   notice("compacted", { turn: ordinal, to_seq: count, tokens_before: count, tokens_after: count }),
   notice("retry", { attempt: ordinal, delay_ms: z.number(), code: text, message: text }),
   notice("stream", { message: text }),
+  notice("transport", { message: text }),
   notice("matched", {
     request: ordinal,
     exchange: ordinal,

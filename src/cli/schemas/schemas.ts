@@ -74,6 +74,12 @@ export const SCHEMAS = {
   "record-event": documented(server.recordEvent, "a line of record", "record"),
   "record-dry-run": documented(server.recordDryRun, "the document of record --dry-run", "record"),
   "serve-event": documented(server.serveEvent, "a line of serve", "serve"),
+  "test-report": documented(
+    server.testReport,
+    "the report of a test, of serve --suite and record --suite",
+    "serve",
+    "record",
+  ),
   "test-event": documented(server.testEvent, "a line of test", "test"),
   "fixture-ls": documented(fixtures.fixtureLs, "the document of fixture ls", "fixture ls"),
   "fixture-show": documented(fixtures.fixtureShow, "the document of fixture show", "fixture show"),

@@ -15,7 +15,13 @@ const difference = z.object(DIFFERENCE);
 
 const skipped = z.object({
   type: z.literal("skipped"),
-  reason: z.enum(["connection_check", "websocket_upgrade"]),
+  reason: z.enum([
+    "connection_check",
+    "websocket_upgrade",
+    "unsolicited_message",
+    "warm_up",
+    "previous_response_not_found",
+  ]),
   test,
   method: text,
   path: text,
@@ -64,6 +70,20 @@ const READY = {
 };
 const variables = z.record(z.string(), z.string()).describe("variables that lead clients to the server");
 
+/** Answer of `serve --suite` and `record --suite` to a line of stdin that ends a test. */
+export const testReport = z.object({
+  type: z.literal("test.ended"),
+  test: text.describe("name of the test, which is that of its folder"),
+  exit_code: exitCode.describe("0 if all went as recorded; exit code of a process with only this test"),
+  served: count.describe("requests that were answered from the recording"),
+  recorded: count.describe("exchanges that were added to the recording"),
+  missed: count,
+  refused: count.describe("requests that break a rule of the API"),
+  turned_away: count,
+  unused: z.array(ordinal).describe("numbers of recorded exchanges that the test did not use"),
+  messages: z.array(text).describe("reasons for the exit code, for people; empty if it is 0"),
+});
+
 /** One line of `serve --json`. */
 export const serveEvent = z.union([
   z.object({ ...READY, environment: variables }),
@@ -96,6 +116,7 @@ export const serveEvent = z.union([
 const SUMMARY = {
   before: count.describe("exchanges that the fixture had before"),
   published: count,
+  over_socket: count.describe("published exchanges over WebSocket"),
   dropped: count,
   refused: count.describe("dropped exchanges that still held a secret"),
   unkept: count.describe("dropped exchanges with an answer that no fixture can hold"),
@@ -121,6 +142,8 @@ export const recordEvent = z.union([
     state: z.enum(["published", "dropped"]),
     number: ordinal.nullable(),
     request: ordinal,
+    connection: ordinal.describe("number of the WebSocket within the recording; absent over HTTP")
+      .exactOptional(),
     method: text,
     path: text,
     status: status.nullable(),

@@ -1,5 +1,5 @@
 /**
- * The first code of each call. It loads no more of the program than the call needs.
+ * The first code of each call. It loads only the parts of the program that the call needs.
  *
  * @module
  */

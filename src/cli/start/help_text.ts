@@ -31,11 +31,11 @@ Commands:
   prune [options]                               delete sessions by age, number or size
   gc [options]                                  remove unused blobs, and leftovers of killed processes
   config [options] <action> [name] [values...]  print or change the user's config.json
-  record [options]                              record an API's traffic through a proxy; with -- CMD, while CMD runs
-  serve [options] <dirs...>                     play fixtures back as the API, and check requests by its rules; with -- CMD, while CMD runs
+  record [options]                              record the traffic of APIs through a local proxy; with -- CMD, only while CMD runs
+  serve [options] <dirs...>                     play fixtures as the API, and check requests by its rules; with -- CMD, only while CMD runs
   test [options] <dirs...>                      play recorded sessions again, and compare requests and turn files
   completions [options] <shell>                 print the completions of a shell, or the man page
-  schema [options] [name]                       print the JSON Schema of a --json document, or the names of all
+  schema [options] [name]                       print the JSON Schema of a --json document; without a name, list them
   fixture                                       inspect and maintain fixtures
   help [verb]                                   show help for a verb
 

@@ -4,13 +4,9 @@
  *
  * @module
  */
-import { config } from "zod/core";
 import type { LoadPriceTable } from "../live_ports.ts";
 import { RUNNING_VERBS } from "../run/command.ts";
 import { startVerb } from "./process.ts";
-
-// zod would compile a function for each schema at its first use, which pays off after a thousand uses only.
-config({ jitless: true });
 
 /** Runs a command line of `run` without `--record`; resolves to its exit code. */
 export function start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number> {

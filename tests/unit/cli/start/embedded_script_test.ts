@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { codeFile, loadPart, loadPriceTable, scriptFile } from "../../../../src/cli/start/embedded_script.ts";
+import {
+  codeFile,
+  type LoadedScript,
+  loadPart,
+  loadPriceTable,
+  scriptFile,
+  type ScriptName,
+} from "../../../../src/cli/start/embedded_script.ts";
 import { filesIn } from "../../../../src/cli/start/part_files.ts";
 
 const noPrices = () => Promise.reject(new Error("No price list"));
@@ -21,12 +28,18 @@ function withScript(test: (directory: string) => void | Promise<void>, more = ""
   return Promise.resolve(test(directory)).finally(() => Deno.removeSync(directory, { recursive: true }));
 }
 
+function codeOf(part: LoadedScript): Uint8Array<ArrayBuffer> {
+  const code = part.compiledCode().get(codeFile("all"));
+  assert.ok(code);
+  return code;
+}
+
 Deno.test("a script runs without compiled code, and with the code that an earlier process compiled", () =>
   withScript(async (directory) => {
     const first = loadPart(filesIn(directory), "all");
     assert.equal(await first.start(["a", "b"], noPrices), 3);
     assert.equal(first.isAccepted, true);
-    Deno.writeFileSync(`${directory}/${codeFile("all")}`, first.compiledCode());
+    Deno.writeFileSync(`${directory}/${codeFile("all")}`, codeOf(first));
     const second = loadPart(filesIn(directory), "all");
     assert.equal(second.isAccepted, true);
     assert.equal(await second.start([], noPrices), 1);
@@ -36,7 +49,7 @@ Deno.test("compiled code of another script is refused, and the script runs witho
   withScript(async (directory) => {
     let code = new Uint8Array();
     await withScript((other) => {
-      code = loadPart(filesIn(other), "all").compiledCode();
+      code = codeOf(loadPart(filesIn(other), "all"));
     }, "// another length");
     Deno.writeFileSync(`${directory}/${codeFile("all")}`, code);
     const part = loadPart(filesIn(directory), "all");
@@ -44,6 +57,28 @@ Deno.test("compiled code of another script is refused, and the script runs witho
     assert.equal(await part.start(["a"], noPrices), 2);
     // Without its own line, V8 would know the script of the first test.
   }, "// own"));
+
+Deno.test("zod is a script of its own, which is read when a part first uses a schema", () => {
+  const files: Readonly<Record<ScriptName, string>> = {
+    all:
+      'const z = require("zod"); const s = z.lazy(() => z.number()); module.exports.start = (a) => s.parse(a);',
+    zod: "module.exports = { number: () => ({}), lazy: () => ({ parse: (value) => value + 1 }) };",
+  } as Readonly<Record<ScriptName, string>>;
+  const opened: string[] = [];
+  const read = (...names: readonly string[]) => {
+    opened.push(...names);
+    return names.map((name) => {
+      const source = files[name.replace(/\.js$/, "") as ScriptName];
+      return new TextEncoder().encode(source === undefined ? "" : `(function (require, module) {${source}})`);
+    });
+  };
+  const part = loadPart(read, "all");
+  assert.deepEqual(opened, ["all.js", "all.code"]);
+  assert.deepEqual([...part.compiledCode().keys()], ["all.code"]);
+  assert.equal(part.start(1 as never, noPrices), 2);
+  assert.deepEqual(opened.slice(2), ["zod.js", "zod.code"]);
+  assert.deepEqual([...part.compiledCode().keys()], ["all.code", "zod.code"]);
+});
 
 Deno.test("the price list is a script of its own, which no other script includes", () => {
   const directory = Deno.makeTempDirSync();

@@ -5,8 +5,8 @@ const ignore = Deno.build.os !== "linux";
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const FILES = new Map([["a.js", bytesOf("first")], ["empty", bytesOf("")], ["a.code", bytesOf("second")]]);
 
-/** An executable of Linux: a header, some content, a table of two sections, and what a tool put behind all of it. */
-function executable(behind: string): Uint8Array<ArrayBuffer> {
+/** An executable of Linux: a header, some content, a table of two sections, and the bytes that a tool appended. */
+function executable(appended: string): Uint8Array<ArrayBuffer> {
   const [tableAt, entryBytes, entries] = [100, 64, 2];
   const image = new Uint8Array(tableAt + entryBytes * entries).fill(7);
   const view = new DataView(image.buffer);
@@ -14,7 +14,7 @@ function executable(behind: string): Uint8Array<ArrayBuffer> {
   view.setBigUint64(0x28, BigInt(tableAt), true);
   view.setUint16(0x3a, entryBytes, true);
   view.setUint16(0x3c, entries, true);
-  return new Uint8Array([...image, ...bytesOf(behind)]);
+  return new Uint8Array([...image, ...bytesOf(appended)]);
 }
 
 async function withPath(test: (path: string) => void): Promise<void> {
@@ -28,7 +28,7 @@ async function withPath(test: (path: string) => void): Promise<void> {
 
 Deno.test({
   name:
-    "files behind the image of an executable are read from it, and what was behind the image stays at the end",
+    "files after the image of an executable are read from it, and earlier bytes after the image stay at the end",
   ignore,
   fn: () =>
     withPath((path) => {
