@@ -12,6 +12,7 @@ import {
   choice,
   type FlagsOf,
   list,
+  negated,
   requiredText,
   text,
   toggle,
@@ -34,11 +35,17 @@ import { RUN_FLAGS } from "../run/command.ts";
 
 const PORT_FILE = text(
   "--port-file <file>",
-  "a new file for the port, written once it listens, removed at the end",
+  "a file for the port: created once the server listens, removed at the end",
 );
 const EVENTS = text(
   "--events <file>",
-  "write JSON Lines to a file; with -- CMD, stdout belongs to the command",
+  "write events as JSON Lines to a file; with -- CMD, stdout belongs to the command",
+);
+
+const SUITE = toggle(
+  "--suite",
+  "for test runners: read from stdin which test has ended, report it, and end when stdin closes (docs/helpers.md)",
+  { conflicts: ["port", "portFile", "host", "token"] },
 );
 
 const HOST = text("--host <addr>", "the address to listen on (default: 127.0.0.1); needs --token");
@@ -47,24 +54,27 @@ const RECORD_FLAGS = {
   ...COMMON_FLAGS,
   out: requiredText(
     "--out <dir>",
-    "the fixture to write: a new or empty folder, or a fixture to add to; or the folder of the fixtures of tests",
+    "the folder to write: new or empty; with --append or --missing also a fixture, or a folder with one for each test",
   ),
   append: toggle("--append", "add to an existing fixture", { conflicts: ["missing"] }),
-  missing: toggle("--missing", "play what is recorded, record the rest"),
-  allowLive: toggle("--allow-live", "let --missing send requests to the API under CI=true"),
+  missing: toggle("--missing", "play recorded answers, and record all other requests"),
+  allowLive: toggle(
+    "--allow-live",
+    "with --missing: send requests without a recording to the API, also under CI=true",
+  ),
   upstream: value(
     "--upstream <url>",
-    "the API to forward to, without the path that clients add; with -- CMD, the only API to record: " +
-      "OpenAI or compatible, or Anthropic with -p anthropic (default with -- CMD: the base URL variables)",
+    "record only this API, such as https://api.openai.com, for clients of OpenAI, or with -p anthropic of Anthropic " +
+      "(default with -- CMD: the base URLs in the environment)",
     oneUpstream,
   ),
   env: list(
     "--env <name=url>",
-    "a variable that leads clients to an API, and the base URL of that API; repeatable",
+    "one more API to record: the variable that clients read, and the base URL of the API; repeatable",
   ),
   port: value(
     "--port <n>",
-    "the port on 127.0.0.1 (default: any free one); with -- CMD, of OPENAI_BASE_URL",
+    "the port to listen on (default: any free port); with -- CMD, the port in OPENAI_BASE_URL",
     tcpPort,
   ),
   portFile: PORT_FILE,
@@ -74,9 +84,11 @@ const RECORD_FLAGS = {
     { ...REQUEST_FLAGS.provider, sources: [] },
     "the API provider (default: detected from the traffic)",
   ),
-  keepCut: toggle("--keep-cut", "also keep streams without their terminal event, and mark them"),
+  keepErrors: toggle("--keep-errors", "with --missing: also keep answers with a status of 400 or more"),
+  keepCut: toggle("--keep-cut", "also keep streams that were cut before their last event, and mark them"),
   notSecret: again(RUN_FLAGS.notSecret, "a variable whose value is not secret, whatever its name"),
   ...MATCH_RULE_FLAGS,
+  suite: SUITE,
   events: EVENTS,
   dryRun: again(DRY_RUN, "print what would be done; do nothing"),
 };
@@ -85,40 +97,59 @@ export type RecordFlags = FlagsOf<typeof RECORD_FLAGS>;
 
 const SERVE_FLAGS = {
   ...COMMON_FLAGS,
-  port: again(RECORD_FLAGS.port, "the port (default: any free one); with -- CMD, of OPENAI_BASE_URL"),
+  port: again(
+    RECORD_FLAGS.port,
+    "the port to listen on (default: any free port); with -- CMD, the port in OPENAI_BASE_URL",
+  ),
   portFile: PORT_FILE,
   host: HOST,
   token: text("--token <token>", "the key that clients must send"),
   rules: choice(
     "--rules <rules>",
-    "the API whose rules check requests (default: by provider of the fixture)",
+    "check requests by the rules of this API (default: that of the fixture's provider)",
     RULE_SETS,
   ),
   match: choice(
     "--match <mode>",
-    "how a request finds its exchange (default: semantic)",
+    "how strictly a request must match (default: semantic)",
     MATCH_MODES,
   ),
   ...MATCH_RULE_FLAGS,
   strictMatch: toggle("--strict-match", "match without rules, also without those of the fixtures"),
   rewriteContext: toggle(
     "--rewrite-context",
-    "put the client's own paths and dates into the calls of answers, for the recorder's",
+    "in tool calls of played answers, replace recorded paths and dates by those of the client",
     { conflicts: ["strictMatch"] },
   ),
-  pace: text("--pace <pace>", "fast, real, or a factor of the recorded speed (default: fast)", {
-    suggests: ["fast", "real"],
-  }),
-  failOn: choice("--fail-on <what>", "exit with 7 if tools of --match conversation return other output", [
-    "tool-output",
-  ]),
-  repeat: toggle("--repeat", "play the last exchange of a request again when all of them have been played"),
+  pace: text(
+    "--pace <pace>",
+    "the speed of answers: fast, real, or a factor of the recorded speed (default: fast)",
+    {
+      suggests: ["fast", "real"],
+    },
+  ),
+  failOn: choice(
+    "--fail-on <what>",
+    "with --match conversation: exit with 7 if a tool returns other output than in the recording",
+    [
+      "tool-output",
+    ],
+  ),
+  repeat: toggle("--repeat", "if all recorded answers to a request were played, play the last one again"),
   strictUsage: toggle("--strict-usage", "exit with 7 if an exchange stays unused"),
   allowUnused: toggle("--allow-unused", "accept that -- CMD sends no request (default: exit code 7)", {
     conflicts: ["strictUsage"],
   }),
-  maxAge: value("--max-age <days>", "refuse older fixtures", days),
-  fault: list("--fault <line>", 'break answers: "fail, ok", "2: cut after 3 events" (docs/faults.md)'),
+  maxAge: value("--max-age <days>", "exit with 7 if a fixture is older", days),
+  fault: list(
+    "--fault <line>",
+    'break answers on purpose: "fail, ok", "2: cut after 3 events" (docs/faults.md)',
+  ),
+  websocket: negated(
+    "--no-websocket",
+    "answer WebSocket upgrades with 426, so that clients use HTTP (default: WebSockets for the Responses API)",
+  ),
+  suite: SUITE,
   events: EVENTS,
 };
 /** The flags of `serve`. */
@@ -129,7 +160,7 @@ const TEST_FLAGS = {
   update: toggle("--update", "rewrite requests and expect/ to match the sessions"),
   reporter: choice(
     "--reporter <reporter>",
-    "how results are printed (default: text on a terminal, else tap; with --json: json)",
+    "the format of the results (default: text on a terminal, else tap; with --json: json)",
     ["text", "tap", "junit", "json", "html"],
   ),
   name: text("-k, --name <text>", "play only the tests with this text in their path"),
@@ -150,7 +181,7 @@ export type TestFlags = FlagsOf<typeof TEST_FLAGS>;
 export const RECORDING_VERBS: readonly Verb[] = [
   verb({
     name: "record",
-    about: "record an API's traffic through a proxy; with -- CMD, while CMD runs",
+    about: "record the traffic of APIs through a local proxy; with -- CMD, only while CMD runs",
     usage: "[options] [-- CMD…]",
     arguments: [WRAPPED_COMMAND],
     flags: RECORD_FLAGS,
@@ -162,7 +193,7 @@ export const RECORDING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "serve",
-    about: "play fixtures back as the API, and check requests by its rules; with -- CMD, while CMD runs",
+    about: "play fixtures as the API, and check requests by its rules; with -- CMD, only while CMD runs",
     usage: "[options] <dirs...> [-- CMD…]",
     arguments: [argument("<dirs...>", "fixtures, or folders with fixtures"), WRAPPED_COMMAND],
     flags: SERVE_FLAGS,

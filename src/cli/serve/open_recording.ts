@@ -25,9 +25,9 @@ import { createScrubber } from "../../fixture/secrets/scrubber.ts";
 import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import type { SuiteOptions } from "../../fixture/serve/suite.ts";
 import { unrecordedReplayer } from "../../fixture/serve/unrecorded.ts";
-import { settleFolder } from "../../fixture/settle.ts";
+import { cleanUpFolder } from "../../fixture/clean_up.ts";
 import { fileError } from "../../store/fs_errors.ts";
-import { secretEnvironment } from "../environment.ts";
+import { secretEnvironment } from "../secret_environment.ts";
 import { type FixtureLock, lockFixture, requireUnlocked } from "../fixture_lock.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { VERSION } from "../../domain/version.ts";
@@ -92,7 +92,7 @@ export async function openRecording(
     try {
       // Another recorder may have written since the first look.
       requireRecordable(files, path, { grows, lock });
-      if (lock.leftBehind) settleFolder(files, path);
+      if (lock.leftBehind) cleanUpFolder(files, path);
       isWhole = true;
       return await begun(ports, path, { ...options, lock, isNew });
     } catch (error) {
@@ -130,8 +130,8 @@ async function begun(
     }),
     notSecret: flags.notSecret,
     keepCut: flags.keepCut === true,
-    // A kept error would be played from then on, and its answer never asked for again.
-    keepErrors: missing === null,
+    // A kept error would be played from then on, and its request never sent again.
+    keepErrors: missing === null || flags.keepErrors === true,
     // A client that is not our command may run on another machine.
     rules: new RecordedRules(
       declared,

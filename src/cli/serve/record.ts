@@ -1,5 +1,5 @@
 /** The verb `record`: a proxy in front of an API that keeps the traffic as a fixture. */
-import { asRepriseError, type ExitCode, type RepriseError } from "../../domain/errors.ts";
+import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
 import { parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
 import { checkPatterns } from "../../fixture/match/rules/patterns.ts";
@@ -10,7 +10,7 @@ import { gracefulShutdown, openEventOutput, PortFile } from "./server_process.ts
 import type { ProgramPorts } from "../live_ports.ts";
 import { unrecordedApiNote } from "./recording_notes.ts";
 import { beginNote, preview } from "./recording_begin.ts";
-import { reportEnd } from "./recording_end.ts";
+import { lossOf, reportEnd } from "./recording_end.ts";
 import { RecordingView } from "./recording_view.ts";
 import { OWN_URL_VARIABLE } from "../../apis/providers.ts";
 import type { MissingOptions } from "./open_recording.ts";
@@ -19,6 +19,9 @@ import { replayerFactory } from "./replayer_factory.ts";
 import { type PlannedRoutes, planRoutes } from "./planned_routes.ts";
 import { representing } from "../run/endpoint.ts";
 import { absolute } from "../settings.ts";
+import { fileError } from "../../store/fs_errors.ts";
+import { answerTests, requireOneFolder, type TestReport, type TestRequest } from "./test_process.ts";
+import { RECORD_AGAIN, TestEvents, testReport } from "./test_reports.ts";
 import { clientEnvironment, missingKeys, runWrapped, type ServedRoute } from "./wrapped_command.ts";
 
 /** Performs `record`; `command` is the arguments after `--`. */
@@ -30,6 +33,10 @@ export async function recordVerb(
   const context = makeContext(ports, flags);
   const { output } = context;
   const wraps = command.length > 0;
+  const isSuite = flags.suite === true;
+  // Clients get their base URLs from us, in the environment of the command or in the ready line of --suite.
+  const leadsClients = wraps || isSuite;
+  if (isSuite) requireOneFolder([flags.out], { wraps });
   const out = absolute(ports, flags.out);
   const declared = parseFlags(flags);
   await checkPatterns(declared, refusedFlag);
@@ -37,7 +44,7 @@ export async function recordVerb(
   const sends = !plays || flags.allowLive === true || !isCi(ports);
   const played = plays ? contentOf(ports.files, out) : null;
   const routes = await planRoutes(ports, flags, {
-    wraps,
+    wraps: leadsClients,
     ...(played === null ? {} : { recorded: played.baseUrls }),
     ...(sends ? {} : { lookup: null }),
   });
@@ -45,10 +52,12 @@ export async function recordVerb(
   const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
   if (flags.dryRun === true) return await preview(context, { ...begin, command, flags });
 
-  using events = openEventOutput<"record-event">(output, flags, { wraps });
-  const view = new RecordingView(output, events, { wraps });
+  // With --suite, stdout has answers only: a process of tests that does not read yet must not stop the recorder.
+  using events = openEventOutput<"record-event">(output, flags, { wraps: leadsClients });
+  const tests = isSuite ? new TestEvents() : null;
+  const view = new RecordingView(output, events, { wraps, tests });
   const folder = await openFolder(ports, out, {
-    ...{ flags, declared, wraps },
+    ...{ flags, declared, wraps: leadsClients, isSuite },
     grows: flags.append === true || plays,
     missing: plays ? await missingOptions(ports, { flags, wraps, sends, view }) : null,
     onExchange: (event) => view.exchange(event),
@@ -61,7 +70,11 @@ export async function recordVerb(
   try {
     using _file = portFile?.write(recorder.port) ?? null;
     const served = servedRoutes(recorder);
-    const environment = { ...clientEnvironment(served), ...representing(ports, served) };
+    const environment = {
+      ...{ ...clientEnvironment(served), ...representing(ports, served) },
+      // Tests whose requests are recorded need no key, and most clients do not start without one.
+      ...(isSuite ? missingKeys(ports, served) : {}),
+    };
     const ready = {
       type: "ready" as const,
       ...{ port: recorder.port, origin: recorder.origin, address: recorder.address, out },
@@ -70,15 +83,25 @@ export async function recordVerb(
       ...(served.length > 0 ? { environment } : {}),
     };
     events.write(ready);
-    if (!wraps && !events.onStdout) {
+    if (tests !== null) output.json<"record-event">(ready);
+    else if (!wraps && !events.onStdout) {
       output.note(beginNote({ ...begin, places: placesOf(recorder) }));
     }
     for (const note of routes.notes) output.note(note);
+    if (tests !== null && shutdown !== null) {
+      await answerTests({
+        stdin: ports.stdin,
+        stopped: shutdown.requested,
+        end: (request) => endRecorded(request, { tests, recorder, folder, out }),
+        print: (report) => output.json<"test-report">(report),
+      });
+      shutdown.request();
+    }
     const unrecorded = wraps && flags.upstream !== undefined && flags.provider === undefined
       ? unrecordedApiNote(served.map(({ route }) => route))
       : null;
     if (unrecorded !== null) output.note(unrecorded);
-    // What is recorded plays without a key, and most clients do not start without one.
+    // A recording plays without a key, but most clients do not start without a key.
     const keys = plays && isCi(ports) ? missingKeys(ports, served) : {};
     // One of the routes uses this URL, or the user named another upstream.
     if (wraps) unsetVariables([OWN_URL_VARIABLE, ...routes.unset]);
@@ -93,7 +116,39 @@ export async function recordVerb(
     ...{ out, plays, code, thrown, counts: view.counts },
     variables: wraps ? servedRoutes(recorder).map(({ route }) => route.variable) : null,
     tooShort: [...folder.tooShort],
+    isReported: isSuite,
   });
+}
+
+/** Ends a test, and writes its report. */
+async function endRecorded(
+  request: TestRequest,
+  { tests, recorder, folder, out }: {
+    readonly tests: TestEvents;
+    readonly recorder: Recorder;
+    readonly folder: RecordingFolder;
+    readonly out: string;
+  },
+): Promise<TestReport> {
+  const { test } = request;
+  await recorder.endTest(test);
+  const { summary, unused, refusal } = await folder.recordings.end(test);
+  const path = `${out}/${test}`;
+  const counts = tests.take(test);
+  const { skipped, turned_away } = counts;
+  const facts = {
+    code: 0,
+    counts: { skipped, turned_away, played: counts.served, missed: counts.missed },
+    variables: null,
+  };
+  const error = refusal !== null
+    ? new RepriseError("usage", refusal.message)
+    : summary === null
+    ? null
+    : summary.failure !== null
+    ? fileError(summary.failure.error, "record", path)
+    : lossOf(summary, facts);
+  return testReport(request, counts, { path, unused, error });
 }
 
 /** The routes of a wrapped command with their servers. */
@@ -142,8 +197,8 @@ async function missingOptions(
   const createReplayer = await replayerFactory(ports, {
     // The API itself judges the requests that it gets.
     flags: { ...flags, rules: "none" },
-    ...{ output: null, wraps, notSecret: flags.notSecret },
-    recordCommand: missingCommand(flags, { wraps }),
+    ...{ output: null, wraps: wraps || flags.suite === true, notSecret: flags.notSecret },
+    recordCommand: flags.suite === true ? RECORD_AGAIN : missingCommand(flags, { wraps }),
   });
   return { sends, createReplayer, onPlayed: (event) => view.played(event) };
 }

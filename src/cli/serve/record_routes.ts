@@ -184,8 +184,8 @@ function requireNoWayPast({ env }: Pick<Ports, "env">, upstreams: readonly strin
   if (url === "" || endpoint !== undefined && upstreams.some((known) => endpointOf(known) === endpoint)) {
     return;
   }
-  throw new RepriseError("usage", `Cannot record: ${OWN_URL_VARIABLE} leads past the recorder`, {
-    hint: `Unset it, or name the API that it leads to with --upstream`,
+  throw new RepriseError("usage", `Cannot record: ${OWN_URL_VARIABLE} makes requests bypass the recorder`, {
+    hint: `Unset it, or give its URL to --upstream`,
   });
 }
 

@@ -7,7 +7,7 @@ import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { total } from "../../domain/redact.ts";
 import { counted } from "../../domain/text.ts";
 import type { FolderSummary } from "../../fixture/record/test_recordings.ts";
-import type { RecordingSummary } from "../../fixture/record/writer.ts";
+import type { RecordingSummary } from "../../fixture/record/summaries.ts";
 import { fileError } from "../../store/fs_errors.ts";
 import type { Output } from "../output.ts";
 import {
@@ -34,6 +34,8 @@ export interface EndFacts {
   /** Variables with values that are too short to look for. */
   readonly tooShort: readonly string[];
   readonly counts: RequestCounts;
+  /** True if the loss of each test was reported at its end. @default {false} */
+  readonly isReported?: boolean;
 }
 
 /** Numbers of requests that are not exchanges. */
@@ -55,7 +57,8 @@ export function reportEnd(
   const { out, plays, code, thrown, tooShort, counts } = facts;
   const { played, missed, turned_away } = counts;
   const failed = sums.failure === null ? null : fileError(sums.failure.error, "record", failedIn);
-  const error = thrown ?? failed ?? lossOf(sums, facts);
+  const error = thrown ?? failed ??
+    (facts.isReported === true ? null : lossOf(sums, facts));
   const exitCode = (code !== 0 ? code : error?.exitCode ?? 0) as ExitCode;
   if (error !== null) {
     events.write({ ...error.toJSON(), type: "error" });
@@ -80,6 +83,10 @@ export function reportEnd(
     leftAloneNote(sums.leftAlone),
   ];
   for (const note of notes) if (note !== null) output.note(note);
+  if (facts.isReported === true) {
+    output.note(`${counted(tests?.length ?? 0, "test")}: ${played} played, ${sums.published} recorded`);
+    return output.closed ? output.closedExitCode : exitCode;
+  }
   const kept = endLine(sums, { out, tests: tests === null ? "" : ` of ${counted(tests.length, "test")}` });
   output.note((plays ? `${played} played, ` : "") + (missed === 0 ? "" : `${missed} missed, `) + kept);
   return output.closed ? output.closedExitCode : exitCode;
@@ -87,9 +94,9 @@ export function reportEnd(
 
 /** Returns the members of `record.ended` about a recording. */
 function membersOf(summary: RecordingSummary) {
-  const { before, published, dropped, refused, unkept, redactions, altered } = summary;
+  const { before, published, overSocket, dropped, refused, unkept, redactions, altered } = summary;
   return {
-    ...{ before, published, dropped, refused, unkept, redactions, altered },
+    ...{ before, published, over_socket: overSocket, dropped, refused, unkept, redactions, altered },
     left_alone: summary.leftAlone,
     match_rules: summary.matchRules,
     withheld_rules: summary.withheldRules,
@@ -97,21 +104,23 @@ function membersOf(summary: RecordingSummary) {
 }
 
 function endLine(
-  { before, published, dropped, redactions }: RecordingSummary,
+  { before, published, overSocket, dropped, redactions }: RecordingSummary,
   { out, tests }: { readonly out: string; readonly tests: string },
 ): string {
   const replaced = total(redactions);
+  const exchanges = counted(published, "exchange") +
+    (overSocket === 0 ? "" : ` (${overSocket} over WebSocket)`);
   return (before === 0
-    ? `recorded ${counted(published, "exchange")}${tests} into "${out}"`
-    : `added ${counted(published, "exchange")} to the ${before}${tests} in "${out}"`) +
+    ? `recorded ${exchanges}${tests} into "${out}"`
+    : `added ${exchanges} to the ${before}${tests} in "${out}"`) +
     (dropped === 0 ? "" : `, ${dropped} left out`) +
     (replaced === 0 ? "" : `, ${counted(replaced, "secret")} replaced`);
 }
 
 /** Returns the error about requests that the fixture lacks; `null` if it lacks none. */
-function lossOf(
+export function lossOf(
   { before, published, dropped, refused, unkept, errorAnswers }: RecordingSummary,
-  { code, counts, variables }: EndFacts,
+  { code, counts, variables }: Pick<EndFacts, "code" | "counts" | "variables">,
 ): RepriseError | null {
   if (refused > 0) return leftOver(refused);
   if (unkept > 0) return notKept(unkept);
@@ -157,7 +166,7 @@ function errorsAnswered(errors: number): RepriseError {
   return new RepriseError(
     "not_kept",
     `Cannot keep ${counted(errors, "exchange")}: the API answered with an error`,
-    { hint: "The notes above name them and the statuses; --append keeps errors too" },
+    { hint: "The notes above name them and the statuses; --keep-errors keeps errors too" },
   );
 }
 
@@ -166,7 +175,7 @@ function stillMissing(missed: number): RepriseError {
   return new RepriseError(
     "fixture_miss",
     `Cannot record ${counted(missed, "request")}: CI is set, so nothing is sent`,
-    { hint: "Record them where CI is not set, or give --allow-live; the notes above name the differences" },
+    { hint: "Record them without CI set, or give --allow-live; the notes above name the differences" },
   );
 }
 

@@ -21,6 +21,8 @@ export type RecordedEvent = ExchangeEvent & { readonly test?: string };
 
 /** Options of {@linkcode openFolder}. */
 export interface FolderOptions extends Omit<OpenOptions, "test" | "onExchange"> {
+  /** True for a folder that holds the fixtures of tests, even if none is there yet. @default {false} */
+  readonly isSuite?: boolean;
   readonly onExchange: (event: RecordedEvent) => void;
 }
 
@@ -63,7 +65,9 @@ export async function openFolder(
     for (const name of recording.tooShort) tooShort.add(name);
     return recording;
   };
-  const isSuite = orFileError("look for fixtures", path, () => holdsTests(files, path));
+  const isSuite = options.isSuite === true ||
+    orFileError("look for fixtures", path, () => holdsTests(files, path));
+  // Several processes record tests into one folder: none of them may lock it.
   const own = isSuite ? null : await opened(path, null);
   const recordings = new TestRecordings({
     files,

@@ -6,7 +6,7 @@
 import { counted } from "../../domain/text.ts";
 import { isSet } from "../environment.ts";
 import type { RuleName } from "../../fixture/match/rules/match_rules.ts";
-import type { LeftAlone } from "../../fixture/record/pending_exchange.ts";
+import type { LeftAlone } from "../../fixture/record/exchange_outcome.ts";
 import { CLIENT_ROUTES } from "../../apis/providers.ts";
 import type { Route } from "../../fixture/loopback/route.ts";
 import { SHORTEST_SECRET } from "../../fixture/secrets/secret_values.ts";
@@ -23,7 +23,7 @@ export function tooShortNote(variables: readonly string[]): string | null {
 }
 
 /** Advice for variables, which does not fit headers. */
-const NOT_SECRET = ". --not-secret NAME says that the value of a variable is no secret";
+const NOT_SECRET = ". --not-secret NAME marks the value of a variable as not secret";
 
 /** Names secrets that are ordinary words, and the files that still hold them; `null` without such secrets. */
 export function leftAloneNote(leftAlone: readonly LeftAlone[]): string | null {
@@ -34,8 +34,8 @@ export function leftAloneNote(leftAlone: readonly LeftAlone[]): string | null {
       more > 0 ? ` and ${counted(more, "more file")}` : ""
     }`;
   });
-  return `ordinary words (letters only, at most 12) are looked for in headers, URLs and members named like keys only, ` +
-    `and were left alone elsewhere: ${each.join("; ")}${
+  return `secrets that are ordinary words (letters only, at most 12) are replaced only in headers, URLs and members named like keys, ` +
+    `and were kept elsewhere: ${each.join("; ")}${
       leftAlone.some(({ name }) => isSet(name)) ? NOT_SECRET : ""
     }`;
 }
@@ -46,8 +46,8 @@ export function alteredNote(exchanges: number): string | null {
   const [hold, them] = exchanges === 1
     ? ["exchange holds replaced text in its request", "it"]
     : ["exchanges hold replaced text in their requests", "them"];
-  return `${exchanges} ${hold}: serve finds ${them} where the same values are in its environment, ` +
-    "or where clients send the replaced text itself";
+  return `${exchanges} ${hold}: serve matches ${them} only if its environment has the same values, ` +
+    "or if clients send the replaced text";
 }
 
 /** Names the match rules in the fixture; `null` without rules. */

@@ -5,7 +5,7 @@
  */
 import { counted } from "../../domain/text.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
-import type { DiscardReason } from "../../fixture/record/pending_exchange.ts";
+import type { DiscardReason } from "../../fixture/record/exchange_outcome.ts";
 import { secretLeft } from "../../fixture/record/secret_left.ts";
 import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import type { Output } from "../output.ts";
@@ -13,6 +13,7 @@ import type { RequestCounts } from "./recording_end.ts";
 import type { RecordedEvent } from "./recording_folder.ts";
 import { refusedLine, replayLine } from "./serve_view.ts";
 import type { EventOutput } from "./server_process.ts";
+import type { TestEvents } from "./test_reports.ts";
 
 /** Takes the events of a recording. */
 export class RecordingView {
@@ -20,10 +21,17 @@ export class RecordingView {
   readonly #events: EventOutput<"record-event">;
   /** False if a command of ours has the terminal: then only problems are printed. */
   readonly #isChatty: boolean;
+  /** Requests of tests that report each test; `null` if none does. */
+  readonly #tests: TestEvents | null;
   readonly #counts = { skipped: 0, turned_away: 0, played: 0, missed: 0 };
 
-  constructor(output: Output, events: EventOutput<"record-event">, { wraps }: { readonly wraps: boolean }) {
+  constructor(
+    output: Output,
+    events: EventOutput<"record-event">,
+    { wraps, tests = null }: { readonly wraps: boolean; readonly tests?: TestEvents | null },
+  ) {
     this.#output = output;
+    this.#tests = tests;
     this.#events = events;
     this.#isChatty = !wraps && !events.onStdout;
   }
@@ -36,7 +44,8 @@ export class RecordingView {
   /** Takes the outcome of an exchange. */
   exchange(event: RecordedEvent): void {
     this.#events.write(event);
-    if (event.state === "dropped") this.#output.note(dropLine(event));
+    if (this.#tests !== null) this.#tests.add(event);
+    else if (event.state === "dropped") this.#output.note(dropLine(event));
     else if (this.#isChatty) this.#output.note(exchangeLine(event));
   }
 
@@ -45,6 +54,7 @@ export class RecordingView {
     if (event.type === "played") this.#counts.played += 1;
     if (event.type === "miss") this.#counts.missed += 1;
     this.#events.write(event);
+    if (this.#tests !== null) return this.#tests.add(event);
     const isProblem = event.type === "miss" && !this.#events.onStdout;
     if (isProblem) this.#output.problem(replayLine(event));
     else if (this.#isChatty) this.#output.note(replayLine(event));
@@ -54,12 +64,14 @@ export class RecordingView {
   refused(event: SkippedEvent | TurnedAwayEvent): void {
     this.#counts[event.type] += 1;
     this.#events.write(event);
-    if (!this.#events.onStdout) this.#output.note(refusedLine(event));
+    if (this.#tests !== null) this.#tests.add(event);
+    else if (!this.#events.onStdout) this.#output.note(refusedLine(event));
   }
 }
 
-function exchangeLine({ test, number, method, path, status, bytes, ms }: RecordedEvent): string {
-  return `${test === undefined ? "" : `${test}: `}exchange ${number}: ${method} ${path} ${status}, ${
+function exchangeLine({ test, number, connection, method, path, status, bytes, ms }: RecordedEvent): string {
+  const over = connection === undefined ? "" : ` (WebSocket ${connection})`;
+  return `${test === undefined ? "" : `${test}: `}exchange ${number}: ${method} ${path} ${status}${over}, ${
     counted(bytes, "byte")
   } in ${Math.round(ms)} ms`;
 }
@@ -70,7 +82,7 @@ const DROP_REASONS: Readonly<Record<DiscardReason, string>> = {
   closed: "the client hung up (--keep-cut keeps the exchange)",
   cut: "its body broke off (--keep-cut keeps the exchange)",
   no_terminal_event: "its stream has no terminal event (--keep-cut keeps the exchange)",
-  error_answer: "the API answered with an error, which --missing does not keep",
+  error_answer: "the API answered with an error, which --missing does not keep (--keep-errors keeps it)",
   encoding: "its content encoding cannot be decoded",
   invalid: "a fixture cannot hold its method, status or headers",
   too_large: "its body is larger than a fixture can hold",
@@ -81,7 +93,8 @@ const DROP_REASONS: Readonly<Record<DiscardReason, string>> = {
   storage: "it could not be written",
 };
 
-function dropLine(event: RecordedEvent): string {
+/** Returns the line about an exchange that was not recorded. */
+export function dropLine(event: Omit<RecordedEvent, "type">): string {
   const { test, request, method, path, reason, secrets = [], file } = event;
   const why = file !== undefined ? secretLeft(file, secrets).message : DROP_REASONS[reason ?? "storage"];
   const status = reason === "error_answer" ? ` ${event.status}` : "";

@@ -13,7 +13,7 @@ import { createReplayer } from "../../fixture/serve/replayer.ts";
 import { answersWithRecordedPaths } from "../../fixture/serve/rewrite.ts";
 import type { SuiteOptions } from "../../fixture/serve/suite.ts";
 import { withoutNames } from "../../fixture/secrets/secret_values.ts";
-import { secretEnvironment } from "../environment.ts";
+import { secretEnvironment } from "../secret_environment.ts";
 import type { Output } from "../output.ts";
 import type { ServeFlags } from "./command.ts";
 import { machineValues } from "./machine_values.ts";

@@ -1,11 +1,11 @@
 /** The verb `serve`: plays fixtures back as the API, and checks requests by its rules. */
-import { RepriseError } from "../../domain/errors.ts";
+import { asRepriseError, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import { parseFaults } from "../../fixture/faults/plan.ts";
 import type { Loopback } from "../../fixture/loopback/server.ts";
 import { recordedRoutes } from "../../fixture/recorded_routes.ts";
 import { type Pace, parsePace } from "../../fixture/serve/pace.ts";
-import { openSuite } from "../../fixture/serve/suite.ts";
+import { openSuite, type Suite, type SuiteFixture } from "../../fixture/serve/suite.ts";
 import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import { startReplayServers } from "../../fixture/serve/server.ts";
 import type { ServeFlags } from "./command.ts";
@@ -17,6 +17,8 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { nothingSentNote } from "./recording_notes.ts";
 import { representing } from "../run/endpoint.ts";
 import { replayerFactory } from "./replayer_factory.ts";
+import { answerTests, requireOneFolder, type TestReport, type TestRequest } from "./test_process.ts";
+import { RECORD_AGAIN, RECORD_NEW, TestEvents, testReport } from "./test_reports.ts";
 import { type ServeSummary, ServeView } from "./serve_view.ts";
 import { findServed, recordedPlaces, requireYoung } from "./served_fixtures.ts";
 import {
@@ -34,8 +36,8 @@ const MAX_NOTES = 10;
  * Performs `serve`, with a command that runs against the server when `command` is not empty.
  *
  * @returns the command's exit code, or 0; 7 instead of 0 after a miss, a broken rule, a request that was turned away,
- * with `--fail-on tool-output` an output of a tool that is not the recorded one, a wrapped command that sent nothing (without `--allow-unused`) or, with `--strict-usage`, an unused exchange or a fault
- * without effect.
+ * with `--fail-on tool-output` an output of a tool that is not the recorded one, a wrapped command that sent nothing
+ * (without `--allow-unused`) or, with `--strict-usage`, an unused exchange or a fault without effect.
  */
 export async function serveVerb(
   ports: ProgramPorts,
@@ -48,38 +50,64 @@ export async function serveVerb(
   const faults = flags.fault === undefined ? null : parseFaults(flags.fault.join("\n"));
   const portFile = flags.portFile === undefined ? null : new PortFile(ports, flags.portFile);
   requireRewriting(flags);
-  const { fixtures, folders } = findServed(ports, directories);
+  const isSuite = flags.suite === true;
+  const wraps = command.length > 0;
+  // Clients get their base URLs from us, in the environment of the command or in the ready line of --suite.
+  const leadsClients = wraps || isSuite;
+  if (isSuite) requireOneFolder(directories, { wraps });
+  const { fixtures, folders } = findServed(ports, directories, { mayBeEmpty: isSuite });
   requireYoung(fixtures, flags.maxAge, ports);
   noteSome(output, fixtures.flatMap(({ problem }) => problem ?? []));
   const suite = await openSuite({
     files: ports.files,
     fixtures,
     folders,
-    createReplayer: await replayerFactory(ports, { flags, output, wraps: command.length > 0 }),
+    createReplayer: await replayerFactory(ports, {
+      ...{ flags, output, wraps: leadsClients },
+      ...(isSuite ? { recordCommand: RECORD_AGAIN } : {}),
+    }),
+    ...(isSuite ? { recordCommand: RECORD_NEW } : {}),
   });
-  const wraps = command.length > 0;
   const view = new ServeView(output);
-  using events = openEventOutput<"serve-event">(output, flags, { wraps });
+  // With --suite, stdout has answers only: a process of tests that does not read yet must not stop the server.
+  using events = openEventOutput<"serve-event">(output, flags, { wraps: leadsClients });
+  const tests = new TestEvents();
   const counts = { requests: 0, skipped: 0, turned_away: 0 };
   const report = (event: ServeEvent) => {
     if (event.type === "skipped" || event.type === "turned_away") counts[event.type] += 1;
     else if (event.type !== "warning") counts.requests += 1;
     events.write(event);
-    if (!events.onStdout) view.event(event);
+    if (isSuite) tests.add(event);
+    else if (!events.onStdout) view.event(event);
   };
 
   const { port = 0, host, token } = flags;
   using shutdown = wraps ? null : gracefulShutdown();
   const { routes, elsewhere } = recordedRoutes(recordedPlaces(fixtures));
   const servers = startReplayServers(
-    { replayers: suite, pace, faults, clock: ports.clock, port, host, token, onEvent: report },
-    wraps ? routes : [null],
+    {
+      replayers: suite,
+      pace,
+      faults,
+      clock: ports.clock,
+      port,
+      host,
+      token,
+      offersSockets: flags.websocket !== false && fixtures.some(mayPlayOverSocket),
+      onEvent: report,
+      numbersEachTest: isSuite,
+    },
+    leadsClients ? routes : [null],
   );
   const server = servers[0] as Loopback;
   const served = routes.map((route, index) => ({ route, origin: (servers[index] ?? server).origin }));
   const baseUrls = clientEnvironment(served);
-  const environment = { ...baseUrls, ...representing(ports, served) };
-  const missed = "was recorded under another base path: clients that go by the environment miss it";
+  const environment = {
+    ...{ ...baseUrls, ...representing(ports, served) },
+    ...(isSuite ? dummyKeys(ports, served, DUMMY_KEY) : {}),
+  };
+  const missed =
+    "was recorded under another base path: clients that read the base URL variables do not reach it";
   noteSome(output, elsewhere.map((path) => `"${path}" ${missed}`));
   let code: number;
   try {
@@ -90,9 +118,18 @@ export async function serveVerb(
     if (!events.onStdout) {
       // Scripts wait for this line, with or without the other events.
       if (!wraps) output.json<"serve-event">(ready);
-      view.ready(address, baseUrls, fixtures);
+      if (!isSuite) view.ready(address, baseUrls, fixtures);
     }
     if (wraps) unsetVariables(bypassingVariables(served));
+    if (isSuite && shutdown !== null) {
+      await answerTests({
+        stdin: ports.stdin,
+        stopped: shutdown.requested,
+        end: (request) => endServed(request, { suite, tests, folder: folders[0] ?? "" }),
+        print: (report) => output.json<"test-report">(report),
+      });
+      shutdown.request();
+    }
     code = wraps
       ? await runWrapped(command, { ...environment, ...dummyKeys(ports, served, token ?? DUMMY_KEY) })
       : await shutdown?.requested ?? 0;
@@ -109,7 +146,8 @@ export async function serveVerb(
   const unusedCommand = wraps && counts.requests === 0 && flags.allowUnused !== true
     ? unusedVerdict({ skipped: counts.skipped, variables: Object.keys(baseUrls) })
     : null;
-  const verdict = verdictOf(summary, flags) ?? unusedCommand;
+  // Each test has its own report.
+  const verdict = isSuite ? null : verdictOf(summary, flags) ?? unusedCommand;
   const exitCode = code === 0 && verdict !== null ? 7 : code;
   events.write({
     type: "serve.ended",
@@ -117,13 +155,32 @@ export async function serveVerb(
     ...(wraps ? { command_exit_code: code } : {}),
     ...summary,
   });
-  if (!events.onStdout) {
+  if (!events.onStdout && !isSuite) {
     view.summary(summary);
     if (verdict !== null && (verdict !== unusedCommand || code === 0)) {
       output.errorLine(verdict.message, verdict.hint);
     }
   }
   return exitCode;
+}
+
+/** Ends a test, and writes its report. */
+async function endServed(
+  request: TestRequest,
+  { suite, tests, folder }: {
+    readonly suite: Suite;
+    readonly tests: TestEvents;
+    readonly folder: string;
+  },
+): Promise<TestReport> {
+  const { test } = request;
+  const path = `${folder}/${test}`;
+  try {
+    const unused = (await suite.end(test)).map(({ number }) => number);
+    return testReport(request, tests.take(test), { path, unused, error: null });
+  } catch (error) {
+    return testReport(request, tests.take(test), { path, unused: [], error: asRepriseError(error) });
+  }
 }
 
 /** Prints the first notes about fixtures, and the number of the others. */
@@ -177,7 +234,7 @@ function verdictOf(
   if (wrong.length === 0) return null;
   return {
     message: `Not every exchange went as recorded: ${wrong.join(", ")}`,
-    hint: "stderr names each without --quiet, and the events of --json or --events FILE",
+    hint: "Each is listed on stderr and in the events of --json or --events FILE",
   };
 }
 
@@ -185,11 +242,16 @@ function verdictOf(
 function unusedVerdict(facts: Parameters<typeof nothingSentNote>[1]): Verdict {
   return {
     message: "No exchange was played: the command sent no request",
-    hint: `${nothingSentNote("server", facts)}. --allow-unused is for commands that may send none`,
+    hint: `${nothingSentNote("server", facts)}. --allow-unused accepts that`,
   };
 }
 
 interface Verdict {
   readonly message: string;
   readonly hint: string;
+}
+
+/** True for a fixture with requests of an API that has a WebSocket, and for fixtures that are read later. */
+function mayPlayOverSocket({ fixture }: SuiteFixture): boolean {
+  return fixture?.exchanges.some(({ request: { api } }) => api !== null && api.socket !== null) ?? true;
 }

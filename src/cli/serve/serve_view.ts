@@ -68,8 +68,8 @@ export class ServeView {
     }
     for (const fault of unmet_faults) this.#line(`the fault "${fault}" had no effect`);
     if (unused.length > 0) {
-      const names = unused.map(({ fixture, number }) => `${number} of ${fixture}`);
-      this.#line(`unused: ${counted(unused.length, "exchange")}, ${listed(names)}`);
+      const names = unused.map(({ fixture, number }) => `exchange ${number} of ${fixture}`);
+      this.#line(`unused: ${listed(names)}`);
     }
     if (unopened.length > 0) {
       this.#line(`not opened: ${counted(unopened.length, "recording")}, ${listed(unopened)}`);
@@ -105,7 +105,11 @@ export function recordedPathsNote(found: readonly RecordedPaths[]): string | nul
 
 const SKIPPED = {
   connection_check: "a connection check, neither an exchange nor a miss",
-  websocket_upgrade: "a WebSocket upgrade, after whose refusal clients use HTTP",
+  websocket_upgrade: "a WebSocket upgrade, refused so that the client uses HTTP",
+  unsolicited_message:
+    "a WebSocket message that answers no message of the client, passed on and not recorded",
+  warm_up: "a warm-up without a recording, answered with an empty response",
+  previous_response_not_found: "continues a response that this WebSocket does not have",
 } as const;
 
 /** A request that is not an exchange, as a line. */
@@ -139,7 +143,7 @@ export function replayLine(event: ServeEvent): string {
     case "faulted":
       return `${asked}: ${event.status}, a fault instead of an answer: ${event.fault}`;
     case "miss":
-      return [`${asked}: ${event.status}, miss: ${event.message}`, ...moreOf(event)].join("\n  ");
+      return `${asked}: ${event.status}, miss: ${missText(event)}`;
     case "refused":
       return `${asked}: ${event.status}, rule ${event.rule} (${event.grade}): ${event.message}`;
     case "warning":
@@ -147,6 +151,11 @@ export function replayLine(event: ServeEvent): string {
         event.grade === null ? "" : ` (${event.grade})`
       }: ${event.message}`;
   }
+}
+
+/** Returns the message of a miss and a line for each further difference. */
+export function missText(event: Extract<ServeEvent, { type: "miss" }>): string {
+  return [event.message, ...moreOf(event)].join("\n  ");
 }
 
 /** Returns the lines about a miss after the first, which names the first difference. */

@@ -30,6 +30,12 @@ export interface ServedFixtures {
   readonly folders: readonly string[];
 }
 
+/** Options of {@linkcode findServed}. */
+export interface SearchOptions {
+  /** Also takes a folder without fixtures, or without anything: its tests are not recorded yet. @default {false} */
+  readonly mayBeEmpty?: boolean;
+}
+
 /**
  * Finds the fixtures at and below folders. A folder that is a fixture is read whole, and only itself is served. Of the
  * fixtures below other folders only `fixture.json` is read: damage in one of them must not stop the others.
@@ -37,12 +43,16 @@ export interface ServedFixtures {
  * @throws {RepriseError} `bad_fixture` for a damaged fixture that was given, and for a folder without fixtures; `usage`
  * for a missing folder, and for a fixture that is found twice; `storage_…`.
  */
-export function findServed({ files }: Pick<Ports, "files">, directories: readonly string[]): ServedFixtures {
+export function findServed(
+  { files }: Pick<Ports, "files">,
+  directories: readonly string[],
+  { mayBeEmpty = false }: SearchOptions = {},
+): ServedFixtures {
   const roots = directories.map(withoutSlash);
   const folders: string[] = [];
   const fixtures = roots.flatMap((root) =>
     orFileError("look for fixtures", root, () => {
-      const below = fixtureFolders(files, root);
+      const below = fixtureFolders(files, root, { mayBeEmpty });
       if (below.includes(root)) return [givenFixture(files, root)];
       folders.push(root);
       return below.map((path) => fixtureBelow(files, path, root));
@@ -91,7 +101,7 @@ function requireDistinct(files: Files, paths: readonly string[]): void {
       before === path
         ? `Cannot serve "${path}" twice: it is the same folder`
         : `Cannot serve "${path}": "${before}" is the same folder`,
-      { hint: "Name each folder once, and none above another: each exchange is played once" },
+      { hint: "Name each folder once, and no folder inside another: each exchange is played once" },
     );
   }
 }

@@ -4,7 +4,6 @@
  * @module
  */
 import { decodeUtf8Leniently, encodeUtf8 } from "../../domain/bytes.ts";
-import { sha256Hex } from "../../domain/hash.ts";
 import { isJsonObject, type JsonValue } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
 import { firstDifference } from "../../fixture/match/difference.ts";
@@ -12,6 +11,7 @@ import { jsonOf } from "../../fixture/match/request_key.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import type { SessionStep } from "../../fixture/session/session_file.ts";
 import { sameBytes, type SessionState } from "./expectation.ts";
+import { isRecorded } from "./recorded_request.ts";
 import type { StepOutcome } from "./step.ts";
 
 /** One difference between a played session and its folder. */
@@ -98,7 +98,8 @@ export function compareUse(fixture: Fixture, end: StepOutcome, number: number): 
 
 /** Finds the first request of a step that differs from the recorded one. */
 export function compareRequests(fixture: Fixture, end: StepOutcome, number: number): Divergence[] {
-  for (const { number: exchange, request } of fixture.exchanges) {
+  for (const recorded of fixture.exchanges) {
+    const { number: exchange, request } = recorded;
     const sent = end.requests[exchange - 1];
     if (sent === undefined || request.bodySha256 === null) continue;
     const where = `step ${number}, request ${exchange}`;
@@ -106,9 +107,8 @@ export function compareRequests(fixture: Fixture, end: StepOutcome, number: numb
       const [expected, received] = [`${request.method} ${request.path}`, `${sent.method} ${sent.path}`];
       return [{ kind: "request", where, message: "goes to another path", expected, received }];
     }
-    const body = encodeUtf8(sent.body);
-    if (sha256Hex(body) === request.bodySha256) continue;
-    const found = documentsDiffer(request.body ?? new Uint8Array(), body);
+    if (isRecorded(recorded, sent)) continue;
+    const found = documentsDiffer(request.body ?? new Uint8Array(), encodeUtf8(sent.body));
     return [{ kind: "request", where, message: "differs", ...found }];
   }
   return [];

@@ -23,6 +23,7 @@ import {
 import { exchangeFolder, readable, readableBody, type RequestFile } from "../../fixture/format.ts";
 import type { Fixture } from "../../fixture/read.ts";
 import { entries, exists, filesBelow } from "./files.ts";
+import { isRecorded, recordedBody } from "./recorded_request.ts";
 import type { StepOutcome } from "./step.ts";
 
 /** Files by their path below `expect/`. */
@@ -118,17 +119,18 @@ export function updateTest(
 }
 
 function updateRequests(files: Files, { path, exchanges }: Fixture, end: StepOutcome): string[] {
-  return exchanges.flatMap(({ number, request }) => {
+  return exchanges.flatMap((exchange) => {
+    const { number } = exchange;
     const sent = end.requests[number - 1];
-    if (sent === undefined) return [];
-    const raw = new TextEncoder().encode(sent.body);
+    if (sent === undefined || isRecorded(exchange, sent)) return [];
+    const raw = new TextEncoder().encode(recordedBody(exchange, sent.body));
     const sum = sha256Hex(raw);
-    if (request.bodySha256 === sum && request.path === sent.path && request.method === sent.method) return [];
     const name = `${path}/${exchangeFolder(number)}/request.json`;
     const rawName = `${path}/${exchangeFolder(number)}/request.body`;
     const { body: _body, ...before } = JSON.parse(new TextDecoder().decode(files.read(name))) as RequestFile;
     const { json, restores } = readableBody(raw);
-    const { method, path: asked } = sent;
+    const { path: asked } = sent;
+    const method = exchange.socket === undefined ? sent.method : before.method;
     const after = { ...before, method, path: asked, body_sha256: sum };
     replaceFixtureFile(files, name, readable(json === undefined ? after : { ...after, body: json }));
     if (!restores) replaceFixtureFile(files, rawName, raw);

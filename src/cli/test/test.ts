@@ -201,6 +201,6 @@ function isFolder(path: string): boolean {
 function hintFor(directory: string): string {
   const isFixture = filesBelow(directory).some((name) => /(?:^|\/)fixture\.json$/.test(name));
   return isFixture
-    ? "Fixtures without a session are played by run --fixture and serve; run --record writes one with its session"
+    ? "To play a fixture without a session, use run --fixture or serve; run --record writes a session test"
     : "A session test is what run --record writes: a folder with a session.json";
 }

@@ -74,13 +74,13 @@ const CASES: readonly Case[] = [
     what: "a changed answer",
     damage: (path) => edit(`${path}/exchanges/0002/body`, (text) => `${text}\n`),
     ...BAD,
-    message: /exchanges\/0002\/body": it does not have the sum in fixture\.json/,
+    message: /exchanges\/0002\/body": its checksum differs from fixture\.json/,
   },
   {
     what: "a changed request",
     damage: (path) => edit(`${path}/exchanges/0001/request.json`, (text) => text.replace('"a"', '"z"')),
     ...BAD,
-    message: /exchanges\/0001\/request\.json": it does not have the sum/,
+    message: /exchanges\/0001\/request\.json": its checksum differs/,
   },
   {
     what: "a removed answer",
@@ -179,7 +179,7 @@ const CASES: readonly Case[] = [
       Deno.writeTextFileSync(`${path}/notes.txt`, "mine");
     },
     ...USAGE,
-    message: /something is in it already/,
+    message: /it is not empty/,
   },
   {
     what: "other content beside a staging folder",
@@ -189,7 +189,7 @@ const CASES: readonly Case[] = [
       Deno.writeTextFileSync(`${path}/notes.txt`, "mine");
     },
     ...USAGE,
-    message: /something is in it already/,
+    message: /it is not empty/,
   },
   {
     what: "exchanges of another program beside a staging folder",
@@ -200,7 +200,7 @@ const CASES: readonly Case[] = [
       Deno.writeTextFileSync(`${path}/exchanges/0001/thesis.txt`, "mine");
     },
     ...USAGE,
-    message: /something is in it already/,
+    message: /it is not empty/,
   },
   {
     what: "a file",
@@ -290,7 +290,7 @@ Deno.test("record without --append takes no folder with something in it, not eve
   Deno.removeSync(folder.path, { recursive: true });
   Deno.mkdirSync(`${folder.path}/.recording`, { recursive: true });
   const error = await refused(append(folder.path, ["b"], { grows: false }));
-  assert.match(`${error.message}\n${error.hint}`, /something is in it already[^]*--append/);
+  assert.match(`${error.message}\n${error.hint}`, /it is not empty[^]*--append/);
   assert.deepEqual([...snapshot(folder.path).keys()], ["", "/.recording"]);
 });
 
@@ -317,7 +317,7 @@ for (const [code, expected] of REFUSALS) {
   });
 }
 
-Deno.test("a disk that is full keeps the fixture as it was, and frees the folder", async () => {
+Deno.test("a disk that is full does not change the fixture, and frees the folder", async () => {
   using folder = new ScratchFolder();
   await append(folder.path, ["a"]);
   const before = snapshot(folder.root);

@@ -1,0 +1,102 @@
+/**
+ * Conversation of `serve --suite` and `record --suite` with the process of tests that started them: each line of stdin
+ * ends a test, and the answer on stdout is the report of that test. The end of stdin is the end of the server, so that a
+ * killed process of tests leaves no server.
+ *
+ * @module
+ */
+import { RepriseError } from "../../domain/errors.ts";
+import { parsedObject, stringMember } from "../../domain/json.ts";
+import { isTestName } from "../../fixture/test_path.ts";
+import type { InputStream } from "../live_ports.ts";
+import type { JsonDocument } from "../schemas/schemas.ts";
+import { nextChunk } from "../stdin.ts";
+
+/** Request to end a test. */
+export interface TestRequest {
+  readonly test: string;
+  /** True for a test that may leave exchanges unused, and may send no request. */
+  readonly allowUnused: boolean;
+}
+
+/** Report of an ended test. */
+export type TestReport = JsonDocument<"test-report">;
+
+/** Longest line, in bytes. */
+const MAX_LINE = 4096;
+
+/** Options of {@linkcode answerTests}. */
+export interface TestProcess {
+  readonly stdin: InputStream;
+  /** Resolves when the server is asked to end in another way. */
+  readonly stopped: Promise<unknown>;
+  /** Ends a test. */
+  readonly end: (request: TestRequest) => Promise<TestReport>;
+  /** Prints a report. */
+  readonly print: (report: TestReport) => void;
+}
+
+/**
+ * Ends tests until stdin ends. Several tests may end at a time; their reports are printed in the order in which they end.
+ *
+ * @throws {RepriseError} `usage` for a line that asks for nothing known.
+ */
+export async function answerTests({ stdin, stopped, end, print }: TestProcess): Promise<void> {
+  const ending = new Set<Promise<void>>();
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => {/* it is thrown below, or the server has ended */});
+  const isOver = stopped.then(() => null);
+  const lines = linesOf(stdin);
+  for (;;) {
+    const line = await Promise.race([lines.next(), isOver, failed.promise]);
+    if (line === null || line.done === true) break;
+    const request = requestOf(line.value);
+    const ended = end(request).then(print).catch((error) => failed.reject(error));
+    ending.add(ended);
+    void ended.then(() => ending.delete(ended));
+  }
+  await Promise.race([Promise.all(ending), failed.promise]);
+}
+
+async function* linesOf(stdin: InputStream): AsyncGenerator<string> {
+  const buffer = new Uint8Array(MAX_LINE);
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (;;) {
+    const chunk = await nextChunk(stdin, buffer);
+    if (chunk === null) return;
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+    if (rest.length > MAX_LINE) throw unknownLine(rest);
+  }
+}
+
+function requestOf(line: string): TestRequest {
+  const found = parsedObject(line);
+  const test = found === null ? undefined : stringMember(found, "test");
+  if (found?.["type"] !== "end" || test === undefined || !isTestName(test)) throw unknownLine(line);
+  return { test, allowUnused: found["allow_unused"] === true };
+}
+
+function unknownLine(line: string): RepriseError {
+  return new RepriseError("usage", `Cannot read this line of stdin: ${JSON.stringify(line.slice(0, 100))}`, {
+    hint: 'With --suite, each line ends a test: {"type":"end","test":"NAME"}',
+  });
+}
+
+/**
+ * Requires one folder and no command.
+ *
+ * @throws {RepriseError} `usage` for anything else.
+ */
+export function requireOneFolder(
+  directories: readonly string[],
+  { wraps }: { readonly wraps: boolean },
+): void {
+  if (!wraps && directories.length === 1) return;
+  const why = wraps ? "a command is given" : "several folders are given";
+  throw new RepriseError("usage", `Cannot use --suite: ${why}`, {
+    hint: "--suite is for the helpers of test runners, which start reprise themselves (docs/helpers.md)",
+  });
+}

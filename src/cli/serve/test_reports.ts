@@ -1,0 +1,142 @@
+/**
+ * Reports of tests under `serve --suite` and `record --suite`: the requests of each test are counted by its name until it
+ * ends.
+ *
+ * @module
+ */
+import type { RepriseError } from "../../domain/errors.ts";
+import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
+import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
+import { dropLine } from "./recording_view.ts";
+import type { RecordedEvent } from "./recording_folder.ts";
+import { missText, replayLine } from "./serve_view.ts";
+import type { TestReport, TestRequest } from "./test_process.ts";
+
+/** Advice in messages about a request without a recording: the command of the tests is known to the user only. */
+export const RECORD_AGAIN =
+  "run the test with REPRISE_RECORD=all, or with REPRISE_RECORD=missing to add only this request";
+/** Advice for a test without a recording. */
+export const RECORD_NEW = "run the test with REPRISE_RECORD=new";
+
+/** Counts of the requests of a test, and messages about those that went wrong. */
+export interface TestCounts {
+  served: number;
+  recorded: number;
+  missed: number;
+  refused: number;
+  turned_away: number;
+  skipped: number;
+  /** Exchanges that were not recorded. */
+  dropped: number;
+  readonly messages: string[];
+}
+
+/** Event of a request, of either verb. */
+type RequestEvent = ServeEvent | RecordedEvent | SkippedEvent | TurnedAwayEvent;
+
+/** Counts of tests that have not ended. */
+export class TestEvents {
+  readonly #tests = new Map<string, TestCounts>();
+
+  /** Counts a request; one without a test counts for none. */
+  add({ test, ...event }: RequestEvent): void {
+    if (test === undefined) return;
+    const counts = this.#tests.get(test) ?? noRequests();
+    this.#tests.set(test, counts);
+    switch (event.type) {
+      case "played":
+      case "faulted":
+        counts.served += 1;
+        return;
+      case "exchange":
+        if (event.state === "published") counts.recorded += 1;
+        else {
+          counts.dropped += 1;
+          counts.messages.push(dropLine(event));
+        }
+        return;
+      case "skipped":
+        counts.skipped += 1;
+        return;
+      case "warning":
+        return;
+      case "miss":
+        counts.missed += 1;
+        counts.messages.push(missText(event));
+        return;
+      case "refused":
+      case "turned_away":
+        counts[event.type] += 1;
+        counts.messages.push(replayLine(event));
+    }
+  }
+
+  /** Returns the counts of a test, and forgets them. */
+  take(test: string): TestCounts {
+    const counts = this.#tests.get(test) ?? noRequests();
+    this.#tests.delete(test);
+    return counts;
+  }
+}
+
+/** Outcome of a test besides its requests. */
+export interface TestOutcome {
+  /** Path of its recording. */
+  readonly path: string;
+  /** Numbers of the recorded exchanges that it did not use. */
+  readonly unused: readonly number[];
+  /** Error about its recording. */
+  readonly error: RepriseError | null;
+}
+
+/** Writes the report of an ended test. */
+export function testReport(
+  { test, allowUnused }: TestRequest,
+  { messages: found, skipped, dropped, ...counts }: TestCounts,
+  { path, unused, error }: TestOutcome,
+): TestReport {
+  const { served, recorded, missed } = counts;
+  const messages = [...found];
+  // A message about a request says more than the error about all of them.
+  if (error !== null && (found.length === 0 || error.code.startsWith("storage_"))) {
+    messages.push(error.hint === undefined ? error.message : `${error.message}. ${error.hint}`);
+  }
+  const isSilent = served + recorded + dropped + messages.length === 0;
+  // After a miss, the unused exchange is most likely the one that the request missed.
+  if (!allowUnused && unused.length > 0 && missed === 0) messages.push(unusedMessage(path, unused));
+  else if (!allowUnused && isSilent) messages.push(silentMessage(skipped));
+  return {
+    type: "test.ended",
+    test,
+    exit_code: messages.length === 0 ? 0 : error?.exitCode ?? 7,
+    ...counts,
+    unused: [...unused],
+    messages,
+  };
+}
+
+function unusedMessage(path: string, unused: readonly number[]): string {
+  const [exchanges, them] = unused.length === 1 ? ["exchange", "it"] : ["exchanges", "them"];
+  return `The test did not use ${exchanges} ${unused.join(", ")} of "${path}". ` +
+    `To record the test again without ${them}: run it with REPRISE_RECORD=all`;
+}
+
+function silentMessage(skipped: number): string {
+  return skipped > 0
+    ? "The test sent only connection checks (HEAD) or WebSocket upgrades, which are no exchanges"
+    : "No request of the test reached reprise: give its client the base URL of this test, " +
+      "or allow a test without requests";
+}
+
+function noRequests(): TestCounts {
+  return {
+    served: 0,
+    recorded: 0,
+    missed: 0,
+    refused: 0,
+    turned_away: 0,
+    skipped: 0,
+    dropped: 0,
+    messages: [],
+  };
+}
