@@ -11,18 +11,18 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../domain/json.ts
 import type { Ports } from "../domain/ports.ts";
 import { type OwnPrices, parsePrices } from "./cost/own_prices.ts";
 import { type Flag, memberOf } from "./declare.ts";
-import { COMMON_FLAGS, REQUEST_FLAGS } from "./flags.ts";
+import { COMMON_FLAGS, REQUEST_FLAGS, TRANSPORT } from "./flags.ts";
 import { configPath, otherKind } from "./settings.ts";
 
 /** The members of `config.json` that flags name as sources: each a string. */
-export const CONFIG_NAMES: readonly string[] = Object.values({ ...REQUEST_FLAGS, ...COMMON_FLAGS })
+export const CONFIG_NAMES: readonly string[] = Object.values({ ...REQUEST_FLAGS, TRANSPORT, ...COMMON_FLAGS })
   .flatMap((flag: Flag) => memberOf(flag) ?? []);
 
 /** Lists of permission rules, as `--allow` and `--deny` take them. */
 const RULE_NAMES = ["allow", "deny"] as const;
 
 /** Members of a profile that are strings. */
-const PROFILE_NAMES = ["provider", "base_url", "model", "effort", "summary"] as const;
+const PROFILE_NAMES = ["provider", "base_url", "model", "effort", "summary", "transport"] as const;
 
 /** Members with rules. */
 interface ConfigRules {
@@ -156,6 +156,7 @@ interface ProfileFlags {
   readonly model?: string | undefined;
   readonly effort?: string | undefined;
   readonly summary?: string | undefined;
+  readonly transport?: string | undefined;
 }
 
 /**
@@ -197,6 +198,7 @@ export function withProfile<Flags extends ProfileFlags>(
   const added = {
     effort: profile.effort,
     summary: profile.summary,
+    transport: profile.transport,
     ...(isProvider ? { model: profile.model, baseUrl: profile.base_url } : {}),
     provider: bound ? provider : profile.provider,
   };

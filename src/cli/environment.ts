@@ -4,11 +4,9 @@
  *
  * @module
  */
-import process from "node:process";
 import type { Ports } from "../domain/ports.ts";
 import { UPSTREAM_VARIABLES } from "../apis/known_upstreams.ts";
 import { PROVIDER_VARIABLES } from "../apis/providers.ts";
-import { type KnownValue, secretValues, tooShortSecrets } from "../fixture/secrets/secret_values.ts";
 
 /** Names of variables; a final `*` matches any rest. */
 export const READ_VARIABLES: readonly string[] = [
@@ -96,23 +94,11 @@ export function isRead(name: string): boolean {
  * still inherit the whole environment, unless they get their own.
  */
 export function narrowProcessEnvironment(): void {
-  const read = Object.entries(Deno.env.toObject()).filter(([name]) => isRead(name));
-  process.env = Object.fromEntries(read);
+  const read = Object.entries(allVariables()).filter(([name]) => isRead(name));
+  globalThis.process.env = Object.fromEntries(read);
 }
 
-/** The secrets of the environment that the program was started in. */
-export interface SecretEnvironment {
-  readonly values: readonly KnownValue[];
-  /** The variables with the name of a secret and a value too short to search for. */
-  readonly tooShort: readonly string[];
-}
-
-/**
- * All secrets of the environment: of every variable except `notSecret`, not only of those that the program reads. Keeps
- * only the values of variables that look like secrets.
- */
-export function secretEnvironment(notSecret: readonly string[] = []): SecretEnvironment {
-  const all = Object.entries(Deno.env.toObject());
-  const environment = Object.fromEntries(all.filter(([name]) => !notSecret.includes(name)));
-  return { values: secretValues(environment), tooShort: tooShortSecrets(environment) };
+/** All variables, for `secret_environment.ts` only, which finds the secrets among them. */
+export function allVariables(): Record<string, string> {
+  return Deno.env.toObject();
 }

@@ -9,7 +9,7 @@ import type { Ports } from "../domain/ports.ts";
 import { badFixture, KIND_NAMES, requireFolder } from "../fixture/files.ts";
 import { LOCK_FILE, STAGING_FOLDER } from "../fixture/format.ts";
 import { makeDirectories } from "../fixture/seal.ts";
-import { settleFolder } from "../fixture/settle.ts";
+import { cleanUpFolder } from "../fixture/clean_up.ts";
 import { fileError, isTaken, systemCode } from "../store/fs_errors.ts";
 import { FileLock, inspectFileLock, type LockOwner, ownerName } from "../store/write/file_lock.ts";
 
@@ -75,8 +75,8 @@ export interface FixtureChange<T> {
   readonly tried: string;
   /** Calls `act` without the lock, because it writes nothing. @default {false} */
   readonly dryRun?: boolean;
-  /** Finishes what a killed process left. @default {settleFolder} */
-  readonly settle?: typeof settleFolder;
+  /** Finishes what a killed process left. @default {cleanUpFolder} */
+  readonly cleanUp?: typeof cleanUpFolder;
   readonly act: () => T;
 }
 
@@ -101,20 +101,20 @@ export async function changeFixture<T>(ports: Ports, path: string, change: Fixtu
 async function changeLocked<T>(
   ports: Ports,
   path: string,
-  { settle = settleFolder, act }: FixtureChange<T>,
+  { cleanUp = cleanUpFolder, act }: FixtureChange<T>,
 ): Promise<T> {
   const { files } = ports;
   const lock = await lockFixture(ports, path);
-  let [isSettled, isDone] = [!lock.leftBehind, false];
+  let [isClean, isDone] = [!lock.leftBehind, false];
   try {
-    if (!isSettled) settle(files, path);
-    isSettled = true;
+    if (!isClean) cleanUp(files, path);
+    isClean = true;
     const result = act();
     isDone = true;
     return result;
   } finally {
     // Exchanges without fixture.json are those of a removal that failed: the staging folder shows that.
-    lock.release(isDone || (isSettled && files.facts(`${path}/fixture.json`) !== null));
+    lock.release(isDone || (isClean && files.facts(`${path}/fixture.json`) !== null));
   }
 }
 

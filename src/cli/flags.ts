@@ -12,9 +12,13 @@ import { argument, choice, type FlagsOf, list, negated, text, toggle, value } fr
 
 /** The flags that every verb has. */
 export const COMMON_FLAGS = {
-  json: toggle("--json", "data for programs: one JSON document, or JSON Lines if the verb streams", {
-    step: false,
-  }),
+  json: toggle(
+    "--json",
+    "print JSON for programs: one document, or JSON Lines if the verb reports while it works",
+    {
+      step: false,
+    },
+  ),
   quiet: toggle("--quiet", "no notices on stderr", { step: false }),
   color: negated("--no-color", "no colour", { step: false }),
   home: text("--home <dir>", "the directory of the sessions", {
@@ -29,13 +33,17 @@ export const COMMON_FLAGS = {
 export type CommonFlags = FlagsOf<typeof COMMON_FLAGS>;
 
 /** Leaves encrypted content out of JSON. */
-export const BLOBS = negated("--no-blobs", "with --json: the length and sha256 of encrypted content", {
-  step: false,
-});
+export const BLOBS = negated(
+  "--no-blobs",
+  "with --json: print length and sha256 instead of encrypted content",
+  {
+    step: false,
+  },
+);
 
 /** The flags that select the endpoint of the next request and shape the request. */
 export const REQUEST_FLAGS = {
-  model: text("-m, --model <model>", "the model to ask", {
+  model: text("-m, --model <model>", "the model", {
     sources: ["the session's last", { variable: "REPRISE_MODEL" }, { member: "model" }],
   }),
   provider: choice("-p, --provider <provider>", "the API provider", PROVIDER_KINDS, {
@@ -85,12 +93,30 @@ export const REQUEST_FLAGS = {
   }),
 };
 
+/** Ways to send the requests of a run. */
+export const TRANSPORTS = ["sse", "ws"] as const;
+/** One of {@linkcode TRANSPORTS}. */
+export type Transport = (typeof TRANSPORTS)[number];
+
+/** The flag for the transport of requests. */
+export const TRANSPORT = choice(
+  "--transport <transport>",
+  "send requests over HTTP (sse), or over one WebSocket for the run (ws; Responses API)",
+  TRANSPORTS,
+  {
+    sources: [{ variable: "REPRISE_TRANSPORT" }, { member: "transport" }],
+    otherwise: "sse",
+    step: false,
+    repeats: true,
+  },
+);
+
 /** The flags that set the text of a request. */
 export const TEXT_FLAGS = {
-  instructions: text("--instructions <text>", "system text, or @FILE"),
+  instructions: text("--instructions <text>", "the system prompt, or @FILE"),
   outputSchema: text(
     "--output-schema <file>",
-    "a JSON schema for the answer; one that does not fit is sent back once",
+    "a file with a JSON Schema for the answer; an answer that does not fit is sent back once",
     { repeats: true },
   ),
 };
@@ -122,10 +148,10 @@ export type PermissionFlags = FlagsOf<typeof PERMISSION_FLAGS>;
 export const MATCH_RULE_FLAGS = {
   normalize: list(
     "--normalize <list>",
-    "what may differ in requests: cwd, home, date, uuid, codex, … (docs/matching.md)",
+    "parts of requests that may differ: cwd, home, date, uuid, codex, … (docs/matching.md)",
     { step: false },
   ),
-  ignore: list("--ignore <path>", "a path of the body that does not count, such as '$..metadata'", {
+  ignore: list("--ignore <path>", "a path of the body that may differ, such as '$..metadata'", {
     step: false,
   }),
   replace: list("--replace <rule>", "REGEX=TEXT: replace text in requests before they are compared", {

@@ -44,13 +44,14 @@ function optionOf(table: FlagTable, name: string): Option {
   return option.makeOptionMandatory(required).conflicts([...conflicts]);
 }
 
-/** The help text of a flag: its effect, then the sources of its value. */
+/** The help text of a flag: its effect, then the sources of its value without the flag, the first one first. */
 function helpText({ spec, about, sources, otherwise }: Flag): string {
-  const off = spec.startsWith("--no-") ? "=0" : "";
+  const isSwitch = spec.startsWith("--no-");
   const names = sources.map((source) => {
     if (typeof source === "string") return source;
-    return "variable" in source ? `${source.variable}${off}` : "config.json";
+    return "variable" in source ? `${source.variable}${isSwitch ? "=0" : ""}` : "config.json";
   });
   if (names.length === 0) return about;
-  return `${about} (${names.join(", ")}${otherwise === undefined ? "" : `; default: ${otherwise}`})`;
+  if (isSwitch) return `${about} (as ${names.join(" and ")} do)`;
+  return `${about} (default: ${[...names, ...(otherwise === undefined ? [] : [otherwise])].join(", else ")})`;
 }

@@ -25,7 +25,7 @@ export function checkStepArguments([name = "", ...args]: readonly string[]): Bad
   const index = firstForbidden(verb, args);
   if (index === null) return null;
   const why =
-    `${JSON.stringify(args[index])} is not for the step to say: whoever plays the test sets home, ` +
+    `${JSON.stringify(args[index])} is not allowed in a step: the program that plays the test sets home, ` +
     "workspace, fixture and output";
   return { index: index + 1, why };
 }

@@ -11,7 +11,7 @@ export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => string;
   readonly right?: true;
-  /** If the table is too wide, the column with the lowest number is left out first; one without a number stays. */
+  /** Order in which columns of a table that is too wide are left out, lowest first; without a number, the column stays. */
   readonly drop?: number;
   /** The least width of a column whose cells may be cut. */
   readonly least?: number;
@@ -40,7 +40,7 @@ export async function tableLines<Row>(
   columns: number | null,
 ): Promise<(string | Styled)[][]> {
   const cells = table.map(({ cell }) => rows.map((row) => oneLine(cell(row), columns !== null)));
-  // The last column of a pipe is as wide as it is.
+  // The last column of a pipe is not padded.
   const widths = await widthsOf((columns === null ? cells.slice(0, -1) : cells).flat());
   const natural = table.map((column, index): Laid<Row> => {
     const own = cells[index] ?? [];

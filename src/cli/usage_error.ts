@@ -27,7 +27,7 @@ export function usageError(error: Error, args: readonly string[], verbs: Verbs):
     ? null
     : withDashes(args, named) ?? withQuotes(args, named);
   if (forgotten !== null) return new RepriseError("usage", message, { hint: forgotten });
-  const suggested = suggestions.map((text) => text.replace(/^\((.*)\)$/, "$1."));
+  const suggested = suggestions.map((text) => text.replace(/^\((.*)\)$/, "$1"));
   return new RepriseError("usage", message, { hint: [...suggested, helpHint(args, named)].join(" ") });
 }
 
@@ -35,7 +35,7 @@ export function usageError(error: Error, args: readonly string[], verbs: Verbs):
 function withoutVerb(args: readonly string[]): RepriseError {
   const message = args[0] === "help"
     ? `Cannot show help for ${JSON.stringify(args[1] ?? "")}: there is no such verb`
-    : `Cannot do anything with ${JSON.stringify(args[0])} alone: name one of its verbs`;
+    : `Cannot run ${JSON.stringify(args[0])} alone: it needs a verb`;
   return new RepriseError("usage", message, { hint: helpHint(args, null) });
 }
 
@@ -53,7 +53,8 @@ export function withHelp(error: RepriseError, args: readonly string[], verbs: Ve
   const { hint = "" } = error;
   if (forgotten === null && /\breprise [a-z]/.test(hint)) return error;
   const next = OF_SURROUNDINGS.has(error.exitCode) ? 'See "reprise doctor"' : helpHint(args, named);
-  const better = forgotten ?? [hint, next].filter((text) => text !== "").join(". ");
+  const joint = hint === "" ? "" : hint.endsWith("?") ? " " : ". ";
+  const better = forgotten ?? `${hint}${joint}${next}`;
   return new RepriseError(error.code, error.message, {
     hint: better,
     details: error.details,

@@ -22,7 +22,7 @@ export const COMPLETION_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "schema",
-    about: "print the JSON Schema of a --json document, or the names of all",
+    about: "print the JSON Schema of a --json document; without a name, list them",
     arguments: [argument("[name]", "the name, such as run-event, ls or error")],
     flags: COMMON_FLAGS,
     examples: ["reprise schema", "reprise schema run-event"],

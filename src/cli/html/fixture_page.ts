@@ -7,7 +7,7 @@ import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
 import { answerOf, listedItems } from "../../fixture/inspect/answer.ts";
-import { type ExchangeTimeline, timelineOf } from "../../fixture/inspect/timeline.ts";
+import { type ExchangeTimeline, socketText, timelineOf } from "../../fixture/inspect/timeline.ts";
 import { type Fixture, type FixtureExchange } from "../../fixture/read.ts";
 import { recordingOf } from "../../fixture/recordings.ts";
 import { type PrefixReport, prefixReport } from "../../run/verify.ts";
@@ -61,7 +61,9 @@ export function fixturePage(fixture: Fixture, clean: <T>(value: T) => T): Page {
       id: `exchange-${number}`,
       name: `Exchange ${number}`,
       kind: String(response.status),
-      about: [`${request.method} ${request.path}`, request.model].filter((part) => part !== null).join(" · "),
+      about: [`${request.method} ${request.path}`, request.model, connectionOf(each)].filter((part) =>
+        part !== null
+      ).join(" · "),
       at: begun > 0 ? new Date(begun + request.at_ms).toISOString() : null,
       took: last ?? null,
       group: recordings.indexOf(created),
@@ -90,6 +92,12 @@ export function fixturePage(fixture: Fixture, clean: <T>(value: T) => T): Page {
     entries,
     requests,
   };
+}
+
+function connectionOf({ timeline: { socket } }: ReadExchange): string | null {
+  if (socket === null) return null;
+  const lane = socket.lane === null ? "" : `, lane ${socket.lane}`;
+  return `connection ${socket.connection}${lane}${socket.warm_up ? ", warm-up" : ""}`;
 }
 
 /** Relations between exchanges. */
@@ -148,6 +156,11 @@ function requestBlocks(
   links: Links,
 ): Block[] {
   const blocks: Block[] = [];
+  const { socket } = timeline;
+  if (socket !== null) {
+    const to = socket.continues === null ? {} : { to: `exchange-${socket.continues}` };
+    blocks.push({ type: "note", text: `WebSocket: ${socketText(socket)}`, tone: "plain", ...to });
+  }
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue;
     if (JSON.stringify(before?.fields[name]) === JSON.stringify(value)) continue;

@@ -7,7 +7,7 @@
 import { Marked, type Tokens } from "marked";
 import type { Rich } from "./page.ts";
 
-/** UTF-16 units; a longer text is shown as it is. */
+/** UTF-16 units; a longer text is shown unrendered. */
 const MAX_RENDERED = 50_000;
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -48,7 +48,7 @@ export function pageFile(
   if (kind !== undefined && kind !== "file") {
     throw new RepriseError(
       "usage",
-      `Cannot write the page to ${JSON.stringify(path)}: it is no regular file`,
+      `Cannot write the page to ${JSON.stringify(path)}: it is not a regular file`,
       {
         hint: "Name another file, or - for stdout",
       },

@@ -13,7 +13,7 @@ export function anyUsage(
   const whole = usage ?? {};
   const details = (name: string) => objectMember(whole, name) ?? {};
   const first = (...counts: readonly number[]) => counts.find((count) => count > 0) ?? 0;
-  // Where cached tokens are counted beside the input, they are part of it here.
+  // If an API counts cached tokens beside the input, they are added to it here.
   const beside = countMember(whole, "cache_read_input_tokens") +
     countMember(whole, "cache_creation_input_tokens");
   return {

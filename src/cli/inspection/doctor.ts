@@ -22,7 +22,7 @@ import {
   type SettingSources,
 } from "../run/endpoint.ts";
 import type { ProgramPorts } from "../live_ports.ts";
-import { PROVIDERS } from "../../apis/providers.ts";
+import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { type CalledSession, calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
 import { configuredPolicy, permissionsOf, policySetting } from "../run/permissions.ts";
 import {
@@ -36,6 +36,7 @@ import {
   targetSettings,
 } from "../run/resolve_run.ts";
 import { liveSend, liveTimeouts } from "../run/sending.ts";
+import { transportSetting } from "../run/transport.ts";
 import { configPath, homeSetting } from "../settings.ts";
 import { VERSION } from "../../domain/version.ts";
 
@@ -114,6 +115,11 @@ function settingChecks(
       const { provider, providerSource, source, endpoint, urlOf } = found;
       return `${provider} (${providerSource}) at ${urlOf("")} (${source}), endpoint ${endpoint}`;
     }),
+    check("transport", () => {
+      const provider = orNull(() => providerSetting(ports, flags, sources).value) ?? DEFAULT_PROVIDER;
+      const { value, source } = transportSetting({ ports, config, fixture, flags }, { provider });
+      return `${value === "ws" ? "one WebSocket" : "HTTP"} (${source})`;
+    }),
     check("model", () => {
       const { value, source } = modelSetting(ports, flags, sources);
       return `${value} (${source})`;
@@ -184,7 +190,7 @@ function check(name: string, look: () => string): Check {
   }
 }
 
-/** Anything missing is a failure here, because the user asked for the request. */
+/** Runs a check of the request that the user wanted: anything missing is a failure. */
 async function checkLater(name: string, look: () => Promise<string>): Promise<Check> {
   try {
     return { name, level: "ok", detail: await look() };
@@ -213,7 +219,7 @@ function keyChecks({ ports, fixture, flags }: CheckedSettings, sources: SettingS
     const { keyVariables, keylessOnLoopback } = PROVIDERS[provider];
     const names = keyVariables.map(({ name }) => name).join(" or ");
     if (endpoint !== null && keylessOnLoopback && isLoopback(endpoint.baseUrl)) {
-      return `${names} is not set: the server of this machine is asked without a key`;
+      return `${names} is not set: requests to the local server have no key`;
     }
     throw new RepriseError("missing_key", `${names} is not set: only fixtures can be played`);
   });

@@ -16,25 +16,24 @@ import { readCall, requestSettings, resolveRun } from "../run/resolve_run.ts";
 
 /** Each drop reason in a sentence. */
 const REASON_TEXT: Readonly<Record<DropReason, string>> = {
-  other_provider: "another provider issued it, and no provider reads another's",
-  other_endpoint: "another base URL issued it, and blobs are bound to where they came from",
-  other_account: "another organization or project issued it, and the API refuses those",
-  other_model: "another model issued it than the one that is asked now",
+  other_provider: "another provider issued it, and providers cannot read each other's reasoning",
+  other_endpoint: "another base URL issued it, and encrypted content is valid only there",
+  other_account: "another organization or project issued it, and the API would refuse it",
+  other_model: "another model issued it than the current one",
   no_encrypted_content: "it has no encrypted content, so a stateless request cannot carry it",
-  no_following_item: "nothing of its response follows it, and the API refuses reasoning without its follower",
+  no_following_item: "no item of its response follows it, and the API refuses such reasoning",
   duplicate_id: "a newer item has the same id",
   replay_off: "replay of reasoning is switched off",
   quarantined: 'the API refused it; "reprise repair ID --lift-quarantine" sends it again',
-  refused_in_run:
-    "the API refused a request that held it, without naming one: it is tried again in the next run",
+  refused_in_run: "the API refused a request with it, without naming an item: the next run tries it again",
   outside_window: "it is older than the replay window",
   before_checkpoint: "a checkpoint replaces it",
   call_refused: "the API refused the pairing of its call",
   reasoning_dropped: "the reasoning that it belongs to is not sent",
   unsigned: "it has no signature",
-  prefix_changed: "it is bound to what a checkpoint replaces or shortens now",
+  prefix_changed: "it belongs to events that a checkpoint replaces or shortens",
   call_not_run: "its response did not complete, so that the call was not run",
-  unanswered_call: "it is a call that nothing answers",
+  unanswered_call: "it is a call without a result",
 };
 
 const REPAIR_TEXT: Readonly<Record<FoldRepair["kind"], string>> = {
@@ -123,9 +122,9 @@ export function explainVerb(ports: ProgramPorts, selector: string, flags: Explai
 }
 
 function prefixLine(prefix: PrefixReport): string {
-  if (prefix.extends) return "It extends the last request: a prompt cache can be used up to there.\n";
-  const where = prefix.item === null ? "before its input" : `at item ${prefix.item}`;
-  return `It does not extend the last request: they first differ ${where}, at byte ${prefix.byte}.\n`;
+  if (prefix.extends) return "It extends the last request: the prompt cache can serve that part.\n";
+  const where = prefix.item === null ? "before `input`" : `at item ${prefix.item}`;
+  return `It diverges from the last request ${where} (byte ${prefix.byte}): expect a prompt-cache miss.\n`;
 }
 
 /** Reports in responses about reasoning that was sent but not shown to the model. */
@@ -165,7 +164,7 @@ function fitOf(origin: Fingerprint, next: Fingerprint): { readonly why: string; 
   const samePort = origin.endpoint === next.endpoint;
   const fits = ["provider", ...(samePort ? ["endpoint"] : []), ...(sameAccount ? ["account"] : []), "model"];
   const whose = [
-    ...(origin.account === null ? ["its own account"] : []),
+    ...(origin.account === null ? ["the account of the item"] : []),
     ...(next.account === null ? ["the account of the next request"] : []),
     ...(samePort ? [] : ["the loopback port of one endpoint"]),
   ];

@@ -115,7 +115,7 @@ function bytesOf(ports: ProgramPorts, home: Home, { id, manifest }: SessionSumma
   }
 }
 
-/** Compares two sessions, of which `sizeOf` gives the size in bytes. */
+/** Creates a comparison of two sessions; `sizeOf` returns the size of a session in bytes. */
 type Order = (
   sizeOf: (session: SessionSummary) => number,
 ) => (a: SessionSummary, b: SessionSummary) => number;
@@ -226,7 +226,7 @@ function nodeRecord({ session, forks }: ForkNode<Entry>, known: ReadonlySet<stri
 function nodeRows(node: ForkNode<Entry>, known: ReadonlySet<string>, depth = 0): Row[] {
   const { session, forks } = node;
   const orphaned = depth === 0 && isParentGone(session, known);
-  const note = orphaned ? `  (forked from ${session.manifest?.parent}, which is gone)` : "";
+  const note = orphaned ? `  (forked from ${session.manifest?.parent}, which no longer exists)` : "";
   return [
     { session, id: `${"  ".repeat(depth)}${session.id}`, note },
     ...forks.flatMap((fork) => nodeRows(fork, known, depth + 1)),

@@ -11,10 +11,10 @@ import { ageMs, wholeNumber } from "../flags.ts";
 /** The flags that choose sessions. */
 export const FILTER_FLAGS = {
   state: list("--state <list>", `only sessions in these states: ${SESSION_STATES.join(", ")}`),
-  model: text("--model <model>", "only sessions whose last model is this one, or begins so"),
+  model: text("--model <model>", "only sessions whose last model begins with this name"),
   workspace: text("--workspace <dir>", "only sessions of this workspace directory"),
   since: value("--since <when>", "only sessions used since then: a date, or an age such as 12h or 7d", when),
-  grep: text("--grep <text>", "only sessions with this text in title or id; case does not count"),
+  grep: text("--grep <text>", "only sessions with this text in title or id, in upper or lower case"),
   limit: value("--limit <n>", "at most N sessions", wholeNumber(1)),
 };
 /** The values of {@linkcode FILTER_FLAGS}. */

@@ -100,9 +100,13 @@ export function chosenTurns(
   const latest = Math.max(...runs);
   const chosen = turns.filter((turn) => runOf(turn) === (run ?? latest));
   if (chosen.length > 0) return chosen;
-  throw new RepriseError("usage", `Cannot show run ${run ?? ""} of session "${id}": no turn is of it`, {
-    hint: runs.length === 0 ? `reprise fsck ${id}` : `Its last run is ${latest}: reprise show ${id} --last`,
-  });
+  throw new RepriseError(
+    "usage",
+    `Cannot show run ${run ?? ""} of session "${id}": the session has no such run`,
+    {
+      hint: runs.length === 0 ? `reprise fsck ${id}` : `Its last run is ${latest}: reprise show ${id} --last`,
+    },
+  );
 }
 
 function runOf({ value }: ShownTurn): number | undefined {

@@ -16,11 +16,11 @@ const LS_FLAGS = {
   ...FILTER_FLAGS,
   sort: choice<SortKey>(
     "--sort <key>",
-    "the order: newest or largest first, names in their order",
+    "the order: newest first, largest first, or by name",
     ["updated", "created", "id", "title", "turns", "tokens", "size"],
     { fallback: "updated" },
   ),
-  cost: toggle("--cost", "the cost of each session, without what it shares with its parent; reads all turns"),
+  cost: toggle("--cost", "the cost of each session, without turns shared with its parent; reads all turns"),
 };
 /** The flags of `ls`. */
 export type LsFlags = FlagsOf<typeof LS_FLAGS>;
@@ -63,7 +63,7 @@ export const VIEWING_VERBS: readonly Verb[] = [
     name: "search",
     about: "find a text in prompts, answers, tool calls and their outputs",
     step: true,
-    arguments: [argument("<text>", "the text; case does not count")],
+    arguments: [argument("<text>", "the text, in upper or lower case")],
     flags: SEARCH_FLAGS,
     examples: ['reprise search "exit code 137"', "reprise search parse_args --since 7d --json"],
     load: async () => (await import("./search.ts")).searchVerb,

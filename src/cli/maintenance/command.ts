@@ -9,9 +9,13 @@ import { ageOrDays, byteCount, COMMON_FLAGS, DRY_RUN, SESSION, WAIT, wholeNumber
 const REPAIR_FLAGS = {
   ...COMMON_FLAGS,
   all: toggle("--all", "repair every session"),
-  liftQuarantine: toggle("--lift-quarantine", "only send refused reasoning items again", {
-    conflicts: ["all"],
-  }),
+  liftQuarantine: toggle(
+    "--lift-quarantine",
+    "do not repair files, but let later requests send refused reasoning items again",
+    {
+      conflicts: ["all"],
+    },
+  ),
   wait: WAIT,
   dryRun: DRY_RUN,
 };

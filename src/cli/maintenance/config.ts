@@ -52,9 +52,13 @@ export function configVerb(
     case "set":
       return set(ports, output, { path, name, values, dryRun: flags.dryRun === true });
     default:
-      throw new RepriseError("usage", `Cannot do ${JSON.stringify(action)} with the configuration`, {
-        hint: "reprise config get [NAME], reprise config set NAME VALUE, or reprise config path",
-      });
+      throw new RepriseError(
+        "usage",
+        `Cannot run config ${JSON.stringify(action)}: there is no such action`,
+        {
+          hint: "reprise config get [NAME], reprise config set NAME VALUE, or reprise config path",
+        },
+      );
   }
 }
 

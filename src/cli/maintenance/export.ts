@@ -11,7 +11,7 @@ import type { ExportFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { countedChunksSync, Progress, reportingFiles } from "../progress.ts";
-import { secretEnvironment } from "../environment.ts";
+import { secretEnvironment } from "../secret_environment.ts";
 import { sessionArgument } from "../sessions.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 
@@ -27,7 +27,7 @@ export async function exportVerb(
   const toStdout = file === undefined || file === "-";
   const dryRun = flags.dryRun === true;
   if (toStdout && output.options.json && !dryRun) {
-    throw new RepriseError("usage", "Cannot export to stdout with --json: it would hold two things", {
+    throw new RepriseError("usage", "Cannot export to stdout with --json: both would print there", {
       hint: "Give a FILE",
     });
   }
@@ -101,7 +101,7 @@ function redactionLines({ redacted }: SessionExport): string[] {
     ...redacted.turns.map(({ turn, kinds }) =>
       `  turn ${turn}: ${Object.entries(kinds).map(([kind, count]) => `${count} ${kind}`).join(", ")}`
     ),
-    "encrypted items were kept as they are: only their provider can read them",
+    "encrypted items were kept unchanged: only their provider can read them",
   ];
 }
 
@@ -124,7 +124,7 @@ export class ExportFile {
     if (kind === "file") return;
     throw new RepriseError(
       "usage",
-      `Cannot export to ${JSON.stringify(path)}: it is there, and is no regular file`,
+      `Cannot export to ${JSON.stringify(path)}: it is not a regular file`,
       {
         hint: "Name another file, or leave it out to get the export on stdout",
       },

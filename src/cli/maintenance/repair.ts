@@ -231,7 +231,7 @@ function insteadOf({ by }: LostBlob): string {
       return "each run brings its own tools";
     default:
       return by.startsWith("request.fields.")
-        ? "verify cannot make that request again"
+        ? "verify cannot rebuild that request"
         : "the turn still holds the text that the model got";
   }
 }

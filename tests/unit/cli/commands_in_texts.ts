@@ -13,7 +13,7 @@ import { withoutComments } from "../../../scripts/house/source_text.ts";
 /** Verbs whose argument is optional for the parser, but that need it, or a flag in its place. */
 const NEED_MORE: ReadonlySet<string> = new Set(["fsck", "verify", "input"]);
 
-/** The literals of a source, without its comments; `1` is in the place of each interpolation, because it can be an id, a path and a number. */
+/** The literals of a source, without its comments; `1` replaces each interpolation, because it can be an id, a path and a number. */
 export function literalsOf(source: string): string[] {
   const code = withoutComments(source);
   const found: string[] = [];

@@ -36,7 +36,7 @@ Deno.test("a lock that is released from a folder with unlisted exchanges shows t
   (await lockFixture(PORTS, folder.path)).release(false);
   const next = await lockFixture(PORTS, folder.path);
   assert.equal(next.leftBehind, true);
-  // The process that settled the folder removes the sign.
+  // The process that cleaned up the folder removes the sign.
   next.release(true);
   const last = await lockFixture(PORTS, folder.path);
   assert.equal(last.leftBehind, false);

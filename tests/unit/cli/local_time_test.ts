@@ -12,7 +12,7 @@ Deno.test("a time is shown with the date, and without it after a time of the sam
   assert.equal(clockTime("2026-11-21T20:18:00.000Z", "2026-11-11T20:17:59.000Z"), shown);
 });
 
-Deno.test("a text that is no time is shown as it is, and has no zone and no duration", () => {
+Deno.test("a text that is no time is shown verbatim, and has no zone and no duration", () => {
   assert.deepEqual([localTime("soon"), clockTime("soon", ""), zoneOf("soon")], ["soon", "soon", ""]);
   assert.deepEqual([
     secondsBetween("soon", "later"),

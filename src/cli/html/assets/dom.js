@@ -54,7 +54,7 @@ function copies(parent) {
 const FOLDED_LINES = 24;
 const FOLDED_LENGTH = 2400;
 
-/** A text, of which a button shows the rest if it is long. `draw` makes an element of the lines. */
+/** A text; if it is long, a button shows the rest. `draw` makes an element of the lines. */
 page.folded = (text, draw) => {
   const lines = text.split("\n");
   if (lines.length <= FOLDED_LINES + 8 && text.length <= 1.3 * FOLDED_LENGTH) return draw(text);

@@ -75,7 +75,7 @@ interface CalledTool {
   readonly subject: string;
 }
 
-/** UTF-16 units of a call's arguments that stand beside its name. */
+/** UTF-16 units of a call's arguments that are shown beside its name. */
 const SUBJECT_SHOWN = 200;
 
 /** Reads the events of turns in their order. Remembers calls, so that a result can say what was called. */

@@ -14,7 +14,7 @@ import { stateText } from "./words.ts";
 /** A name and a value. */
 export type Fact = readonly [name: string, value: string];
 
-/** The facts about a session of which `shown` turns are shown, and which spent `total` in its own requests. */
+/** Returns the facts about a session that spent `total` in its own requests; only the turns of `shown` are shown. */
 export function factsOf(session: ShownSession, shown: readonly ShownTurn[], total: Spending): Fact[] {
   const { id, manifest, turns } = session;
   const facts: Fact[] = [

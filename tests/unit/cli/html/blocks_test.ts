@@ -51,7 +51,7 @@ Deno.test("an image in a message is shown if it is data, and never if it is else
   }
 });
 
-Deno.test("an event of a later version, or without its members, is shown as it is", () => {
+Deno.test("an event of a later version, or without its members, is shown verbatim", () => {
   const [unknown] = blocksOf({ seq: 7, type: "from_the_future", text: "x" });
   assert.ok(
     unknown?.type === "raw" && unknown.name === "from_the_future" && unknown.text.includes('"text": "x"'),
@@ -77,7 +77,7 @@ Deno.test("an event of a later version, or without its members, is shown as it i
   }
 });
 
-Deno.test("calls of every API stand beside their results, and opaque parts are only a length and a hash", () => {
+Deno.test("calls of every API are beside their results, and opaque parts are only a length and a hash", () => {
   const result = { seq: null, status: "", tone: "plain", text: "3", whole: null, took: null } as const;
   const links = { resultOf: (id: string) => id === "c1" ? result : null, fateOf: () => [] };
   const calls: readonly JsonObject[] = [

@@ -6,9 +6,10 @@
 import type { Item } from "../../../../../src/domain/event.ts";
 import type { ShownSession } from "../../../../../src/store/read/show.ts";
 import { call, History, message } from "../../../../support/history.ts";
+import { samples } from "../../../../support/samples.ts";
 import { shownSession } from "./shown.ts";
 
-/** What a terminal obeys or hides, and markup that a page or a Markdown reader obeys. */
+/** Characters that a terminal obeys or hides, and markup that a page or a Markdown reader obeys. */
 const ATTACKS: readonly string[] = [
   ...Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)),
   ...Array.from({ length: 33 }, (_, code) => String.fromCharCode(0x7f + code)),
@@ -43,7 +44,7 @@ const ATTACKS: readonly string[] = [
   "$(reboot) `reboot` ;reboot",
 ];
 
-/** Texts that must stay as they are. */
+/** Texts that must not change. */
 const INTACT: readonly string[] = [
   "👩‍👩‍👧‍👦 👍🏽 🇩🇪 ❤️ 🏴󠁧󠁢󠁥󠁮󠁧󠁿",
   "می‌خواهم این را بخوانم",
@@ -55,9 +56,13 @@ const INTACT: readonly string[] = [
 /** Emoji and words that a printed text must hold unaltered. */
 export const INTACT_WORDS: readonly string[] = INTACT.flatMap((text) => text.split(" "));
 
-/** Hostile strings: each attack by itself, between words, and in a long line, beside texts that must stay. */
-export function hostileStrings(count: number): string[] {
-  return Array.from({ length: count }, (_, index) => {
+/**
+ * Hostile strings: each attack by itself, between words, in a long line, and repeated, beside texts that must stay. The
+ * gate tries each attack in one of the forms; `REPRISE_SAMPLES=all` tries each in all.
+ */
+export function hostileStrings(): string[] {
+  const all = 500;
+  const strings = Array.from({ length: all }, (_, index) => {
     const attack = ATTACKS[index % ATTACKS.length] as string;
     const intact = INTACT[index % INTACT.length] as string;
     const forms = [
@@ -66,8 +71,10 @@ export function hostileStrings(count: number): string[] {
       `${"word ".repeat(30)}${attack}${intact}`,
       attack.repeat(40),
     ];
-    return forms[Math.floor(index / ATTACKS.length) % forms.length] as string;
+    const form = Math.floor(index / ATTACKS.length) % forms.length;
+    return { text: forms[form] as string, inGate: form === index % ATTACKS.length % forms.length };
   });
+  return strings.filter(({ inGate }) => inGate || samples(all) === all).map(({ text }) => text);
 }
 
 /** A session with a string in each of its fields that a transcript shows. */

@@ -32,8 +32,8 @@ async function printed(session: ShownSession, columns: number): Promise<string> 
   return printer.rendered(lines.flatMap((line) => [...line, "\n"]));
 }
 
-Deno.test("500 hostile strings in every field steer no terminal, and leave emoji and other scripts intact, at 48 columns", async () => {
-  for (const text of [...hostileStrings(500), "many words\n".repeat(50)]) {
+Deno.test("hostile strings in every field steer no terminal, and leave emoji and other scripts intact, at 48 columns", async () => {
+  for (const text of [...hostileStrings(), "many words\n".repeat(50)]) {
     const unstyled = (await printed(hostileSession(text), 48)).replace(STYLE, "");
     assert.doesNotMatch(
       unstyled.replaceAll(/\p{RGI_Emoji_Tag_Sequence}/gv, ""),

@@ -55,8 +55,8 @@ function assertInert(markdown: string, what: string): void {
   assert.doesNotMatch(markdown, /[\u0001-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/, what);
 }
 
-Deno.test("500 hostile strings in every field are only text for a reader of GitHub's Markdown", () => {
-  for (const text of hostileStrings(500)) {
+Deno.test("hostile strings in every field are only text for a reader of GitHub's Markdown", () => {
+  for (const text of hostileStrings()) {
     for (const full of [false, true]) {
       assertInert(markdownOf(hostileSession(text), full), JSON.stringify(text));
     }
@@ -170,7 +170,7 @@ Deno.test("a text in a heading or a cell is that text, letter by letter", () => 
   );
 });
 
-Deno.test("a call stands beside its result, an edit as a diff, and long outputs are closed and cut", () => {
+Deno.test("a call is beside its result, an edit as a diff, and long outputs are closed and cut", () => {
   const output = Array.from({ length: 100 }, (_, line) => `line ${line}`).join("\n");
   const history = new History().user("Fix it")
     .model([

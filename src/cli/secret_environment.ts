@@ -1,0 +1,25 @@
+/**
+ * Secrets among the environment variables. A module of its own: most calls look for none, and its patterns take time to
+ * load.
+ *
+ * @module
+ */
+import { type KnownValue, secretValues, tooShortSecrets } from "../fixture/secrets/secret_values.ts";
+import { allVariables } from "./environment.ts";
+
+/** The secrets of the environment that the program was started in. */
+export interface SecretEnvironment {
+  readonly values: readonly KnownValue[];
+  /** The variables with the name of a secret and a value too short to search for. */
+  readonly tooShort: readonly string[];
+}
+
+/**
+ * All secrets of the environment: of every variable except `notSecret`, not only of those that the program reads. Keeps
+ * only the values of variables that look like secrets.
+ */
+export function secretEnvironment(notSecret: readonly string[] = []): SecretEnvironment {
+  const all = Object.entries(allVariables());
+  const environment = Object.fromEntries(all.filter(([name]) => !notSecret.includes(name)));
+  return { values: secretValues(environment), tooShort: tooShortSecrets(environment) };
+}
