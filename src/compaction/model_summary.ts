@@ -17,7 +17,7 @@ import type { CheckpointText, CompactionScope } from "./plan.ts";
 import { asData, callPaths, messageOf } from "./reading.ts";
 import { RepriseError } from "../domain/errors.ts";
 
-/** The name of the contract; its number changes with its words. */
+/** The name of the contract; its number changes with its text. */
 const CONTRACT = "reprise.compaction/1";
 
 const INSTRUCTIONS =
@@ -137,10 +137,10 @@ const MAX_LINE = 1024;
 const MAX_LINES = 100;
 
 const wellFormed = (text: string) => text.isWellFormed();
-const line = z.string().max(MAX_LINE).refine(wellFormed, "holds a lone surrogate");
-const lines = z.array(line).max(MAX_LINES);
-const answerSchema = z.lazy(() =>
-  z.strictObject({
+const answerSchema = z.lazy(() => {
+  const line = z.string().max(MAX_LINE).refine(wellFormed, "holds a lone surrogate");
+  const lines = z.array(line).max(MAX_LINES);
+  return z.strictObject({
     summary: z.string().max(MAX_SUMMARY).refine(wellFormed, "holds a lone surrogate")
       .refine((text) => text.trim() !== "", "is empty"),
     decisions: lines,
@@ -150,8 +150,8 @@ const answerSchema = z.lazy(() =>
     next_steps: lines,
     tool_calls: z.int().min(0),
     limitations: lines,
-  })
-);
+  });
+});
 
 /** A summary as a model gives it. */
 type ModelAnswer = z.infer<typeof answerSchema>;
@@ -175,7 +175,7 @@ export function parseAnswer(text: string): ModelAnswer {
   throw badSummary(`its answer does not fit the schema${where}: ${issue?.message ?? "unknown"}`);
 }
 
-/** `bad_summary`: why a model's answer cannot be used. The session is as it was. */
+/** Creates a `bad_summary` error: why a model's answer cannot be used. The session is unchanged. */
 export function badSummary(why: string, cause?: unknown): RepriseError {
   return new RepriseError("bad_summary", `Cannot use the summary of the model: ${why}`, {
     hint: "Nothing was written: try again, or use --strategy deterministic, which needs no model",

@@ -83,7 +83,7 @@ export interface CompactionPlan {
 /**
  * Finds the place for a checkpoint in a whole history.
  *
- * @throws {RepriseError} `nothing_to_compact` when all that a new checkpoint could stand for is in the tail already.
+ * @throws {RepriseError} `nothing_to_compact` when everything that a new checkpoint could replace is in the tail already.
  */
 export function scopeOf(turns: readonly Turn[], { tailEvents, target }: PlanRequest): CompactionScope {
   const { checkpoint } = readOverrides(turns, undefined, target);

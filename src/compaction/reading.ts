@@ -11,7 +11,7 @@ import { headOf } from "../domain/text.ts";
 
 /** Members of a call's arguments that say what it is about: paths, and what a shell is given. */
 const SUBJECTS = ["path", "file", "file_path", "directory", "glob", "pattern", "command", "argv"] as const;
-/** Those of them that name a file or a directory. */
+/** The subjects that name a file or a directory. */
 const PATHS: readonly string[] = ["path", "file", "file_path", "directory"];
 
 /** Tools of ours that read or change the file that they name. */

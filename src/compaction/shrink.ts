@@ -68,7 +68,7 @@ export function shrink(turns: readonly Turn[], bounds: ShrinkBounds): Shrunk {
   return { ...best, checkpoint: best.checkpoint === null ? null : asAsked(best.checkpoint, most) };
 }
 
-/** Names the tail that was asked for, not the shorter one that was found. */
+/** Names the requested tail instead of the shorter one that was found. */
 function asAsked({ scope, text, plan }: MadeCheckpoint, asked: number): MadeCheckpoint {
   return { scope: { ...scope, tailEvents: asked }, text, plan: { ...plan, tail: { ...plan.tail, asked } } };
 }

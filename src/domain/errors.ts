@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from "./json.ts";
 
-/** Meaning of each exit code. `--help`, the README and `docs/cli.md` are generated from this table. */
+/** Meaning of each exit code. `--help` and `docs/cli.md` are generated from this table. */
 export const EXIT_CODES = {
   0: "completed",
   1: "unexpected error",

@@ -36,7 +36,7 @@ const LONG_SLUG = 48;
 
 /**
  * A start that no session in `taken` has: that of {@linkcode slugOf}, with further words of the prompt if other sessions
- * begin with the same words, or with a number if all words are the same.
+ * have the same start, or with a number if all words are used up.
  */
 export function freeSlugOf(prompt: string, taken: Iterable<string>): string {
   const used = new Set(Array.from(taken, (id) => id.replace(SUFFIX, "")));
@@ -50,7 +50,7 @@ export function freeSlugOf(prompt: string, taken: Iterable<string>): string {
   for (let number = 2;; number++) if (!used.has(`${longest}-${number}`)) return `${longest}-${number}`;
 }
 
-/** The random end of a session id, and the number of one that was taken. */
+/** The random end of a session id, and the number that makes a taken id different. */
 const SUFFIX = /-[2-9a-z]{4}(-\d+)?$/;
 
 function wordsOf(prompt: string): string[] {

@@ -128,12 +128,12 @@ const LONGEST_LINE = 8 * 1024 * 1024;
 /** Longest private key that is waited for. */
 const LONGEST_KEY = 32 * 1024;
 
-/** Redacts a text that comes in pieces, and holds no more of it than a line. */
+/** Redacts a text that comes in pieces, and holds at most one line of it. */
 export class RedactingStream {
   readonly counts: SecretCounts = {};
   #held = "";
 
-  /** Returns the redacted text as far as it is certain; the rest waits. */
+  /** Returns the redacted text that later pieces cannot change; the rest waits. */
   feed(piece: string): string {
     this.#held += piece;
     return this.#held.length < WINDOW ? "" : this.#take(cutOf(this.#held));

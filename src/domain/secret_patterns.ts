@@ -24,9 +24,9 @@ export interface SecretPattern {
   readonly kind: SecretKind;
   /** Origin of such a secret. */
   readonly name: string;
-  /** Stands directly before the lead and stays, such as the scheme of a URL. @default {""} */
+  /** Text directly before the lead, which is kept, such as the scheme of a URL. @default {""} */
   readonly before?: string;
-  /** Begins the match and stays, in any case, such as `bearer` and spaces. @default {""} */
+  /** Beginning of the match, which is kept; upper or lower case, such as `bearer` and spaces. @default {""} */
   readonly lead?: string;
   /** The secret. Empty after a name: the value that is assigned to it, which each search delimits itself. */
   readonly secret: string;
@@ -44,7 +44,7 @@ const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const WORD = `${LETTERS}0123456789_-`;
 const PRINTABLE = Array.from({ length: 95 }, (_, index) => String.fromCharCode(index + 32)).join("");
 
-/** Quotes as they stand in code, and in code in a string of JSON in a string of JSON. */
+/** Quotes in code, and in code in a string of JSON in a string of JSON. */
 export const QUOTES = `[\\\\"']{0,8}`;
 /** Characters between a name and the beginning of its value's quotes. */
 export const ASSIGNS = `${QUOTES}\\s{0,4}[=:]\\s{0,4}`;

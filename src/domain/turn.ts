@@ -80,6 +80,8 @@ export interface RequestRecord {
   };
   /** Number of reasoning items that were sent, and the items that were left out. */
   readonly guard: { readonly sent: number; readonly dropped: readonly DroppedItem[] };
+  /** Only if the request was sent over a WebSocket. */
+  readonly transport?: "ws";
 }
 
 /** Outcome of a model turn's response, in the provider's terms or ours. */

@@ -83,7 +83,7 @@ function refusalOf(error: unknown): Refusal {
     case "EFBIG":
       return {
         code: "storage_failed",
-        found: "the file would be larger than this process or the file system may make one",
+        found: "the file would exceed the size limit of this process or of the file system",
         hint: "tooLarge",
       };
     default:
@@ -131,12 +131,12 @@ export function orFileError<T>(tried: string, path: string, operation: () => T):
   return orRefused(operation, (error) => fileError(error, tried, path));
 }
 
-function orRefused<T>(operation: () => T, told: (error: unknown) => RepriseError): T {
+function orRefused<T>(operation: () => T, wrap: (error: unknown) => RepriseError): T {
   try {
     return operation();
   } catch (error) {
     if (error instanceof TypeError || error instanceof RangeError) throw error;
-    throw told(error);
+    throw wrap(error);
   }
 }
 

@@ -8,7 +8,7 @@ import { ToolFailure } from "./tool.ts";
 
 /** The longest pattern taken, in UTF-16 units. */
 const MAX_PATTERN_CHARS = 1024;
-/** The most patterns that the braces of one pattern may stand for. */
+/** The most patterns that the braces of one pattern may expand to. */
 const MAX_ALTERNATIVES = 64;
 
 /** Says whether a workspace-relative path with forward slashes fits. */
@@ -50,7 +50,9 @@ function expandBraces(pattern: string): string[] {
   const rest = expandBraces(pattern.slice(close + 1));
   const choices = inside.split(",");
   if (choices.length * rest.length > MAX_ALTERNATIVES) {
-    throw new ToolFailure(`Cannot match a pattern that stands for more than ${MAX_ALTERNATIVES} others`);
+    throw new ToolFailure(
+      `Cannot match a pattern whose braces expand to more than ${MAX_ALTERNATIVES} patterns`,
+    );
   }
   return choices.flatMap((choice) => rest.map((end) => `${pattern.slice(0, open)}${choice}${end}`));
 }

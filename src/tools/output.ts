@@ -85,7 +85,7 @@ export function cutLine(text: string, maxChars: number): string {
   return `${head} [… ${text.length - head.length} more characters in this line]`;
 }
 
-/** A name or path as one line of text: as it is, or as a JSON string where it could be mistaken. */
+/** Returns a name or path as one line of text: unchanged, or as a JSON string if it could be misread. */
 export function shownPath(path: string): string {
   // deno-lint-ignore no-control-regex
   return /^"|^\s|\s$|[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(path) || !path.isWellFormed()
@@ -93,7 +93,7 @@ export function shownPath(path: string): string {
     : path;
 }
 
-/** A NUL byte in so many first bytes makes a file binary. */
+/** Number of first bytes of a file that are searched for a NUL byte: with one, the file is binary. */
 export const BINARY_PROBE_BYTES = 8 * 1024;
 
 /** Text made from bytes. */

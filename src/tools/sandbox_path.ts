@@ -55,8 +55,8 @@ export function canonicalRoot(directory: string): string {
 /**
  * Finds what `given` names. Relative paths start at the workspace; absolute ones must lie inside it.
  *
- * @throws {ToolFailure} when it leads outside, does not exist, or is neither a file nor a directory. Whether
- * something exists outside cannot be told from the message.
+ * @throws {ToolFailure} when it leads outside, does not exist, or is neither a file nor a directory. The message does not
+ * reveal whether something exists outside.
  */
 export function locate(root: string, given: string): Located {
   const asked = lexicalPath(root, given);
@@ -160,7 +160,7 @@ function resolveLinks(root: string, asked: string, shown: string): string {
     failure = error;
   }
   if (path !== null && isInside(root, path)) return path;
-  // One message for all that happens behind a link: it must not tell what exists outside.
+  // All failures past a link have one message: it must not reveal what exists outside.
   if (path !== null || passesLink(root, asked)) {
     throw new ToolFailure(
       `Cannot open ${quotedPath(shown)}: a symbolic link on the way leads outside the workspace, or nowhere`,

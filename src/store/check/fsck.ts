@@ -41,7 +41,8 @@ export interface FsckReport {
 /**
  * Checks one session without writing anything.
  *
- * @throws {RepriseError} `no_such_session`, also when it was removed or replaced meanwhile; `storage_*` when the disk refuses to be read.
+ * @throws {RepriseError} `no_such_session`, also when it was removed or replaced meanwhile; `storage_*` when the disk
+ * refuses to be read.
  */
 export function fsckSession(ports: Ports, home: Home, id: SessionId): Promise<FsckReport> {
   return fsckDirectory(ports, sessionPaths(home.sessions, id));
@@ -139,7 +140,7 @@ function checkNames(check: FsckCheck, inUse: boolean): void {
     if (name === "turns" || name === "blobs" || name === "quarantine") checkDirectory(check, path);
     else if (name === "lock" || name === "manifest.json") checkFile(check, path);
     else if (!isLeftover(ports, path)) {
-      add("warning", "foreign_file", name, "is none of the names of a session");
+      add("warning", "foreign_file", name, "is not the name of a file of a session");
     } else if (!inUse) {
       add("info", "leftover", name, "was left by a killed writer; the next writer removes it");
     }
@@ -174,7 +175,7 @@ function checkManifest(
     const message = `does not say what the turns up to ${turn} say; it is rebuilt from them`;
     add("warning", "manifest_wrong", path, message, turn);
   }
-  // In the middle of a run, its writer leaves the manifest as it is.
+  // In the middle of a run, its writer does not update the manifest.
   if (turn < walk.last && !inUse) {
     add("info", "manifest_lags", path, `ends at turn ${turn}, the turns at ${walk.last}`, turn);
   }

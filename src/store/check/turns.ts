@@ -22,7 +22,7 @@ import { readTurn } from "../read/turn.ts";
 import { readTurnsAhead, type TurnsAhead } from "../read/turns_ahead.ts";
 import { HistoryValidator, replacesOf } from "../read/validate.ts";
 
-/** A finding of a check. Only `error` makes a session damaged. */
+/** A finding of a check. A session is damaged only if a finding is an `error`. */
 export interface FsckFinding {
   readonly severity: "error" | "warning" | "info";
   /** A stable name, such as `bad_sum`; all are listed in docs/format.md. */

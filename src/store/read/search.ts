@@ -48,7 +48,7 @@ export interface SessionHits {
 
 /** A text to find, prepared once for all files. Case does not count. */
 export class Needle {
-  /** The text as it is. */
+  /** The unchanged text. */
   readonly plain: RegExp;
   /** The text as a turn file may hold it: as JSON, or as JSON in a text, such as the arguments of a call. */
   readonly #inJson: RegExp;

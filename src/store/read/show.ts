@@ -25,7 +25,7 @@ export interface ShownTurn {
   readonly value: JsonObject;
   /** The turn's kind, or `""` if the file names none. */
   readonly kind: string;
-  /** Those events that are objects with a string `type`, verbatim. */
+  /** Events that are objects with a string `type`, verbatim. */
   readonly events: readonly (JsonObject & { readonly type: string })[];
   /** True if the file names a later turn format than this version writes. */
   readonly newer: boolean;

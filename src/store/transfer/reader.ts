@@ -43,7 +43,7 @@ export class ExportReader {
   /** Checks that nothing follows. */
   async requireEnd(): Promise<void> {
     this.number++;
-    if ((await this.#lines.next()).done !== true) throw new BadExport("stands behind the end");
+    if ((await this.#lines.next()).done !== true) throw new BadExport("comes after the end");
   }
 }
 

@@ -16,7 +16,7 @@ import { badExport, blobNameOf, ExportReader, type ExportSource, readContent, re
 /** An export for people. */
 export interface ShownExport {
   readonly session: ShownSession;
-  /** The blobs that were asked for, by name. */
+  /** The requested blobs, by name. */
   readonly blobs: ReadonlyMap<string, Uint8Array>;
 }
 

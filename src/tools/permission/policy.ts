@@ -218,9 +218,9 @@ function pathPattern(pattern: string, purpose: Purpose): PermissionPattern {
 }
 
 /**
- * The words of a command: `*` stands for one argument, a final `**` for any rest, every other word is compared
- * whole; quotes as in a shell. Denying compares the program's name without its directory, and cannot tell about
- * lines for a shell and about programs that start others.
+ * Parses a pattern of a command's words: `*` matches one argument, a final `**` any rest, every other word is compared
+ * whole; quotes as in a shell. A denial compares the program's name without its directory. It cannot see into lines for
+ * a shell and into programs that start others.
  *
  * @throws {PatternError} for shell operators, for `*` inside a word, and for what would match everything.
  */
@@ -237,8 +237,8 @@ function commandPattern(pattern: string, purpose: Purpose): PermissionPattern {
     if (quoted || text === "*" || !text.includes("*")) continue;
     throw new PatternError(
       text === "**"
-        ? '"**" stands only at the end'
-        : '"*" stands for one whole argument (quote it to mean the letter)',
+        ? '"**" is allowed only at the end'
+        : '"*" matches one whole argument (quote it to mean the character)',
     );
   }
   const [program, ...rest] = fixed;

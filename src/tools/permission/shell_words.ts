@@ -1,5 +1,5 @@
 /**
- * A command line as the list of words that a program would get, when it can be told without a shell.
+ * Splits a command line into the words that a program would get, if that is possible without a shell.
  *
  * @module
  */

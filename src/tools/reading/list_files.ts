@@ -101,7 +101,7 @@ function lineOf(step: Step, fits: Glob): string | null {
 const SKIPPED = new Set([".git", "node_modules"]);
 /** The most entries that one walk looks at. */
 const MAX_VISITED = 100_000;
-/** After so many entries a walk lets other work run, so that an abort is seen. */
+/** Number of entries after which a walk lets other work run, so that an abort is seen. */
 const VISITED_PER_SLICE = 256;
 
 /** One thing that a walk met. */

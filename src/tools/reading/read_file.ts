@@ -90,7 +90,7 @@ function textOf(window: Extract<Window, { kind: "lines" }>, first: number): Tool
   const last = first + lines - 1;
   if (total === null || last < total) {
     const of = total === null ? "more" : String(total);
-    shown.push(`[Lines ${first} to ${last} of ${of}; go on with offset ${last + 1}]`);
+    shown.push(`[Lines ${first} to ${last} of ${of}; continue with offset ${last + 1}]`);
   }
   if (lossy) {
     shown.push(

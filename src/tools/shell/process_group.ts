@@ -3,8 +3,6 @@
  *
  * @module
  */
-import process from "node:process";
-
 /** Interval between two looks at a group that is ending, in milliseconds. */
 const POLL_MS = 15;
 /** Time for the kernel to remove killed processes, in milliseconds. */
@@ -15,7 +13,7 @@ const KILLED_GRACE_MS = 500;
  */
 export async function endGroup(leader: number, graceMs: number): Promise<void> {
   if (!signalGroup(leader, "SIGTERM")) return;
-  // A stopped process sees a signal only once it goes on.
+  // A stopped process sees a signal only after it continues.
   signalGroup(leader, "SIGCONT");
   if (await isGoneWithin(leader, graceMs)) return;
   signalGroup(leader, "SIGKILL");
@@ -38,10 +36,10 @@ export function killRunningGroups(root = "/"): void {
   }
 }
 
-/** True while a process of the group runs. What has ended and waits to be collected does not count. */
+/** True while a process of the group runs. A process that has ended and waits to be collected does not count. */
 export function isGroupAlive(leader: number): boolean {
   try {
-    process.kill(-leader, 0);
+    globalThis.process.kill(-leader, 0);
   } catch (error) {
     return !(error instanceof Error && "code" in error && error.code === "ESRCH");
   }
@@ -49,8 +47,8 @@ export function isGroupAlive(leader: number): boolean {
 }
 
 /**
- * Asks /proc, because in a container without an init orphans that have ended stay, and signals go on
- * finding them. Where /proc cannot be read (from sources, Deno wants `--allow-all` for it) the answer is yes.
+ * Looks in /proc: in a container without an init, orphans that have ended stay, and signals still find them. Returns
+ * true if /proc cannot be read (from sources, Deno wants `--allow-all` for it).
  */
 function hasRunningMember(leader: number): boolean {
   try {

@@ -149,7 +149,7 @@ function textOf(
   };
 }
 
-/** Decodes no more than can be shown: a text of all the bytes would be held in memory as long as its pieces. */
+/** Decodes only the bytes that are shown: a text of all bytes would stay in memory as long as any piece of it. */
 function shownText(bytes: Uint8Array, maxChars: number): { readonly text: string; readonly isCut: boolean } {
   // No character takes more than three bytes for each of its UTF-16 units.
   if (bytes.length <= maxChars * 3) return { text: decodeUtf8WithMark(bytes), isCut: false };
@@ -173,7 +173,7 @@ function endText({ end }: CommandResult, seconds: number): string {
     case "flooded":
       return "Ended because it wrote more than 256 MiB";
     case "stuck":
-      return "Killed, but it has not gone away";
+      return "Killed, but still running";
   }
 }
 

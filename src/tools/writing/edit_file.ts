@@ -63,7 +63,7 @@ export const editFile: Tool = defineTool({
         const lines = found.places.map((each) => each.line).join(", ");
         const more = found.count > found.places.length ? " and more" : "";
         throw refuse(
-          `old_text stands there ${found.count} times, at lines ${lines}${more}: take in more of the lines around it`,
+          `old_text occurs ${found.count} times, at lines ${lines}${more}: take in more of the lines around it`,
         );
       }
       line = place.line;
@@ -89,12 +89,12 @@ function textOf(current: CurrentFile | null, refuse: (why: string) => ToolFailur
 
 function whyAbsent(text: string, wanted: string): string {
   if (text.includes("\r\n") && occurrencesOf(text.replaceAll("\r\n", "\n"), wanted, 1).count > 0) {
-    return "old_text does not stand there; its lines end in LF, those of the file in CR LF";
+    return "old_text does not occur: its lines end in LF, those of the file in CR LF";
   }
   const near = nearestLines(text, wanted);
-  if (near.length === 0) return "old_text does not stand there, nor any line like its first";
+  if (near.length === 0) return "old_text does not occur, nor does a line like its first";
   const lines = near.map(({ line, excerpt }) => `line ${line}: ${JSON.stringify(excerpt)}`).join("; ");
-  return `old_text does not stand there; the nearest to its first line are ${lines}`;
+  return `old_text does not occur; the lines most like its first are ${lines}`;
 }
 
 function summary(target: WriteTarget, line: number, texts: { old_text: string; new_text: string }): string {

@@ -201,7 +201,7 @@ function insideDirectory<T>(options: InsideOptions, body: () => T): T {
     }
     return body();
   } finally {
-    // Where the process was may be gone; the workspace is as good a place to be.
+    // The earlier working directory may be gone; the workspace serves as well.
     if (before === null || !tryTo(() => Deno.chdir(before))) tryTo(() => Deno.chdir(root));
   }
 }

@@ -27,7 +27,7 @@ interface WriteWay {
  * as they stay inside.
  *
  * @throws {ToolFailure} when it leads outside, ends in a link, a directory or something special, or goes
- * through a protected name. Whether something exists outside cannot be told from the message.
+ * through a protected name. The message does not reveal whether something exists outside.
  */
 export function writeTarget(given: string, context: ToolContext): WriteTarget {
   const { root, protectedPaths } = context;
@@ -68,7 +68,7 @@ function resolveDirectory(root: string, directory: string, spelled: string): str
     path = dirname(path);
   }
   const real = realPath(path);
-  // One message for all that happens behind a link: it must not tell what exists outside.
+  // All failures past a link have one message: it must not reveal what exists outside.
   if (real === null || !isInside(root, real)) {
     throw refusal(spelled, "a symbolic link on the way leads outside the workspace, or nowhere");
   }
@@ -216,7 +216,7 @@ function foldedName(name: string): string {
     .replace(/(?<=[^. ])[. ]+$/, "");
 }
 
-/** The protected name that an NTFS short name such as `git~1` or `gi7eba~1` may stand for. */
+/** The protected name that an NTFS short name such as `git~1` or `gi7eba~1` may mean. */
 function shortNameOf(name: string): string | null {
   const [, stem] = /^([^.~]{1,6})~\d+(?:\.[^.]{0,3})?$/.exec(name) ?? [];
   if (stem === undefined) return null;
