@@ -18,7 +18,7 @@ Deno.test("a stream that comes out as it went in keeps everything", async () => 
   }
 });
 
-Deno.test("what a player makes of its own is forgiven, what it leaves out is not", async () => {
+Deno.test("events that a player adds are accepted, events that it leaves out are not", async () => {
   const { events } = await readEvents([sample()]);
   const rewritten = events.filter(({ event }) => event !== "response.output_text.delta").map(
     ({ event, data }) => {

@@ -42,7 +42,7 @@ Deno.test("the table says ok, over, and why a row is missing", () => {
   assert.ok(rows.every(({ bench }) => bench === "sample"));
 });
 
-Deno.test("counts stand in columns below the rows, or alone, and are one object a line in JSON", () => {
+Deno.test("counts are in columns below the rows, or alone, and are one object a line in JSON", () => {
   const counts = { headings: ["kept of all", "events", "items"], rows: [["ours", "120/120", "3/3"]] };
   const report: Report = { rows: [], counts, notes: ["One stream."] };
   assert.deepEqual(table("kept", report), [

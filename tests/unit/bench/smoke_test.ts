@@ -30,7 +30,7 @@ Deno.test("a bench with all its rows has no problem, skipped rows included", () 
   assert.deepEqual(problems({ rows: [], curves: [CURVE], notes: [] }, 0), []);
 });
 
-Deno.test("a failed bench, a missing row, an empty report and a number that is none are problems", () => {
+Deno.test("a failed bench, a missing row, an empty report and an invalid number are problems", () => {
   assert.match(problems("it did not listen", 1)[0] ?? "", /"sample" failed: it did not listen/);
   assert.match(problems({ rows: [ROW], notes: [] }, 2)[0] ?? "", /has 1 rows, not 2/);
   assert.match(problems({ rows: [], notes: [] }, 0)[0] ?? "", /reports nothing/);

@@ -4,7 +4,7 @@ import { responsesApi } from "../../../src/apis/responses/api.ts";
 import type { StreamUpdate } from "../../../src/apis/api.ts";
 import { readSse } from "../../../src/transport/sse.ts";
 
-Deno.test("the synthetic stream has as many events as asked for and assembles without an oddity", async () => {
+Deno.test("the synthetic stream has the requested number of events and assembles without a notice", async () => {
   for (const wanted of [12, 300]) {
     const assembler = responsesApi.newAssembler();
     const updates: StreamUpdate[] = [];

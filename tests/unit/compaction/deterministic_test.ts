@@ -70,7 +70,7 @@ Deno.test("the same turns from disk give the same bytes", () => {
   assert.equal(summaryOf(read), summaryOf(turns));
 });
 
-Deno.test("a question that the user went on to answer is no longer open", () => {
+Deno.test("a question that the user then answered is no longer open", () => {
   assert.match(summaryOf(session().turns), /question to the user: "Shall I look at order 18 as well\?"/);
   const history = session();
   history.run = 2;
@@ -112,7 +112,7 @@ Deno.test("a second checkpoint says what the first one said, rebuilt from the wh
   assert.match(summary, /And order 18/);
 });
 
-Deno.test("what a model wrote into an earlier checkpoint is carried on", () => {
+Deno.test("text of a model in an earlier checkpoint is kept", () => {
   const history = session();
   const first = compacted(history.turns, {
     tailEvents: 0,

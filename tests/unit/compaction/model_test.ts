@@ -120,7 +120,7 @@ Deno.test("an answer is compared with the log: paths that exist in it, and calls
   assert.equal(verifyAnswer(GOOD, turns, { ...bounds, fromSeq: 3 }).tool_calls.counted, 0);
 });
 
-Deno.test("what the log does not bear out is said in the summary and kept among its limitations", () => {
+Deno.test("claims that the log does not support are marked in the summary and listed among its limitations", () => {
   const history = session();
   const answer = {
     ...GOOD,

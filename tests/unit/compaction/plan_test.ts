@@ -46,7 +46,7 @@ Deno.test("a call that is still to be answered is never cut off from its result"
   assert.match(cut.why, /the call in seq 17 has no result yet/);
 });
 
-Deno.test("no tail at all leaves the checkpoint alone, or with the words of the run that goes on", () => {
+Deno.test("no tail at all leaves the checkpoint alone, or with the prompt of the unfinished run", () => {
   const done = planned(twoRuns(), 0);
   assert.deepEqual([done.after.entries, done.opening_turn, done.tail.from_seq], [1, null, null]);
   const history = twoRuns();
@@ -73,7 +73,7 @@ Deno.test("sizes and drops are those of the request before and after", () => {
   });
 });
 
-Deno.test("what would not shrink is refused, and so is a checkpoint of nothing new", () => {
+Deno.test("a checkpoint that would shrink nothing, or cover nothing new, is refused", () => {
   const refused = { code: "nothing_to_compact", exitCode: 2 };
   const small = new History().user("Hi").model([message("msg_1", "Hello")]).ended();
   assert.throws(() => planned(small, 80), refused);

@@ -28,7 +28,7 @@ Deno.test(`${HISTORIES} random histories, compacted at random points: valid, who
       met.compacted++;
       if (first.event.opening_turn !== null) met.opening++;
       requireSound(made, made.turns, first);
-      // Once more, on top of the first and of what came behind it.
+      // Once more, on top of the first and of the turns after it.
       const grown = withEvent(first.turns, {
         type: "user_message",
         content: [{ type: "input_text", text: "and now?" }],
@@ -88,7 +88,7 @@ function requireWholeGroups(turns: readonly Turn[], { to_seq, to_turn }: Compact
   }
 }
 
-/** Whatever of the tail is sent is the very item of the log. */
+/** Checks that each sent item of the tail is the same as in the log. */
 function requireVerbatimTail(
   turns: readonly Turn[],
   { target }: RandomCase,

@@ -33,7 +33,7 @@ function overflowing(history: History): History {
   });
 }
 
-Deno.test("any gain is enough, so the tail is as long as asked for", () => {
+Deno.test("any gain is enough, so the tail has the requested length", () => {
   const { checkpoint, elided, before, after } = shrink(thirtyRuns().turns, BOUNDS);
   assert.deepEqual([checkpoint?.plan.tail, elided], [{ asked: 80, events: 80, from_seq: 11 }, []]);
   assert.ok(after.tokens < before.tokens && after.tokens > before.tokens / 2);

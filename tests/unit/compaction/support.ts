@@ -16,7 +16,7 @@ import type { FoldTarget } from "../../../src/fold/guard.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 
-/** The turns with one more behind them. */
+/** The turns and one more. */
 export function withEvent(turns: readonly Turn[], event: object, kind: Turn["kind"] = "harness"): Turn[] {
   const last = turns.at(-1);
   const seq = (last?.seq[1] ?? 0) + 1;
@@ -24,7 +24,7 @@ export function withEvent(turns: readonly Turn[], event: object, kind: Turn["kin
   return [...turns, turn as unknown as Turn];
 }
 
-/** The turns with a checkpoint behind them, and its event. */
+/** The turns and a checkpoint, and its event. */
 export function compacted(
   turns: readonly Turn[],
   options: { readonly tailEvents: number; readonly target: FoldTarget; readonly text?: CheckpointText },

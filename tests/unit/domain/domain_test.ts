@@ -171,6 +171,6 @@ Deno.test("text is cut between characters, never inside one", () => {
 
 Deno.test("lone surrogates become well-formed at any depth, and own members keep their order and names", () => {
   const value = JSON.parse('{"b":["\\ud800",{"\\udc00":1}],"__proto__":"x","a":null}');
-  const mended = wellFormedValue(value);
-  assert.equal(JSON.stringify(mended), '{"b":["\ufffd",{"\ufffd":1}],"__proto__":"x","a":null}');
+  const repaired = wellFormedValue(value);
+  assert.equal(JSON.stringify(repaired), '{"b":["\ufffd",{"\ufffd":1}],"__proto__":"x","a":null}');
 });

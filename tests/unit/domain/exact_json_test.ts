@@ -12,7 +12,7 @@ import { jsonText, spaced } from "../../support/json_texts.ts";
 
 const AWKWARD = '{"b":1.0,"10":[-0,1e5,{"2":null,"a":true,"1":false}],"a":12345678901234567890,"2":"x"}';
 
-Deno.test("a JSON text that was read is written again as it was, whatever its numbers and names", () => {
+Deno.test("a JSON text is written as it was read, whatever its numbers and names", () => {
   fc.assert(
     fc.property(jsonText, (text) => {
       assert.equal(JSON.stringify(parseExact(text)), text);
@@ -36,7 +36,7 @@ Deno.test("a JSON text that JavaScript can hold is read as JSON.parse reads it",
   );
 });
 
-Deno.test("what an exact value holds can be read like any other", () => {
+Deno.test("the content of an exact value can be read like any other", () => {
   const value = parseExact(AWKWARD) as JsonObject;
   assert.ok(isJsonObject(value) && isRawNumber(value.b) && !isRawNumber(value));
   assert.deepEqual([numberMember(value, "b"), numberMember(value, "a"), value["2"]], [

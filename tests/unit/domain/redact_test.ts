@@ -12,7 +12,7 @@ const SHOWN: readonly [string, string][] = [
     "curl -H 'Authorization: Bearer [redacted authorization]'",
   ],
   ["Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic [redacted authorization]"],
-  // As it stands in JSON, and in JSON in a JSON string.
+  // In JSON, and in JSON in a JSON string.
   ['{"authorization":"Bearer abcd1234"}', '{"authorization":"Bearer [redacted authorization]"}'],
   [
     '{\\"Authorization\\": \\"Bearer abcd1234\\"}',

@@ -3,7 +3,7 @@ import { branchSummary } from "../../../src/fold/branch_summary.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { call, History, message, TARGET } from "../../support/history.ts";
 
-Deno.test("a branch summary tells in order what was said and done, byte for byte the same each time", () => {
+Deno.test("a branch summary lists texts and calls in order, byte for byte the same each time", () => {
   const make = () =>
     new History().user("Fix  it\nplease").model([call("call_a"), call("call_b")]).results(["call_a"])
       .model([message("msg_1", "Done.")]).ended();
@@ -32,18 +32,18 @@ Deno.test("a branch summary of a long branch stays short, well-formed, and says 
   assert.match(text, /\n- \(460 more lines\)\n- user: 470 /);
 });
 
-Deno.test("nothing behind the cut is nothing to tell", () => {
+Deno.test("without events after the cut there is no summary", () => {
   assert.equal(branchSummary("s", []), null);
 });
 
-Deno.test("a branch summary goes into the request as one delimited user message, behind the answers of open calls", () => {
+Deno.test("a branch summary goes into the request as one delimited user message, after the answers of open calls", () => {
   const history = new History().user("Go").model([call("call_a")]);
   history.add({
     kind: "fork",
     run: 1,
     events: [
       { type: "session_fork", parent: "p", to_seq: 2, to_turn: 2, sum: "0".repeat(64), lineage: ["p"] },
-      { type: "branch_summary", session: "p", from_seq: 3, to_seq: 9, summary: "It went on." },
+      { type: "branch_summary", session: "p", from_seq: 3, to_seq: 9, summary: "It continued." },
     ],
   });
   const { entries } = foldHistory(history.turns, TARGET);
@@ -55,6 +55,6 @@ Deno.test("a branch summary goes into the request as one delimited user message,
   ]);
   assert.deepEqual(entries.at(-1), {
     kind: "user_message",
-    content: [{ type: "input_text", text: "<branch_summary>\nIt went on.\n</branch_summary>" }],
+    content: [{ type: "input_text", text: "<branch_summary>\nIt continued.\n</branch_summary>" }],
   });
 });

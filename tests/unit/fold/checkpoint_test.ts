@@ -71,7 +71,7 @@ function textOf(entry: Extract<FoldedEntry, { kind: "user_message" }>): string {
 
 const SO_FAR = "user: <session_checkpoint>\nSo far\n</session_checkpoint>";
 
-Deno.test("a checkpoint stands for everything up to it, and the kept tail keeps its items", () => {
+Deno.test("a checkpoint replaces everything up to it, and the kept tail keeps its items", () => {
   const folded = foldHistory(checkpoint(twoRuns(), 6).turns, TARGET);
   assert.deepEqual(brief(folded), [SO_FAR, "user: second", "reasoning", "assistant_message"]);
   assert.deepEqual(folded.seqs, [10, 7, 8, 9]);
@@ -124,7 +124,7 @@ Deno.test("a withdrawn checkpoint counts no more: the one before it does, or the
 });
 
 Deno.test("a checkpoint inside the active run keeps that run's user message, from the first request on", () => {
-  // To the end of the first loop step of run 1, which goes on.
+  // To the end of the first loop step of run 1, which continues.
   const history = new History().user("the task").model([reasoning("rs_1"), call("call_1")]).results();
   checkpoint(history, 4);
   const first = brief(foldHistory(history.turns, { ...TARGET, run: 1 }));
@@ -134,12 +134,12 @@ Deno.test("a checkpoint inside the active run keeps that run's user message, fro
   assert.deepEqual(second, [...first, "reasoning", "tool_call", "tool_result"]);
 });
 
-Deno.test("a run that goes on without words has its task in the user's words, from the first request on", () => {
+Deno.test("a run that resumes without a prompt has its task in the user's text, from the first request on", () => {
   const history = new History().user("the task").model([reasoning("rs_1"), call("call_1")]).results();
   continued(checkpoint(history, 4));
   const first = brief(foldHistory(history.turns, { ...TARGET, run: 2 }));
   assert.deepEqual(first, [SO_FAR, "user: the task"]);
-  // A preview belongs to no run: it reads from the history which one goes on.
+  // A preview belongs to no run: it finds the unfinished run in the history.
   assert.deepEqual(brief(foldHistory(history.turns, TARGET)), first);
   history.model([message("msg_1", "done")]);
   assert.deepEqual(brief(foldHistory(history.turns, { ...TARGET, run: 2 })), [...first, "assistant_message"]);
@@ -191,7 +191,7 @@ Deno.test("age is no reason: the oldest of a thousand items goes", () => {
   assert.deepEqual(foldHistory(history.turns, TARGET).dropped, []);
 });
 
-Deno.test("what lies before a checkpoint answers nothing behind it: it may not have been read", () => {
+Deno.test("a result before a checkpoint answers no call after it: it may not have been read", () => {
   const shell = (type: string) => ({ type, id: `${type}_1`, call_id: "call_s", status: "completed" });
   const history = new History().user("first").model([shell("shell_call"), shell("shell_call_output")])
     .ended();

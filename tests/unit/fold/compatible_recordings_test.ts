@@ -66,7 +66,7 @@ Deno.test({
       [undefined, undefined, "806896f9-a0e7-497f-9645-51900b22342d-0"],
       "visible reasoning goes back with its token, and also where there is none",
     );
-    // The list says no more than it has to.
+    // The list has only the necessary facts.
     for (const one of Object.keys(DIFFERENCES)) {
       const others = Object.keys(DIFFERENCES).filter((name) => name !== one);
       const needed = pairs.some((pair) => {
@@ -78,7 +78,7 @@ Deno.test({
   },
 });
 
-/** Items that the client made up itself stand as the response of an earlier turn. */
+/** Items that the client made up itself, as the response of an earlier turn. */
 function say(history: History, input: readonly JsonObject[]): void {
   const made = input.filter(({ type }) => type === "reasoning" || type === "function_call") as Item[];
   if (made.length > 0) history.model(made, { fingerprint: DEEPSEEK });

@@ -16,7 +16,7 @@ export class Dice {
     return from + Math.floor(this.#next() * (to - from + 1));
   }
 
-  /** One of the choices, of which there is at least one. */
+  /** One of the choices; there must be at least one. */
   readonly pick = <T>(choices: readonly T[]): T => choices[this.count(0, choices.length - 1)] as T;
 
   /** 0 up to 1; a mulberry32 step. */

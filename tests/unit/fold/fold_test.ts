@@ -51,7 +51,7 @@ Deno.test("a repeated call id gets a suffix on the wire, and its result with it"
   assert.deepEqual(outputs(entries).map((text) => text.split(":")[0]), calls);
 });
 
-Deno.test("results answer by the call's seq: each call has exactly one output behind it", () => {
+Deno.test("results answer by the call's seq: each call has exactly one output after it", () => {
   fc.assert(
     fc.property(fc.array(historyStep(), { maxLength: 12 }), (steps) => {
       const { entries } = foldHistory(build(steps).turns, TARGET);

@@ -42,7 +42,7 @@ Deno.test("fold sends all reasoning of the same origin, in order, unaltered", ()
 const MISMATCHES: readonly (readonly [string, ResponseFacts, Partial<FoldTarget>, string | null])[] = [
   ["another endpoint", { fingerprint: { endpoint: "ffffffff" } }, {}, "other_endpoint"],
   ["another model", { asked: "gpt-6" }, {}, "other_model"],
-  // The answering snapshot counts as the same model: it minted the blob.
+  // The answering snapshot counts as the same model: it issued the blob.
   ["the answering snapshot asked by name", { asked: "alias", answered: MODEL }, {}, null],
   [
     "two known accounts",
@@ -133,7 +133,7 @@ Deno.test("hosted items go with their reasoning, and stay home without it", () =
   assert.deepEqual(elsewhere.dropped.map(({ reason }) => reason), ["other_model", "reasoning_dropped"]);
 });
 
-Deno.test("a client-side call that nobody can answer is not sent, nor is reasoning that only it follows", () => {
+Deno.test("a client-side call that cannot be answered is not sent, nor is reasoning that only it follows", () => {
   const shell: Item = { id: "sh_1", type: "shell_call", call_id: "call_s", status: "completed", action: {} };
   const alone = foldHistory(new History().user("x").model([reasoning("rs_1"), shell]).turns, TARGET);
   assert.deepEqual(alone.dropped, [

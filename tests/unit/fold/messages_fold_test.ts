@@ -135,7 +135,7 @@ Deno.test("thinking of a prefix-bound model stays out once a checkpoint came or 
   assert.deepEqual(reasons(free, { model: BOUND }), ["before_checkpoint", null]);
 });
 
-Deno.test("Anthropic is asked to go on where a history ends with the assistant, at the same place ever after", () => {
+Deno.test("Anthropic is asked to continue if a history ends with the assistant, at the same place in all later requests", () => {
   const history = new History().user("one")
     .model([text("half an ans")], { ...claude(), status: "incomplete" });
   const first = foldHistory(history.turns, TARGET).entries;
@@ -149,7 +149,7 @@ Deno.test("Anthropic is asked to go on where a history ends with the assistant, 
   assert.equal(foldHistory(history.turns, { ...TARGET, ...OPENAI }).entries.length, first.length + 1);
 });
 
-Deno.test("a response that its server paused goes back as it is, with nothing after it", () => {
+Deno.test("a response that its server paused goes back unchanged, with nothing after it", () => {
   const search: Item = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
   const history = new History().user("one").add({
     kind: "model",
@@ -168,7 +168,7 @@ Deno.test("a response that its server paused goes back as it is, with nothing af
   assert.deepEqual(kinds(later), [...expected, "provider_item", "assistant_message", "user_message"]);
 });
 
-Deno.test("a server's own call that was never answered stays out once the user has gone on", () => {
+Deno.test("a server's own call that was never answered stays out after the user's next message", () => {
   const search: Item = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
   const history = new History().user("one").model([text("looking"), search], { ...claude(), status: "cut" })
     .user("two");

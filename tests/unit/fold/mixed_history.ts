@@ -1,6 +1,6 @@
 /**
  * Random sessions that go from provider to provider, the same for the same seed. Every opaque payload names the
- * provider, endpoint and account that minted it, so that a request can be searched for those of others.
+ * provider, endpoint and account that issued it, so that a request can be searched for those of others.
  *
  * @module
  */
@@ -239,7 +239,7 @@ class Maker {
     return `${markOf(this.#where)}${++this.#ids}`;
   }
 
-  /** Stands for everything up to some turn that leaves no call waiting for a later result. */
+  /** Replaces everything up to some turn that leaves no call waiting for a later result. */
   #checkpoint(): void {
     const end = this.#turns.at(-1);
     const pins = this.#turns.findLast((turn) => turn.kind === "user")?.pins;

@@ -57,9 +57,9 @@ function requireOwn(body: string, { turns, target }: MixedCase, count: (name: st
     assert.ok(accounts[0] === accounts[1] || accounts.includes("none"), mark);
   }
   if (body.includes(markOf(target))) count(`own ${provider}`);
-  const minted = JSON.stringify(turns);
+  const issued = JSON.stringify(turns);
   for (const kind of PROVIDER_KINDS) {
-    if (kind !== provider && minted.includes(`OPAQUE.${kind}.`)) count(`foreign kept from ${kind}`);
+    if (kind !== provider && issued.includes(`OPAQUE.${kind}.`)) count(`foreign kept from ${kind}`);
   }
 }
 

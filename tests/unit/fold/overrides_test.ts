@@ -73,7 +73,7 @@ Deno.test("quarantine outweighs being left out, whichever comes first", () => {
     reasons(notice(notice(firstRun(), [{ seq: 2, action: first }]), [{ seq: 2, action: then }]), 1)[0];
   assert.equal(both("left_out", "quarantined"), "quarantined");
   assert.equal(both("quarantined", "left_out"), "quarantined");
-  // Lifting is for what is quarantined: the run in which the API refused goes on without.
+  // Lifting is for what is quarantined: the run in which the API refused continues without.
   assert.equal(both("left_out", "lifted"), "refused_in_run");
 });
 
@@ -109,7 +109,7 @@ Deno.test("a stripped member stays off its item in every run, beside those strip
   }
 });
 
-Deno.test("reasoning goes only with the very item that its response has next", () => {
+Deno.test("reasoning is sent only with the next item of its response", () => {
   const search: Item = { id: "ws_1", type: "web_search_call", status: "completed", action: {} };
   // rs_1(2) rs_2(3) ws(4) message(5): without rs_2, the search has lost its reasoning, and rs_1 its next item.
   const history = new History().user("x")
@@ -160,7 +160,7 @@ Deno.test("a compaction item goes without its id where its reasoning is dropped"
   assert.deepEqual(entry(), { kind: "provider_item", item: compaction, omit: ["id"] });
 });
 
-Deno.test("what an earlier run left out, and no response was made with since, counts as refused before", () => {
+Deno.test("an item that an earlier run left out, without a response since, counts as refused before", () => {
   const history = notice(firstRun(), [{ seq: 2, action: "left_out" }, { seq: 5, action: "left_out" }]);
   assert.deepEqual(
     [...leftOutBefore(history.turns, 1, FINGERPRINT)],

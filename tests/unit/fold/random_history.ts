@@ -14,7 +14,7 @@ import { retryEventOf } from "../../../src/run/refusals.ts";
 import { Dice } from "./dice.ts";
 import { turnAfter } from "./turn_after.ts";
 
-/** A history, where its next request goes, and what the server that minted its items knows. */
+/** A history, the target of its next request, and the state of the server that issued its items. */
 export interface RandomCase {
   readonly turns: readonly Turn[];
   readonly target: FoldTarget;
@@ -248,7 +248,7 @@ class Maker {
     }
   }
 
-  /** A client-side call, answered by the server in the same response or by nobody. */
+  /** A client-side call, answered by the server in the same response or not at all. */
   #shell(): Item[] {
     const callId = this.#id("call");
     const call: Item = { id: this.#id("sh"), type: "shell_call", call_id: callId, action: { commands: [] } };
@@ -294,7 +294,7 @@ class Maker {
     });
   }
 
-  /** Stands for everything up to some turn that leaves no call waiting for a later result. */
+  /** Replaces everything up to some turn that leaves no call waiting for a later result. */
   #checkpoint(): void {
     const waiting = new Map<number, number>();
     for (const event of this.#turns.flatMap(({ events }) => events)) {
@@ -356,7 +356,7 @@ class Maker {
       kept[kept.length - 1] = { ...last, events, seq: [last.seq[0], events.at(-1)?.seq ?? 0] };
     }
     this.#turns = kept;
-    // What the server made stays with its ids, whoever lost it.
+    // The server's items keep their ids, whichever side lost them.
     this.#run = kept.at(-1)?.run ?? 0;
   }
 

@@ -77,7 +77,7 @@ function requireSameOnDisk(body: string, made: RandomCase): void {
   assert.ok(bodyOf(foldHistory(turns, made.target), made) === body, "folds otherwise from disk");
 }
 
-/** Every event behind the checkpoint is either sent or left out with a reason, never both, never twice. */
+/** Every event after the checkpoint is either sent or left out with a reason, never both, never twice. */
 function requireAccounted(folded: Folded, { turns }: RandomCase): void {
   const sent = folded.seqs.filter((seq) => seq !== 0);
   const seen = [...sent, ...folded.dropped.map(({ seq }) => seq)];

@@ -35,7 +35,7 @@ const DIFFERENCES = {
   sources: {
     ours: (item) => isJsonObject(item.action) ? { ...item, action: without(item.action, "sources") } : item,
   },
-  /** Arguments parsed and written anew, with spaces; we send the model's own bytes. */
+  /** Arguments parsed and written again, with spaces; we send the model's own bytes. */
   arguments: {
     theirs: (item) =>
       typeof item.arguments === "string"

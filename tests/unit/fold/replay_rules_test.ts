@@ -26,8 +26,8 @@ const MODELS: readonly (readonly [ReplayMode, string, string | null, string, Dro
 ];
 
 for (const [replay, asked, answered, model, reason] of MODELS) {
-  const minted = answered === null ? asked : `${asked} (answered by ${answered})`;
-  Deno.test(`guard ${replay}: reasoning of ${minted} for ${model} is ${reason ?? "sent"}`, () => {
+  const issued = answered === null ? asked : `${asked} (answered by ${answered})`;
+  Deno.test(`guard ${replay}: reasoning of ${issued} for ${model} is ${reason ?? "sent"}`, () => {
     const history = new History().user("x").model([reasoning("rs_1"), message("msg_1", "a")], {
       asked,
       answered,
@@ -38,9 +38,9 @@ for (const [replay, asked, answered, model, reason] of MODELS) {
 }
 
 Deno.test("another endpoint or account outweighs a fitting model, and the family mode does not soften them", () => {
-  const reasonAt = (minted: Partial<typeof FINGERPRINT>, now: Partial<typeof FINGERPRINT>) => {
+  const reasonAt = (issued: Partial<typeof FINGERPRINT>, now: Partial<typeof FINGERPRINT>) => {
     const history = new History().user("x")
-      .model([reasoning("rs_1"), message("msg_1", "a")], { fingerprint: minted, asked: "gpt-5.5" });
+      .model([reasoning("rs_1"), message("msg_1", "a")], { fingerprint: issued, asked: "gpt-5.5" });
     const target: FoldTarget = { ...TARGET, replay: "family", fingerprint: { ...FINGERPRINT, ...now } };
     return foldHistory(history.turns, target).reasoning[0]?.reason;
   };
@@ -106,8 +106,8 @@ Deno.test("a call id that is longer than OpenAI takes is cut on the wire, and tw
   assert.deepEqual(fitting.repairs, []);
 });
 
-Deno.test("a mended request holds no reasoning of the refused one, and there is nothing to mend a second time", () => {
-  let mended = 0;
+Deno.test("a repaired request holds no reasoning of the refused one, and there is nothing to repair a second time", () => {
+  let repaired = 0;
   for (let seed = 0; seed < 1000; seed++) {
     const { turns, target } = randomCase(seed);
     const { run = 1 } = target;
@@ -124,7 +124,7 @@ Deno.test("a mended request holds no reasoning of the refused one, and there is 
     const event = retryEventOf(refusal, { ...request, folded: refused, turns, run });
     assert.equal(event === null, sent.length === 0, `seed ${seed}`);
     if (event === null) continue;
-    mended++;
+    repaired++;
     const [last] = turns.slice(-1);
     const seq = (last?.seq[1] ?? 0) + 1;
     const notice = { ...last, kind: "harness", run, seq: [seq, seq], events: [{ seq, ...event }] };
@@ -137,5 +137,5 @@ Deno.test("a mended request holds no reasoning of the refused one, and there is 
     const back = next.reasoning.filter(({ reason }) => reason === null).map(({ seq }) => seq);
     for (const { seq } of named) assert.ok(!back.includes(seq), `seed ${seed}`);
   }
-  assert.ok(mended > 200, `only ${mended} requests held reasoning`);
+  assert.ok(repaired > 200, `only ${repaired} requests held reasoning`);
 });

@@ -48,7 +48,7 @@ for (const status of ["failed", "incomplete", "interrupted", "cut"]) {
     assert.deepEqual([repairs, version], [[], 2]);
   });
 
-  Deno.test(`what a response that ended as ${status} said before such a call goes with its reasoning`, () => {
+  Deno.test(`text before such a call, in a response that ended as ${status}, is sent with its reasoning`, () => {
     const items = [reasoning("rs_1"), message("msg_1", "Let me see."), reasoning("rs_2"), call("a")];
     const history = closed(new History().user("x").model(items, { status })).user("y");
     assert.deepEqual(inputOf(history).map(({ type, id }) => [type, id]), [
@@ -124,7 +124,7 @@ function blobs(history: History, target: FoldTarget = TARGET): unknown[] {
   );
 }
 
-Deno.test("where a server uses one id again, the newest response keeps its reasoning and the older ones lose theirs", () => {
+Deno.test("if a server uses one id again, the newest response keeps its reasoning and the older ones lose theirs", () => {
   const history = new History().user("x")
     .model([sameId("first"), call("a")]).results()
     .model([sameId("second"), call("b")]).results()

@@ -44,7 +44,7 @@ const VERBS: Readonly<Record<string, (place: Place, clean: boolean) => unknown>>
     const none = { input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 };
     const { path } = await forkSession(ports, home, plan, {
       id: FORK,
-      summary: "It went on.",
+      summary: "It continued.",
       usage: usage ?? none,
     });
     try {

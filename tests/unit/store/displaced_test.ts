@@ -21,7 +21,7 @@ async function firstRun(home: Home): Promise<string> {
   return text;
 }
 
-/** Ways to put another directory in the place of a session that is open. */
+/** Ways to replace the directory of an open session. */
 const REPLACE: Readonly<Record<string, (home: Home, other: string) => Promise<unknown>>> = {
   "moved away, and another imported under its name": (home, other) => {
     Deno.renameSync(`${home.sessions}/${ID}`, `${home.path}/moved`);
@@ -83,7 +83,7 @@ for (const [how, replace] of Object.entries(REPLACE)) {
     }));
 }
 
-/** Ways to put another directory in the place of `blobs/` of a session that is open. */
+/** Ways to replace the directory `blobs/` of an open session. */
 const REPLACE_BLOBS: Readonly<Record<string, (blobs: string) => void>> = {
   "another one": (blobs) => {
     Deno.renameSync(blobs, `${blobs}-away`);
@@ -93,7 +93,7 @@ const REPLACE_BLOBS: Readonly<Record<string, (blobs: string) => void>> = {
 };
 
 for (const [what, replace] of Object.entries(REPLACE_BLOBS)) {
-  Deno.test(`a writer that finds ${what} in the place of blobs/ stops as diverged, with the session whole once it is back`, () =>
+  Deno.test(`a writer that finds ${what} instead of blobs/ stops as diverged, with the session whole once it is back`, () =>
     withHome(async (home) => {
       const writer = await newWriter(testPorts(), home);
       appendRun(writer);
@@ -112,7 +112,7 @@ for (const [what, replace] of Object.entries(REPLACE_BLOBS)) {
       assert.deepEqual((await fsckSession(testPorts(), home, ID)).findings, []);
     }));
 
-  Deno.test(`a writer that finds ${what} in the place of blobs/ keeps no blob there`, () =>
+  Deno.test(`a writer that finds ${what} instead of blobs/ writes no blob there`, () =>
     withHome(async (home) => {
       const writer = await newWriter(testPorts(), home);
       appendRun(writer);

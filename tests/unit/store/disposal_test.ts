@@ -58,7 +58,7 @@ Deno.test("rm of a session that is written to is refused, and deletes nothing", 
     assert.equal(readSession(testPorts(), home, ID).turns.length, 1);
   }));
 
-Deno.test("a writer that waits for a session which is removed meanwhile is told that it is gone", () =>
+Deno.test("a writer that waits for a session gets an error if the session is removed meanwhile", () =>
   withHome(async (home) => {
     const writer = await newWriter(testPorts(), home);
     writer.append(userDraft("hello"));
@@ -112,7 +112,7 @@ Deno.test("rm that is stopped before any of its file operations leaves the sessi
 Deno.test("gc removes blobs that no turn names, temporary files, begun sessions and half-made ones, and nothing else", () =>
   withHome(async (home) => {
     const writer = await newWriter(testPorts(), home);
-    const unnamed = writer.putBlob(new TextEncoder().encode("nobody names this"));
+    const unnamed = writer.putBlob(new TextEncoder().encode("no turn names this"));
     writer.append(userDraft("hello"));
     const quarantined = writer.putBlob(new TextEncoder().encode("only a quarantined turn names this"));
     writer.close();
@@ -168,7 +168,7 @@ Deno.test("gc leaves a session in use, a fork being made and a damaged session a
     writer.close();
   }));
 
-Deno.test("where its directory cannot be renamed, rm removes a session in its place; stopped anywhere, it leaves one that is whole or refused, and a second rm finishes", () =>
+Deno.test("if its directory cannot be renamed, rm removes a session in its place; stopped anywhere, it leaves a whole or a refused session, and a second rm finishes", () =>
   withHome(async (home) => {
     const open = async () => {
       const writer = await SessionWriter.open(testPorts(), home, { id: ID });
@@ -281,7 +281,7 @@ Deno.test("prune names the oldest by age, number and size, oldest first, and nev
     assert.deepEqual(plan({}), []);
   }));
 
-Deno.test("what a fork shares with its parent counts once", () =>
+Deno.test("files that a fork shares with its parent count once", () =>
   withHome(async (home) => {
     await aged(home, ["parent"]);
     const [alone] = planPrune(testPorts(), home, { keep: 0 });

@@ -132,7 +132,7 @@ Deno.test(`${samples(100_000)} generated ids and paths lead nowhere outside the 
   assert.ok(valid > samples(1000), `only ${valid} ids were valid: too few to show anything`);
 });
 
-Deno.test("names in the home that are none of ours are not touched by gc, links among them", () =>
+Deno.test("foreign names in the home are not touched by gc, links among them", () =>
   withHome(async (home, root) => {
     Deno.mkdirSync(`${root}/precious`);
     Deno.writeTextFileSync(`${root}/precious/file`, "precious");

@@ -29,7 +29,7 @@ const CODE_FOR: Record<string, string> = {
   EMFILE: "storage_failed",
 };
 
-/** Creates a session, puts blobs and appends three turns; tells `acknowledge` each turn that returned. */
+/** Creates a session, puts blobs and appends three turns; passes each finished turn to `acknowledge`. */
 async function firstTurns(ports: ReturnType<typeof portsOn>, home: Home, acknowledge: (turn: Turn) => void) {
   const writer = await SessionWriter.create(ports, home, { id: ID });
   try {
@@ -158,7 +158,7 @@ for (const code of ["EIO", "ENOSPC"]) {
 }
 
 for (const operation of ["write", "sync", "close", "link"] as const) {
-  Deno.test(`a ${operation} that fails leaves no temporary file behind, for a turn and for a blob`, async () => {
+  Deno.test(`a ${operation} that fails leaves no temporary file, for a turn and for a blob`, async () => {
     const root = await Deno.makeTempDir({ prefix: "reprise-faults-" });
     try {
       const home = openHome(testPorts(), `${root}/home`, { create: true });

@@ -51,7 +51,7 @@ function path(home: Home, id: string, inside: string): string {
   return `${home.sessions}/${id}/${inside}`;
 }
 
-Deno.test("a fork shares the files of its prefix, byte for byte and by link, and goes on by itself", () =>
+Deno.test("a fork shares the files of its prefix, byte for byte and by link, and continues by itself", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
     const before = textsBelow(`${home.sessions}/${ID}`, "lock");
@@ -68,7 +68,7 @@ Deno.test("a fork shares the files of its prefix, byte for byte and by link, and
     appendRun(writer, 2);
     writer.close();
     await assertSound(home, CHILD);
-    assert.deepEqual(textsBelow(`${home.sessions}/${ID}`, "lock"), before, "the parent is as it was");
+    assert.deepEqual(textsBelow(`${home.sessions}/${ID}`, "lock"), before, "the parent is unchanged");
     assert.equal(writer.manifest?.family, ID, "the prompt cache key stays the family's");
     assert.equal(writer.manifest?.parent, ID);
   }));
@@ -198,7 +198,7 @@ Deno.test("quarantine of kept items comes along when it was decided after the cu
     assert.deepEqual(decided.map(({ seq, reason }) => [seq, reason]), [[2, "quarantined"]]);
   }));
 
-Deno.test("where there are no links the files are copied, with our modes", () =>
+Deno.test("without links the files are copied, with our modes", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
     const files = spyFiles(({ name }) => {
@@ -214,7 +214,7 @@ Deno.test("where there are no links the files are copied, with our modes", () =>
     await assertSound(home, CHILD);
   }));
 
-Deno.test("a foreign turn is found in a fork as in any session: behind its fork turn, and of no id of its lineage", () =>
+Deno.test("a foreign turn is found in a fork as in any session: after its fork turn, and with an id outside its lineage", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
     await newSession(testPorts(), home, parseSessionId("stranger"));

@@ -9,7 +9,7 @@ const REFUSED = [
   Object.assign(new Error("No space left on device"), { code: "ENOSPC" }),
 ];
 
-Deno.test("the hint about a path outside of the home speaks of that path, and one about the home says what mends that", () => {
+Deno.test("the hint about a path outside of the home names that path, and a hint about the home says how to fix it", () => {
   for (const error of REFUSED) {
     const ours = storageError(error, "open it", "/h");
     const other = fileError(error, "write it", "/x");
@@ -20,10 +20,10 @@ Deno.test("the hint about a path outside of the home speaks of that path, and on
   }
 });
 
-Deno.test("our own bugs and errors that are told already are left as they are", () => {
-  const told = new RepriseError("usage", "Cannot");
+Deno.test("our own bugs and finished errors are passed on unchanged", () => {
+  const reported = new RepriseError("usage", "Cannot");
   for (const or of [orStorageError, orFileError]) {
-    for (const error of [told, new TypeError("ours"), new RangeError("ours")]) {
+    for (const error of [reported, new TypeError("ours"), new RangeError("ours")]) {
       assert.throws(() =>
         or("try", "/x", () => {
           throw error;

@@ -30,7 +30,7 @@ interface Damage {
 
 const turn = (path: string, number: number) => `${path}/turns/00000${number}.json`;
 
-/** Edits a turn and seals it again, as a careful vandal would. The manifest is left as it is. */
+/** Edits a turn and seals it again, as a careful vandal would. The manifest is not changed. */
 function edit(path: string, number: number, change: (text: string) => string): void {
   const file = turn(path, number);
   const text = Deno.readTextFileSync(file);
@@ -42,7 +42,7 @@ function edit(path: string, number: number, change: (text: string) => string): v
 const BLOB = sha256Hex(INSTRUCTIONS);
 
 const DAMAGE: Record<string, Damage> = {
-  "a turn edited by hand": {
+  "a turn edited manually": {
     damage: (path) => {
       const text = Deno.readTextFileSync(turn(path, 2)).replace("rs_1", "rs_2");
       Deno.writeTextFileSync(turn(path, 2), text);
@@ -100,7 +100,7 @@ const DAMAGE: Record<string, Damage> = {
     // Readers look one number past the first free one, and at all of them only without a manifest.
     refused: false,
   },
-  "names that are none of ours": {
+  "foreign names": {
     damage: (path) => {
       for (const name of ["turns/0000003.json", "turns/notes.txt", "blobs/readme", "extra"]) {
         Deno.writeTextFileSync(`${path}/${name}`, "", { mode: 0o600 });
@@ -213,7 +213,7 @@ const DAMAGE: Record<string, Damage> = {
     found: [`error damaged_blob blobs/${BLOB}`],
     refused: false,
   },
-  "a blob that nobody names": {
+  "a blob that no turn names": {
     damage: (path) => Deno.writeTextFileSync(`${path}/blobs/${"0".repeat(64)}`, "x", { mode: 0o600 }),
     found: [`info unreferenced_blob blobs/${"0".repeat(64)}`],
     refused: false,

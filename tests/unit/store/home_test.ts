@@ -197,7 +197,7 @@ Deno.test("@last is the newest session though its files are damaged, never an ol
     Deno.truncateSync(torn, 20);
     assert.equal(last("/a"), "other", "unless the damage hides which workspace it is of");
     Deno.removeSync(`${home.sessions}/other`, { recursive: true });
-    // What a killed creation left is no session.
+    // The remains of a killed creation are no session.
     Deno.mkdirSync(`${home.sessions}/begun/turns`, { recursive: true, mode: 0o700 });
     assert.equal(last("/a"), "new");
     Deno.renameSync(`${home.sessions}/new`, `${home.path}/moved`);

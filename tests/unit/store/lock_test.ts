@@ -36,7 +36,7 @@ async function holdInAnotherProcess(home: string): Promise<Deno.ChildProcess> {
   return child;
 }
 
-Deno.test("a second writer is refused at once and told who the first one is", () =>
+Deno.test("a second writer is refused at once, with the name of the first one", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
     const first = await SessionWriter.open(testPorts(), home, { id: ID });
@@ -122,8 +122,8 @@ Deno.test("a lock dies with its process: after kill -9 the next writer is in, an
 
 Deno.test({
   name:
-    "a lock file that was replaced between opening and locking excludes nobody, and is not mistaken for a lock",
-  // Only Linux tells who holds which lock.
+    "a lock file that was replaced between opening and locking excludes no other writer, and is not mistaken for a lock",
+  // Only Linux lists the holders of locks.
   ignore: Deno.build.os !== "linux",
   fn: () =>
     withHome(async (home) => {
@@ -147,7 +147,7 @@ Deno.test({
       });
       const writer = await SessionWriter.open(ports, home, { id: ID });
       assert.ok(replaced);
-      // Whoever comes now finds the new file locked.
+      // A later writer finds the new file locked.
       await assert.rejects(SessionWriter.open(testPorts(), home, { id: ID }), { code: "session_locked" });
       writer.close();
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -186,7 +186,7 @@ Deno.test("two writers that both hold no lock still cannot overwrite: the later 
     assert.equal(readSession(testPorts(), home, ID).turns.length, 1);
   }));
 
-Deno.test("a file system that refuses the lock (EIO, ESTALE, ENOLCK) is a failure of the storage, whoever asks", () =>
+Deno.test("a file system that refuses the lock (EIO, ESTALE, ENOLCK) is a failure of the storage for every caller", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
     const { prototype } = Deno.FsFile;

@@ -34,7 +34,7 @@ async function codesOf(home: Home): Promise<string[]> {
   );
 }
 
-/** Appends one turn, which also writes the manifest anew. */
+/** Appends one turn, which also writes a new manifest. */
 async function appendOne(home: Home): Promise<void> {
   const writer = await SessionWriter.open(testPorts(), home, { id: ID });
   writer.append(userDraft("next", writer.end.run + 1));
@@ -50,7 +50,7 @@ const SPOILED: Record<string, { spoil: (path: string) => void; finding: string }
     spoil: (path) => Deno.truncateSync(path, Deno.statSync(path).size - 10),
     finding: "warning manifest_garbled",
   },
-  "edited by hand": {
+  "edited manually": {
     spoil: (path) => Deno.writeTextFileSync(path, Deno.readTextFileSync(path).replace("completed", "failed")),
     finding: "warning manifest_garbled",
   },
@@ -113,7 +113,7 @@ Deno.test("a manifest that lags is advanced by the turns it lacks", () =>
     assert.deepEqual(encodeManifest(readSession(testPorts(), home, ID).manifest).bytes, fresh);
   }));
 
-Deno.test("in the middle of a run the manifest stays as it is, and the end of the run or of the writer brings it up to date", () =>
+Deno.test("in the middle of a run the manifest does not change, and the end of the run or of the writer brings it up to date", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
     const turnInFile = () => JSON.parse(Deno.readTextFileSync(pathIn(home))).head.turn;

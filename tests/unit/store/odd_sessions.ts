@@ -119,12 +119,12 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
     const name = dice.pick(["notes.txt", "0000003.json", ".tmp-12-00ff", "000099.json.bak", "a".repeat(64)]);
     plant(`${root}${directory}/${name}`, dice);
   },
-  "something else in the place of a file": (root, dice) => {
+  "something else instead of a file": (root, dice) => {
     const path = dice.pick(filesIn(root));
     remove(path);
     plant(path, dice);
   },
-  "something else in the place of a directory": (root, dice) => {
+  "something else instead of a directory": (root, dice) => {
     const path = `${root}/${dice.pick(["turns", "blobs", "quarantine"])}`;
     const away = `${root}/away-${dice.count(1, 1_000_000)}`;
     if (exists(path)) Deno.renameSync(path, away);

@@ -109,7 +109,7 @@ async function withRuns(runs: number, body: (home: Home, writer: SessionWriter) 
   });
 }
 
-Deno.test("opening reads the turns behind the checkpoint and no other, and lists none", () =>
+Deno.test("opening reads the turns after the checkpoint and no other, and lists none", () =>
   withRuns(6, async (home, writer) => {
     // A run has 5 turns and 10 seqs: four runs are summed up, the last two stay.
     compact(writer, checkpoint(20, 40));
@@ -118,7 +118,7 @@ Deno.test("opening reads the turns behind the checkpoint and no other, and lists
     await opens(home, Array.from({ length: 16 }, (_, index) => 21 + index));
   }));
 
-Deno.test("where the checkpoint cuts into a run, the turn with its user message is read as well", () =>
+Deno.test("if the checkpoint cuts into a run, the turn with its user message is read as well", () =>
   withRuns(2, async (home, writer) => {
     writer.append(userDraft("the task", 3));
     writer.append(modelDraft([reasoning("rs_9"), call("call_9")], 3));
@@ -168,7 +168,7 @@ Deno.test("after uncompact the manifest points at the checkpoint before, and the
     assert.deepEqual((await fsckSession(testPorts(), home, ID)).findings, []);
   }));
 
-Deno.test("a manifest that lags behind a withdrawal, or behind a checkpoint, does not hide a turn", () =>
+Deno.test("a manifest older than a withdrawal or a checkpoint does not hide a turn", () =>
   withRuns(4, (home, writer) => {
     const path = `${writer.path}/manifest.json`;
     const kept = [Deno.readFileSync(path)];
@@ -181,7 +181,7 @@ Deno.test("a manifest that lags behind a withdrawal, or behind a checkpoint, doe
     compact(writer, checkpoint(10, 20));
     writer.close();
     const whole = body(readSession(testPorts(), home, ID).turns);
-    // Where the manifest names no checkpoint all is read; otherwise from the one in force on, turn 11.
+    // If the manifest names no checkpoint, all is read; otherwise from the one in force on, turn 11.
     for (const [index, turns] of [25, 15, 15].entries()) {
       Deno.writeFileSync(path, kept[index] as Uint8Array);
       const view = readSessionTail(testPorts(), home, ID);
@@ -221,7 +221,7 @@ async function opensOnly(home: Home, expected: readonly number[]): Promise<void>
   assert.deepEqual(read, expected);
 }
 
-Deno.test("damage behind the checkpoint, a missing opening turn and a lost head are still refused", () =>
+Deno.test("damage after the checkpoint, a missing opening turn and a lost head are still refused", () =>
   withRuns(4, async (home, writer) => {
     compact(writer, checkpoint(15, 30, { opening_turn: 11 } as Partial<EventDraft>));
     writer.close();
@@ -233,7 +233,7 @@ Deno.test("damage behind the checkpoint, a missing opening turn and a lost head 
       assert.throws(() => readSessionTail(testPorts(), home, ID), damaged, `${number}`);
       Deno.writeFileSync(turn(number), bytes, { mode: 0o600 });
     }
-    // The first turn behind the checkpoint is believed by its own sum; the next one must follow it.
+    // The first turn after the checkpoint is believed by its own sum; the next one must follow it.
     const text = Deno.readTextFileSync(turn(16));
     const { seal } = await import("../../../src/domain/seal.ts");
     const edited = text.slice(0, text.lastIndexOf('"sum"')).replace("fix the failing", "break the passing");
@@ -241,7 +241,7 @@ Deno.test("damage behind the checkpoint, a missing opening turn and a lost head 
     assert.throws(() => readSessionTail(testPorts(), home, ID), damaged);
   }));
 
-Deno.test("what an endpoint refused stands, though the turn that says so is not read", () =>
+Deno.test("items that an endpoint refused stay out, though the turn that says so is not read", () =>
   withRuns(1, (home, writer) => {
     const notice = { endpoint: "1f3a9c02", model: "gpt-5.6", without: "include" } as const;
     writer.append(userDraft("again", 2));

@@ -1,4 +1,4 @@
-/** Which number a signal may go to, by the owner line of a session's lock. */
+/** Tests for the process that may get a signal, by the owner line of a session's lock. */
 import assert from "node:assert/strict";
 import type { ProcessIdentity } from "../../../src/domain/ports.ts";
 import type { LockOwner } from "../../../src/store/write/file_lock.ts";

@@ -134,7 +134,7 @@ Deno.test("a write that takes nothing fails instead of looping", () =>
   }));
 
 for (const code of ["EPERM", "ENOTSUP", "EXDEV"]) {
-  Deno.test(`where links answer ${code}, a turn is renamed to its free number under the lock`, () =>
+  Deno.test(`if links fail with ${code}, a turn is renamed to its free number under the lock`, () =>
     withHome(async (home) => {
       const noLinks = spyFiles(({ name }) => {
         if (name === "link") throw systemError(code);
@@ -145,7 +145,7 @@ for (const code of ["EPERM", "ENOTSUP", "EXDEV"]) {
     }));
 }
 
-Deno.test("where links do not work, a number that is taken is not overwritten", () =>
+Deno.test("if links do not work, a number that is taken is not overwritten", () =>
   withHome(async (home) => {
     const noLinks = spyFiles(({ name }) => {
       if (name === "link") throw systemError("ENOTSUP");

@@ -39,7 +39,7 @@ export const DAMAGES: Readonly<Record<string, Damage>> = {
     const to = dice.chance(0.5) ? session.turns.length + dice.count(1, 3) : dice.pick([4711, 999999]);
     if (bytes !== undefined) session.disk.write(turnPath(session.paths, to), bytes);
   },
-  "under a name that is none": (session, dice) => {
+  "under an invalid name": (session, dice) => {
     const from = anyTurn(session, dice);
     const bytes = session.disk.read(from);
     session.disk.remove(from);

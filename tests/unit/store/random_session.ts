@@ -33,7 +33,7 @@ export interface MadeSession {
   readonly manifest: Manifest;
 }
 
-/** Where the sessions lie. */
+/** Directory of the sessions. */
 export const SESSIONS = "/store/sessions";
 
 /** A session of one to `maxRuns` runs. */

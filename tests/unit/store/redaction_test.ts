@@ -104,7 +104,7 @@ Deno.test("a redacted session is imported sound, with its marks, its calls still
     assert.equal(again.filter((line) => line.includes('\\"redacted\\":{')).length, 3);
   }));
 
-Deno.test("a fork that is redacted names the new sum of the turn that it was cut behind", () =>
+Deno.test("a redacted fork names the new checksum of the last shared turn", () =>
   withHome(async (home, root) => {
     await secretive(home);
     const child = parseSessionId("child");
@@ -115,7 +115,7 @@ Deno.test("a fork that is redacted names the new sum of the turn that it was cut
     assert.deepEqual((await fsckSession(testPorts(), other, child)).findings, []);
   }));
 
-Deno.test("without secrets a redacted export restores the very files of a plain one", () =>
+Deno.test("without secrets a redacted export restores the same files as a plain one", () =>
   withHome(async (home) => {
     const writer = await newWriter(testPorts(), home);
     writer.append(userDraft("hello"));

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { turnPath } from "../../../src/store/layout.ts";
 import { Dice } from "../fold/dice.ts";
-import { assertMended, damageOf, killEverywhere, repair, same } from "./repaired.ts";
+import { assertRepaired, damageOf, killEverywhere, repair, same } from "./repaired.ts";
 import { DAMAGES } from "./random_damage.ts";
 import { type MadeSession, randomSession } from "./random_session.ts";
 
-Deno.test("random sessions are sound, and repair leaves them as they are", async () => {
+Deno.test("random sessions are sound, and repair does not change them", async () => {
   for (let seed = 0; seed < 100; seed++) {
     const session = randomSession(new Dice(seed), 4);
     const before = session.disk.listing();
@@ -17,13 +17,13 @@ Deno.test("random sessions are sound, and repair leaves them as they are", async
 });
 
 /** Damages copies of random sessions, repairs them, and checks all that is promised. */
-async function mendAll(seeds: number, damage: (session: MadeSession, dice: Dice) => void): Promise<void> {
+async function repairAll(seeds: number, damage: (session: MadeSession, dice: Dice) => void): Promise<void> {
   for (let seed = 0; seed < seeds; seed++) {
     const session = randomSession(new Dice(seed), 3);
     const sound = session.disk.copy();
     damage(session, new Dice(seed + 1000));
     const damaged = session.disk.copy();
-    // With every turn and the manifest gone, nobody can tell it from a creation that was cut short.
+    // With every turn and the manifest gone, it looks like a creation that was cut short.
     const { turns: turnsAt, manifest } = session.paths;
     if (!damaged.paths().some((path) => path.startsWith(turnsAt) || path === manifest)) continue;
     try {
@@ -31,7 +31,7 @@ async function mendAll(seeds: number, damage: (session: MadeSession, dice: Dice)
       const found = await damageOf(session);
       assert.equal(found.length > 0, touched, "fsck overlooks it");
       repair(session);
-      const turns = await assertMended(session, damaged);
+      const turns = await assertRepaired(session, damaged);
       const manifestLeft = same(sound.read(session.paths.manifest), damaged.read(session.paths.manifest));
       assert.ok(!manifestLeft || turns.length >= session.turns.length, "a later append would fill a hole");
       for (const { turn } of session.turns) {
@@ -46,15 +46,15 @@ async function mendAll(seeds: number, damage: (session: MadeSession, dice: Dice)
 }
 
 for (const [name, damage] of Object.entries(DAMAGES)) {
-  Deno.test(`repair mends one damage: ${name}; every other turn stays as it was`, () => mendAll(30, damage));
+  Deno.test(`repair fixes one damage: ${name}; every other turn is unchanged`, () => repairAll(30, damage));
 }
 
-Deno.test("repair mends several damages at once; every other turn stays as it was", () =>
-  mendAll(250, (session, dice) => {
+Deno.test("repair fixes several damages at once; every other turn is unchanged", () =>
+  repairAll(250, (session, dice) => {
     let forged = false;
     for (let count = dice.count(2, 5); count > 0; count--) {
       const name = dice.pick(Object.keys(DAMAGES));
-      // One forged file is told by the others; of two that fit together nobody can tell.
+      // One forged file does not fit the others; two forged files that fit together cannot be found.
       if (forged && name.includes("sealed again")) continue;
       forged ||= name.includes("sealed again");
       DAMAGES[name]?.(session, dice);

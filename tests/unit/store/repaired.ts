@@ -55,14 +55,14 @@ export function nextBody(turns: readonly Turn[]): string {
 }
 
 /** Everything that a repaired session has to be; `before` is the disk as it was damaged. Returns its turns. */
-export async function assertMended(session: MadeSession, before: MemoryDisk): Promise<readonly Turn[]> {
+export async function assertRepaired(session: MadeSession, before: MemoryDisk): Promise<readonly Turn[]> {
   const { disk, paths } = session;
   const ports = portsOn(disk.files());
   assert.deepEqual(await damageOf(session), [], "fsck still finds something");
   const { turns } = readSession(ports, HOME, ID);
   const { refusals } = checkResponsesRequest(JSON.parse(nextBody(turns)), { mode: "azure" });
   assert.deepEqual(refusals, [], "the next request would be refused");
-  // What was there is there still: in its place, or in quarantine.
+  // Every file is still there: in its place, or in quarantine.
   const kept = new Set(
     disk.paths().filter((path) => path.startsWith(paths.root)).map((path) => latin1(disk.read(path))),
   );
@@ -126,7 +126,7 @@ export async function killEverywhere(seeds: number): Promise<number> {
           kills++;
           repair(made, { noLinks });
         }
-        await assertMended(made, damaged).catch((cause) => {
+        await assertRepaired(made, damaged).catch((cause) => {
           throw new Error(`Seed ${seed}, killed before change ${left}: ${cause.message}`, { cause });
         });
       }

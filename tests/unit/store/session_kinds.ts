@@ -37,7 +37,7 @@ export async function makeKinds(ports: Ports, home: Home): Promise<SessionId[]> 
     writer.append(userDraft("read the large one"));
     const model = modelDraft([reasoning("rs_1"), call("call_a")]);
     const fields = { tools: writer.putBlob(new TextEncoder().encode('["other tools"]')).sha256 };
-    if (model.kind !== "model") throw new TypeError("A model turn was asked for");
+    if (model.kind !== "model") throw new TypeError("The turn must be a model turn");
     writer.append({ ...model, request: { ...model.request, fields: { tools: { blob: fields.tools } } } });
     const blob = writer.putBlob(new TextEncoder().encode("a large output ".repeat(50)));
     writer.append({ kind: "tools", run: 1, events: [{ ...result("call_a", 3), blob } as never] });
@@ -65,7 +65,7 @@ export async function makeKinds(ports: Ports, home: Home): Promise<SessionId[]> 
   const fork = parseSessionId("forked");
   await forkSession(ports, home, planFork(ports, home, { parent: parseSessionId("killed"), toSeq: 10 }), {
     id: fork,
-    summary: "The other branch went on.",
+    summary: "The other branch continued.",
     usage: NO_USAGE,
   });
   const writer = await SessionWriter.open(ports, home, { id: fork });

@@ -33,7 +33,7 @@ export const CHANGING: ReadonlySet<Operation["name"]> = new Set(
 
 /** Changes of a spy to one write. */
 export interface SpyOptions {
-  /** Returns how many of so many bytes a write takes. */
+  /** Returns the number of bytes that a write accepts. */
   readonly take?: (bytes: number) => number;
   /** False where no test asks what survives a power failure: fsyncs are reported, and left out. */
   readonly syncs?: boolean;

@@ -64,7 +64,7 @@ Deno.test("the list knows the turns of an open run, which its manifest does not 
     assert.match(torn.problem ?? "", /^turns\/000002\.json does not end with its checksum/);
   }));
 
-Deno.test("a creation that was cut short is killed, not damaged, and one that goes on is running", () =>
+Deno.test("a creation that was cut short is killed, not damaged, and a creation that continues is running", () =>
   withHome(async (home) => {
     const writer = await newWriter(testPorts(), home);
     assert.equal((await judged(home)).state, "running");
@@ -125,7 +125,7 @@ for (const [name, { damage, problem }] of Object.entries(DAMAGES)) {
     }));
 }
 
-Deno.test("a manifest that only lags or is lost does not make a session damaged", () =>
+Deno.test("a manifest that only lags or is lost does not damage a session", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
     const { sum: _sum, ...manifest } = JSON.parse(Deno.readTextFileSync(manifestFile(home)));

@@ -86,7 +86,7 @@ Deno.test("a fork is exported and imported with its lineage, without its parent"
     await newSession(testPorts(), home);
     const child = parseSessionId("child");
     const plan = planFork(testPorts(), home, { parent: ID, toSeq: 7 });
-    await forkSession(testPorts(), home, plan, { id: child, summary: "It went on.", usage: NO_USAGE });
+    await forkSession(testPorts(), home, plan, { id: child, summary: "It continued.", usage: NO_USAGE });
     const other = otherHome(root);
     await imported(other, exported(home, { id: child }).map((line) => `${line}\n`).join(""));
     assert.deepEqual(
@@ -102,7 +102,7 @@ Deno.test("a damaged blob that only an old request names is a warning, and an ex
     writer.append(userDraft("hello"));
     const { sha256 } = writer.putBlob(new TextEncoder().encode("other tools"));
     const model = modelDraft([]);
-    if (model.kind !== "model") throw new TypeError("A model turn was asked for");
+    if (model.kind !== "model") throw new TypeError("The turn must be a model turn");
     writer.append({ ...model, request: { ...model.request, fields: { tools: { blob: sha256 } } } });
     writer.append(endDraft());
     writer.close();
@@ -195,18 +195,20 @@ const HOSTILE: readonly [string, (lines: string[]) => string, RegExp][] = [
   ],
   [
     "altered text with a hash that fits it",
-    (lines) => sealedLines(retold(lines, (text) => text.replace("fix the", "mix the"))),
+    (lines) => sealedLines(changedTurn(lines, (text) => text.replace("fix the", "mix the"))),
     /ends turn 1, which does not fit its checksum/,
   ],
   [
-    "a sound turn in the place of another",
-    (lines) => sealedLines(retold(lines, () => JSON.parse(lines[4] as string).text)),
+    "a sound turn instead of another",
+    (lines) => sealedLines(changedTurn(lines, () => JSON.parse(lines[4] as string).text)),
     /ends turn 1, which says that it is turn 2/,
   ],
   [
     "a turn of another history, with its own seal",
     (lines) =>
-      sealedLines(retold(lines, (text) => resealed(text, /"prev":"[^"]+"/, `"prev":"${"0".repeat(64)}"`), 3)),
+      sealedLines(
+        changedTurn(lines, (text) => resealed(text, /"prev":"[^"]+"/, `"prev":"${"0".repeat(64)}"`), 3),
+      ),
     /ends turn 3, which does not follow the turn before it/,
   ],
   ["no blobs", (lines) => sealedLines(lines.slice(0, 11)), /comes before the blob/],
@@ -222,7 +224,7 @@ const HOSTILE: readonly [string, (lines: string[]) => string, RegExp][] = [
     /neither a blob nor the end/,
   ],
   [
-    "a blob that nobody named",
+    "a blob that no turn names",
     (lines) => sealedLines([...lines.slice(0, 11), ...stranger(), ...lines.slice(11, -1)]),
     /no turn names/,
   ],
@@ -236,7 +238,7 @@ const HOSTILE: readonly [string, (lines: string[]) => string, RegExp][] = [
     (lines) => sealedLines([...lines.slice(0, 2), '{"text":""}', ...lines.slice(2, -1)]),
     /has no content/,
   ],
-  ["something behind the end", (lines) => `${lines.join("\n")}\n{}\n`, /stands behind the end/],
+  ["something after the end", (lines) => `${lines.join("\n")}\n{}\n`, /comes after the end/],
   [
     "another end",
     (lines) => `${[...lines.slice(0, -1), '{"end":true,"sha256":"00"}'].join("\n")}\n`,
@@ -251,7 +253,7 @@ function edit(lines: readonly string[], index: number, members: object): string[
 }
 
 /** A turn with another text, under a hash that fits. */
-function retold(lines: readonly string[], change: (text: string) => string, turn = 1): string[] {
+function changedTurn(lines: readonly string[], change: (text: string) => string, turn = 1): string[] {
   const at = 2 * turn - 1;
   const text = change(JSON.parse(lines[at + 1] as string).text);
   const { path } = JSON.parse(lines[at] as string);

@@ -125,7 +125,7 @@ for (const { kind, whole, shape, schema } of CASES) {
       const mismatch = shape(value);
       const { success, error } = schema.safeParse(value);
       assert.equal(mismatch === null, success, JSON.stringify(value));
-      // A union tells no place in the library.
+      // The library names no place for a union.
       if (mismatch === null || kind === "tool_call") return;
       assert.ok(
         error?.issues.some(({ path }) => path.join() === mismatch.path.join()),

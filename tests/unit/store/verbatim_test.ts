@@ -28,7 +28,7 @@ async function withItem(body: (home: Home, root: string) => void | Promise<void>
     writer.append(userDraft("x"));
     writer.append(modelDraft([eventOfItem(update.item)]));
     writer.append(endDraft());
-    // What the writer holds is what the next request of the same process is made from.
+    // The next request of the same process is built from the writer's turns.
     assert.ok(
       responsesApi.bodyOf({ model: "m" }, foldHistory(writer.turns, TARGET).entries).includes(ITEM),
     );

@@ -23,7 +23,7 @@ import {
   withHome,
 } from "./support.ts";
 
-Deno.test("what append returns is what every reader gets, whatever the items hold", () =>
+Deno.test("append returns the turn that every reader gets, whatever the items hold", () =>
   withHome(async (home) => {
     let count = 0;
     // Awkward on purpose: __proto__ as own member, integer-like names, lone surrogates, -0, deep values.
@@ -78,7 +78,7 @@ Deno.test("members of items keep their order and unknown members survive", () =>
     assert.equal(event?.type === "reasoning" && JSON.stringify(event.item), JSON.stringify(item));
   }));
 
-Deno.test("numbers, seqs, prev and time go on over processes", () =>
+Deno.test("numbers, seqs, prev and time continue over processes", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
     const writer = await SessionWriter.open(testPorts(), home, { id: ID });
@@ -94,7 +94,7 @@ Deno.test("numbers, seqs, prev and time go on over processes", () =>
     assert.deepEqual(last?.seq, [12, 13]);
   }));
 
-Deno.test("create refuses a session that has a turn, and leaves it as it is", () =>
+Deno.test("create refuses a session that has a turn, and does not change it", () =>
   withHome(async (home) => {
     const { path } = await newSession(testPorts(), home);
     await assert.rejects(SessionWriter.create(testPorts(), home, { id: ID }), {

@@ -90,7 +90,7 @@ Deno.test("CVE-2026-19592, CVE-2026-19593: no program of ours starts git, or any
   assert.deepEqual(starters, [
     // The user's own pager.
     "cli/pager.ts",
-    // What stands behind `--` of record and serve.
+    // Commands after `--` of record and serve.
     "cli/serve/wrapped_command.ts",
     "tools/shell/run_command.ts",
   ]);

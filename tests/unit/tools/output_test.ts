@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { cutLine, finishText, headAndTail, shownPath } from "../../../src/tools/output.ts";
 
-Deno.test("output that fits is shown as it is and kept nowhere else", () => {
+Deno.test("output that fits is shown unchanged and kept nowhere else", () => {
   assert.deepEqual(finishText({ status: "ok", text: "hello" }, 5), { status: "ok", output: "hello" });
 });
 

@@ -43,7 +43,7 @@ Deno.test("tools come in groups: those that only read first, then those that wri
   assert(WRITING_TOOLS.every(({ group }) => group === "write"));
 });
 
-Deno.test("tools check the very shape that they offer", () => {
+Deno.test("tools check the same shape that they offer", () => {
   for (const { name, parameters, shape } of ALL_TOOLS) {
     const generated = z.toJSONSchema(shape) as unknown as JsonObject;
     assert.deepEqual(plain(generated), plain(parameters), name);
@@ -137,7 +137,7 @@ Deno.test("tools turn any trouble of the system into an error result without pat
     const { status, output } = await candidate.run(args, context);
     assert.equal(status, "error");
     assert(!output.includes("nonexistent-workspace"), output);
-    const told = () => JSON.stringify(candidate.subject(args, context));
-    if (candidate.group !== "shell") assert.throws(told, ToolFailure);
+    const reported = () => JSON.stringify(candidate.subject(args, context));
+    if (candidate.group !== "shell") assert.throws(reported, ToolFailure);
   }
 });

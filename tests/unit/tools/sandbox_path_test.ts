@@ -142,7 +142,7 @@ Deno.test("confinement notices a file that was swapped between look and open", (
   }
 });
 
-Deno.test("confinement notices a directory on the way that became a link, even to the very same file", () => {
+Deno.test("confinement notices a directory on the way that became a link, even to the same file", () => {
   using workspace = workspaceWithWaysOut();
   const located = locate(workspace.root, "dir/b.txt");
   const listed = locate(workspace.root, "dir");
@@ -152,7 +152,7 @@ Deno.test("confinement notices a directory on the way that became a link, even t
   assert.throws(() => listDirectory(workspace.root, listed), ToolFailure);
 });
 
-Deno.test("confinement lists names in code unit order and tells links from files", () => {
+Deno.test("confinement lists names in code unit order and distinguishes links from files", () => {
   using workspace = new Workspace({ "b": "", "a-b": "", "a/x": "", "Z": "", "é": "", "l": { link: "b" } });
   const entries = listDirectory(workspace.root, locate(workspace.root, "."));
   assert.deepEqual(entries.map((entry) => `${entry.name}:${entry.kind}`), [

@@ -5,7 +5,7 @@ import type { Swap } from "./swapping.ts";
 const AT_FDCWD = -100;
 const RENAME_EXCHANGE = 2;
 
-/** Worker: swaps a directory for a link to another one and back, as fast as it can, until it is told to stop. */
+/** Worker: swaps a directory for a link to another one and back, as fast as it can, until it gets a message. */
 self.onmessage = (event: MessageEvent<Swap>) => {
   const shared = new Int32Array(event.data.shared);
   using step = event.data.exchange ? exchanging(event.data) : renaming(event.data);

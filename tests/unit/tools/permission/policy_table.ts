@@ -4,7 +4,7 @@
  * each with the decision, the reason, and the rule that decided where one did. A line with `#` says what is awkward.
  */
 export const POLICY_TABLE = `
-# Nothing said: reading only, whoever watches.
+# No flags: reading only, with or without a terminal.
 $
 read_file a.txt                          allow reading
 read_file src/a.ts                       allow reading

@@ -73,7 +73,7 @@ Deno.test({
   },
 });
 
-Deno.test("words as a command line are split into the same words again, by us or by a shell", () => {
+Deno.test("words as a command line are split into equal words again, by us or by a shell", () => {
   const argv = fc.array(fc.string({ unit: fc.constantFrom("a", " ", '"', "$", ";", "\n", "=", "*", "") }), {
     minLength: 1,
   });

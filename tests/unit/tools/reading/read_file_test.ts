@@ -13,7 +13,7 @@ const call = (workspace: Workspace, { path, offset, limit }: Args, maxOutputChar
     workspace.context(maxOutputChars === undefined ? {} : { maxOutputChars }),
   );
 
-Deno.test("read_file numbers lines and says where to go on", async () => {
+Deno.test("read_file numbers lines and names the next offset", async () => {
   using workspace = new Workspace({ "a.txt": "one\ntwo\nthree\n" });
   assert.deepEqual(await call(workspace, { path: "a.txt" }), {
     status: "ok",
@@ -21,7 +21,7 @@ Deno.test("read_file numbers lines and says where to go on", async () => {
   });
   assert.equal(
     (await call(workspace, { path: "a.txt", limit: 2 })).output,
-    "1\tone\n2\ttwo\n[Lines 1 to 2 of 3; go on with offset 3]",
+    "1\tone\n2\ttwo\n[Lines 1 to 2 of 3; continue with offset 3]",
   );
   assert.equal((await call(workspace, { path: "a.txt", offset: 3, limit: 9 })).output, "3\tthree");
 });
@@ -61,7 +61,7 @@ Deno.test("read_file shows bytes that are not UTF-8 with a mark and keeps the or
   assert.deepEqual(full, { bytes, lossy: true });
 });
 
-Deno.test("read_file refuses binary files by their first bytes and tells their size", async () => {
+Deno.test("read_file refuses binary files by their first bytes and reports their size", async () => {
   using workspace = new Workspace({ "b.bin": new Uint8Array([1, 2, 0, 3]), "late": `${"x".repeat(9000)}\0` });
   assert.deepEqual(await call(workspace, { path: "b.bin" }), {
     status: "error",
@@ -158,12 +158,12 @@ Deno.test("read_file reads a window of a file of 3 GiB without reading on", asyn
   using workspace = new Workspace();
   const path = join(workspace.root, "huge");
   Deno.writeTextFileSync(path, "one\ntwo\n");
-  // A hole: no disk space behind it, and its NUL bytes lie beyond what tells binary from text.
+  // A hole without disk space: its NUL bytes are after the bytes that decide between binary and text.
   Deno.writeTextFileSync(path, "x\n".repeat(300_000), { append: true });
   Deno.truncateSync(path, 3 * 1024 ** 3);
   assert.equal(
     (await call(workspace, { path: "huge", offset: 2, limit: 2 })).output,
-    "2\ttwo\n3\tx\n[Lines 2 to 3 of more; go on with offset 4]",
+    "2\ttwo\n3\tx\n[Lines 2 to 3 of more; continue with offset 4]",
   );
 });
 

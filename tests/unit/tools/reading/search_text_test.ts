@@ -69,7 +69,7 @@ Deno.test("search_text finds text in files that are not UTF-8, and says so", asy
   );
 });
 
-Deno.test("search_text finds the mark that stands for undecodable bytes", async () => {
+Deno.test("search_text finds the mark that replaces undecodable bytes", async () => {
   using workspace = new Workspace({ "latin": new Uint8Array([0x61, 0xe9, 0x62]) });
   assert.match((await call(workspace, { pattern: "a\ufffdb" })).output, /^latin:1:a\ufffdb\n/);
 });

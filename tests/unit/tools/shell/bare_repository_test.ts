@@ -61,7 +61,7 @@ const SETS: readonly (readonly string[])[] = [
 
 Deno.test({
   ...OPTIONS,
-  name: "no write makes a directory of the workspace a git directory, in any order, case or depth",
+  name: "no write turns a directory of the workspace into a git directory, in any order, case or depth",
   async fn() {
     for (const paths of SETS) {
       using workspace = new Workspace();

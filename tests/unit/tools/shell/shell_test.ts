@@ -82,7 +82,7 @@ Deno.test({
   },
 });
 
-Deno.test("shell tells the policy exactly what will run", () => {
+Deno.test("shell passes the exact command to the policy", () => {
   const context = new Workspace();
   using workspace = context;
   const targetOf = (args: object) => shell.subject({ ...NO_ARGS, ...args }, workspace.context()).target;

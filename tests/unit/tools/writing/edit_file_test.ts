@@ -22,10 +22,10 @@ Deno.test("edit_file keeps every other byte: byte order mark, CR LF, no newline 
   assert.equal(after, "\ufeffone\r\n2\r\nthree");
 });
 
-Deno.test("edit_file refuses a text that stands there more than once, and says where", async () => {
+Deno.test("edit_file refuses a text that occurs more than once, and names the lines", async () => {
   const { status, output, after } = await edit("x = 1\ny = 2\nx = 1\n", "x = 1", "x = 3");
   assert.equal(status, "error");
-  assert.match(output, /^Cannot edit "a\.txt": old_text stands there 2 times, at lines 1, 3: take in more/);
+  assert.match(output, /^Cannot edit "a\.txt": old_text occurs 2 times, at lines 1, 3: take in more/);
   assert.equal(after, "x = 1\ny = 2\nx = 1\n");
   assert.match((await edit("aaa", "aa", "b")).output, /2 times, at lines 1, 1/);
   assert.match(
@@ -34,7 +34,7 @@ Deno.test("edit_file refuses a text that stands there more than once, and says w
   );
 });
 
-Deno.test("edit_file names the nearest lines when a text does not stand there", async () => {
+Deno.test("edit_file names the nearest lines when a text does not occur", async () => {
   const { output } = await edit(
     "function alpha() {\n  return 1;\n}\nfunction beta() {\n",
     "function  alpha () {\n",
@@ -42,11 +42,11 @@ Deno.test("edit_file names the nearest lines when a text does not stand there", 
   );
   assert.match(
     output,
-    /old_text does not stand there; the nearest to its first line are line 1: "function alpha\(\) \{"/,
+    /old_text does not occur; the lines most like its first are line 1: "function alpha\(\) \{"/,
   );
-  assert.match((await edit("abc\n", "completely different", "x")).output, /nor any line like its first/);
+  assert.match((await edit("abc\n", "completely different", "x")).output, /nor does a line like its first/);
   assert.match((await edit("a\r\nb\r\n", "a\nb", "x")).output, /lines end in LF, those of the file in CR LF/);
-  assert.match((await edit("abc\n", "\n\n\n", "x")).output, /nor any line like its first/);
+  assert.match((await edit("abc\n", "\n\n\n", "x")).output, /nor does a line like its first/);
 });
 
 Deno.test("edit_file refuses what it would harm", async () => {
@@ -81,7 +81,7 @@ Deno.test("edit_file refuses FIFOs, links and ways out, and does not wait for th
       workspace.context(),
     );
     assert.equal(status, "error", path);
-    assert(!output.includes("stands there"), output);
+    assert(!output.includes("occurs"), output);
   }
   assert.equal(Deno.readTextFileSync(canary), "canary");
 });

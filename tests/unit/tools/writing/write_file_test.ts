@@ -13,7 +13,7 @@ async function write(
   return await writeFile.run({ path, content }, workspace.context(options));
 }
 
-/** All that is in the workspace, so that a refused write shows to have left nothing. */
+/** Content of the workspace, to show that a refused write left nothing. */
 function names(workspace: Workspace): string[] {
   const walk = (directory: string): string[] =>
     [...Deno.readDirSync(directory)].flatMap((entry) => [
@@ -63,7 +63,7 @@ Deno.test({
   },
 });
 
-Deno.test("write_file leaves the other name of a hard link as it was", async () => {
+Deno.test("write_file does not change the other name of a hard link", async () => {
   using workspace = new Workspace();
   const outside = workspace.writeOutside("shared.txt", "before");
   Deno.linkSync(outside, join(workspace.root, "a.txt"));
