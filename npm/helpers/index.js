@@ -1,0 +1,238 @@
+// @ts-self-types="./index.d.ts"
+/**
+ * Plays the recording of a test, or records it. docs/helpers.md shows how to use it.
+ *
+ * @module
+ */
+import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { recordingName, testId } from "./names.js";
+import { serverFor } from "./server.js";
+
+const MODES = ["new", "missing", "all"];
+const dispose = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
+
+/** Recordings in use. Test runners may load this module several times into one process. */
+const inUse = globalThis[Symbol.for("reprise.inUse")] ??= new Set();
+/** Variables of this process that a test has replaced, with their values before; `null` while no test has. */
+let replaced = null;
+
+/** Error of a test whose requests differ from its recording, or could not be recorded. */
+export class ReplayError extends Error {
+  /** @type {import("./index.js").TestReport} */
+  report;
+
+  constructor(message, report, options) {
+    super(message, options);
+    this.name = "ReplayError";
+    this.report = report;
+  }
+}
+
+/**
+ * Begins a test: plays its recording, or records it if `REPRISE_RECORD` says so.
+ *
+ * @param {string | URL} folder
+ * @param {import("./index.js").ReplayOptions} options
+ * @returns {Promise<import("./index.js").TestApi>}
+ */
+export async function replay(folder, options) {
+  const { test, file, groups = [], allowUnused = false, setEnv = false } = options;
+  const directory = resolve(folder instanceof URL ? fileURLToPath(folder) : folder);
+  const name = recordingName(test, options.id ?? testId(directory, file, [...groups, test]));
+  const recording = join(directory, name);
+  if (inUse.has(recording)) {
+    throw new Error(`Two tests at a time use the recording "${shown(recording)}": give them different names`);
+  }
+  inUse.add(recording);
+  try {
+    const plan = planFor(directory, name, options);
+    const server = await serverFor(plan.args, { ...process.env, ...replaced });
+    const overrides = Object.fromEntries(
+      Object.entries(server.environment)
+        .filter(([variable]) => variable !== "REPRISE_REPRESENTS")
+        .map(([variable, value]) => [variable, withTest(value, name)]),
+    );
+    const restore = setEnv ? replaceVariables(overrides) : () => {};
+    return new TestApi({ test, name, recording, plan, server, overrides, allowUnused, restore });
+  } catch (error) {
+    inUse.delete(recording);
+    throw error;
+  }
+}
+
+/**
+ * Runs a test: begins it, calls `run`, and ends it. For adapters of test runners.
+ *
+ * @template T
+ * @param {string | URL} folder
+ * @param {import("./index.js").ReplayOptions} options
+ * @param {(api: import("./index.js").TestApi) => T | Promise<T>} run
+ * @returns {Promise<T>}
+ */
+export async function replayDuring(folder, options, run) {
+  const api = await replay(folder, options);
+  let result;
+  try {
+    result = await run(api);
+  } catch (error) {
+    throw await api.explain(error);
+  }
+  await api.end();
+  return result;
+}
+
+class TestApi {
+  #parts;
+  #isEnded = false;
+
+  constructor(parts) {
+    this.#parts = parts;
+    this.env = { ...process.env, ...parts.overrides };
+  }
+
+  get recording() {
+    return this.#parts.recording;
+  }
+
+  get records() {
+    return this.#parts.plan.records;
+  }
+
+  get openai() {
+    return this.url("OPENAI_BASE_URL");
+  }
+
+  get anthropic() {
+    return this.url("ANTHROPIC_BASE_URL");
+  }
+
+  url(variable) {
+    const { overrides } = this.#parts;
+    const url = overrides[variable];
+    if (url !== undefined) return url;
+    const known = Object.keys(overrides).filter((name) => URL.canParse(overrides[name])).join(", ");
+    throw new Error(
+      `No base URL is known for ${variable}, only for ${known}\n` +
+        `hint: record with ${variable} set, or name the API in "upstreams"`,
+    );
+  }
+
+  async end() {
+    const report = await this.#report(this.#parts.allowUnused);
+    if (report !== null && report.exit_code !== 0) throw new ReplayError(this.#message(report), report);
+  }
+
+  async explain(error) {
+    // A test that failed may have stopped before its last request.
+    const report = await this.#report(true).catch(() => null);
+    if (report === null || report.exit_code === 0) return error;
+    const message = this.#message(report);
+    if (error === undefined) return new ReplayError(message, report);
+    const why = error instanceof Error ? error.message : String(error);
+    return new ReplayError(`${message}\nThe test failed with: ${why}`, report, { cause: error });
+  }
+
+  async [dispose]() {
+    try {
+      await this.end();
+    } catch (error) {
+      // If the test failed too, its runner may show only that an error was suppressed.
+      process.stderr.write(`${error.message}\n`);
+      throw error;
+    }
+  }
+
+  /** Ends the test once; `null` afterwards. */
+  async #report(allowUnused) {
+    if (this.#isEnded) return null;
+    this.#isEnded = true;
+    const { name, recording, plan, server, restore } = this.#parts;
+    try {
+      const report = await server.end(name, { allowUnused });
+      plan.finish(report);
+      return report;
+    } finally {
+      restore();
+      inUse.delete(recording);
+    }
+  }
+
+  #message({ messages }) {
+    const { test, recording } = this.#parts;
+    const lines = messages.map((message) => `- ${message}`).join("\n");
+    return `The test "${test}" does not match its recording "${shown(recording)}":\n${lines}`;
+  }
+}
+
+/** Returns the arguments of the server for a test, and the step after the test. */
+function planFor(directory, name, { serve = [], record = [], upstreams = {} }) {
+  const mode = process.env.REPRISE_RECORD ?? "";
+  if (mode !== "" && !MODES.includes(mode)) {
+    throw new Error(`Cannot use REPRISE_RECORD="${mode}": it is one of ${MODES.join(", ")}, or not set`);
+  }
+  const isRecorded = existsSync(join(directory, name, "fixture.json"));
+  if (mode === "" || mode === "new" && isRecorded) {
+    const args = ["serve", shown(directory), "--suite", "--json", "--quiet", ...serve];
+    return { args, records: false, finish() {} };
+  }
+  const out = mode === "all" ? scratchFolder(directory) : directory;
+  const env = Object.entries(upstreams).flatMap(([variable, url]) => ["--env", `${variable}=${url}`]);
+  const args = ["record", "--missing", "--allow-live", "--out", shown(out), "--suite", "--json", ...env];
+  const finish = mode === "all" ? (report) => replaceRecording(directory, name, { out, report }) : () => {};
+  return { args: [...args, ...record], records: true, finish };
+}
+
+/** Folder beside the recordings for those that will replace them. */
+function scratchFolder(directory) {
+  return join(dirname(directory), `.${basename(directory)}.recording-${process.pid}`);
+}
+
+/** Replaces a recording by the new one if that is complete; the old one stays otherwise. */
+function replaceRecording(directory, name, { out, report }) {
+  const [fresh, kept, old] = [join(out, name), join(directory, name), join(out, `${name}.old`)];
+  if (report.exit_code === 0 && report.recorded > 0) {
+    mkdirSync(directory, { recursive: true });
+    if (existsSync(kept)) renameSync(kept, old);
+    renameSync(fresh, kept);
+  }
+  for (const folder of [fresh, old]) rmSync(folder, { recursive: true, force: true });
+  try {
+    rmdirSync(out);
+  } catch {
+    // Other tests are being recorded, or nothing was.
+  }
+}
+
+/** Puts the name of a test into a base URL; other values stay. */
+function withTest(value, name) {
+  if (!/^https?:\/\//.test(value)) return value;
+  const { origin, pathname } = new URL(value);
+  return `${origin}/t/${name}${pathname.replace(/\/$/, "")}`;
+}
+
+/** Sets variables of this process. @returns a function that restores them. */
+function replaceVariables(variables) {
+  if (replaced !== null) {
+    throw new Error(
+      "Two tests at a time set the environment of the process: pass base URLs to clients instead",
+    );
+  }
+  replaced = Object.fromEntries(Object.keys(variables).map((name) => [name, process.env[name]]));
+  Object.assign(process.env, variables);
+  return () => {
+    for (const [name, value] of Object.entries(replaced)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    replaced = null;
+  };
+}
+
+/** Path as messages show it: relative to the working directory if it is inside. */
+function shown(path) {
+  const near = relative(process.cwd(), path);
+  return near === "" || near.startsWith("..") || isAbsolute(near) ? path : near;
+}

@@ -1,0 +1,246 @@
+/** The helpers in real runners: many tests recorded at once, killed runners, and the types of a consumer. */
+import assert from "node:assert/strict";
+import { until, works } from "../cli/harness.ts";
+import { BLOCKS, HelperProject, PACKAGES } from "./helper_project.ts";
+import { NOT_HERE, RUNS_AGENTS } from "./npm_packages.ts";
+
+const FILES = 4;
+const TESTS = 6;
+
+/** A file of concurrent tests with the names of those in the other files. */
+const PARALLEL = `import OpenAI from "openai";
+import { describe } from "vitest";
+import { test } from "./api.ts";
+
+describe.concurrent("group", () => {
+  for (let number = 1; number <= ${TESTS}; number++) {
+    test(\`test \${number}\`, async ({ api, expect }) => {
+      const client = new OpenAI({ baseURL: api.openai, apiKey: api.env.OPENAI_API_KEY });
+      for (const question of [\`FILE \${number}\`, "Again", "Again"]) {
+        const answer = await client.responses.create({ model: "gpt-5.6", input: question });
+        expect(answer.output_text).toBe(\`You asked: \${question}\`);
+      }
+    });
+  }
+});
+`;
+
+for (const pool of ["forks", "threads"]) {
+  Deno.test({
+    name:
+      `vitest with ${pool}: ${FILES} files of ${TESTS} tests are recorded at once, then replayed offline${NOT_HERE}`,
+    ignore: !RUNS_AGENTS,
+    async fn() {
+      await using project = new HelperProject();
+      await project.prepare(PACKAGES, ["tests/api.ts"]);
+      for (let file = 1; file <= FILES; file++) {
+        project.write(`tests/file${file}.test.ts`, PARALLEL.replaceAll("FILE", `file ${file}`));
+      }
+      const command = `npx vitest run --pool=${pool}`;
+      const recorded = await project.runs(command, { REPRISE_RECORD: "new" });
+      assert.equal(recorded.code, 0, recorded.output);
+      assert.equal(project.apis.requests.length, FILES * TESTS * 3);
+      assert.deepEqual(Object.values(project.recordings("fixtures/vitest")), Array(FILES * TESTS).fill(3));
+      await project.goOffline();
+      const replayed = await project.runs(command);
+      assert.equal(replayed.code, 0, replayed.output);
+      await ends(project);
+    },
+  });
+}
+
+/** A runner whose test does not end. */
+interface Hanging {
+  readonly runner: string;
+  readonly path: string;
+  readonly text: string;
+  readonly command: readonly string[];
+}
+
+const HANGING: readonly Hanging[] = [
+  {
+    runner: "node",
+    path: "tests/hang.mjs",
+    text: `import { replay } from "@reprise-cli/reprise";
+const api = await replay("fixtures/hang", { test: "hangs" });
+const body = JSON.stringify({ model: "gpt-5.6", input: "Hi" });
+await fetch(api.openai + "/responses", { method: "POST", headers: { "content-type": "application/json" }, body });
+console.log("hangs");
+setInterval(() => {}, 1000);
+`,
+    command: ["node", "tests/hang.mjs"],
+  },
+  {
+    runner: "pytest",
+    path: "tests/test_hang.py",
+    text: `import time, httpx, pytest
+@pytest.mark.reprise("fixtures/hang")
+def test_hangs(reprise):
+    httpx.post(reprise.openai + "/responses", json={"model": "gpt-5.6", "input": "Hi"})
+    print("hangs", flush=True)
+    time.sleep(100)
+`,
+    command: ["/usr/bin/python3", "-m", "pytest", "-s", "-p", "pytest_reprise", "-p", "no:cacheprovider"],
+  },
+];
+
+const PYTEST = await works(["/usr/bin/python3", "-c", "import httpx, pytest"]);
+
+for (const { runner, path, text, command: [program = "", ...args] } of HANGING) {
+  const lacks = runner !== "pytest" || PYTEST
+    ? NOT_HERE
+    : " (ignored: python3-httpx and python3-pytest are not there)";
+  for (const mode of ["new", ""]) {
+    Deno.test({
+      name: `a killed ${runner} leaves no process ${mode === "" ? "that plays" : "that records"}${lacks}`,
+      ignore: !RUNS_AGENTS || lacks !== "",
+      async fn() {
+        await using project = new HelperProject();
+        await project.prepare([], []);
+        project.write(path, text);
+        const child = project.spawn(program, args, { REPRISE_RECORD: mode });
+        const output = child.stdout.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+        let printed = "";
+        while (!printed.includes("hangs\n")) {
+          const { value, done } = await output.next();
+          assert.ok(!done, printed);
+          printed += value;
+        }
+        assert.equal(processesOf(project).length, 2, "the runner and one server");
+        child.kill("SIGKILL");
+        await child.status;
+        await output.return?.();
+        await ends(project);
+        // The finished exchange is in a whole recording.
+        if (mode === "new") assert.deepEqual(Object.values(project.recordings("fixtures/hang")), [1]);
+      },
+    });
+  }
+}
+
+/** Tests of pytest with each outcome. */
+const OUTCOMES = `import httpx, os, pytest
+pytestmark = pytest.mark.reprise("fixtures/outcomes")
+changed = os.environ.get("CHANGED") == "1"
+
+def ask(input):
+    body = {"model": "gpt-5.6", "input": input}
+    return httpx.post(os.environ["OPENAI_BASE_URL"] + "/responses", json=body).status_code
+
+def test_hides_a_miss():
+    ask("changed" if changed else "first")
+
+def test_leaves_one():
+    ask("first")
+    if not changed: ask("second")
+
+@pytest.mark.reprise("fixtures/outcomes", allow_unused=True)
+def test_may_leave_one():
+    ask("first")
+    if not changed: ask("second")
+
+def test_fails_itself():
+    ask("first")
+    assert not changed
+    ask("second")
+
+class TestGroup:
+    @pytest.mark.parametrize("n", [1, 2])
+    def test_passes(self, reprise, n):
+        assert (reprise.records, ask(f"number {n}")) == (not changed and os.environ.get("REPRISE_RECORD") == "new", 200)
+
+@pytest.mark.skipif(changed, reason="changed")
+def test_skipped():
+    ask("first")
+
+def test_without_a_request():
+    if not changed: ask("first")
+`;
+
+Deno.test({
+  name: `pytest: a miss, an unused exchange and no request fail a test that would pass${
+    PYTEST ? NOT_HERE : " (ignored: python3-httpx and python3-pytest are not there)"
+  }`,
+  ignore: !RUNS_AGENTS || !PYTEST,
+  async fn() {
+    await using project = new HelperProject();
+    await project.prepare([], ["conftest.py"]);
+    project.write("tests/test_outcomes.py", OUTCOMES);
+    const recorded = await project.runs("pytest", { REPRISE_RECORD: "new" });
+    assert.equal(recorded.code, 0, recorded.output);
+    await project.goOffline();
+    const replayed = await project.runs("pytest");
+    assert.equal(replayed.code, 0, replayed.output);
+    const { code, output } = await project.runs("pytest -vv", { CHANGED: "1" });
+    assert.equal(code, 1, output);
+    const outcomes = [...output.matchAll(/^tests\/test_outcomes\.py::(\S+) (PASSED|FAILED|SKIPPED|ERROR)/gm)];
+    assert.deepEqual(outcomes.map(([, test, outcome]) => `${test} ${outcome}`), [
+      "test_hides_a_miss FAILED",
+      "test_leaves_one FAILED",
+      "test_may_leave_one PASSED",
+      "test_fails_itself FAILED",
+      "TestGroup::test_passes[1] PASSED",
+      "TestGroup::test_passes[2] PASSED",
+      "test_skipped SKIPPED",
+      "test_without_a_request FAILED",
+    ]);
+    assert.equal(output.split("The test did not use exchange").length, 3, output);
+    assert.match(output, /"test_leaves_one" does not match[^]*did not use exchange 2 of/);
+    assert.match(output, /"test_without_a_request" does not match[^]*did not use exchange 1 of/);
+  },
+});
+
+Deno.test({
+  name: `a consumer in TypeScript compiles with the types of the helpers, and mistakes do not${NOT_HERE}`,
+  ignore: !RUNS_AGENTS,
+  async fn() {
+    await using project = new HelperProject();
+    const files = BLOCKS.flatMap(({ path }) => path?.endsWith(".ts") === true ? [path] : []);
+    await project.prepare(PACKAGES, files);
+    const river = BLOCKS.find(({ path }) => path === "tests/river.test.mjs")?.text ?? "";
+    project.write("tests/river.test.ts", river);
+    project.write("tests/deno.d.ts", DENO_TYPES);
+    const options =
+      "--noEmit --strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --module nodenext " +
+      "--target es2022 --lib es2022,dom,esnext.disposable --allowImportingTsExtensions --types node";
+    const compiled = await project.runs(`npx tsc ${options} tests/*.ts`);
+    assert.equal(compiled.code, 0, compiled.output);
+    project.write(
+      "tests/api.ts",
+      `import { replay } from "@reprise-cli/reprise";\nawait replay("x", { tests: "y" });\n`,
+    );
+    const wrong = await project.runs(`npx tsc ${options} tests/api.ts`);
+    assert.match(wrong.output, /'tests' does not exist in type 'ReplayOptions'/);
+  },
+});
+
+/** The part of Deno's types that the page needs. */
+const DENO_TYPES = `declare namespace Deno {
+  interface TestContext { readonly name: string; readonly origin: string; readonly parent?: TestContext }
+  interface TestDefinition {
+    name: string;
+    fn: (t: TestContext) => void | Promise<void>;
+    sanitizeOps?: boolean;
+    sanitizeResources?: boolean;
+  }
+  function test(definition: TestDefinition): void;
+}
+`;
+
+/** Waits until no process has its working directory in the project. */
+async function ends(project: HelperProject): Promise<void> {
+  await until(() => processesOf(project).length === 0, "the end of all processes");
+}
+
+/** Command lines of the processes with a working directory in the project. */
+function processesOf(project: HelperProject): string[] {
+  return [...Deno.readDirSync("/proc")].flatMap(({ name }) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const inside = Deno.readLinkSync(`/proc/${name}/cwd`).startsWith(project.root);
+      return inside ? [Deno.readTextFileSync(`/proc/${name}/cmdline`)] : [];
+    } catch {
+      return [];
+    }
+  });
+}

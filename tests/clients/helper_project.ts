@@ -1,0 +1,132 @@
+/**
+ * A project whose tests use the helpers of the npm package or the plugin for pytest, and the APIs that it records from.
+ *
+ * @module
+ */
+import { dirname } from "node:path";
+import { readFixture } from "../../src/fixture/read.ts";
+import { denoFiles } from "../../src/store/deno_files.ts";
+import { textsBelow } from "../support/files.ts";
+import { type Block, blocksOf } from "../support/page.ts";
+import { installed, type Packages, pathWith } from "./npm_packages.ts";
+import { Project } from "./project.ts";
+import { startSuiteApis, type SuiteApis } from "./suite_apis.ts";
+
+/** Name of the npm package in the docs. */
+export const PACKAGE = "@reprise-cli/reprise";
+/** Packages of the tests in docs/helpers.md. */
+export const PACKAGES: Packages = [
+  "vitest@4.1.12",
+  "openai@6.49.0",
+  "typescript@5.9.3",
+  "@types/node@24.10.1",
+];
+/** Blocks of docs/helpers.md. */
+export const BLOCKS: readonly Block[] = blocksOf(
+  Deno.readTextFileSync(new URL("../../docs/helpers.md", import.meta.url)),
+);
+/** A key that must get into no recording. */
+export const KEY = "sk-test-4f1d0c7ea9-of-helpers";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** A project; `this.write` replaces its files. */
+export class HelperProject extends Project {
+  readonly apis: SuiteApis = startSuiteApis();
+  #path = "/usr/bin:/bin";
+  #isRunning = true;
+
+  /** Installs the packages, and the helpers as the npm package has them. Writes these files of the page. */
+  async prepare(packages: Packages, files: readonly string[]): Promise<void> {
+    this.#path = `${await pathWith(packages)}:${dirname(Deno.execPath())}`;
+    const modules = `${this.root}/node_modules`;
+    Deno.mkdirSync(`${modules}/${PACKAGE}`, { recursive: true });
+    const cache = packages.length === 0 ? null : await installed(packages);
+    if (cache !== null) {
+      for (const { name } of Deno.readDirSync(cache)) {
+        Deno.symlinkSync(`${cache}/${name}`, `${modules}/${name}`);
+      }
+    }
+    for (const [name, text] of textsBelow(`${ROOT}npm/helpers`)) {
+      this.write(`node_modules/${PACKAGE}/helpers/${name}`, text);
+    }
+    this.write(`node_modules/${PACKAGE}/resolve.cjs`, Deno.readTextFileSync(`${ROOT}npm/resolve.cjs`));
+    const exported = ["index", "vitest", "node", "deno"].map((name) => [
+      name === "index" ? "." : `./${name}`,
+      { types: `./helpers/${name}.d.ts`, default: `./helpers/${name}.js` },
+    ]);
+    this.write(
+      `node_modules/${PACKAGE}/package.json`,
+      JSON.stringify({ name: PACKAGE, version: "0.0.0", exports: Object.fromEntries(exported) }),
+    );
+    this.write("package.json", JSON.stringify({ type: "module" }));
+    this.write("python/pytest_reprise.py", Deno.readTextFileSync(`${ROOT}python/pytest_reprise.py`));
+    const pytest = `#!/bin/sh\nexec /usr/bin/python3 -m pytest -q -p no:cacheprovider "$@"\n`;
+    Deno.writeTextFileSync(`${this.directory}/bin/pytest`, pytest, { mode: 0o755 });
+    for (const file of files) {
+      const block = BLOCKS.find(({ path }) => path === file);
+      if (block === undefined) throw new Error(`docs/helpers.md has no ${file}`);
+      this.write(file, block.text);
+    }
+  }
+
+  /** Runs a command with the variables of the APIs while these run. */
+  async runs(command: string, env: Readonly<Record<string, string>> = {}) {
+    const live = this.#isRunning ? { ...this.apis.env, OPENAI_API_KEY: KEY } : {};
+    return await this.attempt(command, this.#path, { ...this.toolEnvironment(), ...live, ...env });
+  }
+
+  /** Variables that the helpers and Deno need. */
+  toolEnvironment(): Record<string, string> {
+    const cache = Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`;
+    return {
+      REPRISE_BINARY_PATH: `${this.directory}/bin/reprise`,
+      PYTHONPATH: `${this.root}/python`,
+      DENO_DIR: Deno.env.get("DENO_DIR") ?? `${cache}/deno`,
+      DENO_NO_UPDATE_CHECK: "1",
+    };
+  }
+
+  /** Starts a program of the project; the caller ends it. */
+  spawn(
+    command: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Deno.ChildProcess {
+    return new Deno.Command(command, {
+      args: [...args],
+      cwd: this.root,
+      clearEnv: true,
+      env: { ...this.environment(), ...this.toolEnvironment(), PATH: this.#path, ...this.apis.env, ...env },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "inherit",
+    }).spawn();
+  }
+
+  /** Stops the APIs, and takes their variables and the key away: only recordings are left. */
+  async goOffline(): Promise<void> {
+    this.#isRunning = false;
+    await this.apis[Symbol.asyncDispose]();
+  }
+
+  /** Names of the recordings in a folder, with the number of their exchanges. */
+  recordings(folder: string): Record<string, number> {
+    const names = [...Deno.readDirSync(`${this.root}/${folder}`)].map(({ name }) => name).sort();
+    return Object.fromEntries(
+      names.map((name) => [name, readFixture(denoFiles, `${this.root}/${folder}/${name}`).exchanges.length]),
+    );
+  }
+
+  /** Replaces a text in a file of the project. */
+  edit(path: string, from: string, to: string): void {
+    const text = Deno.readTextFileSync(`${this.root}/${path}`);
+    if (!text.includes(from)) throw new Error(`${path} does not have ${from}`);
+    this.write(path, text.replaceAll(from, to));
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isRunning) await this.goOffline();
+    await super[Symbol.asyncDispose]();
+  }
+}
