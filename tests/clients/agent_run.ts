@@ -17,6 +17,9 @@ const CLIENT_SECONDS = "60";
 /** A proxy that does not exist: a client that asks another server than ours gets no answer from it. */
 const NOWHERE = "http://127.0.0.1:9";
 
+/** An API of ours. */
+export type AgentApi = AsyncDisposable & { readonly baseUrl: string };
+
 /** An agent, and how its two prompts are a command. */
 export interface Agent {
   readonly packages: Packages;
@@ -29,10 +32,10 @@ export interface Agent {
   /** Variables that the client needs beside its base URL and its key. */
   readonly env: Readonly<Record<string, string>>;
   /** The API that it is recorded from; new each time. */
-  readonly api: () => AsyncDisposable & { readonly baseUrl: string };
+  readonly api: () => AgentApi | Promise<AgentApi>;
 }
 
-/** The prompts of two runs, of which the second one continues the first. */
+/** The prompts of two runs; the second run continues the first. */
 export type Prompts = readonly [first: string, second: string];
 
 /** The prompts of a recorded agent. */
@@ -151,7 +154,7 @@ export class AgentSandbox extends Sandbox {
     place: Place,
     { prompts = PROMPTS, fixture = this.fixture }: AgentOptions = {},
   ): Promise<string> {
-    await using api = this.#agent.api();
+    await using api = await this.#agent.api();
     const args = ["record", ...this.#provider, "--out", fixture, "--", ...this.#command(prompts)];
     const called = await this.call(args, {
       cwd: this.#directoryOf(place),
@@ -163,7 +166,7 @@ export class AgentSandbox extends Sandbox {
 
   /** Records the agent with `record --upstream`, for a client that is given its port. */
   async recordByItself(place: Place): Promise<string> {
-    await using api = this.#agent.api();
+    await using api = await this.#agent.api();
     const args = [
       "record",
       ...this.#provider,
@@ -219,14 +222,14 @@ export class AgentSandbox extends Sandbox {
     const { port } = JSON.parse(server.stdout.split("\n")[0] as string);
     let client: Called;
     try {
-      client = await this.#behind(`http://127.0.0.1:${port}`, place, prompts, rewrite);
+      client = await this.#through(`http://127.0.0.1:${port}`, place, prompts, rewrite);
     } finally {
       server.process.kill("SIGTERM");
     }
     return { client, server: await server.ended() };
   }
 
-  async #behind(
+  async #through(
     origin: string,
     place: Place,
     prompts: Prompts,

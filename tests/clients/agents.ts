@@ -25,13 +25,13 @@ export async function streamed(origin: Origin, change: Change = {}): Promise<Jso
     if (event.type === "raw_model_stream_event") heard.push(event.data);
   }
   await result.completed;
-  return told(result, heard);
+  return reportOf(result, heard);
 }
 
 /** A run whose answers come whole. */
 export async function whole(origin: Origin, change: Change = {}): Promise<JsonValue> {
   const { runner, agent } = set(origin, change);
-  return told(await runner.run(agent, change.prompt ?? PROMPT), null);
+  return reportOf(await runner.run(agent, change.prompt ?? PROMPT), null);
 }
 
 interface Result {
@@ -40,7 +40,7 @@ interface Result {
   readonly finalOutput?: unknown;
 }
 
-function told({ newItems, rawResponses, finalOutput }: Result, heard: unknown): JsonValue {
+function reportOf({ newItems, rawResponses, finalOutput }: Result, heard: unknown): JsonValue {
   return reported({ items: newItems.map(({ rawItem }) => rawItem), rawResponses, text: finalOutput, heard });
 }
 

@@ -17,7 +17,7 @@ export async function streamed(origin: Origin, change: Change = {}): Promise<Jso
     if (part.type === "error") throw part.error;
     heard.push(withoutClocks(part));
   }
-  return told(
+  return reportOf(
     { steps: await result.steps, text: await result.text, totalUsage: await result.totalUsage },
     heard,
   );
@@ -25,7 +25,7 @@ export async function streamed(origin: Origin, change: Change = {}): Promise<Jso
 
 /** `generateText`. */
 export async function generated(origin: Origin, change: Change = {}): Promise<JsonValue> {
-  return told(await generateText(callOf(origin, change)), null);
+  return reportOf(await generateText(callOf(origin, change)), null);
 }
 
 /** A part without what the package measured, and how the body was framed. */
@@ -48,7 +48,7 @@ interface Result {
   readonly totalUsage: unknown;
 }
 
-function told({ steps, text, totalUsage }: Result, heard: unknown): JsonValue {
+function reportOf({ steps, text, totalUsage }: Result, heard: unknown): JsonValue {
   const items = steps.map(({ content, usage, finishReason }) => ({ content, usage, finishReason }));
   return reported({ items, text, usage: totalUsage, heard });
 }

@@ -17,7 +17,7 @@ for (const [name, client] of WAYS) {
     api: responsesApi,
     requests: 3,
     read: aiError,
-    // It sends messages without their ids, of which sources say different things.
+    // It sends messages without their ids; sources contradict each other about these.
     warned: 2,
     refusals: (fixture) =>
       refusals(fixture).filter(([mistake]) => mistake === "blob_altered" || mistake === "call_forgotten"),

@@ -128,12 +128,12 @@ export async function aiStreamed(origin: Origin, change: Change = {}): Promise<J
     if (part.type === "error") throw part.error;
     heard.push(withoutClocks(part));
   }
-  return told(await result.steps, heard);
+  return reportOf(await result.steps, heard);
 }
 
 /** `generateText` of the AI SDK. */
 export async function aiGenerated(origin: Origin, change: Change = {}): Promise<JsonValue> {
-  return told((await generateText(aiCall(origin, change))).steps, null);
+  return reportOf((await generateText(aiCall(origin, change))).steps, null);
 }
 
 /** A part without what the package measured or drew at random, and how the body was framed. */
@@ -145,7 +145,7 @@ function withoutClocks(part: unknown): unknown {
   );
 }
 
-function told(
+function reportOf(
   steps: readonly { readonly content: unknown; readonly usage: unknown; readonly finishReason: unknown }[],
   heard: unknown,
 ): JsonValue {

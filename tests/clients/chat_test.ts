@@ -33,7 +33,7 @@ for (const [name, client, api, isRaw] of CLIENTS) {
     misses: chatMisses(),
   });
 
-  Deno.test(`${name}: other users, metadata and cache keys, and no usage asked for, replay the same objects`, async () => {
+  Deno.test(`${name}: other users, metadata and cache keys, and requests without usage replay the same objects`, async () => {
     const recorded = await record(api, client, "openai");
     await using replay = new Replay(recorded.fixture);
     assert.deepEqual(await client(replay.origin, { noise: true }), recorded.report);

@@ -37,6 +37,8 @@ agentTests({
   // It ignores OPENAI_BASE_URL, and takes its key from another variable.
   agent: withSettings('-c openai_base_url="$OPENAI_BASE_URL"', 'export CODEX_API_KEY="$OPENAI_API_KEY"\n'),
   ...EXPECTED,
+  // It uses a WebSocket, and each of its processes begins with a warm-up.
+  warmUps: 2,
 });
 
 agentTests({

@@ -1,11 +1,10 @@
 /** The verbs around clients that are programs of their own. */
 import assert from "node:assert/strict";
-import { type Called, denoCache, PROGRAM, Sandbox } from "../support/reprise.ts";
+import { type Called, denoCache, PROGRAM } from "../support/reprise.ts";
+import { commandOf, Place } from "./client_command.ts";
 import { messagesApi } from "./messages_script.ts";
 import { responsesApi } from "./script.ts";
-import type { Api, Change } from "./support.ts";
-
-const ROOT = new URL("../../", import.meta.url).pathname;
+import type { Api } from "./support.ts";
 
 /** Each client, its API, and where a changed prompt differs. */
 const CLIENTS: readonly (readonly [name: string, api: Api, variable: string, path: string])[] = [
@@ -14,29 +13,6 @@ const CLIENTS: readonly (readonly [name: string, api: Api, variable: string, pat
   ["ai", responsesApi, "OPENAI", "input[1].content[0].text"],
   ["@anthropic-ai/sdk", messagesApi, "ANTHROPIC", "messages[0].content"],
 ];
-
-/** The command line of a client. */
-function commandOf(name: string, change: Change = {}): string[] {
-  const config = `--config=${ROOT}deno.json`;
-  return [
-    Deno.execPath(),
-    "run",
-    "-A",
-    "--quiet",
-    "--no-check",
-    config,
-    `${ROOT}tests/clients/program.ts`,
-    name,
-    JSON.stringify(change),
-  ];
-}
-
-/** A sandbox whose programs find the packages. */
-class Place extends Sandbox {
-  run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Called> {
-    return this.call(args, { env: { ...denoCache(), ...env } });
-  }
-}
 
 /** Records a client as a command, in front of an API that its environment names. */
 async function recorded(
@@ -81,7 +57,7 @@ for (const row of CLIENTS) {
   });
 }
 
-Deno.test("record --upstream and serve that stand by themselves, with a client told where they are", async () => {
+Deno.test("record --upstream and serve without a command, with a client that gets their URL", async () => {
   await using place = new Place();
   await using upstream = responsesApi();
   const out = `${place.directory}/fixture`;

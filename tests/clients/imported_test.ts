@@ -1,4 +1,4 @@
-/** Recordings that others made of the real APIs, imported, and asked for by the official clients. */
+/** Third-party recordings of the real APIs, imported, and replayed to the official clients. */
 import Anthropic from "@anthropic-ai/sdk";
 import assert from "node:assert/strict";
 import OpenAI from "openai";

@@ -9,7 +9,7 @@ conversationTests({
   api: responsesApi,
   requests: 3,
   read: langchainError,
-  // It sends messages without their ids, of which sources say different things.
+  // It sends messages without their ids; sources contradict each other about these.
   warned: 2,
   misses: [
     [{ prompt: "Subtract" }, "input[1].content", PROMPT, "Subtract"],

@@ -17,7 +17,7 @@ import { altered, type Change, type Mistake, type Origin, reported, type Thrown 
 import { ADD, INSTRUCTIONS, MODEL, PROMPT, sumOf } from "./script.ts";
 
 /** The client, with all that it does by itself: retries among it. */
-function clientAt(origin: Origin): OpenAI {
+export function clientAt(origin: Origin): OpenAI {
   return new OpenAI(origin === undefined ? {} : { baseURL: `${origin}/v1`, apiKey: "key-1" });
 }
 
@@ -71,7 +71,8 @@ function loop(step: Step) {
   };
 }
 
-function bodyOf(input: ResponseInput, { instructions, tool }: Change) {
+/** Body of a request. */
+export function bodyOf(input: ResponseInput, { instructions, tool }: Change) {
   return {
     model: MODEL,
     store: false,
@@ -82,7 +83,8 @@ function bodyOf(input: ResponseInput, { instructions, tool }: Change) {
   };
 }
 
-function mistaken(input: ResponseInput, mistake: Mistake | undefined): ResponseInput {
+/** Makes a mistake with a history. */
+export function mistaken(input: ResponseInput, mistake: Mistake | undefined): ResponseInput {
   switch (mistake) {
     case undefined:
       return input;
@@ -101,7 +103,7 @@ function mistaken(input: ResponseInput, mistake: Mistake | undefined): ResponseI
   }
 }
 
-/** A conversation that is compacted and goes on from there. */
+/** A conversation that is compacted and continues from there. */
 export async function compacting(origin: Origin, change: Change = {}): Promise<JsonValue> {
   const client = clientAt(origin);
   const base = { model: MODEL, store: false };

@@ -2,7 +2,7 @@
  * Opens a page in Chromium and acts on it, in a process of Node's own: playwright-core is written for it.
  *
  * Usage: `node page_driver.mjs MODULES CHROMIUM PLAN`; the plan is JSON: `file`, `hash`, `dark`, `width`, `height`
- * and `steps`, of which each is `{"press": KEY}`, `{"type": TEXT}`, `{"hash": "#…"}`, `{"see": EXPRESSION}`, whose value
+ * and `steps`, each `{"press": KEY}`, `{"type": TEXT}`, `{"hash": "#…"}`, `{"see": EXPRESSION}`, whose value
  * goes into `seen`, `{"wait": EXPRESSION}` or `{"picture": PATH}`. Prints `seen`, `problems` (messages of the console and errors),
  * `requests` (addresses) and `first_view_ms`.
  *
@@ -27,11 +27,11 @@ try {
   page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
   page.on("dialog", (dialog) => problems.push(`dialog: ${dialog.message()}`) && dialog.dismiss());
   page.on("request", (request) => requests.push(request.url()));
-  const settled = () =>
+  const isIdle = () =>
     page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   const begun = performance.now();
   await page.goto(`${pathToFileURL(plan.file).href}${plan.hash ?? ""}`);
-  await settled();
+  await isIdle();
   const first_view_ms = performance.now() - begun;
   for (const step of plan.steps ?? []) {
     if (step.press !== undefined) await page.keyboard.press(step.press);
@@ -39,8 +39,8 @@ try {
     if (step.hash !== undefined) await page.evaluate((hash) => void (location.hash = hash), step.hash);
     if (step.wait !== undefined) await page.waitForFunction(step.wait, undefined, { timeout: 20_000 });
     if (step.see !== undefined) seen.push(await page.evaluate(step.see));
-    await settled();
-    await settled();
+    await isIdle();
+    await isIdle();
     if (step.picture !== undefined) {
       await page.screenshot({ path: step.picture, fullPage: step.whole === true });
     }

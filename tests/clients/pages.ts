@@ -50,7 +50,7 @@ export interface PagePlan {
   readonly steps?: readonly PageStep[];
 }
 
-/** What a browser saw. */
+/** Observations of a browser. */
 export interface SeenPage {
   /** Values of the steps with `see`, in order. */
   // deno-lint-ignore no-explicit-any

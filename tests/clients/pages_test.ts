@@ -1,4 +1,4 @@
-/** Pages in headless Chromium: they draw without errors, ask nobody for anything, and nothing in them acts. */
+/** Pages in headless Chromium: they draw without errors, send no requests, and run no content. */
 import assert from "node:assert/strict";
 import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS } from "../../scripts/demo/scene.ts";
 import type { Item } from "../../src/domain/event.ts";

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
-import { PROGRAM, Sandbox } from "../support/reprise.ts";
+import { Sandbox, SHELL_PROGRAM } from "../support/reprise.ts";
 import { HERE, type Place } from "./agent_run.ts";
 
 /** Project of a reader; may move from one place to another. */
@@ -16,7 +16,7 @@ export class Project extends Sandbox {
     super();
     this.write("greeting.txt", "hello\n");
     Deno.mkdirSync(`${this.directory}/bin`);
-    const shim = `#!/bin/sh\nexec ${PROGRAM.map((part) => `'${part}'`).join(" ")} "$@"\n`;
+    const shim = `#!/bin/sh\nexec ${SHELL_PROGRAM} "$@"\n`;
     Deno.writeTextFileSync(`${this.directory}/bin/reprise`, shim, { mode: 0o755 });
   }
 

@@ -17,11 +17,16 @@ import {
   RUNS_AGENTS,
 } from "./npm_packages.ts";
 import { Project } from "./project.ts";
+import { startResponsesSocket } from "../support/responses_socket.ts";
+import type { AgentApi } from "./agent_run.ts";
 import { claudeCodeApi, codexApi, FIRST_TEXT, SECOND_TEXT } from "./scripted_agent_apis.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/clients.md", import.meta.url));
 const RIVER = "The Seine runs through Paris.";
 const KEY = "sk-test-4f1d0c7ea9-never-recorded";
+
+/** APIs of ours, and the variables that lead to them. */
+type RecipeApis = AsyncDisposable & { readonly env: Readonly<Record<string, string>> };
 
 /** A recipe, and what it needs here. */
 interface Recipe {
@@ -29,7 +34,7 @@ interface Recipe {
   readonly section: string;
   readonly packages: Packages;
   /** The APIs that it is recorded from, by the variables with their base URLs. */
-  readonly apis: () => AsyncDisposable & { readonly env: Readonly<Record<string, string>> };
+  readonly apis: () => RecipeApis | Promise<RecipeApis>;
   readonly exchanges: number;
   /** Output of its commands, in any order. */
   readonly prints: readonly string[];
@@ -66,10 +71,18 @@ const RECIPES: readonly Recipe[] = [
     prints: ["4 passed"],
   },
   {
+    section: "openai over a WebSocket",
+    packages: ["openai@7.57.0", "ws@8.23.0"],
+    apis: () => agentApi("OPENAI_BASE_URL", startResponsesSocket({ script: () => answer([message(RIVER)]) })),
+    exchanges: 2,
+    prints: [`${RIVER}\n${RIVER}`],
+  },
+  {
     section: "Codex CLI",
     packages: CODEX,
     apis: () => agentApi("OPENAI_BASE_URL", codexApi()),
-    exchanges: 5,
+    // Five requests, and a warm-up of each process.
+    exchanges: 7,
     prints: [FIRST_TEXT, SECOND_TEXT],
   },
   {
@@ -114,7 +127,8 @@ function chatCompletion(content: string) {
   };
 }
 
-function agentApi(variable: string, api: AsyncDisposable & { readonly baseUrl: string }) {
+async function agentApi(variable: string, started: AgentApi | Promise<AgentApi>) {
+  const api = await started;
   const url = variable === "OPENAI_BASE_URL" ? api.baseUrl : new URL(api.baseUrl).origin;
   return { env: { [variable]: url }, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
 }
@@ -144,7 +158,7 @@ for (const { section, packages, apis, exchanges, prints, needs } of RECIPES) {
       const [record = "", ...replays] = commands;
       assert.match(record, /^reprise record /);
       {
-        await using upstream = apis();
+        await using upstream = await apis();
         const keys = { OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY };
         const recorded = await project.shell(record, path, { ...upstream.env, ...keys });
         assert.match(recorded, new RegExp(`recorded ${exchanges} exchange`));

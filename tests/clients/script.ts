@@ -45,7 +45,7 @@ export interface Ids {
   readonly compaction: string;
 }
 
-/** Finds the first item of each type that a recording handed out. */
+/** Finds the first item of each type that a recording issued. */
 export function idsOf({ exchanges }: Fixture): Ids {
   const texts = exchanges.map(({ response }) => new TextDecoder().decode(response.body)).join("\n");
   const first = (pattern: RegExp) => pattern.exec(texts)?.[0] ?? "";
@@ -109,7 +109,8 @@ export function responsesApi() {
   return startResponsesServer({ script: responsesStep });
 }
 
-function responsesStep({ input }: RecordedRequest): ScriptedResponse {
+/** The answer of that API to a request. */
+export function responsesStep({ input }: RecordedRequest): ScriptedResponse {
   const results = input.filter(({ type }) => type === "function_call_output").length;
   if (results === 2) {
     return answer([reasoning("Now both"), functionCall("add", { a: 3, b: 7 })]);

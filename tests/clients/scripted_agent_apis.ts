@@ -7,13 +7,8 @@
  */
 import { type RecordedMessages, startMessagesServer, text } from "../support/messages_server.ts";
 import { says, type ScriptedAnswer, thinking, toolUse } from "../support/messages_server/script.ts";
-import {
-  answer,
-  message,
-  reasoning,
-  type RecordedRequest,
-  startResponsesServer,
-} from "../support/responses_server.ts";
+import { answer, message, reasoning, type RecordedRequest } from "../support/responses_server.ts";
+import { startResponsesSocket } from "../support/responses_socket.ts";
 import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
 
 /** The last text of the first prompt. */
@@ -23,9 +18,9 @@ export const SECOND_TEXT = "It is still the same file.";
 /** Number of requests of the two prompts. */
 export const REQUESTS = 5;
 
-/** The Responses API for Codex: lists, prints the directory, reads a file. */
+/** The Responses API for Codex, over both transports: lists, prints the directory, reads a file. */
 export function codexApi() {
-  return startResponsesServer({ script: codexStep });
+  return startResponsesSocket({ script: codexStep });
 }
 
 function codexStep({ input }: RecordedRequest): ScriptedResponse {

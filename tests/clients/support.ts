@@ -14,7 +14,7 @@ import { startReplayServer } from "../../src/fixture/serve/server.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { Recording } from "../unit/fixture/record/recording.ts";
 
-/** Where an API is: `http://127.0.0.1:PORT`; `undefined` where the client's own environment says it. */
+/** Origin of an API: `http://127.0.0.1:PORT`; `undefined` if the client's own environment names it. */
 export type Origin = string | undefined;
 
 /** Changes to a client's conversation since it was recorded. */
@@ -166,7 +166,7 @@ export async function assertRefused(
 export interface Missing {
   readonly client: Client;
   readonly read: (error: unknown) => Thrown;
-  /** Where the request differs, as the message says it. */
+  /** Place in which the request differs, from the message. */
   readonly path: string;
   /** Parts of the two values. */
   readonly recorded: string;
@@ -219,7 +219,7 @@ export interface Conversation {
    * @default {0}
    */
   readonly warned?: number;
-  /** The API's errors for mistakes, by what the recording handed out; none where it leaves no room for mistakes. */
+  /** The API's errors for mistakes, by the issued items of the recording; none if it leaves no room for mistakes. */
   readonly refusals?: (fixture: Fixture) => readonly (readonly [Mistake, Thrown])[];
   /** Changes of the request, and the differences that a miss reports. */
   readonly misses: readonly (readonly [Change, path: string, recorded: string, received: string])[];

@@ -26,20 +26,20 @@ function randomText(dice: Dice, length: number, from = DIGITS): string {
   return Array.from({ length }, () => from[dice.count(0, from.length - 1)]).join("");
 }
 
-/** The variables of a developer's shell that nobody may see. */
+/** The secret variables of a developer's shell. */
 function secretEnvironment(dice: Dice): Canary[] {
   return [
     { name: "OPENAI_API_KEY", value: `sk-proj-${randomText(dice, 40)}` },
     { name: "ANTHROPIC_API_KEY", value: `sk-ant-api03-${randomText(dice, 40)}-AA` },
     { name: "AWS_SECRET_ACCESS_KEY", value: randomText(dice, 40, `${DIGITS}+/`) },
     { name: "GITHUB_TOKEN", value: `ghp_${randomText(dice, 36)}` },
-    // What has to be escaped wherever it goes.
+    // A value that every format must escape.
     { name: "DB_PASSWORD", value: `p&"${randomText(dice, 8)}\\ /=+é%${randomText(dice, 8)}` },
     { name: "SESSION_SECRET", value: randomText(dice, 32, "0123456789abcdef") },
   ];
 }
 
-/** Which canaries are in `bytes`, in which form; empty when none is. */
+/** Returns the canaries that `bytes` hold, with their forms. */
 function canariesIn(bytes: Uint8Array, canaries: readonly Canary[]): string[] {
   const haystack = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return canaries.flatMap(({ name, value }) =>
@@ -49,12 +49,12 @@ function canariesIn(bytes: Uint8Array, canaries: readonly Canary[]): string[] {
   );
 }
 
-/** All that a value looks like. */
+/** All encodings of a value. */
 function formsOf(value: string): Record<string, string[]> {
   const json = JSON.stringify(value).slice(1, -1);
   const url = encodeURIComponent(value);
   return {
-    "as it is": [value],
+    "plain": [value],
     "in JSON": [json],
     "in a URL": [
       url,
@@ -97,7 +97,7 @@ interface Flow {
 }
 
 /** A secret as people and programs put it into texts. */
-function told(value: string, dice: Dice): string {
+function asText(value: string, dice: Dice): string {
   return dice.pick([
     () => `The key is ${value}, do not tell`,
     () => `Authorization: Basic ${Buffer.from(`user:${value}`).toString("base64")}`,
@@ -112,8 +112,8 @@ function flowOf(environment: readonly Canary[], dice: Dice): Flow {
   const bearer = { name: "authorization", value: `sk-flow-${randomText(dice, 32)}` };
   const cookie = { name: "cookie", value: randomText(dice, 32) };
   const query = { name: "query", value: randomText(dice, 32) };
-  const said = () => told(dice.pick([...environment, bearer]).value, dice);
-  // Simple forms only for what stands in JSON that stands in JSON.
+  const said = () => asText(dice.pick([...environment, bearer]).value, dice);
+  // Simple forms only for values in JSON that is in JSON.
   const inner = () => dice.pick(environment.filter(({ name }) => name !== "DB_PASSWORD")).value;
   const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "shell", status: "completed" };
   const input = [
@@ -247,7 +247,7 @@ async function recordRun(number: number): Promise<void> {
   const dice = new Dice(9000 + number);
   // The harness has a key of its own in OPENAI_API_KEY.
   const environment = secretEnvironment(dice).filter(({ name }) => name !== "OPENAI_API_KEY");
-  const said = () => told(dice.pick(environment).value, dice);
+  const said = () => asText(dice.pick(environment).value, dice);
   await using place = new Place(({ input }) => input.at(-1)?.type === "message" ? READS_A : HELLO);
   const env = Object.fromEntries(environment.map(({ name, value }) => [name, value]));
   const content = `alpha ${said()}\nbeta ${said()}\n`;

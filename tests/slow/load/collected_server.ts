@@ -18,7 +18,7 @@ say(String(server.port));
 for await (const _asked of Deno.stdin.readable) {
   for (let times = 0; times < 3; times++) {
     (globalThis as unknown as { gc(): void }).gc();
-    // What a collection found is let go of by finalizers, which come later; the next one takes what these held.
+    // Finalizers run after a collection; the next collection takes the memory that they held.
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   const { heapUsed, external } = Deno.memoryUsage();

@@ -13,12 +13,12 @@ import { WITHOUT_BINARY, withServer } from "./listening.ts";
 const CLIENTS = 200;
 /** Each takes about a second, because the recording did. */
 const TURNS = scaled(10, 60);
-/** When each third of an answer came. */
+/** Arrival time of each third of an answer. */
 const TIMES_MS = [0, 400, 900];
 /**
  * Memory that V8 has not collected yet: the runtime keeps each request until a full collection, 4 KB with its headers,
  * and that comes when the heap has grown to a multiple of what lives. So it levels off: after these answers, 48,000 more
- * requests added nothing. What is never collected, `collected_test.ts` measures.
+ * requests added nothing. `collected_test.ts` measures memory that is never collected.
  */
 const MEMORY_GROWTH = 32e6 + 8e3 * CLIENTS * TURNS;
 

@@ -70,7 +70,7 @@ function requestForms(evil: number, own: number): Readonly<Record<string, Form>>
   };
 }
 
-/** Where a server may send its clients, by name. */
+/** Targets to which a server may redirect its clients, by name. */
 function redirects(evil: number): Readonly<Record<string, string>> {
   return {
     "an absolute address": `http://127.0.0.1:${evil}/v1/models`,
@@ -113,7 +113,7 @@ function countingServer() {
   return { port: listener.addr.port, counted, stop };
 }
 
-/** The answer to a request that is written by hand, or what of it came before the connection closed. */
+/** Returns the answer to a raw request, as far as it came before the connection closed. */
 async function sendRaw(port: number, { method = "POST", target, headers = {} }: Form): Promise<string> {
   const all = {
     host: `127.0.0.1:${port}`,
@@ -181,7 +181,7 @@ Deno.test({
             location = to;
             const answer = await sendRaw(port, { target: "/v1/models" });
             assert.equal(evil.counted.connections, 0);
-            assert.match(answer, /^HTTP\/1\.1 (307|502) /, "the client is told, and nobody follows");
+            assert.match(answer, /^HTTP\/1\.1 (307|502) /, "the client gets it, and no redirect is followed");
           });
         }
       });

@@ -49,14 +49,14 @@ Deno.test({
 
 Deno.test({
   ...SHELL,
-  name: "a child that leaves processes behind with its pipes open is not waited for, and they are ended",
+  name: "a child that leaves processes with its pipes open is not waited for, and they are ended",
   async fn() {
     using workspace = new Workspace();
     const rows: [string, string][] = [
       ["echo $$ > leader; sleep 60 & echo hi", "hi\n"],
       ["echo $$ > leader; (trap '' TERM; sleep 60; sleep 60) & echo hi", "hi\n"],
       ["echo $$ > leader; sleep 60 > /dev/null 2>&1 & echo hi", "hi\n"],
-      // What they still write within the grace is not lost.
+      // Their output within the grace is not lost.
       ["echo $$ > leader; (sleep 0.1; echo late; sleep 60) & echo hi", "hi\nlate\n"],
     ];
     for (const [command, expected] of rows) {

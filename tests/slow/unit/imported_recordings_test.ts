@@ -44,7 +44,7 @@ Deno.test({
       }
     });
 
-    await t.step("cassettes: text as it stands, binary without gzip, parsed bodies by value", () => {
+    await t.step("cassettes: text unchanged, binary without gzip, parsed bodies by value", () => {
       for (const { file, fixtures } of imports.filter(({ file }) => file.endsWith(".yaml"))) {
         const { interactions } = parseYaml(read(file)) as Cassette;
         assert.equal(total(fixtures), interactions.length, file);
@@ -101,7 +101,7 @@ Deno.test({
       }
     });
 
-    await t.step("single bodies and streams are taken as they are", () => {
+    await t.step("single bodies and streams are taken unchanged", () => {
       for (const { file, plan, fixtures } of imports) {
         if (plan.format !== "body" && plan.format !== "sse") continue;
         assert.equal(text(only(fixtures).response.body), read(file), file);
@@ -146,7 +146,7 @@ Deno.test({
       );
     });
 
-    await t.step("what a source had lost is found, and nothing else is said to be", () => {
+    await t.step("facts that a source lacks are named, and no others", () => {
       const lost = (name: string) => find(imports, name).plan.lost.map(({ what }) => what);
       assert.deepEqual(lost("test_responses_basic_streaming.yaml"), ["timing", "chunk_boundaries"]);
       assert.deepEqual(lost("gpt_5.reasoning_streaming.json"), ["timing"]);

@@ -38,7 +38,7 @@ async function check(script: Script, env: Record<string, string> = {}, rules?: "
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--quiet", `${root}scripts/live_check.ts`, "gpt-5.6"],
     clearEnv: true,
-    // What the shell has switched off must not decide.
+    // Settings of the shell must not decide.
     env: {
       ...sandbox.environment(),
       ...denoCache(),

@@ -85,7 +85,7 @@ const ODD = {
   "no final blank line": `data: ${CREATED}\n\ndata: ${COMPLETED}`,
   "unknown fields, ids, retries and blank lines":
     `id: 7\nretry: 10\nodd: x\n\n\n\ndata:${CREATED}\n\ndata:  ${COMPLETED}\n\n\n\n`,
-  "events that nobody knows": framed(
+  "unknown events": framed(
     { type: "response.created" },
     { type: "keepalive" },
     { type: "response.new.thing" },
@@ -166,7 +166,7 @@ function sameBytes({ before, received, after }: RoundTrip): void {
   assert.equal(after.response.terminal, before.response.terminal);
 }
 
-/** The fixture as if so many milliseconds lay between its chunks, whose times no source has kept. */
+/** Returns the fixture with a given time between its chunks, in milliseconds; no source has kept their times. */
 function apart(fixture: Fixture, milliseconds: number): Fixture {
   return {
     ...fixture,

@@ -51,7 +51,7 @@ Deno.test("write_file writes nothing outside while a directory on the way is swa
   });
 });
 
-Deno.test("write_file makes no directory and no new file outside while a directory is swapped for a link", async () => {
+Deno.test("write_file creates no directory and no file outside while a directory is swapped for a link", async () => {
   await race({
     call: (workspace, attempt) =>
       writeFile.run({ path: `dir/sub/${attempt}/new.txt`, content: "inside" }, workspace.context()),
@@ -60,7 +60,7 @@ Deno.test("write_file makes no directory and no new file outside while a directo
 
 Deno.test("edit_file reads and changes nothing outside while a directory on the way is swapped for a link", async () => {
   await race({
-    // The text stands in both files: an edit of the wrong one would go through.
+    // The text is in both files: an edit of the wrong one would go through.
     call: (workspace, attempt) => {
       const [old_text, new_text] = attempt % 2 === 0 ? ["race", "RACE"] : ["RACE", "race"];
       return editFile.run({ path: "dir/name.txt", old_text, new_text }, workspace.context());

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { cutRuntime, endOfSectionHeaders, verifyTarball } from "../../../scripts/compile/runtime_from_npm.ts";
-import { PERMISSION_FLAGS } from "../../../scripts/compile/build.ts";
+import { PERMISSION_FLAGS, putInPlace } from "../../../scripts/compile/build.ts";
 import { hostTarget, parseTarget, TARGETS } from "../../../scripts/compile/targets.ts";
 import { RepriseError } from "../../../src/domain/errors.ts";
 
@@ -31,7 +32,7 @@ Deno.test("the end is found in a view that does not start at its buffer's first 
   assert.equal(endOfSectionHeaders(shifted.subarray(7)), 256);
 });
 
-Deno.test("what is no whole 64-bit ELF file is refused", () => {
+Deno.test("a file that is no whole 64-bit ELF file is refused", () => {
   const bits32 = elfHeader(128, 2, 256);
   bits32[4] = 1;
   assert.throws(() => endOfSectionHeaders(bits32), failsWith("unexpected", /not a 64-bit/));
@@ -68,4 +69,18 @@ Deno.test("a target is known by its short name and by its triple", () => {
 
 Deno.test("the binary gets all permissions, so that no path is resolved before the kernel gets it", () => {
   assert.deepEqual(PERMISSION_FLAGS, ["--allow-all"]);
+});
+
+Deno.test("--out may name a folder that does not exist yet, and replaces an executable", () => {
+  const directory = Deno.makeTempDirSync({ prefix: "reprise-out-" });
+  try {
+    const out = join(directory, "new/folder/reprise");
+    for (const text of ["first", "second"]) {
+      Deno.writeTextFileSync(join(directory, "fresh"), text);
+      putInPlace(join(directory, "fresh"), out);
+      assert.equal(Deno.readTextFileSync(out), text);
+    }
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
 });

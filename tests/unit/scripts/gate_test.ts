@@ -83,9 +83,9 @@ async function suitesOf(
     for (const [name, text] of Object.entries(project.files ?? {})) {
       Deno.writeTextFileSync(join(root, "tests", name), text);
     }
-    const told: EndedSuite[] = [];
-    ended = await runSuites(names, { root, jobs, onEnd: (suite) => told.push(suite) });
-    assert.deepEqual(told, ended);
+    const reported: EndedSuite[] = [];
+    ended = await runSuites(names, { root, jobs, onEnd: (suite) => reported.push(suite) });
+    assert.deepEqual(reported, ended);
   });
   return ended;
 }
@@ -218,9 +218,17 @@ const TASKS = tasksIn(ROOT);
 const SUITES = ["unit", "cli", "slow", "clients", "crash"];
 
 Deno.test("every test file is run by one suite, and each suite names folders that are there", () => {
-  const folders = SUITES.flatMap((name) =>
-    [...(TASKS[name] ?? "").matchAll(/ (tests\/\S+)/g)].map(([, path = ""]) => path)
+  const inTasks = SUITES.flatMap((name) =>
+    [...(TASKS[name] ?? "").matchAll(/(?<!--config) (tests\/\S+)/g)].map(([, path = ""]) => path)
   );
+  // A batch names the folders below tests/ whose files it loads.
+  const inBatches = testFilesBelow("tests/batches").flatMap((batch) =>
+    [...Deno.readTextFileSync(`${ROOT}${batch}`).matchAll(/"([\w/]+)"[,)]/g)].map(([, path]) =>
+      `tests/${path}`
+    )
+  );
+  assert.ok(inTasks.includes("tests/batches") && inBatches.length > 10);
+  const folders = [...inTasks, ...inBatches];
   assert.ok(folders.length >= SUITES.length);
   for (const folder of folders) assert.ok(Deno.statSync(`${ROOT}${folder}`).isDirectory, folder);
   for (const file of testFilesBelow("tests")) {
@@ -230,11 +238,13 @@ Deno.test("every test file is run by one suite, and each suite names folders tha
 
 Deno.test("a task per suite is a plain command of deno test; those on the binary build it first", () => {
   const { tasks } = JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`));
-  for (const name of [...SUITES, "fuzz", "fuzz-tools", "soak", "sessions"]) {
+  for (const name of [...SUITES, "unit-tools", "fuzz", "fuzz-tools", "soak", "sessions"]) {
     const command = TASKS[name] ?? "";
     assert.match(
       command,
-      name === "sessions" ? /^dist\/reprise test / : /^(\w+=\S+ )*deno test -A --no-check /,
+      name === "sessions" ? /^dist\/reprise test / : name === "clients" // Nothing else checks their types.
+        ? /^(\w+=\S+ )*deno test -A --config tests\/clients\/deno.json /
+        : /^(\w+=\S+ )*deno test -A --no-check /,
     );
     assert.deepEqual(
       tasks[name].dependencies,
@@ -244,33 +254,38 @@ Deno.test("a task per suite is a plain command of deno test; those on the binary
   }
 });
 
-Deno.test("CI runs every suite but the soak, and both suites of the command line on the sources too", () => {
-  const ci = Deno.readTextFileSync(`${ROOT}.ci/run`);
-  const commands = ci.split("\n").filter((line) => line.startsWith("suite ")).map((line) => `${line} `);
-  for (
-    const name of [
-      "sessions",
-      "fuzz",
-      "fuzz-tools",
-      "slow",
-      "clients",
-      "crash",
-      "tests/cli",
-      "tests/slow/cli",
-    ]
-  ) {
-    assert.ok(commands.some((line) => line.includes(` task test`) && line.includes(` ${name} `)), name);
-  }
-  assert.ok(commands.some((line) => line.endsWith(" task test ")), "the gate");
+Deno.test("CI runs every suite but the soak, and on the oldest Deno those that load the sources", () => {
+  const ci = Deno.readTextFileSync(`${ROOT}.ci/run`).replaceAll("\\\n", " ");
+  const suitesOn = (deno: string) =>
+    ci.split("\n").filter((line) => line.startsWith("suite ") && line.includes(`"deno@$${deno}" task test `))
+      .flatMap((line) => line.split(" task test ")[1]?.trim().split(/ +/) ?? []);
+  // `fuzz` tries all that `unit` tries.
+  const developed = [
+    "check",
+    "cli",
+    "tests/cli",
+    "sessions",
+    "fuzz",
+    "fuzz-tools",
+    "slow",
+    "clients",
+    "crash",
+  ];
+  assert.deepEqual(suitesOn("DEVELOPED_ON").sort(), [...developed, "bench-smoke", "rehearsal"].sort());
+  assert.deepEqual(suitesOn("OLDEST_SUPPORTED").sort(), ["tests/slow/unit", "unit", "unit-tools"]);
 });
 
 Deno.test("tests of the tools, which change the working directory of their process, never run in parallel", () => {
-  const { tasks } = JSON.parse(Deno.readTextFileSync(`${ROOT}deno.json`)) as {
-    readonly tasks: Readonly<Record<string, { readonly command: string }>>;
-  };
-  for (const [name, { command }] of Object.entries(tasks)) {
-    if (!command.includes("--parallel") || !/ tests\/unit\b/.test(command)) continue;
-    assert.ok(command.includes("--ignore=tests/unit/tools"), name);
+  const batch = "tests/batches/tools_test.ts";
+  for (const [name, command] of Object.entries(TASKS)) {
+    if (!command.includes("--parallel") || !/ tests\/(unit|batches)\b/.test(command)) continue;
+    assert.ok(command.endsWith(` --ignore=${batch} tests/batches`), name);
   }
-  assert.ok(!tasks.unit?.command.includes("--parallel"));
+  for (const name of ["unit-tools", "fuzz-tools"]) {
+    assert.match(TASKS[name] ?? "", / --no-check tests\/batches\/tools_test\.ts$/);
+  }
+  const loading = testFilesBelow("tests/batches").filter((path) =>
+    Deno.readTextFileSync(`${ROOT}${path}`).includes('"unit/tools"')
+  );
+  assert.deepEqual(loading, [batch]);
 });

@@ -7,30 +7,30 @@
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { messagesApi } from "../../../src/apis/messages/api.ts";
-import { responsesApi } from "../../../src/apis/responses/api.ts";
-import type { FaultyAnswer } from "../../../src/fixture/faults/apply.ts";
-import { type Fault, FAULT_FORMS, parseFault } from "../../../src/fixture/faults/fault.ts";
-import { type FaultPlan, parseFaults } from "../../../src/fixture/faults/plan.ts";
-import { playableFault } from "../../../src/fixture/read.ts";
-import { pacedBody } from "../../../src/fixture/serve/pace.ts";
-import { createReplayer } from "../../../src/fixture/serve/replayer.ts";
-import type { ServeEvent } from "../../../src/fixture/serve/serve_event.ts";
-import { startReplayServer } from "../../../src/fixture/serve/server.ts";
-import { executeRun } from "../../../src/run/loop.ts";
-import { Stop } from "../../../src/run/outcome.ts";
-import { SessionWriter } from "../../../src/store/write/writer.ts";
-import { createPlayer } from "../../../src/transport/player.ts";
-import { type Api, applied, recorded, SAID } from "../../unit/fixture/faults/recorded.ts";
-import { fixture } from "../../unit/fixture/serve/given.ts";
-import { scripted } from "../../unit/run/scripted.ts";
-import { ID, testPorts, withHome } from "../../unit/store/support.ts";
-import { fakeClock, realClock } from "../../unit/transport/support.ts";
+import { messagesApi } from "../../src/apis/messages/api.ts";
+import { responsesApi } from "../../src/apis/responses/api.ts";
+import type { FaultyAnswer } from "../../src/fixture/faults/apply.ts";
+import { type Fault, FAULT_FORMS, parseFault } from "../../src/fixture/faults/fault.ts";
+import { type FaultPlan, parseFaults } from "../../src/fixture/faults/plan.ts";
+import { playableFault } from "../../src/fixture/read.ts";
+import { pacedBody } from "../../src/fixture/serve/pace.ts";
+import { createReplayer } from "../../src/fixture/serve/replayer.ts";
+import type { ServeEvent } from "../../src/fixture/serve/serve_event.ts";
+import { startReplayServer } from "../../src/fixture/serve/server.ts";
+import { executeRun } from "../../src/run/loop.ts";
+import { Stop } from "../../src/run/outcome.ts";
+import { SessionWriter } from "../../src/store/write/writer.ts";
+import { createPlayer } from "../../src/transport/player.ts";
+import { type Api, applied, recorded, SAID } from "../unit/fixture/faults/recorded.ts";
+import { fixture } from "../unit/fixture/serve/given.ts";
+import { scripted } from "../unit/run/scripted.ts";
+import { ID, testPorts, withHome } from "../unit/store/support.ts";
+import { fakeClock, realClock } from "../unit/transport/support.ts";
 
 /** A running server. */
 interface FaultServer extends AsyncDisposable {
   readonly origin: string;
-  /** When each request arrived, in milliseconds of one clock. */
+  /** Arrival time of each request, in milliseconds of one clock. */
   readonly arrivals: readonly number[];
 }
 
@@ -205,7 +205,7 @@ function after(retries: number): string {
   return retries === 0 ? "" : ` after ${retries} ${retries === 1 ? "retry" : "retries"}`;
 }
 
-const TEXT = Deno.readTextFileSync(new URL("../../../docs/faults.md", import.meta.url));
+const TEXT = Deno.readTextFileSync(new URL("../../docs/faults.md", import.meta.url));
 
 /** Lines with their four cells. */
 const ROWS = TEXT.slice(TEXT.indexOf("## What clients do")).split("\n")
@@ -232,13 +232,13 @@ function kindOf(fault: Fault): string {
   return kind === "status" ? `${kind} ${fault.status} ${Object.keys(fault.headers)}` : kind;
 }
 
-Deno.test("docs/faults.md tells of every form of a fault what clients make of it", () => {
-  const told = ROWS.flatMap(({ fault }) =>
+Deno.test("docs/faults.md says for every form of a fault how clients react", () => {
+  const listed = ROWS.flatMap(({ fault }) =>
     fault.replace(/^[^:]*:/, "").split(",").filter((one) => one.trim() !== "ok")
       .map((one) => kindOf(parseFault(one)).split(" ")[0])
   );
   const forms = FAULT_FORMS.map(({ example }) => kindOf(parseFault(example)).split(" ")[0]);
-  assert.deepEqual(forms.filter((form) => !told.includes(form)), []);
+  assert.deepEqual(forms.filter((form) => !listed.includes(form)), []);
   const kinds = ROWS.map(({ fault }) => fault);
   for (
     const line of ["cut mid-line", "cut mid-utf8", "error flat", "error nested", "429", "500", "503", "529"]

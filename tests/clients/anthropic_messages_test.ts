@@ -1,14 +1,22 @@
 /** Anthropic's own client beside ours: what it makes of a stream, and what it sends. */
 import Anthropic from "@anthropic-ai/sdk";
 import assert from "node:assert/strict";
-import type { FoldedEntry } from "../../../../src/domain/folded.ts";
-import type { JsonObject } from "../../../../src/domain/json.ts";
-import { messagesApi } from "../../../../src/apis/messages/api.ts";
-import type { RequestSpec, StreamUpdate } from "../../../../src/apis/api.ts";
-import { readSse } from "../../../../src/transport/sse.ts";
-import { HAS_RECORDINGS, RECORDINGS } from "../responses/recorded_streams.ts";
-import { recordedStreams } from "./recorded_messages.ts";
-import { blockEvents, CALL, read, REDACTED, started, TEXT, THINKING } from "./stream_events.ts";
+import type { FoldedEntry } from "../../src/domain/folded.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { messagesApi } from "../../src/apis/messages/api.ts";
+import type { RequestSpec, StreamUpdate } from "../../src/apis/api.ts";
+import { readSse } from "../../src/transport/sse.ts";
+import { HAS_RECORDINGS, RECORDINGS } from "../unit/apis/responses/recorded_streams.ts";
+import { recordedStreams } from "../unit/apis/messages/recorded_messages.ts";
+import {
+  blockEvents,
+  CALL,
+  read,
+  REDACTED,
+  started,
+  TEXT,
+  THINKING,
+} from "../unit/apis/messages/stream_events.ts";
 
 const NEEDED = HAS_RECORDINGS ? "" : ` (ignored: ${RECORDINGS} is not there)`;
 
@@ -124,7 +132,7 @@ async function agree(bytes: Uint8Array): Promise<void> {
   }
   const { items, response } = read([...updates, ...assembler.end()]);
   const content = JSON.parse(JSON.stringify(message.content)) as (JsonObject & { parsed_output?: unknown })[];
-  // The client adds what it made of a text by the schema that was asked for.
+  // The client adds the value that it parsed with the requested schema.
   for (const block of content) delete block.parsed_output;
   assert.deepEqual(items.map(({ item }) => item), content);
   assert.deepEqual([response.id, response.model], [message.id, message.model]);
