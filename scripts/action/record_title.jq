@@ -1,0 +1,2 @@
+select(.type == "record.ended")
+| "\(.published) recorded, \(.played // 0) played"

@@ -1,0 +1,2 @@
+select(.type == "serve.ended")
+| "\(.served) served, \(.missed) missed, \(.refused) rejected, \(.unused | length) unused"
