@@ -22,7 +22,13 @@ const INPUTS = [
   "fixtures/demo",
 ];
 
-async function main(root: string): Promise<number> {
+/**
+ * Builds the binary under test, unless it is up to date.
+ *
+ * @returns its path.
+ * @throws {RepriseError} as {@linkcode build} does.
+ */
+export async function buildTestBinary(root: string): Promise<string> {
   const dist = join(root, "dist");
   Deno.mkdirSync(dist, { recursive: true });
   // Suites that run side by side need the same binary: one builds it, the others wait.
@@ -30,7 +36,7 @@ async function main(root: string): Promise<number> {
   await lock.lock(true);
   const out = join(dist, Deno.build.os === "windows" ? "reprise.exe" : "reprise");
   await buildIfStale({ root, out, stamp: join(dist, "reprise.stamp"), inputsOf: root, say });
-  return 0;
+  return out;
 }
 
 /** Build of a binary, and the file that records its inputs. */
@@ -100,4 +106,9 @@ function* filesOf(root: string, path: string): Generator<string> {
   for (const name of names) yield* filesOf(root, `${path}/${name}`);
 }
 
-if (import.meta.main) await runScript(() => main(resolve(import.meta.dirname ?? ".", "..")));
+async function main(): Promise<number> {
+  await buildTestBinary(resolve(import.meta.dirname ?? ".", ".."));
+  return 0;
+}
+
+if (import.meta.main) await runScript(main);

@@ -7,13 +7,17 @@
  * @module
  */
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { RepriseError } from "../src/domain/errors.ts";
 import { build } from "./compile/build.ts";
-import { parseTarget, type Target } from "./compile/targets.ts";
-import { runScript, say } from "./terminal.ts";
+import { binaryName, parseTarget, type Target } from "./compile/targets.ts";
+import { parseFlags, runScript, say } from "./terminal.ts";
 
 const ROOT = resolve(import.meta.dirname ?? ".", "..");
+const USAGE = "deno task compile [--target PLATFORM] [--runtime-from-npm] [--out FILE]";
+const FLAGS = {
+  target: { type: "string" },
+  out: { type: "string" },
+  "runtime-from-npm": { type: "boolean" },
+} as const;
 
 /**
  * Runs the command line given in `args`.
@@ -21,7 +25,7 @@ const ROOT = resolve(import.meta.dirname ?? ".", "..");
  * @throws {RepriseError} as {@linkcode build} does, and `usage` for an unknown flag.
  */
 async function main(args: readonly string[]): Promise<number> {
-  const flags = parseFlags(args);
+  const flags = parseFlags(args, FLAGS, USAGE);
   const target = flags.target === undefined ? null : parseTarget(flags.target);
   await build({
     root: ROOT,
@@ -33,26 +37,9 @@ async function main(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-function parseFlags(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        target: { type: "string" },
-        out: { type: "string" },
-        "runtime-from-npm": { type: "boolean" },
-      },
-    }).values;
-  } catch (error) {
-    throw new RepriseError("usage", error instanceof Error ? error.message : String(error), {
-      hint: "deno task compile [--target PLATFORM] [--runtime-from-npm] [--out FILE]",
-    });
-  }
-}
-
 function defaultName(target: Target | null): string {
   if (target === null) return Deno.build.os === "windows" ? "reprise.exe" : "reprise";
-  return `reprise-${target}${target === "windows-x64" ? ".exe" : ""}`;
+  return binaryName(target);
 }
 
 if (import.meta.main) await runScript(() => main(Deno.args));

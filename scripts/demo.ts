@@ -1,154 +1,131 @@
 /**
- * The idea in under a minute, offline: a recorded repair job in one process, a second question in another, then the
- * files on disk, the reasoning that goes back, and the check of all files.
+ * `deno task demo [DIR]`: shows the program in under a minute, offline. It runs shell commands, prints each one, and lets
+ * it print its own output: a recorded repair job, the reasoning that goes back, a second question in another process,
+ * the files on disk, and their check. DIR must not exist; without it the files of the last demo are replaced.
  *
  * @module
  */
-import type { RunEvent } from "../src/run/events.ts";
-import { setVariables, unsetVariables } from "../src/cli/environment.ts";
+import { resolve } from "node:path";
+import { RepriseError } from "../src/domain/errors.ts";
+import { commandLine } from "../src/tools/permission/shell_words.ts";
 import { copyWorkspace, DEMO_PERMISSIONS, DEMO_PROMPTS, DEMO_SESSION } from "./demo/scene.ts";
-import { run } from "./process.ts";
+import { exists } from "./npm_packages.ts";
 import { runScript, say } from "./terminal.ts";
 
-const root = new URL("../", import.meta.url).pathname;
-const PROGRAM = [Deno.execPath(), "run", "-A", "--quiet", `${root}main.ts`] as const;
-/** The base URL of the fixtures: without the flag `explain` would use the base URL in force. */
-const BASE_URL = "https://api.openai.com/v1";
-/** The turn file that is shown: the first answer of the model. */
-const SHOWN_TURN = "turns/000002.json";
-/** Longer lines are cut: blobs are of no use to readers. */
-const SHOWN_LINE = 400;
+const ROOT = resolve(import.meta.dirname ?? ".", "..");
+const DEFAULT_DIRECTORY = "dist/demo";
+/** Makes `reprise` a command that runs the sources: users have a binary, a clone may have none. */
+const REPRISE = commandLine([Deno.execPath(), "run", "-A", "--quiet", "main.ts"]);
+/** Settings of the user that would change the demo. */
+const SETTINGS = /^(REPRISE|OPENAI|ANTHROPIC|LLM)_/;
 
-/** The directories of the demo, which are removed at the end. */
-interface Scratch {
-  readonly home: string;
-  readonly workspace: string;
+/** A comment, and the commands that follow it. */
+interface Scene {
+  readonly comment: string;
+  readonly commands: readonly string[];
 }
 
-interface Part {
-  readonly fixture: string;
-  readonly prompt: string;
-  readonly flags: readonly string[];
+/** The demo in the directory `directory`, a path relative to the root or an absolute one. */
+function scenes(directory: string): Scene[] {
+  const place = commandLine([directory]);
+  const session = `${homeIn(directory)}/sessions/${DEMO_SESSION}`;
+  const check = `(cd ${place}/workspace && sh check.sh)`;
+  const [first, second] = ["first", "second"].map((fixture, index) => {
+    const flags = commandLine([...DEMO_PERMISSIONS, "--fixture", `fixtures/demo/${fixture}`]);
+    return `${flags} -w ${place}/workspace ${commandLine([DEMO_PROMPTS[index] ?? ""])}`;
+  });
+  return [
+    { comment: "A check fails.", commands: [check] },
+    {
+      comment:
+        "The model finds the cause, edits a file and runs the check. --fixture plays its recorded answers: no key is needed.",
+      commands: [`reprise run --new -s ${DEMO_SESSION} ${first}`, check],
+    },
+    {
+      comment:
+        "The session is on disk. explain lists the reasoning that the next request sends back to the model.",
+      commands: [`reprise explain ${DEMO_SESSION}`],
+    },
+    {
+      comment: "A new process continues the session.",
+      commands: [
+        `reprise run -s ${DEMO_SESSION} ${second}`,
+        `reprise show ${DEMO_SESSION} --turns`,
+      ],
+    },
+    {
+      comment: "Each turn is a text file; turn 7 has the decisions about what the model may do.",
+      commands: [`ls -l ${session} ${session}/turns`, `cat ${session}/turns/000007.json`],
+    },
+    {
+      comment: "Every file has a checksum, and fsck verifies them.",
+      commands: [`reprise fsck ${DEMO_SESSION}`],
+    },
+  ];
 }
 
-/** Plays one run in a process of its own and shows its events as they come. */
-async function play({ home, workspace }: Scratch, { fixture, prompt, flags }: Part): Promise<void> {
-  const args = ["run", "-s", DEMO_SESSION, ...flags, "--fixture", `fixtures/demo/${fixture}`];
-  heading(`reprise ${[...args, ...DEMO_PERMISSIONS].map(quoted).join(" ")} ${JSON.stringify(prompt)}`);
-  const [command, ...before] = PROGRAM;
-  const child = new Deno.Command(command, {
-    args: [...before, ...args, ...DEMO_PERMISSIONS, "--home", home, "-w", workspace, "--json", prompt],
-    cwd: root,
+/** The home of the demo's session, as a word of a shell command. */
+function homeIn(directory: string): string {
+  return commandLine([`${directory}/home`]);
+}
+
+/** Prints a command and runs it in a shell; both of its streams are ours. */
+async function show(command: string, env: Readonly<Record<string, string>>): Promise<number> {
+  say(`$ ${command}`);
+  const { code } = await new Deno.Command("sh", {
+    args: ["-c", `reprise() { ${REPRISE} "$@"; }\n${command}`],
+    cwd: ROOT,
     stdin: "null",
-    stdout: "piped",
-  }).spawn();
-  const view = new LiveView();
-  let rest = "";
-  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) view.show(JSON.parse(line));
-  }
-  const { code } = await child.status;
-  if (code !== 0) throw new Error(`The run of ${fixture} ended with exit code ${code}`);
-  say(`(process ${child.pid} ended with exit code ${code})`);
-}
-
-/** Shows the events of a run; deltas are joined into lines. */
-class LiveView {
-  #line = "";
-
-  show(event: RunEvent): void {
-    if (event.type === "text.delta") return this.#stream("  ", event.delta);
-    if (event.type === "reasoning.delta") return this.#stream("  ~ ", event.delta);
-    this.#flush();
-    switch (event.type) {
-      case "request":
-        say(
-          `[request ${event.step}] ${event.items} items, ${event.reasoning_sent} of them reasoning, to ${event.fingerprint}`,
-        );
-        break;
-      case "tool.started":
-        say(`  -> ${event.name} ${event.arguments}`);
-        break;
-      case "tool.finished":
-        say(`  <- ${event.name}: ${event.status}, ${event.output_chars} characters`);
-        break;
-      case "turn.saved":
-        say(
-          `[saved] turn ${event.turn} (${event.kind}), seq ${event.seq.join("-")}, ${
-            event.sum.slice(0, 12)
-          }…`,
-        );
-        break;
-      case "run.ended":
-        say(
-          `[ended] ${event.state}, ${event.usage.input_tokens} tokens in, ${event.usage.output_tokens} out`,
-        );
-        break;
-    }
-  }
-
-  #stream(margin: string, delta: string): void {
-    if (this.#line === "") this.#line = margin;
-    const lines = (this.#line + delta).split("\n");
-    this.#line = lines.length === 1 ? lines[0] ?? "" : `${margin}${lines.at(-1)}`;
-    for (const line of lines.slice(0, -1)) say(line.startsWith(margin) ? line : `${margin}${line}`);
-  }
-
-  #flush(): void {
-    if (this.#line.trim() !== "" && this.#line.trim() !== "~") say(this.#line);
-    this.#line = "";
-  }
-}
-
-async function show(command: readonly string[], options: { readonly cwd?: string } = {}): Promise<number> {
-  const [program, ...args] = command;
-  const { code, stdout, stderr } = await run(program as string, args, options);
-  say(`${stdout}${stderr}`.trimEnd());
+    stdout: "inherit",
+    stderr: "inherit",
+    clearEnv: true,
+    env,
+  }).spawn().status;
   return code;
 }
 
-function heading(text: string): void {
-  say(`\n=== ${text}`);
+/** The environment of the demo's commands. */
+function environment(directory: string): Record<string, string> {
+  const kept = Object.entries(Deno.env.toObject()).filter(([name]) => !SETTINGS.test(name));
+  return {
+    ...Object.fromEntries(kept),
+    REPRISE_HOME: `${directory}/home`,
+    XDG_CONFIG_HOME: `${directory}/config`,
+    // The demo never waits for a key.
+    PAGER: "cat",
+  };
 }
 
-function quoted(word: string): string {
-  return word.includes(" ") ? JSON.stringify(word) : word;
-}
-
-function cut(line: string): string {
-  return line.length <= SHOWN_LINE ? line : `${line.slice(0, SHOWN_LINE)}… (${line.length} characters)`;
-}
-
-await runScript(async () => {
-  const directory = await Deno.makeTempDir({ prefix: "reprise-demo-" });
-  const scratch: Scratch = { home: `${directory}/home`, workspace: `${directory}/workspace` };
-  const { home, workspace } = scratch;
-  // Settings of the user play no part.
-  setVariables({ XDG_CONFIG_HOME: `${directory}/config` });
-  unsetVariables(Object.keys(Deno.env.toObject()).filter((name) => name.startsWith("REPRISE_")));
-  try {
-    await copyWorkspace(workspace);
-    heading("sh check.sh, before");
-    await show(["sh", "check.sh"], { cwd: workspace });
-    await play(scratch, { fixture: "first", prompt: DEMO_PROMPTS[0], flags: ["--new"] });
-    heading("sh check.sh, after");
-    await show(["sh", "check.sh"], { cwd: workspace });
-    await play(scratch, { fixture: "second", prompt: DEMO_PROMPTS[1], flags: [] });
-
-    const session = `${home}/sessions/${DEMO_SESSION}`;
-    heading("What is on disk");
-    await show(["ls", "-l", ".", "turns"], { cwd: session });
-    heading(`One turn: ${SHOWN_TURN}`);
-    for (const line of Deno.readTextFileSync(`${session}/${SHOWN_TURN}`).trimEnd().split("\n")) {
-      say(cut(line));
+async function main([chosen]: readonly string[]): Promise<number> {
+  const directory = chosen ?? DEFAULT_DIRECTORY;
+  const absolute = resolve(ROOT, directory);
+  if (exists(absolute)) {
+    if (chosen !== undefined) {
+      throw new RepriseError("usage", `Cannot keep the demo in ${directory}: it exists`, {
+        hint: "name a new directory, or none",
+      });
     }
-    heading("Which reasoning goes back in the next request, and why");
-    await show([...PROGRAM, "explain", DEMO_SESSION, "--home", home, "--base-url", BASE_URL]);
-    heading("Whether every file is sound");
-    return await show([...PROGRAM, "fsck", DEMO_SESSION, "--home", home]);
-  } finally {
-    await Deno.remove(directory, { recursive: true });
+    Deno.removeSync(absolute, { recursive: true });
   }
-});
+  await copyWorkspace(`${absolute}/workspace`);
+  const env = environment(absolute);
+  say(`$ export REPRISE_HOME=${homeIn(directory)}`);
+  const codes: number[] = [];
+  for (const { comment, commands } of scenes(directory)) {
+    say(`\n# ${comment}`);
+    for (const command of commands) codes.push(await show(command, env));
+  }
+  say(`
+The session is kept in ${directory}${chosen === undefined ? " until the next demo" : ""}. Look at it:
+
+cd ${commandLine([ROOT])}
+export REPRISE_HOME=${homeIn(directory)}
+alias reprise=${commandLine([REPRISE])}
+reprise show ${DEMO_SESSION}
+reprise show ${DEMO_SESSION} --html ${commandLine([directory])}/page.html
+ls ${homeIn(directory)}/sessions/${DEMO_SESSION}/turns`);
+  // Only the first check fails.
+  return codes[0] === 1 && codes.slice(1).every((code) => code === 0) ? 0 : 1;
+}
+
+await runScript(() => main(Deno.args));

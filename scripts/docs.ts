@@ -1,7 +1,7 @@
 /**
- * Generates documents from the code: `docs/cli.md`, `docs/reprise.1`, `docs/rules.md` and the text of `--help` whole, the tables of the
- * README, of docs/faults.md, docs/scripting.md and docs/upstreams.md between their markers, and the schemas of `docs/schemas`. With `--check` it writes nothing, and fails if
- * a document is stale.
+ * Generates documents from the code: `docs/cli.md`, `docs/reprise.1`, `docs/rules.md` and the text of `--help` whole, the
+ * tables of docs/faults.md, docs/providers.md, docs/scripting.md and docs/upstreams.md between their markers, and the
+ * schemas of `docs/schemas`. With `--check` it writes nothing, and fails if a document is stale.
  *
  * @module
  */
@@ -13,6 +13,7 @@ import { type Flag, variablesOf } from "../src/cli/declare.ts";
 import { livePorts } from "../src/cli/live_ports.ts";
 import { KNOWN_UPSTREAMS } from "../src/apis/known_upstreams.ts";
 import { PROVIDERS } from "../src/apis/providers.ts";
+import { PROVIDER_KINDS, type ProviderKind } from "../src/domain/fingerprint.ts";
 import { CONFIG_NAMES } from "../src/cli/config_file.ts";
 import { type Documented, jsonSchema, type SchemaName, SCHEMAS } from "../src/cli/schemas/schemas.ts";
 import * as z from "zod";
@@ -32,14 +33,22 @@ const program = buildProgram(
   [...VERBS, ...FIXTURE_VERBS].map(({ name }) => name),
 );
 
+/** Names of the providers, for people. */
+const PROVIDER_NAMES: Readonly<Record<ProviderKind, string>> = {
+  openai: "OpenAI; the default",
+  azure: "Azure OpenAI; the deployment is the model",
+  anthropic: "Anthropic",
+  compatible: "any other server that speaks Responses",
+};
+
 interface Document {
   readonly path: string;
   readonly now: string;
   readonly wanted: string;
 }
 
-const readme = read("README.md");
 const faults = read("docs/faults.md");
+const providers = read("docs/providers.md");
 const upstreams = read("docs/upstreams.md");
 const scripting = read("docs/scripting.md");
 const documents: readonly Document[] = [
@@ -52,11 +61,7 @@ const documents: readonly Document[] = [
     now: read("docs/fixture.schema.json"),
     wanted: fixtureSchema(),
   },
-  {
-    path: "README.md",
-    now: readme,
-    wanted: between(between(readme, "verbs", verbsTable()), "exit-codes", exitCodesTable()),
-  },
+  { path: "docs/providers.md", now: providers, wanted: between(providers, "providers", providersTable()) },
   ...(Object.keys(SCHEMAS) as SchemaName[]).map((name) => {
     const path = `docs/schemas/${name}.json`;
     return { path, now: read(path), wanted: `${JSON.stringify(jsonSchema(name), null, 2)}\n` };
@@ -175,15 +180,18 @@ function fixtureSchema(): string {
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-/** The variables of each provider, in the order in which they count. */
+/** A row for each provider; its variables in the order in which they count. */
 function providersTable(): string {
-  const list = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
-  const rows = Object.entries(PROVIDERS).map(([provider, { urlVariables, defaultUrl, keyVariables }]) =>
-    `| \`${provider}\` | ${list(keyVariables.map(({ name }) => name))} | ${list(urlVariables)} | ${
-      defaultUrl ?? ""
-    } |`
-  );
-  return ["| provider | key | base URL | default |", "| --- | --- | --- | --- |", ...rows].join("\n");
+  const list = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", else ");
+  const rows = PROVIDER_KINDS.map((kind) => {
+    const { urlVariables, defaultUrl, keyVariables, keylessOnLoopback } = PROVIDERS[kind];
+    const key = `${list(keyVariables.map(({ name }) => name))}${
+      keylessOnLoopback ? "; optional on this machine" : ""
+    }`;
+    const url = `${list(urlVariables)}${defaultUrl === null ? "" : `, else \`${defaultUrl}\``}`;
+    return `| \`${kind}\` | ${PROVIDER_NAMES[kind]} | ${key} | ${url} |`;
+  });
+  return ["| `-p` | API provider | key | base URL |", "| --- | --- | --- | --- |", ...rows].join("\n");
 }
 
 /** The variables that lead clients to common APIs. */
@@ -233,6 +241,16 @@ function cliReference(): string {
 
 Generated from the parser by \`deno task docs\`; the gate fails if this page is stale.
 
+- [Verbs](#verbs) · [Output](#output) · [Settings](#settings) · [Providers](#providers) · [Variables](#variables) · [Exit codes](#exit-codes) · then each verb
+
+## Verbs
+
+<!-- verbs:begin -->
+${verbsTable()}
+<!-- verbs:end -->
+
+## Output
+
 stdout is data, stderr is for people. \`--json\` prints one JSON document, or JSON Lines for verbs that stream
 (\`run\`, \`record\`, \`serve\`). An error in \`--json\` mode is an object \`{"type":"error","code":…,"exit_code":…,"message":…}\`: the
 only document, or the last line. In \`run\` it comes just before \`run.ended\` if a run had begun. The hint names a command to run.
@@ -241,7 +259,9 @@ only document, or the last line. In \`run\` it comes just before \`run.ended\` i
 \`changes\`, a list of \`{action, what, name}\` in the order in which they would happen, empty if nothing would change. Further members are
 the facts of the verb.
 
-Flags may also stand before the verb: \`reprise --json ls\`. [Structured answers](structured.md) explains \`--output-schema\`.
+Flags may also come before the verb: \`reprise --json ls\`. [Structured answers](structured.md) explains \`--output-schema\`.
+
+## Settings
 
 Settings come from flags, then the environment, then \`config.json\` in \`$XDG_CONFIG_HOME/reprise\`, which
 \`reprise config\` prints and changes. Nothing in the working directory changes a setting. Its members, all optional:
@@ -253,7 +273,7 @@ Settings come from flags, then the environment, then \`config.json\` in \`$XDG_C
   } | a string; \`base_url\` counts only if the provider is the one that the file names, or \`openai\` |
 | \`models\` | the default model of each provider, such as \`{"anthropic": "…"}\`; precedes \`model\` |
 | \`allow\`, \`deny\` | lists of permissions, as the flags take them; \`run.started\` names them |
-| \`profiles\` | named sets of \`provider\`, \`base_url\`, \`model\`, \`effort\`, \`summary\`, \`allow\`, \`deny\`. No keys: these come from the environment |
+| \`profiles\` | named sets of \`provider\`, \`base_url\`, \`model\`, \`effort\`, \`summary\`, \`transport\`, \`allow\`, \`deny\`. No keys: these come from the environment |
 | \`prices\` | prices of models, see [costs](cost.md) |
 
 \`--profile NAME\` gives the flags of the profile that are not given. \`REPRISE_PROFILE\`, or \`profile\` in the file, replaces
@@ -263,10 +283,13 @@ A session keeps the provider, model, effort and summary of its last run, before 
 names a model, the provider comes from the settings again. A session never decides where requests go: if flags and environment
 do not name an endpoint either, a run that would ask another endpoint than the last one exits with 2. Under \`--fixture\` only flags, the session and the fixture count.
 
-${providersTable()}
+## Providers
 
-The first variable that is set counts. The key is sent to the base URL in use and nowhere else. A switch is on
-(\`1\`, \`true\`, \`on\`, \`yes\`) or off (\`0\`, \`false\`, \`off\`, \`no\`); any other value is refused.
+[providers.md](providers.md) lists the variables of each provider: base URL and key.
+
+## Variables
+
+A switch is on (\`1\`, \`true\`, \`on\`, \`yes\`) or off (\`0\`, \`false\`, \`off\`, \`no\`); any other value is refused.
 \`REPRISE_BASE_URL\` wins over the variables of a provider, and \`--replay\` over \`REPRISE_REASONING_REPLAY\`.
 
 | variable | meaning |
@@ -280,9 +303,11 @@ ${flagVariableRows()}
 | \`NO_COLOR\` | no colour |
 | \`PAGER\` | the program that shows a session longer than the terminal (less; empty: none) |
 
-${verbs.join("\n")}
 ## Exit codes
 
+<!-- exit-codes:begin -->
 ${exitCodesTable()}
-`;
+<!-- exit-codes:end -->
+
+${verbs.join("\n")}`;
 }

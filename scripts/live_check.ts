@@ -72,7 +72,7 @@ function writeWorkspace(workspace: string): void {
 function requireModel(): string {
   const model = Deno.args[0] ?? Deno.env.get("REPRISE_MODEL") ?? "";
   if (model !== "") return model;
-  throw new RepriseError("no_model", "Cannot tell which model to ask: none is named", {
+  throw new RepriseError("no_model", "Cannot send a request: no model is named", {
     hint: "deno task live-check MODEL, with a reasoning model",
   });
 }
@@ -147,9 +147,9 @@ function faults(runs: readonly CheckedRun[], verified: boolean): string[] {
   const [first, second] = [1, 2].map((process) =>
     runs.find((run) => run.replay === "on" && run.process === process)
   );
-  const minted = first?.events.filter((event) => event.type === "item" && event.item.type === "reasoning")
+  const issued = first?.events.filter((event) => event.type === "item" && event.item.type === "reasoning")
     .length;
-  if (minted === 0) {
+  if (issued === 0) {
     found.push("the model returned no reasoning item: nothing could go back (ask a reasoning model)");
   } else if (
     second?.exitCode === 0 && requestsOf(second).every(({ reasoning_sent }) => reasoning_sent === 0)

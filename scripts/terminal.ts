@@ -1,4 +1,8 @@
-import { asRepriseError } from "../src/domain/errors.ts";
+import { parseArgs, type ParseArgsConfig } from "node:util";
+import { asRepriseError, RepriseError } from "../src/domain/errors.ts";
+
+/** Flags of a script, as `parseArgs` takes them. */
+type Options = NonNullable<ParseArgsConfig["options"]>;
 
 const encoder = new TextEncoder();
 
@@ -10,6 +14,24 @@ export function say(line: string): void {
 /** Writes one line to stderr. */
 export function complain(line: string): void {
   writeAll(Deno.stderr, `${line}\n`);
+}
+
+/**
+ * Parses the flags of a script.
+ *
+ * @param usage Synopsis for the hint of an error.
+ * @throws {RepriseError} `usage` for an unknown flag, a missing value or an argument that is no flag.
+ */
+export function parseFlags<const T extends Options>(
+  args: readonly string[],
+  options: T,
+  usage: string,
+): ReturnType<typeof parseArgs<{ options: T }>>["values"] {
+  try {
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    throw new RepriseError("usage", error instanceof Error ? error.message : String(error), { hint: usage });
+  }
 }
 
 /** Runs a script's main function and turns what it throws into an `error:` line, a `hint:` line and an exit code. */

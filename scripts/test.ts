@@ -1,6 +1,6 @@
 /**
  * `deno task test [TASK | PATH]…`: runs tasks of deno.json side by side and counts their tests. Without arguments it
- * is the gate before a commit: `check`, `unit` and `cli`. A PATH is a file or folder of tests, run on the sources.
+ * is the gate before a commit: `check`, `unit`, `unit-tools` and `cli`. A PATH is a file or folder of tests, run on the sources.
  *
  * The last line is `N passed, N failed, N skipped`; the exit code is 1 if a test failed. With `REPRISE_CI=1` a
  * skipped test is a failed one.
@@ -13,7 +13,8 @@ import { closingLine, sum, withoutSkips } from "./gate/tally.ts";
 import { runScript, say } from "./terminal.ts";
 
 const ROOT = resolve(import.meta.dirname ?? ".", "..");
-const BEFORE_A_COMMIT = ["check", "unit", "cli"];
+/** The longest first; `check` and `unit-tools` leave a core to it. */
+const BEFORE_A_COMMIT = ["cli", "check", "unit-tools", "unit"];
 
 async function main(args: readonly string[]): Promise<number> {
   const ended = await runSuites(args.length === 0 ? BEFORE_A_COMMIT : args, {

@@ -62,9 +62,11 @@ export function tasksIn(root: string): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(tasks).map(([name, { command }]) => [name, command]));
 }
 
-/** False for unit tests: those of the tools change the working directory, which parallel tests share. */
-function isParallel(path: string): boolean {
-  return !path.startsWith("tests/unit");
+/** Flags for the tests at a path: those of the clients have packages of their own. */
+function flagsOf(path: string): string[] {
+  if (path.startsWith("tests/clients")) return ["--config=tests/clients/deno.json"];
+  // The unit tests of the tools change the working directory, which parallel tests share.
+  return /^tests\/(slow\/)?unit\b/.test(path) ? [] : ["--parallel"];
 }
 
 /** Runs a suite, and counts its tests if its command reports them; another command passes or fails as a whole. */
@@ -73,9 +75,7 @@ async function runSuite(name: string, command: string, root: string): Promise<En
   const report = Deno.makeTempFileSync({ prefix: "reprise-gate-", suffix: ".xml" });
   try {
     const finished = await run(Deno.execPath(), [
-      ...(name.includes("/")
-        ? ["test", "-A", "--no-check", ...(isParallel(name) ? ["--parallel"] : []), name]
-        : ["task", name]),
+      ...(name.includes("/") ? ["test", "-A", "--no-check", ...flagsOf(name), name] : ["task", name]),
       ...(command.includes("deno test") ? ["--reporter=dot", `--junit-path=${report}`] : []),
       ...(command.includes("reprise test") ? ["--reporter", "junit"] : []),
     ], {

@@ -1,13 +1,13 @@
 import type { Finding, SourceFile } from "./finding.ts";
 import { lineAt } from "./source_text.ts";
 
-/** Names of nobody, for examples in docs and tests. */
-const NOBODY = "user|you|me|alice|bob";
+/** Made-up names, for examples in docs and tests. */
+const EXAMPLE_NAMES = "user|you|me|alice|bob";
 
 /** Absolute paths below somebody's home directory. */
 const HOME_PATH = new RegExp(
-  `(?<![\\w.$}~])(?:/home/(?!(?:${NOBODY})\\b)[a-z_][\\w.-]*|/Users/(?!(?:${NOBODY})\\b)[A-Za-z_][\\w.-]*|/root(?=/)` +
-    `|[A-Z]:\\\\Users\\\\(?!(?:${NOBODY})\\b)\\w+)`,
+  `(?<![\\w.$}~])(?:/home/(?!(?:${EXAMPLE_NAMES})\\b)[a-z_][\\w.-]*|/Users/(?!(?:${EXAMPLE_NAMES})\\b)[A-Za-z_][\\w.-]*|/root(?=/)` +
+    `|[A-Z]:\\\\Users\\\\(?!(?:${EXAMPLE_NAMES})\\b)\\w+)`,
   "g",
 );
 

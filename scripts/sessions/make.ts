@@ -100,7 +100,7 @@ export async function makeSession(directory: string, story: Story): Promise<void
       const recorded = fixture === null
         ? { args: [...step.args] }
         : await recordStep(story, step, { scratch, fixture, servers });
-      if (fixture !== null) settleFixture(fixture, step, number);
+      if (fixture !== null) normalizeFixture(fixture, step, number);
       const called: SessionStep = {
         ...recorded,
         args: [recorded.args[0] as string, ...step.extra ?? [], ...recorded.args.slice(1)],
@@ -124,7 +124,7 @@ export async function makeSession(directory: string, story: Story): Promise<void
     `${directory}/session.json`,
     readable({ format: SESSION_FORMAT, note: story.note, steps }),
   );
-  settleHeaders(directory, story);
+  normalizeHeaders(directory, story);
   const found = { name: story.name, directory };
   for (const update of ["everything", null] as const) {
     const played = await playTest(found, {
@@ -188,7 +188,7 @@ async function recordStep(
 }
 
 /** Sets times that are the same in each recording and the faults, and removes the recorded session around the fixture. */
-function settleFixture(fixture: string, step: StoryStep, number: number): void {
+function normalizeFixture(fixture: string, step: StoryStep, number: number): void {
   for (const name of ["session.json", "start", "expect"]) {
     try {
       Deno.removeSync(`${fixture}/${name}`, { recursive: true });
@@ -222,7 +222,7 @@ function settleFixture(fixture: string, step: StoryStep, number: number): void {
  * Replaces the servers' addresses, whose ports differ each time, by those of the real APIs, and drops `tools.json` from
  * steps without calls and from stories that run their tools.
  */
-function settleHeaders(directory: string, { steps, runsTools }: Story): void {
+function normalizeHeaders(directory: string, { steps, runsTools }: Story): void {
   for (const [index, step] of steps.entries()) {
     if (step.answers === undefined && step.says === undefined) continue;
     const fixture = `${directory}/${index + 1}`;

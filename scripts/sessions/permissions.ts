@@ -1,5 +1,5 @@
 /**
- * What a run may do: reading by default, beyond that what its flags allow, and nothing that a session's files allow.
+ * Permissions of a run: reading by default, more by its flags, and nothing by a session's files.
  * Calls run in a scratch copy of the workspace, so that each result shows what was done.
  * tests/unit/cli/run/permissions_test.ts has a row for each way to allow and deny.
  *
