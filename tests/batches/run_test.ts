@@ -1,0 +1,4 @@
+/** Unit tests of runs. */
+import { load } from "./batch.ts";
+
+await load("unit/run");

@@ -1,0 +1,4 @@
+/** Unit tests of stored sessions. */
+import { load } from "./batch.ts";
+
+await load("unit/store");
