@@ -12,7 +12,7 @@ import { collect, type Scenario } from "./scenarios.ts";
 import { homeOf, pathsOf, type Place } from "./sessions.ts";
 
 /** Acknowledgements before the end. */
-export interface Told {
+export interface Reported {
   /** Turns by number, with their sums. */
   readonly saved: ReadonlyMap<number, string>;
   /** The operation said that it was done. */
@@ -26,7 +26,7 @@ export interface Told {
 export async function wrongAfter(
   scenario: Scenario,
   place: Place,
-  told: Told,
+  reported: Reported,
 ): Promise<string[]> {
   const wrong: string[] = [];
   const look = async (what: string, body: () => Promise<void>) => {
@@ -37,14 +37,14 @@ export async function wrongAfter(
     }
   };
   await look("before the second try", async () => {
-    if (scenario.isDamaged !== true || told.done) await assertSound(place);
-    assertSaved(place, told.saved);
-    if (told.done) await scenario.after(place);
+    if (scenario.isDamaged !== true || reported.done) await assertSound(place);
+    assertSaved(place, reported.saved);
+    if (reported.done) await scenario.after(place);
   });
   await look("the second try", () => scenario.again(place));
   await look("after the second try", async () => {
     await assertSound(place);
-    assertSaved(place, told.saved);
+    assertSaved(place, reported.saved);
     await collect(place);
     const names = place.ports.files.list(`${place.home}/sessions`);
     assert.deepEqual(names.filter((name) => name.startsWith(".")), [], "hidden directories are left");

@@ -34,7 +34,7 @@ interface Writing {
   readonly run: Started;
   /** Resolves at the end of the writer and of its client. */
   readonly over: Promise<unknown>;
-  /** Resolves after so many answers, or when all is over. */
+  /** Resolves after `count` answers, or when all is over. */
   reached(answers: number): Promise<void>;
 }
 

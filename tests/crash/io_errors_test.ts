@@ -33,10 +33,10 @@ async function run(place: Place, writer: SessionWriter, script: typeof CALLS): P
   try {
     const ended = await executeRun(setup, { kind: "prompt", content: [{ type: "input_text", text: "Go" }] });
     if (ended.exit_code === 0) return;
-    const told = events.find((event) => event.type === "error");
-    assert.ok(told?.type === "error", "a run that failed says why");
-    assert.equal(told.exit_code, ended.exit_code);
-    throw new RepriseError(told.code as ErrorCode, String(told.message));
+    const problem = events.find((event) => event.type === "error");
+    assert.ok(problem?.type === "error", "a run that failed says why");
+    assert.equal(problem.exit_code, ended.exit_code);
+    throw new RepriseError(problem.code as ErrorCode, String(problem.message));
   } finally {
     for (const event of events) {
       if (event.type === "turn.saved") place.acknowledge(event as unknown as Turn);
@@ -65,7 +65,7 @@ const WHOLE_RUN: Scenario = {
   again: async (place) => run(place, await openOrCreate(place), CALLS.slice(-1)),
 };
 
-/** The errors of a disk, and the code that each must be told as. */
+/** The errors of a disk, and the error code that each must lead to. */
 const CODE_OF = {
   EIO: "storage_failed",
   ENOSPC: "storage_full",
@@ -78,7 +78,7 @@ const CODE_OF = {
 type Fault = keyof typeof CODE_OF | "half a write" | "no write";
 const FAULTS: readonly Fault[] = ["EIO", "ENOSPC", "EACCES", "EMFILE", "EROFS", "half a write", "no write"];
 
-/** In the gate one operation in so many fails, of the errors that differ from EIO in nothing but how they are told. */
+/** In the gate, only one operation in this number fails with the errors that differ from EIO only in their message. */
 const STRIDE = scaled(9, 1);
 
 function isWrite(fault: Fault): fault is "half a write" | "no write" {
@@ -107,10 +107,10 @@ function wrongOutcome(fault: Fault, { name }: Operation, outcome: unknown): stri
     return isSync ? "a failed fsync was swallowed" : null;
   }
   if (fault === "half a write") return `half a write was an error: ${outcome}`;
-  if (!(outcome instanceof RepriseError)) return `told as ${outcome}`;
+  if (!(outcome instanceof RepriseError)) return `reported as ${outcome}`;
   const expected = fault === "no write" ? "storage_failed" : CODE_OF[fault];
   if (outcome.exitCode !== 14 || outcome.code !== expected) {
-    return `told as ${outcome.code}: ${outcome.message}`;
+    return `reported as ${outcome.code}: ${outcome.message}`;
   }
   return /^Cannot .+: .+[^.]$/s.test(outcome.message) ? null : `says ${outcome.message}`;
 }
@@ -154,9 +154,9 @@ async function failEach(root: string, scenario: Scenario) {
         break;
       }
       points++;
-      const told = wrongOutcome(fault, operation, outcome);
+      const problem = wrongOutcome(fault, operation, outcome);
       const left = await wrongAfter(scenario, quiet(place.home), { saved, done: outcome === null });
-      for (const each of told === null ? left : [told, ...left]) {
+      for (const each of problem === null ? left : [problem, ...left]) {
         wrong.push(`${fault} at ${operation.name} ${operation.path.slice(directory.length)}: ${each}`);
       }
       Deno.removeSync(directory, { recursive: true });

@@ -51,7 +51,7 @@ export function isPoint({ name, creates, path, data }: Call, root: string): bool
   return (name !== "open" || creates) && path.startsWith(root);
 }
 
-/** A place for an operation in this process, on the real disk, that tells nobody anything. */
+/** A place for an operation in this process, on the real disk, without reports. */
 export function quietPlace(home: string): Place {
   return { ports: testPorts(), home, acknowledge: () => {} };
 }

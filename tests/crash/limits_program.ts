@@ -1,5 +1,5 @@
 /**
- * Makes a session of a given size, or does one thing with it, and says how much memory that took at its highest.
+ * Creates a session of a given size, or runs one operation on it, and prints the peak memory.
  *
  * Usage: limits_program.ts make HOME TURNS MIB; limits_program.ts open|fold|run|fsck|export HOME
  *

@@ -11,10 +11,10 @@ const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
 const RACER = new URL("./racer.ts", import.meta.url).pathname;
 const RACES = scaled(60, 200);
 const TAKEOVERS = scaled(8, 40);
-/** Far more than a refusal or a takeover takes: what is promised is that nobody waits. */
+/** Far more than a refusal or a takeover takes: the promise is that no process waits. */
 const SOON_MS = 1000;
 
-/** A racer that is told one command at a time. */
+/** A racer that gets one command at a time. */
 class Racer {
   readonly #child: Deno.ChildProcess;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
@@ -32,8 +32,8 @@ class Racer {
     return this.#child.pid;
   }
 
-  /** Tells a command, and gives back the words of the answer. */
-  async tell(command: "take" | "append" | "drop"): Promise<string[]> {
+  /** Sends a command, and returns the words of the answer. */
+  async report(command: "take" | "append" | "drop"): Promise<string[]> {
     await this.#input.write(new TextEncoder().encode(`${command}\n`));
     while (!this.#text.includes("\n")) {
       const { done, value } = await this.#output.read();
@@ -68,7 +68,9 @@ async function withRacers(
     const racers = Array.from({ length: count }, () => new Racer(home, naive));
     try {
       // Started, and on a free lock.
-      for (const racer of racers) for (const command of ["take", "drop"] as const) await racer.tell(command);
+      for (const racer of racers) {
+        for (const command of ["take", "drop"] as const) await racer.report(command);
+      }
       await body(racers, home);
     } finally {
       for (const racer of racers) await racer.kill();
@@ -80,16 +82,16 @@ async function withRacers(
 async function wrongRaces(racers: readonly Racer[], races: number): Promise<string[]> {
   const wrong: string[] = [];
   for (let race = 0; race < races; race++) {
-    const answers = await Promise.all(racers.map((racer) => racer.tell("take")));
+    const answers = await Promise.all(racers.map((racer) => racer.report("take")));
     const winners = racers.filter((_, index) => answers[index]?.[0] === "held");
     if (winners.length !== 1) wrong.push(`race ${race}: ${winners.length} winners`);
     for (const [word, code, pid, ms] of answers) {
       if (word === "held") continue;
-      if (code !== "session_locked") wrong.push(`race ${race}: told ${code}`);
-      if (Number(pid) !== winners[0]?.pid) wrong.push(`race ${race}: told the owner ${pid}`);
+      if (code !== "session_locked") wrong.push(`race ${race}: refused with ${code}`);
+      if (Number(pid) !== winners[0]?.pid) wrong.push(`race ${race}: named the owner ${pid}`);
       if (Number(ms) > SOON_MS) wrong.push(`race ${race}: refused after ${ms} ms`);
     }
-    await Promise.all(racers.map((racer) => racer.tell("drop")));
+    await Promise.all(racers.map((racer) => racer.report("drop")));
   }
   return wrong;
 }
@@ -97,18 +99,18 @@ async function wrongRaces(racers: readonly Racer[], races: number): Promise<stri
 /** Returns the faults after the holder is killed: the next racer must get the lock at once. */
 async function wrongTakeover(home: string, naive: string, next: Racer): Promise<string[]> {
   const holder = new Racer(home, naive);
-  assert.equal((await holder.tell("take"))[0], "held");
-  if (naive === "") await holder.tell("append");
+  assert.equal((await holder.report("take"))[0], "held");
+  if (naive === "") await holder.report("append");
   await holder.kill();
-  const [word, ...rest] = await next.tell("take");
+  const [word, ...rest] = await next.report("take");
   if (word !== "held") return [`the lock of a killed process was ${word}: ${rest}`];
   const wrong = Number(rest[0]) > SOON_MS ? [`taken over after ${rest[0]} ms`] : [];
-  if (naive === "") await next.tell("append");
-  await next.tell("drop");
+  if (naive === "") await next.report("append");
+  await next.report("drop");
   return wrong;
 }
 
-Deno.test(`of 4 processes that race for a lock ${RACES} times one wins, and the others are told who`, () =>
+Deno.test(`of 4 processes that race for a lock ${RACES} times one wins, and the errors of the others name it`, () =>
   withRacers(4, "", async (racers) => {
     assert.deepEqual(await wrongRaces(racers, RACES), []);
   }));
@@ -126,14 +128,14 @@ Deno.test("with the lock file deleted underneath, two holders still write one hi
   withRacers(2, "", async ([first, second], path) => {
     const [one, other] = [first as Racer, second as Racer];
     for (let round = 0; round < 5; round++) {
-      assert.equal((await one.tell("take"))[0], "held");
+      assert.equal((await one.report("take"))[0], "held");
       Deno.removeSync(`${path}/sessions/${ID}/lock`);
-      assert.equal((await other.tell("take"))[0], "held");
-      assert.equal((await other.tell("append"))[0], "saved");
-      assert.deepEqual(await one.tell("append"), ["refused", "session_diverged"]);
-      assert.deepEqual(await one.tell("append"), ["refused", "session_diverged"], "it has stopped");
-      assert.equal((await other.tell("append"))[0], "saved");
-      for (const racer of [one, other]) await racer.tell("drop");
+      assert.equal((await other.report("take"))[0], "held");
+      assert.equal((await other.report("append"))[0], "saved");
+      assert.deepEqual(await one.report("append"), ["refused", "session_diverged"]);
+      assert.deepEqual(await one.report("append"), ["refused", "session_diverged"], "it has stopped");
+      assert.equal((await other.report("append"))[0], "saved");
+      for (const racer of [one, other]) await racer.report("drop");
     }
     const home = openHome(testPorts(), path);
     assert.equal(readSession(testPorts(), home, ID).turns.length, 5 + 10);

@@ -20,7 +20,7 @@ function isPromised(path: string): boolean {
   return !name.startsWith(".tmp-") && name !== "manifest.json" && name !== "lock";
 }
 
-/** In a directory that nobody has in view: a session before it is whole, or after its removal began. */
+/** In a directory that no reader opens: a session before it is complete, or after its removal began. */
 function isHidden(path: string): boolean {
   return /\/\.(?:new|removed)-[^/]+(?:\/|$)/.test(path);
 }
@@ -137,7 +137,7 @@ class Judge {
     this.#pending.add(to);
   }
 
-  /** A turn gets its number: what it stands on must be durable. */
+  /** A turn gets its number: everything that it refers to must be durable. */
   #publish(path: string): void {
     this.#published.add(turnOf(path) as number);
     if (isHidden(path)) return;

@@ -23,7 +23,7 @@ const TURNS: Record<string, readonly [number, number]> = {
   "tools turn": [2, 2],
   "compaction": [3, 3],
   "uncompact": [3, 3],
-  // Those that are linked; the fork's own turn is written where nobody looks.
+  // The linked turns; the fork's own turn is written to a directory that no reader opens.
   "fork": [10, 0],
   "repair of a damaged turn": [1, 0],
   "repair of a gap": [2, 0],

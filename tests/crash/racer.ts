@@ -1,5 +1,5 @@
 /**
- * A process that takes and gives back the lock of a session as it is told, for the races: `take` answers with
+ * A process that takes and gives back the lock of a session on command, for the races: `take` answers with
  * `held MS` or `refused CODE PID MS`, `drop` with `dropped`, `append` with `saved TURN SUM` or `refused CODE`.
  *
  * Usage: racer.ts HOME [naive], where `naive` is a lock that is a file's existence.
@@ -28,7 +28,7 @@ async function take(): Promise<void> {
   const spent = () => Math.round(performance.now() - start);
   if (naive !== "") {
     if (ports.files.facts(naivePath) !== null) return say(`refused exists 0 ${spent()}`);
-    // What any program does between a look and what it does then.
+    // A program works between a look and its next act.
     await new Promise((resolve) => setTimeout(resolve, 5));
     Deno.writeTextFileSync(naivePath, String(Deno.pid));
     return say(`held ${spent()}`);

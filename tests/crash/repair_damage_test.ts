@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { turnPath } from "../../src/store/layout.ts";
 import { Dice } from "../unit/fold/dice.ts";
-import { assertMended, killEverywhere, repair } from "../unit/store/repaired.ts";
+import { assertRepaired, killEverywhere, repair } from "../unit/store/repaired.ts";
 import { type MadeSession, randomSession } from "../unit/store/random_session.ts";
 
 /** A closed session with every kind of turn in it, and few of them: each is read thousands of times. */
@@ -13,10 +13,10 @@ function sample(): MadeSession {
   }
 }
 
-Deno.test("after every truncation of every turn, and after 10,000 bit flips, repair mends that turn alone", async () => {
+Deno.test("after every truncation of every turn, and after 10,000 bit flips, repair fixes that turn alone", async () => {
   const session = sample();
   const dice = new Dice(20261122);
-  const mend = async (turn: number, bytes: Uint8Array, what: string) => {
+  const repaired = async (turn: number, bytes: Uint8Array, what: string) => {
     const made = { ...session, disk: session.disk.copy() };
     made.disk.write(turnPath(session.paths, turn), bytes);
     const damaged = made.disk.copy();
@@ -27,12 +27,12 @@ Deno.test("after every truncation of every turn, and after 10,000 bit flips, rep
       "bad_sum",
     ]);
     // The whole account is dear: it is taken of some, and every damage of these kinds is the same to a repair.
-    if (dice.chance(0.03)) await assertMended(made, damaged);
+    if (dice.chance(0.03)) await assertRepaired(made, damaged);
   };
   for (const { turn } of session.turns) {
     const whole = session.disk.read(turnPath(session.paths, turn)) as Uint8Array;
     for (let length = 0; length < whole.length; length++) {
-      await mend(turn, whole.subarray(0, length), `turn ${turn} cut to ${length} bytes`);
+      await repaired(turn, whole.subarray(0, length), `turn ${turn} cut to ${length} bytes`);
     }
   }
   for (let flip = 0; flip < 10_000; flip++) {
@@ -40,7 +40,7 @@ Deno.test("after every truncation of every turn, and after 10,000 bit flips, rep
     const bytes = (session.disk.read(turnPath(session.paths, turn)) as Uint8Array).slice();
     const bit = dice.count(0, bytes.length * 8 - 1);
     bytes[bit >> 3] = (bytes[bit >> 3] as number) ^ (1 << (bit & 7));
-    await mend(turn, bytes, `bit ${bit} of turn ${turn}`);
+    await repaired(turn, bytes, `bit ${bit} of turn ${turn}`);
   }
 });
 

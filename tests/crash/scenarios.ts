@@ -117,7 +117,7 @@ async function repairAll(place: Place): Promise<void> {
   await repairSession(place.ports, homeOf(place), { id: ID, waitMs: 0 });
 }
 
-/** Nothing is left to repair, and what lay in the place of turn 4 is kept. */
+/** Nothing is left to repair, and the file that replaced turn 4 is kept. */
 async function assertRepaired(place: Place, kept: string | null): Promise<void> {
   const home = homeOf(place);
   const { findings } = await fsckSession(place.ports, home, ID);
@@ -142,17 +142,17 @@ async function importAgain(place: Place): Promise<void> {
   await importSession(place.ports, homeOf(place), { source, name: "export", dryRun: false });
 }
 
-/** Removes what nobody needs; throws what kept it from looking everywhere. */
+/** Removes unused files; throws the error that kept it from looking everywhere. */
 export async function collect(place: Place): Promise<void> {
   const { skipped } = await collectGarbage(place.ports, homeOf(place), { dryRun: false });
   const [first] = skipped;
   if (first !== undefined) throw new RepriseError(first.code, first.why);
 }
 
-/** Leaves the remains of kills: of a session that was begun, and of one that was half created or half removed. */
+/** Leaves the remains of kills: of a new session, and of a half created or half removed session. */
 function leaveRubbish(place: Place): void {
   const paths = pathsOf(place);
-  Deno.writeFileSync(`${paths.blobs}/${"a".repeat(64)}`, new TextEncoder().encode("nobody's"), {
+  Deno.writeFileSync(`${paths.blobs}/${"a".repeat(64)}`, new TextEncoder().encode("unused"), {
     mode: 0o600,
   });
   Deno.writeFileSync(`${paths.root}/.tmp-1-abc`, new TextEncoder().encode("half"), { mode: 0o600 });

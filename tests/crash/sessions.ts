@@ -1,5 +1,5 @@
 /**
- * The session that the operations of scenarios.ts are done to, and how it is made and gone on with.
+ * The session that the operations of scenarios.ts change: creates and continues it.
  *
  * @module
  */
@@ -26,10 +26,10 @@ import {
 /** The session that everything is done to. */
 export const ID: SessionId = parseSessionId("crash");
 
-/** Where an operation is done, and who is told what of it is durable. */
+/** Place of an operation, with a callback for the parts of it that are durable. */
 export interface Place {
   readonly ports: Ports;
-  /** The path of the home. What else an operation reads lies beside it. */
+  /** The path of the home. Other input of an operation is beside it. */
   readonly home: string;
   /** Called for each turn once it is durable. */
   readonly acknowledge: (turn: Turn) => void;
@@ -109,7 +109,7 @@ export async function twoRuns(place: Place, more: (writer: SessionWriter) => voi
   });
 }
 
-/** Opens the session, or starts it anew where it has no turn, and adds a turn; ends the run that was cut short. */
+/** Opens the session, or starts it again if it has no turn, and adds a turn; ends the run that was cut short. */
 export async function goOn(place: Place): Promise<void> {
   const begun = place.ports.files.facts(turnPath(pathsOf(place), 1)) !== null;
   const opened = begun ? open(place) : SessionWriter.create(place.ports, homeOf(place), { id: ID });

@@ -23,7 +23,7 @@ const PARALLEL = 5;
 /** The latest point, in milliseconds from the first line of a run: about as long as a run takes. */
 const LATEST_MS = 1200;
 
-/** The commands of a run, by step: each ends by itself, because nobody is left to end it. */
+/** The commands of a run, by step: each ends by itself, because no process is left to end it. */
 const STEPS = [
   [write("out.txt", "one"), shellLine("sleep 0.15; seq 20000")],
   [shellArgv("sleep", "0.1"), write("out.txt", "two")],
@@ -65,7 +65,7 @@ async function killAt(place: Place, id: string, delayMs: number, killed: Set<str
   try {
     run.process.kill("SIGKILL");
   } catch (error) {
-    // The run was quicker: one more point, the one behind its end.
+    // The run was quicker: one more point, the one after its end.
     if (!(error instanceof TypeError || error instanceof Deno.errors.NotFound)) throw error;
   }
   const { stdout } = await run.ended();

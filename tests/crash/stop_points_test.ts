@@ -54,7 +54,7 @@ function points(): Point[] {
   }));
 }
 
-/** The commands of a run, by step. Each ends by itself; the long sleeps behind it are what must not be left. */
+/** The commands of a run, by step. Each ends by itself; the long sleeps after it must not be left. */
 function steps({ word, isStubborn }: Point): readonly (readonly ScriptedItem[])[] {
   const deaf = isStubborn ? "trap '' TERM INT HUP; " : "";
   return [
@@ -67,7 +67,7 @@ function steps({ word, isStubborn }: Point): readonly (readonly ScriptedItem[])[
   ];
 }
 
-/** Steps of commands for a run that nobody has stopped yet, an answer for every other. */
+/** Steps of commands for a run that was not stopped yet; an answer for any other run. */
 function scriptFor(all: readonly Point[], stopped: ReadonlySet<string>): Script {
   const byId = new Map(all.map((point) => [point.id, steps(point)]));
   return ({ body, input }) => {
@@ -125,7 +125,7 @@ async function stopAt(place: Place, point: Point, stopped: Set<string>): Promise
   try {
     run.process.kill(signal);
   } catch (error) {
-    // The run was quicker: one more point, the one behind its end.
+    // The run was quicker: one more point, the one after its end.
     if (!(error instanceof TypeError || error instanceof Deno.errors.NotFound)) throw error;
   }
   const called = await run.ended();

@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 /** One system call of the driver's main thread, after its mark. */
 export interface Call {
   readonly name: string;
-  /** The path that it names, or the path behind its first descriptor. */
+  /** The path that it names, or the path of its first descriptor. */
   readonly path: string;
   /** The second path of a link or rename. */
   readonly to?: string;
@@ -16,7 +16,7 @@ export interface Call {
   readonly creates: boolean;
   /** For `write`: the start of what is written. */
   readonly data: string;
-  /** Which call of this name it is on its thread, from the process's start: what strace's `when=` counts. */
+  /** Number of the call among those of its name on its thread, from the process's start, as strace's `when=` counts. */
   readonly ordinal: number;
 }
 
@@ -28,7 +28,7 @@ export interface Run {
   readonly saved: Map<number, string>;
   /** True when the driver said that the whole operation was done. */
   readonly done: boolean;
-  /** Codes of the errors that the driver told. */
+  /** Codes of the errors that the driver reported. */
   readonly refused: string[];
   readonly stderr: string;
 }
@@ -177,7 +177,7 @@ function parseCall(name: string, rest: string, ordinal: number): Call {
   };
 }
 
-/** The system call that strace must be told, for a call that was shortened: which variant a runtime uses differs. */
+/** The system call to pass to strace, for a shortened name: the variant differs between runtimes. */
 export function variantsOf(name: string): string {
   const variants: Record<string, string> = {
     open: "openat",

@@ -41,7 +41,7 @@ export interface Request {
   readonly opcode: number;
   readonly unique: bigint;
   readonly node: bigint;
-  /** All that follows the header. */
+  /** The bytes after the header. */
   readonly body: DataView<ArrayBuffer>;
 }
 

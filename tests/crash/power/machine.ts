@@ -82,7 +82,7 @@ export async function recorded(
     await waitFor(`${fuse}/disk`);
     return await withMounted({ image: `${fuse}/disk`, at: path }, async () => {
       await body({ path, marks: `${fuse}/marks` });
-      // What unmounting writes is no longer part of it.
+      // Writes of the unmount are no longer part of it.
       return Deno.readFileSync(log);
     });
   } finally {

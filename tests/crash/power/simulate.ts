@@ -28,8 +28,8 @@ import {
  * Findings on a mounted disk: acknowledged turns and files that are lost or changed, sessions that came back, damage that
  * `fsck` finds, a next run or a `gc` that fails.
  */
-async function wrongAfterCut(bench: Bench, told: Told): Promise<string[]> {
-  const wrong = [...lost(bench, told), ...lostTurns(bench, told), ...unexpected(bench, told)];
+async function wrongAfterCut(bench: Bench, reported: Reported): Promise<string[]> {
+  const wrong = [...lost(bench, reported), ...lostTurns(bench, reported), ...unexpected(bench, reported)];
   const mustPass = async (args: readonly string[]) => {
     const { success, stdout, stderr } = await new Deno.Command(bench.binary, {
       args: [...args],
@@ -39,12 +39,12 @@ async function wrongAfterCut(bench: Bench, told: Told): Promise<string[]> {
     const decoder = new TextDecoder();
     if (!success) wrong.push(`${args[0]} failed: ${decoder.decode(stdout)}${decoder.decode(stderr)}`.trim());
   };
-  if (told.current?.damages === true || told.done.at(-1)?.step.name === "damage") {
+  if (reported.current?.damages === true || reported.done.at(-1)?.step.name === "damage") {
     await mustPass(verbArgs(bench, "repair", "crash"));
   }
   const fsck = verbArgs(bench, "fsck", "--all");
   if (sessionsIn(bench.disk).length > 0) await mustPass(fsck);
-  const exported = told.done.some(({ step }) => step.name === "export");
+  const exported = reported.done.some(({ step }) => step.name === "export");
   let isBegun = hasTurn(bench);
   if (exported && !isBegun) {
     await mustPass(verbArgs(bench, "import", exportPath(bench)));
@@ -62,7 +62,7 @@ function hasTurn({ disk }: Bench): boolean {
 }
 
 /** Files that were in view when the last step was done, and that the next one leaves alone. */
-function lost({ disk }: Bench, { done, current }: Told): string[] {
+function lost({ disk }: Bench, { done, current }: Reported): string[] {
   const inView = new Set(sessionsIn(disk));
   return [...done.at(-1)?.snapshot ?? []].flatMap(([path, sha256]) => {
     if (current?.damages === true && isDamaged(path)) return [];
@@ -75,7 +75,7 @@ function lost({ disk }: Bench, { done, current }: Told): string[] {
   });
 }
 
-function lostTurns({ disk }: Bench, { saved }: Told): string[] {
+function lostTurns({ disk }: Bench, { saved }: Reported): string[] {
   return saved.flatMap(({ session, turn, sum }) => {
     const found = contentOf(
       `${homeOn(disk)}/sessions/${session}/turns/${String(turn).padStart(6, "0")}.json`,
@@ -86,7 +86,7 @@ function lostTurns({ disk }: Bench, { saved }: Told): string[] {
 }
 
 /** Sessions in view that were not there, or were removed. */
-function unexpected({ disk }: Bench, { done, current }: Told): string[] {
+function unexpected({ disk }: Bench, { done, current }: Reported): string[] {
   const known = [...done.at(-1)?.snapshot.keys() ?? []].map((path) => path.split("/")[2]);
   return sessionsIn(disk).flatMap((id) => {
     const isMade = current?.creates === true || current?.whole === id || current?.name === "run with tools";
@@ -127,7 +127,7 @@ export interface SimulationReport {
 }
 
 /** Facts that were known to the outside at a moment of the recording. */
-export interface Told {
+export interface Reported {
   /** Steps that were done, with what was in view then. */
   readonly done: readonly { readonly step: Step; readonly snapshot: Snapshot }[];
   /** The step that had begun. */
@@ -161,8 +161,8 @@ async function simulate(options: SimulationOptions): Promise<SimulationReport> {
     const disk = new Disk(image, entries);
     const bad: string[] = [];
     for (const cut of cuts) {
-      const told = toldAt(entries, cut, snapshots);
-      bad.push(...(await lookAt(cut, { disk, told, scratch, binary: options.binary })));
+      const reported = reportedAt(entries, cut, snapshots);
+      bad.push(...(await lookAt(cut, { disk, reported, scratch, binary: options.binary })));
     }
     disk.close();
     const count = (kind: Entry["kind"]) => entries.filter((entry) => entry.kind === kind).length;
@@ -200,16 +200,16 @@ function textOf(entries: readonly Entry[]): string {
 }
 
 /** Facts that had been reported before a cut. */
-function toldAt(
+function reportedAt(
   entries: readonly Entry[],
   { position }: Cut,
   snapshots: ReadonlyMap<string, Snapshot>,
-): Told {
+): Reported {
   const stepOf = (name: string) => STEPS.find((step) => step.name === name) as Step;
   const done: { step: Step; snapshot: Snapshot }[] = [];
   let current: Step | null = null;
   let session = "";
-  let saved: Told["saved"] = [];
+  let saved: Reported["saved"] = [];
   // A line counts once it is whole.
   const lines = textOf(entries.slice(0, position)).split("\n").slice(0, -1);
   for (const line of lines) {
@@ -229,22 +229,22 @@ function toldAt(
 
 interface Looking {
   readonly disk: Disk;
-  readonly told: Told;
+  readonly reported: Reported;
   readonly scratch: string;
   readonly binary: string;
 }
 
 /** Finds what is wrong after one cut. */
-async function lookAt(cut: Cut, { disk, told, scratch, binary }: Looking): Promise<string[]> {
+async function lookAt(cut: Cut, { disk, reported, scratch, binary }: Looking): Promise<string[]> {
   const [image, at, workspace] = [`${scratch}/cut`, `${scratch}/disk`, `${scratch}/workspace`];
   await disk.materialise(cut, image);
   const where = `cut after entry ${cut.position} (${cut.pending} of the pending writes), ${
-    told.current?.name ?? `after "${told.done.at(-1)?.step.name}"`
+    reported.current?.name ?? `after "${reported.done.at(-1)?.step.name}"`
   }`;
   try {
     const wrong = await withMounted(
       { image, at },
-      () => wrongAfterCut({ binary, disk: at, workspace }, told),
+      () => wrongAfterCut({ binary, disk: at, workspace }, reported),
     );
     return wrong.map((each) => `${where}: ${each}`);
   } catch (error) {

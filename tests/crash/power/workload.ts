@@ -91,7 +91,9 @@ export const STEPS: readonly Step[] = [
     act: ({ disk }) => {
       // A file of its own: the fork shares the old one.
       const path = `${homeOn(disk)}/${DAMAGED}`;
-      Deno.writeTextFileSync(`${path}.torn`, Deno.readTextFileSync(path).slice(0, 100), { mode: 0o600 });
+      const bytes = Deno.readFileSync(path).subarray(0, 100);
+      // Without this fsync, ext4 may keep the new name and the length, but no content.
+      writeDurably(`${path}.torn`, bytes);
       Deno.renameSync(`${path}.torn`, path);
       using directory = Deno.openSync(path.slice(0, path.lastIndexOf("/")));
       directory.syncSync();
@@ -106,6 +108,12 @@ export const STEPS: readonly Step[] = [
   { name: "run after the import", act: (bench) => runArgs(bench, { session: "crash" }) },
   { name: "gc", act: (bench) => verbArgs(bench, "gc") },
 ];
+
+function writeDurably(path: string, bytes: Uint8Array): void {
+  using file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
+  file.writeSync(bytes);
+  file.syncSync();
+}
 
 /** Contents by path below the disk, of all that must not change: turns, blobs, the export. */
 export type Snapshot = ReadonlyMap<string, string>;
