@@ -1,5 +1,5 @@
 /**
- * What a server costs that does nothing: `bare_server.ts FILE whole|events` answers every request with the bytes of
+ * A minimal server, to measure the least cost: `bare_server.ts FILE whole|events` answers every request with the bytes of
  * FILE, in one piece or one event at a time, and prints its port as `reprise serve` does. It imports nothing: its text is
  * compiled as a program of its own, because runtimes of different versions are not equally fast.
  *

@@ -1,6 +1,6 @@
 import type { Report } from "./report.ts";
 
-/** What every bench gets. */
+/** Parameters of every bench. */
 export interface BenchContext {
   /** The checkout; an absolute path. */
   readonly root: string;

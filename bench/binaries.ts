@@ -9,7 +9,7 @@ import { buildIfStale } from "../scripts/binary.ts";
 import { sha256Hex } from "../src/domain/hash.ts";
 import type { BenchContext } from "./bench.ts";
 
-/** Where the executables are. */
+/** Paths of the executables. */
 export interface Binaries {
   readonly reprise: string;
   readonly empty: string;
@@ -58,7 +58,7 @@ async function makeBinary(
     salt: sha256Hex(source),
     say: context.say,
   });
-  // Other calls may compile anew meanwhile: under a name of its own the measured file stays what it is.
+  // Other calls may compile again meanwhile: under a name of its own the measured file does not change.
   Deno.linkSync(out, own);
   return own;
 }

@@ -1,5 +1,5 @@
 /**
- * Clients that cost as little as they can: HTTP/1.1 by hand over connections that stay open, so that what is measured
+ * Clients that cost as little as they can: plain HTTP/1.1 over connections that stay open, so that the measured part
  * is the server.
  *
  * @module

@@ -5,7 +5,7 @@
  */
 import { type Bench, sized } from "./bench.ts";
 import { makeBinaries } from "./binaries.ts";
-import { hasProgram, settle, timeProgram } from "./programs.ts";
+import { hasProgram, syncDisk, timeProgram } from "./programs.ts";
 import { type Report, timeRow } from "./report.ts";
 import { makeSessions } from "./session.ts";
 import { type Candidate, interleave } from "./timing.ts";
@@ -32,7 +32,7 @@ export const findBench: Bench = async (context) => {
   const verb = (...args: readonly string[]): Candidate => ({
     measure: () => timeProgram({ program: reprise, args, env }),
   });
-  settle();
+  syncDisk();
   const times = await interleave({
     ls: verb("ls"),
     listing: { measure: () => timeProgram({ program: "ls", args: ["-R", home] }) },

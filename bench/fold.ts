@@ -17,7 +17,7 @@ import { isTooDeep } from "../src/domain/json_depth.ts";
 import { MAX_TURN_BYTES } from "../src/store/read/turn_file.ts";
 import { judgeTurn } from "../src/store/read/turn.ts";
 import { type Bench, type BenchContext, sized } from "./bench.ts";
-import { hasProgram, settle, timeProgram } from "./programs.ts";
+import { hasProgram, syncDisk, timeProgram } from "./programs.ts";
 import { type Report, type Row, timeRow } from "./report.ts";
 import { type BenchSession, FINGERPRINT, ID, makeSession, MODEL } from "./session.ts";
 import { type Candidate, interleave, timed } from "./timing.ts";
@@ -31,7 +31,7 @@ const TARGET = {
 
 /** Turns after the checkpoint, and those of the session to compare with. */
 const TAIL = 50;
-/** Times that these are opened in one measurement: once is over too soon to be told from noise. */
+/** Times that these are opened in one measurement: a single opening is too short to measure. */
 const BATCH = 10;
 
 /** Measures `readSession` with `foldHistory`, and `readSessionTail` where a checkpoint saves most of it. */
@@ -87,7 +87,7 @@ async function checkpointRow(context: BenchContext): Promise<Row> {
   const rounds = sized(context, { full: 41, quick: 3 });
   const long = await makeSession(`${context.workDirectory}/checkpoint`, turns, { tail: TAIL });
   const short = await makeSession(`${context.workDirectory}/no-checkpoint`, TAIL);
-  settle();
+  syncDisk();
   const opening = ({ homePath }: BenchSession): Candidate => ({
     measure: () =>
       timed(() => {

@@ -10,7 +10,7 @@ import { requestBody } from "./client_request.ts";
 import { postOf, sendAll } from "./clients.ts";
 import type { Curve, Series } from "./curves.ts";
 import { makeServedFixture } from "./fixture.ts";
-import { settle, timeProgram } from "./programs.ts";
+import { syncDisk, timeProgram } from "./programs.ts";
 import { appends, compileC, openWriter } from "./publish.ts";
 import { streamCurves } from "./growth_streams.ts";
 import type { Report } from "./report.ts";
@@ -80,7 +80,7 @@ async function appendCurve(context: BenchContext): Promise<Curve> {
       own.set(turns, appends(writer));
     }
     const inC = writers[0] === undefined ? null : compileC(context.root, directory, writers[0]);
-    settle();
+    syncDisk();
     const reference = inC === null
       ? {}
       : { "the same system calls in C": new Map([...own.keys()].map((turns) => [turns, inC])) };

@@ -1,5 +1,5 @@
 /**
- * What a recorder keeps of a stream: every recording with a stream goes through `reprise record` and `reprise serve`,
+ * Measures how much of a stream a recorder keeps: every recording with a stream goes through `reprise record` and `reprise serve`,
  * and through aimock's recorder and player, and what comes out is compared with what went in.
  *
  * @module
@@ -70,7 +70,7 @@ function countTable(
 function repriseIn({ workDirectory }: BenchContext, binary: string): Candidate {
   const out = join(workDirectory, "kept-reprise");
   return {
-    // Some recordings were cut by those who published them: they are kept as they are.
+    // Some recordings were cut by their publishers: they are kept unchanged.
     record: (upstream) =>
       startReprise(binary, ["record", "--upstream", upstream, "--out", out, "--keep-cut"]),
     play: () => startReprise(binary, ["serve", out]),

@@ -1,5 +1,5 @@
 /**
- * What of a stream is still there in another, counted in ways that forgive new ids and other cuts.
+ * Counts how much of one stream is in another one, whatever its ids and chunks.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { isJsonObject, type JsonValue, parsedObject } from "../src/domain/json.t
 import type { RunApi } from "../src/apis/api.ts";
 import { readEvents } from "../tests/support/streams.ts";
 
-/** What is counted. */
+/** Counts of a stream. */
 export const MEASURES = ["events", "kinds", "text", "items", "blobs", "usage", "numbers", "bytes"] as const;
 
 /** One count: how many there were, and how many of these are still there. */
@@ -75,7 +75,7 @@ async function contentOf(bytes: Uint8Array, api: RunApi): Promise<Content> {
   };
 }
 
-/** How many of `before` are found in `after`, each there counting once. */
+/** Returns the number of elements of `before` that are in `after`, each counted once. */
 function common(before: readonly string[], after: readonly string[]): Count {
   const left = new Map<string, number>();
   for (const value of after) left.set(value, (left.get(value) ?? 0) + 1);
@@ -89,7 +89,7 @@ function common(before: readonly string[], after: readonly string[]): Count {
   return { kept, all: before.length };
 }
 
-/** What only the server can read: sent back changed or not at all, it breaks the next request. */
+/** Returns the values that only the server can read: a change or a loss of one breaks the next request. */
 function blobsIn(value: JsonValue | undefined): string[] {
   if (Array.isArray(value)) return value.flatMap(blobsIn);
   if (!isJsonObject(value)) return [];

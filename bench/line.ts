@@ -1,5 +1,5 @@
 /**
- * The cost of a long line: twice as long, twice the time. What joins or searches a line again with every chunk takes
+ * The cost of a long line: twice as long, twice the time. Code that joins or searches a line again with every chunk takes
  * four times.
  *
  * @module
@@ -35,7 +35,7 @@ export const lineBench: Bench = async (context) => {
   }
   return {
     rows,
-    notes: [`${rounds} rounds; a compaction item, of which the line is the blob.`],
+    notes: [`${rounds} rounds; a compaction item; its blob makes the long line.`],
   } satisfies Report;
 };
 

@@ -96,7 +96,7 @@ async function serveRows(context: BenchContext, { reprise }: Binaries): Promise<
   return [
     memoryRow({ name, against, megabytes: [own.peak], againstMegabytes: [other.peak] }),
     memoryRow({
-      name: "of which after one request",
+      name: "its part after one request",
       against,
       megabytes: [own.before],
       againstMegabytes: [other.before],

@@ -6,7 +6,7 @@
 import { RepriseError } from "../src/domain/errors.ts";
 import { timed } from "./timing.ts";
 
-/** How to start a program. */
+/** Command and environment of a program. */
 export interface Start {
   readonly program: string;
   readonly args: readonly string[];
@@ -29,7 +29,7 @@ export function timeProgram(start: Start): number {
 }
 
 /**
- * What a program writes to stdout.
+ * Returns the stdout of a program.
  *
  * @throws {RepriseError} `unexpected` when it ends with another code than 0.
  */
@@ -53,7 +53,7 @@ export function hasProgram(program: string): boolean {
 }
 
 /** Writes what the system holds back to the disk, so that the first fsync of a measurement does not pay for it. */
-export function settle(): void {
+export function syncDisk(): void {
   if (hasProgram("sync")) timeProgram({ program: "sync", args: [] });
 }
 

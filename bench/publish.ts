@@ -9,13 +9,13 @@ import { livePorts } from "../src/cli/live_ports.ts";
 import { openHome } from "../src/store/home.ts";
 import { SessionWriter } from "../src/store/write/writer.ts";
 import { type Bench, sized } from "./bench.ts";
-import { hasProgram, outputOfProgram, settle } from "./programs.ts";
+import { hasProgram, outputOfProgram, syncDisk } from "./programs.ts";
 import { type Report, type Row, type SkippedRow, timeRow } from "./report.ts";
 import { answerDraft, ID, makeSession, userDraft } from "./session.ts";
 import { type Candidate, interleave, timed } from "./timing.ts";
 
 const SHORT_TURNS = 10;
-/** Turns of one measurement: a single fsync is over too soon to be told from noise. */
+/** Turns of one measurement: a single fsync is too short to measure. */
 const BATCH = 10;
 const IN_C = "open, write, fsync, link, unlink, fsync(dir) in C";
 
@@ -29,7 +29,7 @@ export const publishBench: Bench = async (context) => {
   const long = await openWriter(join(directory, "long"), longTurns);
   try {
     const inC = compileC(context.root, directory, short);
-    settle();
+    syncDisk();
     const times = await interleave({ short: appends(short), long: appends(long), inC }, {
       rounds,
       warmups: 2,
@@ -68,7 +68,7 @@ function nameOf(turn: number): string {
   return `append after turn ${turn.toLocaleString("en")}`;
 }
 
-/** Makes a session of `turns` turns, and a writer with an open run. */
+/** Creates a session of `turns` turns, and a writer with an open run. */
 export async function openWriter(homePath: string, turns: number): Promise<SessionWriter> {
   await makeSession(homePath, turns);
   const ports = livePorts();

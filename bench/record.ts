@@ -16,7 +16,7 @@ import { memoryNow, peakMemory, startReprise } from "./servers.ts";
 import { timedAsync } from "./timing.ts";
 
 const MEMORY_TARGET_MB = 64;
-/** How long checks and publication may take after the last byte. */
+/** Longest time for checks and publication after the last byte. */
 const PUBLISH_MS = 300_000;
 
 /** Measures each size once, which takes as long as it takes: a second time would say the same. */

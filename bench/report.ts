@@ -1,12 +1,12 @@
 /**
- * What a bench found, as rows: one ratio each, with its target beside it.
+ * Results of a bench, as rows: one ratio each, with its target.
  *
  * @module
  */
 import { type Curve, curveTable } from "./curves.ts";
 import { ratios, type Spread, spread } from "./timing.ts";
 
-/** What a ratio should be. Bounds are inclusive. */
+/** Target of a ratio. Bounds are inclusive. */
 export interface Target {
   readonly bound: "at_most" | "at_least";
   readonly value: number;
@@ -17,9 +17,9 @@ export type Unit = "ms" | "MB";
 
 /** One comparison. */
 export interface Row {
-  /** What was measured. */
+  /** The measured time or size. */
   readonly name: string;
-  /** What it was measured against, in the same rounds. */
+  /** The reference, measured in the same rounds. */
   readonly against: string;
   /** Explains the row above it; shown below it, indented. */
   readonly detail: boolean;
@@ -48,14 +48,14 @@ export interface CountTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** All that one bench found. */
+/** Results of one bench. */
 export interface Report {
   readonly rows: readonly (Row | SkippedRow)[];
   /** Shown below the rows. */
   readonly counts?: CountTable;
   /** Costs by size, each shown as numbers and drawn. */
   readonly curves?: readonly Curve[];
-  /** What has to be known to read the rows, one sentence each. */
+  /** Facts that readers of the rows need, one sentence each. */
   readonly notes: readonly string[];
 }
 

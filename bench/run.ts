@@ -34,6 +34,7 @@ import { closingLine, problemsOf } from "./smoke.ts";
 import { startupBench } from "./startup.ts";
 import { suiteBench } from "./suite.ts";
 import { type Outcome, summary } from "./summary.ts";
+import { wireBench } from "./wire.ts";
 
 const ROOT = resolve(import.meta.dirname ?? ".", "..");
 const BENCHES: Readonly<Record<string, Bench>> = {
@@ -50,6 +51,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   suite: suiteBench,
   record: recordBench,
   memory: memoryBench,
+  wire: wireBench,
   kept: keptBench,
   growth: growthBench,
 };

@@ -21,7 +21,7 @@ const EVENTS = 300;
 const WARMUPS = 1;
 const PATH = "/v1/responses";
 
-/** Measures throughput; each exchange of the fixture is asked for once, as each is played once. */
+/** Measures throughput; each exchange of the fixture is requested once, as each is played once. */
 export const serveBench: Bench = async (context) => {
   const perRound = sized(context, { full: 160, quick: 64 });
   const rounds = sized(context, { full: 5, quick: 2 });

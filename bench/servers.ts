@@ -15,7 +15,7 @@ export interface RunningServer {
   stop(): Promise<number>;
 }
 
-/** How long a server may take until it listens. */
+/** Longest time until a server listens. */
 const START_MS = 20_000;
 
 /**

@@ -23,7 +23,7 @@ import { READING_TOOLS, toolSchemas } from "../src/tools/registry.ts";
 export const BASE_URL = "https://api.example.com/v1";
 /** The model that they name. */
 export const MODEL = "gpt-5.6";
-/** What the model turns are bound to. */
+/** Fingerprint of the model turns. */
 export const FINGERPRINT: Fingerprint = {
   provider: "openai",
   ...endpointHashes(parseBaseUrl(BASE_URL)),
@@ -51,7 +51,7 @@ const PINS: Pins = {
   workspace: "/workspace",
 };
 
-/** Where a session of a bench is. */
+/** Paths of a session of a bench. */
 export interface BenchSession {
   readonly homePath: string;
   /** Its directory with the turn files. */

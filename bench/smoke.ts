@@ -23,6 +23,7 @@ export const ROWS: Readonly<Record<string, number>> = {
   suite: 1,
   record: 2,
   memory: 3,
+  wire: 1,
   kept: 0,
   growth: 0,
 };

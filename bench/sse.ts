@@ -4,12 +4,10 @@
  *
  * @module
  */
-import OpenAI from "openai";
 import { responsesApi } from "../src/apis/responses/api.ts";
 import { readSse } from "../src/transport/sse.ts";
 import { type Bench, sized } from "./bench.ts";
 import { type Report, speedRow, timeRow } from "./report.ts";
-import { BASE_URL, MODEL } from "./session.ts";
 import { sampleStreams, type StreamSet } from "./stream.ts";
 import { interleave, timed, timedAsync } from "./timing.ts";
 
@@ -25,6 +23,7 @@ export const sseBench: Bench = async (context) => {
   const set = await sampleStreams();
   const bytes = repeated(set, megabytes * 1e6);
   const payloads = await payloadsOf(bytes);
+  const countEvents = await openaiClient();
   const rows = [];
   for (const { chunk, name, parseTarget, clientTarget } of SIZES) {
     const chunks = cut(bytes, chunk);
@@ -32,7 +31,7 @@ export const sseBench: Bench = async (context) => {
       parse: { measure: () => timed(() => payloads.forEach((payload) => JSON.parse(payload))) },
       own: { measure: () => timedAsync(() => assemble(iterate(chunks), set)) },
       ownFromBody: { measure: () => timedAsync(() => assemble(bodyOf(chunks), set)) },
-      client: { measure: () => timedAsync(() => readWithClient(chunks, payloads.length)) },
+      client: { measure: () => timedAsync(() => readWithClient(countEvents, chunks, payloads.length)) },
     }, { rounds, warmups: 2 });
     rows.push(
       timeRow({
@@ -138,16 +137,21 @@ async function assemble(body: AsyncIterable<Uint8Array>, { streams }: StreamSet)
   }
 }
 
-/** The client's plain stream of events: it does not assemble, so it has less to do. */
-async function readWithClient(chunks: readonly Uint8Array[], expected: number): Promise<void> {
-  const client = new OpenAI({
-    apiKey: "sk-bench",
-    baseURL: BASE_URL,
-    fetch: () =>
-      Promise.resolve(new Response(bodyOf(chunks), { headers: { "content-type": "text/event-stream" } })),
-  });
-  const stream = await client.responses.create({ model: MODEL, input: "Go", stream: true });
-  let events = 0;
-  for await (const _event of stream) events++;
+/** Reads a Responses stream with the openai client; returns the number of its events. */
+type CountEvents = (body: ReadableStream<Uint8Array>) => Promise<number>;
+
+/** Loads the openai client. The name is computed: only the configuration of `tests/clients` has the package. */
+async function openaiClient(): Promise<CountEvents> {
+  const module = new URL("../tests/clients/openai_events.ts", import.meta.url).href;
+  return (await import(module)).countEvents;
+}
+
+/** Reads the client's plain stream of events: it does not assemble, so it has less to do. */
+async function readWithClient(
+  countEvents: CountEvents,
+  chunks: readonly Uint8Array[],
+  expected: number,
+): Promise<void> {
+  const events = await countEvents(bodyOf(chunks));
   if (events !== expected) throw new Error(`The client read ${events} of ${expected} events`);
 }

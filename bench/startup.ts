@@ -1,12 +1,12 @@
 /**
- * What a call costs from the shell: the binary against an empty one of the same runtime.
+ * Measures a call from the shell: the binary against an empty one of the same runtime.
  *
  * @module
  */
 import { type Bench, sized } from "./bench.ts";
 import { makeBinaries } from "./binaries.ts";
 import { preparePlayedRuns, RUN_EVENTS, RUN_SESSION_TURNS } from "./played_run.ts";
-import { hasProgram, settle, timeProgram } from "./programs.ts";
+import { hasProgram, syncDisk, timeProgram } from "./programs.ts";
 import { type Report, type Row, timeRow } from "./report.ts";
 import { ID, makeSession } from "./session.ts";
 import { type Candidate, interleave, spread } from "./timing.ts";
@@ -28,7 +28,7 @@ export const startupBench: Bench = async (context) => {
   const verb = (...args: readonly string[]): Candidate => ({
     measure: () => timeProgram({ program: reprise, args, env }),
   });
-  settle();
+  syncDisk();
   const times = await interleave({
     empty: { measure: () => timeProgram({ program: empty, args: [], env }) },
     version: verb("--version"),

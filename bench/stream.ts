@@ -12,7 +12,7 @@ const encoder = new TextEncoder();
 
 /** Several streams one after the other. */
 export interface StreamSet {
-  /** What they are, for people. */
+  /** Description for people. */
   readonly name: string;
   readonly streams: readonly Uint8Array[];
 }

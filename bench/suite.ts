@@ -1,5 +1,5 @@
 /**
- * A served suite: what a request costs that has a recording, and one that has none, in a small suite and in a large one.
+ * A served suite: the cost of a request with and without a recording, in a small and in a large suite.
  *
  * @module
  */
@@ -29,7 +29,7 @@ const NO_RECORDING = 400;
 export interface ServedSuite {
   /** Milliseconds of a request that has a recording … */
   readonly hit: Candidate;
-  /** … and of one that has none. */
+  /** … and of a request without a recording. */
   readonly miss: Candidate;
   stop(): Promise<unknown>;
 }

@@ -7,11 +7,11 @@
 
 /** Something to be timed. */
 export interface Candidate {
-  /** Runs once and returns how long it took, in milliseconds. What is not to be timed stays outside of it. */
+  /** Runs once and returns its time in milliseconds. Preparations are not part of it. */
   measure(round: number): number | Promise<number>;
 }
 
-/** How often {@linkcode interleave} runs. */
+/** Number of runs of {@linkcode interleave}. */
 export interface Rounds {
   /** Rounds that count. */
   readonly rounds: number;
@@ -45,21 +45,21 @@ export async function interleave<Names extends string>(
   return times;
 }
 
-/** Another one first in each round, and every other round backwards: nobody always follows the same one. */
+/** Rotates the items in each round, and reverses every other round: no item always follows the same one. */
 export function orderOf<T>(items: readonly T[], round: number): T[] {
   const start = (round >> 1) % items.length;
   const turned = [...items.slice(start), ...items.slice(0, start)];
   return round % 2 === 0 ? turned : turned.reverse();
 }
 
-/** How long `body` takes, in milliseconds. */
+/** Measures the time of `body`, in milliseconds. */
 export function timed(body: () => void): number {
   const start = performance.now();
   body();
   return performance.now() - start;
 }
 
-/** How long `body` takes until its promise is settled, in milliseconds. */
+/** Measures the time until the promise of `body` resolves, in milliseconds. */
 export async function timedAsync(body: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await body();
