@@ -9,7 +9,7 @@ import { writeFixture } from "../../support/fixture.ts";
 import { Sandbox } from "../../support/reprise.ts";
 
 const SERVER = fileURLToPath(new URL("./collected_server.ts", import.meta.url));
-/** After so many answers, compiled code and tables have their size; after 400, they still grow by 200 KB. */
+/** Compiled code and tables have their size after these answers; after 400, they still grow by 200 KB. */
 const WARMUP = 1400;
 const MEASURED = 1000;
 const AT_A_TIME = 20;
