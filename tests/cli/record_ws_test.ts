@@ -3,9 +3,13 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { readFixture } from "../../src/fixture/read.ts";
 import { denoFiles } from "../../src/store/deno_files.ts";
-import { denoCache, Sandbox, type Started } from "../support/reprise.ts";
+import { type Called, denoCache, Sandbox, type Started } from "../support/reprise.ts";
 import { answer, functionCall, message, reasoning } from "../support/responses_server/script.ts";
-import { type ResponsesSocketOptions, startResponsesSocket } from "../support/responses_socket.ts";
+import {
+  type ResponsesSocket,
+  type ResponsesSocketOptions,
+  startResponsesSocket,
+} from "../support/responses_socket.ts";
 import { SocketClient } from "../support/socket_client.ts";
 
 const CALLS: ResponsesSocketOptions = {
@@ -62,6 +66,21 @@ class Recorder {
     const { code } = await this.started.ended();
     return { code, ended: this.events.at(-1) };
   }
+}
+
+/** Records the traffic of a script that Deno runs after `--`. */
+async function recordScript(
+  sandbox: Sandbox,
+  server: ResponsesSocket,
+  script: string,
+  cwd?: string,
+): Promise<Called> {
+  const upstream = server.baseUrl.replace(/\/v1$/, "");
+  const command = [Deno.execPath(), "eval", "--quiet", script];
+  return await sandbox.call(
+    ["record", "--upstream", upstream, "--out", `${sandbox.directory}/out`, "--", ...command],
+    { env: denoCache(), ...(cwd === undefined ? {} : { cwd }) },
+  );
 }
 
 /** The bytes of an exchange's files. */
@@ -128,17 +147,7 @@ Deno.test("a command that uses two WebSockets at a time, and HTTP, is recorded w
     const body = JSON.stringify({ model: "gpt-test", stream: true, store: false, input: "hello" });
     const headers = { "content-type": "application/json" };
     console.log((await fetch(base + "/responses", { method: "POST", headers, body })).status);`;
-  const called = await sandbox.call([
-    ...[
-      "record",
-      "--upstream",
-      server.baseUrl.replace(/\/v1$/, ""),
-      "--out",
-      `${sandbox.directory}/out`,
-      "--",
-    ],
-    ...[Deno.execPath(), "eval", "--quiet", script],
-  ], { env: denoCache() });
+  const called = await recordScript(sandbox, server, script);
   assert.equal(called.code, 0, called.stderr);
   assert.match(called.stderr, /recorded 3 exchanges \(2 over WebSocket\) into/);
   const requests = [1, 2, 3].map((number) => filesOf(sandbox, number).request);
@@ -165,17 +174,7 @@ Deno.test("match rules of a recording over WebSocket come from the whole input",
       create({ previous_response_id: response.id, input: [${JSON.stringify(OUTPUT)}] });
     });
     socket.close();`;
-  const called = await sandbox.call([
-    ...[
-      "record",
-      "--upstream",
-      server.baseUrl.replace(/\/v1$/, ""),
-      "--out",
-      `${sandbox.directory}/out`,
-      "--",
-    ],
-    ...[Deno.execPath(), "eval", "--quiet", script],
-  ], { env: denoCache(), cwd: sandbox.workspace });
+  const called = await recordScript(sandbox, server, script, sandbox.workspace);
   assert.equal(called.code, 0, called.stderr);
   const header = JSON.parse(Deno.readTextFileSync(`${sandbox.directory}/out/fixture.json`));
   assert.deepEqual(header.match, { normalize: ["cwd"] });

@@ -77,21 +77,18 @@ const VERBS: readonly (readonly string[])[] = [
   ["fsck", "s"],
 ];
 
+/** Starts the session `s`, whose instructions are a blob. */
+async function startSession(place: Place): Promise<void> {
+  const args = ["run", "--json", "--new", "-s", "s", "--instructions", "Be brief.", "Look"];
+  const first = await place.call(args);
+  assert.equal(first.code, 0, first.stdout);
+}
+
 for (const [what, { name, says }] of Object.entries(LOST)) {
   Deno.test(`after repair of a lost blob, every verb takes the session, and the loss is named: ${what}`, async () => {
     await using place = new Place(readsThenAnswers);
     Deno.writeTextFileSync(`${place.sandbox.workspace}/a.txt`, "alpha beta gamma\n".repeat(20_000));
-    const first = await place.call([
-      "run",
-      "--json",
-      "--new",
-      "-s",
-      "s",
-      "--instructions",
-      "Be brief.",
-      "Look",
-    ]);
-    assert.equal(first.code, 0, first.stdout);
+    await startSession(place);
     const sha256 = name(place);
     Deno.removeSync(`${place.path("s")}/blobs/${sha256}`);
     assert.equal((await place.call(["fsck", "s"])).code, 12);
@@ -123,17 +120,7 @@ for (const [what, { name, says }] of Object.entries(LOST)) {
 
 Deno.test("lost instructions are replaced: by those of a new session, which run, input and explain say, until a run pins others", async () => {
   await using place = new Place(readsThenAnswers);
-  const first = await place.call([
-    "run",
-    "--json",
-    "--new",
-    "-s",
-    "s",
-    "--instructions",
-    "Be brief.",
-    "Look",
-  ]);
-  assert.equal(first.code, 0, first.stdout);
+  await startSession(place);
   const { instructions } = place.sandbox.turns("s")[0].pins;
   Deno.removeSync(`${place.path("s")}/blobs/${instructions}`);
   const refused = await place.call(["run", "-s", "s", "--json", "go on"]);
