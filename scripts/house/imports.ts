@@ -14,11 +14,27 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   compaction: ["domain", "fold"],
   run: ["domain", "store", "fold", "compaction", "apis", "transport", "tools"],
   fixture: ["domain", "apis", "transport"],
-  cli: ["domain", "store", "fold", "compaction", "apis", "transport", "tools", "run", "fixture", "prices"],
+  remote: ["domain", "store"],
+  agents: ["domain", "apis", "store"],
+  cli: [
+    "domain",
+    "store",
+    "fold",
+    "compaction",
+    "apis",
+    "transport",
+    "tools",
+    "run",
+    "fixture",
+    "prices",
+    "remote",
+    "agents",
+  ],
 };
 
 /** Libraries that one folder wraps, so that changing the library changes one folder. */
 const LIBRARY_HOME: Readonly<Record<string, string>> = {
+  "aws4fetch": "remote",
   "commander": "cli",
   "@pydantic/genai-prices": "prices",
   "diff": "cli",

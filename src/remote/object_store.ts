@@ -1,0 +1,46 @@
+/**
+ * The operations that a remote needs from an object store. `s3.ts` implements them; no other file of this folder knows S3.
+ *
+ * @module
+ */
+
+/** An object as the store returned it. */
+export interface StoredObject {
+  readonly bytes: Uint8Array;
+  /** Milliseconds since it was written, by the store's own clock. */
+  readonly ageMs: number;
+}
+
+/** An object as the store lists it. */
+export interface ListedObject {
+  /** Its key after the store's prefix. */
+  readonly key: string;
+  /** Length in bytes. */
+  readonly size: number;
+}
+
+/**
+ * Answer to a conditional put. `taken`: an object with that key was there, which may be ours from an attempt whose answer
+ * was lost. `unknown`: no usable answer (timeout, cut connection, 5xx); it may have been stored.
+ */
+export type PutAnswer = "stored" | "taken" | "unknown";
+
+/**
+ * A bucket and a prefix on an object store. Keys are relative to the prefix. Each operation throws a `RepriseError`:
+ * `remote_denied` for 403, `no_such_bucket` for a missing bucket, `remote_unreachable` if no usable answer came before
+ * the deadline of the store.
+ */
+export interface ObjectStore {
+  /** Address for messages, such as `s3://bucket/prefix`. Contains no secret. */
+  readonly name: string;
+  /** Reads an object; `null` if there is none. */
+  get(key: string, signal?: AbortSignal): Promise<StoredObject | null>;
+  /** Creates an object that must not exist (`If-None-Match: *`). One attempt: the caller decides what `unknown` means. */
+  putNew(key: string, bytes: Uint8Array, signal?: AbortSignal): Promise<PutAnswer>;
+  /** Creates or replaces an object: for heartbeats only. */
+  put(key: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
+  /** Lists objects whose key starts with `prefix`, in ascending order, those after key `after` only. */
+  list(prefix: string, options?: { readonly after?: string }): AsyncIterable<ListedObject>;
+  /** Removes an object; does nothing if there is none. */
+  remove(key: string): Promise<void>;
+}

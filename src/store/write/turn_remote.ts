@@ -1,0 +1,33 @@
+/**
+ * The part of a remote that the writer needs: it decides about a turn's number before the number is taken locally.
+ *
+ * @module
+ */
+import type { Turn } from "../../domain/turn.ts";
+
+/** A blob that a turn names, which may be on the remote already. */
+export interface NamedBlob {
+  readonly sha256: string;
+  /** Reads its bytes from the session's directory. */
+  readonly read: () => Uint8Array;
+}
+
+/** A turn whose bytes are durable in `pending/`. */
+export interface PendingTurn {
+  readonly turn: Turn;
+  /** The exact bytes of its file. */
+  readonly bytes: Uint8Array;
+  readonly blobs: readonly NamedBlob[];
+}
+
+/** A remote copy of one session. */
+export interface TurnRemote {
+  /**
+   * Stores the blobs, then the turn under its number, if no other turn has that number.
+   *
+   * @returns `stored` once the remote has them; `lost` if another turn has the number.
+   * @throws {RepriseError} `remote_unreachable` if no answer came in time: the turn may or may not be stored;
+   * `remote_denied`, `no_such_bucket`, `session_removed` (a tombstone refuses puts).
+   */
+  store(pending: PendingTurn): Promise<"stored" | "lost">;
+}
