@@ -14,7 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   compaction: ["domain", "fold"],
   run: ["domain", "store", "fold", "compaction", "apis", "transport", "tools"],
   fixture: ["domain", "apis", "transport"],
-  remote: ["domain", "store"],
+  remote: ["domain", "store", "transport"],
   agents: ["domain", "apis", "store"],
   cli: [
     "domain",

@@ -1,0 +1,48 @@
+/**
+ * Finds stores that ignore `If-None-Match`: on them two machines could both believe that a turn is theirs.
+ *
+ * @module
+ */
+import { encodeUtf8 } from "../domain/bytes.ts";
+import { RepriseError } from "../domain/errors.ts";
+import type { ObjectStore } from "./object_store.ts";
+
+const TRIES = 3;
+
+/**
+ * Puts one object twice, and removes it. That the second put is refused cannot prove that two puts at the same moment are
+ * decided as one: that is the store's own promise.
+ *
+ * @throws {RepriseError} `remote_unsafe` if the store took both; `remote_unreachable` if it did not answer; as
+ * {@linkcode ObjectStore} does.
+ */
+export async function probe(store: ObjectStore, random: () => number): Promise<void> {
+  for (let attempt = 1;; attempt++) {
+    const key = `.probe-${Math.floor(random() * 2 ** 48).toString(16).padStart(12, "0")}`;
+    const first = await store.putNew(key, encodeUtf8("first\n"));
+    const second = first === "stored" ? await store.putNew(key, encodeUtf8("second\n")) : "unknown";
+    if (first !== "taken") await store.remove(key);
+    if (second === "taken") return;
+    if (second === "stored") {
+      throw new RepriseError(
+        "remote_unsafe",
+        `Cannot use ${store.name}: it ignores the header If-None-Match`,
+        {
+          hint:
+            "Use a store with conditional writes: without them two machines could overwrite each other's turns",
+          details: { remote: store.name },
+        },
+      );
+    }
+    if (attempt === TRIES) {
+      throw new RepriseError(
+        "remote_unreachable",
+        `Cannot use ${store.name}: it answers no conditional put`,
+        {
+          hint: "Try again",
+          details: { remote: store.name },
+        },
+      );
+    }
+  }
+}

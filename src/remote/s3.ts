@@ -1,0 +1,220 @@
+/**
+ * Object store on S3, or on a server with the same API.
+ *
+ * @module
+ */
+import { AwsClient } from "aws4fetch";
+import { concatBytes } from "../domain/bytes.ts";
+import { asRepriseError, RepriseError } from "../domain/errors.ts";
+import type { Clock } from "../domain/ports.ts";
+import { MAX_BLOB_BYTES } from "../store/blobs.ts";
+import type { RemoteAddress } from "./address.ts";
+import type { S3Settings } from "./credentials.ts";
+import type { ListedObject, ObjectStore, PutAnswer, StoredObject } from "./object_store.ts";
+import { s3Error, UNAVAILABLE } from "./s3_error.ts";
+import { parseListing } from "./s3_listing.ts";
+
+/** Ports and settings of {@linkcode S3Store}. */
+export interface S3Options {
+  readonly fetch: typeof globalThis.fetch;
+  readonly clock: Clock;
+  readonly settings: S3Settings;
+  /** Time for one operation, with its repetitions, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Pause before the first repetition, in milliseconds; it doubles each time. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2000;
+/** Largest answer that is not an object, in bytes. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+/** Time that a single attempt may take, so that a lost connection leaves time for another one. */
+const ATTEMPT_PART = 1 / 2;
+
+/** One request. */
+interface Asked {
+  readonly method: "GET" | "PUT" | "DELETE";
+  readonly key: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Uint8Array;
+}
+
+/** A bucket and a prefix on S3. */
+export class S3Store implements ObjectStore {
+  readonly name: string;
+  readonly #address: RemoteAddress;
+  readonly #options: S3Options;
+  readonly #client: AwsClient;
+  /** URL of the bucket, with a slash at the end. */
+  readonly #base: string;
+
+  constructor(address: RemoteAddress, options: S3Options) {
+    const { settings } = options;
+    this.name = address.name;
+    this.#address = address;
+    this.#options = options;
+    this.#client = new AwsClient({
+      accessKeyId: settings.accessKeyId,
+      secretAccessKey: settings.secretAccessKey,
+      ...(settings.sessionToken === null ? {} : { sessionToken: settings.sessionToken }),
+      region: settings.region,
+      service: "s3",
+      retries: 0,
+    });
+    this.#base = bucketUrl(address.bucket, settings);
+  }
+
+  async get(key: string, signal?: AbortSignal): Promise<StoredObject | null> {
+    const { status, headers, bytes } = await this.#read({ method: "GET", key, signal }, MAX_BLOB_BYTES);
+    if (status === 404) return null;
+    const [now, then] = [headers.get("date"), headers.get("last-modified")].map((at) => Date.parse(at ?? ""));
+    const ageMs = (now as number) - (then as number);
+    return { bytes, ageMs: Number.isFinite(ageMs) ? Math.max(0, ageMs) : 0 };
+  }
+
+  async putNew(key: string, bytes: Uint8Array, signal?: AbortSignal): Promise<PutAnswer> {
+    const headers = { "if-none-match": "*" };
+    const answer = await this.#attempt({ method: "PUT", key, body: bytes, headers, signal }, {
+      leftMs: this.#options.timeoutMs,
+    }).catch((error) => unavailable(error));
+    if (answer === null || UNAVAILABLE.has(answer.status)) return "unknown";
+    if (answer.status === 412 || answer.status === 409) return "taken";
+    this.#requireOk(answer, `put ${this.#shown(key)}`);
+    return "stored";
+  }
+
+  async put(key: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
+    await this.#read({ method: "PUT", key, body: bytes, signal });
+  }
+
+  async *list(
+    prefix: string,
+    { after }: { readonly after?: string } = {},
+  ): AsyncIterable<ListedObject> {
+    const full = this.#address.prefix;
+    let from: Readonly<Record<string, string>> = after === undefined ? {} : { "start-after": full + after };
+    for (;;) {
+      const query = { "list-type": "2", "encoding-type": "url", prefix: full + prefix, ...from };
+      const { bytes } = await this.#read({ method: "GET", key: "", query });
+      const page = parseListing(bytes);
+      if (page === null) throw badAnswer(this.name, "its list of objects cannot be read");
+      for (const { key, size } of page.objects) {
+        if (key.startsWith(full + prefix)) yield { key: key.slice(full.length), size };
+      }
+      if (page.next === null) return;
+      from = { "continuation-token": page.next };
+    }
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#read({ method: "DELETE", key });
+  }
+
+  /** Sends a request that may be repeated, until it has an answer that says something. */
+  async #read(asked: Asked, maxBytes = MAX_ANSWER_BYTES): Promise<Answer> {
+    const { clock, timeoutMs } = this.#options;
+    const deadline = clock.monotonic() + timeoutMs;
+    const tried = `${VERBS[asked.method]} ${this.#shown(asked.key)}`;
+    for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+      const leftMs = Math.max(1, deadline - clock.monotonic());
+      const answer = await this.#attempt(asked, { leftMs, maxBytes }).catch((error) => unavailable(error));
+      if (answer !== null && !UNAVAILABLE.has(answer.status)) {
+        const isMissing = answer.status === 404 && asked.method === "GET" && asked.key !== "";
+        if (!isMissing || s3Error(answer).code === "NoSuchBucket") this.#requireOk(answer, tried);
+        return answer;
+      }
+      asked.signal?.throwIfAborted();
+      if (clock.monotonic() + pauseMs >= deadline) throw this.#unreachable(tried, answer);
+      await clock.sleep(pauseMs, asked.signal);
+    }
+  }
+
+  /** Sends a request once. Rejects if no whole answer comes. */
+  async #attempt(
+    { method, key, query = {}, headers = {}, body, signal }: Asked,
+    { leftMs, maxBytes = MAX_ANSWER_BYTES }: { readonly leftMs: number; readonly maxBytes?: number },
+  ): Promise<Answer> {
+    const url = new URL(this.#base + (key === "" ? "" : this.#address.prefix + key));
+    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+    const time = AbortSignal.timeout(
+      Math.ceil(body === undefined || body.length < 1e6 ? leftMs * ATTEMPT_PART : leftMs),
+    );
+    const signed = await this.#client.sign(url, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: body as Uint8Array<ArrayBuffer> }),
+    });
+    const response = await this.#options.fetch(signed.url, {
+      method,
+      headers: signed.headers,
+      ...(body === undefined ? {} : { body: body as Uint8Array<ArrayBuffer> }),
+      redirect: "manual",
+      signal: signal === undefined ? time : AbortSignal.any([time, signal]),
+    });
+    return { status: response.status, headers: response.headers, bytes: await bytesOf(response, maxBytes) };
+  }
+
+  #requireOk(answer: Answer, tried: string): void {
+    if (answer.status >= 200 && answer.status < 300) return;
+    throw s3Error(answer).toRepriseError(`Cannot ${tried}`, this.name);
+  }
+
+  #unreachable(tried: string, answer: Answer | null): RepriseError {
+    const last = answer === null ? "no answer came" : `it answers with status ${answer.status}`;
+    const seconds = this.#options.timeoutMs / 1000;
+    return new RepriseError("remote_unreachable", `Cannot ${tried} within ${seconds} seconds: ${last}`, {
+      hint: "Try again; nothing that was acknowledged is lost",
+      details: { remote: this.name },
+    });
+  }
+
+  #shown(key: string): string {
+    return key === "" ? this.name : `${this.name}/${key}`;
+  }
+}
+
+const VERBS = { GET: "read", PUT: "put", DELETE: "remove" } as const;
+
+/** URL of a bucket: a path of a given server, a host of its own on AWS. */
+function bucketUrl(bucket: string, { endpoint, region }: S3Settings): string {
+  if (endpoint !== null) return `${endpoint.href.replace(/\/+$/, "")}/${bucket}/`;
+  // A certificate of AWS covers no names with dots before its own.
+  return bucket.includes(".")
+    ? `https://s3.${region}.amazonaws.com/${bucket}/`
+    : `https://${bucket}.s3.${region}.amazonaws.com/`;
+}
+
+/** Errors of the network are no answer; ours are reported. */
+function unavailable(error: unknown): null {
+  if (error instanceof RepriseError) throw error;
+  if (error instanceof TypeError || error instanceof DOMException || error instanceof Deno.errors.Http) {
+    return null;
+  }
+  throw asRepriseError(error);
+}
+
+async function bytesOf(response: Response, maxBytes: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of response.body ?? []) {
+    length += piece.length;
+    if (length > maxBytes) throw badAnswer("the remote", `it answers with more than ${maxBytes} bytes`);
+    pieces.push(piece);
+  }
+  const [only] = pieces;
+  return pieces.length === 1 && only !== undefined ? only : concatBytes(pieces);
+}
+
+function badAnswer(name: string, why: string): RepriseError {
+  return new RepriseError("bad_remote", `Cannot use ${name}: ${why}`, {
+    hint: "Check that the endpoint is a server with the API of S3",
+  });
+}

@@ -1,0 +1,66 @@
+/**
+ * Answers of S3 that are errors.
+ *
+ * @module
+ */
+import { decodeUtf8Leniently } from "../domain/bytes.ts";
+import { type ErrorCode, RepriseError } from "../domain/errors.ts";
+
+/** Statuses after which the same request may succeed; a put may have been stored. */
+export const UNAVAILABLE: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** Status and body of an answer. */
+interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Uint8Array;
+}
+
+/** An error as S3 reports it. */
+export interface S3Error {
+  /** S3's own code, such as `NoSuchBucket`; `null` if the body has none. */
+  readonly code: string | null;
+  /** Creates the error for users. */
+  toRepriseError(tried: string, remote: string): RepriseError;
+}
+
+const CLOCK_CODES = new Set(["RequestTimeTooSkewed", "RequestExpired"]);
+const KEY_HINT = "Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they may do in this bucket";
+
+/** Parses an error. */
+export function s3Error({ status, headers, bytes }: ErrorAnswer): S3Error {
+  const text = decodeUtf8Leniently(bytes.subarray(0, 4096));
+  const code = /<Code>([A-Za-z0-9]{1,64})<\/Code>/.exec(text)?.[1] ?? null;
+  const named = code === null ? `status ${status}` : `status ${status} (${code})`;
+  const make = (kind: ErrorCode, tried: string, remote: string, found: string, hint: string) =>
+    new RepriseError(kind, `${tried}: ${found}`, { hint, details: { remote, status, code } });
+  return {
+    code,
+    toRepriseError(tried, remote) {
+      const error = (kind: ErrorCode, found: string, hint: string) => make(kind, tried, remote, found, hint);
+      if (code !== null && CLOCK_CODES.has(code)) {
+        const theirs = headers.get("date") ?? "unknown";
+        const found = `the clock here says ${new Date().toUTCString()}, that of the remote ${theirs}`;
+        return error("remote_denied", found, "Set the clock of this machine");
+      }
+      if (status === 401 || status === 403) {
+        return error("remote_denied", `it answers with ${named}`, KEY_HINT);
+      }
+      if (code === "NoSuchBucket" || status === 404) {
+        return error("no_such_bucket", "the bucket does not exist", "Create the bucket, or check its name");
+      }
+      if (status >= 300 && status < 400) {
+        return error(
+          "bad_remote",
+          `it answers with ${named}, a redirect`,
+          "Set AWS_REGION to the bucket's region",
+        );
+      }
+      return error(
+        "bad_remote",
+        `it answers with ${named}`,
+        "Check that the endpoint is a server with the API of S3",
+      );
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * Pages of `ListObjectsV2`.
+ *
+ * @module
+ */
+import { decodeUtf8Leniently } from "../domain/bytes.ts";
+import type { ListedObject } from "./object_store.ts";
+
+/** One page of a list. */
+export interface Listing {
+  /** Keys with the prefix of the remote. */
+  readonly objects: readonly ListedObject[];
+  /** The token of the next page; `null` for the last one. */
+  readonly next: string | null;
+}
+
+/**
+ * Parses a page that was asked for with `encoding-type=url`: then each text in it is one without markup, apart from
+ * five entities. `null` if it is no such page.
+ */
+export function parseListing(bytes: Uint8Array): Listing | null {
+  const xml = decodeUtf8Leniently(bytes);
+  if (!/<ListBucketResult[\s>]/.test(xml) || !xml.trimEnd().endsWith("</ListBucketResult>")) return null;
+  const objects: ListedObject[] = [];
+  for (const [, entry = ""] of xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+    const [key, size] = [textOf(entry, "Key"), textOf(entry, "Size")];
+    if (key === null || size === null || !/^\d+$/.test(size)) return null;
+    const decoded = urlDecoded(key);
+    if (decoded === null) return null;
+    objects.push({ key: decoded, size: Number(size) });
+  }
+  if (textOf(xml, "IsTruncated") !== "true") return { objects, next: null };
+  const next = textOf(xml, "NextContinuationToken");
+  return next === null ? null : { objects, next };
+}
+
+function textOf(xml: string, name: string): string | null {
+  const [, text] = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml) ?? [];
+  return text === undefined
+    ? null
+    : text.replace(/&(amp|lt|gt|quot|apos|#\d+|#x[0-9a-f]+);/gi, (_, name) => entity(name));
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+function entity(name: string): string {
+  if (!name.startsWith("#")) return ENTITIES[name.toLowerCase()] ?? "";
+  const code = /^#x/i.test(name) ? parseInt(name.slice(2), 16) : Number(name.slice(1));
+  return code <= 0x10ffff ? String.fromCodePoint(code) : "";
+}
+
+function urlDecoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll("+", "%20"));
+  } catch {
+    return null;
+  }
+}
