@@ -9,7 +9,7 @@ import { isLoopbackHost } from "../domain/address.ts";
 import type { Ports } from "../domain/ports.ts";
 import { systemCode } from "../store/fs_errors.ts";
 
-/** Where a store is, and the keys for it. */
+/** Address of a server and the keys for it. */
 export interface S3Settings {
   readonly region: string;
   /** Origin and path of an S3-compatible server; `null` for AWS. */

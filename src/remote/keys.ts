@@ -38,7 +38,7 @@ export function removedKey(id: SessionId): string {
   return `${id}/removed.json`;
 }
 
-/** What a key of ours names. */
+/** Parts of a key of ours. */
 export type KeyParts =
   | { readonly kind: "turn"; readonly id: SessionId; readonly turn: number; readonly replacement: number }
   | { readonly kind: "blob"; readonly id: SessionId; readonly sha256: string }

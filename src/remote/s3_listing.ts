@@ -15,8 +15,8 @@ export interface Listing {
 }
 
 /**
- * Parses a page that was asked for with `encoding-type=url`: then each text in it is one without markup, apart from
- * five entities. `null` if it is no such page.
+ * Parses a page that was requested with `encoding-type=url`, in which texts have no markup but entities. `null` if it is
+ * no such page.
  */
 export function parseListing(bytes: Uint8Array): Listing | null {
   const xml = decodeUtf8Leniently(bytes);

@@ -1,0 +1,99 @@
+/**
+ * The copy of one session on a remote, to which a writer adds turns.
+ *
+ * @module
+ */
+import { RepriseError } from "../domain/errors.ts";
+import type { SessionId } from "../domain/ids.ts";
+import { sha256Hex } from "../domain/hash.ts";
+import { checkSeal } from "../domain/seal.ts";
+import type { NamedBlob, PendingTurn, TurnRemote } from "../store/write/turn_remote.ts";
+import { blobKey, removedKey, turnKey } from "./keys.ts";
+import type { ObjectStore } from "./object_store.ts";
+
+/** Attempts to put one object, each after the store said that it has none. */
+const TRIES = 5;
+
+/** Adds turns to the copy of a session. */
+export class SessionRemote implements TurnRemote {
+  readonly name: string;
+  readonly #store: ObjectStore;
+  readonly #id: SessionId;
+  /** Blobs that are known to be on the remote. */
+  readonly #blobs = new Set<string>();
+  /** True once the remote showed that it has no tombstone. */
+  #isOpen = false;
+
+  constructor(store: ObjectStore, id: SessionId) {
+    this.name = `${store.name}/${id}`;
+    this.#store = store;
+    this.#id = id;
+  }
+
+  async store({ turn, bytes, blobs }: PendingTurn): Promise<"stored" | "lost"> {
+    await this.#requireNotRemoved();
+    for (const blob of blobs) await this.#storeBlob(blob);
+    const key = turnKey(this.#id, turn.turn);
+    for (let attempt = 1; attempt <= TRIES; attempt++) {
+      const answer = await this.#store.putNew(key, bytes);
+      if (answer === "stored") return "stored";
+      // The object may be ours, from an attempt whose answer was lost: its own sum tells. ETags are not compared.
+      const there = await this.#store.get(key);
+      if (there !== null) return checkSeal(there.bytes) === turn.sum ? "stored" : "lost";
+    }
+    throw this.#unreachable(key);
+  }
+
+  async #storeBlob({ sha256, read }: NamedBlob): Promise<void> {
+    if (this.#blobs.has(sha256)) return;
+    const bytes = read();
+    const key = blobKey(this.#id, sha256);
+    for (let attempt = 1; bytes !== null; attempt++) {
+      const answer = await this.#store.putNew(key, bytes);
+      if (answer === "stored") break;
+      const there = await this.#store.get(key);
+      if (there !== null) {
+        if (sha256Hex(there.bytes) === sha256) break;
+        throw new RepriseError(
+          "session_damaged",
+          `Cannot use ${this.name}: the blob ${sha256} has other bytes`,
+          {
+            hint: 'See what is damaged with "reprise verify --remote"',
+            details: { session: this.#id, sha256 },
+          },
+        );
+      }
+      if (attempt === TRIES) throw this.#unreachable(key);
+    }
+    this.#blobs.add(sha256);
+  }
+
+  async #requireNotRemoved(): Promise<void> {
+    if (this.#isOpen) return;
+    if (await this.#store.get(removedKey(this.#id)) !== null) throw removed(this.#id, this.#store.name);
+    this.#isOpen = true;
+  }
+
+  #unreachable(key: string): RepriseError {
+    return new RepriseError(
+      "remote_unreachable",
+      `Cannot put ${this.#store.name}/${key}: the remote does not keep it`,
+      {
+        hint: "Try again; nothing that was acknowledged is lost",
+        details: { remote: this.#store.name },
+      },
+    );
+  }
+}
+
+/** Creates the error for a session that was removed from the remote. */
+export function removed(id: SessionId, remote: string): RepriseError {
+  return new RepriseError(
+    "session_removed",
+    `Cannot use session "${id}" on ${remote}: it was removed there`,
+    {
+      hint: `Continue it under another id: reprise fork ${id}`,
+      details: { session: id, remote },
+    },
+  );
+}
