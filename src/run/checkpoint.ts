@@ -75,18 +75,18 @@ export type CompactedSession = OpenSession & Pick<RequestHistory, "allTurns">;
  *
  * @returns the turn and the plan; `null` if nothing was appended.
  */
-export function compactIfLarge(
+export async function compactIfLarge(
   session: CompactedSession,
   auto: AutoCompaction,
   { run, usage }: { readonly run: number; readonly usage: Usage },
-): { readonly turn: Turn; readonly plan: CompactionPlan } | null {
+): Promise<{ readonly turn: Turn; readonly plan: CompactionPlan } | null> {
   const { manifest } = session;
   if (manifest === null || !isOverLimit(session.turns, auto)) return null;
   const turns = session.allTurns();
   const made = automaticCheckpoint(turns, auto);
   if (made === null) return null;
   const draft = checkpointDraft(turns, made, { run, pins: manifest.pins, runUsage: usage });
-  return { turn: session.append(draft), plan: made.plan };
+  return { turn: await session.save(draft), plan: made.plan };
 }
 
 /**

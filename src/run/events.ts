@@ -16,7 +16,7 @@ import type { ErrorCode, ErrorDocument, ExitCode } from "../domain/errors.ts";
 import type { DeniedCall } from "./permission_gate.ts";
 import type { PinChange } from "./pins.ts";
 import type { FoldRepair } from "../fold/history_fold.ts";
-import type { DroppedItem } from "../domain/turn.ts";
+import type { DroppedItem, Turn } from "../domain/turn.ts";
 
 /** A reported fact that is not a failure. */
 export type Notice =
@@ -128,6 +128,8 @@ export type RunEvent =
     readonly kind: string;
     readonly seq: readonly [number, number];
     readonly sum: string;
+    /** Only with a remote: `stored` once it has the turn. */
+    readonly remote?: "stored" | "pending";
   }
   | {
     readonly type: "tool.started";
@@ -183,3 +185,8 @@ export interface RunEnded {
 
 /** Receives run events. Must not throw: a closed output stops the run through its stop signal. */
 export type Emit = (event: RunEvent) => void;
+
+/** The event that acknowledges a durable turn. */
+export function savedEvent({ turn, kind, seq, sum }: Turn): RunEvent {
+  return { type: "turn.saved", turn, kind, seq, sum };
+}

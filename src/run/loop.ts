@@ -12,7 +12,7 @@ import type { Pins, Turn, TurnDraft } from "../domain/turn.ts";
 import { requestAccount } from "../fold/fold.ts";
 import type { Folded } from "../fold/history_fold.ts";
 import { compactIfLarge } from "./checkpoint.ts";
-import type { RunEnded } from "./events.ts";
+import { type RunEnded, savedEvent } from "./events.ts";
 import { sessionTokens } from "./ledger.ts";
 import { targetOf } from "./next_request.ts";
 import type { DeniedCall } from "./permission_gate.ts";
@@ -53,7 +53,7 @@ import { runToolBatch } from "./tool_batch.ts";
  * @throws {RepriseError} when the run could not begin: nothing to continue, or the opening turn was not saved.
  */
 export async function executeRun(setup: RunSetup, start: RunStart): Promise<RunEnded> {
-  const run = openRun(setup, start);
+  const run = await openRun(setup, start);
   let outcome: Outcome;
   try {
     outcome = await run.proceed();
@@ -61,10 +61,10 @@ export async function executeRun(setup: RunSetup, start: RunStart): Promise<RunE
     outcome = outcomeOfError(asRepriseError(error));
   }
   await run.addCosts();
-  return run.close(outcome);
+  return await run.close(outcome);
 }
 
-function openRun(setup: RunSetup, start: RunStart): Run {
+async function openRun(setup: RunSetup, start: RunStart): Promise<Run> {
   const { writer } = setup;
   const before = writer.manifest;
   if (start.kind === "continue") requireUnfinished(writer.id, before);
@@ -72,12 +72,12 @@ function openRun(setup: RunSetup, start: RunStart): Run {
   const drift = before === null ? [] : pinChanges(before.pins, pins);
   if (setup.strictDrift && drift.length > 0) throw drifted(writer.id, drift);
   // From here on the run is not refused: it writes.
-  closeKilledRun(writer, setup.emit);
+  await closeKilledRun(writer, setup.emit);
   for (const text of Object.values(pinnedTexts(setup))) writer.putBlob(encodeUtf8(text));
   for (const { bytes } of attachedTo(start)) writer.putBlob(bytes);
   const number = (before?.run ?? 0) + 1;
   const run = new Run(setup, number, pins);
-  const turn = run.append(openingDraft(start, number, pins));
+  const turn = await run.append(openingDraft(start, number, pins));
   setup.emit({
     type: "run.started",
     run: number,
@@ -136,8 +136,8 @@ class Run {
       number,
       isStopped: () => setup.stop.state !== null,
       send: (step, options) => this.#send(step, options),
-      keep: (outcome, step) => {
-        const calls = this.#keep(outcome);
+      keep: async (outcome, step) => {
+        const calls = await this.#keep(outcome);
         this.#count(outcome, step);
         return calls;
       },
@@ -146,8 +146,8 @@ class Run {
   }
 
   /** Makes a turn durable. */
-  append(draft: TurnDraft): Turn {
-    const turn = this.#setup.writer.append(draft);
+  async append(draft: TurnDraft): Promise<Turn> {
+    const turn = await this.#setup.writer.save(draft);
     if (this.#firstTurn === 0) this.#firstTurn = turn.turn;
     this.#lastTurn = turn.turn;
     return turn;
@@ -155,11 +155,11 @@ class Run {
 
   /** Acknowledges a durable turn. */
   acknowledge(turn: Turn): void {
-    this.#setup.emit({ type: "turn.saved", turn: turn.turn, kind: turn.kind, seq: turn.seq, sum: turn.sum });
+    this.#setup.emit(savedEvent(turn));
   }
 
-  #save(draft: TurnDraft): Turn {
-    const turn = this.append(draft);
+  async #save(draft: TurnDraft): Promise<Turn> {
+    const turn = await this.append(draft);
     this.acknowledge(turn);
     return turn;
   }
@@ -172,22 +172,22 @@ class Run {
       const early = stop.outcome ?? outcomeBeforeRequest(limits, this.#progress);
       if (early !== null) return early;
       const step = ++this.#steps;
-      this.#compact();
+      await this.#compact();
       const outcome = await this.#retries.request(step);
-      const calls = this.#keep(outcome);
+      const calls = await this.#keep(outcome);
       this.#count(outcome, step);
       const end = outcomeOfResponse(outcome, { calls: calls.length, stopped: stop.outcome });
       if (end?.state === "completed") {
-        const misfit = this.#judge(outcome);
+        const misfit = await this.#judge(outcome);
         if (misfit !== "corrected") return misfit ?? end;
         continue;
       }
       if (end !== null) return end;
       if (calls.length === 0) continue;
-      const { results, denied } = await runToolBatch(this.#setup, calls, (decisions) => {
-        this.#save({ kind: "harness", run: this.#number, events: decisions });
+      const { results, denied } = await runToolBatch(this.#setup, calls, async (decisions) => {
+        await this.#save({ kind: "harness", run: this.#number, events: decisions });
       });
-      this.#save({ kind: "tools", run: this.#number, events: results });
+      await this.#save({ kind: "tools", run: this.#number, events: results });
       this.#denied.push(...denied);
       const failed = outcomeAfterCalls(limits, this.#progress);
       if (failed !== null) return failed;
@@ -198,7 +198,7 @@ class Run {
    * Checks the answer against the output schema; `null` if it fits. Asks once for a correction, which is a step of the
    * run like any other.
    */
-  #judge({ items }: RequestOutcome): Outcome | "corrected" | null {
+  async #judge({ items }: RequestOutcome): Promise<Outcome | "corrected" | null> {
     const { answerCheck, emit } = this.#setup;
     const errors = answerCheck?.(answerText(items)) ?? [];
     if (errors.length === 0) return null;
@@ -207,7 +207,7 @@ class Run {
     if (this.#corrected) return outcomeOfMismatch(errors, this.#setup);
     this.#corrected = true;
     const content = [{ type: "input_text", text: correctionText(errors) }];
-    this.#save({ kind: "harness", run: this.#number, events: [{ type: "user_message", content }] });
+    await this.#save({ kind: "harness", run: this.#number, events: [{ type: "user_message", content }] });
     return "corrected";
   }
 
@@ -256,19 +256,19 @@ class Run {
   }
 
   /** Compacts a history that has grown over the limit. Replaced turns stay on disk. */
-  #compact(): void {
+  async #compact(): Promise<void> {
     const { limits: { autoCompact: limit }, writer, emit } = this.#setup;
     if (limit === undefined) return;
     const run = this.#number;
     const target = targetOf(this.#setup, { account: this.#account, run });
-    // `append` counts the turn in this run.
+    // `save` counts the turn in this run.
     const session = {
       manifest: writer.manifest,
       turns: writer.turns,
       allTurns: () => writer.allTurns(),
-      append: (draft: TurnDraft) => this.append(draft),
+      save: (draft: TurnDraft) => this.append(draft),
     };
-    const compacted = compactIfLarge(session, { limit, target }, { run, usage: this.#usage });
+    const compacted = await compactIfLarge(session, { limit, target }, { run, usage: this.#usage });
     if (compacted === null) return;
     const { turn, plan: { before, after, cut } } = compacted;
     this.acknowledge(turn);
@@ -283,7 +283,7 @@ class Run {
   }
 
   /** Records the outcome, answers open calls, and emits the last events. */
-  close(outcome: Outcome): RunEnded {
+  async close(outcome: Outcome): Promise<RunEnded> {
     let { state } = outcome;
     const { error: failure } = outcome;
     let error = withSessionHint(
@@ -294,7 +294,7 @@ class Run {
     const calls = openCalls(this.#setup.writer.turns);
     try {
       if (state !== "diverged") {
-        this.#save({
+        await this.#save({
           kind: "harness",
           run: this.#number,
           events: [
@@ -364,9 +364,9 @@ class Run {
   }
 
   /** Saves the response; returns its calls. */
-  #keep(outcome: RequestOutcome): ToolCallEvent[] {
+  async #keep(outcome: RequestOutcome): Promise<ToolCallEvent[]> {
     if (outcome.draft === null) return [];
-    const turn = this.#save(outcome.draft);
+    const turn = await this.#save(outcome.draft);
     if (this.#setup.costOf !== null) this.#unpriced.push(turn);
     const text = answerText(outcome.items);
     if (text !== "") this.#answer = text;

@@ -39,19 +39,19 @@ export interface PreviewedRun extends PinnedSettings {
  *
  * @throws {RepriseError} `nothing_to_continue`, and `over_budget` if no request would be sent.
  */
-export function previewRequest(
+export async function previewRequest(
   settings: PreviewedRun,
   previewed: PreviewedSession,
   start: RunStart | null,
-): NextRequest {
+): Promise<NextRequest> {
   const session = new MemorySession(previewed, attachedTo(start));
   const { account, limits } = settings;
   const run = (session.manifest?.run ?? 0) + 1;
   if (start === null) return nextRequest(settings, session, { account });
   if (start.kind === "continue") requireUnfinished(session.id, session.manifest);
-  closeKilledRun(session);
+  await closeKilledRun(session);
   // No request depends on the workspace.
-  session.append(openingDraft(start, run, pinsOf(settings, "")));
+  await session.save(openingDraft(start, run, pinsOf(settings, "")));
   const earlierTokens = limits.maxSessionTokens === undefined
     ? 0
     : sessionTokens(session.allTurns(), session.id);
@@ -60,7 +60,7 @@ export function previewRequest(
   if (refused !== null) throw refused;
   if (limits.autoCompact !== undefined) {
     const auto = { limit: limits.autoCompact, target: targetOf(settings, { account, run }) };
-    compactIfLarge(session, auto, { run, usage: NO_USAGE });
+    await compactIfLarge(session, auto, { run, usage: NO_USAGE });
   }
   const left = tokensLeft(limits, progress);
   return nextRequest(settings, session, {
@@ -112,10 +112,10 @@ class MemorySession implements CompactedSession, RequestHistory {
     }).turn;
   }
 
-  append(draft: TurnDraft): Turn {
+  save(draft: TurnDraft): Promise<Turn> {
     const turn = this.preview(draft);
     this.#added.push(turn);
     this.#manifest = advanceManifest(this.#manifest, this.id, turn);
-    return turn;
+    return Promise.resolve(turn);
   }
 }

@@ -13,7 +13,7 @@ import { ORPHAN_OUTPUT } from "../fold/history_fold.ts";
 import { readOverrides } from "../fold/overrides.ts";
 import type { SessionWriter } from "../store/write/writer.ts";
 import { type AttachedFile, attachmentEvent } from "./attachments.ts";
-import type { Emit } from "./events.ts";
+import { type Emit, savedEvent } from "./events.ts";
 import { apiOf } from "../apis/apis.ts";
 
 /** The start of a run: a prompt of the user, or the unchanged history. */
@@ -72,7 +72,7 @@ export function openingDraft(start: RunStart, run: number, pins: Pins): TurnDraf
 }
 
 /** A session that turns are appended to: on disk, or in memory for a preview. */
-export type OpenSession = Pick<SessionWriter, "manifest" | "turns" | "append">;
+export type OpenSession = Pick<SessionWriter, "manifest" | "turns" | "save">;
 
 /** The calls that wait for results at the end of `turns`, oldest first. */
 export function openCalls(turns: readonly Turn[]): ToolCallEvent[] {
@@ -122,7 +122,10 @@ export function fallbackResult(call: ToolCallEvent, status: ToolResultStatus, ou
  * Completes a log after a killed process or an edit: open calls get fallback results, and a newest run without an end
  * ends as `interrupted`. Does nothing if no call and no run is open. Returns the calls that got a result.
  */
-export function closeKilledRun(writer: OpenSession, emit: Emit = () => {}): readonly ToolCallEvent[] {
+export async function closeKilledRun(
+  writer: OpenSession,
+  emit: Emit = () => {},
+): Promise<readonly ToolCallEvent[]> {
   const { manifest } = writer;
   if (manifest === null) return [];
   const killed = manifest.state === "open";
@@ -140,7 +143,7 @@ export function closeKilledRun(writer: OpenSession, emit: Emit = () => {}): read
     usage: usageOfRun(writer.turns, manifest.run),
     error: { code: error.code, message: error.message },
   };
-  const turn = writer.append({
+  const turn = await writer.save({
     kind: "harness",
     run: manifest.run,
     events: [
@@ -148,7 +151,7 @@ export function closeKilledRun(writer: OpenSession, emit: Emit = () => {}): read
       ...(killed ? [end] : []),
     ],
   });
-  emit({ type: "turn.saved", turn: turn.turn, kind: turn.kind, seq: turn.seq, sum: turn.sum });
+  emit(savedEvent(turn));
   if (killed) emit({ type: "notice", kind: "run_closed", run: manifest.run });
   if (calls.length > 0) {
     const callIds = calls.map((call) => callIdOf(call.item));

@@ -33,9 +33,9 @@ export interface RetryingRun {
   isStopped(): boolean;
   send(step: number, options: SendOptions): Promise<RequestOutcome>;
   /** Saves and counts a response; returns its calls. */
-  keep(outcome: RequestOutcome, step: number): readonly ToolCallEvent[];
+  keep(outcome: RequestOutcome, step: number): Promise<readonly ToolCallEvent[]>;
   /** Makes a turn durable and acknowledges it. */
-  save(draft: TurnDraft): void;
+  save(draft: TurnDraft): Promise<unknown>;
 }
 
 /** Sends the requests of one run, each with the retries that its refusals allow. */
@@ -66,10 +66,10 @@ export class Retries {
       const plan = this.#plan(outcome);
       if (plan === null || (historyChanged && changesHistory(plan.event))) break;
       historyChanged ||= changesHistory(plan.event);
-      const notice = this.#keepRefused(outcome, plan, step);
+      const notice = await this.#keepRefused(outcome, plan, step);
       if (plan.basis === "stated") {
         quarantined.push(...quarantinedBy(plan.event));
-        this.#saveNotice(notice, plan);
+        await this.#saveNotice(notice, plan);
         outcome = await this.#run.send(step, { again: true, pending: null });
       } else {
         this.#triedBlindly ||= plan.basis === "blind";
@@ -98,7 +98,7 @@ export class Retries {
     const inVain = this.#isRefused(outcome);
     if (outcome.error === null || outcome.draft !== null) {
       // The request of a kept response must fold again, so the notice of its omissions is saved before it.
-      this.#saveNotice(inVain ? leftOutOnly(notice) : notice, plan);
+      await this.#saveNotice(inVain ? leftOutOnly(notice) : notice, plan);
       return outcome;
     }
     return inVain ? { ...refused, draft: null, response: null, usage: NO_USAGE } : outcome;
@@ -130,17 +130,17 @@ export class Retries {
   }
 
   /** Keeps a refused response; returns the turn that answers its calls and explains the retry. */
-  #keepRefused(outcome: RequestOutcome, { event }: RetryPlan, step: number): TurnDraft {
-    const results = this.#run.keep(outcome, step).map((call) =>
+  async #keepRefused(outcome: RequestOutcome, { event }: RetryPlan, step: number): Promise<TurnDraft> {
+    const results = (await this.#run.keep(outcome, step)).map((call) =>
       fallbackResult(call, "not_run", "The call was not run: its response was refused.")
     );
     return { kind: "harness", run: this.#run.number, events: [...results, event] };
   }
 
   /** Makes the turn that explains a retry durable, and reports it. */
-  #saveNotice(notice: TurnDraft, { event }: RetryPlan): void {
+  async #saveNotice(notice: TurnDraft, { event }: RetryPlan): Promise<void> {
     const { emit, writer } = this.#run.setup;
-    this.#run.save(notice);
+    await this.#run.save(notice);
     const [reason, items] = event.type === "replay_notice"
       ? [event.reason, event.items] as const
       : [`${event.without}_refused`, []] as const;

@@ -57,22 +57,22 @@ type Prepared =
 export async function runToolBatch(
   setup: RunSetup,
   calls: readonly ToolCallEvent[],
-  record: (decisions: readonly EventDraft[]) => void,
+  record: (decisions: readonly EventDraft[]) => Promise<void>,
 ): Promise<BatchOutcome> {
   const { playback } = setup;
   return playback === null
     ? await performBatch(setup, calls, record)
-    : playToolBatch(setup, { playback, calls }, record);
+    : await playToolBatch(setup, { playback, calls }, record);
 }
 
 async function performBatch(
   setup: RunSetup,
   calls: readonly ToolCallEvent[],
-  record: (decisions: readonly EventDraft[]) => void,
+  record: (decisions: readonly EventDraft[]) => Promise<void>,
 ): Promise<BatchOutcome> {
   const prepared = await prepare(setup, calls);
   const decisions = prepared.flatMap(({ decision }) => decision === null ? [] : [decision]);
-  if (decisions.length > 0) record(decisions);
+  if (decisions.length > 0) await record(decisions);
 
   const results = new Array<EventDraft>(calls.length);
   const changes = prepared.some((each) => each.kind === "ready" && each.tool.group !== "read");
@@ -320,11 +320,11 @@ interface PlayedSetup extends Pick<RunSetup, "emit" | "gate"> {
  *
  * @throws {RepriseError} `fixture_miss` for a call without a record, before anything of the batch is saved.
  */
-export function playToolBatch(
+export async function playToolBatch(
   { emit, writer, gate }: PlayedSetup,
   { playback, calls }: { readonly playback: ToolPlayback; readonly calls: readonly ToolCallEvent[] },
-  record: (decisions: readonly EventDraft[]) => void,
-): BatchOutcome {
+  record: (decisions: readonly EventDraft[]) => Promise<void>,
+): Promise<BatchOutcome> {
   const played = calls.map((call) => ({
     call,
     facts: { seq: call.seq, call_id: callIdOf(call.item), name: callNameOf(call.item) },
@@ -341,7 +341,7 @@ export function playToolBatch(
       ...(made.decision.rule === undefined ? {} : { rule: made.decision.rule }),
     }]
   );
-  if (decisions.length > 0) record(decisions);
+  if (decisions.length > 0) await record(decisions);
   const denied = played.flatMap(({ facts: { name, call_id }, made: { decision } }) =>
     decision?.decision !== "denied" ? [] : gate.denied({ tool: name, call_id, subject: null }, {
       reason: decision.reason,

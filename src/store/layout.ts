@@ -19,6 +19,8 @@ export interface SessionPaths {
   readonly turns: string;
   readonly blobs: string;
   readonly quarantine: string;
+  /** Turns that wait for a remote; only sessions with one have it. */
+  readonly pending: string;
   readonly lock: string;
 }
 
@@ -36,6 +38,7 @@ export function pathsAt(root: string, id: SessionId): SessionPaths {
     turns: `${root}/turns`,
     blobs: `${root}/blobs`,
     quarantine: `${root}/quarantine`,
+    pending: `${root}/pending`,
     lock: `${root}/lock`,
   };
 }

@@ -61,7 +61,7 @@ export async function doctorVerb(live: ProgramPorts, given: DoctorFlags): Promis
     const call = readCall(live, given);
     const session = call.selector === null ? null : calledSession(call);
     checks.push(...settingChecks(call, session?.manifest ?? null));
-    if (session !== null) checks.push(check("prefix", () => prefixText(call, session)));
+    if (session !== null) checks.push(await checkLater("prefix", () => prefixText(call, session)));
     if (given.live === true) {
       checks.push(await checkLater("live", () => ping(call, session?.manifest ?? null)));
     }
@@ -165,10 +165,10 @@ function requireWritable(ports: ProgramPorts, path: string): void {
   }
 }
 
-function prefixText(call: SettingCall, session: CalledSession): string {
+async function prefixText(call: SettingCall, session: CalledSession): Promise<string> {
   const { manifest } = session;
   const resolved = resolveRun(call, manifest, { key: "if_set", endpoint: "any" });
-  const prefix = judgePrefix(resolved, session, startWith(isUnfinished(manifest) ? null : ""));
+  const prefix = await judgePrefix(resolved, session, startWith(isUnfinished(manifest) ? null : ""));
   if (prefix === null) return "the session has no request that can be compared";
   if (prefix.report.extends) return "the next request extends the last one of the session";
   return keepAdvice(prefix) ?? "the next request does not extend the last one of the session";

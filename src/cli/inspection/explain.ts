@@ -46,7 +46,11 @@ const REPAIR_TEXT: Readonly<Record<FoldRepair["kind"], string>> = {
 };
 
 /** Performs `explain`. */
-export function explainVerb(ports: ProgramPorts, selector: string, flags: ExplainFlags): ExitCode {
+export async function explainVerb(
+  ports: ProgramPorts,
+  selector: string,
+  flags: ExplainFlags,
+): Promise<ExitCode> {
   const call = readCall(ports, { ...flags, session: selector });
   const { output } = call.context;
   const session = calledSession(call);
@@ -54,10 +58,10 @@ export function explainVerb(ports: ProgramPorts, selector: string, flags: Explai
   const whole: CalledSession = { ...session, turns: session.allTurns() };
   const resolved = resolveRun(call, manifest, { key: "if_set", endpoint: "any" });
   if (resolved.lost !== null) output.note(resolved.lost);
-  const next = previewRequest(requestSettings(resolved, whole), whole, null);
+  const next = await previewRequest(requestSettings(resolved, whole), whole, null);
   const { fingerprint, model } = next.target;
   // A prompt of any text comes after the prefix.
-  const prefix = judgePrefix(resolved, whole, startWith(isUnfinished(manifest) ? null : ""));
+  const prefix = await judgePrefix(resolved, whole, startWith(isUnfinished(manifest) ? null : ""));
   const reasoningSeqs = new Set(next.folded.reasoning.map((decision) => decision.seq));
   const otherDropped = next.folded.dropped.filter((item) => !reasoningSeqs.has(item.seq));
   const report = {

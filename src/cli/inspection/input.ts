@@ -9,7 +9,11 @@ import { calledSession, judgeReadablePrefix, keepAdvice } from "../run/preview.t
 import { readCall, requestSettings, resolveRun } from "../run/resolve_run.ts";
 
 /** Performs `input`. The body itself is JSON: it is printed the same with and without `--json`. */
-export function inputVerb(ports: ProgramPorts, selector: string | undefined, flags: InputFlags): ExitCode {
+export async function inputVerb(
+  ports: ProgramPorts,
+  selector: string | undefined,
+  flags: InputFlags,
+): Promise<ExitCode> {
   const call = readCall(ports, withSelector(flags, selector));
   const { output } = call.context;
   const session = calledSession(call);
@@ -26,9 +30,9 @@ export function inputVerb(ports: ProgramPorts, selector: string | undefined, fla
     ? null
     : startWith(flags.prompt?.toWellFormed() ?? null, readAttachments(call.ports, flags.attach));
   requirePromptFor(flags.attach, start);
-  const { built } = previewRequest(requestSettings(resolved, session), session, start);
+  const { built } = await previewRequest(requestSettings(resolved, session), session, start);
   output.jsonText(`${built.body}\n`);
-  const advice = keepAdvice(judgeReadablePrefix(resolved, session, start));
+  const advice = keepAdvice(await judgeReadablePrefix(resolved, session, start));
   if (advice !== null) output.note(`notice: ${advice}`);
   return 0;
 }

@@ -162,7 +162,7 @@ async function writeCheckpoint(
   signal: AbortSignal,
 ): Promise<void> {
   const { output } = settings.call.context;
-  closeKilledRun(writer);
+  await closeKilledRun(writer);
   const turns = writer.allTurns();
   const { manifest } = writer;
   if (manifest === null) throw new TypeError("An opened session has a manifest");
@@ -172,7 +172,7 @@ async function writeCheckpoint(
     turns,
     readBlob: (sha256) => writer.readBlob(sha256),
   }, signal);
-  const turn = writer.append(compactionDraft(turns, made, { run: manifest.run, pins: manifest.pins }));
+  const turn = await writer.save(compactionDraft(turns, made, { run: manifest.run, pins: manifest.pins }));
   const text = made.checkpoint?.text ?? EMPTY;
   if (output.options.json) {
     output.json<"compact">({

@@ -42,7 +42,11 @@ export async function renameVerb(
       const before = writer.manifest?.title ?? "";
       const changed = before !== title;
       if (changed) {
-        writer.append({ kind: "harness", run: writer.end.run, events: [{ type: "session_renamed", title }] });
+        await writer.save({
+          kind: "harness",
+          run: writer.end.run,
+          events: [{ type: "session_renamed", title }],
+        });
       }
       return { before, changed };
     } finally {

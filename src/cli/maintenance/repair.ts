@@ -178,9 +178,9 @@ async function recordRepair({ ports }: Context, { home, id, waitMs, plan }: Reco
   if (isComplete && plan.lostBlobs.length === 0) return;
   const writer = await SessionWriter.open(ports, home, { id, waitMs });
   try {
-    closeKilledRun(writer);
+    await closeKilledRun(writer);
     if (plan.lostBlobs.length === 0) return;
-    writer.append({
+    await writer.save({
       kind: "harness",
       run: writer.end.run,
       events: plan.lostBlobs.map(({ sha256 }) => ({ type: "blob_lost", sha256 })),
@@ -271,11 +271,11 @@ async function liftQuarantine({ ports, output }: Context, lifting: Repairing): P
   async function lift(): Promise<readonly number[]> {
     const writer = await SessionWriter.open(ports, home, { id, waitMs });
     try {
-      closeKilledRun(writer);
+      await closeKilledRun(writer);
       const seqs = quarantined(writer.allTurns());
       const items = seqs.map((seq): ReplayAction => ({ seq, action: "lifted" }));
       if (items.length > 0) {
-        writer.append({
+        await writer.save({
           kind: "harness",
           run: writer.end.run,
           events: [{ type: "replay_notice", reason: "quarantine_lifted", items }],

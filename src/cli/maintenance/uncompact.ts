@@ -51,8 +51,8 @@ export async function uncompactVerb(
     const writer = await SessionWriter.open(ports, home, { id, waitMs: flags.wait * 1000 });
     try {
       const found = requireCompaction(id, writer.allTurns());
-      closeKilledRun(writer, () => {});
-      writer.append({ kind: "harness", run: writer.end.run, events: withdrawals(found) });
+      await closeKilledRun(writer, () => {});
+      await writer.save({ kind: "harness", run: writer.end.run, events: withdrawals(found) });
       return found;
     } finally {
       writer.close();

@@ -126,7 +126,7 @@ async function closeOpenRun({ ports }: Context, { home, id, stopped }: Closing):
   }
   try {
     const run = writer.manifest?.state === "open" ? writer.manifest.run : null;
-    const answered = closeKilledRun(writer).map(({ seq }) => seq);
+    const answered = (await closeKilledRun(writer)).map(({ seq }) => seq);
     return { run, answered };
   } finally {
     writer.close();

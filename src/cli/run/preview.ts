@@ -55,9 +55,9 @@ export async function previewRun(
   );
   if (resolved.lost !== null) output.note(resolved.lost);
   const settings = requestSettings(resolved, session);
-  const { built, folded, target } = previewRequest(settings, session, start);
+  const { built, folded, target } = await previewRequest(settings, session, start);
   const { sent, left } = requestAccount(folded);
-  const prefix = judgeReadablePrefix(resolved, session, start);
+  const prefix = await judgeReadablePrefix(resolved, session, start);
   const { model } = settings;
   const url = resolved.endpoint.urlOf(built.path);
   const report = {
@@ -140,27 +140,30 @@ export interface PrefixVerdict {
  * Compares the next request with the session's last one. If they differ, also compares a request with the flags of the
  * last run. `null` before the first request, and if the last one is lost.
  */
-export function judgePrefix(
+export async function judgePrefix(
   resolved: ResolvedRun,
   session: CalledSession,
   start: RunStart | null,
-): PrefixVerdict | null {
+): Promise<PrefixVerdict | null> {
   const { turns } = session;
   const last = turns.findLast((turn) => turn.kind === "model");
   if (last === undefined) return null;
-  const compare = (settings: PreviewedRun) =>
-    comparePrefix(session, previewRequest(settings, session, start));
+  const compare = async (settings: PreviewedRun) =>
+    comparePrefix(session, await previewRequest(settings, session, start));
   const settings = requestSettings(resolved, session);
-  const report = compare(settings);
+  const report = await compare(settings);
   if (report === null || report.extends) return report === null ? null : { report, with: null };
   const kept = asLastRun(resolved, settings, { last, turns });
-  return { report, with: kept !== null && compare(kept.settings)?.extends === true ? kept.flags : null };
+  const extended = kept !== null && (await compare(kept.settings))?.extends === true;
+  return { report, with: extended ? kept.flags : null };
 }
 
 /** As {@linkcode judgePrefix}; also `null` if a blob of the last request is damaged, which the next one can omit. */
-export function judgeReadablePrefix(...preview: Parameters<typeof judgePrefix>): PrefixVerdict | null {
+export async function judgeReadablePrefix(
+  ...preview: Parameters<typeof judgePrefix>
+): Promise<PrefixVerdict | null> {
   try {
-    return judgePrefix(...preview);
+    return await judgePrefix(...preview);
   } catch (error) {
     if (error instanceof RepriseError && error.code === "session_damaged") return null;
     throw error;

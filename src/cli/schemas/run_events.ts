@@ -124,6 +124,8 @@ export const runEvent = z.union([
     kind: text,
     seq: range.describe("first and last event of the turn"),
     sum: sha256,
+    remote: z.enum(["stored", "pending"]).describe("only with a remote: whether it has the turn")
+      .exactOptional(),
   }),
   z.object({ type: z.literal("tool.started"), ...call, arguments: text }),
   z.object({

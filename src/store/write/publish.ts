@@ -234,7 +234,7 @@ export function linkOrCopy(ports: Ports, from: string, to: string): "linked" | "
 export function quarantineTurn(
   ports: Ports,
   paths: SessionPaths,
-  late: { readonly turn: Turn; readonly temporary: string },
+  late: { readonly turn: Pick<Turn, "turn" | "sum">; readonly temporary: string },
 ): string {
   openQuarantine(ports, paths);
   const name = `${turnFileName(late.turn.turn)}.diverged-${late.turn.sum.slice(0, 16)}`;

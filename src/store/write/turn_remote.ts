@@ -8,8 +8,8 @@ import type { Turn } from "../../domain/turn.ts";
 /** A blob that a turn names, which may be on the remote already. */
 export interface NamedBlob {
   readonly sha256: string;
-  /** Reads its bytes from the session's directory. */
-  readonly read: () => Uint8Array;
+  /** Reads its bytes from the session's directory; `null` if it is lost. */
+  readonly read: () => Uint8Array | null;
 }
 
 /** A turn whose bytes are durable in `pending/`. */
@@ -20,8 +20,10 @@ export interface PendingTurn {
   readonly blobs: readonly NamedBlob[];
 }
 
-/** A remote copy of one session. */
+/** The remote copy of one session. */
 export interface TurnRemote {
+  /** Address for messages. */
+  readonly name: string;
   /**
    * Stores the blobs, then the turn under its number, if no other turn has that number.
    *

@@ -11,10 +11,10 @@ import { advanceManifest, encodeManifest, isOnlyLonger, type Manifest } from "..
 import type { Ports } from "../../domain/ports.ts";
 import { counted } from "../../domain/text.ts";
 import { encodeTurn, type Turn, type TurnDraft } from "../../domain/turn.ts";
-import { blobPath, blobsOf, lostBlobsIn, MAX_BLOB_BYTES, publishBlob } from "../blobs.ts";
+import { MAX_BLOB_BYTES, publishBlob } from "../blobs.ts";
 import { measureBytes } from "../byte_totals.ts";
 import { type HistoryEnd, type OpenCall, parseCandidate } from "../read/validate.ts";
-import { isTaken, orStorageError, storageError } from "../fs_errors.ts";
+import { orStorageError, storageError } from "../fs_errors.ts";
 import {
   type History,
   noTurns,
@@ -25,7 +25,6 @@ import {
 } from "../read/session.ts";
 import {
   displacedError,
-  HeldDirectory,
   makeMissingBlobs,
   makeSessionDirectory,
   prepareSession,
@@ -36,64 +35,64 @@ import type { Home } from "../home.ts";
 import { type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
 import type { LockOptions } from "./file_lock.ts";
 import { SessionLock } from "./lock.ts";
-import {
-  claimName,
-  orSyncFailed,
-  quarantineTurn,
-  replaceCache,
-  SyncFailed,
-  unlinkQuietly,
-  writeTemporary,
-} from "./publish.ts";
-import { lookForFile } from "../read/safe_open.ts";
+import { orSyncFailed, replaceCache, SyncFailed } from "./publish.ts";
+import { settlePending } from "./pending.ts";
+import type { TurnRemote } from "./turn_remote.ts";
+import { divergence } from "./divergence.ts";
+import { namedBlobs, requireBlobs } from "./turn_blobs.ts";
+import { HeldSession } from "./held_session.ts";
+import { NumberTaken, publishTurn, publishTurnWith } from "./turn_publisher.ts";
 
 /** The session to write to, and the wait for its lock. */
 export interface WriterOptions extends Partial<LockOptions> {
   readonly id: SessionId;
+  /** Decides about the number of each turn. */
+  readonly remote?: TurnRemote | undefined;
 }
 
-/** Writes to one session, under its lock, until {@linkcode SessionWriter.close}. */
+/** A turn that follows the history, and the bytes of its file. */
+interface JudgedTurn {
+  readonly bytes: Uint8Array;
+  readonly turn: Turn;
+}
+
+/** Writes to one session, under its lock, until it is closed. */
 export class SessionWriter {
   readonly id: SessionId;
   /** The session's directory. */
   readonly path: string;
   readonly #ports: Ports;
   readonly #paths: SessionPaths;
-  readonly #lock: SessionLock;
-  /** `turns/` as it was opened, to notice when the session is moved or replaced. */
-  readonly #turns: HeldDirectory;
-  /** `blobs/` as it was opened: turns name its files. */
-  readonly #blobsHeld: HeldDirectory;
+  readonly #held: HeldSession;
   #history: History;
   readonly #blobs = new Set<string>();
+  readonly #remote: TurnRemote | null;
   #manifest: Manifest | null;
   /** True if the manifest file lacks appended turns. */
   #manifestLags = false;
   /** Sizes of the session's files so far. */
   #bytes: NonNullable<Manifest["bytes"]>;
-  /** Set once the writer can write nothing more. */
+  /** The reason why nothing more can be written. */
   #dead: RepriseError | null = null;
   #closed = false;
 
   private constructor(
     ports: Ports,
     paths: SessionPaths,
-    held: {
-      readonly lock: SessionLock;
-      readonly turns: HeldDirectory;
-      readonly blobs: HeldDirectory;
+    opened: {
+      readonly held: HeldSession;
       readonly history: History;
+      readonly remote: TurnRemote | undefined;
     },
   ) {
     this.id = paths.id;
     this.path = paths.root;
     this.#ports = ports;
     this.#paths = paths;
-    this.#lock = held.lock;
-    this.#turns = held.turns;
-    this.#blobsHeld = held.blobs;
-    this.#history = held.history;
-    this.#manifest = held.history.manifest;
+    this.#held = opened.held;
+    this.#history = opened.history;
+    this.#remote = opened.remote ?? null;
+    this.#manifest = opened.history.manifest;
     this.#bytes = this.#manifest?.bytes ?? measureBytes(ports, paths);
   }
 
@@ -108,7 +107,7 @@ export class SessionWriter {
       requireUnused(ports, paths);
       makeSessionDirectory(ports, home, paths);
     });
-    return await SessionWriter.#underLock(ports, paths, options, {
+    const writer = await SessionWriter.#underLock(ports, paths, options, {
       prepare: () => {
         requireUnused(ports, paths);
         sweep(ports, paths);
@@ -116,6 +115,7 @@ export class SessionWriter {
       },
       read: () => readHistory(ports, paths),
     });
+    return await writer.#settled(() => requireUnused(ports, paths));
   }
 
   /**
@@ -126,9 +126,10 @@ export class SessionWriter {
   static async open(ports: Ports, home: Home, options: WriterOptions): Promise<SessionWriter> {
     const paths = sessionPaths(home.sessions, options.id);
     orStorageError(`open session "${paths.id}"`, paths.root, () => requireSession(ports, paths));
-    return await SessionWriter.#underLock(ports, paths, options, {
-      // A repair may have set aside every blob, or a user removed the directory.
-      prepare: () => makeMissingBlobs(ports, paths),
+    // A repair may have set aside every blob, or a user removed the directory.
+    const prepare = () => makeMissingBlobs(ports, paths);
+    const writer = await SessionWriter.#underLock(ports, paths, options, {
+      prepare,
       read: () => {
         const history = readRecent(ports, paths);
         if (history.manifest === null) throw noTurns(paths.id, paths.root);
@@ -138,6 +139,23 @@ export class SessionWriter {
         return history;
       },
     });
+    return await writer.#settled();
+  }
+
+  /** Settles the turns in `pending/`. Only the remote that they wait for can decide about them. */
+  async #settled(check: () => void = () => {}): Promise<this> {
+    const [ports, paths, remote] = [this.#ports, this.#paths, this.#remote];
+    try {
+      if (await settlePending(ports, paths, { end: this.end, remote }) > 0) {
+        check();
+        this.#history = readRecent(ports, paths);
+        this.#manifest = this.#history.manifest;
+      }
+      return this;
+    } catch (error) {
+      this.close();
+      throw storageError(error, `settle the waiting turns of session "${this.id}"`, paths.pending);
+    }
   }
 
   static async #underLock(
@@ -147,21 +165,17 @@ export class SessionWriter {
     { prepare = () => {}, read }: { readonly prepare?: () => void; readonly read: () => History },
   ): Promise<SessionWriter> {
     const lock = await SessionLock.acquire(ports, paths, { waitMs: 0, ...options });
-    const held: HeldDirectory[] = [];
+    let held: HeldSession | null = null;
     try {
       return orStorageError(`open session "${paths.id}"`, paths.root, () => {
         prepare();
         // Before the turns are read: later turns must follow these.
-        const [turns, blobs] = [paths.turns, paths.blobs].map((path) => {
-          const directory = new HeldDirectory(ports, path);
-          held.push(directory);
-          return directory;
-        }) as [HeldDirectory, HeldDirectory];
-        return new SessionWriter(ports, paths, { lock, turns, blobs, history: read() });
+        held = new HeldSession(ports, paths, lock);
+        return new SessionWriter(ports, paths, { held, history: read(), remote: options.remote });
       });
     } catch (error) {
-      for (const directory of held) directory.close();
-      lock.release();
+      if (held === null) lock.release();
+      else (held as HeldSession).close();
       throw error;
     }
   }
@@ -206,20 +220,55 @@ export class SessionWriter {
   }
 
   /**
-   * Appends a turn. It is durable when this returns, and it is the turn that readers will get from the file. After a
-   * failed fsync or a divergence nothing more is written.
+   * Appends a turn: first to the remote, if there is one. It is durable when this returns, and it is the turn that readers
+   * will get from the file. After a failed fsync, a divergence, or an answer of the remote that did not come, nothing
+   * more is written.
+   *
+   * @throws {RepriseError} as {@linkcode append} and {@linkcode TurnRemote.store} do.
+   * @throws {TypeError} when the draft breaks the format.
+   */
+  async save(draft: TurnDraft): Promise<Turn> {
+    const remote = this.#remote;
+    if (remote === null) return this.append(draft);
+    const { judged, tried } = this.#prepared(draft);
+    const check = () => this.#requireInPlace(tried);
+    const { turn } = judged;
+    try {
+      const added = { ...judged, check, blobs: namedBlobs(this.#ports, this.#paths, turn) };
+      await publishTurnWith(remote, this.#ports, this.#paths, added);
+    } catch (error) {
+      throw this.#unpublished(error, turn, tried);
+    }
+    return this.#appended(judged);
+  }
+
+  /**
+   * Appends a turn to this directory alone, otherwise as {@linkcode save} does.
    *
    * @throws {RepriseError} `session_diverged` if another writer took the number (the turn is in `quarantine/`), or when
    * the session's directory was moved or replaced (the turn is nowhere); `storage_full`, `storage_denied`, `storage_failed`.
    * @throws {TypeError} when the draft breaks the format.
    */
   append(draft: TurnDraft): Turn {
-    const { validator, turns } = this.#history;
-    const tried = `append turn ${validator.end.turn + 1} to session "${this.id}"`;
+    const { judged, tried } = this.#prepared(draft);
+    try {
+      publishTurn(this.#ports, this.#paths, { ...judged, check: () => this.#requireInPlace(tried) });
+    } catch (error) {
+      throw this.#unpublished(error, judged.turn, tried);
+    }
+    return this.#appended(judged);
+  }
+
+  #prepared(draft: TurnDraft): { readonly judged: JudgedTurn; readonly tried: string } {
+    const tried = `append turn ${this.end.turn + 1} to session "${this.id}"`;
     this.#requireAlive(tried);
-    const { bytes, turn } = this.#judged(draft, this.#ports.clock.now(), tried);
-    this.#requireBlobs(turn, tried);
-    this.#publish(turn, bytes, tried);
+    const judged = this.#judged(draft, this.#ports.clock.now(), tried);
+    requireBlobs(this.#ports, this.#paths, { turn: judged.turn, known: this.#blobs, tried });
+    return { judged, tried };
+  }
+
+  #appended({ turn, bytes }: JudgedTurn): Turn {
+    const { validator, turns } = this.#history;
     validator.advance(turn);
     turns.push(turn);
     this.#bytes = { ...this.#bytes, turns: this.#bytes.turns + bytes.length };
@@ -241,7 +290,7 @@ export class SessionWriter {
     return this.#judged(draft, 0, `preview a turn of session "${this.id}"`).turn;
   }
 
-  #judged(draft: TurnDraft, now: number, tried: string): { readonly bytes: Uint8Array; readonly turn: Turn } {
+  #judged(draft: TurnDraft, now: number, tried: string): JudgedTurn {
     const { validator } = this.#history;
     const { bytes } = encodeTurn(draft, {
       session: this.id,
@@ -289,42 +338,17 @@ export class SessionWriter {
     this.#closed = true;
     if (this.#manifestLags && this.#dead === null) this.#cacheManifest();
     this.#dead ??= new RepriseError("unexpected", "The session was closed");
-    this.#turns.close();
-    this.#blobsHeld.close();
-    this.#lock.release();
+    this.#held.close();
   }
 
-  #publish(turn: Turn, bytes: Uint8Array, tried: string): void {
-    const path = turnPath(this.#paths, turn.turn);
-    let temporary: string | null = null;
-    try {
-      temporary = writeTemporary(this.#ports, this.#paths.root, { bytes, sync: true });
-      // Checked between the temporary file and its name: after a replacement the link finds no temporary file.
-      const check = () => this.#requireInPlace(tried);
-      claimName(this.#ports, temporary, { path, directory: this.#paths.turns, check });
-    } catch (error) {
-      if (temporary !== null && isTaken(error)) throw this.#diverged({ turn, temporary }, tried);
-      if (temporary !== null) unlinkQuietly(this.#ports.files, temporary);
-      throw this.#failed(error, tried, path);
+  /** Returns the error to throw if a turn was not published. */
+  #unpublished(error: unknown, turn: Turn, tried: string): RepriseError {
+    if (error instanceof NumberTaken) {
+      return this.#dead = divergence(this.#ports, this.#paths, { turn, temporary: error.path }, tried);
     }
-  }
-
-  #diverged(late: { readonly turn: Turn; readonly temporary: string }, tried: string): RepriseError {
-    let kept: string;
-    try {
-      kept = `this turn is kept in ${quarantineTurn(this.#ports, this.#paths, late)}`;
-    } catch (error) {
-      kept = storageError(error, "keep this turn in quarantine/", late.temporary).message;
-    }
-    this.#dead = new RepriseError(
-      "session_diverged",
-      `Cannot ${tried}: another writer has used that number; ${kept}`,
-      {
-        hint: `Look at both with "reprise show ${this.id}", then run again`,
-        details: { session: this.id, turn: late.turn.turn },
-      },
-    );
-    return this.#dead;
+    // If the remote gave no answer, it may have the turn. Only the next writer can tell.
+    if (error instanceof RepriseError) return this.#dead ??= error;
+    return this.#failed(error, tried, turnPath(this.#paths, turn.turn));
   }
 
   /** Returns the error to throw. After a failed fsync the content of the disk is unknown, so nothing more is written. */
@@ -335,25 +359,19 @@ export class SessionWriter {
 
   /** Stops the writer if the session's path or its `blobs/` no longer names the directory that was opened. */
   #requireInPlace(tried: string): void {
-    const moved = this.#moved();
+    const moved = this.#held.moved();
     if (moved !== null) throw this.#displaced(tried, moved);
   }
 
   /** The error to report if something failed because the directory is gone. */
   #displacement(tried: string): RepriseError | null {
     try {
-      const moved = this.#moved();
+      const moved = this.#held.moved();
       return moved === null ? null : this.#displaced(tried, moved);
     } catch {
       // The first failure is more specific.
       return null;
     }
-  }
-
-  /** Names the directory that was moved or replaced since it was opened. Throws the runtime's errors. */
-  #moved(): "directory" | "blobs/" | null {
-    if (!this.#turns.isInPlace()) return "directory";
-    return this.#blobsHeld.isInPlace() ? null : "blobs/";
   }
 
   #displaced(tried: string, what: "directory" | "blobs/"): RepriseError {
@@ -369,30 +387,15 @@ export class SessionWriter {
     );
   }
 
-  #requireBlobs(turn: Turn, tried: string): void {
-    for (const { sha256, needed, by } of blobsOf(turn)) {
-      if (!needed || this.#blobs.has(sha256)) continue;
-      const path = blobPath(this.#paths, sha256);
-      const looked = orStorageError(tried, path, () => lookForFile(this.#ports, path));
-      // A checkpoint copies the pins of a run, which may name blobs that are known to be lost.
-      if (looked.status !== "ok" && !lostBlobsIn(readHistory(this.#ports, this.#paths).turns).has(sha256)) {
-        throw new TypeError(`Cannot ${tried}: ${by} names the blob ${sha256}, which is not there`);
-      }
-      this.#blobs.add(sha256);
-    }
-  }
-
   /** Replaces the manifest. May fail: the turn is durable, and the next reader rebuilds a lagging manifest. */
   #cacheManifest(): void {
     if (this.#history.manifestIsNewer || this.#manifest === null) return;
     const { bytes } = encodeManifest(this.#manifest);
     try {
       const check = () => {
-        if (!this.#turns.isInPlace()) throw new Error("The next append says why");
+        if (!this.#held.isInPlace()) throw new Error("The next append says why");
       };
       replaceCache(this.#ports, this.#paths.manifest, { bytes, directory: this.#paths.root, check });
-    } catch {
-      return;
-    }
+    } catch { /* The turn is durable. */ }
   }
 }

@@ -144,7 +144,7 @@ Deno.test("usage of a killed run before its checkpoint still counts when the nex
     Deno.writeFileSync(`${writer.path}/manifest.json`, encodeManifest(manifest).bytes, { mode: 0o600 });
     const next = await SessionWriter.open(testPorts(), home, { id: ID });
     assert.ok(next.turns.length < next.end.turn, "the older turns were not read");
-    closeKilledRun(next, () => {});
+    await closeKilledRun(next, () => {});
     const ended = next.turns.at(-1)?.events.at(-1);
     next.close();
     assert.ok(ended?.type === "run_ended");

@@ -90,7 +90,7 @@ Deno.test("the fallback result is recorded once, and between runs it leaves the 
     const before = readSession(ports, home, ID).turns;
     for (let times = 0; times < 2; times++) {
       const writer = await SessionWriter.open(ports, home, { id: ID });
-      closeKilledRun(writer, () => {});
+      await closeKilledRun(writer, () => {});
       writer.close();
     }
     const { turns, manifest } = readSession(ports, home, ID);
@@ -107,7 +107,7 @@ Deno.test("a killed run is closed with the fallback results of its own calls and
     const writer = await SessionWriter.open(ports, home, { id: ID });
     writer.append(userDraft("y", 2));
     writer.append(modelDraft([call("call_c")], 2));
-    closeKilledRun(writer, () => {});
+    await closeKilledRun(writer, () => {});
     assert.deepEqual(fallbacks(writer.turns).map(({ call_seq }) => call_seq), [3, 11]);
     assert.equal(writer.manifest?.state, "interrupted");
     writer.close();

@@ -123,7 +123,7 @@ export async function sessionRuns<Server extends Reached>(
         const { manifest, turns } = writer;
         const allTurns = () => readSession(ports, home, id).turns;
         const session = { id, manifest, turns, allTurns, readBlob: read };
-        const promised = previewRequest(setup, session, start).built.body;
+        const promised = (await previewRequest(setup, session, start)).built.body;
         const ended = await executeRun(setup, start);
         const sent = server.requests[first]?.text;
         if (sent !== undefined) {

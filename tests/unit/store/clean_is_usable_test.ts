@@ -61,7 +61,7 @@ const VERBS: Readonly<Record<string, (place: Place, clean: boolean) => unknown>>
       const { manifest } = writer;
       if (manifest === null) throw new TypeError("An opened session has a manifest");
       sessionInstructions(ports, home, manifest);
-      closeKilledRun(writer);
+      await closeKilledRun(writer);
       putPinned(writer);
       writer.append(userDraft("go on", manifest.run + 1));
       nextBody(writer.turns);
@@ -178,7 +178,7 @@ Deno.test(`of ${samples(2_000)} odd sessions, run, export and fork accept each t
 async function record({ ports, home, id }: Place, lost: readonly string[]): Promise<void> {
   const writer = await SessionWriter.open(ports, home, { id });
   try {
-    closeKilledRun(writer);
+    await closeKilledRun(writer);
     if (lost.length === 0) return;
     writer.append({
       kind: "harness",

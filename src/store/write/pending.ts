@@ -1,0 +1,110 @@
+/**
+ * Turns that wait for a remote: durable in `pending/` under their number, which the remote decides about before it is
+ * taken locally. A turn leaves `pending/` for `turns/`, or for `quarantine/` if another turn got its number.
+ *
+ * @module
+ */
+import { RepriseError } from "../../domain/errors.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { type Turn, turnFileName } from "../../domain/turn.ts";
+import { sessionDamaged } from "../fs_errors.ts";
+import { type SessionPaths, turnNumberOf, turnPath } from "../layout.ts";
+import { lookForDirectory } from "../read/safe_open.ts";
+import { readTurn } from "../read/turn.ts";
+import type { HistoryEnd } from "../read/validate.ts";
+import { claimName, ensureDirectory, orSyncFailed, quarantineTurn } from "./publish.ts";
+import { namedBlobs } from "./turn_blobs.ts";
+import type { TurnRemote } from "./turn_remote.ts";
+
+/** The path of a turn that waits. */
+export function pendingPath(paths: SessionPaths, turn: number): string {
+  return `${paths.pending}/${turnFileName(turn)}`;
+}
+
+/** Creates `pending/` with a durable name if there is none. Throws the runtime's errors. */
+export function openPending(ports: Ports, paths: SessionPaths): void {
+  if (ensureDirectory(ports.files, paths.pending)) {
+    orSyncFailed(() => ports.files.syncDirectory(paths.root));
+  }
+}
+
+/**
+ * Numbers of the turns that wait, in order. Throws the runtime's errors.
+ *
+ * @throws {RepriseError} `session_damaged` if `pending/` is not ours.
+ */
+export function pendingNumbers(ports: Ports, paths: SessionPaths): number[] {
+  const looked = lookForDirectory(ports, paths.pending);
+  if (looked.status === "missing") return [];
+  if (looked.status === "refused") throw sessionDamaged(paths, paths.pending, looked);
+  const numbers = ports.files.list(paths.pending).map(turnNumberOf);
+  return numbers.filter((number) => number !== null).sort((a, b) => a - b);
+}
+
+/** Creates the error for a writer without the remote that a turn waits for. */
+function waitsForRemote(paths: SessionPaths): RepriseError {
+  return new RepriseError(
+    "bad_remote",
+    `Cannot write to session "${paths.id}": a turn of it waits for its remote`,
+    { hint: "Give the remote with --remote or REPRISE_REMOTE", details: { session: paths.id } },
+  );
+}
+
+/**
+ * Settles the turns that a killed writer left: each is linked to its number, or moved to quarantine. None is removed
+ * before it has another name. Throws the runtime's errors.
+ *
+ * @returns the number of turns that became part of the session, which must be read again.
+ * @throws {RepriseError} `bad_remote` if a turn waits and `remote` is `null`; as {@linkcode TurnRemote.store} does.
+ */
+export async function settlePending(
+  ports: Ports,
+  paths: SessionPaths,
+  { end, remote }: { readonly end: HistoryEnd; readonly remote: TurnRemote | null },
+): Promise<number> {
+  const numbers = pendingNumbers(ports, paths);
+  if (numbers.length === 0) return 0;
+  if (remote === null) throw waitsForRemote(paths);
+  let linked = 0;
+  for (const number of numbers) {
+    const path = pendingPath(paths, number);
+    const read = readTurn(ports, path);
+    const published = readTurn(ports, turnPath(paths, number));
+    if (read.status === "ok" && published.status === "ok" && published.turn.sum === read.turn.sum) {
+      // The writer was killed between the link and the removal.
+      orSyncFailed(() => ports.files.syncDirectory(paths.turns));
+      ports.files.unlink(path);
+      continue;
+    }
+    if (read.status === "ok" && linked === 0 && follows(read.turn, end)) {
+      const { turn } = read;
+      const blobs = namedBlobs(ports, paths, turn);
+      if (await remote.store({ turn, bytes: ports.files.read(path), blobs }) === "stored") {
+        linkPending(ports, paths, number);
+        linked += 1;
+        continue;
+      }
+    }
+    const late = read.status === "ok" ? read.turn : { turn: number, sum: "damaged" };
+    quarantineTurn(ports, paths, { turn: late, temporary: path });
+  }
+  return linked;
+}
+
+function follows(turn: Turn, end: HistoryEnd): boolean {
+  return turn.turn === end.turn + 1 && turn.prev === end.sum;
+}
+
+/**
+ * Gives a turn that the remote has its number here, durably.
+ *
+ * @throws the runtime's `AlreadyExists` if the number is taken; `SyncFailed`.
+ */
+export function linkPending(
+  ports: Ports,
+  paths: SessionPaths,
+  turn: number,
+  check: () => void = () => {},
+): void {
+  claimName(ports, pendingPath(paths, turn), { path: turnPath(paths, turn), directory: paths.turns, check });
+}

@@ -1,0 +1,77 @@
+/**
+ * Gives a turn its number: here alone, or after a remote decided about the number.
+ *
+ * @module
+ */
+import type { Ports } from "../../domain/ports.ts";
+import type { Turn } from "../../domain/turn.ts";
+import { isTaken } from "../fs_errors.ts";
+import { type SessionPaths, turnPath } from "../layout.ts";
+import { linkPending, openPending, pendingPath } from "./pending.ts";
+import { claimName, unlinkQuietly, writeTemporary } from "./publish.ts";
+import type { NamedBlob, TurnRemote } from "./turn_remote.ts";
+
+/** Thrown if another turn has the number. The late turn is at `path`. */
+export class NumberTaken extends Error {
+  override readonly name = "NumberTaken";
+
+  constructor(readonly path: string) {
+    super("Another turn has this number");
+  }
+}
+
+/** A turn to publish. */
+export interface NewTurn {
+  readonly turn: Turn;
+  /** The exact bytes of its file. */
+  readonly bytes: Uint8Array;
+  /** Runs right before each name is taken; its error leaves the name free. */
+  readonly check: () => void;
+}
+
+/**
+ * Writes a turn durably under its number. Throws the runtime's errors.
+ *
+ * @throws {NumberTaken}
+ */
+export function publishTurn(ports: Ports, paths: SessionPaths, { turn, bytes, check }: NewTurn): void {
+  const path = turnPath(paths, turn.turn);
+  const temporary = writeTemporary(ports, paths.root, { bytes, sync: true });
+  try {
+    // Checked between the temporary file and its name: after a replacement the link finds no temporary file.
+    claimName(ports, temporary, { path, directory: paths.turns, check });
+  } catch (error) {
+    if (isTaken(error)) throw new NumberTaken(temporary);
+    unlinkQuietly(ports.files, temporary);
+    throw error;
+  }
+}
+
+/**
+ * Makes a turn durable in `pending/`, lets the remote decide about its number, then takes the number here. If the remote
+ * gives no answer, the turn stays in `pending/`. Throws the runtime's errors, and those of {@linkcode TurnRemote.store}.
+ *
+ * @throws {NumberTaken}
+ */
+export async function publishTurnWith(
+  remote: TurnRemote,
+  ports: Ports,
+  paths: SessionPaths,
+  { turn, bytes, blobs, check }: NewTurn & { readonly blobs: readonly NamedBlob[] },
+): Promise<void> {
+  const path = pendingPath(paths, turn.turn);
+  openPending(ports, paths);
+  const temporary = writeTemporary(ports, paths.root, { bytes, sync: true });
+  try {
+    claimName(ports, temporary, { path, directory: paths.pending, check });
+  } catch (error) {
+    unlinkQuietly(ports.files, temporary);
+    throw error;
+  }
+  if (await remote.store({ turn, bytes, blobs }) === "lost") throw new NumberTaken(path);
+  try {
+    linkPending(ports, paths, turn.turn, check);
+  } catch (error) {
+    throw isTaken(error) ? new NumberTaken(path) : error;
+  }
+}
