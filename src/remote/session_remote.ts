@@ -37,7 +37,7 @@ export class SessionRemote implements TurnRemote {
     for (let attempt = 1; attempt <= TRIES; attempt++) {
       const answer = await this.#store.putNew(key, bytes);
       if (answer === "stored") return "stored";
-      // The object may be ours, from an attempt whose answer was lost: its own sum tells. ETags are not compared.
+      // The object may be ours, from an attempt whose answer was lost: its sum shows that. ETags are not compared.
       const there = await this.#store.get(key);
       if (there !== null) return checkSeal(there.bytes) === turn.sum ? "stored" : "lost";
     }

@@ -51,13 +51,13 @@ function waitsForRemote(paths: SessionPaths): RepriseError {
 }
 
 /**
- * Settles the turns that a killed writer left: each is linked to its number, or moved to quarantine. None is removed
+ * Resolves the turns that a killed writer left: each is linked to its number, or moved to quarantine. None is removed
  * before it has another name. Throws the runtime's errors.
  *
  * @returns the number of turns that became part of the session, which must be read again.
  * @throws {RepriseError} `bad_remote` if a turn waits and `remote` is `null`; as {@linkcode TurnRemote.store} does.
  */
-export async function settlePending(
+export async function resolvePending(
   ports: Ports,
   paths: SessionPaths,
   { end, remote }: { readonly end: HistoryEnd; readonly remote: TurnRemote | null },

@@ -9,7 +9,8 @@ import { isTaken } from "../fs_errors.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
 import { linkPending, openPending, pendingPath } from "./pending.ts";
 import { claimName, unlinkQuietly, writeTemporary } from "./publish.ts";
-import type { NamedBlob, TurnRemote } from "./turn_remote.ts";
+import { namedBlobs } from "./turn_blobs.ts";
+import type { TurnRemote } from "./turn_remote.ts";
 
 /** Thrown if another turn has the number. The late turn is at `path`. */
 export class NumberTaken extends Error {
@@ -57,7 +58,7 @@ export async function publishTurnWith(
   remote: TurnRemote,
   ports: Ports,
   paths: SessionPaths,
-  { turn, bytes, blobs, check }: NewTurn & { readonly blobs: readonly NamedBlob[] },
+  { turn, bytes, check }: NewTurn,
 ): Promise<void> {
   const path = pendingPath(paths, turn.turn);
   openPending(ports, paths);
@@ -68,6 +69,7 @@ export async function publishTurnWith(
     unlinkQuietly(ports.files, temporary);
     throw error;
   }
+  const blobs = namedBlobs(ports, paths, turn);
   if (await remote.store({ turn, bytes, blobs }) === "lost") throw new NumberTaken(path);
   try {
     linkPending(ports, paths, turn.turn, check);

@@ -36,10 +36,10 @@ import { type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
 import type { LockOptions } from "./file_lock.ts";
 import { SessionLock } from "./lock.ts";
 import { orSyncFailed, replaceCache, SyncFailed } from "./publish.ts";
-import { settlePending } from "./pending.ts";
+import { resolvePending } from "./pending.ts";
 import type { TurnRemote } from "./turn_remote.ts";
 import { divergence } from "./divergence.ts";
-import { namedBlobs, requireBlobs } from "./turn_blobs.ts";
+import { requireBlobs } from "./turn_blobs.ts";
 import { HeldSession } from "./held_session.ts";
 import { NumberTaken, publishTurn, publishTurnWith } from "./turn_publisher.ts";
 
@@ -115,7 +115,7 @@ export class SessionWriter {
       },
       read: () => readHistory(ports, paths),
     });
-    return await writer.#settled(() => requireUnused(ports, paths));
+    return await writer.#resolved(() => requireUnused(ports, paths));
   }
 
   /**
@@ -139,14 +139,14 @@ export class SessionWriter {
         return history;
       },
     });
-    return await writer.#settled();
+    return await writer.#resolved();
   }
 
-  /** Settles the turns in `pending/`. Only the remote that they wait for can decide about them. */
-  async #settled(check: () => void = () => {}): Promise<this> {
+  /** Resolves the turns in `pending/`. */
+  async #resolved(check: () => void = () => {}): Promise<this> {
     const [ports, paths, remote] = [this.#ports, this.#paths, this.#remote];
     try {
-      if (await settlePending(ports, paths, { end: this.end, remote }) > 0) {
+      if (await resolvePending(ports, paths, { end: this.end, remote }) > 0) {
         check();
         this.#history = readRecent(ports, paths);
         this.#manifest = this.#history.manifest;
@@ -154,7 +154,7 @@ export class SessionWriter {
       return this;
     } catch (error) {
       this.close();
-      throw storageError(error, `settle the waiting turns of session "${this.id}"`, paths.pending);
+      throw storageError(error, `resolve the waiting turns of session "${this.id}"`, paths.pending);
     }
   }
 
@@ -228,16 +228,13 @@ export class SessionWriter {
    * @throws {TypeError} when the draft breaks the format.
    */
   async save(draft: TurnDraft): Promise<Turn> {
-    const remote = this.#remote;
-    if (remote === null) return this.append(draft);
+    if (this.#remote === null) return this.append(draft);
     const { judged, tried } = this.#prepared(draft);
-    const check = () => this.#requireInPlace(tried);
-    const { turn } = judged;
     try {
-      const added = { ...judged, check, blobs: namedBlobs(this.#ports, this.#paths, turn) };
-      await publishTurnWith(remote, this.#ports, this.#paths, added);
+      const check = () => this.#requireInPlace(tried);
+      await publishTurnWith(this.#remote, this.#ports, this.#paths, { ...judged, check });
     } catch (error) {
-      throw this.#unpublished(error, turn, tried);
+      throw this.#unpublished(error, judged.turn, tried);
     }
     return this.#appended(judged);
   }

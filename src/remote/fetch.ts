@@ -1,0 +1,234 @@
+/**
+ * Fetches turns and blobs of a session from a remote. Each turn is verified before it gets its number here, so that a
+ * fetch that was interrupted leaves a shorter session, and the next one continues it.
+ *
+ * @module
+ */
+import { RepriseError } from "../domain/errors.ts";
+import { sha256Hex } from "../domain/hash.ts";
+import type { SessionId } from "../domain/ids.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { Ports } from "../domain/ports.ts";
+import type { Turn } from "../domain/turn.ts";
+import { blobPath, blobsOf, lostBlobsIn, publishBlob } from "../store/blobs.ts";
+import { isTaken, storageError } from "../store/fs_errors.ts";
+import type { Home } from "../store/home.ts";
+import { type SessionPaths, sessionPaths, turnPath } from "../store/layout.ts";
+import { ANY_LINEAGE, findLineage, type Lineage, LineageSearch, mayHold } from "../store/read/lineage.ts";
+import { readHistory } from "../store/read/session.ts";
+import { parseTurn } from "../store/read/turn.ts";
+import { HistoryValidator } from "../store/read/validate.ts";
+import { SessionLock } from "../store/write/lock.ts";
+import { claimName, unlinkQuietly, writeTemporary } from "../store/write/publish.ts";
+import { makeMissingBlobs, makeSessionDirectory, prepareSession } from "../store/write/session_directory.ts";
+import { blobKey, turnKey } from "./keys.ts";
+import type { ObjectStore } from "./object_store.ts";
+
+/** Number of objects that are fetched at the same time. */
+const AT_A_TIME = 16;
+/** Most copies of one turn that are looked at: the first, and replacements put beside it. */
+const MOST_COPIES = 10;
+
+/** Turns to fetch. */
+export interface FetchOptions {
+  readonly id: SessionId;
+  /** The last turn to fetch. */
+  readonly last: number;
+  /** Called after each turn. */
+  readonly onTurn?: (turn: number) => void;
+}
+
+/** Numbers of fetched files. */
+export interface Fetched {
+  readonly turns: number;
+  readonly blobs: number;
+}
+
+/**
+ * Fetches the turns after the last one here, up to `last`, under the session's lock.
+ *
+ * @throws {RepriseError} `session_damaged` if a turn or blob on the remote is damaged, or does not follow; as
+ * {@linkcode ObjectStore} does; `session_locked`, `storage_*`.
+ */
+export async function fetchTurns(
+  ports: Ports,
+  home: Home,
+  store: ObjectStore,
+  { id, last, onTurn = () => {} }: FetchOptions,
+): Promise<Fetched> {
+  const paths = sessionPaths(home.sessions, id);
+  let lock: SessionLock | null = null;
+  try {
+    makeSessionDirectory(ports, home, paths);
+    lock = await SessionLock.acquire(ports, paths, { waitMs: 0 });
+    prepareSession(ports, home, paths);
+    makeMissingBlobs(ports, paths);
+    return await fetchLocked(ports, store, { paths, last, onTurn });
+  } catch (error) {
+    throw storageError(error, `fetch session "${id}" from ${store.name}`, paths.root);
+  } finally {
+    lock?.release();
+  }
+}
+
+async function fetchLocked(
+  ports: Ports,
+  store: ObjectStore,
+  { paths, last, onTurn }: {
+    readonly paths: SessionPaths;
+    readonly last: number;
+    readonly onTurn: (turn: number) => void;
+  },
+): Promise<Fetched> {
+  const here = readHistory(ports, paths);
+  const first = here.validator.end.turn + 1;
+  const chain = new Chain(ports, paths, here.turns);
+  const lost = lostBlobsIn(here.turns);
+  let blobs = 0;
+  const copies = ahead(first, last, (number) => copiesOf(store, paths.id, number));
+  for await (const { number, bytes } of copies) {
+    const { turn, file } = chain.next(number, bytes, store.name);
+    for (const sha256 of lostBlobsIn([turn])) lost.add(sha256);
+    blobs += await fetchBlobs(ports, store, { paths, turn, lost });
+    const temporary = writeTemporary(ports, paths.root, { bytes: file, sync: true });
+    try {
+      claimName(ports, temporary, { path: turnPath(paths, number), directory: paths.turns });
+    } catch (error) {
+      unlinkQuietly(ports.files, temporary);
+      throw error;
+    }
+    onTurn(number);
+  }
+  return { turns: Math.max(0, last - first + 1), blobs };
+}
+
+/** All copies of one turn that the remote has, the newest last. */
+interface Copies {
+  readonly number: number;
+  readonly bytes: readonly Uint8Array[];
+}
+
+async function copiesOf(store: ObjectStore, id: SessionId, number: number): Promise<Copies> {
+  const first = await store.get(turnKey(id, number));
+  const bytes = first === null ? [] : [first.bytes];
+  // A replacement exists only beside a damaged turn.
+  if (first !== null && parseTurn(first.bytes).status === "ok") return { number, bytes };
+  for (let replacement = 1; replacement < MOST_COPIES; replacement++) {
+    const found = await store.get(turnKey(id, number, replacement));
+    if (found === null) break;
+    bytes.push(found.bytes);
+  }
+  return { number, bytes };
+}
+
+/** Calls `load` for each number, {@linkcode AT_A_TIME} at the same time; yields the results in order. */
+async function* ahead<T>(
+  first: number,
+  last: number,
+  load: (number: number) => Promise<T>,
+): AsyncGenerator<T> {
+  const loading: Promise<T>[] = [];
+  for (let number = first; number <= last || loading.length > 0;) {
+    while (number <= last && loading.length < AT_A_TIME) {
+      const next = load(number++);
+      // Reported when its turn comes.
+      next.catch(() => {});
+      loading.push(next);
+    }
+    const next = loading.shift();
+    if (next !== undefined) yield await next;
+  }
+}
+
+/** Verifies that each fetched turn follows the one before. */
+class Chain {
+  readonly #paths: SessionPaths;
+  readonly #validator: HistoryValidator;
+  readonly #search: LineageSearch;
+  #lineage: Lineage | null;
+  readonly #foreign: { readonly number: number; readonly writer: string }[] = [];
+
+  constructor(ports: Ports, paths: SessionPaths, turns: readonly Turn[]) {
+    this.#paths = paths;
+    this.#validator = new HistoryValidator(paths.id, { lineage: () => ANY_LINEAGE });
+    this.#search = new LineageSearch(paths.id);
+    for (const turn of turns) {
+      this.#validator.advance(turn);
+      if (turn.session !== paths.id) this.#foreign.push({ number: turn.turn, writer: turn.session });
+      else this.#search.look(turn.turn, turn as unknown as JsonObject);
+    }
+    this.#lineage = turns.some(({ session }) => session === paths.id) ? findLineage(ports, paths) : null;
+  }
+
+  /** The first intact copy, with its bytes. */
+  next(number: number, copies: readonly Uint8Array[], remote: string): { turn: Turn; file: Uint8Array } {
+    const refuse = (why: string) =>
+      new RepriseError(
+        "session_damaged",
+        `Cannot fetch turn ${number} of session "${this.#paths.id}": ${why}`,
+        {
+          hint: `See what is damaged with "reprise verify ${this.#paths.id} --remote ${remote}"`,
+          details: { session: this.#paths.id, turn: number, remote },
+        },
+      );
+    if (copies.length === 0) throw refuse("it is not on the remote");
+    let why = "";
+    for (const file of copies.toReversed()) {
+      const parsed = parseTurn(file);
+      if (parsed.status === "newer") throw refuse(parsed.message);
+      if (parsed.status === "damaged") {
+        why = parsed.message;
+        continue;
+      }
+      const { turn } = parsed;
+      const breach = this.#validator.check(turn).find(({ severity }) => severity === "error");
+      if (breach !== undefined) throw refuse(breach.message);
+      this.#lineage ??= this.#search.look(number, turn as unknown as JsonObject);
+      if (turn.session !== this.#paths.id) this.#foreign.push({ number, writer: turn.session });
+      const lineage = this.#lineage;
+      const stranger = lineage === null
+        ? undefined
+        : this.#foreign.find((each) => !mayHold(this.#paths.id, each, () => lineage));
+      if (stranger !== undefined) throw refuse(`turn ${stranger.number} was written by ${stranger.writer}`);
+      this.#validator.advance(turn);
+      return { turn, file };
+    }
+    throw refuse(why);
+  }
+}
+
+/** Fetches the blobs that a turn names and that are not here; returns their number. */
+async function fetchBlobs(
+  ports: Ports,
+  store: ObjectStore,
+  { paths, turn, lost }: {
+    readonly paths: SessionPaths;
+    readonly turn: Turn;
+    readonly lost: ReadonlySet<string>;
+  },
+): Promise<number> {
+  let fetched = 0;
+  for (const { sha256, needed, by } of blobsOf(turn)) {
+    if (lost.has(sha256) || ports.files.facts(blobPath(paths, sha256)) !== null) continue;
+    const found = await store.get(blobKey(paths.id, sha256));
+    if (found !== null && sha256Hex(found.bytes) === sha256) {
+      try {
+        publishBlob(ports, paths, { sha256, bytes: found.bytes });
+      } catch (error) {
+        if (!isTaken(error)) throw error;
+      }
+      fetched += 1;
+    } else if (needed) {
+      const what = found === null ? "is not on the remote" : "has other bytes there";
+      throw new RepriseError(
+        "session_damaged",
+        `Cannot fetch session "${paths.id}": the blob ${sha256} ${what}`,
+        {
+          hint: `${by} of turn ${turn.turn} names it`,
+          details: { session: paths.id, turn: turn.turn, sha256 },
+        },
+      );
+    }
+  }
+  return fetched;
+}

@@ -1,0 +1,61 @@
+/**
+ * Puts turns that a remote lacks, in order, each after its blobs.
+ *
+ * @module
+ */
+import { RepriseError } from "../domain/errors.ts";
+import type { SessionId } from "../domain/ids.ts";
+import type { Ports } from "../domain/ports.ts";
+import { sessionDamaged } from "../store/fs_errors.ts";
+import { type SessionPaths, turnPath } from "../store/layout.ts";
+import { readTurn } from "../store/read/turn.ts";
+import { namedBlobs } from "../store/write/turn_blobs.ts";
+import type { TurnRemote } from "../store/write/turn_remote.ts";
+
+/** Turns to put. */
+export interface PushOptions {
+  readonly paths: SessionPaths;
+  /** The turns after this one, which the remote has. */
+  readonly common: number;
+  readonly last: number;
+  /** Called after each turn. */
+  readonly onTurn?: (turn: number) => void;
+}
+
+/**
+ * Puts the turns. Interrupted, it leaves a shorter copy, which the next call continues.
+ *
+ * @throws {RepriseError} `session_diverged` if the remote got another turn meanwhile; as {@linkcode TurnRemote.store}
+ * does; `session_damaged`; the runtime's errors.
+ */
+export async function pushTurns(ports: Ports, remote: TurnRemote, options: PushOptions): Promise<void> {
+  const { paths, common, last, onTurn = () => {} } = options;
+  for (let number = common + 1; number <= last; number++) {
+    const path = turnPath(paths, number);
+    const read = readTurn(ports, path);
+    if (read.status !== "ok") {
+      const message = read.status === "missing" ? "is missing" : read.message;
+      throw sessionDamaged(paths, path, { code: "damaged_turn", message });
+    }
+    const { turn } = read;
+    const bytes = ports.files.read(path);
+    const put = await remote.store({ turn, bytes, blobs: namedBlobs(ports, paths, turn) });
+    if (put === "lost") throw diverged(paths.id, { parts: number, remote: remote.name });
+    onTurn(number);
+  }
+}
+
+/** Creates the error for a session that went another way on the remote; nothing was changed on either side. */
+export function diverged(
+  id: SessionId,
+  { parts, remote }: { readonly parts: number; readonly remote: string },
+): RepriseError {
+  return new RepriseError(
+    "session_diverged",
+    `Cannot continue session "${id}": from turn ${parts} on, ${remote} has other turns than this home`,
+    {
+      hint: `Keep both: reprise pull ${id} --keep-mine-as NEW-ID`,
+      details: { session: id, turn: parts, remote },
+    },
+  );
+}

@@ -1,0 +1,76 @@
+/**
+ * Compares a session here with its copy on a remote.
+ *
+ * @module
+ */
+import type { SessionId } from "../domain/ids.ts";
+import type { Ports } from "../domain/ports.ts";
+import { checkSeal } from "../domain/seal.ts";
+import { type SessionPaths, turnPath } from "../store/layout.ts";
+import { readTurn } from "../store/read/turn.ts";
+import { parseKey, removedKey, turnKey, turnsPrefix } from "./keys.ts";
+import type { ObjectStore } from "./object_store.ts";
+
+/** Difference between a session and its copy. Each turn names the one before, so those before equal turns are equal. */
+export type Standing =
+  /** `turns` are equal and the last ones of both. */
+  | { readonly state: "same"; readonly turns: number }
+  /** The remote lacks the turns after `common`, up to `last`; all of them if `common` is 0. */
+  | { readonly state: "longer_here"; readonly common: number; readonly last: number }
+  /** This home lacks the turns after `common`, up to `last`. */
+  | { readonly state: "longer_there"; readonly common: number; readonly last: number }
+  /** Both have turn `parts`, and they differ; the turns before it are equal. */
+  | { readonly state: "diverged"; readonly parts: number; readonly here: number; readonly there: number }
+  | { readonly state: "removed" };
+
+/** Numbers of the turns on the remote after turn `after`, ascending; those of replacements are left out. */
+export async function remoteTurns(store: ObjectStore, id: SessionId, after = 0): Promise<number[]> {
+  const numbers: number[] = [];
+  const options = after === 0 ? {} : { after: turnKey(id, after) };
+  for await (const { key } of store.list(turnsPrefix(id), options)) {
+    const parts = parseKey(key);
+    if (parts?.kind === "turn" && parts.replacement === 0 && parts.turn > after) numbers.push(parts.turn);
+  }
+  return numbers.sort((a, b) => a - b);
+}
+
+/** The sum of a turn on the remote; `null` if there is no such turn, or it is damaged. */
+async function remoteSum(store: ObjectStore, id: SessionId, turn: number): Promise<string | null> {
+  const found = await store.get(turnKey(id, turn));
+  return found === null ? null : checkSeal(found.bytes);
+}
+
+/**
+ * Compares. `last` is the last turn here; 0 if the session is not here.
+ *
+ * @throws {RepriseError} as {@linkcode ObjectStore} does; the runtime's errors.
+ */
+export async function standingOf(
+  ports: Ports,
+  store: ObjectStore,
+  { paths, last }: { readonly paths: SessionPaths; readonly last: number },
+): Promise<Standing> {
+  const { id } = paths;
+  if (await store.get(removedKey(id)) !== null) return { state: "removed" };
+  // One request is enough unless the remote lacks turns of this home.
+  const later = await remoteTurns(store, id, Math.max(0, last - 1));
+  const there = later.at(-1) ?? (last <= 1 ? 0 : (await remoteTurns(store, id)).at(-1) ?? 0);
+  const isEqual = async (turn: number) => {
+    const read = readTurn(ports, turnPath(paths, turn));
+    return read.status === "ok" && read.turn.sum === await remoteSum(store, id, turn);
+  };
+  const shared = Math.min(last, there);
+  if (shared === 0 || await isEqual(shared)) {
+    if (last === there) return { state: "same", turns: last };
+    return last > there
+      ? { state: "longer_here", common: shared, last }
+      : { state: "longer_there", common: shared, last: there };
+  }
+  let [equal, parts] = [0, shared];
+  while (parts - equal > 1) {
+    const middle = Math.floor((equal + parts) / 2);
+    if (await isEqual(middle)) equal = middle;
+    else parts = middle;
+  }
+  return { state: "diverged", parts, here: last, there };
+}
