@@ -15,6 +15,8 @@ export const READ_VARIABLES: readonly string[] = [
   "LLM_REASONING_REPLAY",
   ...PROVIDER_VARIABLES,
   ...UPSTREAM_VARIABLES,
+  // Keys, region and server of a remote.
+  "AWS_*",
   // The places of sessions and settings.
   "HOME",
   "XDG_*",

@@ -98,6 +98,14 @@ export const TRANSPORTS = ["sse", "ws"] as const;
 /** One of {@linkcode TRANSPORTS}. */
 export type Transport = (typeof TRANSPORTS)[number];
 
+/** The flag for the remote of sessions. */
+export const REMOTE = text("--remote <url>", "keep the session on S3 as well: s3://BUCKET/PREFIX", {
+  sources: [{ variable: "REPRISE_REMOTE" }, { member: "remote" }],
+  otherwise: "none",
+  step: false,
+  repeats: true,
+});
+
 /** The flag for the transport of requests. */
 export const TRANSPORT = choice(
   "--transport <transport>",

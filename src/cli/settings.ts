@@ -11,7 +11,7 @@ import type { Ports } from "../domain/ports.ts";
 import { withoutSlash } from "../domain/text.ts";
 import { specialKind } from "../tools/sandbox_path.ts";
 import { type Flag, memberOf, variablesOf } from "./declare.ts";
-import { COMMON_FLAGS } from "./flags.ts";
+import { COMMON_FLAGS, REMOTE } from "./flags.ts";
 import type { Config } from "./config_file.ts";
 
 /** A value and its source. */
@@ -106,6 +106,30 @@ export function homeSetting(
     );
   }
   return { value: `${data}/reprise`, source: "default" };
+}
+
+/**
+ * The remote of a call: `--remote`, `REPRISE_REMOTE`, the configuration; `null` if there is none, and if a fixture is
+ * played, unless the flag is given.
+ *
+ * @throws {RepriseError} `usage` if the flag is given although a fixture is played.
+ */
+export function remoteSetting(
+  ports: Ports,
+  flag: string | undefined,
+  { config, isPlayed }: { readonly config: Pick<Config, "values">; readonly isPlayed: boolean },
+): string | null {
+  if (isPlayed && flag !== undefined) {
+    throw new RepriseError(
+      "usage",
+      "Cannot use --remote with a fixture: a played run writes to this home alone",
+      {
+        hint: "Leave --remote out",
+      },
+    );
+  }
+  if (isPlayed) return null;
+  return firstSetting(ports, { flag, ...declaredSources(REMOTE, config) })?.value ?? null;
 }
 
 /** A path made absolute against the working directory, without its trailing slashes. */

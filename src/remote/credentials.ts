@@ -101,7 +101,7 @@ function parseEndpoint(text: string): URL {
 
 /** The profile of both files: members of `credentials` come before those of `config`. */
 function readProfile(ports: Ports): Section {
-  const home = nonEmpty(ports.env("HOME")) ?? nonEmpty(ports.env("USERPROFILE"));
+  const home = nonEmpty(ports.env("HOME"));
   const file = (name: string, fallback: string): Map<string, Section> => {
     const given = nonEmpty(ports.env(name));
     const path = given ?? (home === undefined ? undefined : `${home}/.aws/${fallback}`);

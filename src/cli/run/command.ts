@@ -25,6 +25,7 @@ import {
   DRY_RUN,
   MATCH_RULE_FLAGS,
   PERMISSION_FLAGS,
+  REMOTE,
   REQUEST_FLAGS,
   seconds,
   SESSION,
@@ -57,6 +58,16 @@ export const RUN_FLAGS = {
   ...COMMON_FLAGS,
   ...REQUEST_FLAGS,
   transport: TRANSPORT,
+  remote: REMOTE,
+  remoteAck: choice(
+    "--remote-ack <when>",
+    "acknowledge a turn when the remote has it (sync), or when it is on this disk (async)",
+    ["sync", "async"],
+    { fallback: "sync", step: false, repeats: true },
+  ),
+  takeOver: toggle("--take-over", "end an open run of another machine, although it may still work", {
+    step: false,
+  }),
   session: text(
     "-s, --session <id>",
     "the session to continue: id, prefix or @last; with --new: the id of the new one",
@@ -138,6 +149,9 @@ export type RunFlags = FlagsOf<typeof RUN_FLAGS>;
 
 /** The flags of `run` that shape its first request, for verbs that preview the request. */
 export const FIRST_REQUEST_FLAGS = without(RUN_FLAGS, [
+  "remote",
+  "remoteAck",
+  "takeOver",
   "attach",
   "acceptDrift",
   "verbose",

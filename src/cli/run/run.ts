@@ -1,6 +1,6 @@
 /** The verb `run`: one run of a new session, or the next one of a session. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
-import { freeSlugOf, parseSessionId, slugOf } from "../../domain/ids.ts";
+import { freeSlugOf, isSessionId, parseSessionId, type SessionId, slugOf } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { requireNewFolder } from "../../fixture/new_folder.ts";
@@ -33,7 +33,8 @@ import { RunProgress } from "./run_progress.ts";
 import { requireAnswerFile, RunView, writeAnswer } from "./run_view.ts";
 import { fixtureSend, type LiveSend, requireComparison, transportSend } from "./sending.ts";
 import { randomSuffix } from "../sessions.ts";
-import { absolute, configPath, switchVariable } from "../settings.ts";
+import { absolute, configPath, remoteSetting, switchVariable } from "../settings.ts";
+import type { RunRemote } from "../remote/run_remote.ts";
 import { stopOnSignals } from "../signals.ts";
 import { askAtTerminal } from "./ask.ts";
 
@@ -52,6 +53,9 @@ interface CalledRun {
   readonly strictDrift: boolean;
   readonly stop: Stop;
 }
+
+/** Most time for one operation of a remote, in milliseconds. */
+const MOST_REMOTE_MS = 60_000;
 
 /** Performs `run`. */
 export async function runVerb(
@@ -98,10 +102,13 @@ export async function runVerb(
       strictDrift: strict && flags.acceptDrift !== true,
       stop,
     };
-    const writer = await openSession(openHome(ports, home.value, { create: true }), called);
+    const opened = openHome(ports, home.value, { create: true });
+    const remote = await openRunRemote(opened, called);
+    const writer = await openSession(opened, called, remote);
     try {
-      return await runIn(writer, called);
+      return await runIn(writer, called, remote);
     } finally {
+      remote?.stop();
       writer.close();
     }
   } finally {
@@ -144,9 +151,13 @@ async function resolve(
 }
 
 /** Opens the session under its lock; a stop ends the wait for the lock. */
-async function openSession(home: Home, called: CalledRun): Promise<SessionWriter> {
+async function openSession(
+  home: Home,
+  called: CalledRun,
+  remote: RunRemote | null,
+): Promise<SessionWriter> {
   try {
-    return await lockSession(home, called);
+    return await lockSession(home, called, remote);
   } catch (error) {
     const stopped = called.stop.error;
     throw stopped === null
@@ -158,14 +169,19 @@ async function openSession(home: Home, called: CalledRun): Promise<SessionWriter
 async function lockSession(
   home: Home,
   { call: { ports, flags, selector, root }, fresh, prompt, stop: { signal } }: CalledRun,
+  remote: RunRemote | null,
 ): Promise<SessionWriter> {
+  const create = (id: SessionId) => remote?.create(id) ?? SessionWriter.create(ports, home, { id });
   if (selector !== null) {
-    const id = resolveSession(ports, home, { selector, workspace: ports.workspacePin(root) });
-    return await SessionWriter.open(ports, home, { id, waitMs: flags.wait * 1000, signal });
+    // A session that only the remote has is named by its whole id.
+    const isHere = !isSessionId(selector) || sessionNames(ports, home).includes(selector);
+    const id = remote !== null && !isHere
+      ? selector
+      : resolveSession(ports, home, { selector, workspace: ports.workspacePin(root) });
+    const options = { id, waitMs: flags.wait * 1000, signal };
+    return await (remote?.continue(options) ?? SessionWriter.open(ports, home, options));
   }
-  if (flags.session !== undefined) {
-    return await SessionWriter.create(ports, home, { id: parseSessionId(flags.session) });
-  }
+  if (flags.session !== undefined) return await create(parseSessionId(flags.session));
   let name = prompt ?? "";
   if (flags.record !== undefined) {
     // The fixture holds the id, and must hold no secret.
@@ -179,14 +195,32 @@ async function lockSession(
   for (let attempt = 1;; attempt++) {
     const id = parseSessionId(attempt === 1 ? base : `${base}-${attempt}`);
     try {
-      return await SessionWriter.create(ports, home, { id });
+      return await create(id);
     } catch (error) {
       if (!(error instanceof RepriseError && error.code === "session_exists")) throw error;
     }
   }
 }
 
-async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode> {
+/** The remote that the call saves to; `null` without one. Its code is loaded only then. */
+async function openRunRemote(home: Home, { call }: CalledRun): Promise<RunRemote | null> {
+  const { ports, config, fixture, flags } = call;
+  const address = remoteSetting(ports, flags.remote, { config, isPlayed: fixture !== null });
+  if (address === null) return null;
+  const { RunRemote } = await import("../remote/run_remote.ts");
+  return await RunRemote.open(ports, home, {
+    address,
+    ack: flags.remoteAck,
+    takeOver: flags.takeOver === true,
+    timeoutMs: Math.min(flags.timeout * 1000, MOST_REMOTE_MS),
+  });
+}
+
+async function runIn(
+  writer: SessionWriter,
+  called: CalledRun,
+  remote: RunRemote | null,
+): Promise<ExitCode> {
   const { call, prompt, attached } = called;
   const { context: { output }, flags } = call;
   const resolved = called.fresh ?? await resolve(call, writer.manifest);
@@ -210,6 +244,7 @@ async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode
   const last: RunEvent[] = [];
   const emit = (event: RunEvent) => {
     if (event.type === "error" || event.type === "run.ended") last.push(event);
+    else if (event.type === "turn.saved" && remote !== null) show({ ...event, remote: remote.saved(event) });
     else show(event);
   };
   const recording = await startRecording(writer, resolved, flags);
@@ -235,7 +270,8 @@ async function runIn(writer: SessionWriter, called: CalledRun): Promise<ExitCode
   const unwritten = ended.state !== "completed" || flags.output === undefined
     ? null
     : writeAnswer(flags.output, ended.text);
-  const failure = ended.exit_code === 0 ? unwritten ?? recorded?.failure ?? null : null;
+  const unstored = await remote?.end() ?? null;
+  const failure = ended.exit_code === 0 ? unwritten ?? recorded?.failure ?? unstored : null;
   if (failure !== null) last.splice(0, 0, { ...failure.toJSON(), type: "error" });
   for (const event of last) {
     show(event.type === "run.ended" && failure !== null ? { ...event, exit_code: failure.exitCode } : event);

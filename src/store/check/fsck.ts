@@ -13,6 +13,8 @@ import type { Home } from "../home.ts";
 import { isBlobName, type SessionPaths, sessionPaths } from "../layout.ts";
 import { type ManifestFile, readManifest } from "../read/manifest.ts";
 import { isLeftover, lookForDirectory } from "../read/safe_open.ts";
+import { turnFileName } from "../../domain/turn.ts";
+import { pendingNumbers } from "../write/pending.ts";
 import { inspectLock } from "../write/lock.ts";
 import {
   checkDirectory,
@@ -138,12 +140,23 @@ function checkNames(check: FsckCheck, inUse: boolean): void {
   for (const name of ports.files.list(paths.root).sort()) {
     const path = `${paths.root}/${name}`;
     if (name === "turns" || name === "blobs" || name === "quarantine") checkDirectory(check, path);
+    else if (name === "pending") checkPending(check);
     else if (name === "lock" || name === "manifest.json") checkFile(check, path);
     else if (!isLeftover(ports, path)) {
       add("warning", "foreign_file", name, "is not the name of a file of a session");
     } else if (!inUse) {
       add("info", "leftover", name, "was left by a killed writer; the next writer removes it");
     }
+  }
+}
+
+/** Reports the turns that wait for a remote. */
+function checkPending(check: FsckCheck): void {
+  const { ports, paths, add } = check;
+  if (checkDirectory(check, paths.pending).status !== "ok") return;
+  for (const number of pendingNumbers(ports, paths)) {
+    const name = `pending/${turnFileName(number)}`;
+    add("info", "waiting_turn", name, "was not acknowledged; the next run with its remote decides about it");
   }
 }
 

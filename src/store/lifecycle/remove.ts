@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { pendingNumbers } from "../write/pending.ts";
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { type ErrorCode, RepriseError } from "../../domain/errors.ts";
 import { isSessionId, type SessionId } from "../../domain/ids.ts";
@@ -160,16 +161,16 @@ function garbageIn(ports: Ports, paths: SessionPaths, name: string): Garbage[] {
   return [...temporary, ...blobs];
 }
 
-/** True for leftovers of a killed creation: no manifest, no turn, no quarantine. */
+/** True for leftovers of a killed creation: no manifest, no turn, no waiting turn, no quarantine. */
 function isOnlyBegun(ports: Ports, paths: SessionPaths): boolean {
   const turns = lookForDirectory(ports, paths.turns);
   if (turns.status === "refused" || ports.files.facts(paths.manifest) !== null) return false;
-  if (ports.files.facts(paths.quarantine) !== null) return false;
+  if (ports.files.facts(paths.quarantine) !== null || pendingNumbers(ports, paths).length > 0) return false;
   return turns.status === "missing" ||
     ports.files.list(paths.turns).every((name) => turnNumberOf(name) === null);
 }
 
-/** Blobs that neither a turn nor a file in quarantine names. Empty while a turn is unreadable: it may name some. */
+/** Blobs that no turn, waiting turn or file in quarantine names. Empty while a turn is unreadable: it may name some. */
 function unnamedBlobs(ports: Ports, paths: SessionPaths): string[] {
   if (lookForDirectory(ports, paths.blobs).status !== "ok") return [];
   const { sound, blobs } = checkTurns({ ports, paths, add: () => {} }, readManifest(ports, paths));
@@ -177,17 +178,19 @@ function unnamedBlobs(ports: Ports, paths: SessionPaths): string[] {
     throw new RepriseError("session_damaged", `session "${paths.id}" is damaged: its blobs are kept`);
   }
   const named = new Set(blobs.map(({ sha256 }) => sha256));
-  for (const sha256 of namedInQuarantine(ports, paths)) named.add(sha256);
+  for (const directory of [paths.quarantine, paths.pending]) {
+    for (const sha256 of namedInFiles(ports, directory)) named.add(sha256);
+  }
   return ports.files.list(paths.blobs).filter((name) => isBlobName(name) && !named.has(name)).sort();
 }
 
-/** Texts in quarantined files that could be names of blobs. */
-function namedInQuarantine(ports: Ports, paths: SessionPaths): string[] {
-  if (lookForDirectory(ports, paths.quarantine).status !== "ok") return [];
-  return ports.files.list(paths.quarantine).flatMap((name) => {
-    const read = readSafely(ports, `${paths.quarantine}/${name}`, { maxBytes: MAX_TURN_BYTES });
+/** Texts in the files of a directory that could be names of blobs. */
+function namedInFiles(ports: Ports, directory: string): string[] {
+  if (lookForDirectory(ports, directory).status !== "ok") return [];
+  return ports.files.list(directory).flatMap((name) => {
+    const read = readSafely(ports, `${directory}/${name}`, { maxBytes: MAX_TURN_BYTES });
     if (read.status === "refused") {
-      throw new RepriseError("session_damaged", `quarantine/${name} ${read.message}: the blobs are kept`);
+      throw new RepriseError("session_damaged", `"${directory}/${name}" ${read.message}: the blobs are kept`);
     }
     return read.status === "ok" ? decodeUtf8Leniently(read.bytes).match(/[0-9a-f]{64}/g) ?? [] : [];
   });

@@ -253,6 +253,15 @@ function readOn(ports: Ports, paths: SessionPaths, validator: HistoryValidator):
 }
 
 /**
+ * The number of a session's last turn; 0 if it is not here. Turns are not read, so a gap goes unnoticed. Throws the
+ * runtime's errors.
+ */
+export function lastTurnOf(ports: Ports, paths: SessionPaths): number {
+  if (lookForDirectory(ports, paths.turns).status !== "ok") return 0;
+  return ports.files.list(paths.turns).reduce((last, name) => Math.max(last, turnNumberOf(name) ?? 0), 0);
+}
+
+/**
  * Refuses a session that does not exist, and directories that are not ours.
  *
  * @throws {RepriseError} `no_such_session`, `session_damaged`; the runtime's errors.

@@ -1,0 +1,123 @@
+/**
+ * The object that an open run keeps young, so that another home does not close the run of a living process.
+ *
+ * @module
+ */
+import { decodeUtf8Leniently, encodeUtf8 } from "../domain/bytes.ts";
+import { RepriseError } from "../domain/errors.ts";
+import type { SessionId } from "../domain/ids.ts";
+import { isJsonObject, type JsonValue, stringMember } from "../domain/json.ts";
+import type { Ports } from "../domain/ports.ts";
+import type { Home } from "../store/home.ts";
+import { openKey, turnKey } from "./keys.ts";
+import type { ObjectStore } from "./object_store.ts";
+
+/** Age from which an open run counts as killed, in milliseconds. */
+const ABANDONED_MS = 15 * 60 * 1000;
+/** Interval in which a run keeps its object young, in milliseconds. */
+const INTERVAL_MS = 4 * 60 * 1000;
+
+/** A run that may be open in another home. */
+export interface OpenRun {
+  readonly id: SessionId;
+  /** The last turn on the remote. */
+  readonly lastTurn: number;
+  /** True if the last turn came from another home. */
+  readonly isFetched: boolean;
+}
+
+/**
+ * Refuses to close a run that another home may be working on. Ages are by the store's own clock.
+ *
+ * @throws {RepriseError} `session_open_elsewhere` with the age; as {@linkcode ObjectStore} does.
+ */
+export async function requireAbandoned(
+  ports: Ports,
+  home: Home,
+  store: ObjectStore,
+  { id, lastTurn, isFetched }: OpenRun,
+): Promise<void> {
+  const beat = await store.get(openKey(id));
+  const owner = beat === null ? null : ownerIn(beat.bytes);
+  if (owner === null ? !isFetched : owner === homeId(ports, home)) return;
+  const turn = await store.get(turnKey(id, lastTurn));
+  const ageMs = Math.min(beat?.ageMs ?? Infinity, turn?.ageMs ?? Infinity);
+  if (ageMs >= ABANDONED_MS) return;
+  const seconds = Math.round(ageMs / 1000);
+  throw new RepriseError(
+    "session_open_elsewhere",
+    `Cannot continue session "${id}": another home was working on its open run ${seconds} seconds ago`,
+    {
+      hint: `Wait for it, or end its run: reprise run -s ${id} --take-over "…"`,
+      details: { session: id, age_seconds: seconds, remote: store.name },
+    },
+  );
+}
+
+/** Keeps the object of a run young until {@linkcode OpenRunBeat.end}. */
+export class OpenRunBeat {
+  readonly #store: ObjectStore;
+  readonly #id: SessionId;
+  readonly #owner: string;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  private constructor(store: ObjectStore, id: SessionId, owner: string) {
+    this.#store = store;
+    this.#id = id;
+    this.#owner = owner;
+  }
+
+  /** Puts the object before the run's first turn. Throws as {@linkcode ObjectStore} does. */
+  static async start(ports: Ports, home: Home, store: ObjectStore, id: SessionId): Promise<OpenRunBeat> {
+    const beat = new OpenRunBeat(store, id, homeId(ports, home));
+    await beat.#put();
+    // A put that fails is repeated by the next one; turns keep the run young as well.
+    beat.#timer = setInterval(() => void beat.#put().catch(() => {}), INTERVAL_MS);
+    return beat;
+  }
+
+  async #put(): Promise<void> {
+    await this.#store.put(openKey(this.#id), encodeUtf8(`${JSON.stringify({ home: this.#owner })}\n`));
+  }
+
+  /** Puts the object no more. A second call does nothing. */
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Removes the object, unless another home took the run over. Never throws: a later run finds the run ended. */
+  async end(): Promise<void> {
+    this.stop();
+    try {
+      const there = await this.#store.get(openKey(this.#id));
+      if (there !== null && ownerIn(there.bytes) === this.#owner) await this.#store.remove(openKey(this.#id));
+    } catch { /* The object only grows old. */ }
+  }
+}
+
+function ownerIn(bytes: Uint8Array): string | null {
+  try {
+    const value: JsonValue = JSON.parse(decodeUtf8Leniently(bytes));
+    return isJsonObject(value) ? stringMember(value, "home") ?? null : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The random name of this home, made when it first uses a remote. Throws the runtime's errors. */
+function homeId(ports: Ports, home: Home): string {
+  const path = `${home.path}/remote-home`;
+  if (ports.files.facts(path) !== null) return decodeUtf8Leniently(ports.files.read(path)).trim();
+  const id = Array.from(
+    { length: 4 },
+    () => Math.floor(ports.random() * 2 ** 32).toString(16).padStart(8, "0"),
+  );
+  const file = ports.files.createExclusive(path, 0o600);
+  try {
+    file.write(encodeUtf8(`${id.join("")}\n`));
+    file.sync();
+  } finally {
+    file.close();
+  }
+  return id.join("");
+}
