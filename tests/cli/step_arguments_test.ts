@@ -17,6 +17,7 @@ const SETUP = {
 } as unknown as RunSetup;
 const FLAGS = {
   color: true,
+  remoteAck: "sync",
   blobs: true,
   reasoningReplay: true,
   stdin: true,

@@ -52,7 +52,7 @@ for (const when of ["before", "after"] as const) {
     }));
 }
 
-Deno.test("another turn under the number makes the session diverge, and keeps the late turn in quarantine", () =>
+Deno.test("after another turn got the number, the session has diverged and the late turn is in quarantine", () =>
   withTwoHomes(async (home, other) => {
     const store = new MemoryStore();
     const writer = await createOn(store, home);

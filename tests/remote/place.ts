@@ -1,0 +1,46 @@
+/**
+ * The gateway that the tests of this folder share, and its stores.
+ *
+ * @module
+ */
+import { parseRemote } from "../../src/remote/address.ts";
+import { S3Store } from "../../src/remote/s3.ts";
+import { ACCESS_KEY, Gateway, hasCeph, SECRET_KEY } from "../../scripts/remote/gateway.ts";
+
+/** True if there is no gateway here; in CI that is a failure. */
+export const WITHOUT_CEPH = !hasCeph() && Deno.env.get("REPRISE_CI") === undefined;
+
+/** Starts a gateway with the bucket `tests` for one test. */
+export async function withGateway(body: (gateway: Gateway) => Promise<void>): Promise<void> {
+  const gateway = await Gateway.start();
+  try {
+    await gateway.makeBucket("tests");
+    await body(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+/** Opens `address` on a gateway. */
+export function storeOn(
+  { endpoint }: Pick<Gateway, "endpoint">,
+  address: string,
+  more: { readonly secret?: string; readonly timeoutMs?: number; readonly now?: () => number } = {},
+): S3Store {
+  return new S3Store(parseRemote(address), {
+    fetch,
+    clock: {
+      now: Date.now,
+      monotonic: () => performance.now(),
+      sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+    },
+    settings: {
+      region: "us-east-1",
+      endpoint: new URL(endpoint),
+      accessKeyId: ACCESS_KEY,
+      secretAccessKey: more.secret ?? SECRET_KEY,
+      sessionToken: null,
+    },
+    timeoutMs: more.timeoutMs ?? 10_000,
+  });
+}
