@@ -21,6 +21,12 @@ export interface EndpointHashes {
   readonly portless?: string;
 }
 
+/**
+ * Endpoint in fingerprints of imported responses, unless the user named their origin. No hash equals it, so that their
+ * reasoning goes nowhere.
+ */
+export const IMPORTED_ENDPOINT = "imported";
+
 /** Origin of a response. Written `provider:model:endpoint` for people. */
 export interface Fingerprint extends EndpointHashes {
   readonly provider: ProviderKind;

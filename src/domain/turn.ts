@@ -32,6 +32,8 @@ export interface Pins {
 /** Reason why the guard left an item out of a request. */
 export type DropReason =
   | "other_provider"
+  /** Another agent's session had it, and no origin was trusted at its import. */
+  | "imported"
   | "other_endpoint"
   | "other_account"
   | "other_model"
@@ -82,6 +84,14 @@ export interface RequestRecord {
   readonly guard: { readonly sent: number; readonly dropped: readonly DroppedItem[] };
   /** Only if the request was sent over a WebSocket. */
   readonly transport?: "ws";
+  /** Only if another agent sent the request: it is unknown, and `body_sha256` is the hash of no bytes. */
+  readonly imported?: {
+    readonly agent: string;
+    /** Version of the agent, or `null` if its file does not name it. */
+    readonly version: string | null;
+    /** First line of the response in the agent's file. */
+    readonly line: number;
+  };
 }
 
 /** Outcome of a model turn's response, in the provider's terms or ours. */

@@ -5,7 +5,7 @@
  */
 import type { Item } from "../domain/event.ts";
 import type { FoldNeeds } from "../domain/folded.ts";
-import { type Fingerprint, mayBeSameEndpoint } from "../domain/fingerprint.ts";
+import { type Fingerprint, IMPORTED_ENDPOINT, mayBeSameEndpoint } from "../domain/fingerprint.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { familyOf, modelFacts } from "../domain/models.ts";
 import type { DropReason, ModelTurn } from "../domain/turn.ts";
@@ -46,6 +46,7 @@ export function isEncryptedItem(item: Item): boolean {
 /** Reason why no item of `turn`'s response may go to `target`; `null` if its origin fits. Only known differences count. */
 export function originMismatch(turn: ResponseOrigin, target: FoldTarget): DropReason | null {
   const { fingerprint } = turn;
+  if (fingerprint.endpoint === IMPORTED_ENDPOINT) return "imported";
   if (fingerprint.provider !== target.fingerprint.provider) return "other_provider";
   if (!mayBeSameEndpoint(fingerprint, target.fingerprint)) return "other_endpoint";
   const accounts = [fingerprint.account, target.fingerprint.account];

@@ -31,7 +31,9 @@ export type RequestVerdict =
   /** Secrets were stripped from the turns that the request was made from. */
   | "redacted"
   /** A turn or a blob that the request was made from is lost. */
-  | "repaired";
+  | "repaired"
+  /** Another agent sent the request, which is unknown. */
+  | "imported";
 
 /** A model turn and the verdict on its request. */
 export interface VerifiedRequest {
@@ -51,7 +53,8 @@ export function verifySession(source: VerifiedSession): VerifiedRequest[] {
     redacted ||= turn.redacted !== undefined;
     repaired ||= turn.kind === "harness" && turn.replaces !== undefined || losesFile(turn, source);
     if (turn.kind !== "model") return [];
-    const { body_sha256: recorded, fold } = turn.request;
+    const { body_sha256: recorded, fold, imported } = turn.request;
+    if (imported !== undefined) return [{ turn: turn.turn, verdict: "imported", recorded, refolded: null }];
     const { version, sum } = rebuilt.get(turn) ?? { version: Infinity, sum: null };
     if (version > fold) {
       return [{ turn: turn.turn, verdict: "other_fold_version", recorded, refolded: null }];
@@ -186,6 +189,7 @@ export type PrefixReport =
  */
 export function comparePrefix(session: VerifiedSession, next: NextRequest): PrefixReport | null {
   const last = session.turns.findLast((turn) => turn.kind === "model");
+  if (last?.request.imported !== undefined) return null;
   const fields = last === undefined ? null : recordedFields(last.request.fields, session.readBlob);
   if (last === undefined || fields === null) return null;
   const [before, now] = [apiOf(last.fingerprint.provider), apiOf(next.target.fingerprint.provider)];
@@ -245,7 +249,7 @@ export function seriesOf(turns: readonly Turn[]): Series[] {
   const series: Series[] = [];
   let checkpoint: CheckpointRef | null = null;
   for (const turn of turns) {
-    if (turn.kind === "model") {
+    if (turn.kind === "model" && turn.request.imported === undefined) {
       const requests = series.at(-1)?.requests;
       const last = requests?.at(-1);
       if (last !== undefined && history.continues(last, turn)) requests?.push(turn);

@@ -186,7 +186,7 @@ export const verify = z.object({
     id: text,
     requests: z.array(z.object({
       turn: ordinal,
-      verdict: z.enum(["same", "differs", "other_fold_version", "redacted", "repaired"]),
+      verdict: z.enum(["same", "differs", "other_fold_version", "redacted", "repaired", "imported"]),
       recorded: sha256,
       refolded: sha256.nullable(),
     })),
