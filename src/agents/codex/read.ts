@@ -1,0 +1,207 @@
+/**
+ * Reads rollouts of Codex CLI: a JSON object a line, with `type` and `payload`.
+ *
+ * @module
+ */
+import type { Item } from "../../domain/event.ts";
+import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
+import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
+import { itemKind } from "../../domain/item.ts";
+import type { AgentEntry, AgentSession, LostPart, ResponseEntry } from "../agent_session.ts";
+import type { SourceLine } from "../lines.ts";
+
+/** Types of lines that repeat other lines, or describe the program and not the conversation. */
+const SILENT: ReadonlySet<string> = new Set(["event_msg", "world_state", "session_meta", "turn_context"]);
+
+/** True if a source that begins with this object is a rollout of Codex CLI. */
+export function isCodexStart(first: JsonObject): boolean {
+  return first.type === "session_meta" && isJsonObject(first.payload);
+}
+
+/** Reads the lines of a rollout. Parts that cannot be kept are in `lost`; no line is fatal. */
+export function readCodex(lines: readonly SourceLine[]): AgentSession {
+  const reader = new CodexReader();
+  for (const line of lines) reader.add(line);
+  return reader.finish();
+}
+
+class CodexReader {
+  readonly #entries: AgentEntry[] = [];
+  readonly #lost: LostPart[] = [];
+  /** Ids of calls since the last message or compaction that have no result so far. */
+  readonly #calls = new Set<string>();
+  #items: Item[] = [];
+  #itemsLine = 0;
+  #provider: ProviderKind | null = null;
+  #model: string | null = null;
+  #version: string | null = null;
+  #id: string | null = null;
+  /** True once a line marked the end of an answer: an answer without the mark is then cut. */
+  #marksEnds = false;
+
+  add({ line, json }: SourceLine): void {
+    const { type, payload } = json;
+    if (typeof type !== "string" || !isJsonObject(payload)) {
+      this.#lose(line, "line", "it has no type or no payload");
+    } else if (type === "session_meta") this.#addMeta(payload);
+    else if (type === "turn_context") this.#model = textOr(payload.model, this.#model);
+    else if (type === "response_item") this.#addItem(line, payload);
+    else if (type === "token_usage_record") {
+      this.#marksEnds = true;
+      this.#endResponse({ responseId: textOr(payload.response_id, null), usage: usageOf(payload.usage) });
+    } else if (type === "compacted") this.#addCompaction(line, payload);
+    else if (!SILENT.has(type)) this.#lose(line, `type ${JSON.stringify(type)}`, "it is of an unknown type");
+  }
+
+  finish(): AgentSession {
+    const status = this.#marksEnds ? "interrupted" : "completed";
+    this.#endResponse({ status });
+    return {
+      agent: "codex",
+      version: this.#version,
+      id: this.#id,
+      main: this.#entries,
+      others: [],
+      lost: this.#lost,
+    };
+  }
+
+  #addMeta(payload: JsonObject): void {
+    this.#id ??= textOr(payload.id, null);
+    this.#version = textOr(payload.cli_version, this.#version);
+    const name = textOr(payload.model_provider, null);
+    if (name !== null) this.#provider = providerOf(name);
+  }
+
+  #addItem(line: number, payload: JsonObject): void {
+    const { internal_chat_message_metadata_passthrough: own, ...members } = payload;
+    if (typeof members.type !== "string") return this.#lose(line, "item", "it has no type");
+    const item = { ...members, type: members.type } as Item;
+    if (item.type.endsWith("_call_output")) return this.#addResult(line, item);
+    if (item.type === "message" && item.role !== "assistant") return this.#addMessage(line, item, own);
+    if (this.#items.length === 0) this.#itemsLine = line;
+    this.#items.push(withoutNulls(item));
+    if (itemKind(item) === "tool_call") this.#calls.add(String(item.call_id));
+  }
+
+  #addResult(line: number, item: Item): void {
+    const callId = textOr(item.call_id, "") ?? "";
+    if (!this.#calls.has(callId)) {
+      return this.#lose(line, `result of ${JSON.stringify(callId)}`, "no open call has its id");
+    }
+    this.#endResponse({});
+    this.#calls.delete(callId);
+    this.#entries.push({ kind: "result", line, callId, isError: false, output: outputText(item.output) });
+  }
+
+  #addMessage(line: number, item: Item, own: JsonValue | undefined): void {
+    const content = contentOf(item);
+    if (item.role !== "user" || isContext(content, own)) {
+      return this.#lose(
+        line,
+        `message of ${item.role}`,
+        "instructions and context of the agent are not taken over",
+      );
+    }
+    if (content.length === 0) return this.#lose(line, "message of user", "it is empty");
+    this.#endResponse({});
+    this.#calls.clear();
+    this.#entries.push({ kind: "user", line, content });
+  }
+
+  /** Keeps the user's messages and the summary that replaced a history as one text. */
+  #addCompaction(line: number, payload: JsonObject): void {
+    this.#endResponse({});
+    this.#calls.clear();
+    const { replacement_history: history } = payload;
+    const items = Array.isArray(history) ? history.filter(isJsonObject) : [];
+    const texts = items.flatMap((item) => {
+      const { internal_chat_message_metadata_passthrough: own } = item;
+      if (item.type !== "message" || item.role !== "user") return [];
+      const content = contentOf(item);
+      return isContext(content, own) ? [] : [outputText(content)];
+    });
+    const message = textOr(payload.message, "") ?? "";
+    if (message !== "" && !texts.includes(message)) texts.push(message);
+    const summary = texts.join("\n\n").trim();
+    if (summary === "") return this.#lose(line, "compaction", "it has no text that can be read");
+    this.#entries.push({ kind: "compaction", line, summary });
+  }
+
+  #endResponse(found: Partial<Pick<ResponseEntry, "responseId" | "usage" | "status">>): void {
+    if (this.#items.length === 0) return;
+    this.#entries.push({
+      kind: "response",
+      line: this.#itemsLine,
+      provider: this.#provider,
+      model: this.#model,
+      responseId: null,
+      status: "completed",
+      usage: null,
+      ...found,
+      items: this.#items,
+    });
+    this.#items = [];
+  }
+
+  #lose(line: number, what: string, why: string): void {
+    this.#lost.push({ line, what, why });
+  }
+}
+
+/** The provider that a rollout names; one of the user's own is `compatible`. Codex CLI speaks one API only. */
+function providerOf(name: string): ProviderKind {
+  const { api } = PROVIDERS[DEFAULT_PROVIDER];
+  return PROVIDER_KINDS.find((kind) => kind === name && PROVIDERS[kind].api === api) ?? "compatible";
+}
+
+/** Content parts of a message that have a type. */
+function contentOf({ content }: JsonObject): Item[] {
+  return Array.isArray(content)
+    ? content.filter((part): part is Item =>
+      isJsonObject(part) && typeof part.type === "string" && part.type !== ""
+    )
+    : [];
+}
+
+/** True for a message that the program wrote itself, such as its description of the environment. */
+function isContext(content: readonly Item[], own: JsonValue | undefined): boolean {
+  const kinds = isJsonObject(own) ? own.content_item_kinds : undefined;
+  if (Array.isArray(kinds) && kinds.length > 0) {
+    return kinds.every((kind) =>
+      typeof kind === "string" && /^(environments|host_skills|permissions)\./.test(kind)
+    );
+  }
+  const first = content[0]?.text;
+  return typeof first === "string" && first.startsWith("<environment_context>");
+}
+
+/** Text of an output: a string, or the texts of its parts. */
+function outputText(output: JsonValue | undefined): string {
+  if (typeof output === "string") return output;
+  if (!Array.isArray(output)) return output === undefined ? "" : JSON.stringify(output);
+  return output.map((part) => isJsonObject(part) && typeof part.text === "string" ? part.text : "").join("");
+}
+
+/** Members that the API left out, and that the file has as `null`, are left out. */
+function withoutNulls(item: Item): Item {
+  return Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null)) as unknown as Item;
+}
+
+/** The usage in the shape of the Responses API. */
+function usageOf(usage: JsonValue | undefined): JsonObject | null {
+  if (!isJsonObject(usage)) return null;
+  const { cached_input_tokens, reasoning_output_tokens, input_tokens, output_tokens, total_tokens } = usage;
+  return {
+    input_tokens: input_tokens ?? 0,
+    input_tokens_details: { cached_tokens: cached_input_tokens ?? 0 },
+    output_tokens: output_tokens ?? 0,
+    output_tokens_details: { reasoning_tokens: reasoning_output_tokens ?? 0 },
+    total_tokens: total_tokens ?? 0,
+  };
+}
+
+function textOr<T>(value: JsonValue | undefined, otherwise: T): string | T {
+  return typeof value === "string" && value !== "" ? value : otherwise;
+}

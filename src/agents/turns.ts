@@ -1,0 +1,275 @@
+/**
+ * Turns of the session that an import creates, in memory: each is validated as a reader will validate it.
+ *
+ * @module
+ */
+import { DEFAULT_PROVIDER, PROVIDERS } from "../apis/providers.ts";
+import { usageOf } from "../apis/usage.ts";
+import { encodeUtf8 } from "../domain/bytes.ts";
+import { RepriseError } from "../domain/errors.ts";
+import type { EventDraft } from "../domain/event.ts";
+import {
+  type EndpointHashes,
+  type Fingerprint,
+  IMPORTED_ENDPOINT,
+  type ProviderKind,
+} from "../domain/fingerprint.ts";
+import { sha256Hex } from "../domain/hash.ts";
+import type { SessionId } from "../domain/ids.ts";
+import { callIdOf, callNameOf, itemKind } from "../domain/item.ts";
+import { encodeTurn, type Pins, type Turn, type TurnDraft } from "../domain/turn.ts";
+import { addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
+import { HistoryValidator, parseCandidate } from "../store/read/validate.ts";
+import type {
+  AgentEntry,
+  AgentSession,
+  CompactionEntry,
+  ResponseEntry,
+  ResultEntry,
+} from "./agent_session.ts";
+
+/** Facts of the importing call that turns hold. */
+export interface ImportCall {
+  readonly id: SessionId;
+  /** ISO 8601 UTC with milliseconds. */
+  readonly at: string;
+  /** Settings of the importing call; none comes from the source. */
+  readonly pins: Omit<Pins, "fingerprint" | "model">;
+  /** Endpoint that the user names as the origin of the reasoning; `null` if reasoning is never sent. */
+  readonly trusted: EndpointHashes | null;
+}
+
+/** A turn and the bytes of its file. */
+export interface BuiltTurn {
+  readonly turn: Turn;
+  readonly bytes: Uint8Array;
+}
+
+/** Output of a call whose result the source does not have. */
+const NO_RESULT = "The imported session has no result of this call: it may or may not have run.";
+
+/**
+ * Builds the turns of a session's main branch; the last run is ended.
+ *
+ * @throws {RepriseError} `bad_import` if no message of the user comes first; `storage_failed` if a turn is too large.
+ */
+export function buildTurns(session: AgentSession, call: ImportCall): BuiltTurn[] {
+  const builder = new TurnBuilder(session, call);
+  for (const entry of session.main) builder.add(entry);
+  return builder.finish();
+}
+
+interface PendingCall {
+  readonly callId: string;
+  readonly seq: number;
+  readonly tool: string;
+}
+
+class TurnBuilder {
+  readonly #session: AgentSession;
+  readonly #call: ImportCall;
+  readonly #validator: HistoryValidator;
+  readonly #built: BuiltTurn[] = [];
+  /** Calls without a result so far. */
+  readonly #open: PendingCall[] = [];
+  #run = 0;
+  #openingTurn = 0;
+  #isOpen = false;
+  #isAnswered = false;
+  #usage: Usage = NO_USAGE;
+  #checkpoint: number | null = null;
+
+  constructor(session: AgentSession, call: ImportCall) {
+    this.#session = session;
+    this.#call = call;
+    this.#validator = new HistoryValidator(call.id);
+  }
+
+  add(entry: AgentEntry): void {
+    if (this.#run === 0 && entry.kind !== "user") {
+      throw new RepriseError(
+        "bad_import",
+        `Cannot import: line ${entry.line} comes before any message of the user`,
+        {
+          hint: "Import the whole file of a session",
+        },
+      );
+    }
+    switch (entry.kind) {
+      case "user":
+        this.#endRun();
+        this.#run++;
+        this.#append({
+          kind: "user",
+          run: this.#run,
+          pins: this.#pins(),
+          events: [{ type: "user_message", content: entry.content }],
+        });
+        this.#openingTurn = this.#validator.end.turn;
+        [this.#isOpen, this.#isAnswered, this.#usage] = [true, false, NO_USAGE];
+        return;
+      case "response":
+        return this.#addResponse(entry);
+      case "result":
+        return this.#addResult(entry);
+      case "compaction":
+        return this.#addCompaction(entry);
+    }
+  }
+
+  finish(): BuiltTurn[] {
+    if (this.#run === 0) {
+      throw new RepriseError("bad_import", "Cannot import: the session has no message of the user", {
+        hint: "Import a session that has a prompt",
+      });
+    }
+    this.#endRun();
+    return this.#built;
+  }
+
+  #pins(): Pins {
+    const first = this.#session.main.find((entry) => entry.kind === "response");
+    return { ...this.#call.pins, fingerprint: this.#fingerprint(first), model: first?.model ?? "unknown" };
+  }
+
+  /** The trusted endpoint counts only if the file names provider and model; thinking of Anthropic is never sent. */
+  #fingerprint(entry: Pick<ResponseEntry, "provider" | "model"> | undefined): Fingerprint {
+    const { trusted } = this.#call;
+    const provider = entry?.provider ?? "compatible";
+    const isProven = entry !== undefined && entry.provider !== null && entry.model !== null;
+    const hashes = trusted !== null && isProven && !isBoundToPrompt(provider)
+      ? trusted
+      : { endpoint: IMPORTED_ENDPOINT };
+    return { provider, ...hashes, account: null };
+  }
+
+  #addResponse(entry: ResponseEntry): void {
+    const events: EventDraft[] = entry.items.map((item) => ({ type: itemKind(item), item }));
+    const fingerprint = this.#fingerprint(entry);
+    if (entry.usage !== null) {
+      events.push({ type: "provider_usage", usage: entry.usage });
+      this.#usage = addUsage(this.#usage, usageOf(fingerprint.provider, entry.usage));
+    }
+    const { agent, version } = this.#session;
+    const turn = this.#append({
+      kind: "model",
+      run: this.#run,
+      model: { asked: entry.model ?? "unknown", answered: entry.model },
+      fingerprint,
+      response: { id: entry.responseId, status: entry.status },
+      request: {
+        // The request is unknown.
+        body_sha256: sha256Hex(""),
+        fold: 1,
+        fields: {},
+        guard: { sent: 0, dropped: [] },
+        imported: { agent, version, line: entry.line },
+      },
+      events,
+    });
+    for (const event of turn.events) {
+      if (event.type !== "tool_call") continue;
+      this.#open.push({ callId: callIdOf(event.item), seq: event.seq, tool: callNameOf(event.item) });
+    }
+    this.#isAnswered = this.#open.length === 0 && entry.status === "completed";
+  }
+
+  #addResult({ callId, isError, output }: ResultEntry): void {
+    const index = this.#open.findIndex((call) => call.callId === callId);
+    const [call] = index === -1 ? [] : this.#open.splice(index, 1);
+    if (call === undefined) return;
+    const status = isError ? "error" : "ok";
+    const { seq: call_seq, tool } = call;
+    this.#append({
+      kind: "tools",
+      run: this.#run,
+      events: [{
+        type: "tool_result",
+        call_id: callId,
+        call_seq,
+        tool,
+        status,
+        output: output.toWellFormed(),
+      }],
+    });
+  }
+
+  #addCompaction({ summary }: CompactionEntry): void {
+    this.#answerOpenCalls();
+    const { turn: to_turn, seq: to_seq } = this.#validator.end;
+    const turn = this.#append({
+      kind: "compaction",
+      run: this.#run,
+      pins: this.#pins(),
+      events: [{
+        type: "history_compaction",
+        to_seq,
+        to_turn,
+        previous_checkpoint: this.#checkpoint,
+        opening_turn: this.#openingTurn,
+        strategy: "model",
+        summary,
+        limitations: ["imported from another agent"],
+      }],
+    });
+    this.#checkpoint = turn.seq[0];
+  }
+
+  #answerOpenCalls(): void {
+    if (this.#open.length === 0) return;
+    const events = this.#open.splice(0).map(({ callId, seq, tool }): EventDraft => ({
+      type: "tool_result",
+      call_id: callId,
+      call_seq: seq,
+      tool,
+      status: "orphaned",
+      output: NO_RESULT,
+    }));
+    this.#append({ kind: "harness", run: this.#run, events });
+  }
+
+  #endRun(): void {
+    if (!this.#isOpen) return;
+    this.#answerOpenCalls();
+    this.#append({
+      kind: "harness",
+      run: this.#run,
+      events: [{
+        type: "run_ended",
+        run: this.#run,
+        ...(this.#isAnswered ? COMPLETED : INTERRUPTED),
+        usage: this.#usage,
+      }],
+    });
+    this.#isOpen = false;
+  }
+
+  #append(draft: TurnDraft): Turn {
+    const { turn, seq, sum } = this.#validator.end;
+    const { id, at } = this.#call;
+    const { bytes } = encodeTurn(draft, { session: id, turn: turn + 1, firstSeq: seq + 1, prev: sum, at });
+    const parsed = parseCandidate(this.#validator, bytes, `import turn ${turn + 1} of session "${id}"`);
+    this.#validator.advance(parsed);
+    this.#built.push({ turn: parsed, bytes });
+    return parsed;
+  }
+}
+
+/** True if reasoning of this provider's API counts only under its own system prompt and tools, which no source proves. */
+function isBoundToPrompt(provider: ProviderKind): boolean {
+  return PROVIDERS[provider].api !== PROVIDERS[DEFAULT_PROVIDER].api;
+}
+
+const COMPLETED = { state: "completed", exit_code: 0 } as const;
+const INTERRUPTED = {
+  state: "interrupted",
+  exit_code: 130,
+  error: { code: "interrupted", message: "The imported session has no final answer to this prompt" },
+} as const;
+
+/** The bytes of the blobs that the pins of an import name. */
+export function pinnedBlobs(
+  texts: readonly string[],
+): { readonly sha256: string; readonly bytes: Uint8Array }[] {
+  return [...new Set(texts)].map((text) => ({ sha256: sha256Hex(text), bytes: encodeUtf8(text) }));
+}

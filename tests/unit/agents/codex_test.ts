@@ -1,0 +1,153 @@
+/** Rollouts of Codex CLI become sessions: what is kept, what is lost, and damaged sources. */
+import assert from "node:assert/strict";
+import { readCodex } from "../../../src/agents/codex/read.ts";
+import { splitLines } from "../../../src/agents/lines.ts";
+import { buildTurns } from "../../../src/agents/turns.ts";
+import { RepriseError } from "../../../src/domain/errors.ts";
+import { parseSessionId } from "../../../src/domain/ids.ts";
+import { parseTurn } from "../../../src/store/read/turn.ts";
+import { HistoryValidator } from "../../../src/store/read/validate.ts";
+
+const ID = parseSessionId("imported");
+const PINS = { instructions: "a".repeat(64), tools: "b".repeat(64), permissions: [], workspace: "/srv/code" };
+
+const item = (payload: unknown) => ({ type: "response_item", payload });
+const user = (text: string) =>
+  item({ type: "message", role: "user", content: [{ type: "input_text", text }] });
+const reasoning = (id: string) =>
+  item({ type: "reasoning", id, summary: [], content: null, encrypted_content: "gAAAA" });
+const call = (id: string) =>
+  item({ type: "function_call", id: `fc_${id}`, call_id: id, name: "exec_command", arguments: "{}" });
+const result = (id: string, output = "hi") => item({ type: "function_call_output", call_id: id, output });
+const answer = (text: string) =>
+  item({ type: "message", role: "assistant", id: "msg_1", content: [{ type: "output_text", text }] });
+const end = (response_id: string) => ({
+  type: "token_usage_record",
+  payload: { response_id, usage: { input_tokens: 7, cached_input_tokens: 2, output_tokens: 3 } },
+});
+
+const ROLLOUT = [
+  { type: "session_meta", payload: { id: "one", cli_version: "0.169.0", model_provider: "openai" } },
+  { type: "turn_context", payload: { model: "gpt-5.2" } },
+  item({ type: "message", role: "developer", content: [{ type: "input_text", text: "rules" }] }),
+  user("<environment_context>\n</environment_context>"),
+  user("Fix the tést"),
+  reasoning("rs_1"),
+  call("c1"),
+  call("c2"),
+  end("resp_1"),
+  result("c1"),
+  result("c2"),
+  reasoning("rs_2"),
+  answer("Done"),
+  end("resp_2"),
+  { type: "later_kind", payload: {} },
+  { type: "compacted", payload: { message: "The test is fixed." } },
+  user("And now?"),
+  call("c3"),
+];
+
+const bytesOf = (lines: readonly unknown[]) =>
+  new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+
+function imported(bytes: Uint8Array, trusted: string | null = null) {
+  const { lines, lost, torn } = splitLines(bytes, "x.jsonl");
+  const session = readCodex(lines);
+  const built = buildTurns(session, {
+    id: ID,
+    at: "2026-11-24T12:00:00.000Z",
+    pins: PINS,
+    trusted: trusted === null ? null : { endpoint: trusted },
+  });
+  return { session, lost: [...lost, ...session.lost], torn, built, turns: built.map(({ turn }) => turn) };
+}
+
+Deno.test("a rollout is kept: one answer over several lines is one turn, and calls have their results", () => {
+  const { turns, session, lost } = imported(bytesOf(ROLLOUT));
+  assert.deepEqual(
+    turns.map(({ kind, events }) => `${kind}: ${events.map(({ type }) => type).join(" ")}`),
+    [
+      "user: user_message",
+      "model: reasoning tool_call tool_call provider_usage",
+      "tools: tool_result",
+      "tools: tool_result",
+      "model: reasoning assistant_message provider_usage",
+      "compaction: history_compaction",
+      "harness: run_ended",
+      "user: user_message",
+      "model: tool_call",
+      "harness: tool_result",
+      "harness: run_ended",
+    ],
+  );
+  assert.equal(session.version, "0.169.0");
+  assert.deepEqual(lost.map(({ line, what }) => [line, what]), [
+    [3, "message of developer"],
+    [4, "message of user"],
+    [15, 'type "later_kind"'],
+  ]);
+  const [first] = turns.filter(({ kind }) => kind === "model");
+  assert.ok(first?.kind === "model");
+  assert.equal(first.response.id, "resp_1");
+  assert.deepEqual(first.request.imported, { agent: "codex", version: "0.169.0", line: 6 });
+  assert.equal(
+    JSON.stringify(first.events[0]).includes("null"),
+    false,
+    "members without a value are left out",
+  );
+});
+
+Deno.test("reasoning has the trusted endpoint only if it is named and the file proves provider and model", () => {
+  const endpoints = (lines: readonly unknown[], trusted: string | null) =>
+    imported(bytesOf(lines), trusted).turns.flatMap((turn) =>
+      turn.kind === "model" ? [turn.fingerprint.endpoint] : []
+    );
+  assert.deepEqual(new Set(endpoints(ROLLOUT, null)), new Set(["imported"]));
+  assert.deepEqual(new Set(endpoints(ROLLOUT, "1f3a9c02")), new Set(["1f3a9c02"]));
+  assert.deepEqual(new Set(endpoints(ROLLOUT.toSpliced(1, 1), "1f3a9c02")), new Set(["imported"]));
+  assert.deepEqual(new Set(endpoints(ROLLOUT.toSpliced(0, 1), "1f3a9c02")), new Set(["imported"]));
+});
+
+Deno.test("every prefix of a rollout imports as a valid session or is refused, also inside a character", () => {
+  const whole = bytesOf(ROLLOUT);
+  let refused = 0;
+  for (let length = 0; length <= whole.length; length++) {
+    const prefix = whole.subarray(0, length);
+    let found: ReturnType<typeof imported>;
+    try {
+      found = imported(prefix);
+    } catch (error) {
+      assert.ok(error instanceof RepriseError && error.code === "bad_import", String(error));
+      refused++;
+      continue;
+    }
+    const validator = new HistoryValidator("imported");
+    for (const { bytes } of found.built) {
+      const parsed = parseTurn(bytes);
+      assert.ok(parsed.status === "ok");
+      assert.deepEqual(validator.check(parsed.turn), [], `prefix of ${length} bytes`);
+      validator.advance(parsed.turn);
+    }
+    assert.deepEqual(validator.openCalls(), [], `prefix of ${length} bytes`);
+    assert.equal(validator.end.runEnded, true);
+    // A last line is whole or torn; it never disappears.
+    const lastLine = prefix.subarray(prefix.lastIndexOf(0x0a) + 1);
+    const isWhole = lastLine.length === 0 || whole[length] === 0x0a;
+    assert.equal(found.torn?.bytes.length ?? 0, isWhole ? 0 : lastLine.length);
+  }
+  const before = bytesOf(ROLLOUT.slice(0, 5)).length - 1;
+  assert.equal(refused, before, "prefixes without the first prompt, and only they");
+});
+
+Deno.test("lines that are damaged in the middle are named as lost, and so are results without a call", () => {
+  const text = new TextDecoder().decode(bytesOf([...ROLLOUT.slice(0, 5), result("none")]));
+  const deep = `{"type":"response_item","payload":${"[".repeat(600)}${"]".repeat(600)}}`;
+  const { lost, turns } = imported(new TextEncoder().encode(`${text}{"half\n[1]\n${deep}\n`));
+  assert.deepEqual(lost.map(({ line }) => line), [7, 8, 9, 3, 4, 6]);
+  assert.deepEqual(turns.map(({ kind }) => kind), ["user", "harness"]);
+});
+
+Deno.test("a line over the cap is refused", () => {
+  const huge = new Uint8Array(33 * 1024 * 1024).fill(0x20);
+  assert.throws(() => splitLines(huge, "x.jsonl"), /line 1 has more than 33554432 bytes/);
+});
