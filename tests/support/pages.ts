@@ -47,6 +47,7 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
     "# Turn, run, reasoning items sent",
     "tests/cli/replay_doc_test.ts runs each line, in the folder of a session",
   ],
+  ["docs/import-agents.md", "rollout.jsonl", "tests/cli/import_agent_test.ts runs its commands on a rollout"],
   ["docs/upstreams.md", "docker run", "needs Docker"],
   ["docs/security.md", "bwrap", "needs bubblewrap, and a binary in /usr/local/bin"],
   ["docs/start-tests.md", "npm install --save-dev", "the test links these packages from its cache"],

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { again, argument, type FlagsOf, toggle, value, type Verb, verb } from "../declare.ts";
+import { again, argument, type FlagsOf, text, toggle, value, type Verb, verb } from "../declare.ts";
 import { ageOrDays, byteCount, COMMON_FLAGS, DRY_RUN, SESSION, WAIT, wholeNumber } from "../flags.ts";
 
 const REPAIR_FLAGS = {
@@ -41,7 +41,11 @@ const EXPORT_FLAGS = {
 /** The flags of `export`. */
 export type ExportFlags = FlagsOf<typeof EXPORT_FLAGS>;
 
-const IMPORT_FLAGS = { ...COMMON_FLAGS, dryRun: again(DRY_RUN, "check the whole file; change nothing") };
+const IMPORT_FLAGS = {
+  ...COMMON_FLAGS,
+  trustOrigin: text("--trust-origin <url>", "base URL that issued the reasoning of another agent's session"),
+  dryRun: again(DRY_RUN, "check the whole file; change nothing"),
+};
 /** The flags of `import`. */
 export type ImportFlags = FlagsOf<typeof IMPORT_FLAGS>;
 
@@ -126,8 +130,8 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "import",
-    about: "restore a session from an export; never overwrites a session",
-    arguments: [argument("<file>", 'the export; "-" reads stdin')],
+    about: "restore a session from an export, or import one of Codex CLI; never overwrites a session",
+    arguments: [argument("<file>", 'an export, or a rollout of Codex CLI; "-" reads stdin')],
     flags: IMPORT_FLAGS,
     examples: ["reprise import fix-ci.jsonl"],
     load: async () => (await import("./import.ts")).importVerb,

@@ -1,9 +1,12 @@
-/** The verb `import`: a session from an export. */
-import type { ExitCode } from "../../domain/errors.ts";
+/** The verb `import`: a session from an export, or from a session of another agent. */
+import { concatBytes } from "../../domain/bytes.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
 import { openHome } from "../../store/home.ts";
+import type { ExportSource } from "../../store/transfer/reader.ts";
 import { importSession } from "../../store/transfer/import.ts";
 import type { ImportFlags } from "./command.ts";
+import { agentOf, importAgent, refuseCompressed } from "./import_agent.ts";
 import { makeContext } from "../context.ts";
 import { exportSource } from "../export_source.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -18,13 +21,24 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   const source = exportSource(ports, file, "import");
   const home = openHome(ports, context.home.value, { create: false });
   const name = file === "-" ? "stdin" : file;
+  const { firstLine, whole } = await firstLineOf(source);
+  refuseCompressed(firstLine, name);
+  if (agentOf(firstLine) !== null) {
+    await importAgent(context, { source: whole, name, home }, flags);
+    return 0;
+  }
+  if (flags.trustOrigin !== undefined) {
+    throw new RepriseError("usage", "Cannot use --trust-origin: the file is no session of another agent", {
+      hint: "Import it without --trust-origin",
+    });
+  }
   const imported = await importSession(ports, home, {
-    source: countedChunks(source, new Progress(output, ports), "importing"),
+    source: countedChunks(whole, new Progress(output, ports), "importing"),
     ...{ name, dryRun },
   });
   const { id, path, turns, blobs, redacted } = imported;
   if (output.options.json) {
-    const facts = { session: id, path, turns, blobs, redacted: redacted ?? null };
+    const facts = { session: id, path, turns, blobs, redacted: redacted ?? null, from: null };
     output.json<"import">(
       dryRun ? dryRunOf("import", each("create", "session", [id]), facts) : { ...facts, dry_run: false },
     );
@@ -36,4 +50,28 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   );
   if (!dryRun) output.note(`imported ${what(" and ")}; see the session with "reprise show ${id}"`);
   return 0;
+}
+
+/** Most bytes that are read to find the first line. */
+const MAX_FIRST_LINE = 1024 * 1024;
+
+/** Reads until the first line is whole, and returns it with a source that begins at the start again. */
+async function firstLineOf(
+  source: ExportSource,
+): Promise<{ readonly firstLine: Uint8Array; readonly whole: AsyncIterable<Uint8Array> }> {
+  const chunks = (async function* () {
+    yield* source;
+  })();
+  let start = new Uint8Array();
+  while (!start.includes(0x0a) && start.length < MAX_FIRST_LINE) {
+    const { value, done } = await chunks.next();
+    if (done === true) break;
+    start = concatBytes([start, value]);
+  }
+  const end = start.indexOf(0x0a);
+  const whole = (async function* () {
+    yield start;
+    yield* chunks;
+  })();
+  return { firstLine: end === -1 ? start : start.subarray(0, end), whole };
 }

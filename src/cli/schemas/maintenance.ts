@@ -200,6 +200,22 @@ export const imported = doneOrDry({
   turns: count,
   blobs: count,
   redacted: anyJson.describe("as in the export; null without redactions"),
+  from: z.object({
+    agent: z.enum(["codex", "claude", "pi"]),
+    version: text.nullable(),
+    id: text.nullable().describe("the agent's own id of the session"),
+    kept: z.object({
+      messages: count,
+      responses: count,
+      reasoning: count,
+      sendable: count.describe("reasoning items with a trusted origin"),
+      calls: count,
+      results: count,
+      compactions: count,
+    }),
+    lost: z.array(z.object({ line: ordinal, what: text, why: text })),
+    torn_line: ordinal.nullable().describe("an incomplete last line, which is kept in quarantine/"),
+  }).nullable().describe("the session of another agent; null for an export"),
 });
 
 /** The document of `rm`. */

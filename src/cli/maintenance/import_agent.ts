@@ -1,0 +1,132 @@
+/** The verb `import` for a session of another agent. */
+import { collectSource, splitLines } from "../../agents/lines.ts";
+import type { AgentName, AgentSession } from "../../agents/agent_session.ts";
+import { isCodexStart, readCodex } from "../../agents/codex/read.ts";
+import { importAgentSession } from "../../agents/import.ts";
+import { RepriseError } from "../../domain/errors.ts";
+import { endpointHashes, parseBaseUrl } from "../../domain/fingerprint.ts";
+import { freeSlugOf, parseSessionId } from "../../domain/ids.ts";
+import { isJsonObject } from "../../domain/json.ts";
+import { parseShallow } from "../../domain/json_depth.ts";
+import { counted } from "../../domain/text.ts";
+import type { ModelTurn, Turn } from "../../domain/turn.ts";
+import { IMPORTED_ENDPOINT } from "../../domain/fingerprint.ts";
+import { pinnedTexts } from "../../run/pins.ts";
+import { type Home, sessionNames } from "../../store/home.ts";
+import { NO_CONFIG } from "../config_file.ts";
+import type { Context } from "../context.ts";
+import { dryRunOf, each } from "../dry_run.ts";
+import { permissionsOf, policySetting } from "../run/permissions.ts";
+import { DEFAULT_INSTRUCTIONS } from "../run/resolve_run.ts";
+import { randomSuffix } from "../sessions.ts";
+import type { ImportFlags } from "./command.ts";
+
+/** The agent that wrote a source, by its first line; `null` if it is not one that can be read. */
+export function agentOf(firstLine: Uint8Array): AgentName | null {
+  const json = parseShallow(firstLine)?.json;
+  return isJsonObject(json) && isCodexStart(json) ? "codex" : null;
+}
+
+/** The source of an import, and where it goes. */
+export interface AgentSource {
+  readonly source: AsyncIterable<Uint8Array>;
+  /** Name of the source, for messages. */
+  readonly name: string;
+  readonly home: Home;
+}
+
+/** Imports a session of another agent and reports what was kept and what was lost. */
+export async function importAgent(
+  context: Context,
+  { source, name, home }: AgentSource,
+  flags: ImportFlags,
+): Promise<void> {
+  const { ports, output } = context;
+  const { lines, lost: unread, torn } = splitLines(await collectSource(source, name), name);
+  const read = readCodex(lines);
+  const session: AgentSession = { ...read, lost: [...unread, ...read.lost].sort((a, b) => a.line - b.line) };
+  // Allowances are given again to each run, so the import gives none.
+  const permissions = permissionsOf(policySetting({}, NO_CONFIG), null);
+  const id = parseSessionId(
+    `${freeSlugOf(promptOf(session), sessionNames(ports, home))}-${randomSuffix(ports)}`,
+  );
+  const trusted = flags.trustOrigin === undefined ? null : endpointHashes(parseBaseUrl(flags.trustOrigin));
+  const dryRun = flags.dryRun === true;
+  const { path, turns } = await importAgentSession(ports, home, {
+    id,
+    session,
+    torn,
+    trusted,
+    dryRun,
+    pins: {
+      permissions: permissions.text,
+      workspace: ports.workspacePin(Deno.realPathSync(ports.workingDirectory())),
+    },
+    texts: pinnedTexts({ instructions: DEFAULT_INSTRUCTIONS, tools: permissions.offered }),
+  });
+  const kept = keptIn(turns);
+  const facts = {
+    ...{ session: id, path, turns: turns.length, blobs: 2, redacted: null },
+    from: {
+      ...{ agent: session.agent, version: session.version, id: session.id },
+      ...{ kept, lost: session.lost, torn_line: torn?.line ?? null },
+    },
+  };
+  if (output.options.json) {
+    output.json<"import">(
+      dryRun ? dryRunOf("import", each("create", "session", [id]), facts) : { ...facts, dry_run: false },
+    );
+    return;
+  }
+  output.text(
+    dryRun ? `Would import ${id}: ${counted(turns.length, "turn")}. Nothing was done.\n` : `${id}\n`,
+  );
+  output.note(
+    `kept ${counted(kept.messages, "message")}, ${counted(kept.responses, "response")}, ` +
+      `${counted(kept.calls, "call")}, ${counted(kept.results, "result")}, ` +
+      `${counted(kept.reasoning, "reasoning item")}`,
+  );
+  if (kept.reasoning > kept.sendable) {
+    output.note(
+      `${counted(kept.reasoning - kept.sendable, "reasoning item")} will not be sent: no trusted origin`,
+    );
+  }
+  for (const { line, what, why } of session.lost) output.note(`lost line ${line}, ${what}: ${why}`);
+  if (torn !== null) output.note(`line ${torn.line} is incomplete; it is kept in quarantine/`);
+}
+
+/** Counts of what a session keeps. `sendable`: reasoning items with a trusted origin. */
+function keptIn(turns: readonly Turn[]) {
+  const events = turns.flatMap(({ events }) => events);
+  const count = (type: string) => events.filter((event) => event.type === type).length;
+  const trusted = turns.filter((turn): turn is ModelTurn =>
+    turn.kind === "model" && turn.fingerprint.endpoint !== IMPORTED_ENDPOINT
+  );
+  return {
+    messages: count("user_message"),
+    responses: turns.filter(({ kind }) => kind === "model").length,
+    reasoning: count("reasoning"),
+    sendable: trusted.flatMap(({ events }) => events).filter(({ type }) => type === "reasoning").length,
+    calls: count("tool_call"),
+    results: events.filter((event) => event.type === "tool_result" && event.status !== "orphaned").length,
+    compactions: count("history_compaction"),
+  };
+}
+
+function promptOf({ main }: AgentSession): string {
+  const first = main.find((entry) => entry.kind === "user");
+  const text = first?.content.find((part) => typeof part.text === "string")?.text;
+  return typeof text === "string" ? text : "";
+}
+
+/**
+ * Refuses a source that is compressed.
+ *
+ * @throws {RepriseError} `bad_import`.
+ */
+export function refuseCompressed(start: Uint8Array, name: string): void {
+  if (![0x28, 0xb5, 0x2f, 0xfd].every((byte, index) => start[index] === byte)) return;
+  throw new RepriseError("bad_import", `Cannot import ${JSON.stringify(name)}: it is compressed with zstd`, {
+    hint: 'Decompress it first with "zstd -d"',
+  });
+}
