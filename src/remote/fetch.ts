@@ -14,7 +14,7 @@ import { blobPath, blobsOf, lostBlobsIn, publishBlob } from "../store/blobs.ts";
 import { isTaken, storageError } from "../store/fs_errors.ts";
 import type { Home } from "../store/home.ts";
 import { type SessionPaths, sessionPaths, turnPath } from "../store/layout.ts";
-import { ANY_LINEAGE, findLineage, type Lineage, LineageSearch, mayHold } from "../store/read/lineage.ts";
+import { findLineage, type Lineage, LineageSearch } from "../store/read/lineage.ts";
 import { readHistory } from "../store/read/session.ts";
 import { parseTurn } from "../store/read/turn.ts";
 import { HistoryValidator } from "../store/read/validate.ts";
@@ -80,14 +80,15 @@ async function fetchLocked(
     readonly onTurn: (turn: number) => void;
   },
 ): Promise<Fetched> {
-  const here = readHistory(ports, paths);
-  const first = here.validator.end.turn + 1;
-  const chain = new Chain(ports, paths, here.turns);
-  const lost = lostBlobsIn(here.turns);
+  const here = readHistory(ports, paths).turns;
+  const first = here.length + 1;
+  const lineage = await lineageOf(ports, store, { paths, here, last });
+  const chain = new Chain(paths.id, store.name, { here, lineage });
+  const lost = lostBlobsIn(here);
   let blobs = 0;
-  const copies = ahead(first, last, (number) => copiesOf(store, paths.id, number));
-  for await (const { number, bytes } of copies) {
-    const { turn, file } = chain.next(number, bytes, store.name);
+  for await (const copies of ahead(first, last, (number) => copiesOf(store, paths.id, number))) {
+    const { turn, file } = chain.next(copies);
+    const { number } = copies;
     for (const sha256 of lostBlobsIn([turn])) lost.add(sha256);
     blobs += await fetchBlobs(ports, store, { paths, turn, lost });
     const temporary = writeTemporary(ports, paths.root, { bytes: file, sync: true });
@@ -140,60 +141,70 @@ async function* ahead<T>(
   }
 }
 
+/** The sessions that may have written the turns, found before any turn gets its number here. */
+async function lineageOf(
+  ports: Ports,
+  store: ObjectStore,
+  { paths, here, last }: {
+    readonly paths: SessionPaths;
+    readonly here: readonly Turn[];
+    readonly last: number;
+  },
+): Promise<Lineage> {
+  if (here.some(({ session }) => session === paths.id)) return findLineage(ports, paths);
+  const search = new LineageSearch(paths.id);
+  for await (
+    const { number, bytes } of ahead(here.length + 1, last, (number) => copiesOf(store, paths.id, number))
+  ) {
+    const intact = bytes.map(parseTurn).findLast(({ status }) => status === "ok");
+    const turn = intact?.status === "ok" ? intact.turn as unknown as JsonObject : null;
+    const found = search.look(number, turn);
+    if (found !== null) return found;
+  }
+  return search.end();
+}
+
 /** Verifies that each fetched turn follows the one before. */
 class Chain {
-  readonly #paths: SessionPaths;
+  readonly #id: SessionId;
+  readonly #remote: string;
   readonly #validator: HistoryValidator;
-  readonly #search: LineageSearch;
-  #lineage: Lineage | null;
-  readonly #foreign: { readonly number: number; readonly writer: string }[] = [];
 
-  constructor(ports: Ports, paths: SessionPaths, turns: readonly Turn[]) {
-    this.#paths = paths;
-    this.#validator = new HistoryValidator(paths.id, { lineage: () => ANY_LINEAGE });
-    this.#search = new LineageSearch(paths.id);
-    for (const turn of turns) {
-      this.#validator.advance(turn);
-      if (turn.session !== paths.id) this.#foreign.push({ number: turn.turn, writer: turn.session });
-      else this.#search.look(turn.turn, turn as unknown as JsonObject);
-    }
-    this.#lineage = turns.some(({ session }) => session === paths.id) ? findLineage(ports, paths) : null;
+  constructor(id: SessionId, remote: string, { here, lineage }: { here: readonly Turn[]; lineage: Lineage }) {
+    this.#id = id;
+    this.#remote = remote;
+    this.#validator = new HistoryValidator(id, { lineage: () => lineage });
+    for (const turn of here) this.#validator.advance(turn);
   }
 
-  /** The first intact copy, with its bytes. */
-  next(number: number, copies: readonly Uint8Array[], remote: string): { turn: Turn; file: Uint8Array } {
-    const refuse = (why: string) =>
-      new RepriseError(
-        "session_damaged",
-        `Cannot fetch turn ${number} of session "${this.#paths.id}": ${why}`,
-        {
-          hint: `See what is damaged with "reprise verify ${this.#paths.id} --remote ${remote}"`,
-          details: { session: this.#paths.id, turn: number, remote },
-        },
-      );
-    if (copies.length === 0) throw refuse("it is not on the remote");
-    let why = "";
-    for (const file of copies.toReversed()) {
+  /** The newest intact copy, with its bytes. */
+  next({ number, bytes }: Copies): { readonly turn: Turn; readonly file: Uint8Array } {
+    let why = "is not on the remote";
+    for (const file of bytes.toReversed()) {
       const parsed = parseTurn(file);
-      if (parsed.status === "newer") throw refuse(parsed.message);
-      if (parsed.status === "damaged") {
-        why = parsed.message;
-        continue;
+      if (parsed.status === "ok") {
+        const { turn } = parsed;
+        const breach = this.#validator.check(turn).find(({ severity }) => severity === "error");
+        if (breach !== undefined) throw this.#refused(number, breach.message);
+        this.#validator.advance(turn);
+        return { turn, file };
       }
-      const { turn } = parsed;
-      const breach = this.#validator.check(turn).find(({ severity }) => severity === "error");
-      if (breach !== undefined) throw refuse(breach.message);
-      this.#lineage ??= this.#search.look(number, turn as unknown as JsonObject);
-      if (turn.session !== this.#paths.id) this.#foreign.push({ number, writer: turn.session });
-      const lineage = this.#lineage;
-      const stranger = lineage === null
-        ? undefined
-        : this.#foreign.find((each) => !mayHold(this.#paths.id, each, () => lineage));
-      if (stranger !== undefined) throw refuse(`turn ${stranger.number} was written by ${stranger.writer}`);
-      this.#validator.advance(turn);
-      return { turn, file };
+      why = parsed.message;
+      if (parsed.status === "newer") break;
     }
-    throw refuse(why);
+    throw this.#refused(number, why);
+  }
+
+  #refused(turn: number, why: string): RepriseError {
+    const [id, remote] = [this.#id, this.#remote];
+    return new RepriseError(
+      "session_damaged",
+      `Cannot fetch session "${id}": turn ${turn} on ${remote} ${why}`,
+      {
+        hint: "Push it again from a home that has it",
+        details: { session: id, turn, remote },
+      },
+    );
   }
 }
 

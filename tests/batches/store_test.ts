@@ -1,4 +1,4 @@
-/** Unit tests of stored sessions. */
+/** Unit tests of stored sessions, here and on a remote. */
 import { load } from "./batch.ts";
 
-await load("unit/store");
+await load("unit/store", "unit/remote");

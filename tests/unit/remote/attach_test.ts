@@ -1,0 +1,215 @@
+/** Sessions that are longer here, longer there, different, removed or open elsewhere; and what a fetch refuses. */
+import assert from "node:assert/strict";
+import { encodeTurn, type TurnDraft } from "../../../src/domain/turn.ts";
+import { parseSessionId } from "../../../src/domain/ids.ts";
+import { attachSession, requireUnusedRemotely } from "../../../src/remote/attach.ts";
+import { openKey, removedKey, turnKey } from "../../../src/remote/keys.ts";
+import { OpenRunBeat } from "../../../src/remote/open_run.ts";
+import { standingOf } from "../../../src/remote/standing.ts";
+import type { Home } from "../../../src/store/home.ts";
+import { sessionPaths } from "../../../src/store/layout.ts";
+import { lastTurnOf, readSession } from "../../../src/store/read/session.ts";
+import { SessionWriter } from "../../../src/store/write/writer.ts";
+import { MemoryStore } from "../../support/memory_store.ts";
+import { endDraft, ID, newWriter, testPorts, userDraft } from "../store/support.ts";
+import { createOn, openOn, saveRun, withTwoHomes } from "./support.ts";
+
+const MINUTE_MS = 60_000;
+
+function standing(store: MemoryStore, home: Home) {
+  const paths = sessionPaths(home.sessions, ID);
+  return standingOf(testPorts(), store, { paths, last: lastTurnOf(testPorts(), paths) });
+}
+
+/** Without a manifest, which names the newest turn, a missing turn is no damage. */
+function forgetManifest(home: Home): void {
+  try {
+    Deno.removeSync(`${home.sessions}/${ID}/manifest.json`);
+  } catch { /* Only writers keep one. */ }
+}
+
+async function runsOn(store: MemoryStore, home: Home, count: number): Promise<void> {
+  const writer = await createOn(store, home);
+  for (let run = 1; run <= count; run++) await saveRun(writer, run);
+  writer.close();
+}
+
+Deno.test("a session is compared with its copy by its last turns, and the parting turn is found", () =>
+  withTwoHomes(async (home, other) => {
+    const store = new MemoryStore();
+    assert.deepEqual(await standing(store, home), { state: "same", turns: 0 });
+    await runsOn(store, home, 3);
+    assert.deepEqual(await standing(store, home), { state: "same", turns: 6 });
+    assert.deepEqual(await standing(store, other), { state: "longer_there", common: 0, last: 6 });
+    const { turns } = sessionPaths(home.sessions, ID);
+    Deno.removeSync(`${turns}/000006.json`);
+    Deno.removeSync(`${turns}/000005.json`);
+    forgetManifest(home);
+    assert.deepEqual(await standing(store, home), { state: "longer_there", common: 4, last: 6 });
+    (await openOn(store, home)).close();
+    for (const number of [5, 6]) {
+      Deno.removeSync(`${turns}/00000${number}.json`);
+      store.objects.delete(turnKey(ID, number));
+    }
+    forgetManifest(home);
+    store.objects.delete(turnKey(ID, 4));
+    assert.deepEqual(await standing(store, home), { state: "longer_here", common: 3, last: 4 });
+    (await openOn(store, home)).close();
+    Deno.removeSync(`${turns}/000004.json`);
+    forgetManifest(home);
+    const alone = await SessionWriter.open(testPorts(), home, { id: ID });
+    alone.append(endDraft(2));
+    alone.append(userDraft("another way", 3));
+    alone.close();
+    assert.deepEqual(await standing(store, home), { state: "diverged", parts: 4, here: 5, there: 4 });
+    const before = [...store.objects.keys()];
+    await assert.rejects(attachSession(testPorts(), home, store, { id: ID, takeOver: true }), {
+      code: "session_diverged",
+      message: /from turn 4 on/,
+    });
+    assert.deepEqual([...store.objects.keys()], before);
+    assert.equal(lastTurnOf(testPorts(), sessionPaths(home.sessions, ID)), 5);
+  }));
+
+Deno.test("a session that was begun without the remote is put there before its next turn", () =>
+  withTwoHomes(async (home, other) => {
+    const store = new MemoryStore();
+    const writer = await newWriter(testPorts(), home);
+    writer.append(userDraft("alone"));
+    writer.append(endDraft());
+    writer.close();
+    const next = await openOn(store, home);
+    await saveRun(next, 2);
+    next.close();
+    (await openOn(store, other)).close();
+    const sums = [home, other].map((each) => readSession(testPorts(), each, ID).turns.map(({ sum }) => sum));
+    assert.deepEqual(sums[0], sums[1]);
+    assert.equal(sums[0]?.length, 4);
+  }));
+
+Deno.test("an interrupted fetch leaves a shorter session, which the next one continues", () =>
+  withTwoHomes(async (home, other) => {
+    const store = new MemoryStore();
+    await runsOn(store, home, 20);
+    const get = store.get.bind(store);
+    store.get = (key) => key === turnKey(ID, 30) ? Promise.reject(new Error("the process ends")) : get(key);
+    await assert.rejects(openOn(store, other));
+    assert.equal(lastTurnOf(testPorts(), sessionPaths(other.sessions, ID)), 29);
+    assert.equal(readSession(testPorts(), other, ID).turns.length, 29);
+    store.get = get;
+    (await openOn(store, other)).close();
+    assert.equal(readSession(testPorts(), other, ID).turns.length, 40);
+  }));
+
+/** What another program may have put under the key of turn 3, and what a fetch says about it. */
+const FORGED: readonly (readonly [string, (bytes: Uint8Array, draft: TurnDraft) => Uint8Array])[] = [
+  ["a torn file", (bytes) => bytes.subarray(0, bytes.length - 20)],
+  ["a changed byte", (bytes) => {
+    const changed = bytes.slice();
+    changed[200] = (changed[200] as number) ^ 1;
+    return changed;
+  }],
+  ["an empty file", () => new Uint8Array()],
+  ["a turn of another chain", (_, draft) => {
+    return encodeTurn(draft, {
+      session: ID,
+      turn: 3,
+      firstSeq: 3,
+      prev: "0".repeat(64),
+      at: "2026-11-21T20:18:00.000Z",
+    }).bytes;
+  }],
+];
+
+for (const [name, forge] of FORGED) {
+  Deno.test(`a fetch refuses ${name}, and takes an intact replacement beside it`, () =>
+    withTwoHomes(async (home, other) => {
+      const store = new MemoryStore();
+      await runsOn(store, home, 2);
+      const intact = store.objects.get(turnKey(ID, 3)) as Uint8Array;
+      store.objects.set(turnKey(ID, 3), forge(intact, userDraft("forged", 2)));
+      await assert.rejects(openOn(store, other), { code: "session_damaged", message: /turn 3/ });
+      assert.equal(lastTurnOf(testPorts(), sessionPaths(other.sessions, ID)), 2);
+      if (name === "a turn of another chain") return;
+      store.objects.set(turnKey(ID, 3, 1), intact);
+      (await openOn(store, other)).close();
+      assert.equal(readSession(testPorts(), other, ID).turns.length, 4);
+    }));
+}
+
+Deno.test("a fetch refuses a turn of another session, and a blob with other bytes", () =>
+  withTwoHomes(async (home, other) => {
+    const store = new MemoryStore();
+    const stranger = parseSessionId("stranger-7k2m");
+    const writer = await createOn(store, home, { id: stranger });
+    await saveRun(writer, 1);
+    writer.close();
+    for (const [key, bytes] of [...store.objects]) store.objects.set(key.replace(stranger, ID), bytes);
+    await assert.rejects(openOn(store, other), { code: "session_damaged", message: /stranger-7k2m/ });
+    assert.equal(lastTurnOf(testPorts(), sessionPaths(other.sessions, ID)), 0);
+
+    const forged = new MemoryStore();
+    await runsOn(forged, home, 1);
+    for (const key of forged.objects.keys()) {
+      if (key.includes("/blobs/")) forged.objects.set(key, new TextEncoder().encode("other"));
+    }
+    const third = { ...other, sessions: `${other.path}/third` };
+    await assert.rejects(openOn(forged, third), { code: "session_damaged", message: /other bytes there/ });
+  }));
+
+Deno.test("an open run of another home is left alone for 15 minutes by the store's clock", () =>
+  withTwoHomes(async (home, other) => {
+    const store = new MemoryStore();
+    const writer = await createOn(store, home);
+    const beat = await OpenRunBeat.start(testPorts(), home, store, ID);
+    await writer.save(userDraft("works"));
+    const continued = (each: Home, takeOver = false) => openOn(store, each, { takeOver });
+    const elsewhere = { code: "session_open_elsewhere", exitCode: 5, hint: /--take-over/ };
+    store.ages.set(openKey(ID), 3 * MINUTE_MS);
+    store.ages.set(turnKey(ID, 1), 60 * MINUTE_MS);
+    await assert.rejects(continued(other), { ...elsewhere, message: /180 seconds ago/ });
+    store.ages.set(openKey(ID), 60 * MINUTE_MS);
+    store.ages.set(turnKey(ID, 1), 14 * MINUTE_MS);
+    await assert.rejects(continued(other), { ...elsewhere, message: /840 seconds ago/ });
+    (await continued(other, true)).close();
+    store.ages.set(turnKey(ID, 1), 15 * MINUTE_MS);
+    (await continued(other)).close();
+    writer.close();
+    store.ages.clear();
+    // Its own run, which this home lost: nothing to wait for.
+    (await continued(home)).close();
+    await beat.end();
+    assert.equal(store.objects.has(openKey(ID)), false);
+  }));
+
+Deno.test("the object of a run that was taken over stays", () =>
+  withTwoHomes(async (home, other) => {
+    const store = new MemoryStore();
+    const first = await OpenRunBeat.start(testPorts(), home, store, ID);
+    const second = await OpenRunBeat.start(testPorts({ random: Math.random }), other, store, ID);
+    await first.end();
+    assert.equal(store.objects.has(openKey(ID)), true);
+    await second.end();
+    assert.equal(store.objects.has(openKey(ID)), false);
+  }));
+
+Deno.test("a removed session takes no more turns, and its id is not used again", () =>
+  withTwoHomes(async (home) => {
+    const store = new MemoryStore();
+    await runsOn(store, home, 1);
+    store.objects.set(removedKey(ID), new Uint8Array());
+    await assert.rejects(openOn(store, home), { code: "session_removed", exitCode: 2 });
+    await assert.rejects(requireUnusedRemotely(store, ID), { code: "session_exists" });
+    await assert.rejects(saveAfterRemoval(store, home), { code: "session_removed" });
+  }));
+
+async function saveAfterRemoval(store: MemoryStore, home: Home): Promise<void> {
+  const id = parseSessionId("late-7k2m");
+  const writer = await createOn(store, home, { id });
+  store.objects.set(removedKey(id), new Uint8Array());
+  try {
+    await writer.save(userDraft("late"));
+  } finally {
+    writer.close();
+  }
+}
