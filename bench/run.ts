@@ -27,6 +27,7 @@ import { memoryBench } from "./memory.ts";
 import { peersBench } from "./peers.ts";
 import { publishBench } from "./publish.ts";
 import { recordBench } from "./record.ts";
+import { remoteBench } from "./remote.ts";
 import { jsonLines, type Report, table } from "./report.ts";
 import { serveBench } from "./serve.ts";
 import { sseBench } from "./sse.ts";
@@ -50,6 +51,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   match: matchBench,
   suite: suiteBench,
   record: recordBench,
+  remote: remoteBench,
   memory: memoryBench,
   wire: wireBench,
   kept: keptBench,

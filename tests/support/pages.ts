@@ -47,6 +47,7 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
     "# Turn, run, reasoning items sent",
     "tests/cli/replay_doc_test.ts runs each line, in the folder of a session",
   ],
+  ["docs/remote.md", "AWS_ACCESS_KEY_ID", "needs a store; tests/remote runs the commands against one"],
   ["docs/import-agents.md", "rollout.jsonl", "tests/cli/import_agent_test.ts runs its commands on a rollout"],
   ["docs/upstreams.md", "docker run", "needs Docker"],
   ["docs/security.md", "bwrap", "needs bubblewrap, and a binary in /usr/local/bin"],

@@ -101,7 +101,7 @@ Deno.test("an interrupted fetch leaves a shorter session, which the next one con
     assert.equal(readSession(testPorts(), other, ID).turns.length, 40);
   }));
 
-/** What another program may have put under the key of turn 3, and what a fetch says about it. */
+/** Objects that another program may have put under the key of turn 3, by name. */
 const FORGED: readonly (readonly [string, (bytes: Uint8Array, draft: TurnDraft) => Uint8Array])[] = [
   ["a torn file", (bytes) => bytes.subarray(0, bytes.length - 20)],
   ["a changed byte", (bytes) => {
