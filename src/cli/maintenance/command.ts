@@ -4,7 +4,7 @@
  * @module
  */
 import { again, argument, type FlagsOf, text, toggle, value, type Verb, verb } from "../declare.ts";
-import { ageOrDays, byteCount, COMMON_FLAGS, DRY_RUN, SESSION, WAIT, wholeNumber } from "../flags.ts";
+import { ageOrDays, byteCount, COMMON_FLAGS, DRY_RUN, REMOTE, SESSION, WAIT, wholeNumber } from "../flags.ts";
 
 const REPAIR_FLAGS = {
   ...COMMON_FLAGS,
@@ -26,7 +26,7 @@ const FSCK_FLAGS = { ...COMMON_FLAGS, all: toggle("--all", "check every session"
 /** The flags of `fsck`. */
 export type FsckFlags = FlagsOf<typeof FSCK_FLAGS>;
 
-const RENAME_FLAGS = { ...COMMON_FLAGS, wait: WAIT, dryRun: DRY_RUN };
+const RENAME_FLAGS = { ...COMMON_FLAGS, remote: REMOTE, wait: WAIT, dryRun: DRY_RUN };
 /** The flags of `rename`. */
 export type RenameFlags = FlagsOf<typeof RENAME_FLAGS>;
 

@@ -35,7 +35,8 @@ import { closeKilledRun, isUnfinished } from "../../run/recover.ts";
 import { standingOmissions } from "../../run/refusals.ts";
 import { type Asking, askOnce } from "../../run/request_step.ts";
 import { readSession, readSessionTail } from "../../store/read/session.ts";
-import { SessionWriter } from "../../store/write/writer.ts";
+import { openWriter } from "../remote/open_writer.ts";
+import type { SessionWriter } from "../../store/write/writer.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { CompactFlags } from "../run/command.ts";
 import { providerSetting } from "../run/endpoint.ts";
@@ -124,7 +125,10 @@ async function compactSession(
   const release = stopOnSignals(live, stop, TIMEOUT_MS);
   try {
     const { signal } = stop;
-    const writer = await SessionWriter.open(ports, home, { id, waitMs: flags.wait * 1000, signal });
+    const writer = await openWriter(ports, home, { id, waitMs: flags.wait * 1000, signal }, {
+      flag: flags.remote,
+      config: settings.call.config,
+    });
     try {
       await writeCheckpoint(writer, settings, signal);
     } finally {

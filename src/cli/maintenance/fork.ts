@@ -18,6 +18,7 @@ import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { randomSuffix, sessionArgument } from "../sessions.ts";
 import { dryRunOf, each } from "../dry_run.ts";
+import { pushNew } from "../remote/open_writer.ts";
 
 /** Performs `fork`. */
 export async function forkVerb(ports: ProgramPorts, selector: string, flags: ForkFlags): Promise<ExitCode> {
@@ -46,6 +47,7 @@ export async function forkVerb(ports: ProgramPorts, selector: string, flags: For
     return 0;
   }
   const { id, path, turn } = await underFreeName(context, { home, plan, summary, usage });
+  await pushNew(ports, home, id, { flag: flags.remote, config: context.config });
   if (output.options.json) output.json<"fork">({ session: id, path, turn: turn.turn, ...facts });
   else output.text(`${id}\n`);
   output.note(`forked from ${parent} after turn ${last.turn} (seq ${last.seq[1]}); continue it with`);

@@ -2,11 +2,11 @@
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { MAX_TITLE_LENGTH } from "../../domain/event.ts";
 import { readSessionTail } from "../../store/read/session.ts";
-import { SessionWriter } from "../../store/write/writer.ts";
 import type { RenameFlags } from "./command.ts";
 import { makeContext } from "../context.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { openWriter } from "../remote/open_writer.ts";
 import { sessionArgument } from "../sessions.ts";
 
 /** Performs `rename`. The title is a turn of the session; an open run stays open. */
@@ -37,7 +37,10 @@ export async function renameVerb(
   return 0;
 
   async function rename() {
-    const writer = await SessionWriter.open(ports, home, { id, waitMs: flags.wait * 1000 });
+    const writer = await openWriter(ports, home, { id, waitMs: flags.wait * 1000 }, {
+      flag: flags.remote,
+      config: context.config,
+    });
     try {
       const before = writer.manifest?.title ?? "";
       const changed = before !== title;

@@ -5,7 +5,7 @@ import type { EventDraft } from "../../domain/event.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { closeKilledRun } from "../../run/recover.ts";
 import { readSession } from "../../store/read/session.ts";
-import { SessionWriter } from "../../store/write/writer.ts";
+import { openWriter } from "../remote/open_writer.ts";
 import type { UncompactFlags } from "../run/command.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -48,7 +48,10 @@ export async function uncompactVerb(
   return 0;
 
   async function withdraw() {
-    const writer = await SessionWriter.open(ports, home, { id, waitMs: flags.wait * 1000 });
+    const writer = await openWriter(ports, home, { id, waitMs: flags.wait * 1000 }, {
+      flag: flags.remote,
+      config: context.config,
+    });
     try {
       const found = requireCompaction(id, writer.allTurns());
       await closeKilledRun(writer, () => {});

@@ -185,6 +185,7 @@ export type InterruptFlags = FlagsOf<typeof INTERRUPT_FLAGS>;
 const COMPACT_FLAGS = {
   ...COMMON_FLAGS,
   ...REQUEST_FLAGS,
+  remote: REMOTE,
   tailEvents: value("--tail-events <n>", "the number of newest events to keep unchanged", wholeNumber(0), {
     fallback: 80,
   }),
@@ -201,12 +202,13 @@ const COMPACT_FLAGS = {
 /** The flags of `compact`. */
 export type CompactFlags = FlagsOf<typeof COMPACT_FLAGS>;
 
-const UNCOMPACT_FLAGS = { ...COMMON_FLAGS, wait: WAIT, dryRun: DRY_RUN };
+const UNCOMPACT_FLAGS = { ...COMMON_FLAGS, remote: REMOTE, wait: WAIT, dryRun: DRY_RUN };
 /** The flags of `uncompact`. */
 export type UncompactFlags = FlagsOf<typeof UNCOMPACT_FLAGS>;
 
 const FORK_FLAGS = {
   ...COMMON_FLAGS,
+  remote: REMOTE,
   toSeq: value(
     "--to-seq <n>",
     "the last event to keep: the last of a turn (default: the newest possible)",

@@ -1,0 +1,103 @@
+/** A session on the gateway, as the page about the remote describes it: two homes, the verbs, a store that is away. */
+import assert from "node:assert/strict";
+import { events, Sandbox } from "../support/reprise.ts";
+import { answer, message, startResponsesServer } from "../support/responses_server.ts";
+import { withGateway, WITHOUT_CEPH } from "./place.ts";
+
+const SECRETS = /reprise-test-secret|REPRISETEST/;
+
+Deno.test({
+  name: "two homes share a session: runs, renames, forks, async puts, outages",
+  ignore: WITHOUT_CEPH,
+  fn: async (test) =>
+    await withGateway(async (gateway) => {
+      await using sandbox = new Sandbox();
+      const model = startResponsesServer({ script: () => answer([message("Done.")]) });
+      const env = {
+        ...gateway.environment,
+        REPRISE_REMOTE: "s3://tests/verbs",
+        OPENAI_API_KEY: "sk-none",
+        OPENAI_BASE_URL: model.baseUrl,
+        REPRISE_MODEL: "gpt-5.6",
+      };
+      const call = async (home: string, ...args: readonly string[]) => {
+        const called = await sandbox.call([...args, "--home", `${sandbox.directory}/${home}`], { env });
+        assert.doesNotMatch(called.stdout + called.stderr, SECRETS);
+        return called;
+      };
+      const ok = async (home: string, ...args: readonly string[]) => {
+        const called = await call(home, ...args);
+        assert.equal(called.code, 0, called.stdout + called.stderr);
+        return called;
+      };
+      const saved = (text: Awaited<ReturnType<typeof call>>) =>
+        events(text).flatMap((event) => event.type === "turn.saved" ? [event.remote] : []);
+      try {
+        await test.step("a run on one machine is continued on another", async () => {
+          const first = await ok("a", "run", "--json", "--new", "-s", "shared", "One");
+          assert.deepEqual(saved(first), ["stored", "stored", "stored"]);
+          const second = await ok("b", "run", "--json", "-s", "shared", "Two");
+          assert.deepEqual(events(second)[1]?.type, "run.started");
+          const { input } = model.requests.at(-1) as { readonly input: readonly unknown[] };
+          assert.equal(input.length, 3);
+        });
+        await test.step("an id is used once", async () => {
+          assert.equal((await call("c", "run", "--new", "-s", "shared", "One")).code, 2);
+        });
+        await test.step("a title and a fork are on the other machine too", async () => {
+          await ok("a", "rename", "shared", "From A");
+          const fork = (await ok("a", "fork", "shared")).stdout.trim();
+          await ok("b", "run", "-s", "shared", "Three");
+          const { stdout } = await ok("b", "ls", "--json");
+          assert.match(stdout, /From A/);
+          await ok("b", "run", "-s", fork, "On the fork");
+          await ok("b", "fsck", "--all");
+        });
+        await test.step("a fixture has no remote", async () => {
+          const { code, stderr } = await call(
+            "a",
+            "run",
+            "--remote",
+            "s3://tests/x",
+            "--fixture",
+            "none",
+            "Go",
+          );
+          assert.deepEqual([code, /--remote/.test(stderr)], [2, true]);
+        });
+        await test.step("async puts are acknowledged at once and there at the end", async () => {
+          const run = await ok("a", "run", "--json", "-s", "shared", "--remote-ack", "async", "Four");
+          assert.deepEqual(new Set(saved(run)), new Set(["pending"]));
+          await ok("b", "run", "-s", "shared", "Five");
+        });
+        await test.step("a session that was continued without the remote is not mixed", async () => {
+          await ok("a", "run", "-s", "shared", "Six");
+          const alone = { ...env, REPRISE_REMOTE: "" };
+          const home = ["--home", `${sandbox.directory}/b`];
+          const own = await sandbox.call(["run", "-s", "shared", "Other six", ...home], { env: alone });
+          assert.equal(own.code, 0, own.stderr);
+          const { code, stderr } = await call("b", "run", "-s", "shared", "Seven");
+          assert.deepEqual([code, /other turns/.test(stderr)], [5, true]);
+        });
+        await test.step("without the store a turn waits, and the next run decides", async () => {
+          await gateway.killGateway();
+          const away = await call("a", "run", "-s", "shared", "--timeout", "2", "Away");
+          assert.equal(away.code, 10, away.stderr);
+          gateway.startGateway();
+          await gateway.ready();
+          await ok("a", "run", "-s", "shared", "Back");
+          await ok("a", "fsck", "shared");
+        });
+        await test.step("wrong keys and a missing bucket", async () => {
+          const wrong = await sandbox.call(["run", "Go", "--home", `${sandbox.directory}/d`], {
+            env: { ...env, AWS_SECRET_ACCESS_KEY: "another" },
+          });
+          assert.equal(wrong.code, 8, wrong.stderr);
+          const missing = await call("d", "run", "--remote", "s3://not-there", "Go");
+          assert.equal(missing.code, 2, missing.stderr);
+        });
+      } finally {
+        await model.stop();
+      }
+    }),
+});
