@@ -19,6 +19,7 @@ const running: Load = async () => (await import("./run/command.ts")).RUNNING_VER
 const viewing: Load = async () => (await import("./inspection/viewing.ts")).VIEWING_VERBS;
 const inspection: Load = async () => (await import("./inspection/command.ts")).INSPECTION_VERBS;
 const maintenance: Load = async () => (await import("./maintenance/command.ts")).MAINTENANCE_VERBS;
+const remote: Load = async () => (await import("./remote/command.ts")).REMOTE_VERBS;
 const recording: Load = async () => (await import("./serve/command.ts")).RECORDING_VERBS;
 
 const completion: Load = async () => (await import("./completion/command.ts")).COMPLETION_VERBS;
@@ -46,6 +47,8 @@ const FAMILY_OF: Readonly<Record<string, Load | undefined>> = {
   prune: maintenance,
   gc: maintenance,
   config: maintenance,
+  push: remote,
+  pull: remote,
   record: recording,
   serve: recording,
   test: recording,

@@ -10,6 +10,7 @@ import * as fixtures from "./fixtures.ts";
 import * as inspection from "./inspection.ts";
 import * as maintenance from "./maintenance.ts";
 import { anyDryRun, anyJson, anyObject, error, text } from "./parts.ts";
+import * as remote from "./remote.ts";
 import { runEvent } from "./run_events.ts";
 import * as server from "./server_events.ts";
 
@@ -68,6 +69,8 @@ export const SCHEMAS = {
   "rm": documented(maintenance.rm, "the document of rm", "rm"),
   "prune": documented(maintenance.prune, "the document of prune", "prune"),
   "gc": documented(maintenance.gc, "the document of gc", "gc"),
+  "push": documented(remote.push, "the document of push", "push"),
+  "pull": documented(remote.pull, "the document of pull", "pull"),
   "config-get": documented(anyJson, "config.json, or the value of a member", "config"),
   "config-set": documented(maintenance.configSet, "the document of config set", "config"),
   "config-path": documented(maintenance.configPath, "the document of config path", "config"),

@@ -1,0 +1,132 @@
+/** The verb `pull`: fetches the turns that a remote has and this home lacks. */
+import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { parseSessionId, type SessionId } from "../../domain/ids.ts";
+import { counted } from "../../domain/text.ts";
+import { NO_USAGE } from "../../domain/usage.ts";
+import { usageOfRun } from "../../run/recover.ts";
+import { fetchTurns } from "../../remote/fetch.ts";
+import { parseKey } from "../../remote/keys.ts";
+import type { ObjectStore } from "../../remote/object_store.ts";
+import { diverged } from "../../remote/push.ts";
+import { removed } from "../../remote/session_remote.ts";
+import { standingOf } from "../../remote/standing.ts";
+import { type Home, openHome } from "../../store/home.ts";
+import { sessionPaths } from "../../store/layout.ts";
+import { forkSession, planFork } from "../../store/lifecycle/fork.ts";
+import { setAsideTurns } from "../../store/lifecycle/set_aside.ts";
+import { lastTurnOf } from "../../store/read/session.ts";
+import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import type { PullFlags } from "./command.ts";
+import { givenRemote } from "./given_remote.ts";
+
+/** What `pull` did for one session. */
+interface Pulled {
+  readonly session: string;
+  /** Fetched turns and blobs. */
+  readonly turns: number;
+  readonly blobs: number;
+  /** The fork that the turns of this home became; `null` without `--keep-mine-as`, and if both were equal so far. */
+  readonly mine: string | null;
+}
+
+/** Performs `pull`. With `--all`, a session that cannot be fetched does not keep back the others. */
+export async function pullVerb(
+  ports: ProgramPorts,
+  given: string | undefined,
+  flags: PullFlags,
+): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { output } = context;
+  if ((given === undefined) !== (flags.all === true)) {
+    throw new RepriseError("usage", "Cannot tell what to pull: give a session or --all", {
+      hint: "reprise pull ID, or reprise pull --all",
+    });
+  }
+  const mine = flags.keepMineAs === undefined ? null : parseSessionId(flags.keepMineAs);
+  const store = await givenRemote(context, flags, null);
+  const ids = given === undefined ? await remoteIds(store) : [parseSessionId(given)];
+  const home = openHome(ports, context.home.value, { create: true });
+  const sessions: Pulled[] = [];
+  const failures: RepriseError[] = [];
+  for (const id of ids) {
+    try {
+      const pulled = await pullSession(ports, home, { store, id, mine });
+      sessions.push(pulled);
+      if (!output.options.json) output.text(`${id}: ${counted(pulled.turns, "turn")} fetched\n`);
+      if (pulled.mine !== null) output.note(`the turns of this home are now session ${pulled.mine}`);
+    } catch (error) {
+      const failure = asRepriseError(error);
+      if (given !== undefined || !failure.code.startsWith("session_")) throw failure;
+      failures.push(failure);
+      output.note(`skipped ${id}: ${failure.message}`);
+    }
+  }
+  const skipped = failures.map(({ code, message, details }) => ({ code, message, details }));
+  if (output.options.json) output.json<"pull">({ remote: store.name, sessions, skipped });
+  return failures[0]?.exitCode ?? 0;
+}
+
+/** The sessions with turns on the remote, without removed ones. */
+async function remoteIds(store: ObjectStore): Promise<SessionId[]> {
+  const [ids, gone] = [new Set<SessionId>(), new Set<SessionId>()];
+  for await (const { key } of store.list("")) {
+    const parts = parseKey(key);
+    if (parts?.kind === "turn") ids.add(parts.id);
+    else if (parts?.kind === "removed") gone.add(parts.id);
+  }
+  return [...ids].filter((id) => !gone.has(id)).sort();
+}
+
+async function pullSession(
+  ports: ProgramPorts,
+  home: Home,
+  { store, id, mine }: {
+    readonly store: ObjectStore;
+    readonly id: SessionId;
+    readonly mine: SessionId | null;
+  },
+): Promise<Pulled> {
+  const paths = sessionPaths(home.sessions, id);
+  const standing = await standingOf(ports, store, { paths, last: lastTurnOf(ports, paths) });
+  const nothing = { session: id, turns: 0, blobs: 0, mine: null };
+  switch (standing.state) {
+    case "removed":
+      throw removed(id, store.name);
+    case "same":
+      if (standing.turns > 0) return nothing;
+      throw new RepriseError(
+        "no_such_session",
+        `Cannot pull session "${id}": ${store.name} has no turn of it`,
+        {
+          hint: "Check the id and the remote",
+          details: { session: id, remote: store.name },
+        },
+      );
+    case "longer_here":
+      return nothing;
+    case "longer_there":
+      return { ...nothing, ...await fetchTurns(ports, home, store, { id, last: standing.last }) };
+    case "diverged":
+      if (mine === null) throw diverged(id, { parts: standing.parts, remote: store.name });
+      await keepAsFork(ports, home, { id, fork: mine });
+      // Whatever the fork could not take over stays in quarantine.
+      await setAsideTurns(ports, home, { id, after: standing.parts - 1 });
+      return {
+        ...nothing,
+        ...await fetchTurns(ports, home, store, { id, last: standing.there }),
+        mine,
+      };
+  }
+}
+
+/** Makes all turns of this home a session of their own, before any of them is moved. */
+async function keepAsFork(
+  ports: ProgramPorts,
+  home: Home,
+  { id, fork }: { readonly id: SessionId; readonly fork: SessionId },
+): Promise<void> {
+  const plan = planFork(ports, home, { parent: id });
+  const usage = plan.closes === null ? NO_USAGE : usageOfRun(plan.kept, plan.closes);
+  await forkSession(ports, home, plan, { id: fork, summary: null, usage });
+}

@@ -1,0 +1,82 @@
+/** The verb `push`: puts the turns that a remote lacks. */
+import { asRepriseError, type ExitCode, type RepriseError } from "../../domain/errors.ts";
+import type { SessionId } from "../../domain/ids.ts";
+import { counted } from "../../domain/text.ts";
+import type { ObjectStore } from "../../remote/object_store.ts";
+import { diverged, pushTurns } from "../../remote/push.ts";
+import { removed, SessionRemote } from "../../remote/session_remote.ts";
+import { standingOf } from "../../remote/standing.ts";
+import type { Home } from "../../store/home.ts";
+import { sessionPaths } from "../../store/layout.ts";
+import { readSession } from "../../store/read/session.ts";
+import { pendingNumbers } from "../../store/write/pending.ts";
+import { SessionWriter } from "../../store/write/writer.ts";
+import { makeContext } from "../context.ts";
+import type { ProgramPorts } from "../live_ports.ts";
+import { chosenSessions } from "../sessions.ts";
+import type { PushFlags } from "./command.ts";
+import { givenRemote } from "./given_remote.ts";
+
+/** Performs `push`. With `--all`, a session that cannot be put does not keep back the others. */
+export async function pushVerb(
+  ports: ProgramPorts,
+  selector: string | undefined,
+  flags: PushFlags,
+): Promise<ExitCode> {
+  const context = makeContext(ports, flags);
+  const { output } = context;
+  const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "push" });
+  const store = await givenRemote(context, flags, home);
+  const sessions: { readonly session: string; readonly put: number; readonly turns: number }[] = [];
+  const failures: RepriseError[] = [];
+  for (const session of ids) {
+    try {
+      const pushed = { session, ...await pushSession(ports, home, { store, id: session }) };
+      sessions.push(pushed);
+      if (!output.options.json) output.text(`${session}: ${counted(pushed.put, "turn")} put\n`);
+    } catch (error) {
+      const failure = asRepriseError(error);
+      // A remote that does not answer, or refuses the keys, does so for every session.
+      if (selector !== undefined || !OF_ONE_SESSION.has(failure.code)) throw failure;
+      failures.push(failure);
+      output.note(`skipped ${session}: ${failure.message}`);
+    }
+  }
+  const skipped = failures.map(({ code, message, details }) => ({ code, message, details }));
+  if (output.options.json) output.json<"push">({ remote: store.name, sessions, skipped });
+  return failures[0]?.exitCode ?? 0;
+}
+
+const OF_ONE_SESSION: ReadonlySet<string> = new Set([
+  "session_diverged",
+  "session_removed",
+  "session_damaged",
+  "session_locked",
+  "no_such_session",
+]);
+
+/** Puts what is missing, after the turns that a killed writer left were settled. */
+async function pushSession(
+  ports: ProgramPorts,
+  home: Home,
+  { store, id }: { readonly store: ObjectStore; readonly id: SessionId },
+): Promise<{ readonly put: number; readonly turns: number }> {
+  const paths = sessionPaths(home.sessions, id);
+  const remote = new SessionRemote(store, id);
+  const last = readSession(ports, home, id).turns.length;
+  const standing = await standingOf(ports, store, { paths, last });
+  if (standing.state === "removed") throw removed(id, store.name);
+  if (standing.state === "diverged") throw diverged(id, { parts: standing.parts, remote: store.name });
+  let put = 0;
+  if (standing.state === "longer_here") {
+    await pushTurns(ports, remote, { paths, ...standing, onTurn: () => put++ });
+  }
+  if (standing.state === "longer_there" || pendingNumbers(ports, paths).length === 0) {
+    return { put, turns: last };
+  }
+  // Opening a writer settles them.
+  const writer = await SessionWriter.open(ports, home, { id, remote });
+  const turns = writer.end.turn;
+  writer.close();
+  return { put: put + turns - last, turns };
+}

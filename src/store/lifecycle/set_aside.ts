@@ -1,0 +1,55 @@
+/**
+ * Shortens a session: its last turns go to quarantine.
+ *
+ * @module
+ */
+import type { SessionId } from "../../domain/ids.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { isTaken, storageError } from "../fs_errors.ts";
+import type { Home } from "../home.ts";
+import { type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
+import { readHistory } from "../read/session.ts";
+import { SessionLock } from "../write/lock.ts";
+import { orSyncFailed, quarantineTurn } from "../write/publish.ts";
+
+/**
+ * Moves the turns after turn `after` to `quarantine/`, the newest first, so that a kill leaves a whole session.
+ *
+ * @returns the number of moved turns.
+ * @throws {RepriseError} `session_locked`, `session_damaged`, `storage_*`.
+ */
+export async function setAsideTurns(
+  ports: Ports,
+  home: Home,
+  { id, after }: { readonly id: SessionId; readonly after: number },
+): Promise<number> {
+  const paths = sessionPaths(home.sessions, id);
+  const lock = await SessionLock.acquire(ports, paths, { waitMs: 0 });
+  try {
+    const late = readHistory(ports, paths).turns.slice(after).reverse();
+    if (late.length === 0) return 0;
+    // It names the newest turn, and is made again from the turns.
+    if (ports.files.facts(paths.manifest) !== null) ports.files.unlink(paths.manifest);
+    orSyncFailed(() => ports.files.syncDirectory(paths.root));
+    for (const turn of late) {
+      setAside(ports, paths, turn);
+      orSyncFailed(() => ports.files.syncDirectory(paths.turns));
+    }
+    return late.length;
+  } catch (error) {
+    throw storageError(error, `set aside turns of session "${id}"`, paths.turns);
+  } finally {
+    lock.release();
+  }
+}
+
+function setAside(ports: Ports, paths: SessionPaths, turn: { readonly turn: number; readonly sum: string }) {
+  const path = turnPath(paths, turn.turn);
+  try {
+    quarantineTurn(ports, paths, { turn, temporary: path });
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    // A killed call kept it: the name in quarantine holds the turn's sum.
+    ports.files.unlink(path);
+  }
+}
