@@ -31,6 +31,8 @@ Commands:
   prune [options]                               delete sessions by age, number or size
   gc [options]                                  remove unused blobs, and leftovers of killed processes
   config [options] <action> [name] [values...]  print or change the user's config.json
+  push [options] [id]                           put the turns that a remote lacks; changes nothing if it went another way
+  pull [options] [id]                           fetch the turns that a remote has and this home lacks
   record [options]                              record the traffic of APIs through a local proxy; with -- CMD, only while CMD runs
   serve [options] <dirs...>                     play fixtures as the API, and check requests by its rules; with -- CMD, only while CMD runs
   test [options] <dirs...>                      play recorded sessions again, and compare requests and turn files
