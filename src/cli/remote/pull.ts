@@ -20,7 +20,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import type { PullFlags } from "./command.ts";
 import { givenRemote } from "./given_remote.ts";
 
-/** What `pull` did for one session. */
+/** Result of `pull` for one session. */
 interface Pulled {
   readonly session: string;
   /** Fetched turns and blobs. */

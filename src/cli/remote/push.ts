@@ -55,7 +55,7 @@ const OF_ONE_SESSION: ReadonlySet<string> = new Set([
   "no_such_session",
 ]);
 
-/** Puts what is missing, after the turns that a killed writer left were settled. */
+/** Puts what is missing, after the turns that a killed writer left were resolved. */
 async function pushSession(
   ports: ProgramPorts,
   home: Home,
@@ -74,7 +74,7 @@ async function pushSession(
   if (standing.state === "longer_there" || pendingNumbers(ports, paths).length === 0) {
     return { put, turns: last };
   }
-  // Opening a writer settles them.
+  // Opening a writer resolves them.
   const writer = await SessionWriter.open(ports, home, { id, remote });
   const turns = writer.end.turn;
   writer.close();

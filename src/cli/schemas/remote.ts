@@ -7,7 +7,7 @@ import * as z from "zod";
 import { anyObject, count, text } from "./parts.ts";
 
 const skipped = z.array(z.object({ code: text, message: text, details: anyObject }))
-  .describe("with --all: sessions that were left as they are");
+  .describe("with --all: sessions that were left unchanged");
 
 /** The document of `push`. */
 export const push = z.object({
