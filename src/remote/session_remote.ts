@@ -58,7 +58,7 @@ export class SessionRemote implements TurnRemote {
           "session_damaged",
           `Cannot use ${this.name}: the blob ${sha256} has other bytes`,
           {
-            hint: 'See what is damaged with "reprise verify --remote"',
+            hint: "Check what wrote to the bucket; this home has the blob itself",
             details: { session: this.#id, sha256 },
           },
         );

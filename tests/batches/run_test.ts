@@ -1,4 +1,4 @@
-/** Unit tests of runs. */
+/** Unit tests of runs, and of sessions of other agents. */
 import { load } from "./batch.ts";
 
-await load("unit/run");
+await load("unit/run", "unit/agents");

@@ -34,7 +34,7 @@ Deno.test("a session that went two ways is left unchanged, and both ways can be 
     const refused = await place.call("b", verb, ID);
     assert.deepEqual(refused.code, 5);
     assert.ok(refused.stderr.includes(`from turn ${common + 1} on`), refused.stderr);
-    assert.ok(refused.stderr.includes(`reprise pull ${ID} --keep-mine-as`), refused.stderr);
+    assert.ok(refused.stderr.includes(`pull ${ID} --keep-mine-as`), refused.stderr);
     assert.deepEqual(place.turns("b"), mine);
     assert.deepEqual([...place.server.objects.keys()], remote);
   }

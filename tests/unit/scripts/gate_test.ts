@@ -215,7 +215,7 @@ function testFilesBelow(folder: string): string[] {
 }
 
 const TASKS = tasksIn(ROOT);
-const SUITES = ["unit", "cli", "slow", "clients", "crash"];
+const SUITES = ["unit", "cli", "slow", "clients", "crash", "remote"];
 
 Deno.test("every test file is run by one suite, and each suite names folders that are there", () => {
   const inTasks = SUITES.flatMap((name) =>
@@ -270,6 +270,7 @@ Deno.test("CI runs every suite but the soak, and on the oldest Deno those that l
     "slow",
     "clients",
     "crash",
+    "remote",
   ];
   assert.deepEqual(suitesOn("DEVELOPED_ON").sort(), [...developed, "bench-smoke", "rehearsal"].sort());
   assert.deepEqual(suitesOn("OLDEST_SUPPORTED").sort(), ["tests/slow/unit", "unit", "unit-tools"]);
