@@ -1,6 +1,7 @@
 /** The order of a put, and what a killed or unlucky writer leaves. */
 import assert from "node:assert/strict";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
+import type { Home } from "../../../src/store/home.ts";
 import { sessionPaths } from "../../../src/store/layout.ts";
 import { turnKey } from "../../../src/remote/keys.ts";
 import { readSession } from "../../../src/store/read/session.ts";
@@ -38,6 +39,17 @@ Deno.test("blobs are put before their turn, and the turn is pending until the re
     assert.deepEqual(store.objects.get(turnKey(ID, 1)), Deno.readFileSync(`${turns}/000001.json`));
   }));
 
+/** Creates a session of two turns on the remote, and leaves the third one in `pending/`. */
+async function leaveWaiting(store: MemoryStore, home: Home): Promise<void> {
+  const writer = await createOn(store, home);
+  await saveRun(writer, 1);
+  store.isDown = true;
+  await assert.rejects(writer.save(userDraft("waits", 2)), { code: "remote_unreachable" });
+  await assert.rejects(writer.save(userDraft("not tried", 2)), { code: "remote_unreachable" });
+  writer.close();
+  store.isDown = false;
+}
+
 for (const when of ["before", "after"] as const) {
   Deno.test(`a put whose answer is lost ${when} the store took it is found out, and saved once`, () =>
     withTwoHomes(async (home, other) => {
@@ -73,12 +85,8 @@ Deno.test("after another turn got the number, the session has diverged and the l
 Deno.test("without an answer the turn waits, and the next writer with the remote decides about it", () =>
   withTwoHomes(async (home, other) => {
     const store = new MemoryStore();
-    const first = await createOn(store, home);
-    await saveRun(first, 1);
+    await leaveWaiting(store, home);
     store.isDown = true;
-    await assert.rejects(first.save(userDraft("waits", 2)), { code: "remote_unreachable" });
-    await assert.rejects(first.save(userDraft("not tried", 2)), { code: "remote_unreachable" });
-    first.close();
     const paths = sessionPaths(home.sessions, ID);
     assert.deepEqual(namesIn(paths.pending), ["000003.json"]);
     assert.equal(readSession(testPorts(), home, ID).turns.length, 2);
@@ -96,12 +104,7 @@ Deno.test("without an answer the turn waits, and the next writer with the remote
 Deno.test("a waiting turn whose number another home took goes to quarantine", () =>
   withTwoHomes(async (home, other) => {
     const store = new MemoryStore();
-    const first = await createOn(store, home);
-    await saveRun(first, 1);
-    store.isDown = true;
-    await assert.rejects(first.save(userDraft("waits", 2)), { code: "remote_unreachable" });
-    first.close();
-    store.isDown = false;
+    await leaveWaiting(store, home);
     const rival = await openOn(store, other);
     await saveRun(rival, 2);
     rival.close();
