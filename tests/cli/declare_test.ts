@@ -15,7 +15,7 @@ import {
   type Verb,
 } from "../../src/cli/declare.ts";
 import { isRead } from "../../src/cli/environment.ts";
-import { COMMON_FLAGS, REQUEST_FLAGS, TRANSPORT, wholeNumber } from "../../src/cli/flags.ts";
+import { COMMON_FLAGS, REMOTE, REQUEST_FLAGS, TRANSPORT, wholeNumber } from "../../src/cli/flags.ts";
 import { CONFIG_NAMES } from "../../src/cli/config_file.ts";
 
 const FLAGS: readonly (readonly [string, Flag])[] = [...VERBS, ...FIXTURE_VERBS].flatMap(({ name, flags }) =>
@@ -67,9 +67,15 @@ Deno.test("config.json has the members that flags name, however many verbs have 
     "effort",
     "summary",
     "transport",
+    "remote",
     "home",
   ]);
-  const known: readonly Flag[] = Object.values<Flag>({ ...REQUEST_FLAGS, TRANSPORT, ...COMMON_FLAGS });
+  const known: readonly Flag[] = Object.values<Flag>({
+    ...REQUEST_FLAGS,
+    TRANSPORT,
+    REMOTE,
+    ...COMMON_FLAGS,
+  });
   for (const [name, { spec, sources }] of FLAGS) {
     if (!sources.some((source) => typeof source === "object" && "member" in source)) continue;
     assert.ok(

@@ -36,6 +36,7 @@ Deno.test("export and import carry a session from home to home: by file: turn fi
     turns: 5,
     blobs: 2,
     redacted: null,
+    from: null,
     dry_run: false,
   });
   for (const name of place.sandbox.turnNames("s")) {

@@ -48,7 +48,11 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
     "tests/cli/replay_doc_test.ts runs each line, in the folder of a session",
   ],
   ["docs/remote.md", "AWS_ACCESS_KEY_ID", "needs a store; tests/remote runs the commands against one"],
-  ["docs/import-agents.md", "rollout.jsonl", "tests/cli/import_agent_test.ts runs its commands on a rollout"],
+  [
+    "docs/import-agents.md",
+    "rollout.jsonl",
+    "needs a rollout; tests/cli/import_agent_test.ts imports and continues one",
+  ],
   ["docs/upstreams.md", "docker run", "needs Docker"],
   ["docs/security.md", "bwrap", "needs bubblewrap, and a binary in /usr/local/bin"],
   ["docs/start-tests.md", "npm install --save-dev", "the test links these packages from its cache"],

@@ -4,6 +4,7 @@ import { type Schema, Validator } from "@cfworker/json-schema";
 import { jsonSchema, type SchemaName, SCHEMAS } from "../../../src/cli/schemas/schemas.ts";
 import { sha256Hex } from "../../../src/domain/hash.ts";
 import { documentFaults, documentsOf, fittingDocuments, JSON_VERBS } from "../../support/json_documents.ts";
+import { S3Server } from "../../support/s3_server.ts";
 import { assertError, KEY, Place, readsThenAnswers } from "../../cli/harness.ts";
 
 const LONG = `Look at a.txt. ${"It matters a lot. ".repeat(300)}`;
@@ -31,6 +32,8 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "import": [["gone.jsonl", "--dry-run"], ["gone.jsonl"]],
   "prune": [["--keep", "3", "--dry-run"], ["--keep", "3", "--yes"]],
   "gc": [["--dry-run"], []],
+  "push": [["s", "--remote", "s3://sessions"], ["--all", "--remote", "s3://sessions"]],
+  "pull": [["s", "--remote", "s3://sessions"]],
   "config": [["set", "model", "gpt-5.6", "--dry-run"], ["set", "model", "gpt-5.6"], ["get"], ["path"]],
   "record": [["--out", "new", "--upstream", "http://127.0.0.1:1", "--dry-run"]],
   "serve": [],
@@ -55,8 +58,23 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 /** Exit codes of these calls that are no error of theirs. */
 const NOT_ZERO: Readonly<Record<string, number>> = { "run -s s": 2 };
 
+/** A place with an object store. */
+class Stored extends Place {
+  readonly store = new S3Server();
+
+  override get env(): Record<string, string> {
+    const { REPRISE_REMOTE: _, ...keys } = this.store.env;
+    return { ...super.env, ...keys };
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await this.store[Symbol.asyncDispose]();
+    await super[Symbol.asyncDispose]();
+  }
+}
+
 async function prepared(): Promise<Place> {
-  const place = new Place(readsThenAnswers);
+  const place = new Stored(readsThenAnswers);
   const { sandbox: { workspace } } = place;
   for (const id of ["s", "gone"]) await place.session(id, LONG);
   await place.session("short");
