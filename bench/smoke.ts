@@ -22,6 +22,7 @@ export const ROWS: Readonly<Record<string, number>> = {
   match: 3,
   suite: 1,
   record: 2,
+  remote: 1,
   memory: 3,
   wire: 1,
   kept: 0,
