@@ -7,6 +7,7 @@ import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import { checkSeal } from "../domain/seal.ts";
+import type { Turn } from "../domain/turn.ts";
 import type { NamedBlob, PendingTurn, TurnRemote } from "../store/write/turn_remote.ts";
 import { blobKey, removedKey, turnKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
@@ -21,6 +22,8 @@ export class SessionRemote implements TurnRemote {
   readonly #id: SessionId;
   /** Blobs that are known to be on the remote. */
   readonly #blobs = new Set<string>();
+  /** The last turn that is known to be on the remote. */
+  #last = 0;
   /** True once the remote showed that it has no tombstone. */
   #isOpen = false;
 
@@ -32,6 +35,13 @@ export class SessionRemote implements TurnRemote {
 
   async store({ turn, bytes, blobs }: PendingTurn): Promise<"stored" | "lost"> {
     await this.#requireNotRemoved();
+    await this.#requireBefore(turn);
+    const answer = await this.#storeTurn({ turn, bytes, blobs });
+    if (answer === "stored") this.#last = turn.turn;
+    return answer;
+  }
+
+  async #storeTurn({ turn, bytes, blobs }: PendingTurn): Promise<"stored" | "lost"> {
     for (const blob of blobs) await this.#storeBlob(blob);
     const key = turnKey(this.#id, turn.turn);
     for (let attempt = 1; attempt <= TRIES; attempt++) {
@@ -42,6 +52,20 @@ export class SessionRemote implements TurnRemote {
       if (there !== null) return checkSeal(there.bytes) === turn.sum ? "stored" : "lost";
     }
     throw this.#unreachable(key);
+  }
+
+  /** Leaves no gap: another writer of this home may have added turns since the session was compared. */
+  async #requireBefore({ turn, prev }: Turn): Promise<void> {
+    if (turn === 1 || this.#last === turn - 1) return;
+    const before = await this.#store.get(turnKey(this.#id, turn - 1));
+    const sum = before === null ? null : checkSeal(before.bytes);
+    // A damaged turn has its replacement beside it.
+    if (before !== null && (sum === null || sum === prev)) return;
+    const found = before === null ? `it has no turn ${turn - 1}` : `its turn ${turn - 1} is another one`;
+    throw new RepriseError("session_diverged", `Cannot put turn ${turn} to ${this.name}: ${found}`, {
+      hint: `Run again: reprise run -s ${this.#id}`,
+      details: { session: this.#id, turn, remote: this.#store.name },
+    });
   }
 
   async #storeBlob({ sha256, read }: NamedBlob): Promise<void> {

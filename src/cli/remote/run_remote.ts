@@ -132,7 +132,7 @@ class LaterPush {
 
   add(turn: number): void {
     this.#last = turn;
-    this.#running ??= this.#run().finally(() => this.#running = null);
+    this.#running ??= this.#run();
   }
 
   async #run(): Promise<void> {
@@ -145,6 +145,8 @@ class LaterPush {
         this.#failure = asRepriseError(error);
       }
     }
+    // In the same step as the last look at `#last`, so that no turn is missed.
+    this.#running = null;
   }
 
   /** Waits for the puts; returns the error of a divergence. Other turns are left for the next run, or for `push`. */

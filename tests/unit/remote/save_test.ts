@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { fsckSession } from "../../../src/store/check/fsck.ts";
 import type { Home } from "../../../src/store/home.ts";
 import { sessionPaths } from "../../../src/store/layout.ts";
+import { attachSession } from "../../../src/remote/attach.ts";
 import { turnKey } from "../../../src/remote/keys.ts";
 import { readSession } from "../../../src/store/read/session.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
@@ -49,6 +50,31 @@ async function leaveWaiting(store: MemoryStore, home: Home): Promise<void> {
   writer.close();
   store.isDown = false;
 }
+
+Deno.test("turns that another writer of this home added meanwhile leave no gap on the remote", () =>
+  withTwoHomes(async (home, other) => {
+    const store = new MemoryStore();
+    const before = await createOn(store, home);
+    await saveRun(before, 1);
+    before.close();
+    const remote = await attachSession(testPorts(), home, store, { id: ID, takeOver: true });
+    const alone = await SessionWriter.open(testPorts(), home, { id: ID });
+    alone.append(userDraft("alone", 2));
+    alone.append(endDraft(2));
+    alone.close();
+    const writer = await SessionWriter.open(testPorts(), home, { id: ID, remote });
+    await assert.rejects(writer.save(userDraft("late", 3)), {
+      code: "session_diverged",
+      message: /no turn 4/,
+    });
+    writer.close();
+    assert.equal(store.objects.has(turnKey(ID, 5)), false);
+    const next = await openOn(store, home);
+    assert.equal(next.end.turn, 5);
+    next.close();
+    (await openOn(store, other)).close();
+    assert.equal(readSession(testPorts(), other, ID).turns.length, 5);
+  }));
 
 for (const when of ["before", "after"] as const) {
   Deno.test(`a put whose answer is lost ${when} the store took it is found out, and saved once`, () =>
