@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { concatBytes } from "../domain/bytes.ts";
+import { readCapped } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import { parseShallow } from "../domain/json_depth.ts";
@@ -36,14 +36,9 @@ export interface SourceLines {
  * @throws {RepriseError} `bad_import` if it exceeds {@linkcode MAX_SOURCE_BYTES}.
  */
 export async function collectSource(source: AsyncIterable<Uint8Array>, name: string): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of source) {
-    length += chunk.length;
-    if (length > MAX_SOURCE_BYTES) throw tooLarge(name, `it has more than ${MAX_SOURCE_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return concatBytes(chunks);
+  const bytes = await readCapped(source, MAX_SOURCE_BYTES);
+  if (bytes === null) throw tooLarge(name, `it has more than ${MAX_SOURCE_BYTES} bytes`);
+  return bytes;
 }
 
 /**

@@ -63,3 +63,18 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffe
   }
   return joined;
 }
+
+/** Reads a stream of bytes whole; `null` as soon as it has more than `maxBytes`. */
+export async function readCapped(
+  pieces: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const read: Uint8Array[] = [];
+  let total = 0;
+  for await (const piece of pieces) {
+    total += piece.length;
+    if (total > maxBytes) return null;
+    read.push(piece);
+  }
+  return concatBytes(read);
+}

@@ -4,7 +4,7 @@
  * @module
  */
 import { AwsClient } from "aws4fetch";
-import { concatBytes } from "../domain/bytes.ts";
+import { readCapped } from "../domain/bytes.ts";
 import { asRepriseError, RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
 import { MAX_BLOB_BYTES } from "../store/blobs.ts";
@@ -201,16 +201,10 @@ function unavailable(error: unknown): null {
   throw asRepriseError(error);
 }
 
-async function bytesOf(response: Response, maxBytes: number): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  for await (const piece of response.body ?? []) {
-    length += piece.length;
-    if (length > maxBytes) throw badAnswer("the remote", `it answers with more than ${maxBytes} bytes`);
-    pieces.push(piece);
-  }
-  const [only] = pieces;
-  return pieces.length === 1 && only !== undefined ? only : concatBytes(pieces);
+async function bytesOf({ body }: Response, maxBytes: number): Promise<Uint8Array> {
+  const bytes = body === null ? new Uint8Array() : await readCapped(body, maxBytes);
+  if (bytes === null) throw badAnswer("the remote", `it answers with more than ${maxBytes} bytes`);
+  return bytes;
 }
 
 function badAnswer(name: string, why: string): RepriseError {
