@@ -14,9 +14,9 @@ import { fetchTurns } from "./fetch.ts";
 import { removedKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { requireAbandoned } from "./open_run.ts";
-import { diverged, pushTurns } from "./push.ts";
-import { removed, SessionRemote } from "./session_remote.ts";
-import { remoteTurns, standingOf } from "./standing.ts";
+import { pushTurns } from "./push.ts";
+import { SessionRemote } from "./session_remote.ts";
+import { remoteTurns, requireOneHistory } from "./standing.ts";
 
 /** Options of {@linkcode attachSession}. */
 export interface AttachOptions {
@@ -40,9 +40,7 @@ export async function attachSession(
   const paths = sessionPaths(home.sessions, id);
   const remote = new SessionRemote(store, id);
   try {
-    const standing = await standingOf(ports, store, { paths, last: lastTurnOf(ports, paths) });
-    if (standing.state === "removed") throw removed(id, store.name);
-    if (standing.state === "diverged") throw diverged(id, { parts: standing.parts, remote: store.name });
+    const standing = await requireOneHistory(ports, store, { paths, last: lastTurnOf(ports, paths) });
     if (standing.state === "same" && standing.turns === 0) throw nowhere(id, store.name);
     if (standing.state === "longer_here") await pushTurns(ports, remote, { paths, ...standing });
     if (standing.state === "longer_there") await fetchTurns(ports, home, store, { id, last: standing.last });

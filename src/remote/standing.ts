@@ -10,6 +10,8 @@ import { type SessionPaths, turnPath } from "../store/layout.ts";
 import { readTurn } from "../store/read/turn.ts";
 import { parseKey, removedKey, turnKey, turnsPrefix } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
+import { diverged } from "./push.ts";
+import { removed } from "./session_remote.ts";
 
 /** Difference between a session and its copy. Each turn names the one before, so those before equal turns are equal. */
 export type Standing =
@@ -22,6 +24,9 @@ export type Standing =
   /** Both have turn `parts`, and they differ; the turns before it are equal. */
   | { readonly state: "diverged"; readonly parts: number; readonly here: number; readonly there: number }
   | { readonly state: "removed" };
+
+/** A {@linkcode Standing} of two copies of one history. */
+export type OneHistory = Extract<Standing, { readonly state: "same" | "longer_here" | "longer_there" }>;
 
 /** Numbers of the turns on the remote after turn `after`, ascending; those of replacements are left out. */
 export async function remoteTurns(store: ObjectStore, id: SessionId, after = 0): Promise<number[]> {
@@ -73,4 +78,21 @@ export async function standingOf(
     else parts = middle;
   }
   return { state: "diverged", parts, here: last, there };
+}
+
+/**
+ * Compares copies that have to be of one history.
+ *
+ * @throws {RepriseError} `session_diverged`, `session_removed`; as {@linkcode standingOf} does.
+ */
+export async function requireOneHistory(
+  ports: Ports,
+  store: ObjectStore,
+  copy: { readonly paths: SessionPaths; readonly last: number },
+): Promise<OneHistory> {
+  const { id } = copy.paths;
+  const standing = await standingOf(ports, store, copy);
+  if (standing.state === "removed") throw removed(id, store.name);
+  if (standing.state === "diverged") throw diverged(id, { parts: standing.parts, remote: store.name });
+  return standing;
 }

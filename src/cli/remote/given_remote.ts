@@ -1,32 +1,56 @@
 /**
- * The remote of a verb that needs one.
+ * The remote of a call.
  *
  * @module
  */
 import { RepriseError } from "../../domain/errors.ts";
+import type { Ports } from "../../domain/ports.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";
-import { openRemote } from "../../remote/open.ts";
 import type { Home } from "../../store/home.ts";
+import type { Config } from "../config_file.ts";
 import type { Context } from "../context.ts";
 import { remoteSetting } from "../settings.ts";
 
+/** Most time for one operation of a remote unless a flag says otherwise, in milliseconds. */
+export const MOST_REMOTE_MS = 60_000;
+
+/** Sources of the remote of a call. */
+export interface RemoteSources {
+  /** Value of `--remote`. */
+  readonly flag: string | undefined;
+  readonly config: Pick<Config, "values">;
+  /** Time for one operation, in milliseconds. @default {MOST_REMOTE_MS} */
+  readonly timeoutMs?: number;
+}
+
 /**
- * Opens the remote that a flag, a variable or the configuration names. `home` is the one that remembers a probed store;
- * `null` for verbs that only read.
+ * Opens the remote that a flag, a variable or the configuration names; `null` if none does, and then loads no code of it.
+ * `home` is the one that remembers a probed store; `null` for verbs that only read. Throws as `openRemote` does.
+ */
+export async function remoteOf(
+  ports: Ports,
+  home: Home | null,
+  { flag, config, timeoutMs = MOST_REMOTE_MS }: RemoteSources,
+): Promise<ObjectStore | null> {
+  const address = remoteSetting(ports, flag, { config, isPlayed: false });
+  if (address === null) return null;
+  const { openRemote } = await import("../../remote/open.ts");
+  return await openRemote(ports, { address, timeoutMs, ...(home === null ? {} : { home }) });
+}
+
+/**
+ * Opens the remote of a verb that needs one.
  *
- * @throws {RepriseError} `bad_remote` if none is named; as {@linkcode openRemote} does.
+ * @throws {RepriseError} `bad_remote` if none is named; as {@linkcode remoteOf} does.
  */
 export async function givenRemote(
   { ports, config }: Context,
-  flags: { readonly remote?: string | undefined; readonly timeout: number },
+  { remote: flag, timeout }: { readonly remote?: string | undefined; readonly timeout: number },
   home: Home | null,
 ): Promise<ObjectStore> {
-  const address = remoteSetting(ports, flags.remote, { config, isPlayed: false });
-  if (address === null) {
-    throw new RepriseError("bad_remote", "Cannot tell which remote to use: none was given", {
-      hint: "Give --remote s3://BUCKET/PREFIX, or set REPRISE_REMOTE",
-    });
-  }
-  const timeoutMs = flags.timeout * 1000;
-  return await openRemote(ports, home === null ? { address, timeoutMs } : { address, timeoutMs, home });
+  const store = await remoteOf(ports, home, { flag, config, timeoutMs: timeout * 1000 });
+  if (store !== null) return store;
+  throw new RepriseError("bad_remote", "Cannot tell which remote to use: none was given", {
+    hint: "Give --remote s3://BUCKET/PREFIX, or set REPRISE_REMOTE",
+  });
 }

@@ -5,21 +5,9 @@
  */
 import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
-import type { ObjectStore } from "../../remote/object_store.ts";
 import type { Home } from "../../store/home.ts";
 import { SessionWriter, type WriterOptions } from "../../store/write/writer.ts";
-import type { Config } from "../config_file.ts";
-import { remoteSetting } from "../settings.ts";
-
-/** Time for one operation of a remote, in milliseconds. */
-const TIMEOUT_MS = 60_000;
-
-/** Sources of the remote of a call. */
-export interface RemoteSources {
-  /** Value of `--remote`. */
-  readonly flag: string | undefined;
-  readonly config: Pick<Config, "values">;
-}
+import { remoteOf, type RemoteSources } from "./given_remote.ts";
 
 /**
  * Opens a session, with the remote of the call if there is one: then what is missing here is fetched before. Throws as
@@ -49,15 +37,4 @@ export async function pushNew(
   if (store === null) return;
   const { attachSession } = await import("../../remote/attach.ts");
   await attachSession(ports, home, store, { id, takeOver: false });
-}
-
-async function remoteOf(
-  ports: Ports,
-  home: Home,
-  { flag, config }: RemoteSources,
-): Promise<ObjectStore | null> {
-  const address = remoteSetting(ports, flag, { config, isPlayed: false });
-  if (address === null) return null;
-  const { openRemote } = await import("../../remote/open.ts");
-  return await openRemote(ports, { address, home, timeoutMs: TIMEOUT_MS });
 }

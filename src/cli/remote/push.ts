@@ -3,9 +3,9 @@ import { asRepriseError, type ExitCode, type RepriseError } from "../../domain/e
 import type { SessionId } from "../../domain/ids.ts";
 import { counted } from "../../domain/text.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";
-import { diverged, pushTurns } from "../../remote/push.ts";
-import { removed, SessionRemote } from "../../remote/session_remote.ts";
-import { standingOf } from "../../remote/standing.ts";
+import { pushTurns } from "../../remote/push.ts";
+import { SessionRemote } from "../../remote/session_remote.ts";
+import { requireOneHistory } from "../../remote/standing.ts";
 import type { Home } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
 import { readSession } from "../../store/read/session.ts";
@@ -64,9 +64,7 @@ async function pushSession(
   const paths = sessionPaths(home.sessions, id);
   const remote = new SessionRemote(store, id);
   const last = readSession(ports, home, id).turns.length;
-  const standing = await standingOf(ports, store, { paths, last });
-  if (standing.state === "removed") throw removed(id, store.name);
-  if (standing.state === "diverged") throw diverged(id, { parts: standing.parts, remote: store.name });
+  const standing = await requireOneHistory(ports, store, { paths, last });
   let put = 0;
   if (standing.state === "longer_here") {
     await pushTurns(ports, remote, { paths, ...standing, onTurn: () => put++ });
