@@ -41,6 +41,11 @@ Deno.test({
           const { input } = model.requests.at(-1) as { readonly input: readonly unknown[] };
           assert.equal(input.length, 3);
         });
+        await test.step("a prefix names a session that is here, as without a remote", async () => {
+          const { stdout } = await ok("b", "run", "--json", "-s", "shar", "Again");
+          assert.match(stdout, /"type":"session","id":"shared"/);
+          assert.equal((await call("c", "run", "-s", "shar", "Go")).code, 2);
+        });
         await test.step("an id is used once", async () => {
           assert.equal((await call("c", "run", "--new", "-s", "shared", "One")).code, 2);
         });

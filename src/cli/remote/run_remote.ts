@@ -4,7 +4,7 @@
  * @module
  */
 import { asRepriseError, RepriseError } from "../../domain/errors.ts";
-import type { SessionId } from "../../domain/ids.ts";
+import { isSessionId, type SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { attachSession, requireUnusedRemotely } from "../../remote/attach.ts";
@@ -13,8 +13,10 @@ import { openRemote } from "../../remote/open.ts";
 import { OpenRunBeat } from "../../remote/open_run.ts";
 import { pushTurns } from "../../remote/push.ts";
 import { SessionRemote } from "../../remote/session_remote.ts";
+import { remoteTurns } from "../../remote/standing.ts";
 import type { Home } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
+import { lastTurnOf } from "../../store/read/session.ts";
 import { pendingNumbers } from "../../store/write/pending.ts";
 import { SessionWriter, type WriterOptions } from "../../store/write/writer.ts";
 
@@ -47,6 +49,13 @@ export class RunRemote {
   static async open(ports: Ports, home: Home, options: RunRemoteOptions): Promise<RunRemote> {
     const { address, timeoutMs } = options;
     return new RunRemote(ports, home, await openRemote(ports, { address, timeoutMs, home }), options);
+  }
+
+  /** The session that a selector names by its whole id, if it is on the remote and not here; otherwise `null`. */
+  async onlyThere(selector: string): Promise<SessionId | null> {
+    if (!isSessionId(selector)) return null;
+    if (lastTurnOf(this.#ports, sessionPaths(this.#home.sessions, selector)) > 0) return null;
+    return (await remoteTurns(this.#store, selector)).length > 0 ? selector : null;
   }
 
   /** Opens a session that is here or on the remote. Throws as {@linkcode attachSession} and the writer do. */

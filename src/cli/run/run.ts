@@ -1,6 +1,6 @@
 /** The verb `run`: one run of a new session, or the next one of a session. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
-import { freeSlugOf, isSessionId, parseSessionId, type SessionId, slugOf } from "../../domain/ids.ts";
+import { freeSlugOf, parseSessionId, type SessionId, slugOf } from "../../domain/ids.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
 import { requireNewFolder } from "../../fixture/new_folder.ts";
@@ -34,6 +34,7 @@ import { requireAnswerFile, RunView, writeAnswer } from "./run_view.ts";
 import { fixtureSend, type LiveSend, requireComparison, transportSend } from "./sending.ts";
 import { randomSuffix } from "../sessions.ts";
 import { absolute, configPath, remoteSetting, switchVariable } from "../settings.ts";
+import { MOST_REMOTE_MS } from "../remote/given_remote.ts";
 import type { RunRemote } from "../remote/run_remote.ts";
 import { stopOnSignals } from "../signals.ts";
 import { askAtTerminal } from "./ask.ts";
@@ -53,9 +54,6 @@ interface CalledRun {
   readonly strictDrift: boolean;
   readonly stop: Stop;
 }
-
-/** Most time for one operation of a remote, in milliseconds. */
-const MOST_REMOTE_MS = 60_000;
 
 /** Performs `run`. */
 export async function runVerb(
@@ -173,11 +171,8 @@ async function lockSession(
 ): Promise<SessionWriter> {
   const create = (id: SessionId) => remote?.create(id) ?? SessionWriter.create(ports, home, { id });
   if (selector !== null) {
-    // A session that only the remote has is named by its whole id.
-    const isHere = !isSessionId(selector) || sessionNames(ports, home).includes(selector);
-    const id = remote !== null && !isHere
-      ? selector
-      : resolveSession(ports, home, { selector, workspace: ports.workspacePin(root) });
+    const id = await remote?.onlyThere(selector) ??
+      resolveSession(ports, home, { selector, workspace: ports.workspacePin(root) });
     const options = { id, waitMs: flags.wait * 1000, signal };
     return await (remote?.continue(options) ?? SessionWriter.open(ports, home, options));
   }
