@@ -122,15 +122,19 @@ async function copiesOf(store: ObjectStore, id: SessionId, number: number): Prom
   return { number, bytes };
 }
 
-/** Calls `load` for each number, {@linkcode AT_A_TIME} at the same time; yields the results in order. */
+/**
+ * Calls `load` for each number and yields the results in order. Loads one, then ever more at the same time, up to
+ * {@linkcode AT_A_TIME}: a caller may need only the first.
+ */
 async function* ahead<T>(
   first: number,
   last: number,
   load: (number: number) => Promise<T>,
 ): AsyncGenerator<T> {
   const loading: Promise<T>[] = [];
+  let most = 1;
   for (let number = first; number <= last || loading.length > 0;) {
-    while (number <= last && loading.length < AT_A_TIME) {
+    while (number <= last && loading.length < most) {
       const next = load(number++);
       // Reported when its turn comes.
       next.catch(() => {});
@@ -138,6 +142,7 @@ async function* ahead<T>(
     }
     const next = loading.shift();
     if (next !== undefined) yield await next;
+    most = Math.min(AT_A_TIME, most * 2);
   }
 }
 

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { encodeUtf8 } from "../domain/bytes.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { Home } from "../store/home.ts";
+import { FILE_MODE } from "../store/layout.ts";
 import { parseRemote } from "./address.ts";
 import { readS3Settings } from "./credentials.ts";
 import type { ObjectStore } from "./object_store.ts";
@@ -35,15 +35,12 @@ export async function openRemote(ports: Ports, options: OpenRemoteOptions): Prom
   const store = new S3Store(address, { fetch, clock, settings, timeoutMs: options.timeoutMs });
   const { home } = options;
   if (home === undefined) return store;
-  const name = sha256Hex(encodeUtf8(`${settings.endpoint?.href ?? settings.region} ${address.name}`)).slice(
-    0,
-    16,
-  );
+  const name = sha256Hex(`${settings.endpoint?.href ?? settings.region} ${address.name}`).slice(0, 16);
   const path = `${home.path}/remote-${name}`;
   if (ports.files.facts(path) !== null) return store;
   await probe(store, ports.random);
   try {
-    ports.files.createExclusive(path, 0o600).close();
+    ports.files.createExclusive(path, FILE_MODE).close();
   } catch {
     // It is probed again the next time.
   }

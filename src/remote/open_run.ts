@@ -8,7 +8,9 @@ import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { isJsonObject, type JsonValue, stringMember } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
+import { isTaken } from "../store/fs_errors.ts";
 import type { Home } from "../store/home.ts";
+import { claimName, unlinkQuietly, writeTemporary } from "../store/write/publish.ts";
 import { openKey, turnKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
 
@@ -107,17 +109,20 @@ function ownerIn(bytes: Uint8Array): string | null {
 /** The random name of this home, made when it first uses a remote. Throws the runtime's errors. */
 function homeId(ports: Ports, home: Home): string {
   const path = `${home.path}/remote-home`;
-  if (ports.files.facts(path) !== null) return decodeUtf8Leniently(ports.files.read(path)).trim();
-  const id = Array.from(
-    { length: 4 },
-    () => Math.floor(ports.random() * 2 ** 32).toString(16).padStart(8, "0"),
-  );
-  const file = ports.files.createExclusive(path, 0o600);
-  try {
-    file.write(encodeUtf8(`${id.join("")}\n`));
-    file.sync();
-  } finally {
-    file.close();
+  if (ports.files.facts(path) === null) {
+    const words = Array.from(
+      { length: 4 },
+      () => Math.floor(ports.random() * 2 ** 32).toString(16).padStart(8, "0"),
+    );
+    const bytes = encodeUtf8(`${words.join("")}\n`);
+    const temporary = writeTemporary(ports, home.path, { bytes, sync: true });
+    try {
+      claimName(ports, temporary, { path, directory: home.path });
+    } catch (error) {
+      unlinkQuietly(ports.files, temporary);
+      // Another first run of this home named it.
+      if (!isTaken(error)) throw error;
+    }
   }
-  return id.join("");
+  return decodeUtf8Leniently(ports.files.read(path)).trim();
 }
