@@ -46,8 +46,8 @@ export async function attachSession(
     if (standing.state === "longer_there") await fetchTurns(ports, home, store, { id, last: standing.last });
     const { manifest } = readSessionTail(ports, home, id);
     if (manifest.state === "open" && !takeOver) {
-      const isFetched = standing.state === "longer_there";
-      await requireAbandoned(ports, home, store, { id, lastTurn: manifest.head.turn, isFetched });
+      const isOurs = standing.state === "longer_here";
+      await requireAbandoned(ports, home, store, { id, lastTurn: manifest.head.turn, isOurs });
     }
     return remote;
   } catch (error) {

@@ -24,8 +24,8 @@ export interface OpenRun {
   readonly id: SessionId;
   /** The last turn on the remote. */
   readonly lastTurn: number;
-  /** True if the last turn came from another home. */
-  readonly isFetched: boolean;
+  /** True if this home put the last turn in this call: the remote cannot have it from another home. */
+  readonly isOurs: boolean;
 }
 
 /**
@@ -37,11 +37,11 @@ export async function requireAbandoned(
   ports: Ports,
   home: Home,
   store: ObjectStore,
-  { id, lastTurn, isFetched }: OpenRun,
+  { id, lastTurn, isOurs }: OpenRun,
 ): Promise<void> {
   const beat = await store.get(openKey(id));
   const owner = beat === null ? null : ownerIn(beat.bytes);
-  if (owner === null ? !isFetched : owner === homeId(ports, home)) return;
+  if (owner === null ? isOurs : owner === homeId(ports, home)) return;
   const turn = await store.get(turnKey(id, lastTurn));
   const ageMs = Math.min(beat?.ageMs ?? Infinity, turn?.ageMs ?? Infinity);
   if (ageMs >= ABANDONED_MS) return;

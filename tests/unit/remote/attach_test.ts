@@ -182,6 +182,28 @@ Deno.test("an open run of another home is left alone for 15 minutes by the store
     assert.equal(store.objects.has(openKey(ID)), false);
   }));
 
+Deno.test("an open run without an object of its own is left alone as well, also by a second attempt", () =>
+  withTwoHomes(async (home, other) => {
+    const store = new MemoryStore();
+    const writer = await createOn(store, home);
+    await writer.save(userDraft("works"));
+    writer.close();
+    for (let attempt = 1; attempt <= 2; attempt++) {
+      await assert.rejects(openOn(store, other, { takeOver: false }), { code: "session_open_elsewhere" });
+    }
+    store.ages.set(turnKey(ID, 1), 15 * MINUTE_MS);
+    (await openOn(store, other, { takeOver: false })).close();
+  }));
+
+Deno.test("a run that was killed without the remote is continued with it at once", () =>
+  withTwoHomes(async (home) => {
+    const store = new MemoryStore();
+    const writer = await newWriter(testPorts(), home);
+    writer.append(userDraft("alone"));
+    writer.close();
+    (await openOn(store, home, { takeOver: false })).close();
+  }));
+
 Deno.test("the object of a run that was taken over stays", () =>
   withTwoHomes(async (home, other) => {
     const store = new MemoryStore();
