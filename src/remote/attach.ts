@@ -9,6 +9,7 @@ import type { Ports } from "../domain/ports.ts";
 import { storageError } from "../store/fs_errors.ts";
 import type { Home } from "../store/home.ts";
 import { sessionPaths } from "../store/layout.ts";
+import type { LockOptions } from "../store/write/file_lock.ts";
 import { lastTurnOf, readSessionTail } from "../store/read/session.ts";
 import { fetchTurns } from "./fetch.ts";
 import { removedKey } from "./keys.ts";
@@ -19,7 +20,7 @@ import { SessionRemote } from "./session_remote.ts";
 import { remoteTurns, requireOneHistory } from "./standing.ts";
 
 /** Options of {@linkcode attachSession}. */
-export interface AttachOptions {
+export interface AttachOptions extends Partial<LockOptions> {
   readonly id: SessionId;
   /** Close a run that another home may be working on. */
   readonly takeOver: boolean;
@@ -35,7 +36,7 @@ export async function attachSession(
   ports: Ports,
   home: Home,
   store: ObjectStore,
-  { id, takeOver }: AttachOptions,
+  { id, takeOver, ...wait }: AttachOptions,
 ): Promise<SessionRemote> {
   const paths = sessionPaths(home.sessions, id);
   const remote = new SessionRemote(store, id);
@@ -43,7 +44,9 @@ export async function attachSession(
     const standing = await requireOneHistory(ports, store, { paths, last: lastTurnOf(ports, paths) });
     if (standing.state === "same" && standing.turns === 0) throw nowhere(id, store.name);
     if (standing.state === "longer_here") await pushTurns(ports, remote, { paths, ...standing });
-    if (standing.state === "longer_there") await fetchTurns(ports, home, store, { id, last: standing.last });
+    if (standing.state === "longer_there") {
+      await fetchTurns(ports, home, store, { id, last: standing.last, ...wait });
+    }
     const { manifest } = readSessionTail(ports, home, id);
     if (manifest.state === "open" && !takeOver) {
       const isOurs = standing.state === "longer_here";

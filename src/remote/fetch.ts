@@ -18,6 +18,7 @@ import { findLineage, type Lineage, LineageSearch } from "../store/read/lineage.
 import { readHistory } from "../store/read/session.ts";
 import { parseTurn } from "../store/read/turn.ts";
 import { HistoryValidator } from "../store/read/validate.ts";
+import type { LockOptions } from "../store/write/file_lock.ts";
 import { SessionLock } from "../store/write/lock.ts";
 import { claimName, unlinkQuietly, writeTemporary } from "../store/write/publish.ts";
 import { makeMissingBlobs, makeSessionDirectory, prepareSession } from "../store/write/session_directory.ts";
@@ -30,7 +31,7 @@ const AT_A_TIME = 16;
 const MOST_COPIES = 10;
 
 /** Turns to fetch. */
-export interface FetchOptions {
+export interface FetchOptions extends Partial<LockOptions> {
   readonly id: SessionId;
   /** The last turn to fetch. */
   readonly last: number;
@@ -54,13 +55,13 @@ export async function fetchTurns(
   ports: Ports,
   home: Home,
   store: ObjectStore,
-  { id, last, onTurn = () => {} }: FetchOptions,
+  { id, last, onTurn = () => {}, ...wait }: FetchOptions,
 ): Promise<Fetched> {
   const paths = sessionPaths(home.sessions, id);
   let lock: SessionLock | null = null;
   try {
     makeSessionDirectory(ports, home, paths);
-    lock = await SessionLock.acquire(ports, paths, { waitMs: 0 });
+    lock = await SessionLock.acquire(ports, paths, { waitMs: 0, ...wait });
     prepareSession(ports, home, paths);
     makeMissingBlobs(ports, paths);
     return await fetchLocked(ports, store, { paths, last, onTurn });

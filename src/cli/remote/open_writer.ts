@@ -22,7 +22,7 @@ export async function openWriter(
   const store = await remoteOf(ports, home, sources);
   if (store === null) return await SessionWriter.open(ports, home, options);
   const { attachSession } = await import("../../remote/attach.ts");
-  const remote = await attachSession(ports, home, store, { id: options.id, takeOver: false });
+  const remote = await attachSession(ports, home, store, { ...options, takeOver: false });
   return await SessionWriter.open(ports, home, { ...options, remote });
 }
 

@@ -62,7 +62,7 @@ export class RunRemote {
   async continue(options: WriterOptions): Promise<SessionWriter> {
     const { id } = options;
     const { takeOver, ack } = this.#options;
-    const remote = await attachSession(this.#ports, this.#home, this.#store, { id, takeOver });
+    const remote = await attachSession(this.#ports, this.#home, this.#store, { ...options, takeOver });
     const waits = pendingNumbers(this.#ports, sessionPaths(this.#home.sessions, id)).length > 0;
     const opened = async (remote?: SessionRemote) =>
       await SessionWriter.open(this.#ports, this.#home, { ...options, remote });

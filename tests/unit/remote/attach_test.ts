@@ -204,6 +204,24 @@ Deno.test("a run that was killed without the remote is continued with it at once
     (await openOn(store, home, { takeOver: false })).close();
   }));
 
+Deno.test("a fetch waits for another writer of this home as long as the call says", () =>
+  withTwoHomes(async (home, other) => {
+    const store = new MemoryStore();
+    await runsOn(store, home, 1);
+    (await openOn(store, other)).close();
+    const ahead = await openOn(store, home);
+    await saveRun(ahead, 2);
+    ahead.close();
+    const local = await SessionWriter.open(testPorts(), other, { id: ID });
+    const attach = (waitMs: number) =>
+      attachSession(testPorts(), other, store, { id: ID, takeOver: false, waitMs });
+    await assert.rejects(attach(0), { code: "session_locked" });
+    const waiting = attach(10_000);
+    setTimeout(() => local.close(), 50);
+    await waiting;
+    assert.equal(lastTurnOf(testPorts(), sessionPaths(other.sessions, ID)), 4);
+  }));
+
 Deno.test("the object of a run that was taken over stays", () =>
   withTwoHomes(async (home, other) => {
     const store = new MemoryStore();
