@@ -12,7 +12,7 @@ import type { Ports } from "../../domain/ports.ts";
 import { measureBlobs } from "../byte_totals.ts";
 import { checkTurns } from "../check/turns.ts";
 import { orStorageError, storageError } from "../fs_errors.ts";
-import { type Home, listSessions, type SessionSummary } from "../home.ts";
+import { type Home, listSessions } from "../home.ts";
 import {
   isBlobName,
   isHiddenName,
@@ -221,30 +221,53 @@ export interface PrunedSession {
  * @throws {RepriseError} `storage_*`.
  */
 export function planPrune(ports: Ports, home: Home, rules: PruneRules): PrunedSession[] {
-  const now = ports.clock.now();
-  const dated = listSessions(ports, home).filter(({ manifest }) => manifest !== null);
   const seen = new Set<string>();
+  const dated = listSessions(ports, home).flatMap(({ id, path, manifest }) =>
+    manifest === null ? [] : [{ id, path, updated_at: manifest.updated_at }]
+  );
+  return pruned(dated, rules, {
+    now: ports.clock.now(),
+    measure: ({ path }) => {
+      const { bytes, fresh } = orStorageError("measure the sessions", path, () => sizeOf(ports, path, seen));
+      const keep = () => {
+        for (const file of fresh.keys()) seen.add(file);
+      };
+      return { bytes, fresh: sum(fresh), keep };
+    },
+  });
+}
+
+/** A session with its age, for {@linkcode pruned}. */
+type Dated = Pick<PrunedSession, "id" | "updated_at">;
+
+/** Returns the sessions that the rules select, oldest first. `newestFirst` is in this order. */
+export function pruned<Session extends Dated>(
+  newestFirst: readonly Session[],
+  rules: PruneRules,
+  { now, measure }: {
+    /** Milliseconds since the epoch. */
+    readonly now: number;
+    /** All bytes of a session, and those that no kept one shares with it; `keep` is called if it is kept. */
+    readonly measure: (session: Session) => { bytes: number; fresh: number; keep: () => void };
+  },
+): PrunedSession[] {
   let kept = 0;
   let size = 0;
-  const doomed = dated.flatMap((session: SessionSummary): PrunedSession[] => {
-    const updated_at = session.manifest?.updated_at ?? "";
-    const { bytes, fresh } = orStorageError(
-      "measure the sessions",
-      session.path,
-      () => sizeOf(ports, session.path, seen),
-    );
+  const doomed = newestFirst.flatMap((session): PrunedSession[] => {
+    const { id, updated_at } = session;
+    const { bytes, fresh, keep } = measure(session);
     const tooOld = rules.olderThanMs !== undefined && now - Date.parse(updated_at) > rules.olderThanMs;
     const why = tooOld
       ? "age"
       : rules.keep !== undefined && kept >= rules.keep
       ? "number"
-      : rules.maxBytes !== undefined && size + sum(fresh) > rules.maxBytes
+      : rules.maxBytes !== undefined && size + fresh > rules.maxBytes
       ? "size"
       : null;
-    if (why !== null) return [{ id: session.id, updated_at, bytes, why }];
+    if (why !== null) return [{ id, updated_at, bytes, why }];
     kept++;
-    size += sum(fresh);
-    for (const file of fresh.keys()) seen.add(file);
+    size += fresh;
+    keep();
     return [];
   });
   return doomed.reverse();

@@ -21,7 +21,7 @@ import {
   lostOpenings,
   START,
 } from "./longest_chain.ts";
-import type { Reason, TurnFile } from "./plan.ts";
+import type { Reason, TurnFile } from "./turn_files.ts";
 
 /** A turn of a rebuilt history. */
 export interface RebuiltTurn {
@@ -46,6 +46,8 @@ export interface RepairInput {
   readonly session: SessionId;
   /** Everything in `turns/`. */
   readonly files: readonly TurnFile[];
+  /** Turns from elsewhere that are damaged or missing in `turns/`. */
+  readonly copies: readonly TurnFile[];
   /** The turns in `quarantine/`: called only if a turn is lost. */
   readonly quarantined: () => readonly TurnFile[];
   /** True if `turns/` has a file, or a manifest exists: then there was a first turn. */
@@ -67,7 +69,7 @@ export function rebuildHistory(input: RepairInput): RebuiltHistory {
   const refused = new Map<TurnFile, Reason>();
   let recovered: readonly TurnFile[] | null = null;
   for (;;) {
-    const files = [...input.files, ...recovered ?? []].filter((file) => !refused.has(file));
+    const files = [...input.files, ...input.copies, ...recovered ?? []].filter((file) => !refused.has(file));
     const attempt = new Attempt(input, admitted(files, input), refused);
     const turns = attempt.turns();
     if (recovered === null && turns.some(({ made }) => made !== null)) {

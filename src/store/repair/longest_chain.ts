@@ -6,7 +6,7 @@
 import type { Manifest } from "../../domain/manifest.ts";
 import { isBetweenRuns, type Turn } from "../../domain/turn.ts";
 import { replacesOf } from "../read/validate.ts";
-import type { TurnFile } from "./plan.ts";
+import type { TurnFile } from "./turn_files.ts";
 
 /** A file that may be kept, with the turn that it holds. */
 export interface Candidate {

@@ -8,7 +8,6 @@ import { advanceManifest, type Manifest } from "../../domain/manifest.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { blobPath, blobsOf, inspectBlob, lostBlobsIn } from "../blobs.ts";
-import { sessionTooNew } from "../fs_errors.ts";
 import {
   DIRECTORY_MODE,
   FILE_MODE,
@@ -16,14 +15,13 @@ import {
   isBlobName,
   isTemporaryName,
   type SessionPaths,
-  turnNumberOf,
   turnPath,
 } from "../layout.ts";
 import { type ManifestFile, readManifest } from "../read/manifest.ts";
 import { lookForDirectory, lookForFile } from "../read/safe_open.ts";
 import { noTurns, requireSession } from "../read/session.ts";
-import { readTurn } from "../read/turn.ts";
 import { QuarantineNames } from "../write/publish.ts";
+import { filesInTurns, type Reason, type TurnFile, turnsInQuarantine } from "./turn_files.ts";
 import { rebuildHistory, type RebuiltHistory, UNKNOWN_INSTRUCTIONS, UNKNOWN_TOOLS } from "./history.ts";
 
 /** One change that a repair makes to the files of a session. */
@@ -63,6 +61,20 @@ export interface LostBlob {
   readonly by: string;
 }
 
+/** Intact copies from elsewhere of files that are damaged or missing here. */
+export interface IntactCopies {
+  readonly turns: readonly {
+    readonly turn: Turn;
+    readonly bytes: Uint8Array;
+    /** Address for messages. */
+    readonly from: string;
+  }[];
+  /** By their names. */
+  readonly blobs: ReadonlyMap<string, { readonly bytes: Uint8Array; readonly from: string }>;
+}
+
+const NO_COPIES: IntactCopies = { turns: [], blobs: new Map() };
+
 /** A planned repair. Without `actions` nothing has to change. */
 export interface RepairPlan {
   readonly actions: readonly RepairAction[];
@@ -70,7 +82,7 @@ export interface RepairPlan {
   readonly keep: ReadonlyMap<string, string>;
   /** Files that are only moved, each with its new path. */
   readonly move: ReadonlyMap<string, string>;
-  /** Contents of new blobs, which only replacements name. */
+  /** Contents of new blobs: those that only replacements name, and copies from elsewhere. */
   readonly blobs: readonly Uint8Array[];
   readonly places: readonly TurnPlacement[];
   /** The new manifest, without `bytes`, or `null` if the file stays. */
@@ -90,13 +102,20 @@ export interface RepairPlan {
  * @throws {RepriseError} `no_such_session`; `session_damaged` if its directories are not ours; `format_too_new`. The
  * runtime's errors.
  */
-export function planRepair(ports: Ports, paths: SessionPaths): RepairPlan {
+export function planRepair(ports: Ports, paths: SessionPaths, copies = NO_COPIES): RepairPlan {
   requireSession(ports, paths);
   const manifest = readManifest(ports, paths);
   const files = filesInTurns(ports, paths);
   const rebuilt = rebuildHistory({
     session: paths.id,
     files,
+    copies: copies.turns.map(({ turn, bytes, from }) => ({
+      path: from,
+      place: null,
+      turn,
+      reason: null,
+      bytes,
+    })),
     quarantined: () => turnsInQuarantine(ports, paths),
     begun: files.length > 0 || manifest.status !== "missing",
     manifest: manifest.status === "ok" ? manifest.manifest : null,
@@ -108,7 +127,7 @@ export function planRepair(ports: Ports, paths: SessionPaths): RepairPlan {
   const places = planner.placeTurns(files, rebuilt);
   planner.setAsideStrays(files, rebuilt);
   planner.setAsideBlobs();
-  const blobs = pinnedByReplacements(rebuilt);
+  const blobs = [...pinnedByReplacements(rebuilt), ...planner.restoreBlobs(copies)];
   const { run, runEnded } = rebuilt.validator.end;
   return {
     actions: planner.actions,
@@ -160,7 +179,7 @@ class Planner {
       };
       if (file !== null) {
         this.actions.push({ action: "restore", ...about, from: this.#inside(file.path) });
-        places.push({ path, content: { from: file.path } });
+        places.push({ path, content: file.bytes ?? { from: file.path } });
       } else if (made !== null) {
         this.actions.push({ action: "replace", ...about, seq: turn.seq });
         places.push({ path, content: made.bytes });
@@ -194,6 +213,17 @@ class Planner {
       const found = inspectBlob(this.#ports, this.#paths, path.slice(path.lastIndexOf("/") + 1));
       if (found.status === "bad") this.#setAside(path, found);
     }
+  }
+
+  /** Restores blobs from copies; returns their contents. */
+  restoreBlobs({ blobs }: IntactCopies): Uint8Array[] {
+    return [...blobs].flatMap(([sha256, { bytes, from }]) => {
+      const path = blobPath(this.#paths, sha256);
+      const found = inspectBlob(this.#ports, this.#paths, sha256);
+      if (found.status === "ok") return [];
+      this.actions.push({ action: "restore", ...this.#about(path, found), from });
+      return [bytes];
+    });
   }
 
   /** Missing blobs that turns name and that no turn records as lost yet. */
@@ -317,63 +347,4 @@ class Planner {
 /** True if a manifest says what the turns up to its head say, but for their sizes. */
 function agrees({ bytes: _bytes, ...manifest }: Manifest, atHead: string): boolean {
   return JSON.stringify(manifest) === atHead;
-}
-
-/** Reason why a file is not used: a code of `fsck`, and the finding. */
-export interface Reason {
-  readonly code: string;
-  readonly message: string;
-}
-
-/** A file that is or may be a turn. */
-export interface TurnFile {
-  readonly path: string;
-  /** The number in its name; `null` for any other name, and for everything in `quarantine/`. */
-  readonly place: number | null;
-  /** The turn in it, if the file fits its seal and has a turn's shape. */
-  readonly turn: Turn | null;
-  /** Reason why the file is not used; `null` while no reason is known. */
-  readonly reason: Reason | null;
-}
-
-/**
- * Every name in `turns/`, in the order of names.
- *
- * @throws {RepriseError} `format_too_new` if a later version wrote a turn: unknown formats are not repaired.
- * The runtime's errors.
- */
-export function filesInTurns(ports: Ports, paths: SessionPaths): TurnFile[] {
-  if (lookForDirectory(ports, paths.turns).status === "missing") return [];
-  return ports.files.list(paths.turns).sort().flatMap((name) => {
-    const file = readTurnFile(ports, paths, { path: `${paths.turns}/${name}`, place: turnNumberOf(name) });
-    return file === null ? [] : [file];
-  });
-}
-
-/** The turns in `quarantine/`; unreadable files are skipped. Throws the runtime's errors. */
-export function turnsInQuarantine(ports: Ports, paths: SessionPaths): TurnFile[] {
-  if (lookForDirectory(ports, paths.quarantine).status === "missing") return [];
-  return ports.files.list(paths.quarantine).sort().flatMap((name) => {
-    const path = `${paths.quarantine}/${name}`;
-    const read = readTurn(ports, path);
-    return read.status === "ok" ? [{ path, place: null, turn: read.turn, reason: null }] : [];
-  });
-}
-
-/** Reads one file; `null` if its name is not valid text, so that the file cannot be opened. */
-function readTurnFile(
-  ports: Ports,
-  paths: SessionPaths,
-  { path, place }: { readonly path: string; readonly place: number | null },
-): TurnFile | null {
-  const read = readTurn(ports, path);
-  if (read.status === "missing") return null;
-  if (read.status === "newer") throw sessionTooNew(paths, insideSession(paths, path), read.message);
-  if (read.status === "damaged") return { path, place, turn: null, reason: read };
-  const { turn } = read;
-  if (turn.turn === place) return { path, place, turn, reason: null };
-  const reason = place === null
-    ? { code: "foreign_file", message: "is not the name of a turn" }
-    : { code: "wrong_number", message: `says that it is turn ${turn.turn}, not turn ${place}` };
-  return { path, place, turn, reason };
 }

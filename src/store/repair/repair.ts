@@ -25,11 +25,20 @@ import {
   unlinkQuietly,
   writeTemporary,
 } from "../write/publish.ts";
-import { planRepair, type RepairPlan, type TurnPlacement } from "./plan.ts";
+import { type IntactCopies, planRepair, type RepairPlan, type TurnPlacement } from "./plan.ts";
 
 export type { LostBlob } from "./plan.ts";
 export type { RepairAction } from "./plan.ts";
 export { planRepair, type RepairPlan } from "./plan.ts";
+
+/** A session to repair. */
+export interface RepairOptions {
+  readonly id: SessionId;
+  /** Milliseconds to wait for the lock. */
+  readonly waitMs: number;
+  /** Copies from elsewhere. */
+  readonly copies?: IntactCopies | undefined;
+}
 
 /**
  * Plans a repair without changing anything.
@@ -37,13 +46,17 @@ export { planRepair, type RepairPlan } from "./plan.ts";
  * @throws {RepriseError} `session_locked` while a writer is at work, whose open tail cannot be judged; the errors of
  * {@linkcode repairSession}.
  */
-export async function previewRepair(ports: Ports, home: Home, id: SessionId): Promise<RepairPlan> {
+export async function previewRepair(
+  ports: Ports,
+  home: Home,
+  { id, copies }: Pick<RepairOptions, "id" | "copies">,
+): Promise<RepairPlan> {
   const paths = sessionPaths(home.sessions, id);
   const tried = `repair session "${id}"`;
   orStorageError(tried, paths.root, () => requireSession(ports, paths));
   const { held, owner } = await inspectLock(ports, paths);
   if (held) throw locked(paths, owner);
-  return orStorageError(tried, paths.root, () => planRepair(ports, paths));
+  return orStorageError(tried, paths.root, () => planRepair(ports, paths, copies));
 }
 
 /**
@@ -56,7 +69,7 @@ export async function previewRepair(ports: Ports, home: Home, id: SessionId): Pr
 export async function repairSession(
   ports: Ports,
   home: Home,
-  { id, waitMs }: { readonly id: SessionId; readonly waitMs: number },
+  { id, waitMs, copies }: RepairOptions,
 ): Promise<RepairPlan> {
   const paths = sessionPaths(home.sessions, id);
   const tried = `repair session "${id}"`;
@@ -64,7 +77,7 @@ export async function repairSession(
   const lock = await SessionLock.acquire(ports, paths, { waitMs });
   try {
     return orStorageError(tried, paths.root, () => {
-      const plan = planRepair(ports, paths);
+      const plan = planRepair(ports, paths, copies);
       applyRepair(ports, paths, plan);
       return plan;
     });

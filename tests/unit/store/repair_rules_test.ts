@@ -275,12 +275,12 @@ Deno.test("foreign directories are left to the user", () =>
 Deno.test("foreseeing a repair changes nothing, and waits for no writer", () =>
   damaged(async (home) => {
     Deno.writeTextFileSync(pathOf(home, 3), "");
-    const foreseen = await previewRepair(testPorts(), home, ID);
+    const foreseen = await previewRepair(testPorts(), home, { id: ID });
     assert.equal(Deno.readTextFileSync(pathOf(home, 3)), "");
     assert.deepEqual(foreseen.actions, (await repaired(home)).actions);
     const writer = await SessionWriter.open(testPorts(), home, { id: ID });
     writer.append(userDraft("go on", 2));
-    await assert.rejects(previewRepair(testPorts(), home, ID), { code: "session_locked" });
+    await assert.rejects(previewRepair(testPorts(), home, { id: ID }), { code: "session_locked" });
     await assert.rejects(repaired(home), { code: "session_locked" });
     writer.close();
   }));
