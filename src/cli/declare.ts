@@ -95,6 +95,11 @@ export function text(spec: string, about: string, more: More = {}): Flag<string 
   return declared(spec, about, more);
 }
 
+/** A flag whose value may be left out: then it is `true`. */
+export function optionalText(spec: string, about: string, more: More = {}): Flag<string | true | undefined> {
+  return declared(spec, about, more);
+}
+
 /** As {@linkcode text}; the verb cannot be called without it. */
 export function requiredText(spec: string, about: string, more: More = {}): Flag<string> {
   return { ...declared<string>(spec, about, more), required: true };

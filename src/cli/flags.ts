@@ -8,7 +8,17 @@ import { DEFAULT_PROVIDER } from "../apis/providers.ts";
 import { DAY_MS } from "../domain/ports.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { PROVIDER_KINDS } from "../domain/fingerprint.ts";
-import { argument, choice, type FlagsOf, list, negated, text, toggle, value } from "./declare.ts";
+import {
+  argument,
+  choice,
+  type FlagsOf,
+  list,
+  negated,
+  optionalText,
+  text,
+  toggle,
+  value,
+} from "./declare.ts";
 
 /** The flags that every verb has. */
 export const COMMON_FLAGS = {
@@ -105,6 +115,13 @@ export const REMOTE = text("--remote <url>", "keep the session on S3 as well: s3
   step: false,
   repeats: true,
 });
+
+/** The flag of verbs that work on a remote instead of this home. */
+export const ON_REMOTE = optionalText(
+  "--remote [url]",
+  "on S3 instead of this home: s3://BUCKET/PREFIX (default: the remote of REPRISE_REMOTE, else config.json)",
+  { step: false },
+);
 
 /** The flag for the transport of requests. */
 export const TRANSPORT = choice(

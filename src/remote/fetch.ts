@@ -22,13 +22,9 @@ import type { LockOptions } from "../store/write/file_lock.ts";
 import { SessionLock } from "../store/write/lock.ts";
 import { claimName, unlinkQuietly, writeTemporary } from "../store/write/publish.ts";
 import { makeMissingBlobs, makeSessionDirectory, prepareSession } from "../store/write/session_directory.ts";
-import { blobKey, turnKey } from "./keys.ts";
+import { ahead, type Copies, copiesOf } from "./copies.ts";
+import { blobKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
-
-/** Number of objects that are fetched at the same time. */
-const AT_A_TIME = 16;
-/** Most copies of one turn that are looked at: the first, and replacements put beside it. */
-const MOST_COPIES = 10;
 
 /** Turns to fetch. */
 export interface FetchOptions extends Partial<LockOptions> {
@@ -102,49 +98,6 @@ async function fetchLocked(
     onTurn(number);
   }
   return { turns: Math.max(0, last - first + 1), blobs };
-}
-
-/** All copies of one turn that the remote has, the newest last. */
-interface Copies {
-  readonly number: number;
-  readonly bytes: readonly Uint8Array[];
-}
-
-async function copiesOf(store: ObjectStore, id: SessionId, number: number): Promise<Copies> {
-  const first = await store.get(turnKey(id, number));
-  const bytes = first === null ? [] : [first.bytes];
-  // A replacement exists only beside a damaged turn.
-  if (first !== null && parseTurn(first.bytes).status === "ok") return { number, bytes };
-  for (let replacement = 1; replacement < MOST_COPIES; replacement++) {
-    const found = await store.get(turnKey(id, number, replacement));
-    if (found === null) break;
-    bytes.push(found.bytes);
-  }
-  return { number, bytes };
-}
-
-/**
- * Calls `load` for each number and yields the results in order. Loads one, then ever more at the same time, up to
- * {@linkcode AT_A_TIME}: a caller may need only the first.
- */
-async function* ahead<T>(
-  first: number,
-  last: number,
-  load: (number: number) => Promise<T>,
-): AsyncGenerator<T> {
-  const loading: Promise<T>[] = [];
-  let most = 1;
-  for (let number = first; number <= last || loading.length > 0;) {
-    while (number <= last && loading.length < most) {
-      const next = load(number++);
-      // Reported when its turn comes.
-      next.catch(() => {});
-      loading.push(next);
-    }
-    const next = loading.shift();
-    if (next !== undefined) yield await next;
-    most = Math.min(AT_A_TIME, most * 2);
-  }
 }
 
 /** The sessions that may have written the turns, found before any turn gets its number here. */

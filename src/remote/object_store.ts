@@ -17,6 +17,8 @@ export interface ListedObject {
   readonly key: string;
   /** Length in bytes. */
   readonly size: number;
+  /** Time of the last write by the store's own clock, in milliseconds since the epoch; `null` if the list lacks it. */
+  readonly modified: number | null;
 }
 
 /**

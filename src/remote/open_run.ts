@@ -56,6 +56,25 @@ export async function requireAbandoned(
   );
 }
 
+/**
+ * Refuses to remove a session while a run of any home keeps it open.
+ *
+ * @throws {RepriseError} `session_open_elsewhere` with the age; as {@linkcode ObjectStore} does.
+ */
+export async function requireNoOpenRun(store: ObjectStore, id: SessionId): Promise<void> {
+  const beat = await store.get(openKey(id));
+  if (beat === null || beat.ageMs >= ABANDONED_MS) return;
+  const seconds = Math.round(beat.ageMs / 1000);
+  throw new RepriseError(
+    "session_open_elsewhere",
+    `Cannot remove session "${id}" from ${store.name}: a run kept it open ${seconds} seconds ago`,
+    {
+      hint: "Wait for the run; a killed one counts for 15 minutes",
+      details: { session: id, age_seconds: seconds, remote: store.name },
+    },
+  );
+}
+
 /** Keeps the object of a run young until {@linkcode OpenRunBeat.end}. */
 export class OpenRunBeat {
   readonly #store: ObjectStore;

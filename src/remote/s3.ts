@@ -106,8 +106,8 @@ export class S3Store implements ObjectStore {
       const { bytes } = await this.#read({ method: "GET", key: "", query });
       const page = parseListing(bytes);
       if (page === null) throw badAnswer(this.name, "its list of objects cannot be read");
-      for (const { key, size } of page.objects) {
-        if (key.startsWith(full + prefix)) yield { key: key.slice(full.length), size };
+      for (const object of page.objects) {
+        if (object.key.startsWith(full + prefix)) yield { ...object, key: object.key.slice(full.length) };
       }
       if (page.next === null) return;
       from = { "continuation-token": page.next };

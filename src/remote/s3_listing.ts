@@ -27,7 +27,8 @@ export function parseListing(bytes: Uint8Array): Listing | null {
     if (key === null || size === null || !/^\d+$/.test(size)) return null;
     const decoded = urlDecoded(key);
     if (decoded === null) return null;
-    objects.push({ key: decoded, size: Number(size) });
+    const modified = Date.parse(textOf(entry, "LastModified") ?? "");
+    objects.push({ key: decoded, size: Number(size), modified: Number.isNaN(modified) ? null : modified });
   }
   if (textOf(xml, "IsTruncated") !== "true") return { objects, next: null };
   const next = textOf(xml, "NextContinuationToken");

@@ -5,9 +5,9 @@
  */
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
-import { checkSeal } from "../domain/seal.ts";
 import { type SessionPaths, turnPath } from "../store/layout.ts";
 import { readTurn } from "../store/read/turn.ts";
+import { remoteSum } from "./copies.ts";
 import { parseKey, removedKey, turnKey, turnsPrefix } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { diverged } from "./push.ts";
@@ -37,12 +37,6 @@ export async function remoteTurns(store: ObjectStore, id: SessionId, after = 0):
     if (parts?.kind === "turn" && parts.replacement === 0 && parts.turn > after) numbers.push(parts.turn);
   }
   return numbers.sort((a, b) => a - b);
-}
-
-/** The sum of a turn on the remote; `null` if there is no such turn, or it is damaged. */
-async function remoteSum(store: ObjectStore, id: SessionId, turn: number): Promise<string | null> {
-  const found = await store.get(turnKey(id, turn));
-  return found === null ? null : checkSeal(found.bytes);
 }
 
 /**

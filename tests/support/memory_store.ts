@@ -57,7 +57,11 @@ export class MemoryStore implements ObjectStore {
     if (this.isDown) throw this.#unreachable();
     for (const key of [...this.objects.keys()].sort()) {
       if (key.startsWith(prefix) && key > after) {
-        yield await Promise.resolve({ key, size: this.objects.get(key)?.length ?? 0 });
+        yield await Promise.resolve({
+          key,
+          size: this.objects.get(key)?.length ?? 0,
+          modified: Date.parse("2026-01-01T00:00:00Z") - (this.ages.get(key) ?? 0),
+        });
       }
     }
   }

@@ -8,6 +8,8 @@
 export class S3Server implements AsyncDisposable {
   /** Objects by key. */
   readonly objects = new Map<string, Uint8Array<ArrayBuffer>>();
+  /** Ages of objects in milliseconds; 0 if absent. */
+  readonly ages = new Map<string, number>();
   /** Method and key of each request, in order. */
   readonly requests: string[] = [];
   readonly #server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
@@ -35,7 +37,8 @@ export class S3Server implements AsyncDisposable {
     if (request.method === "GET" && key === "") return this.#list(url.searchParams);
     if (request.method === "GET") {
       const body = this.objects.get(key);
-      return body === undefined ? new Response("", { status: 404 }) : new Response(body);
+      if (body === undefined) return new Response("", { status: 404 });
+      return new Response(body, { headers: { "last-modified": this.#modified(key).toUTCString() } });
     }
     const body = new Uint8Array(await request.arrayBuffer());
     if (request.method === "DELETE") {
@@ -48,11 +51,17 @@ export class S3Server implements AsyncDisposable {
     return new Response("");
   }
 
+  #modified(key: string): Date {
+    return new Date(Date.now() - (this.ages.get(key) ?? 0));
+  }
+
   #list(query: URLSearchParams): Response {
     const [prefix, after] = [query.get("prefix") ?? "", query.get("start-after") ?? ""];
     const keys = [...this.objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
     const contents = keys.map((key) => {
-      return `<Contents><Key>${key}</Key><Size>${this.objects.get(key)?.length}</Size></Contents>`;
+      const size = this.objects.get(key)?.length;
+      const modified = this.#modified(key).toISOString();
+      return `<Contents><Key>${key}</Key><LastModified>${modified}</LastModified><Size>${size}</Size></Contents>`;
     });
     return new Response(
       `<ListBucketResult><IsTruncated>false</IsTruncated>${contents.join("")}</ListBucketResult>`,

@@ -73,7 +73,7 @@ const HELP: CompletedFlag = {
 function flagOf(flag: Flag): CompletedFlag {
   const placeholder = /<(.*)>/.exec(flag.spec)?.[1] ?? null;
   return {
-    names: flag.spec.replace(/ <.*/, "").split(", "),
+    names: flag.spec.replace(/ [<[].*/, "").split(", "),
     placeholder,
     about: flag.about,
     offered: flag.choices ?? flag.suggests ?? offeredFor(placeholder ?? ""),

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { argument, type FlagsOf, text, toggle, type Verb, verb, without } from "../declare.ts";
-import { COMMON_FLAGS, SESSION } from "../flags.ts";
+import { again, argument, type FlagsOf, text, toggle, type Verb, verb, without } from "../declare.ts";
+import { COMMON_FLAGS, ON_REMOTE, SESSION } from "../flags.ts";
 import { FIRST_REQUEST_FLAGS, RUN_FLAGS } from "../run/command.ts";
 import { VIEWING_VERBS } from "./viewing.ts";
 
@@ -28,7 +28,11 @@ const EXPLAIN_FLAGS = without(FIRST_REQUEST_FLAGS, [
 /** The flags of `explain`. */
 export type ExplainFlags = FlagsOf<typeof EXPLAIN_FLAGS>;
 
-const VERIFY_FLAGS = { ...COMMON_FLAGS, all: toggle("--all", "verify every session") };
+const VERIFY_FLAGS = {
+  ...COMMON_FLAGS,
+  all: toggle("--all", "verify every session"),
+  remote: again(ON_REMOTE, `verify the turns, blobs and requests ${ON_REMOTE.about}`),
+};
 /** The flags of `verify`. */
 export type VerifyFlags = FlagsOf<typeof VERIFY_FLAGS>;
 

@@ -56,6 +56,9 @@ interface Entry extends JudgedSession {
 /** Performs `ls`. */
 export async function lsVerb(ports: ProgramPorts, flags: LsFlags): Promise<ExitCode> {
   const context = makeContext(ports, flags);
+  if (flags.remote !== undefined) {
+    return await (await import("../remote/list.ts")).listRemote(context, flags);
+  }
   const { output } = context;
   const home = openHome(ports, context.home.value, { create: false });
   const all = listSessions(ports, home);

@@ -3,8 +3,18 @@
  *
  * @module
  */
-import { argument, choice, type FlagsOf, negated, toggle, value, type Verb, verb } from "../declare.ts";
-import { BLOBS, COMMON_FLAGS, PAGE_FLAGS, SESSION, wholeNumber } from "../flags.ts";
+import {
+  again,
+  argument,
+  choice,
+  type FlagsOf,
+  negated,
+  toggle,
+  value,
+  type Verb,
+  verb,
+} from "../declare.ts";
+import { BLOBS, COMMON_FLAGS, ON_REMOTE, PAGE_FLAGS, SESSION, wholeNumber } from "../flags.ts";
 import { FILTER_FLAGS } from "./session_flags.ts";
 
 /** The orders of `ls`. */
@@ -20,6 +30,10 @@ const LS_FLAGS = {
     ["updated", "created", "id", "title", "turns", "tokens", "size"],
     { fallback: "updated" },
   ),
+  remote: {
+    ...again(ON_REMOTE, `list the sessions ${ON_REMOTE.about}`),
+    conflicts: ["tree", "state", "model", "workspace", "cost"],
+  },
   cost: toggle("--cost", "the cost of each session, without turns shared with its parent; reads all turns"),
 };
 /** The flags of `ls`. */
@@ -56,7 +70,11 @@ export const VIEWING_VERBS: readonly Verb[] = [
     step: true,
     arguments: [],
     flags: LS_FLAGS,
-    examples: ["reprise ls --since 7d --sort size", "reprise ls --state running,killed --json"],
+    examples: [
+      "reprise ls --since 7d --sort size",
+      "reprise ls --state running,killed --json",
+      "reprise ls --remote",
+    ],
     load: async () => (await import("./ls.ts")).lsVerb,
   }),
   verb({

@@ -45,10 +45,17 @@ export async function remoteOf(
  */
 export async function givenRemote(
   { ports, config }: Context,
-  { remote: flag, timeout }: { readonly remote?: string | undefined; readonly timeout: number },
+  { remote, timeout }: {
+    /** `true` for a flag without a value. */
+    readonly remote?: string | true | undefined;
+    /** Time for one operation, in seconds. @default {60} */
+    readonly timeout?: number;
+  },
   home: Home | null,
 ): Promise<ObjectStore> {
-  const store = await remoteOf(ports, home, { flag, config, timeoutMs: timeout * 1000 });
+  const flag = remote === true ? undefined : remote;
+  const timeoutMs = timeout === undefined ? MOST_REMOTE_MS : timeout * 1000;
+  const store = await remoteOf(ports, home, { flag, config, timeoutMs });
   if (store !== null) return store;
   throw new RepriseError("bad_remote", "Cannot tell which remote to use: none was given", {
     hint: "Give --remote s3://BUCKET/PREFIX, or set REPRISE_REMOTE",

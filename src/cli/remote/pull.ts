@@ -5,10 +5,10 @@ import { counted } from "../../domain/text.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
 import { usageOfRun } from "../../run/recover.ts";
 import { fetchTurns } from "../../remote/fetch.ts";
-import { parseKey } from "../../remote/keys.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";
 import { diverged } from "../../remote/push.ts";
 import { removed } from "../../remote/session_remote.ts";
+import { remoteSessions } from "../../remote/sessions.ts";
 import { standingOf } from "../../remote/standing.ts";
 import { type Home, openHome } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
@@ -45,7 +45,9 @@ export async function pullVerb(
   }
   const mine = flags.keepMineAs === undefined ? null : parseSessionId(flags.keepMineAs);
   const store = await givenRemote(context, flags, null);
-  const ids = given === undefined ? await remoteIds(store) : [parseSessionId(given)];
+  const ids = given === undefined
+    ? (await remoteSessions(store)).map(({ id }) => id)
+    : [parseSessionId(given)];
   const home = openHome(ports, context.home.value, { create: true });
   const sessions: Pulled[] = [];
   const failures: RepriseError[] = [];
@@ -65,17 +67,6 @@ export async function pullVerb(
   const skipped = failures.map(({ code, message, details }) => ({ code, message, details }));
   if (output.options.json) output.json<"pull">({ remote: store.name, sessions, skipped });
   return failures[0]?.exitCode ?? 0;
-}
-
-/** The sessions with turns on the remote, without removed ones. */
-async function remoteIds(store: ObjectStore): Promise<SessionId[]> {
-  const [ids, gone] = [new Set<SessionId>(), new Set<SessionId>()];
-  for await (const { key } of store.list("")) {
-    const parts = parseKey(key);
-    if (parts?.kind === "turn") ids.add(parts.id);
-    else if (parts?.kind === "removed") gone.add(parts.id);
-  }
-  return [...ids].filter((id) => !gone.has(id)).sort();
 }
 
 async function pullSession(

@@ -17,7 +17,8 @@ import { pathsAt, type SessionPaths } from "../../store/layout.ts";
 import { inspectLock, SessionLock } from "../../store/write/lock.ts";
 import { copyBelow, entries, exists, filesBelow, requirePlain, setModified } from "./files.ts";
 
-const PREFIX = "reprise-session-";
+/** Start of the names of scratch directories. */
+export const SCRATCH_PREFIX = "reprise-session-";
 /** The process of a younger directory may be about to take its lock. */
 const YOUNGEST_MS = 60_000;
 /** A directory without a lock is from an older version, which may still be playing its test. */
@@ -48,7 +49,7 @@ export async function createScratch(ports: Ports, directory: string, modified?: 
   const root = orFileError(
     "create a scratch directory (TMPDIR names where)",
     parent,
-    () => Deno.realPathSync(Deno.makeTempDirSync({ dir: parent, prefix: PREFIX })),
+    () => Deno.realPathSync(Deno.makeTempDirSync({ dir: parent, prefix: SCRATCH_PREFIX })),
   );
   const lock = await SessionLock.acquire(ports, pathsOf(root), { waitMs: 0 });
   const scratch: TestScratch = {
@@ -90,7 +91,7 @@ export async function collectScratch(
   const removed: Garbage[] = [];
   const skipped: SkippedDirectory[] = [];
   const names = orFileError("list the temporary directory", directory, () => ports.files.list(directory));
-  for (const name of names.filter((each) => each.startsWith(PREFIX)).sort()) {
+  for (const name of names.filter((each) => each.startsWith(SCRATCH_PREFIX)).sort()) {
     const path = `${directory}/${name}`;
     try {
       if (!await isLeftOver(ports, path)) continue;
@@ -116,7 +117,8 @@ async function isLeftOver(ports: Ports, path: string): Promise<boolean> {
   return !isLocked || !(await inspectLock(ports, paths)).held;
 }
 
-function temporaryDirectory(ports: Ports): string {
+/** The directory for temporary files: `TMPDIR`, else `/tmp`. */
+export function temporaryDirectory(ports: Ports): string {
   const named = ports.env("TMPDIR") ?? "";
   return named === "" ? "/tmp" : withoutSlash(named);
 }

@@ -1,0 +1,81 @@
+/** `ls --remote`: lists the sessions of a remote. */
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import { type RemoteSession, remoteSessions } from "../../remote/sessions.ts";
+import { openHome } from "../../store/home.ts";
+import { sessionPaths } from "../../store/layout.ts";
+import { lastTurnOf } from "../../store/read/session.ts";
+import type { Context } from "../context.ts";
+import type { LsFlags, SortKey } from "../inspection/viewing.ts";
+import { localMinute } from "../local_time.ts";
+import { sizeText } from "../readable.ts";
+import { type Column, tableLines } from "../table.ts";
+import { givenRemote } from "./given_remote.ts";
+
+/** A session on the remote. */
+interface Listed extends RemoteSession {
+  /** The last turn in this home; 0 if it has none. */
+  readonly here: number;
+}
+
+/** Performs `ls --remote`. */
+export async function listRemote(context: Context, flags: LsFlags): Promise<ExitCode> {
+  const { ports, output } = context;
+  const order = ORDERS[flags.sort];
+  if (order === undefined) {
+    throw new RepriseError("usage", `Cannot list a remote by ${flags.sort}: only turns hold it`, {
+      hint: `Sort by ${Object.keys(ORDERS).join(", ")}`,
+    });
+  }
+  const store = await givenRemote(context, flags, null);
+  const home = openHome(ports, context.home.value, { create: false });
+  const all = await remoteSessions(store);
+  const { since, grep = "", limit = Infinity } = flags;
+  const from = since === undefined ? -Infinity : "at" in since ? since.at : ports.clock.now() - since.agoMs;
+  const sessions = all
+    .filter(({ id, updated }) => (updated ?? 0) >= from && id.includes(grep.toLowerCase()))
+    .sort(order)
+    .slice(0, limit)
+    .map((session): Listed => ({
+      ...session,
+      here: lastTurnOf(ports, sessionPaths(home.sessions, session.id)),
+    }));
+  if (output.options.json) {
+    output.json<"ls-remote">({
+      remote: store.name,
+      sessions: sessions.map(({ id, turns, here, bytes, updated, isOpen }) => ({
+        ...{ id, turns, here, bytes },
+        updated_at: updated === null ? null : new Date(updated).toISOString(),
+        open: isOpen,
+      })),
+    });
+    return 0;
+  }
+  if (sessions.length > 0) {
+    const lines = await tableLines(COLUMNS, sessions, output.columns);
+    output.text(lines.flatMap((line) => [...line, "\n"]));
+  } else if (all.length === 0) output.note(`no sessions on ${store.name}`);
+  else output.note(`none of ${all.length} sessions on ${store.name} fits`);
+  return 0;
+}
+
+type Order = (a: RemoteSession, b: RemoteSession) => number;
+
+const ORDERS: Readonly<Partial<Record<SortKey, Order>>> = {
+  updated: (a, b) => (b.updated ?? 0) - (a.updated ?? 0),
+  id: (a, b) => a.id < b.id ? -1 : 1,
+  turns: (a, b) => b.turns - a.turns,
+  size: (a, b) => b.bytes - a.bytes,
+};
+
+const COLUMNS: readonly Column<Listed>[] = [
+  { header: "ID", cell: ({ id }) => id },
+  {
+    header: "UPDATED",
+    cell: ({ updated }) => updated === null ? "" : localMinute(new Date(updated).toISOString()),
+    drop: 3,
+  },
+  { header: "TURNS", cell: ({ turns }) => String(turns), right: true },
+  { header: "HERE", cell: ({ here }) => String(here), right: true, drop: 2 },
+  { header: "SIZE", cell: ({ bytes }) => sizeText(bytes), right: true, drop: 1 },
+  { header: "STATE", cell: ({ isOpen }) => isOpen ? "open" : "" },
+];

@@ -1,0 +1,75 @@
+/**
+ * Removes sessions from a remote. A tombstone stays, so that a home that still has the session cannot put it again.
+ *
+ * @module
+ */
+import { encodeUtf8 } from "../domain/bytes.ts";
+import { RepriseError } from "../domain/errors.ts";
+import type { SessionId } from "../domain/ids.ts";
+import { removedKey, sessionPrefix } from "./keys.ts";
+import type { ObjectStore } from "./object_store.ts";
+import { requireNoOpenRun } from "./open_run.ts";
+import { removed } from "./session_remote.ts";
+
+/** Attempts to put the tombstone. */
+const TRIES = 5;
+
+/**
+ * Puts the tombstone, then removes all other objects of the session. Interrupted, it leaves the tombstone; the next call
+ * removes the rest. Returns the number of removed objects.
+ *
+ * @throws {RepriseError} `no_such_session` if the remote never had it, `session_removed` if nothing of it is left,
+ * `session_open_elsewhere` while a run keeps it open; as {@linkcode ObjectStore} does.
+ */
+export async function removeRemotely(
+  store: ObjectStore,
+  id: SessionId,
+  { at }: {
+    /** ISO 8601 UTC. */
+    readonly at: string;
+  },
+): Promise<number> {
+  const keys: string[] = [];
+  let isRemoved = false;
+  for await (const { key } of store.list(sessionPrefix(id))) {
+    if (key === removedKey(id)) isRemoved = true;
+    else keys.push(key);
+  }
+  if (keys.length === 0) throw isRemoved ? removed(id, store.name) : missing(id, store.name);
+  if (!isRemoved) {
+    await requireNoOpenRun(store, id);
+    await putTombstone(store, id, at);
+  }
+  // The first turns last: until then a list shows that something is left.
+  for (const key of keys.reverse()) await store.remove(key);
+  return keys.length;
+}
+
+async function putTombstone(store: ObjectStore, id: SessionId, at: string): Promise<void> {
+  const bytes = encodeUtf8(`${JSON.stringify({ removed_at: at })}\n`);
+  for (let attempt = 1; attempt <= TRIES; attempt++) {
+    const answer = await store.putNew(removedKey(id), bytes);
+    // Another call may have put it: any tombstone will do.
+    if (answer !== "unknown" || await store.get(removedKey(id)) !== null) return;
+  }
+  throw new RepriseError(
+    "remote_unreachable",
+    `Cannot remove session "${id}" from ${store.name}: no put is kept`,
+    {
+      hint: "Try again; nothing was removed",
+      details: { session: id, remote: store.name },
+    },
+  );
+}
+
+/** Creates the error for a session that a remote does not have. */
+export function missing(id: SessionId, remote: string): RepriseError {
+  return new RepriseError(
+    "no_such_session",
+    `Cannot find session "${id}" on ${remote}: it has no turn of it`,
+    {
+      hint: "List the sessions there: reprise ls --remote",
+      details: { session: id, remote },
+    },
+  );
+}

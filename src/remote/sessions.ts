@@ -1,0 +1,58 @@
+/**
+ * Lists the sessions of a remote.
+ *
+ * @module
+ */
+import type { SessionId } from "../domain/ids.ts";
+import { parseKey } from "./keys.ts";
+import type { ObjectStore } from "./object_store.ts";
+
+/** A session on a remote, as the names and sizes of its objects show it. */
+export interface RemoteSession {
+  readonly id: SessionId;
+  /** The last turn. */
+  readonly turns: number;
+  /** Length of all turns and blobs. */
+  readonly bytes: number;
+  /** Time at which the newest turn was put, by the store's clock, in milliseconds since the epoch; `null` if unknown. */
+  readonly updated: number | null;
+  /** True while a run keeps it open, or did until it was killed. */
+  readonly isOpen: boolean;
+}
+
+/** The sessions with turns, in the order of their ids; those that were removed are left out. Throws as {@linkcode ObjectStore} does. */
+export async function remoteSessions(store: ObjectStore): Promise<RemoteSession[]> {
+  const found = new Map<SessionId, RemoteSession>();
+  const removed = new Set<SessionId>();
+  for await (const { key, size, modified } of store.list("")) {
+    const parts = parseKey(key);
+    if (parts === null) continue;
+    const { id } = parts;
+    const before = found.get(id) ?? { id, turns: 0, bytes: 0, updated: null, isOpen: false };
+    switch (parts.kind) {
+      case "removed":
+        removed.add(id);
+        break;
+      case "open":
+        found.set(id, { ...before, isOpen: true });
+        break;
+      case "blob":
+        found.set(id, { ...before, bytes: before.bytes + size });
+        break;
+      case "turn":
+        found.set(id, {
+          ...before,
+          turns: Math.max(before.turns, parts.turn),
+          bytes: before.bytes + size,
+          updated: later(before.updated, modified),
+        });
+    }
+  }
+  return [...found.values()]
+    .filter(({ id, turns }) => turns > 0 && !removed.has(id))
+    .sort((a, b) => a.id < b.id ? -1 : 1);
+}
+
+function later(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? a ?? b : Math.max(a, b);
+}
