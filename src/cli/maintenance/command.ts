@@ -4,7 +4,17 @@
  * @module
  */
 import { again, argument, type FlagsOf, text, toggle, value, type Verb, verb } from "../declare.ts";
-import { ageOrDays, byteCount, COMMON_FLAGS, DRY_RUN, REMOTE, SESSION, WAIT, wholeNumber } from "../flags.ts";
+import {
+  ageOrDays,
+  byteCount,
+  COMMON_FLAGS,
+  DRY_RUN,
+  ON_REMOTE,
+  REMOTE,
+  SESSION,
+  WAIT,
+  wholeNumber,
+} from "../flags.ts";
 
 const REPAIR_FLAGS = {
   ...COMMON_FLAGS,
@@ -16,6 +26,7 @@ const REPAIR_FLAGS = {
       conflicts: ["all"],
     },
   ),
+  remote: again(REMOTE, "take intact copies from S3, and put them there too: s3://BUCKET/PREFIX"),
   wait: WAIT,
   dryRun: DRY_RUN,
 };
@@ -53,6 +64,7 @@ const YES = toggle("--yes", "do not ask for confirmation");
 
 const RM_FLAGS = {
   ...COMMON_FLAGS,
+  remote: again(ON_REMOTE, `delete the sessions ${ON_REMOTE.about}`),
   yes: YES,
   dryRun: again(DRY_RUN, "list what would be deleted; delete nothing"),
 };
@@ -68,6 +80,7 @@ const PRUNE_FLAGS = {
     "the oldest, until the rest has at most that size: 1GB, 500MB, 2GiB",
     byteCount,
   ),
+  remote: RM_FLAGS.remote,
   yes: YES,
   dryRun: RM_FLAGS.dryRun,
 };

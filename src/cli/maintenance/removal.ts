@@ -34,16 +34,16 @@ export async function rmVerb(
   flags: RmFlags,
 ): Promise<ExitCode> {
   const context = makeContext(ports, flags);
+  if (flags.remote !== undefined) {
+    return await (await import("../remote/removal.ts")).rmRemote(context, selectors, flags);
+  }
   const { output } = context;
   const dryRun = flags.dryRun === true;
   const home = openHome(ports, context.home.value, { create: false });
   const ids = [...new Set(selectors.map((selector) => sessionArgument(context, selector).id))];
   for (const id of ids) await requireFree(ports, home, id);
   if (!dryRun && flags.yes !== true) {
-    const [list, what] = ids.length === 1
-      ? [[], `session "${ids[0]}"`]
-      : [ids.map((id) => `  ${id}`), `${ids.length} sessions`];
-    confirm(context, `remove ${what} for good`, list);
+    confirmRm(context, ids);
   }
   const removed: SessionId[] = [];
   for (const id of dryRun ? [] : ids) {
@@ -51,6 +51,27 @@ export async function rmVerb(
     removed.push(id);
     if (!output.options.json) output.text(`${id}: removed\n`);
   }
+  reportRm(context, { ids, removed, dryRun });
+  return 0;
+}
+
+/** Asks before `rm` removes sessions. Throws as {@linkcode confirm} does. `from`: the place, if it is not this home. */
+export function confirmRm(context: Context, ids: readonly SessionId[], from = ""): void {
+  const [list, what] = ids.length === 1
+    ? [[], `session "${ids[0]}"`]
+    : [ids.map((id) => `  ${id}`), `${ids.length} sessions`];
+  confirm(context, `remove ${what}${from} for good`, list);
+}
+
+/** Prints the end of `rm`. */
+export function reportRm(
+  { output }: Context,
+  { ids, removed, dryRun }: {
+    readonly ids: readonly SessionId[];
+    readonly removed: readonly SessionId[];
+    readonly dryRun: boolean;
+  },
+): void {
   if (output.options.json) {
     const removals = each("remove", "session", ids);
     output.json<"rm">(
@@ -59,7 +80,6 @@ export async function rmVerb(
         : { removed, would_remove: [], dry_run: false } satisfies RmResult,
     );
   } else if (dryRun) output.text(`Would remove ${ids.join(", ")}. Nothing was done.\n`);
-  return 0;
 }
 
 async function requireFree(ports: ProgramPorts, home: Home, id: SessionId): Promise<void> {
@@ -82,7 +102,9 @@ export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise
     });
   }
   const context = makeContext(ports, flags);
-  const { output } = context;
+  if (flags.remote !== undefined) {
+    return await (await import("../remote/removal.ts")).pruneRemote(context, flags);
+  }
   const home = openHome(ports, context.home.value, { create: false });
   const plan = planPrune(ports, home, { olderThanMs: olderThan, keep, maxBytes: maxSize });
   const [free, busy]: [PrunedSession[], PrunedSession[]] = [[], []];
@@ -93,11 +115,7 @@ export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise
   const removed: PrunedSession[] = [];
   const skipped = busy.map(({ id }) => ({ id, why: "in use" }));
   if (!dryRun && free.length > 0) {
-    if (flags.yes !== true) {
-      const size = sizeText(free.reduce((sum, { bytes }) => sum + bytes, 0));
-      const what = `remove ${counted(free.length, "session")} (${size}) for good`;
-      confirm(context, what, free.map((doomed) => `  ${prunedLine(doomed)}`));
-    }
+    if (flags.yes !== true) confirmPrune(context, free);
     for (const doomed of free) {
       try {
         await removeSession(ports, home, doomed.id);
@@ -108,6 +126,28 @@ export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise
       }
     }
   }
+  reportPrune(context, { free, removed, skipped, dryRun });
+  return 0;
+}
+
+/** Asks before `prune` removes sessions. Throws as {@linkcode confirm} does. `from`: the place, if it is not this home. */
+export function confirmPrune(context: Context, doomed: readonly PrunedSession[], from = ""): void {
+  const size = sizeText(doomed.reduce((sum, { bytes }) => sum + bytes, 0));
+  const what = `remove ${counted(doomed.length, "session")} (${size})${from} for good`;
+  confirm(context, what, doomed.map((each) => `  ${prunedLine(each)}`));
+}
+
+/** Result of `prune`. */
+export interface PruneReport {
+  /** Sessions that were chosen and are not in use. */
+  readonly free: readonly PrunedSession[];
+  readonly removed: readonly PrunedSession[];
+  readonly skipped: readonly { readonly id: string; readonly why: string }[];
+  readonly dryRun: boolean;
+}
+
+/** Prints the end of `prune`. */
+export function reportPrune({ output }: Context, { free, removed, skipped, dryRun }: PruneReport): void {
   if (output.options.json) {
     output.json<"prune">(
       dryRun
@@ -118,14 +158,13 @@ export async function pruneVerb(ports: ProgramPorts, flags: PruneFlags): Promise
         })
         : { removed, would_remove: [], skipped, dry_run: false },
     );
-    return 0;
+    return;
   }
   for (const doomed of dryRun ? free : removed) {
     output.text(`${prunedLine(doomed)}${dryRun ? "  would go" : ""}\n`);
   }
   for (const { id, why } of skipped) output.note(`skipped ${id}: ${why}`);
   if (dryRun) output.note("Nothing was done.");
-  return 0;
 }
 
 function prunedLine({ id, updated_at, bytes, why }: PrunedSession): string {

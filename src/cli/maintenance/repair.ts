@@ -17,6 +17,11 @@ import {
 } from "../../store/repair/repair.ts";
 import { readSession } from "../../store/read/session.ts";
 import { SessionWriter } from "../../store/write/writer.ts";
+import { pendingNumbers } from "../../store/write/pending.ts";
+import { sessionPaths } from "../../store/layout.ts";
+import type { ObjectStore } from "../../remote/object_store.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { remoteOf } from "../remote/given_remote.ts";
 import type { RepairFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -34,6 +39,8 @@ export interface RepairResult {
   readonly answered_calls: readonly number[];
   readonly lost_blobs: readonly string[];
   readonly lost: readonly (LostBlob & { readonly instead: string })[];
+  /** With a remote: addresses of the objects that it got. */
+  readonly put?: readonly string[];
   /** Errors that `fsck` still finds. */
   readonly left: readonly FsckFinding[];
 }
@@ -67,14 +74,15 @@ export async function repairVerb(
   const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "repair" });
   const dryRun = flags.dryRun === true;
   const waitMs = flags.wait * 1000;
+  const store = await remoteOf(ports, home, { flag: flags.remote, config: context.config });
   const [id] = ids;
-  if (flags.all === true) return await repairAll(context, { home, ids, waitMs, dryRun });
+  if (flags.all === true) return await repairAll(context, { home, ids, waitMs, dryRun, store });
   if (id === undefined) return 0;
   if (flags.liftQuarantine === true) {
-    await liftQuarantine(context, { home, id, waitMs, dryRun });
+    await liftQuarantine(context, { home, id, waitMs, dryRun, store });
     return 0;
   }
-  const result = await repaired(context, { home, id, waitMs, dryRun });
+  const result = await repaired(context, { home, id, waitMs, dryRun, store });
   if (output.options.json) {
     output.json<"repair">(
       dryRun ? dryRunOf("repair", changesOf(result), result) : { ...result, dry_run: false },
@@ -94,14 +102,15 @@ const SKIPPED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 async function repairAll(
   context: Context,
-  { home, ids, waitMs, dryRun }: Omit<Repairing, "id"> & { readonly ids: readonly SessionId[] },
+  { ids, ...options }: Omit<Repairing, "id"> & { readonly ids: readonly SessionId[] },
 ): Promise<ExitCode> {
   const { output } = context;
+  const { dryRun } = options;
   const sessions: RepairResult[] = [];
   const skipped: { readonly id: SessionId; readonly code: ErrorCode; readonly why: string }[] = [];
   for (const id of ids) {
     try {
-      const result = await repaired(context, { home, id, waitMs, dryRun });
+      const result = await repaired(context, { ...options, id });
       sessions.push(result);
       if (!output.options.json) output.text(resultText(result));
     } catch (error) {
@@ -143,14 +152,21 @@ interface Repairing {
   /** Milliseconds to wait for the lock. */
   readonly waitMs: number;
   readonly dryRun: boolean;
+  /** The remote of the call; `null` without one. */
+  readonly store: ObjectStore | null;
 }
 
-async function repaired(context: Context, { home, id, waitMs, dryRun }: Repairing): Promise<RepairResult> {
+async function repaired(context: Context, repairing: Repairing): Promise<RepairResult> {
+  const { home, id, waitMs, dryRun, store } = repairing;
   const { ports } = context;
+  const remote = store === null ? null : await import("../../remote/repair.ts");
+  const paths = sessionPaths(home.sessions, id);
+  const copies = store === null ? undefined : await remote?.intactCopies(ports, store, paths);
   const plan = dryRun
-    ? await previewRepair(ports, home, id)
-    : await repairSession(ports, home, { id, waitMs });
-  if (!dryRun) await recordRepair(context, { home, id, waitMs, plan });
+    ? await previewRepair(ports, home, { id, copies })
+    : await repairSession(ports, home, { id, waitMs, copies });
+  const put = store === null ? undefined : await remote?.repairRemote(ports, store, { paths, dryRun });
+  if (!dryRun) await recordRepair(context, { ...repairing, plan });
   const { findings } = dryRun ? { findings: [] } : await fsckSession(ports, home, id);
   const { actions, openRun, lostBlobs } = plan;
   return {
@@ -161,22 +177,22 @@ async function repaired(context: Context, { home, id, waitMs, dryRun }: Repairin
     answered_calls: unansweredCalls(plan.turns).map(({ seq }) => seq),
     lost_blobs: lostBlobs.map(({ sha256 }) => sha256),
     lost: lostBlobs.map((lost) => ({ ...lost, instead: insteadOf(lost) })),
+    ...(put === undefined ? {} : { put }),
     left: findings.filter(({ severity }) => severity === "error"),
   };
 }
 
-interface Recording {
-  readonly home: Home;
-  readonly id: SessionId;
-  readonly waitMs: number;
+interface Recording extends Repairing {
   readonly plan: RepairPlan;
 }
 
 /** Records in the session itself: the end of a killed run, fallback results of open calls, and which blobs are lost. */
-async function recordRepair({ ports }: Context, { home, id, waitMs, plan }: Recording): Promise<void> {
+async function recordRepair({ ports }: Context, { home, id, waitMs, plan, store }: Recording): Promise<void> {
   const isComplete = plan.openRun === null && unansweredCalls(plan.turns).length === 0;
-  if (isComplete && plan.lostBlobs.length === 0) return;
-  const writer = await SessionWriter.open(ports, home, { id, waitMs });
+  const waits = store !== null && pendingNumbers(ports, sessionPaths(home.sessions, id)).length > 0;
+  if (isComplete && plan.lostBlobs.length === 0 && !waits) return;
+  // Opening it decides about waiting turns.
+  const writer = await writerFor(ports, home, { id, waitMs, store });
   try {
     await closeKilledRun(writer);
     if (plan.lostBlobs.length === 0) return;
@@ -190,24 +206,38 @@ async function recordRepair({ ports }: Context, { home, id, waitMs, plan }: Reco
   }
 }
 
+/** Opens a session on this home, and on the remote of the call. Throws as `attachSession` and the writer do. */
+async function writerFor(
+  ports: Ports,
+  home: Home,
+  { id, waitMs, store }: Pick<Repairing, "id" | "waitMs" | "store">,
+): Promise<SessionWriter> {
+  if (store === null) return await SessionWriter.open(ports, home, { id, waitMs });
+  const { attachSession } = await import("../../remote/attach.ts");
+  const remote = await attachSession(ports, home, store, { id, waitMs, takeOver: false });
+  return await SessionWriter.open(ports, home, { id, waitMs, remote });
+}
+
 /** The repairs of a session, a line each. */
-function linesOf({ actions, closed_run, answered_calls, lost }: RepairResult): string[] {
+function linesOf({ actions, closed_run, answered_calls, lost, put = [] }: RepairResult): string[] {
   return [
     ...actions.map(lineOf),
     ...lost.map(({ sha256, by, turn, instead }) =>
       `record that blobs/${sha256} is lost: ${by} of turn ${turn}; ${instead}`
     ),
+    ...put.map((address) => `put ${address}: it is damaged or missing there`),
     ...(closed_run === null ? [] : [`end run ${closed_run}`]),
     ...(answered_calls.length === 0 ? [] : [`answer ${counted(answered_calls.length, "open call")}`]),
   ];
 }
 
 function changesOf(
-  { session, actions, closed_run, answered_calls, lost_blobs }: RepairResult,
+  { session, actions, closed_run, answered_calls, lost_blobs, put = [] }: RepairResult,
 ): PlannedChange[] {
   const appends = closed_run !== null || answered_calls.length + lost_blobs.length > 0;
   return [
     ...each("replace", "file", actions.map(({ path }) => path)),
+    ...each("create", "file", put),
     ...each("append", "turn", appends ? [session] : []),
   ];
 }
@@ -253,7 +283,7 @@ function lineOf({ action, path, message, kept, from }: RepairAction): string {
 
 /** `repair --lift-quarantine`: reasoning items that the API refused are sent again. */
 async function liftQuarantine({ ports, output }: Context, lifting: Repairing): Promise<void> {
-  const { home, id, waitMs, dryRun } = lifting;
+  const { home, id, dryRun } = lifting;
   const lifted = dryRun ? quarantined(readSession(ports, home, id).turns) : await lift();
   if (output.options.json) {
     const facts = { session: id, lifted };
@@ -269,7 +299,7 @@ async function liftQuarantine({ ports, output }: Context, lifting: Repairing): P
   }
 
   async function lift(): Promise<readonly number[]> {
-    const writer = await SessionWriter.open(ports, home, { id, waitMs });
+    const writer = await writerFor(ports, home, lifting);
     try {
       await closeKilledRun(writer);
       const seqs = quarantined(writer.allTurns());

@@ -243,7 +243,7 @@ export const RUNNING_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "interrupt",
-    about: "stop the process that writes to a session, or close a killed run",
+    about: "stop the process of this machine that writes to a session, or close a killed run",
     step: true,
     arguments: [SESSION],
     flags: INTERRUPT_FLAGS,

@@ -6,6 +6,7 @@
 import * as z from "zod";
 import {
   anyJson,
+  anyObject,
   cost,
   count,
   dryRun,
@@ -191,6 +192,9 @@ export const verify = z.object({
       refolded: sha256.nullable(),
     })),
   })),
+  remote: text.describe("with --remote: its address").exactOptional(),
+  damaged: z.array(z.object({ code: text, message: text, details: anyObject }))
+    .describe("with --remote --all: sessions that cannot be fetched").exactOptional(),
 });
 
 /** The document of `doctor`. */

@@ -155,6 +155,7 @@ const REPAIRED = {
   answered_calls: z.array(ordinal),
   lost_blobs: z.array(text),
   lost: z.array(z.object({ sha256: text, turn: ordinal, by: text, instead: text })),
+  put: z.array(text).describe("with --remote: addresses of the objects that it got").exactOptional(),
   left: z.array(finding).describe("errors that fsck still finds"),
 };
 const REPAIRED_ALL = {

@@ -4,10 +4,23 @@
  * @module
  */
 import * as z from "zod";
-import { anyObject, count, text } from "./parts.ts";
+import { anyObject, count, ordinal, text, time } from "./parts.ts";
 
 const skipped = z.array(z.object({ code: text, message: text, details: anyObject }))
   .describe("with --all: sessions that were left unchanged");
+
+/** The document of `ls --remote`. */
+export const lsRemote = z.object({
+  remote: text,
+  sessions: z.array(z.object({
+    id: text,
+    turns: ordinal.describe("the last turn on the remote"),
+    here: count.describe("the last turn in this home; 0 if it has none"),
+    bytes: count.describe("length of its turns and blobs"),
+    updated_at: time.nullable().describe("time at which the last turn was put, by the store's clock"),
+    open: z.boolean().describe("true while a run keeps it open, or did until it was killed"),
+  })),
+});
 
 /** The document of `push`. */
 export const push = z.object({

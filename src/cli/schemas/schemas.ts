@@ -48,6 +48,7 @@ export const SCHEMAS = {
   "uncompact": documented(maintenance.uncompact, "the document of uncompact", "uncompact"),
   "fork": documented(maintenance.fork, "the document of fork", "fork"),
   "ls": documented(inspection.ls, "the document of ls", "ls"),
+  "ls-remote": documented(remote.lsRemote, "the document of ls --remote", "ls"),
   "search": documented(inspection.search, "the document of search", "search"),
   "show": documented(inspection.show, "the document of show", "show"),
   "show-turns": documented(inspection.showTurns, "the document of show --turns", "show"),

@@ -10,7 +10,7 @@ Options:
 
 Commands:
   run [options] [prompt]                        run the agent once, in a new session or in an existing one
-  interrupt [options] <id>                      stop the process that writes to a session, or close a killed run
+  interrupt [options] <id>                      stop the process of this machine that writes to a session, or close a killed run
   compact [options] <id>                        write a checkpoint that replaces the older events in later requests
   uncompact [options] <id>                      withdraw the latest checkpoint: the events that it replaced are sent again
   fork [options] <id>                           start a new session from the beginning of another, which stays unchanged

@@ -16,7 +16,7 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "compact": [["s", "--tail-events", "0", "--dry-run"], ["s", "--tail-events", "0"], ["short"]],
   "uncompact": [["s", "--dry-run"], ["s"]],
   "fork": [["s", "--dry-run"], ["s"]],
-  "ls": [[], ["--tree", "--cost"]],
+  "ls": [[], ["--tree", "--cost"], ["--remote", "s3://sessions"]],
   "search": [["matters"]],
   "show": [["s"], ["s", "--turns"], ["s", "--events"], ["s", "--html", "s.html"], ["s.jsonl"]],
   "input": [["s"]],
