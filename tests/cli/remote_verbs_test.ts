@@ -1,0 +1,161 @@
+/** Verbs that work on a remote instead of the home, and a repair from it. */
+import assert from "node:assert/strict";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { ID } from "../unit/store/support.ts";
+import { TwoHomes } from "./two_homes.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+async function pushed(): Promise<TwoHomes> {
+  const place = new TwoHomes();
+  await place.write("a", 1);
+  assert.equal((await place.call("a", "push", ID)).code, 0);
+  return place;
+}
+
+function json(called: { readonly stdout: string }): JsonObject {
+  return JSON.parse(called.stdout);
+}
+
+Deno.test("ls --remote lists the sessions there, with the turns that are here", async () => {
+  await using place = await pushed();
+  await place.write("a", 2);
+  const listed = await place.call("a", "ls", "--remote", "--json");
+  assert.equal(listed.code, 0, listed.stderr);
+  const [session] = json(listed).sessions as JsonObject[];
+  const keys = [...place.server.objects.keys()];
+  assert.equal(session?.id, ID);
+  assert.equal(session?.turns, keys.filter((key) => key.includes("/turns/")).length);
+  assert.ok(Number(session?.here) > Number(session?.turns));
+  const bytes = [...place.server.objects.values()].reduce((sum, { length }) => sum + length, 0);
+  assert.equal(session?.bytes, bytes);
+  const text = (await place.call("b", "ls", "--remote", "s3://sessions")).stdout;
+  assert.match(text, /^ID +UPDATED +TURNS +HERE +SIZE +STATE\n/);
+  assert.match(text, new RegExp(`^${ID} .* 0 `, "m"));
+});
+
+Deno.test("ls --remote refuses what it cannot know", async () => {
+  await using place = await pushed();
+  for (const args of [["--tree"], ["--state", "failed"], ["--sort", "tokens"]]) {
+    assert.equal((await place.call("a", "ls", "--remote", ...args)).code, 2, args.join(" "));
+  }
+  assert.equal((await place.call("a", "ls", "--remote", "other")).code, 2);
+});
+
+Deno.test("rm --remote leaves a tombstone: no home can put the session again, and both keep theirs", async () => {
+  await using place = await pushed();
+  const dry = await place.call("a", "rm", ID, "--remote", "--dry-run");
+  assert.equal(dry.code, 0, dry.stderr);
+  assert.equal((await place.call("a", "rm", ID, "--remote")).code, 2);
+  assert.ok(place.server.objects.size > 1);
+  const removed = await place.call("a", "rm", ID, "--remote", "--yes");
+  assert.equal(removed.code, 0, removed.stderr);
+  assert.deepEqual([...place.server.objects.keys()], [`${ID}/removed.json`]);
+  assert.ok(place.turns("a").length > 0);
+  const again = await place.call("a", "push", ID);
+  assert.equal(again.code, 2);
+  assert.match(again.stderr, /was removed there/);
+  assert.equal((await place.call("a", "rm", ID, "--remote", "--yes")).code, 2);
+  assert.equal((await place.call("a", "rm", "never-was", "--remote", "--yes")).code, 2);
+});
+
+Deno.test("a removal that was interrupted is finished by the next one", async () => {
+  await using place = await pushed();
+  place.server.objects.set(`${ID}/removed.json`, new TextEncoder().encode("{}\n"));
+  assert.deepEqual(json(await place.call("a", "ls", "--remote", "--json")).sessions, []);
+  assert.equal((await place.call("a", "rm", ID, "--remote", "--yes")).code, 0);
+  assert.deepEqual([...place.server.objects.keys()], [`${ID}/removed.json`]);
+});
+
+Deno.test("a session with a young open run is not removed from the remote", async () => {
+  await using place = await pushed();
+  const key = `${ID}/open.json`;
+  place.server.objects.set(key, new TextEncoder().encode('{"home":"other"}\n'));
+  const refused = await place.call("a", "rm", ID, "--remote", "--yes");
+  assert.equal(refused.code, 5, refused.stderr);
+  const skipped = json(await place.call("a", "prune", "--remote", "--keep", "0", "--yes", "--json"));
+  assert.deepEqual((skipped.skipped as JsonObject[]).map(({ id }) => id), [ID]);
+  place.server.ages.set(key, 16 * 60 * 1000);
+  assert.equal((await place.call("a", "rm", ID, "--remote", "--yes")).code, 0);
+});
+
+Deno.test("prune --remote removes old sessions from the remote only", async () => {
+  await using place = await pushed();
+  const args = ["prune", "--remote", "--older-than", "30d", "--yes", "--json"];
+  assert.deepEqual(json(await place.call("a", ...args)).removed, []);
+  for (const key of place.server.objects.keys()) place.server.ages.set(key, 31 * DAY_MS);
+  assert.deepEqual(
+    (json(await place.call("a", ...args)).removed as JsonObject[]).map(({ id, why }) => [id, why]),
+    [[ID, "age"]],
+  );
+  assert.deepEqual([...place.server.objects.keys()], [`${ID}/removed.json`]);
+  assert.ok(place.turns("a").length > 0);
+});
+
+Deno.test("verify --remote checks the copy there, and puts nothing into the home", async () => {
+  await using place = await pushed();
+  const verified = await place.call("b", "verify", ID, "--remote");
+  const here = await place.call("a", "verify", ID);
+  assert.deepEqual([verified.code, verified.stdout], [here.code, here.stdout]);
+  assert.match(verified.stdout, /turn 2: /);
+  assert.throws(() => place.turns("b"), Deno.errors.NotFound);
+  place.damage(2);
+  const damaged = await place.call("b", "verify", ID, "--remote");
+  assert.equal(damaged.code, 12);
+  assert.match(damaged.stderr, /turn 2 on s3:\/\/sessions/);
+  const all = await place.call("b", "verify", "--all", "--remote", "--json");
+  assert.equal(all.code, 12);
+  assert.equal((json(all).damaged as JsonObject[])[0]?.code, "session_damaged");
+});
+
+Deno.test("repair takes the remote's intact turn and blob before it makes a replacement", async () => {
+  await using place = await pushed();
+  const whole = place.turns("a");
+  const directory = place.directory("a");
+  Deno.writeTextFileSync(`${directory}/turns/000002.json`, "torn");
+  const [blob = ""] = [...Deno.readDirSync(`${directory}/blobs`)].map(({ name }) => name);
+  Deno.removeSync(`${directory}/blobs/${blob}`);
+  const dry = await place.call("a", "repair", ID, "--dry-run");
+  assert.match(dry.stdout, /restore turns\/000002\.json from s3:\/\/sessions\/.*000002\.json/);
+  assert.notDeepEqual(place.turns("a"), whole);
+  const repaired = await place.call("a", "repair", ID);
+  assert.equal(repaired.code, 0, repaired.stdout + repaired.stderr);
+  assert.deepEqual(place.turns("a"), whole);
+  assert.equal((await place.call("a", "fsck", ID)).code, 0);
+  assert.equal((await place.call("a", "push", ID)).code, 0);
+});
+
+Deno.test("repair puts an intact turn beside a damaged one, and what is missing; others fetch it", async () => {
+  await using place = await pushed();
+  const names = [...place.server.objects.keys()];
+  const blob = names.find((key) => key.includes("/blobs/")) ?? "";
+  const damaged = place.damage(2);
+  place.server.objects.delete(blob);
+  const dry = await place.call("a", "repair", ID, "--dry-run");
+  assert.match(dry.stdout, /put s3:\/\/sessions\/.*000002\.r1\.json/);
+  assert.equal(place.server.objects.size, names.length - 1);
+  const repaired = await place.call("a", "repair", ID);
+  assert.equal(repaired.code, 0, repaired.stdout + repaired.stderr);
+  assert.deepEqual(place.server.objects.get(`${ID}/turns/000002.json`), damaged);
+  assert.ok(place.server.objects.has(blob));
+  const pulled = await place.call("b", "pull", ID);
+  assert.equal(pulled.code, 0, pulled.stderr);
+  assert.deepEqual(place.turns("b"), place.turns("a"));
+  const again = json(await place.call("a", "repair", ID, "--json"));
+  assert.deepEqual([again.put, again.actions], [[], []]);
+  assert.equal((await place.call("a", "push", ID)).code, 0);
+});
+
+Deno.test("repair mixes no histories", async () => {
+  await using place = await pushed();
+  await place.call("b", "pull", ID);
+  await place.write("a", 2);
+  await place.call("a", "push", ID);
+  await place.write("b", 2);
+  const [mine, there] = [place.turns("b"), place.server.objects.size];
+  Deno.writeTextFileSync(`${place.directory("b")}/turns/000001.json`, "torn");
+  const refused = await place.call("b", "repair", ID);
+  assert.equal(refused.code, 5, refused.stdout + refused.stderr);
+  assert.deepEqual(place.turns("b").slice(1), mine.slice(1));
+  assert.equal(place.server.objects.size, there);
+});
