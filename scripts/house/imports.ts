@@ -35,6 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Libraries that one folder wraps, so that changing the library changes one folder. */
 const LIBRARY_HOME: Readonly<Record<string, string>> = {
   "aws4fetch": "remote",
+  "fzstd": "agents",
   "commander": "cli",
   "@pydantic/genai-prices": "prices",
   "diff": "cli",

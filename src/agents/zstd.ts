@@ -1,0 +1,36 @@
+/**
+ * Decompresses sources that an agent keeps with zstd.
+ *
+ * @module
+ */
+import { Decompress } from "fzstd";
+import { concatBytes } from "../domain/bytes.ts";
+
+/** Bytes that are decompressed at once, so that the cap is noticed early. */
+const STEP = 64 * 1024;
+
+/** Decompressed bytes. */
+export interface Decompressed {
+  readonly bytes: Uint8Array;
+  /** True if the source ends before its last frame does, or is damaged: then `bytes` is the part before that. */
+  readonly isCut: boolean;
+}
+
+/** Decompresses frames, one after another; `null` if they hold more than `maxBytes`. */
+export function decompressed(bytes: Uint8Array, maxBytes: number): Decompressed | null {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const stream = new Decompress((chunk) => {
+    chunks.push(chunk.slice());
+    size += chunk.length;
+  });
+  let isCut = false;
+  try {
+    for (let start = 0; start < bytes.length && size <= maxBytes; start += STEP) {
+      stream.push(bytes.slice(start, start + STEP), start + STEP >= bytes.length);
+    }
+  } catch {
+    isCut = true;
+  }
+  return size > maxBytes ? null : { bytes: concatBytes(chunks), isCut };
+}
