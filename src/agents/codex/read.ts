@@ -8,8 +8,9 @@ import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { itemKind } from "../../domain/item.ts";
-import type { AgentEntry, AgentSession, LostPart, ResponseEntry } from "../agent_session.ts";
+import type { AgentEntry, AgentSession, ResponseEntry } from "../agent_session.ts";
 import type { SourceLine } from "../lines.ts";
+import { LostParts, objectsIn, textIn } from "../reading.ts";
 
 /** Types of lines that repeat other lines, or describe the program and not the conversation. */
 const SILENT: ReadonlySet<string> = new Set(["event_msg", "world_state", "session_meta", "turn_context"]);
@@ -28,7 +29,7 @@ export function readCodex(lines: readonly SourceLine[]): AgentSession {
 
 class CodexReader {
   readonly #entries: AgentEntry[] = [];
-  readonly #lost: LostPart[] = [];
+  readonly #lost = new LostParts();
   /** Ids of calls since the last message or compaction that have no result so far. */
   readonly #calls = new Set<string>();
   #items: Item[] = [];
@@ -43,15 +44,17 @@ class CodexReader {
   add({ line, json }: SourceLine): void {
     const { type, payload } = json;
     if (typeof type !== "string" || !isJsonObject(payload)) {
-      this.#lose(line, "line", "it has no type or no payload");
+      this.#lost.add(line, "line", "it has no type or no payload");
     } else if (type === "session_meta") this.#addMeta(payload);
-    else if (type === "turn_context") this.#model = textOr(payload.model, this.#model);
+    else if (type === "turn_context") this.#model = textIn(payload.model) ?? this.#model;
     else if (type === "response_item") this.#addItem(line, payload);
     else if (type === "token_usage_record") {
       this.#marksEnds = true;
-      this.#endResponse({ responseId: textOr(payload.response_id, null), usage: usageOf(payload.usage) });
+      this.#endResponse({ responseId: textIn(payload.response_id), usage: usageOf(payload.usage) });
     } else if (type === "compacted") this.#addCompaction(line, payload);
-    else if (!SILENT.has(type)) this.#lose(line, `type ${JSON.stringify(type)}`, "it is of an unknown type");
+    else if (!SILENT.has(type)) {
+      this.#lost.add(line, `type ${JSON.stringify(type)}`, "it is of an unknown type");
+    }
   }
 
   finish(): AgentSession {
@@ -63,20 +66,20 @@ class CodexReader {
       id: this.#id,
       main: this.#entries,
       others: [],
-      lost: this.#lost,
+      lost: this.#lost.parts,
     };
   }
 
   #addMeta(payload: JsonObject): void {
-    this.#id ??= textOr(payload.id, null);
-    this.#version = textOr(payload.cli_version, this.#version);
-    const name = textOr(payload.model_provider, null);
+    this.#id ??= textIn(payload.id);
+    this.#version = textIn(payload.cli_version) ?? this.#version;
+    const name = textIn(payload.model_provider);
     if (name !== null) this.#provider = providerOf(name);
   }
 
   #addItem(line: number, payload: JsonObject): void {
     const { internal_chat_message_metadata_passthrough: own, ...members } = payload;
-    if (typeof members.type !== "string") return this.#lose(line, "item", "it has no type");
+    if (typeof members.type !== "string") return this.#lost.add(line, "item", "it has no type");
     const item = { ...members, type: members.type } as Item;
     if (item.type.endsWith("_call_output")) return this.#addResult(line, item);
     if (item.type === "message" && item.role !== "assistant") return this.#addMessage(line, item, own);
@@ -86,25 +89,28 @@ class CodexReader {
   }
 
   #addResult(line: number, item: Item): void {
-    const callId = textOr(item.call_id, "") ?? "";
+    const callId = textIn(item.call_id) ?? "";
     if (!this.#calls.has(callId)) {
-      return this.#lose(line, `result of ${JSON.stringify(callId)}`, "no open call has its id");
+      return this.#lost.add(line, `result of ${JSON.stringify(callId)}`, "no open call has its id");
     }
     this.#endResponse({});
     this.#calls.delete(callId);
+    if (objectsIn(item.output).some(({ type }) => type === "input_image")) {
+      this.#lost.add(line, "image", "results of calls are kept as text");
+    }
     this.#entries.push({ kind: "result", line, callId, isError: false, output: outputText(item.output) });
   }
 
   #addMessage(line: number, item: Item, own: JsonValue | undefined): void {
     const content = contentOf(item);
     if (item.role !== "user" || isContext(content, own)) {
-      return this.#lose(
+      return this.#lost.add(
         line,
         `message of ${item.role}`,
         "instructions and context of the agent are not taken over",
       );
     }
-    if (content.length === 0) return this.#lose(line, "message of user", "it is empty");
+    if (content.length === 0) return this.#lost.add(line, "message of user", "it is empty");
     this.#endResponse({});
     this.#calls.clear();
     this.#entries.push({ kind: "user", line, content });
@@ -115,17 +121,17 @@ class CodexReader {
     this.#endResponse({});
     this.#calls.clear();
     const { replacement_history: history } = payload;
-    const items = Array.isArray(history) ? history.filter(isJsonObject) : [];
+    const items = objectsIn(history);
     const texts = items.flatMap((item) => {
       const { internal_chat_message_metadata_passthrough: own } = item;
       if (item.type !== "message" || item.role !== "user") return [];
       const content = contentOf(item);
       return isContext(content, own) ? [] : [outputText(content)];
     });
-    const message = textOr(payload.message, "") ?? "";
+    const message = textIn(payload.message) ?? "";
     if (message !== "" && !texts.includes(message)) texts.push(message);
     const summary = texts.join("\n\n").trim();
-    if (summary === "") return this.#lose(line, "compaction", "it has no text that can be read");
+    if (summary === "") return this.#lost.add(line, "compaction", "it has no text that can be read");
     this.#entries.push({ kind: "compaction", line, summary });
   }
 
@@ -143,10 +149,6 @@ class CodexReader {
       items: this.#items,
     });
     this.#items = [];
-  }
-
-  #lose(line: number, what: string, why: string): void {
-    this.#lost.push({ line, what, why });
   }
 }
 
@@ -200,8 +202,4 @@ function usageOf(usage: JsonValue | undefined): JsonObject | null {
     output_tokens_details: { reasoning_tokens: reasoning_output_tokens ?? 0 },
     total_tokens: total_tokens ?? 0,
   };
-}
-
-function textOr<T>(value: JsonValue | undefined, otherwise: T): string | T {
-  return typeof value === "string" && value !== "" ? value : otherwise;
 }

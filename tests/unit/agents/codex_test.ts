@@ -7,6 +7,7 @@ import { RepriseError } from "../../../src/domain/errors.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
 import { parseTurn } from "../../../src/store/read/turn.ts";
 import { HistoryValidator } from "../../../src/store/read/validate.ts";
+import { bytesOf } from "./support.ts";
 
 const ID = parseSessionId("imported");
 const PINS = { instructions: "a".repeat(64), tools: "b".repeat(64), permissions: [], workspace: "/srv/code" };
@@ -47,13 +48,10 @@ const ROLLOUT = [
   call("c3"),
 ];
 
-const bytesOf = (lines: readonly unknown[]) =>
-  new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-
 function imported(bytes: Uint8Array, trusted: string | null = null) {
   const { lines, lost, torn } = splitLines(bytes, "x.jsonl");
   const session = readCodex(lines);
-  const built = buildTurns(session, {
+  const built = buildTurns({ ...session, entries: session.main }, {
     id: ID,
     at: "2026-11-24T12:00:00.000Z",
     pins: PINS,

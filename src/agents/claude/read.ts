@@ -1,0 +1,265 @@
+/**
+ * Reads transcripts of Claude Code: a JSON object a line; messages have `uuid` and `parentUuid`.
+ *
+ * @module
+ */
+import { CLAUDE_CODE_PROVIDER } from "../../apis/agent_providers.ts";
+import type { Item } from "../../domain/event.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
+import type { AgentEntry, AgentSession, ResultEntry } from "../agent_session.ts";
+import type { SourceLine } from "../lines.ts";
+import { branchesOf, imagePart, LostParts, objectsIn, textIn, textPart } from "../reading.ts";
+import { LineTree, type TreeLine } from "../tree.ts";
+
+/** Types of lines that describe the program and not the conversation. */
+const SILENT: ReadonlySet<JsonValue> = new Set([
+  "agent-name",
+  "ai-title",
+  "custom-title",
+  "file-history-snapshot",
+  "last-prompt",
+  "mode",
+  "permission-mode",
+  "queue-operation",
+  "summary",
+  "system",
+]);
+
+/** Types of lines that are messages. */
+const MESSAGES: ReadonlySet<JsonValue> = new Set(["user", "assistant"]);
+
+/** Model name of messages that the program wrote itself. */
+const SYNTHETIC = "<synthetic>";
+
+/** True if a source that begins with this object is a transcript of Claude Code. */
+export function isClaudeStart(first: JsonObject): boolean {
+  return typeof first.sessionId === "string" && typeof first.type === "string";
+}
+
+/** Reads the lines of a transcript. Parts that cannot be kept are in `lost`; no line is fatal. */
+export function readClaude(lines: readonly SourceLine[]): AgentSession {
+  const lost = new LostParts();
+  const tree: TreeLine[] = [];
+  for (const { line, json } of lines) {
+    const { type, uuid, parentUuid, logicalParentUuid, attachment } = json;
+    const id = textIn(uuid);
+    // Across a compaction the line before is named by another member.
+    if (id !== null) tree.push({ line, json, id, parent: textIn(parentUuid) ?? textIn(logicalParentUuid) });
+    if (id !== null && MESSAGES.has(type ?? null) || SILENT.has(type ?? null)) continue;
+    if (type === "attachment" && isJsonObject(attachment)) {
+      lost.addOnce(line, `attachment ${shown(attachment.type)}`, "context of the agent is not taken over");
+    } else lost.addOnce(line, `type ${shown(type)}`, "it is of an unknown type");
+  }
+  const isMessage = ({ json }: TreeLine) => MESSAGES.has(json.type ?? null);
+  const paths = new LineTree(tree);
+  const leaf = tree.findLast((each) => isMessage(each) && each.json.isSidechain !== true);
+  const answers = new Answers(tree);
+  const reading = new ClaudeLines(answers, lost);
+  const path = new Set(paths.pathTo(leaf));
+  // The results of calls at once are on paths of their own, and so are parts of one answer.
+  const mainLines = tree.filter((each) => path.has(each) || answers.belongs(each, path));
+  const main = reading.entries(mainLines);
+  const known = new Set(mainLines);
+  const others = branchesOf(paths.sidePaths(known, isMessage), main, (own) => reading.entries(own));
+  const any = tree[0]?.json ?? {};
+  return {
+    agent: "claude",
+    version: textIn(any.version),
+    id: textIn(any.sessionId),
+    main,
+    others,
+    lost: lost.parts,
+  };
+}
+
+/** One answer, whose content is spread over lines. */
+interface Answer {
+  /** Number of the first line. */
+  readonly line: number;
+  readonly items: Item[];
+  readonly calls: Set<string>;
+  usage: JsonObject | null;
+  isEnded: boolean;
+}
+
+/** The answers of a transcript by the API's ids of their messages. */
+class Answers {
+  readonly #byId = new Map<string, Answer>();
+  readonly #byCall = new Map<string, string>();
+
+  constructor(lines: readonly TreeLine[]) {
+    for (const { line, json } of lines) {
+      const message = messageOf(json, "assistant");
+      const id = idOf(message);
+      if (message === null || id === null) continue;
+      const answer = this.#byId.get(id) ??
+        { line, items: [], calls: new Set<string>(), usage: null, isEnded: false };
+      this.#byId.set(id, answer);
+      for (const block of objectsIn(message.content)) {
+        if (typeof block.type !== "string" || block.type === "") continue;
+        answer.items.push(block as unknown as Item);
+        const call = block.type === "tool_use" ? textIn(block.id) : null;
+        if (call === null) continue;
+        answer.calls.add(call);
+        this.#byCall.set(call, id);
+      }
+      if (isJsonObject(message.usage)) answer.usage = message.usage;
+      if (textIn(message.stop_reason) !== null) answer.isEnded = true;
+    }
+  }
+
+  get(id: string): Answer | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** True if a line is part of an answer on the path, or holds the result of a call in one. */
+  belongs({ json }: TreeLine, path: ReadonlySet<TreeLine>): boolean {
+    const ids = this.#idsOn(path);
+    const own = idOf(messageOf(json, "assistant"));
+    if (own !== null) return ids.has(own);
+    return resultsIn(json).some(({ callId }) => ids.has(this.#byCall.get(callId) ?? ""));
+  }
+
+  #path: ReadonlySet<TreeLine> | null = null;
+  #ids: ReadonlySet<string> = new Set();
+
+  #idsOn(path: ReadonlySet<TreeLine>): ReadonlySet<string> {
+    if (this.#path !== path) {
+      this.#path = path;
+      this.#ids = new Set([...path].flatMap(({ json }) => idOf(messageOf(json, "assistant")) ?? []));
+    }
+    return this.#ids;
+  }
+}
+
+/** Turns lines of one path into entries. */
+class ClaudeLines {
+  readonly #answers: Answers;
+  readonly #lost: LostParts;
+
+  constructor(answers: Answers, lost: LostParts) {
+    this.#answers = answers;
+    this.#lost = lost;
+  }
+
+  entries(lines: readonly TreeLine[]): AgentEntry[] {
+    const kept = new Set<string>();
+    const answered = new Set<string>();
+    const open = new Set<string>();
+    const last = lines.findLast(({ json }) => MESSAGES.has(json.type ?? null));
+    return lines.flatMap((each): AgentEntry[] => {
+      const { line, json } = each;
+      switch (json.type) {
+        case "assistant": {
+          const id = idOf(messageOf(json, "assistant"));
+          const answer = id === null ? undefined : this.#answers.get(id);
+          if (id === null || answer === undefined || answer.items.length === 0) {
+            this.#lost.add(line, "answer", "it has no content, or the program wrote it itself");
+            return [];
+          }
+          if (kept.has(id)) return [];
+          kept.add(id);
+          open.clear();
+          for (const call of answer.calls) open.add(call);
+          const isCut = !answer.isEnded && last !== undefined &&
+            idOf(messageOf(last.json, "assistant")) === id;
+          return [{
+            kind: "response",
+            line,
+            provider: CLAUDE_CODE_PROVIDER,
+            model: textIn(messageOf(json, "assistant")?.model),
+            responseId: id,
+            status: isCut ? "interrupted" : "completed",
+            items: answer.items,
+            usage: answer.usage,
+          }];
+        }
+        case "user":
+          return this.#userEntries(line, json, { open, answered });
+        default:
+          return [];
+      }
+    });
+  }
+
+  #userEntries(
+    line: number,
+    json: JsonObject,
+    { open, answered }: { readonly open: Set<string>; readonly answered: Set<string> },
+  ): AgentEntry[] {
+    const content = messageOf(json, "user")?.content;
+    const entries: AgentEntry[] = [];
+    for (const { callId, isError, output, images } of resultsIn(json)) {
+      if (images > 0) this.#lost.add(line, "image", "results of calls are kept as text");
+      if (!open.delete(callId)) {
+        const why = answered.has(callId) ? "the call has a result already" : "no open call has its id";
+        this.#lost.add(line, `result of ${JSON.stringify(callId)}`, why);
+        continue;
+      }
+      answered.add(callId);
+      entries.push({ kind: "result", line, callId, isError, output });
+    }
+    const parts = this.#parts(line, content);
+    if (parts.length === 0) {
+      if (entries.length === 0 && resultsIn(json).length === 0) {
+        this.#lost.add(line, "message of user", "it is empty");
+      }
+      return entries;
+    }
+    const text = parts.map((part) => typeof part.text === "string" ? part.text : "").join("\n\n");
+    if (json.isCompactSummary === true) {
+      open.clear();
+      return [...entries, { kind: "compaction", line, summary: text }];
+    }
+    if (json.isMeta === true || /^\s*<(?:command-name|command-message|local-command-[a-z]+)>/.test(text)) {
+      this.#lost.add(line, "message of user", "the program wrote it itself");
+      return entries;
+    }
+    open.clear();
+    return [...entries, { kind: "user", line, content: parts }];
+  }
+
+  #parts(line: number, content: JsonValue | undefined): Item[] {
+    if (typeof content === "string") return content === "" ? [] : [textPart(content)];
+    return objectsIn(content).flatMap((block): Item[] => {
+      if (block.type === "tool_result") return [];
+      const text = block.type === "text" ? textIn(block.text) : null;
+      if (text !== null) return [textPart(text)];
+      const source = block.type === "image" && isJsonObject(block.source) ? block.source : {};
+      const [data, mediaType] = [textIn(source.data), textIn(source.media_type)];
+      if (data !== null && mediaType !== null) return [imagePart(mediaType, data)];
+      this.#lost.add(line, `part ${shown(block.type)}`, "it is neither text nor an image");
+      return [];
+    });
+  }
+}
+
+/** The message of a line of this type; `null` for other lines, and for messages of the program itself. */
+function messageOf({ type, message }: JsonObject, role: "user" | "assistant"): JsonObject | null {
+  return type === role && isJsonObject(message) && message.model !== SYNTHETIC ? message : null;
+}
+
+function idOf(message: JsonObject | null): string | null {
+  return message === null ? null : textIn(message.id);
+}
+
+/** Results of calls in a line. */
+function resultsIn(
+  json: JsonObject,
+): (Pick<ResultEntry, "callId" | "isError" | "output"> & { readonly images: number })[] {
+  return objectsIn(messageOf(json, "user")?.content).flatMap((block) => {
+    const callId = block.type === "tool_result" ? textIn(block.tool_use_id) : null;
+    if (callId === null) return [];
+    const { content } = block;
+    const parts = objectsIn(content);
+    const output = typeof content === "string"
+      ? content
+      : parts.map(({ text }) => typeof text === "string" ? text : "").join("");
+    const images = parts.filter(({ type }) => type === "image").length;
+    return [{ callId, isError: block.is_error === true, output, images }];
+  });
+}
+
+function shown(type: JsonValue | undefined): string {
+  return JSON.stringify(type ?? null);
+}

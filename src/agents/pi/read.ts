@@ -1,0 +1,244 @@
+/**
+ * Reads sessions of pi: a header, then a JSON object a line with `id` and `parentId`.
+ *
+ * @module
+ */
+import { answersInBlocks, providerInPi } from "../../apis/agent_providers.ts";
+import { encodeUtf8 } from "../../domain/bytes.ts";
+import type { Item } from "../../domain/event.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
+import { parseShallow } from "../../domain/json_depth.ts";
+import type { AgentEntry, AgentSession } from "../agent_session.ts";
+import type { SourceLine } from "../lines.ts";
+import { branchesOf, imagePart, LostParts, objectsIn, textIn, textPart, tokensIn } from "../reading.ts";
+import { LineTree, type TreeLine } from "../tree.ts";
+
+/** Types of lines that describe the program and not the conversation. */
+const SILENT: ReadonlySet<string> = new Set([
+  "model_change",
+  "thinking_level_change",
+  "session_info",
+  "label",
+  "custom",
+]);
+
+/** True if a source that begins with this object is a session of pi. */
+export function isPiStart(first: JsonObject): boolean {
+  return first.type === "session" && typeof first.id === "string" && typeof first.cwd === "string";
+}
+
+/** Reads the lines of a session. Parts that cannot be kept are in `lost`; no line is fatal. */
+export function readPi(lines: readonly SourceLine[]): AgentSession {
+  const lost = new LostParts();
+  const [header, ...rest] = lines;
+  const tree: TreeLine[] = [];
+  for (const { line, json } of rest) {
+    const before = tree.at(-1)?.id ?? null;
+    // Early versions have neither member: each line follows the one before.
+    const id = textIn(json.id) ?? `line ${line}`;
+    tree.push({ line, json, id, parent: json.parentId === undefined ? before : textIn(json.parentId) });
+  }
+  const paths = new LineTree(tree);
+  const reading = new PiLines(lost);
+  const mainLines = paths.pathTo(tree.at(-1));
+  const main = reading.entries(mainLines);
+  const side = paths.sidePaths(new Set(mainLines), ({ json }) => json.type === "message");
+  const version = header?.json.version;
+  return {
+    agent: "pi",
+    version: typeof version === "number" ? `format ${version}` : null,
+    id: textIn(header?.json.id),
+    main,
+    others: branchesOf(side, main, (own) => reading.entries(own)),
+    lost: lost.parts,
+  };
+}
+
+/** Turns lines of one path into entries. */
+class PiLines {
+  readonly #lost: LostParts;
+
+  constructor(lost: LostParts) {
+    this.#lost = lost;
+  }
+
+  entries(lines: readonly TreeLine[]): AgentEntry[] {
+    const open = new Set<string>();
+    return lines.flatMap(({ line, json }): AgentEntry[] => {
+      if (json.type === "message" && isJsonObject(json.message)) {
+        return this.#message(line, json.message, open);
+      }
+      const summary = json.type === "compaction" ? textIn(json.summary) : null;
+      if (summary !== null) {
+        open.clear();
+        return [{ kind: "compaction", line, summary }];
+      }
+      if (!SILENT.has(String(json.type))) {
+        this.#lost.addOnce(line, `type ${JSON.stringify(json.type ?? null)}`, "a session cannot hold it");
+      }
+      return [];
+    });
+  }
+
+  #message(line: number, message: JsonObject, open: Set<string>): AgentEntry[] {
+    switch (message.role) {
+      case "user": {
+        const content = typeof message.content === "string"
+          ? [textPart(message.content)]
+          : objectsIn(message.content).flatMap((part) => this.#userPart(line, part));
+        if (content.length === 0) {
+          this.#lost.add(line, "message of user", "it is empty");
+          return [];
+        }
+        open.clear();
+        return [{ kind: "user", line, content }];
+      }
+      case "assistant":
+        return this.#response(line, message, open);
+      case "toolResult": {
+        const callId = callIdIn(message.toolCallId);
+        const parts = objectsIn(message.content);
+        if (parts.some(({ type }) => type === "image")) {
+          this.#lost.add(line, "image", "results of calls are kept as text");
+        }
+        if (!open.delete(callId)) {
+          this.#lost.add(line, `result of ${JSON.stringify(callId)}`, "no open call has its id");
+          return [];
+        }
+        const output = parts.map(({ text }) => typeof text === "string" ? text : "").join("");
+        return [{ kind: "result", line, callId, isError: message.isError === true, output }];
+      }
+      default:
+        this.#lost.addOnce(line, `message of ${String(message.role)}`, "a session cannot hold it");
+        return [];
+    }
+  }
+
+  #response(line: number, message: JsonObject, open: Set<string>): AgentEntry[] {
+    const provider = providerInPi(message.api, message.provider);
+    const inBlocks = answersInBlocks(provider);
+    const parts = objectsIn(message.content);
+    const items = parts.flatMap((part): Item[] => {
+      const item = inBlocks ? block(part) : responseItem(part);
+      if (item === null) {
+        this.#lost.add(line, `part ${JSON.stringify(part.type ?? null)}`, "it is not in the form of its API");
+      }
+      return item === null ? [] : [item];
+    });
+    if (items.length === 0) {
+      this.#lost.add(line, "answer", "it has no content");
+      return [];
+    }
+    open.clear();
+    for (const part of parts) if (part.type === "toolCall") open.add(callIdIn(part.id));
+    const isCut = message.stopReason === "aborted" || message.stopReason === "error";
+    return [{
+      kind: "response",
+      line,
+      provider,
+      model: textIn(message.model),
+      responseId: textIn(message.responseId),
+      status: isCut ? "interrupted" : "completed",
+      items,
+      usage: isJsonObject(message.usage) ? usageOf(message.usage, inBlocks) : null,
+    }];
+  }
+
+  #userPart(line: number, part: JsonObject): Item[] {
+    const text = part.type === "text" ? textIn(part.text) : null;
+    if (text !== null) return [textPart(text)];
+    const [data, mediaType] = [textIn(part.data), textIn(part.mimeType)];
+    if (part.type === "image" && data !== null && mediaType !== null) return [imagePart(mediaType, data)];
+    this.#lost.add(line, `part ${JSON.stringify(part.type ?? null)}`, "it is neither text nor an image");
+    return [];
+  }
+}
+
+/** The id of a call, without the id of its item that follows after a bar. */
+function callIdIn(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value.split("|", 1)[0] ?? "" : "";
+}
+
+/** A block of the Messages API. Thinking without its signature is lost. */
+function block(part: JsonObject): Item | null {
+  switch (part.type) {
+    case "text":
+      return typeof part.text === "string" ? { type: "text", text: part.text } : null;
+    case "thinking": {
+      const [thinking, signature] = [part.thinking, textIn(part.thinkingSignature)];
+      if (signature === null || typeof thinking !== "string") return null;
+      return part.redacted === true
+        ? { type: "redacted_thinking", data: signature }
+        : { type: "thinking", thinking, signature };
+    }
+    case "toolCall":
+      return {
+        type: "tool_use",
+        id: callIdIn(part.id),
+        name: textIn(part.name) ?? "",
+        input: part.arguments ?? {},
+      };
+    default:
+      return null;
+  }
+}
+
+/** An item of the Responses API. The signature of thinking is the whole reasoning item. */
+function responseItem(part: JsonObject): Item | null {
+  switch (part.type) {
+    case "text": {
+      if (typeof part.text !== "string") return null;
+      const id = textIn(objectOf(part.textSignature)?.id);
+      const content = [{ type: "output_text", text: part.text, annotations: [] }];
+      return {
+        type: "message",
+        role: "assistant",
+        ...(id === null ? {} : { id }),
+        status: "completed",
+        content,
+      };
+    }
+    case "thinking": {
+      const item = objectOf(part.thinkingSignature);
+      return item?.type === "reasoning" ? item as unknown as Item : null;
+    }
+    case "toolCall": {
+      const [, id] = typeof part.id === "string" ? part.id.split("|", 2) : [];
+      return {
+        type: "function_call",
+        ...(id === undefined || id === "" ? {} : { id }),
+        call_id: callIdIn(part.id),
+        name: textIn(part.name) ?? "",
+        arguments: JSON.stringify(part.arguments ?? {}),
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+function objectOf(text: JsonValue | undefined): JsonObject | null {
+  const json = typeof text === "string" ? parseShallow(encodeUtf8(text))?.json : undefined;
+  return isJsonObject(json) ? json : null;
+}
+
+/** The usage in the shape of the API that answered. */
+function usageOf(usage: JsonObject, inBlocks: boolean): JsonObject {
+  const [input, output] = [tokensIn(usage.input), tokensIn(usage.output)];
+  const [read, written] = [tokensIn(usage.cacheRead), tokensIn(usage.cacheWrite)];
+  if (inBlocks) {
+    return {
+      input_tokens: input,
+      cache_creation_input_tokens: written,
+      cache_read_input_tokens: read,
+      output_tokens: output,
+    };
+  }
+  return {
+    input_tokens: input + read,
+    input_tokens_details: { cached_tokens: read },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: input + read + output,
+  };
+}
