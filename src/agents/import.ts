@@ -1,24 +1,33 @@
 /**
- * Imports a session of another agent as a session of ours. The source is only read; the session is not visible before
- * it is whole.
+ * Imports a session of another agent as sessions of ours, one for each branch. The source is only read.
  *
  * @module
  */
-import type { SessionId } from "../domain/ids.ts";
+import { parseSessionId, type SessionId } from "../domain/ids.ts";
+import { NO_USAGE } from "../domain/usage.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import { wholeManifest } from "../domain/manifest.ts";
 import type { EndpointHashes } from "../domain/fingerprint.ts";
 import type { Ports } from "../domain/ports.ts";
-import type { Pins } from "../domain/turn.ts";
+import type { Pins, Turn } from "../domain/turn.ts";
 import { blobPath } from "../store/blobs.ts";
 import { storageError } from "../store/fs_errors.ts";
 import { type Home, openHome } from "../store/home.ts";
 import { sessionPaths, turnPath } from "../store/layout.ts";
+import { forkSession, planFork } from "../store/lifecycle/fork.ts";
 import { Staging } from "../store/lifecycle/staging.ts";
 import { openQuarantine, orSyncFailed, writeChunks } from "../store/write/publish.ts";
-import type { AgentSession } from "./agent_session.ts";
+import { SessionWriter } from "../store/write/writer.ts";
+import type { AgentEntry, AgentSession } from "./agent_session.ts";
 import type { SourceLines } from "./lines.ts";
-import { buildTurns, type BuiltTurn, pinnedBlobs } from "./turns.ts";
+import {
+  addTurns,
+  buildTurns,
+  type BuiltBranch,
+  type BuiltTurn,
+  type ImportCall,
+  pinnedBlobs,
+} from "./turns.ts";
 
 /** Options of {@linkcode importAgentSession}. */
 export interface AgentImportOptions {
@@ -38,32 +47,84 @@ export interface AgentImportOptions {
 
 /** An imported session. */
 export interface ImportedAgentSession {
+  readonly id: SessionId;
   readonly path: string;
-  readonly turns: BuiltTurn["turn"][];
+  readonly turns: readonly Turn[];
+  /** Name of the branch that it holds; `null` for the main one. */
+  readonly branch: string | null;
 }
 
 /**
- * Creates the session. It is durable when this returns; a failure leaves nothing.
+ * Creates the session of the main branch, then one for each other branch: a fork where they share a whole run, otherwise
+ * one of its own. Each is durable and visible when it is whole; all branches are validated before the first is written.
  *
- * @throws {RepriseError} `bad_import` if it has no message of the user; `session_exists`, `storage_*`.
+ * @throws {RepriseError} `bad_import` if the main branch has no message of the user; `session_exists`, `storage_*`.
  */
 export async function importAgentSession(
   ports: Ports,
   home: Home,
   options: AgentImportOptions,
-): Promise<ImportedAgentSession> {
+): Promise<ImportedAgentSession[]> {
   const { id, session, texts, trusted } = options;
   const [instructions, tools] = [texts.instructions, texts.tools].map(sha256Hex) as [string, string];
-  const built = buildTurns(session, {
-    id,
-    trusted,
-    at: new Date(ports.clock.now()).toISOString(),
-    pins: { ...options.pins, instructions, tools },
+  const at = new Date(ports.clock.now()).toISOString();
+  const planned = branchesIn(session).map(({ name, ...branch }, index) => {
+    const own = index === 0 ? id : parseSessionId(`${id}-b${index}`);
+    const call: ImportCall = { id: own, trusted, at, pins: { ...options.pins, instructions, tools } };
+    const { agent, version } = session;
+    const whole = { agent, version, entries: [...session.main.slice(0, branch.shared), ...branch.entries] };
+    return { name, call, branch: { agent, version, ...branch }, built: buildTurns(whole, call) };
   });
-  const turns = built.map(({ turn }) => turn);
+  const imported: ImportedAgentSession[] = [];
+  for (const { name, call, branch, built } of planned) {
+    const turns = built.map(({ turn }) => turn);
+    const path = sessionPaths(home.sessions, call.id).root;
+    if (!options.dryRun) {
+      const [main] = planned;
+      if (branch.shared > 0 && main !== undefined) {
+        await importFork(ports, home, { main: main.built, parent: id, call, branch });
+      } else {await importWhole(ports, home, {
+          ...options,
+          id: call.id,
+          built,
+          torn: name === null ? options.torn : null,
+        });}
+    }
+    imported.push({ id: call.id, path, turns, branch: name });
+  }
+  return imported;
+}
+
+/** The main branch, then the others, each cut where the run begins in which it leaves the main one. */
+function branchesIn({ main, others }: AgentSession) {
+  const all = others.flatMap(({ name, shared, entries }) => {
+    const isNewRun = entries[0]?.kind === "user" && (main[shared]?.kind === "user" || shared === main.length);
+    const cut = isNewRun
+      ? shared
+      : Math.max(0, main.slice(0, shared).findLastIndex(({ kind }) => kind === "user"));
+    const own = [...main.slice(cut, shared), ...entries];
+    // A branch before any message of the user has nothing that a session could hold.
+    return own[0]?.kind === "user" ? [{ name, shared: cut, runs: runsIn(main, cut), entries: own }] : [];
+  });
+  return [{ name: null, shared: 0, runs: 0, entries: main }, ...all];
+}
+
+/** Number of runs that the first entries open. */
+function runsIn(main: readonly AgentEntry[], count: number): number {
+  return main.slice(0, count).filter(({ kind }) => kind === "user").length;
+}
+
+/** Publishes a session of its own. */
+async function importWhole(
+  ports: Ports,
+  home: Home,
+  { id, built, texts, torn }: Pick<AgentImportOptions, "id" | "texts" | "torn"> & {
+    readonly built: readonly BuiltTurn[];
+  },
+): Promise<void> {
+  const manifest = wholeManifest(id, built.map(({ turn }) => turn));
+  if (manifest === null) return;
   const { root } = sessionPaths(home.sessions, id);
-  const manifest = wholeManifest(id, turns);
-  if (options.dryRun || manifest === null) return { path: root, turns };
   let staging: Staging | null = null;
   try {
     staging = await Staging.open(ports, openHome(ports, home.path, { create: true }), id);
@@ -72,15 +133,44 @@ export async function importAgentSession(
       writeChunks(ports, blobPath(paths, sha256), [bytes]);
     }
     for (const { turn, bytes } of built) writeChunks(ports, turnPath(paths, turn.turn), [bytes]);
-    if (options.torn !== null) {
+    if (torn !== null) {
       openQuarantine(ports, paths);
-      const name = `line-${String(options.torn.line).padStart(6, "0")}.torn`;
-      writeChunks(ports, `${paths.quarantine}/${name}`, [options.torn.bytes]);
+      const name = `line-${String(torn.line).padStart(6, "0")}.torn`;
+      writeChunks(ports, `${paths.quarantine}/${name}`, [torn.bytes]);
       orSyncFailed(() => ports.files.syncDirectory(paths.quarantine));
     }
-    return { path: staging.publish(manifest), turns };
+    staging.publish(manifest);
   } catch (error) {
     staging?.discard();
     throw storageError(error, `import session "${id}"`, root);
+  }
+}
+
+/** A branch that shares runs with the main one. */
+interface ForkedBranch {
+  readonly main: readonly BuiltTurn[];
+  readonly parent: SessionId;
+  readonly call: ImportCall;
+  readonly branch: BuiltBranch & { readonly runs: number };
+}
+
+/** Forks the main session after the shared runs, and adds the branch. A kill leaves a fork with fewer turns. */
+async function importFork(
+  ports: Ports,
+  home: Home,
+  { main, parent, call, branch }: ForkedBranch,
+): Promise<void> {
+  const runs = main.filter(({ turn }) => turn.events.at(-1)?.type === "run_ended");
+  const last = runs[branch.runs - 1]?.turn;
+  const plan = planFork(ports, home, { parent, toSeq: last?.seq[1] });
+  await forkSession(ports, home, plan, { id: call.id, summary: null, usage: NO_USAGE });
+  const checkpoint = plan.kept.flatMap(({ events }) => events).findLast(({ type }) =>
+    type === "history_compaction"
+  );
+  const writer = await SessionWriter.open(ports, home, { id: call.id });
+  try {
+    addTurns(writer, branch, { call, checkpoint: checkpoint?.seq ?? null });
+  } finally {
+    writer.close();
   }
 }

@@ -3,23 +3,18 @@
  *
  * @module
  */
-import { DEFAULT_PROVIDER, PROVIDERS } from "../apis/providers.ts";
+import { answersInBlocks } from "../apis/agent_providers.ts";
 import { usageOf } from "../apis/usage.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { EventDraft } from "../domain/event.ts";
-import {
-  type EndpointHashes,
-  type Fingerprint,
-  IMPORTED_ENDPOINT,
-  type ProviderKind,
-} from "../domain/fingerprint.ts";
+import { type EndpointHashes, type Fingerprint, IMPORTED_ENDPOINT } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { callIdOf, callNameOf, itemKind } from "../domain/item.ts";
 import { encodeTurn, type Pins, type Turn, type TurnDraft } from "../domain/turn.ts";
 import { addUsage, NO_USAGE, type Usage } from "../domain/usage.ts";
-import { HistoryValidator, parseCandidate } from "../store/read/validate.ts";
+import { type HistoryEnd, HistoryValidator, parseCandidate } from "../store/read/validate.ts";
 import type {
   AgentEntry,
   AgentSession,
@@ -27,6 +22,13 @@ import type {
   ResponseEntry,
   ResultEntry,
 } from "./agent_session.ts";
+
+/** Receives turns: a new history in memory, or the writer of a fork. */
+export interface TurnSink {
+  /** The newest turn, the last `seq` and the last run; 0 before the first turn. */
+  readonly end: Pick<HistoryEnd, "turn" | "seq" | "run">;
+  append(draft: TurnDraft): Turn;
+}
 
 /** Facts of the importing call that turns hold. */
 export interface ImportCall {
@@ -48,15 +50,60 @@ export interface BuiltTurn {
 /** Output of a call whose result the source does not have. */
 const NO_RESULT = "The imported session has no result of this call: it may or may not have run.";
 
+/** Entries of one branch, and the session that they are of. */
+export interface BuiltBranch extends Pick<AgentSession, "agent" | "version"> {
+  readonly entries: readonly AgentEntry[];
+}
+
 /**
- * Builds the turns of a session's main branch; the last run is ended.
+ * Builds the turns of a branch; the last run is ended.
  *
  * @throws {RepriseError} `bad_import` if no message of the user comes first; `storage_failed` if a turn is too large.
  */
-export function buildTurns(session: AgentSession, call: ImportCall): BuiltTurn[] {
-  const builder = new TurnBuilder(session, call);
-  for (const entry of session.main) builder.add(entry);
-  return builder.finish();
+export function buildTurns(branch: BuiltBranch, call: ImportCall): BuiltTurn[] {
+  const sink = new NewHistory(call);
+  addTurns(sink, branch, { call, checkpoint: null });
+  return sink.built;
+}
+
+/**
+ * Adds the turns of a branch to a history whose runs are all ended. `checkpoint` is the `seq` of its last checkpoint.
+ * Throws as {@linkcode buildTurns} and the sink do.
+ */
+export function addTurns(
+  sink: TurnSink,
+  branch: BuiltBranch,
+  { call, checkpoint }: { readonly call: ImportCall; readonly checkpoint: number | null },
+): void {
+  const builder = new TurnBuilder(sink, branch, call, checkpoint);
+  for (const entry of branch.entries) builder.add(entry);
+  builder.finish();
+}
+
+/** Builds a history in memory; each turn is validated as a reader will validate it. */
+class NewHistory implements TurnSink {
+  readonly built: BuiltTurn[] = [];
+  readonly #call: ImportCall;
+  readonly #validator: HistoryValidator;
+
+  constructor(call: ImportCall) {
+    this.#call = call;
+    this.#validator = new HistoryValidator(call.id);
+  }
+
+  get end(): HistoryEnd {
+    return this.#validator.end;
+  }
+
+  append(draft: TurnDraft): Turn {
+    const { turn, seq, sum } = this.end;
+    const { id, at } = this.#call;
+    const { bytes } = encodeTurn(draft, { session: id, turn: turn + 1, firstSeq: seq + 1, prev: sum, at });
+    const parsed = parseCandidate(this.#validator, bytes, `import turn ${turn + 1} of session "${id}"`);
+    this.#validator.advance(parsed);
+    this.built.push({ turn: parsed, bytes });
+    return parsed;
+  }
 }
 
 interface PendingCall {
@@ -66,27 +113,29 @@ interface PendingCall {
 }
 
 class TurnBuilder {
-  readonly #session: AgentSession;
+  readonly #sink: TurnSink;
+  readonly #branch: BuiltBranch;
   readonly #call: ImportCall;
-  readonly #validator: HistoryValidator;
-  readonly #built: BuiltTurn[] = [];
   /** Calls without a result so far. */
   readonly #open: PendingCall[] = [];
-  #run = 0;
+  #run: number;
+  #isBegun = false;
   #openingTurn = 0;
   #isOpen = false;
   #isAnswered = false;
   #usage: Usage = NO_USAGE;
-  #checkpoint: number | null = null;
+  #checkpoint: number | null;
 
-  constructor(session: AgentSession, call: ImportCall) {
-    this.#session = session;
+  constructor(sink: TurnSink, branch: BuiltBranch, call: ImportCall, checkpoint: number | null) {
+    this.#sink = sink;
+    this.#branch = branch;
     this.#call = call;
-    this.#validator = new HistoryValidator(call.id);
+    this.#run = sink.end.run;
+    this.#checkpoint = checkpoint;
   }
 
   add(entry: AgentEntry): void {
-    if (this.#run === 0 && entry.kind !== "user") {
+    if (!this.#isBegun && entry.kind !== "user") {
       throw new RepriseError(
         "bad_import",
         `Cannot import: line ${entry.line} comes before any message of the user`,
@@ -99,13 +148,14 @@ class TurnBuilder {
       case "user":
         this.#endRun();
         this.#run++;
+        this.#isBegun = true;
         this.#append({
           kind: "user",
           run: this.#run,
           pins: this.#pins(),
           events: [{ type: "user_message", content: entry.content }],
         });
-        this.#openingTurn = this.#validator.end.turn;
+        this.#openingTurn = this.#sink.end.turn;
         [this.#isOpen, this.#isAnswered, this.#usage] = [true, false, NO_USAGE];
         return;
       case "response":
@@ -117,18 +167,17 @@ class TurnBuilder {
     }
   }
 
-  finish(): BuiltTurn[] {
-    if (this.#run === 0) {
+  finish(): void {
+    if (!this.#isBegun) {
       throw new RepriseError("bad_import", "Cannot import: the session has no message of the user", {
         hint: "Import a session that has a prompt",
       });
     }
     this.#endRun();
-    return this.#built;
   }
 
   #pins(): Pins {
-    const first = this.#session.main.find((entry) => entry.kind === "response");
+    const first = this.#branch.entries.find((entry) => entry.kind === "response");
     return { ...this.#call.pins, fingerprint: this.#fingerprint(first), model: first?.model ?? "unknown" };
   }
 
@@ -137,7 +186,7 @@ class TurnBuilder {
     const { trusted } = this.#call;
     const provider = entry?.provider ?? "compatible";
     const isProven = entry !== undefined && entry.provider !== null && entry.model !== null;
-    const hashes = trusted !== null && isProven && !isBoundToPrompt(provider)
+    const hashes = trusted !== null && isProven && !answersInBlocks(provider)
       ? trusted
       : { endpoint: IMPORTED_ENDPOINT };
     return { provider, ...hashes, account: null };
@@ -150,7 +199,7 @@ class TurnBuilder {
       events.push({ type: "provider_usage", usage: entry.usage });
       this.#usage = addUsage(this.#usage, usageOf(fingerprint.provider, entry.usage));
     }
-    const { agent, version } = this.#session;
+    const { agent, version } = this.#branch;
     const turn = this.#append({
       kind: "model",
       run: this.#run,
@@ -196,7 +245,7 @@ class TurnBuilder {
 
   #addCompaction({ summary }: CompactionEntry): void {
     this.#answerOpenCalls();
-    const { turn: to_turn, seq: to_seq } = this.#validator.end;
+    const { turn: to_turn, seq: to_seq } = this.#sink.end;
     const turn = this.#append({
       kind: "compaction",
       run: this.#run,
@@ -245,19 +294,8 @@ class TurnBuilder {
   }
 
   #append(draft: TurnDraft): Turn {
-    const { turn, seq, sum } = this.#validator.end;
-    const { id, at } = this.#call;
-    const { bytes } = encodeTurn(draft, { session: id, turn: turn + 1, firstSeq: seq + 1, prev: sum, at });
-    const parsed = parseCandidate(this.#validator, bytes, `import turn ${turn + 1} of session "${id}"`);
-    this.#validator.advance(parsed);
-    this.#built.push({ turn: parsed, bytes });
-    return parsed;
+    return this.#sink.append(draft);
   }
-}
-
-/** True if reasoning of this provider's API counts only under its own system prompt and tools, which no source proves. */
-function isBoundToPrompt(provider: ProviderKind): boolean {
-  return PROVIDERS[provider].api !== PROVIDERS[DEFAULT_PROVIDER].api;
 }
 
 const COMPLETED = { state: "completed", exit_code: 0 } as const;

@@ -77,15 +77,109 @@ Deno.test("import --trust-origin: reasoning goes to that base URL only", async (
   assert.ok(JSON.stringify(at.server.requests[0]).includes("gAAAAfirst"));
 });
 
-Deno.test("import refuses a compressed rollout, and --trust-origin for an export", async () => {
+Deno.test("import refuses a damaged compressed rollout, and --trust-origin for an export", async () => {
   await using at = place();
   const path = `${at.sandbox.workspace}/rollout.jsonl.zst`;
   Deno.writeFileSync(path, new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 0, 1, 2]));
-  assertError(await at.call(["import", path, "--json"]), { code: "bad_import", exit: 2, says: /zstd/ });
+  assertError(await at.call(["import", path, "--json"]), {
+    code: "bad_import",
+    exit: 2,
+    says: /nothing of it can be decompressed/,
+  });
   Deno.writeTextFileSync(path, "{}\n");
   assertError(await at.call(["import", path, "--trust-origin", "http://127.0.0.1:1", "--json"]), {
     code: "usage",
     exit: 2,
     says: /no session of another agent/,
   });
+});
+
+const CLAUDE = (() => {
+  const message = (role: string, content: unknown, more = {}) => ({ role, content, ...more });
+  const line = (uuid: string, parentUuid: string | null, message: unknown, more = {}) => ({
+    ...{
+      type: (message as { role: string }).role,
+      uuid,
+      parentUuid,
+      message,
+      sessionId: "two",
+      version: "2.1.197",
+    },
+    ...{ isSidechain: false, ...more },
+  });
+  const answered = (id: string, text: string) =>
+    message("assistant", [{ type: "thinking", thinking: "Hm", signature: "s" }, { type: "text", text }], {
+      ...{ id, model: "claude-opus-4-8", stop_reason: "end_turn" },
+    });
+  return [
+    line("a", null, message("user", "One")),
+    line("b", "a", answered("msg_1", "1")),
+    line("c", "b", message("user", "Left")),
+    line("d", "c", answered("msg_2", "2")),
+    line("s", null, message("user", "Aside"), { isSidechain: true }),
+    line("e", "b", message("user", "Two")),
+    line("f", "e", answered("msg_3", "3")),
+  ];
+})();
+
+Deno.test("import makes a fork of another branch, and a session of a sidechain; each is sound and goes on", async () => {
+  await using at = place();
+  const path = `${at.sandbox.workspace}/two.jsonl`;
+  Deno.writeTextFileSync(path, CLAUDE.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const dry = JSON.parse(await ok(at, ["import", path, "--dry-run", "--json"]));
+  assert.equal(dry.changes.length, 3);
+  assert.deepEqual(JSON.parse(await ok(at, ["ls", "--json"])).sessions, []);
+
+  const { session, from } = JSON.parse(await ok(at, ["import", path, "--json"]));
+  assert.equal(from.agent, "claude");
+  const [fork, aside] = from.forks as { readonly session: string; readonly branch: string }[];
+  assert.deepEqual([fork?.branch, aside?.branch], ["branch at line 3", "sidechain at line 5"]);
+  await ok(at, ["fsck", "--all"]);
+  const { sessions } = JSON.parse(await ok(at, ["ls", "--tree", "--json"]));
+  const main = sessions.find(({ id }: { readonly id: string }) => id === session);
+  assert.deepEqual(main.forks.map(({ id }: { readonly id: string }) => id), [fork?.session]);
+
+  await ok(at, ["run", "-s", fork?.session ?? "", "--provider", "openai", "Go on"]);
+  const sent = JSON.stringify(at.server.requests.at(-1));
+  for (const text of ["One", "Left", "Go on"]) assert.ok(sent.includes(`"${text}"`), sent);
+  for (const text of ["Two", "Aside", "Hm"]) assert.ok(!sent.includes(`"${text}"`), sent);
+});
+
+/** A frame of zstd with one block that is not compressed. */
+function zstdFrame(bytes: Uint8Array): Uint8Array {
+  const header = new DataView(new ArrayBuffer(12));
+  header.setUint32(0, 0xfd2fb528, true);
+  header.setUint8(4, 0xa0);
+  header.setUint32(5, bytes.length, true);
+  const block = bytes.length << 3 | 1;
+  for (let index = 0; index < 3; index++) header.setUint8(9 + index, block >> 8 * index & 0xff);
+  return new Uint8Array([...new Uint8Array(header.buffer), ...bytes]);
+}
+
+Deno.test("import reads a rollout that is compressed with zstd, and one that is cut", async () => {
+  await using at = place();
+  const plain = new TextEncoder().encode(ROLLOUT.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const [whole, part] = [plain, plain.subarray(0, plain.length - 200)].map(zstdFrame) as [
+    Uint8Array,
+    Uint8Array,
+  ];
+  const frames: readonly [string, Uint8Array][] = [
+    ["whole", whole],
+    // The second frame ends before its header does.
+    ["cut", new Uint8Array([...part, ...whole.subarray(0, 8)])],
+    ["nothing", whole.subarray(0, 8)],
+  ];
+  for (const [name, bytes] of frames) Deno.writeFileSync(`${at.sandbox.workspace}/${name}.jsonl.zst`, bytes);
+  const imported = JSON.parse(await ok(at, ["import", `${at.sandbox.workspace}/whole.jsonl.zst`, "--json"]));
+  assert.deepEqual([imported.from.kept.responses, imported.from.torn_line], [2, null]);
+  const cut = await at.call(["import", `${at.sandbox.workspace}/cut.jsonl.zst`, "--json"]);
+  assert.equal(cut.code, 0, cut.stderr);
+  assert.match(cut.stderr, /is cut or damaged/);
+  assert.equal(JSON.parse(cut.stdout).from.torn_line, 6);
+  await ok(at, ["fsck", "--all"]);
+  assertError(
+    await at.call(["import", `${at.sandbox.workspace}/nothing.jsonl.zst`, "--json"]),
+    "bad_import",
+    2,
+  );
 });

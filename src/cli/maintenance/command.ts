@@ -143,8 +143,9 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
   }),
   verb({
     name: "import",
-    about: "restore a session from an export, or import one of Codex CLI; never overwrites a session",
-    arguments: [argument("<file>", 'an export, or a rollout of Codex CLI; "-" reads stdin')],
+    about:
+      "restore a session from an export, or import one of Codex CLI, Claude Code or pi; never overwrites a session",
+    arguments: [argument("<file>", 'an export, or a session of another agent; "-" reads stdin')],
     flags: IMPORT_FLAGS,
     examples: ["reprise import fix-ci.jsonl"],
     load: async () => (await import("./import.ts")).importVerb,

@@ -1,4 +1,6 @@
 /** The verb `import`: a session from an export, or from a session of another agent. */
+import { collectSource, isZstd, MAX_SOURCE_BYTES } from "../../agents/lines.ts";
+import { readerOf } from "../../agents/readers.ts";
 import { concatBytes } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { counted } from "../../domain/text.ts";
@@ -6,7 +8,7 @@ import { openHome } from "../../store/home.ts";
 import type { ExportSource } from "../../store/transfer/reader.ts";
 import { importSession } from "../../store/transfer/import.ts";
 import type { ImportFlags } from "./command.ts";
-import { agentOf, importAgent, refuseCompressed } from "./import_agent.ts";
+import { importAgent } from "./import_agent.ts";
 import { makeContext } from "../context.ts";
 import { exportSource } from "../export_source.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -21,10 +23,13 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   const source = exportSource(ports, file, "import");
   const home = openHome(ports, context.home.value, { create: false });
   const name = file === "-" ? "stdin" : file;
-  const { firstLine, whole } = await firstLineOf(source);
-  refuseCompressed(firstLine, name);
-  if (agentOf(firstLine) !== null) {
-    await importAgent(context, { source: whole, name, home }, flags);
+  const { firstLine, whole } = await decompressedSource(await firstLineOf(source), {
+    name,
+    onCut: () => output.note(`${name} is cut or damaged: what comes before that is imported`),
+  });
+  const reader = readerOf(firstLine);
+  if (reader !== null) {
+    await importAgent(context, { reader, bytes: await collectSource(whole, name), name, home }, flags);
     return 0;
   }
   if (flags.trustOrigin !== undefined) {
@@ -55,10 +60,38 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
 /** Most bytes that are read to find the first line. */
 const MAX_FIRST_LINE = 1024 * 1024;
 
+/** A source whose first line is known. */
+interface BegunSource {
+  readonly firstLine: Uint8Array;
+  readonly whole: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Decompresses a source that is compressed with zstd.
+ *
+ * @throws {RepriseError} `bad_import` if it holds nothing that can be read, or too much.
+ */
+async function decompressedSource(
+  begun: BegunSource,
+  { name, onCut }: { readonly name: string; readonly onCut: () => void },
+): Promise<BegunSource> {
+  if (!isZstd(begun.firstLine)) return begun;
+  const { decompressed } = await import("../../agents/zstd.ts");
+  const found = decompressed(await collectSource(begun.whole, name), MAX_SOURCE_BYTES);
+  if (found === null || found.bytes.length === 0) {
+    const why = found === null
+      ? `it has more than ${MAX_SOURCE_BYTES} bytes`
+      : "nothing of it can be decompressed";
+    throw new RepriseError("bad_import", `Cannot import ${JSON.stringify(name)}: ${why}`, {
+      hint: 'Check it with "zstd -t"',
+    });
+  }
+  if (found.isCut) onCut();
+  return await firstLineOf([found.bytes]);
+}
+
 /** Reads until the first line is whole, and returns it with a source that begins at the start again. */
-async function firstLineOf(
-  source: ExportSource,
-): Promise<{ readonly firstLine: Uint8Array; readonly whole: AsyncIterable<Uint8Array> }> {
+async function firstLineOf(source: ExportSource): Promise<BegunSource> {
   const chunks = (async function* () {
     yield* source;
   })();

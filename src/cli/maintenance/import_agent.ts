@@ -1,13 +1,10 @@
 /** The verb `import` for a session of another agent. */
-import { collectSource, splitLines } from "../../agents/lines.ts";
-import type { AgentName, AgentSession } from "../../agents/agent_session.ts";
-import { isCodexStart, readCodex } from "../../agents/codex/read.ts";
+import { splitLines } from "../../agents/lines.ts";
+import type { AgentSession } from "../../agents/agent_session.ts";
+import type { AgentReader } from "../../agents/readers.ts";
 import { importAgentSession } from "../../agents/import.ts";
-import { RepriseError } from "../../domain/errors.ts";
 import { endpointHashes, parseBaseUrl } from "../../domain/fingerprint.ts";
 import { freeSlugOf, parseSessionId } from "../../domain/ids.ts";
-import { isJsonObject } from "../../domain/json.ts";
-import { parseShallow } from "../../domain/json_depth.ts";
 import { counted } from "../../domain/text.ts";
 import type { ModelTurn, Turn } from "../../domain/turn.ts";
 import { IMPORTED_ENDPOINT } from "../../domain/fingerprint.ts";
@@ -21,15 +18,11 @@ import { DEFAULT_INSTRUCTIONS } from "../run/resolve_run.ts";
 import { randomSuffix } from "../sessions.ts";
 import type { ImportFlags } from "./command.ts";
 
-/** The agent that wrote a source, by its first line; `null` if it is not one that can be read. */
-export function agentOf(firstLine: Uint8Array): AgentName | null {
-  const json = parseShallow(firstLine)?.json;
-  return isJsonObject(json) && isCodexStart(json) ? "codex" : null;
-}
-
 /** The source of an import, and where it goes. */
 export interface AgentSource {
-  readonly source: AsyncIterable<Uint8Array>;
+  readonly reader: AgentReader;
+  /** The lines. */
+  readonly bytes: Uint8Array;
   /** Name of the source, for messages. */
   readonly name: string;
   readonly home: Home;
@@ -38,12 +31,12 @@ export interface AgentSource {
 /** Imports a session of another agent and reports what was kept and what was lost. */
 export async function importAgent(
   context: Context,
-  { source, name, home }: AgentSource,
+  { reader, bytes, name, home }: AgentSource,
   flags: ImportFlags,
 ): Promise<void> {
   const { ports, output } = context;
-  const { lines, lost: unread, torn } = splitLines(await collectSource(source, name), name);
-  const read = readCodex(lines);
+  const { lines, lost: unread, torn } = splitLines(bytes, name);
+  const read = reader.read(lines);
   const session: AgentSession = { ...read, lost: [...unread, ...read.lost].sort((a, b) => a.line - b.line) };
   // Allowances are given again to each run, so the import gives none.
   const permissions = permissionsOf(policySetting({}, NO_CONFIG), null);
@@ -52,7 +45,7 @@ export async function importAgent(
   );
   const trusted = flags.trustOrigin === undefined ? null : endpointHashes(parseBaseUrl(flags.trustOrigin));
   const dryRun = flags.dryRun === true;
-  const { path, turns } = await importAgentSession(ports, home, {
+  const imported = await importAgentSession(ports, home, {
     id,
     session,
     torn,
@@ -64,17 +57,27 @@ export async function importAgent(
     },
     texts: pinnedTexts({ instructions: DEFAULT_INSTRUCTIONS, tools: permissions.offered }),
   });
+  const [main, ...others] = imported;
+  const { path = "", turns = [] } = main ?? {};
   const kept = keptIn(turns);
+  const forks = others.map(({ id, path, turns, branch }) => ({
+    session: id,
+    path,
+    turns: turns.length,
+    branch: branch ?? "",
+  }));
   const facts = {
     ...{ session: id, path, turns: turns.length, blobs: 2, redacted: null },
     from: {
       ...{ agent: session.agent, version: session.version, id: session.id },
-      ...{ kept, lost: session.lost, torn_line: torn?.line ?? null },
+      ...{ kept, lost: session.lost, torn_line: torn?.line ?? null, forks },
     },
   };
   if (output.options.json) {
     output.json<"import">(
-      dryRun ? dryRunOf("import", each("create", "session", [id]), facts) : { ...facts, dry_run: false },
+      dryRun
+        ? dryRunOf("import", each("create", "session", imported.map(({ id }) => id)), facts)
+        : { ...facts, dry_run: false },
     );
     return;
   }
@@ -91,6 +94,7 @@ export async function importAgent(
       `${counted(kept.reasoning - kept.sendable, "reasoning item")} will not be sent: no trusted origin`,
     );
   }
+  for (const { session, branch } of forks) output.note(`${branch} is session ${session}`);
   for (const { line, what, why } of session.lost) output.note(`lost line ${line}, ${what}: ${why}`);
   if (torn !== null) output.note(`line ${torn.line} is incomplete; it is kept in quarantine/`);
 }
@@ -117,16 +121,4 @@ function promptOf({ main }: AgentSession): string {
   const first = main.find((entry) => entry.kind === "user");
   const text = first?.content.find((part) => typeof part.text === "string")?.text;
   return typeof text === "string" ? text : "";
-}
-
-/**
- * Refuses a source that is compressed.
- *
- * @throws {RepriseError} `bad_import`.
- */
-export function refuseCompressed(start: Uint8Array, name: string): void {
-  if (![0x28, 0xb5, 0x2f, 0xfd].every((byte, index) => start[index] === byte)) return;
-  throw new RepriseError("bad_import", `Cannot import ${JSON.stringify(name)}: it is compressed with zstd`, {
-    hint: 'Decompress it first with "zstd -d"',
-  });
 }

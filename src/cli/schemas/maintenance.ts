@@ -216,6 +216,8 @@ export const imported = doneOrDry({
     }),
     lost: z.array(z.object({ line: ordinal, what: text, why: text })),
     torn_line: ordinal.nullable().describe("an incomplete last line, which is kept in quarantine/"),
+    forks: z.array(z.object({ session: text, path: text, turns: count, branch: text }))
+      .describe("sessions of its other branches and sidechains"),
   }).nullable().describe("the session of another agent; null for an export"),
 });
 

@@ -26,7 +26,7 @@ Commands:
   fsck [options] [id]                           check a session's files; read-only
   rename [options] <id> <title>                 give a session a title
   export [options] <id> [file]                  write a session to one checksummed file
-  import [options] <file>                       restore a session from an export, or import one of Codex CLI; never overwrites a session
+  import [options] <file>                       restore a session from an export, or import one of Codex CLI, Claude Code or pi; never overwrites a session
   rm [options] <ids...>                         delete sessions; their forks stay complete
   prune [options]                               delete sessions by age, number or size
   gc [options]                                  remove unused blobs, and leftovers of killed processes
