@@ -179,7 +179,6 @@ Deno.test("import reads a rollout that is compressed with zstd, and one that is 
   await ok(at, ["fsck", "--all"]);
   assertError(
     await at.call(["import", `${at.sandbox.workspace}/nothing.jsonl.zst`, "--json"]),
-    "bad_import",
-    2,
+    { code: "bad_import", exit: 2 },
   );
 });
