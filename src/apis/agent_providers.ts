@@ -16,6 +16,12 @@ export function providerInPi(api: JsonValue | undefined, provider: JsonValue | u
   return api === "openai-responses" && provider === "openai" ? "openai" : "compatible";
 }
 
+/** Names of a provider's API and of the provider in a session of pi. */
+export function namesInPi(provider: ProviderKind): { readonly api: string; readonly provider: string } {
+  const api = answersInBlocks(provider) ? "anthropic-messages" : "openai-responses";
+  return { api, provider };
+}
+
 /** True if answers of this provider's API are blocks, and its thinking counts only under its own system prompt and tools. */
 export function answersInBlocks(provider: ProviderKind): boolean {
   return PROVIDERS[provider].api !== PROVIDERS[DEFAULT_PROVIDER].api;

@@ -122,7 +122,7 @@ const CLAUDE = (() => {
   ];
 })();
 
-Deno.test("import makes a fork of another branch, and a session of a sidechain; each is sound and goes on", async () => {
+Deno.test("import makes a fork of another branch, and a session of a sidechain; each is sound and continues", async () => {
   await using at = place();
   const path = `${at.sandbox.workspace}/two.jsonl`;
   Deno.writeTextFileSync(path, CLAUDE.map((line) => `${JSON.stringify(line)}\n`).join(""));

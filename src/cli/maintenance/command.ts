@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { again, argument, type FlagsOf, text, toggle, value, type Verb, verb } from "../declare.ts";
+import { AGENT_NAMES } from "../../agents/agent_session.ts";
+import { again, argument, choice, type FlagsOf, text, toggle, value, type Verb, verb } from "../declare.ts";
 import {
   ageOrDays,
   byteCount,
@@ -47,6 +48,12 @@ const EXPORT_FLAGS = {
     "--redact",
     "strip keys, tokens and passwords from texts, and the secrets of the environment",
   ),
+  to: choice(
+    "--to <agent>",
+    "write the conversation as a new file of another agent, without reasoning",
+    AGENT_NAMES,
+  ),
+  output: text("-o, --output <file>", "with --to: the new file; none is replaced"),
   dryRun: again(DRY_RUN, "list what would be written; write nothing"),
 };
 /** The flags of `export`. */
@@ -138,6 +145,7 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
     examples: [
       "reprise export fix-ci-7k2m fix-ci.jsonl",
       "reprise export @last --redact | gzip > last.jsonl.gz",
+      "reprise export @last --to claude -o last.jsonl",
     ],
     load: async () => (await import("./export.ts")).exportVerb,
   }),

@@ -24,6 +24,18 @@ export async function exportVerb(
 ): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
+  if (flags.to !== undefined) {
+    return (await import("./export_agent.ts")).exportToAgent(
+      context,
+      { selector, to: flags.to, file },
+      flags,
+    );
+  }
+  if (flags.output !== undefined) {
+    throw new RepriseError("usage", "Cannot use --output: it is for --to", {
+      hint: `reprise export ${selector} FILE`,
+    });
+  }
   const toStdout = file === undefined || file === "-";
   const dryRun = flags.dryRun === true;
   if (toStdout && output.options.json && !dryRun) {

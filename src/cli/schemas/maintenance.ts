@@ -194,6 +194,20 @@ export const exported = doneOrDry({
   }).nullable(),
 });
 
+/** The document of `export --to`. */
+export const exportedToAgent = doneOrDry({
+  session: text,
+  to: z.enum(["codex", "claude", "pi"]),
+  file: text,
+  bytes: count,
+  place: text.describe("path at which the agent looks for the file"),
+  command: text.describe("command that continues it there"),
+  messages: count,
+  answers: count,
+  results: count.describe("results of calls"),
+  lost: z.array(z.object({ turn: ordinal, what: text })),
+});
+
 /** The document of `import`. */
 export const imported = doneOrDry({
   session: text,

@@ -66,6 +66,7 @@ export const SCHEMAS = {
   "fsck": documented(maintenance.fsck, "the document of fsck", "fsck"),
   "rename": documented(maintenance.rename, "the document of rename", "rename"),
   "export": documented(maintenance.exported, "the document of export to a file", "export"),
+  "export-agent": documented(maintenance.exportedToAgent, "the document of export --to", "export"),
   "import": documented(maintenance.imported, "the document of import", "import"),
   "rm": documented(maintenance.rm, "the document of rm", "rm"),
   "prune": documented(maintenance.prune, "the document of prune", "prune"),

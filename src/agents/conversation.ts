@@ -1,0 +1,148 @@
+/**
+ * The conversation of a session as other agents can hold it: texts, calls and results, without reasoning.
+ *
+ * @module
+ */
+import { callArgumentsOf, callIdOf, callNameOf, messageTextOf } from "../domain/item.ts";
+import { checkpointAfter } from "../domain/manifest.ts";
+import type { CheckpointRef } from "../domain/event.ts";
+import type { ModelTurn, Turn } from "../domain/turn.ts";
+
+/** A call of a tool. */
+export interface Call {
+  readonly kind: "call";
+  readonly id: string;
+  readonly name: string;
+  /** JSON text of an object. */
+  readonly arguments: string;
+}
+
+/** A part of an answer, in the order of the answer. */
+export type AnswerPart = { readonly kind: "text"; readonly text: string } | Call;
+
+/** One element of the conversation. */
+export type Spoken =
+  | { readonly kind: "user"; readonly at: string; readonly text: string }
+  | {
+    readonly kind: "answer";
+    readonly at: string;
+    readonly model: string;
+    readonly provider: ModelTurn["fingerprint"]["provider"];
+    /** At least one. */
+    readonly parts: readonly AnswerPart[];
+  }
+  | {
+    readonly kind: "result";
+    readonly at: string;
+    readonly callId: string;
+    readonly tool: string;
+    readonly isError: boolean;
+    readonly output: string;
+  };
+
+/** A conversation, and the parts of the session that it lacks. */
+export interface Conversation {
+  readonly spoken: readonly Spoken[];
+  readonly lost: readonly { readonly turn: number; readonly what: string }[];
+}
+
+const SUMMARY = "This is a summary of the conversation so far:";
+const NOT_RUN = "This call has no result: it did not run.";
+
+/**
+ * Reads the conversation from the checkpoint in force on, whose summary comes first. Each call gets a result, because
+ * agents refuse open calls.
+ */
+export function conversationOf(turns: readonly Turn[]): Conversation {
+  const checkpoint = turns.reduce(checkpointAfter, null as CheckpointRef | null);
+  const reading = new Reading();
+  if (checkpoint !== null) reading.summarize(turns, checkpoint);
+  for (const turn of turns) reading.add(turn, checkpoint?.to_seq ?? 0);
+  return reading.finish();
+}
+
+class Reading {
+  readonly #spoken: Spoken[] = [];
+  readonly #lost: { turn: number; what: string }[] = [];
+  /** Calls without a result so far. */
+  readonly #open = new Map<string, Call>();
+  #at = "";
+
+  summarize(turns: readonly Turn[], { seq, turn: number, opening_turn }: CheckpointRef): void {
+    const turn = turns[number - 1];
+    const event = turn?.events.find((each) => each.type === "history_compaction" && each.seq === seq);
+    if (turn === undefined || event?.type !== "history_compaction") return;
+    if (event.summary === "") this.#lose(turn, "a checkpoint that only its provider can read");
+    else this.#spoken.push({ kind: "user", at: turn.at, text: `${SUMMARY}\n\n${event.summary}` });
+    const opening = opening_turn === null ? undefined : turns[opening_turn - 1];
+    if (opening !== undefined) this.#addUser(opening, 0);
+  }
+
+  add(turn: Turn, after: number): void {
+    if (turn.seq[1] <= after) return;
+    this.#at = turn.at;
+    if (turn.kind === "model") return this.#addAnswer(turn, after);
+    this.#addUser(turn, after);
+    for (const event of turn.events) {
+      if (event.type !== "tool_result" || event.seq <= after || !this.#open.delete(event.call_id)) continue;
+      const { call_id: callId, tool, status, output } = event;
+      this.#spoken.push({ kind: "result", at: turn.at, callId, tool, isError: status !== "ok", output });
+    }
+  }
+
+  finish(): Conversation {
+    this.#answerOpenCalls();
+    return { spoken: this.#spoken, lost: this.#lost };
+  }
+
+  #addUser(turn: Turn, after: number): void {
+    for (const event of turn.events) {
+      if (event.seq <= after) continue;
+      if (event.type === "attachment") this.#lose(turn, `attached file ${JSON.stringify(event.name)}`);
+      if (event.type !== "user_message") continue;
+      const texts = event.content.flatMap(({ text }) => typeof text === "string" ? [text] : []);
+      for (const { type, text } of event.content) {
+        if (typeof text !== "string") this.#lose(turn, `part of a message, of type ${JSON.stringify(type)}`);
+      }
+      this.#answerOpenCalls();
+      if (texts.length > 0) this.#spoken.push({ kind: "user", at: turn.at, text: texts.join("\n\n") });
+    }
+  }
+
+  #addAnswer(turn: ModelTurn, after: number): void {
+    const parts = turn.events.flatMap((event): AnswerPart[] => {
+      if (event.seq <= after) return [];
+      if (event.type === "assistant_message") {
+        const text = messageTextOf(event.item);
+        return text.trim() === "" ? [] : [{ kind: "text", text }];
+      }
+      if (event.type === "provider_item") this.#lose(turn, `item of type ${JSON.stringify(event.item.type)}`);
+      if (event.type !== "tool_call") return [];
+      const { item } = event;
+      return [{ kind: "call", id: callIdOf(item), name: callNameOf(item), arguments: callArgumentsOf(item) }];
+    });
+    if (parts.length === 0) return;
+    this.#answerOpenCalls();
+    for (const part of parts) if (part.kind === "call") this.#open.set(part.id, part);
+    const { model, fingerprint: { provider } } = turn;
+    this.#spoken.push({ kind: "answer", at: turn.at, model: model.answered ?? model.asked, provider, parts });
+  }
+
+  #answerOpenCalls(): void {
+    for (const { id, name } of this.#open.values()) {
+      this.#spoken.push({
+        kind: "result",
+        at: this.#at,
+        callId: id,
+        tool: name,
+        isError: true,
+        output: NOT_RUN,
+      });
+    }
+    this.#open.clear();
+  }
+
+  #lose({ turn }: Turn, what: string): void {
+    this.#lost.push({ turn, what });
+  }
+}

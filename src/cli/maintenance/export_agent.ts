@@ -1,0 +1,109 @@
+/** `export --to`: writes the conversation of a session as a new file of another agent. */
+import type { AgentName } from "../../agents/agent_session.ts";
+import { conversationOf } from "../../agents/conversation.ts";
+import { WRITERS } from "../../agents/writers.ts";
+import { type AgentFile, randomUuid } from "../../agents/writing.ts";
+import { encodeUtf8 } from "../../domain/bytes.ts";
+import { type ExitCode, RepriseError } from "../../domain/errors.ts";
+import type { Ports } from "../../domain/ports.ts";
+import { counted } from "../../domain/text.ts";
+import { fileError, isTaken } from "../../store/fs_errors.ts";
+import { parentOf, syncForeignDirectory } from "../../store/home.ts";
+import { readSession } from "../../store/read/session.ts";
+import { unlinkQuietly, writeChunks } from "../../store/write/publish.ts";
+import type { Context } from "../context.ts";
+import { dryRunOf, each } from "../dry_run.ts";
+import { sessionArgument } from "../sessions.ts";
+import type { ExportFlags } from "./command.ts";
+
+/** Performs `export --to`. */
+export function exportToAgent(
+  context: Context,
+  { selector, to, file }: {
+    readonly selector: string;
+    readonly to: AgentName;
+    /** The argument FILE, which belongs to the other form of the verb. */
+    readonly file: string | undefined;
+  },
+  flags: ExportFlags,
+): ExitCode {
+  const { ports, output } = context;
+  const path = flags.output;
+  if (path === undefined || file !== undefined || flags.redact === true) {
+    const [why, hint] = flags.redact === true
+      ? [
+        "--redact is for exports of ours",
+        `Fork the session, or import its redacted export, and export that`,
+      ]
+      : ["the new file has no name", `reprise export ${selector} --to ${to} -o FILE`];
+    throw new RepriseError("usage", `Cannot export to ${to}: ${why}`, { hint });
+  }
+  const { home, id } = sessionArgument(context, selector);
+  const { turns } = readSession(ports, home, id);
+  const conversation = conversationOf(turns);
+  const { spoken, lost } = conversation;
+  const random = () => ports.random();
+  const written = WRITERS[to]({
+    ...{ conversation, random, id: randomUuid(random) },
+    at: new Date(ports.clock.now()).toISOString(),
+    directory: Deno.realPathSync(ports.workingDirectory()),
+  });
+  const bytes = encodeUtf8(written.lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const dryRun = flags.dryRun === true;
+  if (ports.files.facts(path) !== null) throw taken(path);
+  if (!dryRun) createFile(ports, path, bytes);
+  const count = (kind: string) => spoken.filter((each) => each.kind === kind).length;
+  const { place, command } = written;
+  const facts = {
+    ...{ session: id, to, file: path, bytes: bytes.length, place: `~/${place}`, command },
+    ...{ messages: count("user"), answers: count("answer"), results: count("result"), lost },
+  };
+  if (output.options.json) {
+    output.json<"export-agent">(
+      dryRun ? dryRunOf("export", each("create", "file", [path]), facts) : { ...facts, dry_run: false },
+    );
+    return 0;
+  }
+  for (const line of notesOf(written, facts, dryRun)) output.note(line);
+  return 0;
+}
+
+interface Facts {
+  readonly session: string;
+  readonly messages: number;
+  readonly answers: number;
+  readonly results: number;
+  readonly lost: readonly { readonly turn: number; readonly what: string }[];
+}
+
+function notesOf({ place, command }: AgentFile, facts: Facts, dryRun: boolean): string[] {
+  const { session, messages, answers, results, lost } = facts;
+  const counts = [counted(messages, "message"), counted(answers, "answer"), counted(results, "result")].join(
+    ", ",
+  );
+  return [
+    `${dryRun ? "would export" : "exported"} ${session}: ${counts}, without reasoning`,
+    ...lost.map(({ turn, what }) => `lost in turn ${turn}: ${what}`),
+    `to continue, move it to ~/${place} and call: ${command}`,
+  ];
+}
+
+/** Creates a file that must not exist, readable only for its owner, durable when this returns. */
+function createFile(ports: Ports, path: string, bytes: Uint8Array): void {
+  const temporary = `${path}.part-${ports.process.pid}-${Math.floor(ports.random() * 2 ** 48).toString(16)}`;
+  try {
+    writeChunks(ports, temporary, [bytes]);
+    ports.files.link(temporary, path);
+    syncForeignDirectory(ports, parentOf(path));
+  } catch (error) {
+    throw isTaken(error) ? taken(path) : fileError(error, "write the export", path);
+  } finally {
+    unlinkQuietly(ports.files, temporary);
+  }
+}
+
+function taken(path: string): RepriseError {
+  return new RepriseError("usage", `Cannot export to ${JSON.stringify(path)}: a file is there`, {
+    hint: "Name a new file; none is ever replaced",
+  });
+}
