@@ -16,6 +16,9 @@ export const CODEX: Packages = ["@openai/codex@0.169.0"];
 /** Claude Code. */
 export const CLAUDE_CODE: Packages = ["@anthropic-ai/claude-code@2.1.197"];
 
+/** pi. */
+export const PI: Packages = ["@mariozechner/pi-coding-agent@0.73.1"];
+
 /** True on the systems for which the packages are known to have programs that run without more. */
 export const RUNS_AGENTS = Deno.build.os === "linux" && Deno.build.arch === "x86_64";
 /** The end of a test's name if {@linkcode RUNS_AGENTS} is false. */
