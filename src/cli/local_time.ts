@@ -6,13 +6,12 @@
 
 /** Date and time of an ISO 8601 instant in the local time zone, such as `2026-11-23 08:00:12`; other texts unchanged. */
 export function localTime(instant: string): string {
-  const date = new Date(instant);
-  return Number.isNaN(date.getTime()) ? instant : `${dayOf(date)} ${timeOf(date)}`;
+  return localTextOf(instant) ?? instant;
 }
 
 /** As {@linkcode localTime}, to the minute; `?` for other texts. */
 export function localMinute(instant: string): string {
-  return Number.isNaN(Date.parse(instant)) ? "?" : localTime(instant).slice(0, -":00".length);
+  return localTextOf(instant)?.slice(0, -":00".length) ?? "?";
 }
 
 /** As {@linkcode localTime}, without the date if `before` is an instant of the same day. */
@@ -34,6 +33,11 @@ export function zoneOf(instant: string): string {
 export function secondsBetween(from: string, to: string): string | null {
   const milliseconds = new Date(to).getTime() - new Date(from).getTime();
   return milliseconds >= 0 ? (milliseconds / 1000).toFixed(1) : null;
+}
+
+function localTextOf(instant: string): string | null {
+  const date = new Date(instant);
+  return Number.isNaN(date.getTime()) ? null : `${dayOf(date)} ${timeOf(date)}`;
 }
 
 function dayOf(date: Date): string {

@@ -28,7 +28,7 @@ interface Laid<Row> {
   readonly width: number;
 }
 
-const GAP = 2;
+const GAP = "  ";
 
 /**
  * Lays out a table, header first, without line ends. `columns` is the number of columns of the terminal, or `null` for a
@@ -39,7 +39,7 @@ export async function tableLines<Row>(
   rows: readonly Row[],
   columns: number | null,
 ): Promise<(string | Styled)[][]> {
-  const cells = table.map(({ cell }) => rows.map((row) => oneLine(cell(row), columns !== null)));
+  const cells = table.map(({ cell }) => oneLines(rows.map(cell), columns !== null));
   // The last column of a pipe is not padded.
   const widths = await widthsOf((columns === null ? cells.slice(0, -1) : cells).flat());
   const natural = table.map((column, index): Laid<Row> => {
@@ -48,29 +48,58 @@ export async function tableLines<Row>(
     return { column, cells: own, width: isFree ? 0 : widest([column.header, ...own], widths) };
   });
   const laid = columns === null ? natural : fitted(natural, columns, widths);
-  const line = (textOf: (each: Laid<Row>) => { readonly text: string; readonly code: number | null }) =>
-    laid.flatMap((each, place): (string | Styled)[] => {
-      const { text, code } = textOf(each);
-      const space = " ".repeat(Math.max(0, each.width - (text === "" ? 0 : widths.of(text))));
-      const shown = code === null ? text : { code, text };
-      const padded = each.column.right === true
-        ? [space, shown]
-        : [shown, place === laid.length - 1 ? "" : space];
-      return [place === 0 ? "" : " ".repeat(GAP), ...padded];
-    });
   const { code } = dim("");
   return [
-    line(({ column }) => ({ text: column.header, code })),
+    lineOf(laid, widths, ({ column }) => ({ text: column.header, code })),
     ...rows.map((row, index) =>
-      line(({ column, cells }) => ({ text: cells[index] ?? "", code: column.code?.(row) ?? null }))
+      lineOf(laid, widths, ({ column, cells }) => ({
+        text: cells[index] ?? "",
+        code: column.code?.(row) ?? null,
+      }))
     ),
   ];
 }
 
-/** A cell is one line, and on a terminal as wide as the printer will make it. */
-function oneLine(text: string, onTerminal: boolean): string {
-  const line = text.replace(/[\n\r\t\v\f\u2028\u2029]+/g, " ").trimEnd();
-  return onTerminal ? visibleText(line) : line;
+/** A line as few pieces: plain text is joined. */
+function lineOf<Row>(
+  laid: readonly Laid<Row>[],
+  widths: TextWidth,
+  cellOf: (each: Laid<Row>) => { readonly text: string; readonly code: number | null },
+): (string | Styled)[] {
+  const pieces: (string | Styled)[] = [];
+  let plain = "";
+  laid.forEach((each, place) => {
+    const { text, code } = cellOf(each);
+    const isLast = place === laid.length - 1;
+    const isRight = each.column.right === true;
+    const space = isLast && !isRight ? "" : " ".repeat(Math.max(0, each.width - widths.of(text)));
+    if (place > 0) plain += GAP;
+    if (isRight) plain += space;
+    if (code === null) plain += text;
+    else {
+      pieces.push(plain, { code, text });
+      plain = "";
+    }
+    if (!isRight) plain += space;
+  });
+  pieces.push(plain);
+  return pieces;
+}
+
+const ENDS_CELL = "\0";
+const LINE_BREAKS = /[\n\r\t\v\f\u2028\u2029]+/g;
+/** Finds a cell that {@linkcode oneLine} would change, among cells that are joined. */
+const NOT_ONE_LINE = /[\n\r\t\v\f\u2028\u2029]|\s\0/;
+
+/** Cells are one line each, and on a terminal as wide as the printer will make them. */
+function oneLines(cells: readonly string[], onTerminal: boolean): readonly string[] {
+  // One search through all cells finds that most need no change.
+  const lines = NOT_ONE_LINE.test(cells.join(ENDS_CELL) + ENDS_CELL) ? cells.map(oneLine) : cells;
+  return onTerminal ? lines.map(visibleText) : lines;
+}
+
+function oneLine(text: string): string {
+  return text.replace(LINE_BREAKS, " ").trimEnd();
 }
 
 /** Leaves out columns until the others fit, and cuts what may be cut. */
@@ -80,7 +109,7 @@ function fitted<Row>(laid: readonly Laid<Row>[], columns: number, widths: TextWi
     .sort((a, b) => (a.column.drop as number) - (b.column.drop as number));
   const least = ({ column, width }: Laid<Row>) => Math.min(width, column.least ?? width);
   const total = (sizeOf: (each: Laid<Row>) => number) =>
-    kept.reduce((sum, each) => sum + sizeOf(each), GAP * (kept.length - 1));
+    kept.reduce((sum, each) => sum + sizeOf(each), GAP.length * (kept.length - 1));
   while (total(least) > columns) {
     const next = droppable.shift();
     if (next === undefined) break;
