@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, openSync, readSync } from "node:fs";
 import type { FileFacts, Files, ProcessIdentity, WritableFile } from "../domain/ports.ts";
 import { readFilesAhead } from "./read_ahead.ts";
 
@@ -21,6 +21,7 @@ export const denoFiles: Files = {
     }
   },
   read: (path) => Deno.readFileSync(path),
+  ...(Deno.build.os === "windows" ? {} : { readPlain }),
   readAhead: readFilesAhead,
   openRead(path) {
     const file = openToRead(path);
@@ -53,6 +54,21 @@ function openToRead(path: string): number {
     // Throws the error that all other operations throw.
     Deno.openSync(path).close();
     throw error;
+  }
+}
+
+/** A FIFO does not block with these flags, and a link is an error. */
+const PLAIN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function readPlain(path: string, into: Uint8Array): number | null {
+  let file: number | undefined;
+  try {
+    file = openSync(path, PLAIN);
+    return readSync(file, into, 0, into.length, null);
+  } catch {
+    return null;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 

@@ -12,7 +12,7 @@ import { counted, withoutSlash } from "../domain/text.ts";
 import { orStorageError, storageError, systemCode } from "./fs_errors.ts";
 import { type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "./layout.ts";
 import { readManifest, rebuildLoosely } from "./read/manifest.ts";
-import { lookForDirectory, lookForFile } from "./read/safe_open.ts";
+import { isPrivate, lookForDirectory, lookForFile } from "./read/safe_open.ts";
 import { ensureDirectory } from "./write/publish.ts";
 
 /** A checked home directory. */
@@ -122,7 +122,7 @@ export function summaryOf(ports: Ports, home: Home, id: SessionId): SessionSumma
         : `its directory ${directory.message}`;
       return { id, path, manifest: null, source: "unreadable", problem };
     }
-    const file = readManifest(ports, paths);
+    const file = readManifest(ports, paths, { inPrivate: isPrivate(directory) });
     if (file.status === "ok") return { id, path, manifest: file.manifest, source: "ok" };
     const problem = `manifest.json ${file.status === "missing" ? "is missing" : file.message}`;
     if (file.status === "refused") return { id, path, manifest: null, source: "unreadable", problem };

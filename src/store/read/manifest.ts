@@ -23,7 +23,7 @@ import {
 } from "../../domain/shape.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
-import { readSafely, type Refused } from "./safe_open.ts";
+import { readQuickly, readSafely, type Refused } from "./safe_open.ts";
 import { type Envelope, formatVersion, readEnvelope } from "./turn_file.ts";
 import { checkpointRef, pins, usage } from "./turn_shapes.ts";
 
@@ -40,15 +40,28 @@ export type ManifestFile =
   | { readonly status: "newer"; readonly message: string }
   | Refused;
 
-/** Reads a session's manifest: checksum, shape and session id. Throws the runtime's errors. */
-export function readManifest(ports: Ports, paths: SessionPaths): ManifestFile {
-  const read = readSafely(ports, paths.manifest, { maxBytes: MAX_MANIFEST_BYTES });
+/**
+ * Reads a session's manifest: checksum, shape and session id. `inPrivate` is true if the session's directory is private
+ * (safe_open.ts). Throws the runtime's errors.
+ */
+export function readManifest(
+  ports: Ports,
+  paths: SessionPaths,
+  { inPrivate = false }: { readonly inPrivate?: boolean } = {},
+): ManifestFile {
+  const quick = inPrivate ? readQuickly(ports, paths.manifest) : null;
+  const parsed = quick === null ? null : parseManifest(quick, paths.id);
+  if (parsed?.status === "ok") return parsed;
+  const read = readSafely(ports, paths.manifest, { maxBytes: MAX_MANIFEST_BYTES, briefly: true });
   // A manifest that is too large is rebuilt, like any other unusable one.
   if (read.status === "refused" && read.code === "too_large") return garbled(read.message);
-  if (read.status !== "ok") return read;
+  return read.status === "ok" ? parseManifest(read.bytes, paths.id) : read;
+}
+
+function parseManifest(bytes: Uint8Array, id: SessionPaths["id"]): ManifestFile {
   let value: unknown;
   try {
-    value = JSON.parse(decodeUtf8Exactly(read.bytes));
+    value = JSON.parse(decodeUtf8Exactly(bytes));
   } catch {
     return garbled("is not JSON in UTF-8");
   }
@@ -61,9 +74,9 @@ export function readManifest(ports: Ports, paths: SessionPaths): ManifestFile {
       message: `has the format "reprise.manifest/${version}", newer than this version`,
     };
   }
-  if (checkSeal(read.bytes) === null) return garbled("does not fit its checksum");
+  if (checkSeal(bytes) === null) return garbled("does not fit its checksum");
   if (!isManifest(value)) return garbled("does not have the shape of a manifest");
-  if (value.session !== paths.id) {
+  if (value.session !== id) {
     return garbled(`belongs to session ${JSON.stringify(value.session)}, not to this one`);
   }
   return { status: "ok", manifest: withoutSum(value) };

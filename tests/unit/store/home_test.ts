@@ -59,7 +59,7 @@ Deno.test("sessions are listed newest first, from their manifests alone", () =>
     for (const name of ["first", "second", "third"]) await newSession(clock, home, id(name));
     const read: string[] = [];
     const spying = portsOn(spyFiles(({ name, path }) => {
-      if (name === "read") read.push(path.slice(home.sessions.length));
+      if (name === "openRead") read.push(path.slice(home.sessions.length));
     }));
     const listed = listSessions(spying, home);
     assert.deepEqual(listed.map(({ id }) => String(id)), ["third", "second", "first"]);
@@ -99,7 +99,7 @@ Deno.test("a session that the disk refuses to read is a summary too", () =>
     await newSession(testPorts(), home, id("good"));
     await newSession(testPorts(), home, id("bad"));
     const failing = portsOn(spyFiles(({ name, path }) => {
-      if (name === "read" && path.includes("/bad/")) throw systemError("EIO");
+      if (name === "openRead" && path.includes("/bad/")) throw systemError("EIO");
     }));
     const listed = listSessions(failing, home);
     assert.deepEqual(listed.map(({ id }) => String(id)), ["good", "bad"]);
