@@ -43,7 +43,7 @@ const START = "src/cli/start";
 const ENTRY = "main.js";
 
 /** Parts of the program, each a script of its own. */
-const PARTS: readonly PartName[] = ["all", "listing", "running", "viewing"];
+const PARTS: readonly PartName[] = ["all", "listing", "playing", "running", "viewing"];
 
 /**
  * Scripts in the executable: the parts, the price list that they load when a cost is shown, and zod, which they load when
@@ -54,7 +54,8 @@ const SCRIPTS: readonly ScriptName[] = [...PARTS, "prices", "zod"];
 /** Modules that a part lacks: calls that need them run with the whole program. */
 const LEFT_OUT: Readonly<Partial<Record<ScriptName, readonly string[]>>> = {
   listing: ["./show.ts", "./search.ts", "./stats.ts", "../cost/spending.ts"],
-  running: ["./run_recording.ts"],
+  playing: ["./run_recording.ts"],
+  running: ["./run_recording.ts", "./compared_send.ts"],
   viewing: [
     "./ls.ts",
     "./search.ts",

@@ -17,7 +17,7 @@ const PRICED_MODEL = "gpt-4o";
  */
 export function warmUpCalls(root: string, workspace: string, baseUrl: string): [ScriptName, ...string[]][] {
   const played = (fixture: string, ...args: readonly string[]): [PartName, ...string[]] => [
-    "running",
+    "playing",
     ...["run", "-s", DEMO_SESSION, "--fixture", demoFixture(root, fixture), "-w", workspace],
     ...[...DEMO_PERMISSIONS, ...args],
   ];

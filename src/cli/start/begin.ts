@@ -14,7 +14,7 @@ export interface Part {
 }
 
 /** The parts of the program, by their names. */
-export type PartName = "all" | "listing" | "running" | "viewing";
+export type PartName = "all" | "listing" | "playing" | "running" | "viewing";
 
 /** Runs the command line of this process with the part that it needs, and ends the process. */
 export async function begin(
@@ -36,7 +36,8 @@ export function partFor(args: readonly string[]): PartName {
   const has = (flag: string) => args.some((arg) => arg.startsWith(flag));
   if (verb === "ls") return has("--cost") ? "all" : "listing";
   if (verb === "show") return has("--html") || has("--markdown") || has("--redact") ? "all" : "viewing";
-  return verb === "run" && !has("--record") ? "running" : "all";
+  if (verb === "run" && !has("--record")) return has("--fixture") ? "playing" : "running";
+  return "all";
 }
 
 function textOf(flag: string): string | null {

@@ -1,6 +1,6 @@
 /**
- * The part of the program for `run`: a script of its own, because loading code is much of a short run. It lacks what
- * `--record` needs, half of the program.
+ * The part of the program for `run` with a live API: a script of its own, because loading code is much of a short run. It
+ * lacks what `--record` and `--fixture` need, more than half of the program.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { LoadPriceTable } from "../live_ports.ts";
 import { RUNNING_VERBS } from "../run/command.ts";
 import { startVerb } from "./process.ts";
 
-/** Runs a command line of `run` without `--record`; resolves to its exit code. */
+/** Runs a command line of `run` without `--record` and `--fixture`; resolves to its exit code. */
 export function start(args: readonly string[], loadPriceTable: LoadPriceTable): Promise<number> {
   return startVerb(args, loadPriceTable, RUNNING_VERBS);
 }
