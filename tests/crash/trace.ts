@@ -14,7 +14,7 @@ export interface Call {
   readonly to?: string;
   /** For `openat`: it may create the file. */
   readonly creates: boolean;
-  /** For `write`: the start of what is written. */
+  /** For `write` and `sendto`: the start of what is written. */
   readonly data: string;
   /** Number of the call among those of its name on its thread, from the process's start, as strace's `when=` counts. */
   readonly ordinal: number;
@@ -67,6 +67,7 @@ const TRACED = [
   "fchmodat",
   "ftruncate",
   "truncate",
+  "sendto",
 ];
 
 /** True where these tests can run. */
@@ -104,25 +105,20 @@ export async function traceCommand(
 ): Promise<{ readonly output: Deno.CommandOutput; readonly trace: string }> {
   const directory = await Deno.makeTempDir({ prefix: "reprise-trace-" });
   try {
-    const output = await new Deno.Command("strace", {
-      args: [
-        // Without -f: the main thread alone, where the store works. Others belong to the runtime and its caches.
-        "-y",
-        "-s",
-        "80",
-        "-o",
-        `${directory}/main`,
-        "-e",
-        `trace=${TRACED.join(",")}`,
-        ...(inject === undefined ? [] : ["-e", `inject=${inject}`]),
-        ...command,
-      ],
-      stdin: "null",
-    }).output();
+    const [strace, ...args] = straceOf(`${directory}/main`, inject);
+    const output = await new Deno.Command(strace, { args: [...args, ...command], stdin: "null" }).output();
     return { output, trace: Deno.readTextFileSync(`${directory}/main`) };
   } finally {
     await Deno.remove(directory, { recursive: true });
   }
+}
+
+/** The command line of strace before that of a traced program. `file` gets the trace. */
+export function straceOf(file: string, inject?: string): [string, ...string[]] {
+  const traced = ["-e", `trace=${TRACED.join(",")}`];
+  const injected = inject === undefined ? [] : ["-e", `inject=${inject}`];
+  // Without -f: the main thread alone, where the store works. Others belong to the runtime and its caches.
+  return ["strace", "-y", "-s", "80", "-o", file, ...traced, ...injected];
 }
 
 function runOf(output: Deno.CommandOutput): Run {

@@ -29,10 +29,15 @@ export class Machine {
   /** Calls the program; SIGKILL after `killAfterMs`. Notes acknowledged turns, and refuses two turns with one number. */
   async run(
     acknowledged: Acknowledged,
-    { args, killAfterMs }: { readonly args: readonly string[]; readonly killAfterMs?: number },
+    { args, killAfterMs, through = [] }: {
+      readonly args: readonly string[];
+      readonly killAfterMs?: number;
+      /** A command that is given the program's command line as its last arguments. */
+      readonly through?: readonly string[];
+    },
   ): Promise<{ readonly code: number; readonly stderr: string; readonly stdout: string }> {
     const { session, env, directory } = this.#around;
-    const [program, ...before] = PROGRAM as readonly [string, ...string[]];
+    const [program, ...before] = [...through, ...PROGRAM] as [string, ...string[]];
     const child = new Deno.Command(program, {
       args: [...before, "run", "--json", ...args, "-s", session],
       cwd: directory,
@@ -61,18 +66,18 @@ export class Machine {
     return { code, stdout: text, stderr: new TextDecoder().decode(stderr) };
   }
 
-  /** The bytes of the session's turn files, by number. */
-  turns(): Map<number, string> {
-    const directory = `${this.home}/sessions/${this.#around.session}/turns`;
-    return new Map(
-      [...Deno.readDirSync(directory)].map(({ name }) =>
-        [Number(name.slice(0, -5)), Deno.readTextFileSync(`${directory}/${name}`)] as const
-      ),
-    );
+  /** The texts of the session's turn files, by number; of those that wait for the remote with `pending`. */
+  turns(folder: "turns" | "pending" = "turns"): Map<number, string> {
+    const directory = `${this.home}/sessions/${this.#around.session}/${folder}`;
+    try {
+      return new Map(
+        [...Deno.readDirSync(directory)].map(({ name }) =>
+          [Number(name.slice(0, -5)), Deno.readTextFileSync(`${directory}/${name}`)] as const
+        ),
+      );
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return new Map();
+      throw error;
+    }
   }
-}
-
-/** The sum in the text of a turn file, read without the program's code. */
-export function sumIn(file: string): string {
-  return /"sum":"([0-9a-f]{64})"\}\n$/.exec(file)?.[1] ?? "";
 }

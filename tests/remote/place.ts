@@ -21,6 +21,21 @@ export async function withGateway(body: (gateway: Gateway) => Promise<void>): Pr
   }
 }
 
+/** The variables of a machine with this remote, and a model at `baseUrl`. */
+export function environmentOf(
+  gateway: Pick<Gateway, "environment">,
+  { baseUrl }: { readonly baseUrl: string },
+  remote: string,
+): Record<string, string> {
+  return {
+    ...gateway.environment,
+    REPRISE_REMOTE: remote,
+    OPENAI_API_KEY: "sk-none",
+    OPENAI_BASE_URL: baseUrl,
+    REPRISE_MODEL: "gpt-5.6",
+  };
+}
+
 /** Opens `address` on a gateway. */
 export function storeOn(
   { endpoint }: Pick<Gateway, "endpoint">,

@@ -1,18 +1,11 @@
 /** Machines that are killed and continue each other's runs, against a gateway that fails meanwhile. */
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import type { Gateway } from "../../scripts/remote/gateway.ts";
 import { Sandbox } from "../support/reprise.ts";
-import {
-  answer,
-  message,
-  reasoning,
-  type ResponsesServer,
-  startResponsesServer,
-} from "../support/responses_server.ts";
+import { answer, message, reasoning, startResponsesServer } from "../support/responses_server.ts";
 import { startLossyProxy } from "./lossy_proxy.ts";
-import { type Acknowledged, Machine, sumIn } from "./machine.ts";
-import { storeOn, withGateway, WITHOUT_CEPH } from "./place.ts";
+import { type Acknowledged, Machine } from "./machine.ts";
+import { assertOneHistory, turnsOn } from "./one_history.ts";
+import { environmentOf, storeOn, withGateway, WITHOUT_CEPH } from "./place.ts";
 
 const ROUNDS = Deno.env.get("REPRISE_SOAK") === undefined ? 10 : 200;
 const RACES = Deno.env.get("REPRISE_SOAK") === undefined ? 3 : 20;
@@ -25,38 +18,6 @@ const SEED = Number(Deno.env.get("REPRISE_SEED") ?? 7);
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => (state = (state * 48271) % 2147483647) / 2147483647;
-}
-
-/** The variables of a machine. */
-function environmentOf(
-  gateway: Gateway,
-  { baseUrl }: ResponsesServer,
-  remote: string,
-): Record<string, string> {
-  return {
-    ...gateway.environment,
-    REPRISE_REMOTE: remote,
-    OPENAI_API_KEY: "sk-none",
-    OPENAI_BASE_URL: baseUrl,
-    REPRISE_MODEL: "gpt-5.6",
-  };
-}
-
-/** Checks copies of a session against each other, with no code of the program. */
-function assertOneHistory(acknowledged: Acknowledged, copies: readonly ReadonlyMap<number, string>[]): void {
-  const [first = new Map<number, string>()] = copies;
-  for (const copy of copies) assert.deepEqual([...copy].sort(), [...first].sort());
-  let prev: string | null = null;
-  for (let number = 1; number <= first.size; number++) {
-    const text = first.get(number) ?? "";
-    assert.equal((JSON.parse(text) as { prev: unknown }).prev, prev, `turn ${number}`);
-    prev = sumIn(text);
-    const hashed = text.slice(0, text.lastIndexOf('"sum"'));
-    assert.equal(createHash("sha256").update(hashed).digest("hex"), prev);
-  }
-  for (const [number, sum] of acknowledged) {
-    assert.equal(sumIn(first.get(number) ?? ""), sum, `turn ${number} was acknowledged`);
-  }
 }
 
 Deno.test({
@@ -108,12 +69,7 @@ Deno.test({
         await calm(a);
         // B gets the newest turns of A, and adds the last ones.
         await calm(b);
-        const store = storeOn(gateway, "s3://tests/soak");
-        const there = new Map<number, string>();
-        for await (const { key } of store.list(`${SESSION}/turns/`)) {
-          const found = await store.get(key);
-          there.set(Number(key.slice(-11, -5)), new TextDecoder().decode(found?.bytes));
-        }
+        const there = await turnsOn(storeOn(gateway, "s3://tests/soak"), SESSION);
         assertOneHistory(acknowledged, [there, b.turns()]);
         for (const [number, text] of a.turns()) assert.equal(text, there.get(number), `turn ${number} of A`);
         for (const machine of [a, b]) {

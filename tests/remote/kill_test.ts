@@ -1,0 +1,231 @@
+/**
+ * The program is killed at each step of its saves to the gateway: on entry to the system calls that change files, send
+ * something, or acknowledge a turn. Then another home continues the session, and the first one comes back.
+ */
+import assert from "node:assert/strict";
+import type { Gateway } from "../../scripts/remote/gateway.ts";
+import type { ObjectStore } from "../../src/remote/object_store.ts";
+import { type Call, hasStrace, parseTrace, straceOf, variantsOf } from "../crash/trace.ts";
+import { IS_SOAK } from "../crash/scale.ts";
+import { Sandbox } from "../support/reprise.ts";
+import {
+  answer,
+  message,
+  reasoning,
+  type ResponsesServer,
+  startResponsesServer,
+} from "../support/responses_server.ts";
+import { type Acknowledged, Machine } from "./machine.ts";
+import { assertOneHistory, turnsOn } from "./one_history.ts";
+import { environmentOf, storeOn, withGateway, WITHOUT_CEPH } from "./place.ts";
+
+const SESSION = "killed-7k2m";
+/** Runs at the same time: much of a traced run is waiting. */
+const LANES = 2;
+/** The runtime's own calls differ a little from start to start: some aims hit another point, or none. */
+const HIT_PART = 0.8;
+
+/** A start from which the run is killed. */
+interface Start {
+  readonly name: string;
+  /** Most points outside a soak. */
+  readonly most: number;
+  /** Arguments of the run that is killed. */
+  readonly args: readonly string[];
+  /** Runs before it; one is killed at the step that fits `killedAt`. */
+  readonly before: readonly { readonly args: readonly string[]; readonly killedAt?: RegExp }[];
+}
+
+const FIRST = ["--new", "One"];
+const NEXT = ["--take-over", "Two"];
+
+const STARTS: readonly Start[] = [
+  { name: "a new session", most: 6, args: FIRST, before: [] },
+  { name: "the next run", most: 10, args: NEXT, before: [{ args: FIRST }] },
+  {
+    name: "a run that finds a waiting turn, which the remote has",
+    most: 4,
+    args: ["--take-over", "Three"],
+    before: [{ args: FIRST }, { args: NEXT, killedAt: /^link .*pending\/000005\.json/ }],
+  },
+  {
+    name: "a run that finds a waiting turn, which the remote lacks",
+    most: 4,
+    args: ["--take-over", "Three"],
+    before: [{ args: FIRST }, { args: NEXT, killedAt: /^sendto PUT .*turns\/000005\.json/ }],
+  },
+];
+
+/** Returns the name of a step, the same in each run; `null` for a call that no step consists of. */
+function stepOf({ name, path, to = "", creates, data }: Call, home: string): string | null {
+  if (name === "sendto") return /^(?:GET|PUT|DELETE) /.test(data) ? `sendto ${data.split(" HTTP")[0]}` : null;
+  if (name === "write" && data.startsWith('{\\"type\\":\\"turn.saved')) return "write turn.saved";
+  if (name === "write" && data.startsWith('{\\"type\\":\\"run.ended')) return "write run.ended";
+  if (!path.startsWith(home) || name === "open" && !creates) return null;
+  return `${name} ${path.slice(home.length)} ${to.slice(home.length)}`;
+}
+
+/** A step, and the call that strace is to kill at. */
+interface Point {
+  readonly step: string;
+  readonly call: Call;
+}
+
+function pointsIn(trace: string, home: string): Point[] {
+  return parseTrace(trace, null).flatMap((call) => {
+    const step = stepOf(call, home);
+    return step === null ? [] : [{ step, call }];
+  });
+}
+
+/** The gateway, and a directory for all cases. */
+interface Place {
+  readonly gateway: Gateway;
+  readonly model: ResponsesServer;
+  readonly sandbox: Sandbox;
+}
+
+let cases = 0;
+
+/** Two homes, and a prefix of the bucket. */
+class Case {
+  readonly acknowledged: Acknowledged;
+  readonly a: Machine;
+  readonly b: Machine;
+  readonly #place: Place;
+  readonly #directory: string;
+  readonly #store: ObjectStore;
+
+  private constructor(place: Place, acknowledged: Acknowledged) {
+    const name = `case-${++cases}`;
+    const address = `s3://tests/${name}`;
+    this.acknowledged = acknowledged;
+    this.#place = place;
+    this.#directory = `${place.sandbox.directory}/${name}`;
+    this.#store = storeOn(place.gateway, address);
+    const env = environmentOf(place.gateway, place.model, address);
+    const around = { session: SESSION, directory: this.#directory, env };
+    Deno.mkdirSync(this.#directory);
+    this.a = new Machine("a", around);
+    this.b = new Machine("b", around);
+  }
+
+  static empty(place: Place): Case {
+    return new Case(place, new Map());
+  }
+
+  /** Another case with the files of A, and the objects. */
+  async copy(): Promise<Case> {
+    const copy = new Case(this.#place, new Map(this.acknowledged));
+    const args = ["-r", "--preserve=mode,links", `${this.a.home}/.`, copy.a.home];
+    assert.ok((await new Deno.Command("cp", { args }).output()).success);
+    for await (const { key } of this.#store.list("")) {
+      await copy.#store.putNew(key, (await this.#store.get(key))?.bytes ?? new Uint8Array());
+    }
+    return copy;
+  }
+
+  /** Runs A under strace, which kills it at a call. */
+  async traced(
+    args: readonly string[],
+    at?: Call,
+  ): Promise<{ readonly killed: boolean; readonly points: readonly Point[] }> {
+    const file = `${this.#directory}/trace`;
+    const inject = at === undefined ? undefined : `${variantsOf(at.name)}:signal=KILL:when=${at.ordinal}`;
+    const { code, stdout, stderr } = await this.a.run(this.acknowledged, {
+      args,
+      through: straceOf(file, inject),
+    });
+    const killed = code === 137;
+    assert.ok(killed && at !== undefined || code === 0, `exit code ${code}: ${stdout}${stderr}`);
+    return { killed, points: pointsIn(Deno.readTextFileSync(file), this.a.home) };
+  }
+
+  /** B continues, A comes back; then what both and the remote have is one history. */
+  async judge(): Promise<void> {
+    const begun = await turnsOn(this.#store, SESSION);
+    const goOn = ["--take-over", "Go on"];
+    const byB = await this.b.run(this.acknowledged, { args: begun.size > 0 ? goOn : ["--new", ...goOn] });
+    assert.equal(byB.code, 0, `B: ${byB.stdout}${byB.stderr}`);
+    const byA = await this.a.run(this.acknowledged, { args: ["--take-over", "Back"] });
+    assert.equal(byA.code, 0, `A: ${byA.stdout}${byA.stderr}`);
+    const there = await turnsOn(this.#store, SESSION);
+    assertOneHistory(this.acknowledged, [there, this.a.turns()]);
+    for (const [number, text] of this.b.turns()) assert.equal(text, there.get(number), `turn ${number} of B`);
+    assert.deepEqual([...this.a.turns("pending").keys()], [], "a turn still waits");
+    if (!IS_SOAK) return;
+    const { code, stdout } = await this.#place.sandbox.call(["fsck", SESSION, "--home", this.a.home]);
+    assert.equal(code, 0, stdout);
+  }
+}
+
+/** Brings A to a start. */
+async function prepared(place: Place, { before }: Start): Promise<Case> {
+  let made = Case.empty(place);
+  for (const { args, killedAt } of before) {
+    if (killedAt === undefined) {
+      const { code, stdout } = await made.a.run(made.acknowledged, { args });
+      assert.equal(code, 0, stdout);
+      continue;
+    }
+    const { points } = await (await made.copy()).traced(args);
+    const aimed = points.find(({ step }) => killedAt.test(step));
+    assert.ok(aimed, `no ${killedAt} in ${points.map(({ step }) => step).join("\n")}`);
+    for (let tries = 1;; tries++) {
+      const tried = await made.copy();
+      const { points } = await tried.traced(args, aimed.call);
+      if (killedAt.test(points.at(-1)?.step ?? "")) {
+        made = tried;
+        break;
+      }
+      assert.ok(tries < 10, `${killedAt} is not hit`);
+    }
+  }
+  return made;
+}
+
+/** Evenly spread ones of many. */
+function spread<T>(all: readonly T[], most: number): T[] {
+  if (IS_SOAK || all.length <= most) return [...all];
+  return Array.from({ length: most }, (_, index) => all[Math.floor(index * all.length / most)] as T);
+}
+
+async function killEverywhere(place: Place, start: Start): Promise<void> {
+  const origin = await prepared(place, start);
+  const whole = await origin.copy();
+  const { points } = await whole.traced(start.args);
+  const aimed = spread(points, start.most);
+  const hit = new Set<number>();
+  const queue = [...aimed];
+  const lane = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const made = await origin.copy();
+      const { killed, points } = await made.traced(start.args, next.call);
+      if (killed) hit.add(points.length - 1);
+      try {
+        await made.judge();
+      } catch (error) {
+        const last = killed ? points.at(-1)?.step : "its end";
+        throw new Error(`aimed at ${next.step}, killed at ${last}`, { cause: error });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  assert.ok(hit.size >= aimed.length * HIT_PART, `${hit.size} of ${aimed.length} points were hit`);
+}
+
+Deno.test({
+  name: "a run killed at any step of its saves loses no acknowledged turn, and another home continues it",
+  ignore: WITHOUT_CEPH || !hasStrace(),
+  fn: async (test) =>
+    await withGateway(async (gateway) => {
+      await using sandbox = new Sandbox();
+      const model = startResponsesServer({ script: () => answer([reasoning("R"), message("Done.")]) });
+      const place = { gateway, model, sandbox };
+      try {
+        for (const start of STARTS) await test.step(start.name, () => killEverywhere(place, start));
+      } finally {
+        await model.stop();
+      }
+    }),
+});
