@@ -14,7 +14,7 @@ import { lastTurnOf, readSessionTail } from "../store/read/session.ts";
 import { fetchTurns } from "./fetch.ts";
 import { removedKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
-import { requireAbandoned } from "./open_run.ts";
+import { requireAbandoned, requireNothingClosed } from "./open_run.ts";
 import { pushTurns } from "./push.ts";
 import { SessionRemote } from "./session_remote.ts";
 import { remoteTurns, requireOneHistory } from "./standing.ts";
@@ -43,7 +43,10 @@ export async function attachSession(
   try {
     const standing = await requireOneHistory(ports, store, { paths, last: lastTurnOf(ports, paths) });
     if (standing.state === "same" && standing.turns === 0) throw nowhere(id, store.name);
-    if (standing.state === "longer_here") await pushTurns(ports, remote, { paths, ...standing });
+    if (standing.state === "longer_here") {
+      if (!takeOver) await requireNothingClosed(ports, home, store, { paths, common: standing.common });
+      await pushTurns(ports, remote, { paths, ...standing });
+    }
     if (standing.state === "longer_there") {
       await fetchTurns(ports, home, store, { id, last: standing.last, ...wait });
     }

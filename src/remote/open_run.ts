@@ -8,10 +8,13 @@ import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { isJsonObject, type JsonValue, stringMember } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
+import { isBetweenRuns } from "../domain/turn.ts";
 import { isTaken } from "../store/fs_errors.ts";
 import type { Home } from "../store/home.ts";
+import type { SessionPaths } from "../store/layout.ts";
 import { claimName, unlinkQuietly, writeTemporary } from "../store/write/publish.ts";
 import { openKey, turnKey } from "./keys.ts";
+import { localTurn } from "./local_turn.ts";
 import type { ObjectStore } from "./object_store.ts";
 
 /** Age from which an open run counts as killed, in milliseconds. */
@@ -54,6 +57,32 @@ export async function requireAbandoned(
       details: { session: id, age_seconds: seconds, remote: store.name },
     },
   );
+}
+
+/**
+ * Refuses to put turns after the last one that the remote has, if they would close a run that another home may be working
+ * on: they were added here without the remote.
+ *
+ * @throws {RepriseError} as {@linkcode requireAbandoned} does; `session_damaged`.
+ */
+export async function requireNothingClosed(
+  ports: Ports,
+  home: Home,
+  store: ObjectStore,
+  { paths, common }: { readonly paths: SessionPaths; readonly common: number },
+): Promise<void> {
+  if (!isOpenAfter(ports, paths, common)) return;
+  await requireAbandoned(ports, home, store, { id: paths.id, lastTurn: common, isOurs: true });
+}
+
+/** True if a run is open after a turn. */
+function isOpenAfter(ports: Ports, paths: SessionPaths, last: number): boolean {
+  for (let number = last; number > 0; number--) {
+    const turn = localTurn(ports, paths, number);
+    if (turn.events.some(({ type }) => type === "run_ended")) return false;
+    if (!isBetweenRuns(turn)) return true;
+  }
+  return false;
 }
 
 /**

@@ -6,11 +6,10 @@
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
-import { sessionDamaged } from "../store/fs_errors.ts";
 import { type SessionPaths, turnPath } from "../store/layout.ts";
-import { readTurn } from "../store/read/turn.ts";
 import { namedBlobs } from "../store/write/turn_blobs.ts";
 import type { TurnRemote } from "../store/write/turn_remote.ts";
+import { localTurn } from "./local_turn.ts";
 
 /** Turns to put. */
 export interface PushOptions {
@@ -31,14 +30,8 @@ export interface PushOptions {
 export async function pushTurns(ports: Ports, remote: TurnRemote, options: PushOptions): Promise<void> {
   const { paths, common, last, onTurn = () => {} } = options;
   for (let number = common + 1; number <= last; number++) {
-    const path = turnPath(paths, number);
-    const read = readTurn(ports, path);
-    if (read.status !== "ok") {
-      const message = read.status === "missing" ? "is missing" : read.message;
-      throw sessionDamaged(paths, path, { code: "damaged_turn", message });
-    }
-    const { turn } = read;
-    const bytes = ports.files.read(path);
+    const turn = localTurn(ports, paths, number);
+    const bytes = ports.files.read(turnPath(paths, number));
     const put = await remote.store({ turn, bytes, blobs: namedBlobs(ports, paths, turn) });
     if (put === "lost") throw diverged(paths.id, { parts: number, remote: remote.name });
     onTurn(number);

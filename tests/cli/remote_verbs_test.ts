@@ -1,7 +1,7 @@
 /** Verbs that work on a remote instead of the home, and a repair from it. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { ID } from "../unit/store/support.ts";
+import { endDraft, ID, userDraft } from "../unit/store/support.ts";
 import { TwoHomes } from "./two_homes.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -77,6 +77,30 @@ Deno.test("a session with a young open run is not removed from the remote", asyn
   assert.deepEqual((skipped.skipped as JsonObject[]).map(({ id }) => id), [ID]);
   place.server.ages.set(key, 16 * 60 * 1000);
   assert.equal((await place.call("a", "rm", ID, "--remote", "--yes")).code, 0);
+});
+
+Deno.test("neither interrupt nor push ends the open run of another home", async () => {
+  await using place = await pushed();
+  await place.add("a", userDraft("begun", 2));
+  assert.equal((await place.call("a", "push", ID)).code, 0);
+  const key = `${ID}/open.json`;
+  place.server.objects.set(key, new TextEncoder().encode('{"home":"other"}\n'));
+  const before = [...place.server.objects.keys()];
+  const grow = (minutes: number) => before.forEach((each) => place.server.ages.set(each, minutes * 60_000));
+  grow(3);
+  const refused = await place.call("b", "interrupt", ID, "--remote", "s3://sessions");
+  assert.equal(refused.code, 2, "the session is not here");
+  assert.equal((await place.call("b", "pull", ID)).code, 0);
+  const interrupted = await place.call("b", "interrupt", ID);
+  assert.equal(interrupted.code, 5, interrupted.stdout);
+  assert.match(interrupted.stderr, /this machine only, .* [12]\d\d seconds ago\n.*--take-over/);
+  await place.add("b", endDraft(2));
+  const put = await place.call("b", "push", ID);
+  assert.equal(put.code, 5, put.stdout);
+  assert.deepEqual([...place.server.objects.keys()], before);
+  grow(16);
+  assert.equal((await place.call("a", "interrupt", ID)).code, 0);
+  assert.equal(place.server.objects.size, before.length + 1);
 });
 
 Deno.test("prune --remote removes old sessions from the remote only", async () => {

@@ -5,6 +5,7 @@
  */
 import { livePorts } from "../../src/cli/live_ports.ts";
 import { openHome } from "../../src/store/home.ts";
+import type { TurnDraft } from "../../src/domain/turn.ts";
 import { SessionWriter } from "../../src/store/write/writer.ts";
 import { type Called, Sandbox } from "../support/reprise.ts";
 import { S3Server } from "../support/s3_server.ts";
@@ -40,6 +41,15 @@ export class TwoHomes implements AsyncDisposable {
       ? await newSession(ports, home)
       : await SessionWriter.open(ports, home, { id: ID });
     if (run > 1) appendRun(writer, run);
+    writer.close();
+  }
+
+  /** Adds a turn here alone. */
+  async add(name: string, draft: TurnDraft): Promise<void> {
+    const ports = testPorts({ files: livePorts().files });
+    const home = openHome(ports, this.#home(name), { create: true });
+    const writer = await SessionWriter.open(ports, home, { id: ID });
+    writer.append(draft);
     writer.close();
   }
 

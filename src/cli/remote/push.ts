@@ -3,6 +3,7 @@ import { asRepriseError, type ExitCode, type RepriseError } from "../../domain/e
 import type { SessionId } from "../../domain/ids.ts";
 import { counted } from "../../domain/text.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";
+import { requireNothingClosed } from "../../remote/open_run.ts";
 import { pushTurns } from "../../remote/push.ts";
 import { SessionRemote } from "../../remote/session_remote.ts";
 import { requireOneHistory } from "../../remote/standing.ts";
@@ -49,6 +50,7 @@ export async function pushVerb(
 
 const OF_ONE_SESSION: ReadonlySet<string> = new Set([
   "session_diverged",
+  "session_open_elsewhere",
   "session_removed",
   "session_damaged",
   "session_locked",
@@ -67,6 +69,7 @@ async function pushSession(
   const standing = await requireOneHistory(ports, store, { paths, last });
   let put = 0;
   if (standing.state === "longer_here") {
+    await requireNothingClosed(ports, home, store, { paths, common: standing.common });
     await pushTurns(ports, remote, { paths, ...standing, onTurn: () => put++ });
   }
   if (standing.state === "longer_there" || pendingNumbers(ports, paths).length === 0) {

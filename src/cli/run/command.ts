@@ -176,6 +176,7 @@ export const FIRST_REQUEST_FLAGS = without(RUN_FLAGS, [
 
 const INTERRUPT_FLAGS = {
   ...COMMON_FLAGS,
+  remote: again(REMOTE, "the remote of the session, which gets the end of a killed run: s3://BUCKET/PREFIX"),
   wait: again(WAIT, "the time to wait for it to stop", { fallback: 30 }),
   dryRun: again(DRY_RUN, "print what would be done; do nothing"),
 };

@@ -7,10 +7,12 @@ import { closeKilledRun, unansweredCalls } from "../../run/recover.ts";
 import type { Home } from "../../store/home.ts";
 import { sessionOwner, signalledPid } from "../../store/write/lock.ts";
 import { readSessionTail } from "../../store/read/session.ts";
-import { SessionWriter } from "../../store/write/writer.ts";
+import type { SessionWriter } from "../../store/write/writer.ts";
 import type { InterruptFlags } from "./command.ts";
 import { type Context, makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { openWriter } from "../remote/open_writer.ts";
+import type { RemoteSources } from "../remote/given_remote.ts";
 import { sessionArgument } from "../sessions.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 
@@ -37,7 +39,8 @@ export async function interruptVerb(
     return 0;
   }
   if (pid !== null) await stopOwner(context, { home, id, pid, waitMs: flags.wait * 1000 });
-  const { run, answered } = await closeOpenRun(context, { home, id, stopped: pid !== null });
+  const remote = { flag: flags.remote, config: context.config };
+  const { run, answered } = await closeOpenRun(context, { home, id, stopped: pid !== null, remote });
   if (output.options.json) {
     output.json<"interrupt">({ session: id, interrupted: pid, closed_run: run, answered_calls: answered });
   } else if (pid !== null) output.text(`${id}: process ${pid} has stopped\n`);
@@ -57,6 +60,22 @@ function closingPlan(ports: Ports, home: Home, id: SessionId): string {
   return calls === 0
     ? "close the newest run if it is open"
     : `record a result for ${counted(calls, "open call")}`;
+}
+
+/** True if no run is open here, and every call has a result. */
+function isClosed(ports: Ports, home: Home, id: SessionId): boolean {
+  const { manifest, turns } = readSessionTail(ports, home, id);
+  return manifest.state !== "open" && unansweredCalls(turns).length === 0;
+}
+
+/** Creates the error for a run of another machine. */
+function elsewhere(id: SessionId, { code, details }: RepriseError): RepriseError {
+  return new RepriseError(
+    code,
+    `Cannot interrupt session "${id}": interrupt reaches processes of this machine only, and another home was ` +
+      `working on its open run ${details.age_seconds} seconds ago`,
+    { hint: `End that run from here: reprise run -s ${id} --take-over "…"`, details },
+  );
 }
 
 interface Stopping {
@@ -104,6 +123,8 @@ interface Closing {
   readonly id: SessionId;
   /** True if the previous writer was stopped: a later writer has then closed the run. */
   readonly stopped: boolean;
+  /** Sources of the remote that gets the end of the run. */
+  readonly remote: RemoteSources;
 }
 
 /** The run and calls that were closed. */
@@ -114,15 +135,20 @@ interface Closed {
   readonly answered: readonly number[];
 }
 
-async function closeOpenRun({ ports }: Context, { home, id, stopped }: Closing): Promise<Closed> {
+async function closeOpenRun(
+  { ports }: Context,
+  { home, id, stopped, remote }: Closing,
+): Promise<Closed> {
+  const nothing = { run: null, answered: [] };
+  // The stopped process has ended its run, and has put that to the remote.
+  if (stopped && isClosed(ports, home, id)) return nothing;
   let writer: SessionWriter;
   try {
-    writer = await SessionWriter.open(ports, home, { id, waitMs: 0 });
+    writer = await openWriter(ports, home, { id, waitMs: 0 }, remote);
   } catch (error) {
-    if (stopped && error instanceof RepriseError && error.code === "session_locked") {
-      return { run: null, answered: [] };
-    }
-    throw error;
+    if (!(error instanceof RepriseError)) throw error;
+    if (stopped && error.code === "session_locked") return nothing;
+    throw error.code === "session_open_elsewhere" ? elsewhere(id, error) : error;
   }
   try {
     const run = writer.manifest?.state === "open" ? writer.manifest.run : null;

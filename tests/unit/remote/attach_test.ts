@@ -195,6 +195,26 @@ Deno.test("an open run without an object of its own is left alone as well, also 
     (await openOn(store, other, { takeOver: false })).close();
   }));
 
+Deno.test("turns that were added here without the remote do not end the open run of another home", () =>
+  withTwoHomes(async (home, other) => {
+    const store = new MemoryStore();
+    const writer = await createOn(store, home);
+    const beat = await OpenRunBeat.start(testPorts({ random: Math.random }), home, store, ID);
+    await writer.save(userDraft("works"));
+    (await openOn(store, other)).close();
+    const alone = await SessionWriter.open(testPorts(), other, { id: ID });
+    alone.append(endDraft());
+    alone.close();
+    const elsewhere = { code: "session_open_elsewhere", exitCode: 5 };
+    await assert.rejects(openOn(store, other, { takeOver: false }), elsewhere);
+    assert.equal(store.objects.has(turnKey(ID, 2)), false);
+    const { sum } = await writer.save(endDraft());
+    writer.close();
+    await beat.end();
+    await assert.rejects(openOn(store, other, { takeOver: true }), { code: "session_diverged" });
+    assert.equal(readSession(testPorts(), home, ID).turns.at(-1)?.sum, sum);
+  }));
+
 Deno.test("a run that was killed without the remote is continued with it at once", () =>
   withTwoHomes(async (home) => {
     const store = new MemoryStore();
