@@ -49,7 +49,7 @@ export function readS3Settings(ports: Ports): S3Settings {
       secret: profile.aws_secret_access_key,
       token: profile.aws_session_token,
     };
-  if (keys.id === undefined || keys.secret === undefined) throw withoutKeys(profile);
+  if (keys.id === undefined || keys.secret === undefined) throw withoutKeys(profile, keys.id, fromVariables);
   const endpoint = variable("AWS_ENDPOINT_URL_S3") ?? variable("AWS_ENDPOINT_URL") ?? profile.endpoint_url;
   const region = variable("AWS_REGION") ?? variable("AWS_DEFAULT_REGION") ?? profile.region ??
     (endpoint === undefined ? undefined : "us-east-1");
@@ -72,11 +72,15 @@ export function readS3Settings(ports: Ports): S3Settings {
   };
 }
 
-function withoutKeys(profile: Section): RepriseError {
+function withoutKeys(profile: Section, id: string | undefined, fromVariables: boolean): RepriseError {
   const found = UNSUPPORTED.find((name) => profile[name] !== undefined);
-  const why = found === undefined
+  const why = fromVariables
+    ? "AWS_ACCESS_KEY_ID is set, but AWS_SECRET_ACCESS_KEY is not set"
+    : found !== undefined
+    ? `the profile uses ${found}, which is not supported`
+    : id === undefined
     ? "there are no keys for it"
-    : `the profile uses ${found}, which is not supported`;
+    : "the profile has no aws_secret_access_key";
   return new RepriseError("bad_remote", `Cannot use the remote: ${why}`, {
     hint: "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give them in the credentials file of AWS",
   });

@@ -35,14 +35,18 @@ export type PutAnswer = "stored" | "taken" | "unknown";
 export interface ObjectStore {
   /** Address for messages, such as `s3://bucket/prefix`. Contains no secret. */
   readonly name: string;
+  /** The deadline of an operation that begins now, by the monotonic clock. One may hold for several operations. */
+  deadline(): number;
   /** Reads an object; `null` if there is none. */
-  get(key: string, signal?: AbortSignal): Promise<StoredObject | null>;
+  get(key: string, deadline?: number): Promise<StoredObject | null>;
+  /** Returns the length of an object in bytes, without reading it; `null` if there is none. */
+  size(key: string, deadline?: number): Promise<number | null>;
   /** Creates an object that must not exist (`If-None-Match: *`). One attempt: the caller decides what `unknown` means. */
-  putNew(key: string, bytes: Uint8Array, signal?: AbortSignal): Promise<PutAnswer>;
+  putNew(key: string, bytes: Uint8Array, deadline?: number): Promise<PutAnswer>;
   /** Creates or replaces an object: for heartbeats only. */
-  put(key: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
+  put(key: string, bytes: Uint8Array): Promise<void>;
   /** Lists objects whose key starts with `prefix`, in ascending order, those after key `after` only. */
   list(prefix: string, options?: { readonly after?: string }): AsyncIterable<ListedObject>;
   /** Removes an object; does nothing if there is none. */
-  remove(key: string): Promise<void>;
+  remove(key: string, deadline?: number): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { decodeUtf8Leniently, encodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { isJsonObject, type JsonValue, stringMember } from "../domain/json.ts";
-import type { Ports } from "../domain/ports.ts";
+import type { Clock, Ports } from "../domain/ports.ts";
 import { isBetweenRuns } from "../domain/turn.ts";
 import { isTaken } from "../store/fs_errors.ts";
 import type { Home } from "../store/home.ts";
@@ -109,7 +109,7 @@ export class OpenRunBeat {
   readonly #store: ObjectStore;
   readonly #id: SessionId;
   readonly #owner: string;
-  #timer: ReturnType<typeof setInterval> | undefined;
+  readonly #stopped = new AbortController();
 
   private constructor(store: ObjectStore, id: SessionId, owner: string) {
     this.#store = store;
@@ -121,9 +121,18 @@ export class OpenRunBeat {
   static async start(ports: Ports, home: Home, store: ObjectStore, id: SessionId): Promise<OpenRunBeat> {
     const beat = new OpenRunBeat(store, id, homeId(ports, home));
     await beat.#put();
-    // A put that fails is repeated by the next one; turns keep the run young as well.
-    beat.#timer = setInterval(() => void beat.#put().catch(() => {}), INTERVAL_MS);
+    void beat.#repeat(ports.clock);
     return beat;
+  }
+
+  /** A put that fails is repeated by the next one; turns keep the run young as well. */
+  async #repeat({ sleep }: Clock): Promise<void> {
+    const { signal } = this.#stopped;
+    for (;;) {
+      await sleep(INTERVAL_MS, signal);
+      if (signal.aborted) return;
+      await this.#put().catch(() => {});
+    }
   }
 
   async #put(): Promise<void> {
@@ -132,7 +141,7 @@ export class OpenRunBeat {
 
   /** Puts the object no more. A second call does nothing. */
   stop(): void {
-    clearInterval(this.#timer);
+    this.#stopped.abort();
   }
 
   /** Removes the object, unless another home took the run over. Never throws: a later run finds the run ended. */

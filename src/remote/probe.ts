@@ -17,11 +17,12 @@ const TRIES = 3;
  * {@linkcode ObjectStore} does.
  */
 export async function probe(store: ObjectStore, random: () => number): Promise<void> {
+  const deadline = store.deadline();
   for (let attempt = 1;; attempt++) {
     const key = `.probe-${Math.floor(random() * 2 ** 48).toString(16).padStart(12, "0")}`;
-    const first = await store.putNew(key, encodeUtf8("first\n"));
-    const second = first === "stored" ? await store.putNew(key, encodeUtf8("second\n")) : "unknown";
-    if (first !== "taken") await store.remove(key);
+    const first = await store.putNew(key, encodeUtf8("first\n"), deadline);
+    const second = first === "stored" ? await store.putNew(key, encodeUtf8("second\n"), deadline) : "unknown";
+    if (first !== "taken") await removeProbe(store, key, deadline);
     if (second === "taken") return;
     if (second === "stored") {
       throw new RepriseError(
@@ -34,15 +35,23 @@ export async function probe(store: ObjectStore, random: () => number): Promise<v
         },
       );
     }
-    if (attempt === TRIES) {
-      throw new RepriseError(
-        "remote_unreachable",
-        `Cannot use ${store.name}: it answers no conditional put`,
-        {
-          hint: "Try again",
-          details: { remote: store.name },
-        },
-      );
-    }
+    if (attempt === TRIES) throw unreachable(store.name, "it answers no conditional put");
   }
+}
+
+/** Waits for a store that does not answer, until the deadline. */
+async function removeProbe(store: ObjectStore, key: string, deadline: number): Promise<void> {
+  try {
+    await store.remove(key, deadline);
+  } catch (error) {
+    if (!(error instanceof RepriseError && error.code === "remote_unreachable")) throw error;
+    throw unreachable(store.name, "it does not answer");
+  }
+}
+
+function unreachable(remote: string, why: string): RepriseError {
+  return new RepriseError("remote_unreachable", `Cannot use ${remote}: ${why}`, {
+    hint: "Try again, or check AWS_ENDPOINT_URL and AWS_REGION",
+    details: { remote },
+  });
 }

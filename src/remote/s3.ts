@@ -33,12 +33,17 @@ const ATTEMPT_PART = 1 / 2;
 
 /** One request. */
 interface Asked {
-  readonly method: "GET" | "PUT" | "DELETE";
+  readonly method: "GET" | "HEAD" | "PUT" | "DELETE";
   readonly key: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  readonly signal?: AbortSignal | undefined;
+}
+
+interface AttemptOptions {
+  /** By the monotonic clock. */
+  readonly deadline: number;
+  readonly maxBytes?: number | undefined;
 }
 
 interface Answer {
@@ -72,27 +77,36 @@ export class S3Store implements ObjectStore {
     this.#base = bucketUrl(address.bucket, settings);
   }
 
-  async get(key: string, signal?: AbortSignal): Promise<StoredObject | null> {
-    const { status, headers, bytes } = await this.#read({ method: "GET", key, signal }, MAX_BLOB_BYTES);
+  deadline(): number {
+    return this.#options.clock.monotonic() + this.#options.timeoutMs;
+  }
+
+  async get(key: string, deadline = this.deadline()): Promise<StoredObject | null> {
+    const options = { deadline, maxBytes: MAX_BLOB_BYTES };
+    const { status, headers, bytes } = await this.#read({ method: "GET", key }, options);
     if (status === 404) return null;
     const [now, then] = [headers.get("date"), headers.get("last-modified")].map((at) => Date.parse(at ?? ""));
     const ageMs = (now as number) - (then as number);
     return { bytes, ageMs: Number.isFinite(ageMs) ? Math.max(0, ageMs) : 0 };
   }
 
-  async putNew(key: string, bytes: Uint8Array, signal?: AbortSignal): Promise<PutAnswer> {
+  async size(key: string, deadline = this.deadline()): Promise<number | null> {
+    const { status, headers } = await this.#read({ method: "HEAD", key }, { deadline });
+    return status === 404 ? null : Number(headers.get("content-length") ?? NaN);
+  }
+
+  async putNew(key: string, bytes: Uint8Array, deadline = this.deadline()): Promise<PutAnswer> {
     const headers = { "if-none-match": "*" };
-    const answer = await this.#attempt({ method: "PUT", key, body: bytes, headers, signal }, {
-      leftMs: this.#options.timeoutMs,
-    }).catch((error) => unavailable(error));
+    const answer = await this.#attempt({ method: "PUT", key, body: bytes, headers }, { deadline })
+      .catch((error) => unavailable(error));
     if (answer === null || UNAVAILABLE.has(answer.status)) return "unknown";
     if (answer.status === 412 || answer.status === 409) return "taken";
     this.#requireOk(answer, `put ${this.#shown(key)}`);
     return "stored";
   }
 
-  async put(key: string, bytes: Uint8Array, signal?: AbortSignal): Promise<void> {
-    await this.#read({ method: "PUT", key, body: bytes, signal });
+  async put(key: string, bytes: Uint8Array): Promise<void> {
+    await this.#read({ method: "PUT", key, body: bytes });
   }
 
   async *list(
@@ -114,34 +128,33 @@ export class S3Store implements ObjectStore {
     }
   }
 
-  async remove(key: string): Promise<void> {
-    await this.#read({ method: "DELETE", key });
+  async remove(key: string, deadline = this.deadline()): Promise<void> {
+    await this.#read({ method: "DELETE", key }, { deadline });
   }
 
   /** Sends a request that may be repeated, until it has an answer that says something. */
-  async #read(asked: Asked, maxBytes = MAX_ANSWER_BYTES): Promise<Answer> {
-    const { clock, timeoutMs } = this.#options;
-    const deadline = clock.monotonic() + timeoutMs;
+  async #read(asked: Asked, options: Partial<AttemptOptions> = {}): Promise<Answer> {
+    const { clock } = this.#options;
+    const { deadline = this.deadline(), maxBytes } = options;
     const tried = `${VERBS[asked.method]} ${this.#shown(asked.key)}`;
     for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
-      const leftMs = Math.max(1, deadline - clock.monotonic());
-      const answer = await this.#attempt(asked, { leftMs, maxBytes }).catch((error) => unavailable(error));
+      const answer = await this.#attempt(asked, { deadline, maxBytes }).catch((error) => unavailable(error));
       if (answer !== null && !UNAVAILABLE.has(answer.status)) {
-        const isMissing = answer.status === 404 && asked.method === "GET" && asked.key !== "";
+        const isMissing = answer.status === 404 && asked.method !== "PUT" && asked.key !== "";
         if (!isMissing || s3Error(answer).code === "NoSuchBucket") this.#requireOk(answer, tried);
         return answer;
       }
-      asked.signal?.throwIfAborted();
       if (clock.monotonic() + pauseMs >= deadline) throw this.#unreachable(tried, answer);
-      await clock.sleep(pauseMs, asked.signal);
+      await clock.sleep(pauseMs);
     }
   }
 
   /** Sends a request once. Rejects if no whole answer comes. */
   async #attempt(
-    { method, key, query = {}, headers = {}, body, signal }: Asked,
-    { leftMs, maxBytes = MAX_ANSWER_BYTES }: { readonly leftMs: number; readonly maxBytes?: number },
+    { method, key, query = {}, headers = {}, body }: Asked,
+    { deadline, maxBytes = MAX_ANSWER_BYTES }: AttemptOptions,
   ): Promise<Answer> {
+    const leftMs = Math.max(1, deadline - this.#options.clock.monotonic());
     const url = new URL(this.#base + (key === "" ? "" : this.#address.prefix + key));
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const time = AbortSignal.timeout(
@@ -157,7 +170,7 @@ export class S3Store implements ObjectStore {
       headers: signed.headers,
       ...(body === undefined ? {} : { body: body as Uint8Array<ArrayBuffer> }),
       redirect: "manual",
-      signal: signal === undefined ? time : AbortSignal.any([time, signal]),
+      signal: time,
     });
     return { status: response.status, headers: response.headers, bytes: await bytesOf(response, maxBytes) };
   }
@@ -181,7 +194,7 @@ export class S3Store implements ObjectStore {
   }
 }
 
-const VERBS = { GET: "read", PUT: "put", DELETE: "remove" } as const;
+const VERBS = { GET: "read", HEAD: "look at", PUT: "put", DELETE: "remove" } as const;
 
 /** URL of a bucket: a path of a given server, a host of its own on AWS. */
 function bucketUrl(bucket: string, { endpoint, region }: S3Settings): string {

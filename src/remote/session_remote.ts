@@ -5,7 +5,6 @@
  */
 import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
-import { sha256Hex } from "../domain/hash.ts";
 import { checkSeal } from "../domain/seal.ts";
 import type { Turn } from "../domain/turn.ts";
 import type { NamedBlob, PendingTurn, TurnRemote } from "../store/write/turn_remote.ts";
@@ -44,11 +43,12 @@ export class SessionRemote implements TurnRemote {
   async #storeTurn({ turn, bytes, blobs }: PendingTurn): Promise<"stored" | "lost"> {
     for (const blob of blobs) await this.#storeBlob(blob);
     const key = turnKey(this.#id, turn.turn);
+    const deadline = this.#store.deadline();
     for (let attempt = 1; attempt <= TRIES; attempt++) {
-      const answer = await this.#store.putNew(key, bytes);
+      const answer = await this.#store.putNew(key, bytes, deadline);
       if (answer === "stored") return "stored";
       // The object may be ours, from an attempt whose answer was lost: its sum shows that. ETags are not compared.
-      const there = await this.#store.get(key);
+      const there = await this.#store.get(key, deadline);
       if (there !== null) return checkSeal(there.bytes) === turn.sum ? "stored" : "lost";
     }
     throw this.#unreachable(key);
@@ -72,17 +72,19 @@ export class SessionRemote implements TurnRemote {
     if (this.#blobs.has(sha256)) return;
     const bytes = read();
     const key = blobKey(this.#id, sha256);
+    const deadline = this.#store.deadline();
     for (let attempt = 1; bytes !== null; attempt++) {
-      const answer = await this.#store.putNew(key, bytes);
+      const answer = await this.#store.putNew(key, bytes, deadline);
       if (answer === "stored") break;
-      const there = await this.#store.get(key);
+      // Its name proves its content to every reader. What an earlier turn named is not read again here.
+      const there = await this.#store.size(key, deadline);
       if (there !== null) {
-        if (sha256Hex(there.bytes) === sha256) break;
+        if (there === bytes.length) break;
         throw new RepriseError(
           "session_damaged",
-          `Cannot use ${this.name}: the blob ${sha256} has other bytes`,
+          `Cannot use ${this.name}: the blob ${sha256} has ${there} bytes there, not ${bytes.length}`,
           {
-            hint: "Check what wrote to the bucket; this home has the blob itself",
+            hint: `Put it there again: reprise repair ${this.#id}`,
             details: { session: this.#id, sha256 },
           },
         );

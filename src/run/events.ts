@@ -93,7 +93,11 @@ export type Notice =
     readonly path: string;
     readonly code: ErrorCode;
     readonly message: string;
-  };
+  }
+  /** With a remote: a turn that waited since an earlier run lost its number. */
+  | { readonly kind: "turn_set_aside"; readonly turn: number; readonly message: string }
+  /** With `--remote-ack async`, beside another error: turns are missing on the remote. */
+  | { readonly kind: "not_stored"; readonly message: string };
 
 /** One line of `run --json`. */
 export type RunEvent =

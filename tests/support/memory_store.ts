@@ -27,6 +27,15 @@ export class MemoryStore implements ObjectStore {
   /** Called before each conditional put. */
   beforePut: (key: string) => void = () => {};
 
+  deadline(): number {
+    return Infinity;
+  }
+
+  size(key: string): Promise<number | null> {
+    if (this.isDown) return Promise.reject(this.#unreachable());
+    return Promise.resolve(this.objects.get(key)?.length ?? null);
+  }
+
   get(key: string): Promise<StoredObject | null> {
     if (this.isDown) return Promise.reject(this.#unreachable());
     const bytes = this.objects.get(key);

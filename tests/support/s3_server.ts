@@ -35,10 +35,14 @@ export class S3Server implements AsyncDisposable {
     const key = decodeURIComponent(url.pathname).replace(/^\/sessions\/?/, "");
     this.requests.push(`${request.method} ${key}`);
     if (request.method === "GET" && key === "") return this.#list(url.searchParams);
-    if (request.method === "GET") {
+    if (request.method === "GET" || request.method === "HEAD") {
       const body = this.objects.get(key);
       if (body === undefined) return new Response("", { status: 404 });
-      return new Response(body, { headers: { "last-modified": this.#modified(key).toUTCString() } });
+      const headers = {
+        "last-modified": this.#modified(key).toUTCString(),
+        "content-length": String(body.length),
+      };
+      return new Response(request.method === "HEAD" ? null : body, { headers });
     }
     const body = new Uint8Array(await request.arrayBuffer());
     if (request.method === "DELETE") {

@@ -5,19 +5,22 @@
  */
 import { asRepriseError, RepriseError } from "../../domain/errors.ts";
 import { isSessionId, type SessionId } from "../../domain/ids.ts";
-import type { Ports } from "../../domain/ports.ts";
+import type { Clock, Ports } from "../../domain/ports.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { attachSession, requireUnusedRemotely } from "../../remote/attach.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";
 import { openRemote } from "../../remote/open.ts";
 import { OpenRunBeat } from "../../remote/open_run.ts";
-import { pushTurns } from "../../remote/push.ts";
+import { type PushOptions, pushTurns } from "../../remote/push.ts";
 import { SessionRemote } from "../../remote/session_remote.ts";
 import { remoteTurns } from "../../remote/standing.ts";
 import type { Home } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
 import { lastTurnOf } from "../../store/read/session.ts";
-import { pendingNumbers } from "../../store/write/pending.ts";
+import { readTurn } from "../../store/read/turn.ts";
+import type { Notice } from "../../run/events.ts";
+import { lateTurnName } from "../../store/write/publish.ts";
+import { pendingNumbers, pendingPath } from "../../store/write/pending.ts";
 import { SessionWriter, type WriterOptions } from "../../store/write/writer.ts";
 
 /** Settings of the remote of a run. */
@@ -29,12 +32,16 @@ export interface RunRemoteOptions {
   readonly timeoutMs: number;
 }
 
+type LateTurn = Pick<Turn, "turn" | "sum">;
+
 /** Opens sessions for runs that save to a remote. */
 export class RunRemote {
   readonly #ports: Ports;
   readonly #home: Home;
   readonly #store: ObjectStore;
   readonly #options: RunRemoteOptions;
+  /** What opening the session changed. */
+  readonly notices: Notice[] = [];
   #beat: OpenRunBeat | null = null;
   #later: LaterPush | null = null;
 
@@ -63,12 +70,35 @@ export class RunRemote {
     const { id } = options;
     const { takeOver, ack } = this.#options;
     const remote = await attachSession(this.#ports, this.#home, this.#store, { ...options, takeOver });
-    const waits = pendingNumbers(this.#ports, sessionPaths(this.#home.sessions, id)).length > 0;
+    const waiting = this.#waitingTurns(id);
     const opened = async (remote?: SessionRemote) =>
       await SessionWriter.open(this.#ports, this.#home, { ...options, remote });
-    if (ack === "sync") return await this.#begun(await opened(remote));
-    if (waits) (await opened(remote)).close();
+    const writer = ack === "sync" || waiting.length > 0 ? await opened(remote) : await opened();
+    this.#noteSetAside(id, waiting);
+    if (ack === "sync") return await this.#begun(writer);
+    if (waiting.length === 0) return await this.#begun(writer, remote);
+    writer.close();
     return await this.#begun(await opened(), remote);
+  }
+
+  #waitingTurns(id: SessionId): LateTurn[] {
+    const paths = sessionPaths(this.#home.sessions, id);
+    return pendingNumbers(this.#ports, paths).map((turn) => {
+      const read = readTurn(this.#ports, pendingPath(paths, turn));
+      return { turn, sum: read.status === "ok" ? read.turn.sum : "damaged" };
+    });
+  }
+
+  /** Notes the turns that waited and went to quarantine. */
+  #noteSetAside(id: SessionId, waiting: readonly LateTurn[]): void {
+    const { quarantine } = sessionPaths(this.#home.sessions, id);
+    for (const late of waiting) {
+      const name = lateTurnName(late);
+      if (this.#ports.files.facts(`${quarantine}/${name}`) === null) continue;
+      const message = `turn ${late.turn} of a run that was cut off here was not acknowledged, and ` +
+        `${this.#store.name} has another turn ${late.turn}; it is kept in quarantine/${name}`;
+      this.notices.push({ kind: "turn_set_aside", turn: late.turn, message });
+    }
   }
 
   /** Creates a session of an id that is free here and on the remote. Throws `session_exists`, and as the writer does. */
@@ -91,10 +121,8 @@ export class RunRemote {
     if (later !== undefined) {
       this.#later = new LaterPush(
         later,
-        (common, last) => pushTurns(this.#ports, later, { paths, common, last }),
-        {
-          common: writer.end.turn,
-        },
+        (turns) => pushTurns(this.#ports, later, { paths, ...turns }),
+        { id: writer.id, common: writer.end.turn, clock: this.#ports.clock },
       );
     }
     return writer;
@@ -112,18 +140,24 @@ export class RunRemote {
     this.#beat?.stop();
   }
 
-  /** Ends the run on the remote; returns the error if the session went another way there. */
-  async end(): Promise<RepriseError | null> {
+  /**
+   * Ends the run on the remote; returns the error if turns are missing there. A run whose end is not there remains this
+   * home's: its next call continues it at once.
+   */
+  async end({ isClosed }: { readonly isClosed: boolean }): Promise<RepriseError | null> {
     const failure = await this.#later?.finish(this.#options.timeoutMs) ?? null;
-    await this.#beat?.end();
+    if (isClosed && (failure === null || failure.code === "session_diverged")) await this.#beat?.end();
+    else this.stop();
     return failure;
   }
 }
 
 /** Puts turns in the background, in order. */
 class LaterPush {
-  readonly #push: (common: number, last: number) => Promise<void>;
+  readonly #push: (turns: Omit<PushOptions, "paths">) => Promise<void>;
   readonly #name: string;
+  readonly #id: SessionId;
+  readonly #clock: Clock;
   #common: number;
   #last: number;
   #running: Promise<void> | null = null;
@@ -131,9 +165,11 @@ class LaterPush {
 
   constructor(
     remote: SessionRemote,
-    push: (common: number, last: number) => Promise<void>,
-    { common }: { readonly common: number },
+    push: (turns: Omit<PushOptions, "paths">) => Promise<void>,
+    { id, common, clock }: { readonly id: SessionId; readonly common: number; readonly clock: Clock },
   ) {
+    this.#id = id;
+    this.#clock = clock;
     this.#name = remote.name;
     this.#push = push;
     this.#common = this.#last = common;
@@ -148,8 +184,7 @@ class LaterPush {
     while (this.#common < this.#last && this.#failure === null) {
       const last = this.#last;
       try {
-        await this.#push(this.#common, last);
-        this.#common = last;
+        await this.#push({ common: this.#common, last, onTurn: (turn) => this.#common = turn });
       } catch (error) {
         this.#failure = asRepriseError(error);
       }
@@ -160,15 +195,16 @@ class LaterPush {
 
   /** Waits for the puts; returns the error of a divergence. Other turns are left for the next run, or for `push`. */
   async finish(timeoutMs: number): Promise<RepriseError | null> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => timer = setTimeout(resolve, timeoutMs));
-    await Promise.race([this.#running ?? Promise.resolve(), late]);
-    clearTimeout(timer);
-    if (this.#failure === null || this.#failure.code === "session_diverged") return this.#failure;
+    const ended = new AbortController();
+    await Promise.race([this.#running, this.#clock.sleep(timeoutMs, ended.signal)]);
+    ended.abort();
+    const failure = this.#failure;
+    if (failure?.code === "session_diverged" || failure === null && this.#running === null) return failure;
+    const why = failure?.message ?? `it did not take them within ${timeoutMs / 1000} seconds`;
     return new RepriseError(
-      this.#failure.code,
-      `The turns after turn ${this.#common} are not on ${this.#name} yet: ${this.#failure.message}`,
-      { hint: 'Put them with "reprise push"', details: this.#failure.details },
+      failure?.code ?? "remote_unreachable",
+      `The turns after turn ${this.#common} are not on ${this.#name} yet: ${why}`,
+      { hint: `Put them with "reprise push ${this.#id}"`, details: failure?.details ?? {} },
     );
   }
 }

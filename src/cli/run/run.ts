@@ -249,6 +249,7 @@ async function runIn(
   });
   const setup = setupOf(writer, called, { resolved, live, emit });
   emit({ type: "session", id: writer.id, path: writer.path, new: isNew });
+  for (const notice of remote?.notices ?? []) emit({ type: "notice", ...notice });
   if (resolved.lost !== null) emit({ type: "notice", kind: "instructions_lost", message: resolved.lost });
   let ended: RunEnded;
   try {
@@ -265,8 +266,12 @@ async function runIn(
   const unwritten = ended.state !== "completed" || flags.output === undefined
     ? null
     : writeAnswer(flags.output, ended.text);
-  const unstored = await remote?.end() ?? null;
+  const isClosed = writer.manifest?.state !== "open" || ended.state === "diverged";
+  const unstored = await remote?.end({ isClosed }) ?? null;
   const failure = ended.exit_code === 0 ? unwritten ?? recorded?.failure ?? unstored : null;
+  if (unstored !== null && failure !== unstored) {
+    show({ type: "notice", kind: "not_stored", message: unstored.message });
+  }
   if (failure !== null) last.splice(0, 0, { ...failure.toJSON(), type: "error" });
   for (const event of last) {
     show(event.type === "run.ended" && failure !== null ? { ...event, exit_code: failure.exitCode } : event);

@@ -211,6 +211,9 @@ function noticeText(event: Extract<RunEvent, { type: "notice" }>): string {
         (event.left_alone === undefined ? "" : `; ${leftAloneNote(event.left_alone)}`);
     case "not_recorded":
       return `the run continues, but is not recorded: ${event.message}`;
+    case "turn_set_aside":
+    case "not_stored":
+      return event.message;
   }
 }
 

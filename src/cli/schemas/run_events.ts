@@ -64,6 +64,8 @@ const notices = [
     left_alone: z.array(z.object({ name: text, files: z.array(text) })).exactOptional(),
   }),
   notice("not_recorded", { path: text, code: text, message: text }),
+  notice("turn_set_aside", { turn: ordinal, message: text }),
+  notice("not_stored", { message: text }),
 ];
 
 const call = { seq: ordinal, call_id: text, name: text };

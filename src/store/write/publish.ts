@@ -237,9 +237,14 @@ export function quarantineTurn(
   late: { readonly turn: Pick<Turn, "turn" | "sum">; readonly temporary: string },
 ): string {
   openQuarantine(ports, paths);
-  const name = `${turnFileName(late.turn.turn)}.diverged-${late.turn.sum.slice(0, 16)}`;
+  const name = lateTurnName(late.turn);
   claimName(ports, late.temporary, { path: `${paths.quarantine}/${name}`, directory: paths.quarantine });
   return `quarantine/${name}`;
+}
+
+/** The name of a late turn in quarantine. */
+export function lateTurnName({ turn, sum }: Pick<Turn, "turn" | "sum">): string {
+  return `${turnFileName(turn)}.diverged-${sum.slice(0, 16)}`;
 }
 
 /** Creates the directory if there is none, with a durable name. */

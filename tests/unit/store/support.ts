@@ -50,7 +50,14 @@ export function testPorts(overrides: Partial<Ports> = {}): Ports {
     clock: {
       now: () => (instant += 1000),
       monotonic: () => performance.now(),
-      sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+      sleep: (milliseconds, signal) =>
+        new Promise((resolve) => {
+          const timer = setTimeout(resolve, milliseconds);
+          signal?.addEventListener("abort", () => {
+            clearTimeout(timer);
+            resolve();
+          });
+        }),
     },
     random: () => (state = (state * 48271) % 2147483647) / 2147483647,
     env: () => undefined,

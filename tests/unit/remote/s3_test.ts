@@ -1,0 +1,215 @@
+/** Answers of S3 and their meaning, and the time that an operation may take. */
+import assert from "node:assert/strict";
+import type { Clock } from "../../../src/domain/ports.ts";
+import { parseRemote } from "../../../src/remote/address.ts";
+import { probe } from "../../../src/remote/probe.ts";
+import { S3Store } from "../../../src/remote/s3.ts";
+import { SessionRemote } from "../../../src/remote/session_remote.ts";
+import type { PendingTurn } from "../../../src/store/write/turn_remote.ts";
+import { encodeTurn } from "../../../src/domain/turn.ts";
+import { parseTurn } from "../../../src/store/read/turn.ts";
+import { ID, userDraft } from "../store/support.ts";
+
+type Answer = Response | Error;
+
+/** A clock that moves only by its own sleeps. */
+class ManualClock implements Clock {
+  time = 0;
+  now = () => this.time;
+  monotonic = () => this.time;
+  sleep = (milliseconds: number) => {
+    this.time += milliseconds;
+    return Promise.resolve();
+  };
+}
+
+/** A store whose server answers as `answers` says; each request takes `takesMs`. */
+function storeWith(
+  answers: (request: Request) => Answer,
+  { takesMs = 10, endpoint = "https://s3.example.com/base" as string | null } = {},
+) {
+  const clock = new ManualClock();
+  const requests: Request[] = [];
+  const fetch = (input: RequestInfo | URL, init?: RequestInit) => {
+    const request = new Request(input, init);
+    requests.push(request);
+    clock.time += takesMs;
+    const answer = answers(request);
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+  };
+  const store = new S3Store(parseRemote("s3://bucket/pre"), {
+    fetch,
+    clock,
+    settings: {
+      region: "eu-west-1",
+      endpoint: endpoint === null ? null : new URL(endpoint),
+      accessKeyId: "id-1",
+      secretAccessKey: "secret-1",
+      sessionToken: "token-1",
+    },
+    timeoutMs: 10_000,
+  });
+  return { store, clock, requests };
+}
+
+const failure = (status: number, code: string, headers: HeadersInit = {}) => () =>
+  new Response(
+    `<?xml version="1.0"?><Error><Code>${code}</Code><AWSAccessKeyId>id-1</AWSAccessKeyId></Error>`,
+    {
+      status,
+      headers,
+    },
+  );
+
+Deno.test("a key is below the prefix, and the request is signed without showing the secret", async () => {
+  for (
+    const [endpoint, url] of [
+      ["https://s3.example.com/base", "https://s3.example.com/base/bucket/pre/a/turns/000001.json"],
+      [null, "https://bucket.s3.eu-west-1.amazonaws.com/pre/a/turns/000001.json"],
+    ] as const
+  ) {
+    const { store, requests } = storeWith(() => new Response(""), { endpoint });
+    assert.equal(await store.putNew("a/turns/000001.json", new Uint8Array([1])), "stored");
+    const [{ url: sent, headers, redirect }] = requests as [Request];
+    assert.deepEqual([sent, redirect], [url, "manual"]);
+    assert.equal(headers.get("if-none-match"), "*");
+    assert.match(headers.get("authorization") ?? "", /Credential=id-1\/.*SignedHeaders=[^,]*if-none-match/);
+    assert.ok(![...headers].join().includes("secret-1"));
+  }
+});
+
+/** Answers to a conditional put. */
+const PUTS: readonly (readonly [string, () => Answer, string])[] = [
+  ["200", () => new Response(""), "stored"],
+  ["412", failure(412, "PreconditionFailed"), "taken"],
+  ["409", failure(409, "ConditionalRequestConflict"), "taken"],
+  ["429", failure(429, "SlowDown"), "unknown"],
+  ["500", failure(500, "InternalError"), "unknown"],
+  ["503", failure(503, "SlowDown"), "unknown"],
+  ["a cut connection", () => new TypeError("connection closed"), "unknown"],
+  ["no answer", () => new DOMException("timed out", "TimeoutError"), "unknown"],
+];
+
+for (const [name, answer, meaning] of PUTS) {
+  Deno.test(`a conditional put that is answered with ${name} is sent once and means: ${meaning}`, async () => {
+    const { store, requests } = storeWith(answer);
+    assert.equal(await store.putNew("x", new Uint8Array()), meaning);
+    assert.equal(requests.length, 1);
+  });
+}
+
+/** Answers that end an operation at once. */
+const FAILURES: readonly (readonly [string, () => Response, string, RegExp])[] = [
+  ["wrong keys", failure(403, "SignatureDoesNotMatch"), "remote_denied", /403 \(SignatureDoesNotMatch\)/],
+  ["no login", failure(401, "Unauthorized"), "remote_denied", /401/],
+  [
+    "a wrong clock",
+    failure(403, "RequestTimeTooSkewed", { date: "Sat, 21 Nov 2026 20:18:00 GMT" }),
+    "remote_denied",
+    /the clock here says .*, that of the remote Sat, 21 Nov 2026 20:18:00 GMT/,
+  ],
+  ["a missing bucket", failure(404, "NoSuchBucket"), "no_such_bucket", /bucket does not exist/],
+  [
+    "a redirect",
+    () => new Response("", { status: 307, headers: { location: "https://elsewhere.example.com/" } }),
+    "bad_remote",
+    /307, a redirect/,
+  ],
+  ["a page", () => new Response("<html>", { status: 400 }), "bad_remote", /status 400/],
+];
+
+for (const [name, answer, code, message] of FAILURES) {
+  Deno.test(`${name}: the operation fails as ${code}, is not repeated, and shows no key`, async () => {
+    const { store, requests } = storeWith(answer);
+    for (const operation of [store.get("x"), store.putNew("x", new Uint8Array()), store.remove("x")]) {
+      await assert.rejects(operation, (error: Error & { code?: string; hint?: string }) => {
+        assert.equal(error.code, code);
+        assert.match(error.message, message);
+        assert.doesNotMatch(
+          `${error.message} ${error.hint} ${JSON.stringify(error)}`,
+          /id-1|secret-1|token-1/,
+        );
+        return true;
+      });
+    }
+    assert.equal(requests.length, 3);
+  });
+}
+
+Deno.test("reads are repeated until the store answers, or the time is over", async () => {
+  let failures = 3;
+  const { store, requests } = storeWith(() =>
+    failures-- > 0 ? failure(503, "SlowDown")() : new Response("here")
+  );
+  assert.deepEqual((await store.get("x"))?.bytes, new TextEncoder().encode("here"));
+  assert.equal(requests.length, 4);
+  const gone = storeWith(() => new TypeError("no route"));
+  await assert.rejects(gone.store.get("x"), {
+    code: "remote_unreachable",
+    exitCode: 10,
+    message: /within 10 seconds: no answer came/,
+  });
+  assert.ok(gone.clock.time <= 10_000, `${gone.clock.time} ms`);
+});
+
+Deno.test("the length of an object is looked up without reading it", async () => {
+  const { store, requests } = storeWith(({ url }) =>
+    url.endsWith("/missing")
+      ? new Response(null, { status: 404 })
+      : new Response(null, { headers: { "content-length": "42" } })
+  );
+  assert.deepEqual([await store.size("x"), await store.size("missing")], [42, null]);
+  assert.deepEqual(requests.map(({ method }) => method), ["HEAD", "HEAD"]);
+});
+
+Deno.test("the put of a turn and the read after it share one deadline", async () => {
+  // Each request takes four seconds and has no answer: the third one begins before the deadline.
+  const { store, clock, requests } = storeWith(
+    ({ url }) => url.endsWith("removed.json") ? new Response("", { status: 404 }) : new TypeError("cut off"),
+    {
+      takesMs: 4000,
+    },
+  );
+  const { bytes } = encodeTurn(userDraft("hello"), {
+    session: ID,
+    turn: 1,
+    firstSeq: 1,
+    prev: null,
+    at: "2026-11-21T20:18:00.000Z",
+  });
+  const parsed = parseTurn(bytes);
+  assert.ok(parsed.status === "ok");
+  const pending: PendingTurn = { turn: parsed.turn, bytes, blobs: [] };
+  await assert.rejects(new SessionRemote(store, ID).store(pending), { code: "remote_unreachable" });
+  assert.deepEqual(requests.map(({ method }) => method), ["GET", "PUT", "GET", "GET"]);
+  assert.ok(clock.time <= 4000 + 12_000 + 1000, `${clock.time} ms`);
+});
+
+Deno.test("a store that ignores If-None-Match is refused, and the probe leaves nothing", async () => {
+  const objects = new Map<string, string>();
+  let isSafe = false;
+  const { store, requests } = storeWith((request) => {
+    if (request.method === "DELETE") objects.delete(request.url);
+    else if (isSafe && objects.has(request.url)) return new Response("", { status: 412 });
+    else objects.set(request.url, request.method);
+    return new Response(null, { status: request.method === "DELETE" ? 204 : 200 });
+  });
+  await assert.rejects(probe(store, () => 0.5), {
+    code: "remote_unsafe",
+    exitCode: 2,
+    message: /ignores the header If-None-Match/,
+  });
+  assert.deepEqual([objects.size, requests.length], [0, 3]);
+  isSafe = true;
+  await probe(store, () => 0.5);
+  assert.equal(objects.size, 0);
+});
+
+Deno.test("a store that does not answer is named at the first use, within the time of one operation", async () => {
+  const { store, clock } = storeWith(() => new TypeError("no route"));
+  await assert.rejects(probe(store, () => 0.5), {
+    code: "remote_unreachable",
+    message: "Cannot use s3://bucket/pre: it does not answer",
+  });
+  assert.ok(clock.time <= 10_000, `${clock.time} ms`);
+});
