@@ -12,6 +12,9 @@ export class S3Server implements AsyncDisposable {
   readonly ages = new Map<string, number>();
   /** Method and key of each request, in order. */
   readonly requests: string[] = [];
+  /** Decides which requests get no answer; called with method and key. A put without an answer is not stored. */
+  isMute: (method: string, key: string) => boolean = () => false;
+  readonly #end = Promise.withResolvers<void>();
   readonly #server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
     return this.#answer(request);
   });
@@ -27,6 +30,7 @@ export class S3Server implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#end.resolve();
     await this.#server.shutdown();
   }
 
@@ -34,6 +38,10 @@ export class S3Server implements AsyncDisposable {
     const url = new URL(request.url);
     const key = decodeURIComponent(url.pathname).replace(/^\/sessions\/?/, "");
     this.requests.push(`${request.method} ${key}`);
+    if (this.isMute(request.method, key)) {
+      await this.#end.promise;
+      return new Response("", { status: 503 });
+    }
     if (request.method === "GET" && key === "") return this.#list(url.searchParams);
     if (request.method === "GET" || request.method === "HEAD") {
       const body = this.objects.get(key);

@@ -242,6 +242,37 @@ Deno.test("a fetch waits for another writer of this home as long as the call say
     assert.equal(lastTurnOf(testPorts(), sessionPaths(other.sessions, ID)), 4);
   }));
 
+Deno.test("a run puts its object again every four minutes, also after a put that failed, until it ends", () =>
+  withTwoHomes(async (home) => {
+    const store = new MemoryStore();
+    const sleeps: { readonly milliseconds: number; readonly end: () => void }[] = [];
+    const sleep = (milliseconds: number, signal?: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        sleeps.push({ milliseconds, end: resolve });
+        signal?.addEventListener("abort", () => resolve());
+      });
+    const { clock } = testPorts();
+    const beat = await OpenRunBeat.start(testPorts({ clock: { ...clock, sleep } }), home, store, ID);
+    const pass = async () => {
+      store.objects.delete(openKey(ID));
+      sleeps.at(-1)?.end();
+      for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    };
+    await pass();
+    assert.equal(store.objects.has(openKey(ID)), true);
+    store.isDown = true;
+    await pass();
+    assert.equal(store.objects.has(openKey(ID)), false);
+    store.isDown = false;
+    await pass();
+    assert.equal(store.objects.has(openKey(ID)), true);
+    assert.deepEqual(sleeps.map(({ milliseconds }) => milliseconds), Array(4).fill(4 * MINUTE_MS));
+    await beat.end();
+    assert.equal(store.objects.has(openKey(ID)), false);
+    await pass();
+    assert.deepEqual([store.objects.has(openKey(ID)), sleeps.length], [false, 4]);
+  }));
+
 Deno.test("the object of a run that was taken over stays", () =>
   withTwoHomes(async (home, other) => {
     const store = new MemoryStore();

@@ -1,0 +1,109 @@
+/** Runs with a remote that does not answer, that has another history, or that comes back. */
+import assert from "node:assert/strict";
+import { ending, events } from "../support/reprise.ts";
+import { S3Server } from "../support/s3_server.ts";
+import { HELLO, Place } from "./harness.ts";
+
+/** A model, a store, and the calls of homes by name. */
+class RemotePlace implements AsyncDisposable {
+  readonly server = new S3Server();
+  readonly #place = new Place(() => HELLO);
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    await this.#place[Symbol.asyncDispose]();
+  }
+
+  async call(home: string, ...args: readonly string[]) {
+    const env = { ...this.server.env };
+    return await this.#place.call([...args, "--home", `${this.#place.sandbox.directory}/${home}`], { env });
+  }
+
+  async ok(home: string, ...args: readonly string[]) {
+    const called = await this.call(home, ...args);
+    assert.equal(called.code, 0, called.stdout + called.stderr);
+    return called;
+  }
+
+  names(home: string, folder: string): string[] {
+    const directory = `${this.#place.sandbox.directory}/${home}/sessions/s/${folder}`;
+    return [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
+  }
+}
+
+const FIRST = ["run", "--json", "--new", "-s", "s", "One"];
+const NEXT = ["run", "--json", "-s", "s"];
+
+Deno.test("without an answer in the time of --timeout a turn waits, and the same home runs again at once", async () => {
+  await using place = new RemotePlace();
+  await place.ok("a", ...FIRST);
+  place.server.isMute = (_, key) => key.endsWith("turns/000005.json");
+  const called = await place.call("a", ...NEXT, "--timeout", "2", "Two");
+  assert.equal(called.code, 10, called.stdout);
+  const { state, error } = ending(called) as unknown as { state: string; error?: unknown };
+  assert.deepEqual([state, error], ["failed", undefined]);
+  assert.match(called.stdout, /"code":"remote_unreachable".*within 2 seconds/);
+  assert.doesNotMatch(called.stdout, /"type":"turn.saved","turn":5/);
+  assert.deepEqual(place.names("a", "pending"), ["000005.json"]);
+  place.server.isMute = () => false;
+  const again = await place.ok("a", ...NEXT, "Three");
+  assert.deepEqual(place.names("a", "pending"), []);
+  assert.ok(place.names("a", "turns").length >= 8, again.stdout);
+  await place.ok("a", "fsck", "s");
+});
+
+Deno.test("a turn that waited and lost its number is reported by the next run", async () => {
+  await using place = new RemotePlace();
+  await place.ok("a", ...FIRST);
+  place.server.isMute = (_, key) => key.endsWith("turns/000005.json");
+  assert.equal((await place.call("a", ...NEXT, "--timeout", "2", "Two")).code, 10);
+  place.server.isMute = () => false;
+  await place.ok("b", ...NEXT, "--take-over", "Other");
+  const called = await place.ok("a", ...NEXT, "Three");
+  const notice = events(called).find((event) => event.type === "notice" && event.kind === "turn_set_aside");
+  assert.match(
+    JSON.stringify(notice),
+    /"turn":5,.*another turn 5; it is kept in quarantine\/000005\.json\.div/,
+  );
+  assert.match(place.names("a", "quarantine").join(), /^000005\.json\.diverged-/);
+});
+
+Deno.test("with --remote-ack async, turns that are not there in time are named at the end, and push puts them", async () => {
+  await using place = new RemotePlace();
+  await place.ok("a", ...FIRST);
+  place.server.isMute = (_, key) => key.endsWith("turns/000005.json");
+  const called = await place.call("a", ...NEXT, "--remote-ack", "async", "--timeout", "3", "Two");
+  assert.equal(called.code, 10, called.stdout);
+  assert.match(
+    called.stdout,
+    /"type":"error","code":"remote_unreachable".*The turns after turn 4 are not on /,
+  );
+  assert.match(called.stdout, /reprise .*push s\\"/);
+  const { state, exit_code } = ending(called);
+  assert.deepEqual([state, exit_code], ["completed", 10]);
+  place.server.isMute = () => false;
+  const put = await place.ok("a", "push", "s");
+  assert.equal(put.stdout, "s: 2 turns put\n");
+  await place.ok("b", ...NEXT, "Three");
+});
+
+Deno.test("with --remote-ack async, a session that went another way meanwhile ends with 5 and changes nothing", async () => {
+  await using place = new RemotePlace();
+  await place.ok("a", ...FIRST);
+  await place.ok("b", ...NEXT, "Two of B");
+  // A does not see the turns of B when it begins.
+  const hidden = new Map([...place.server.objects].filter(([key]) => /turns\/00000[4-6]/.test(key)));
+  for (const key of hidden.keys()) place.server.objects.delete(key);
+  place.server.isMute = (method, key) => {
+    if (method === "PUT" && key.endsWith("open.json")) {
+      for (const [name, bytes] of hidden) place.server.objects.set(name, bytes);
+    }
+    return false;
+  };
+  const called = await place.call("a", ...NEXT, "--remote-ack", "async", "Two of A");
+  assert.equal(called.code, 5, called.stdout);
+  assert.match(called.stdout, /"type":"error","code":"session_diverged".*pull s --keep-mine-as/);
+  for (const [name, bytes] of hidden) assert.deepEqual(place.server.objects.get(name), bytes, name);
+  await place.ok("a", "pull", "s", "--keep-mine-as", "mine");
+  await place.ok("a", "fsck", "--all");
+});
