@@ -8,9 +8,11 @@ import { RepriseError } from "../domain/errors.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { JsonObject } from "../domain/json.ts";
+import { encodeManifest, wholeManifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { Turn } from "../domain/turn.ts";
 import { blobPath, blobsOf, lostBlobsIn, publishBlob } from "../store/blobs.ts";
+import { measureBytes } from "../store/byte_totals.ts";
 import { isTaken, storageError } from "../store/fs_errors.ts";
 import type { Home } from "../store/home.ts";
 import { type SessionPaths, sessionPaths, turnPath } from "../store/layout.ts";
@@ -20,7 +22,7 @@ import { parseTurn } from "../store/read/turn.ts";
 import { HistoryValidator } from "../store/read/validate.ts";
 import type { LockOptions } from "../store/write/file_lock.ts";
 import { SessionLock } from "../store/write/lock.ts";
-import { claimName, unlinkQuietly, writeTemporary } from "../store/write/publish.ts";
+import { claimName, replaceCache, unlinkQuietly, writeTemporary } from "../store/write/publish.ts";
 import { makeMissingBlobs, makeSessionDirectory, prepareSession } from "../store/write/session_directory.ts";
 import { ahead, type Copies, copiesOf } from "./copies.ts";
 import { blobKey } from "./keys.ts";
@@ -77,7 +79,8 @@ async function fetchLocked(
     readonly onTurn: (turn: number) => void;
   },
 ): Promise<Fetched> {
-  const here = readHistory(ports, paths).turns;
+  const { turns: here, manifestIsNewer } = readHistory(ports, paths);
+  const fetched: Turn[] = [];
   const first = here.length + 1;
   const lineage = await lineageOf(ports, store, { paths, here, last });
   const chain = new Chain(paths.id, store.name, { here, lineage });
@@ -95,9 +98,21 @@ async function fetchLocked(
       unlinkQuietly(ports.files, temporary);
       throw error;
     }
+    fetched.push(turn);
     onTurn(number);
   }
-  return { turns: Math.max(0, last - first + 1), blobs };
+  if (fetched.length > 0 && !manifestIsNewer) cacheManifest(ports, paths, [...here, ...fetched]);
+  return { turns: fetched.length, blobs };
+}
+
+/** Replaces the manifest. May fail: the next reader makes it again from the turns. */
+function cacheManifest(ports: Ports, paths: SessionPaths, turns: readonly Turn[]): void {
+  try {
+    const manifest = wholeManifest(paths.id, turns);
+    if (manifest === null) return;
+    const { bytes } = encodeManifest({ ...manifest, bytes: measureBytes(ports, paths) });
+    replaceCache(ports, paths.manifest, { bytes, directory: paths.root });
+  } catch { /* The turns are durable. */ }
 }
 
 /** The sessions that may have written the turns, found before any turn gets its number here. */

@@ -10,9 +10,37 @@ Deno.test("a pushed session is pulled by another home, file by file", async () =
   const pulled = await place.call("b", "pull", ID);
   assert.deepEqual(pulled.code, 0, pulled.stderr);
   assert.deepEqual(place.turns("b"), place.turns("a"));
-  assert.deepEqual((await place.call("b", "fsck", ID)).code, 0);
+  const checked = await place.call("b", "fsck", ID);
+  assert.match(checked.stdout, /^\S+: \d+ turns, ok$/m);
   const again = await place.call("a", "push", ID, "--json");
   assert.deepEqual(JSON.parse(again.stdout).sessions[0].put, 0);
+});
+
+Deno.test("a dry run of push and pull counts the turns, and changes neither side", async () => {
+  await using place = new TwoHomes();
+  await place.write("a", 1);
+  const count = place.turns("a").length;
+  const push = await place.call("a", "push", ID, "--dry-run", "--json");
+  assert.equal(push.code, 0, push.stderr);
+  const pushed = JSON.parse(push.stdout);
+  assert.deepEqual([pushed.dry_run, pushed.sessions[0].put, pushed.changes], [true, count, [
+    { action: "send", what: "turn", name: ID },
+  ]]);
+  assert.equal(place.server.objects.size, 0);
+  await place.call("a", "push", ID);
+  const pull = await place.call("b", "pull", ID, "--dry-run");
+  assert.deepEqual([pull.code, pull.stdout], [0, `${ID}: ${count} turns would be fetched\n`]);
+  assert.throws(() => place.turns("b"), Deno.errors.NotFound);
+  await place.call("b", "pull", ID);
+  await place.write("a", 2);
+  await place.call("a", "push", ID);
+  await place.write("b", 2);
+  const before = place.turns("b");
+  const kept = await place.call("b", "pull", ID, "--keep-mine-as", "mine", "--dry-run");
+  assert.equal(kept.code, 0, kept.stderr);
+  assert.match(kept.stderr, /the turns of this home would become session mine/);
+  assert.deepEqual(place.turns("b"), before);
+  assert.throws(() => place.turns("b", "mine"), Deno.errors.NotFound);
 });
 
 Deno.test("a session that went two ways is left unchanged, and both ways can be kept", async () => {
@@ -41,7 +69,7 @@ Deno.test("a session that went two ways is left unchanged, and both ways can be 
   assert.deepEqual(place.turns("b", "mine").slice(0, mine.length), mine);
   for (const id of [ID, "mine"]) {
     const checked = await place.call("b", "fsck", id);
-    assert.deepEqual(checked.code, 0, checked.stdout);
+    assert.match(checked.stdout, /^\S+: \d+ turns, ok$/m);
   }
 });
 

@@ -3,31 +3,35 @@
  *
  * @module
  */
-import { argument, type FlagsOf, text, toggle, value, type Verb, verb } from "../declare.ts";
-import { COMMON_FLAGS, REMOTE, seconds } from "../flags.ts";
+import { again, argument, type FlagsOf, text, toggle, value, type Verb, verb } from "../declare.ts";
+import { COMMON_FLAGS, DRY_RUN, REMOTE, seconds } from "../flags.ts";
 
 const TIMEOUT = value("--timeout <seconds>", "the time that one operation of the remote may take", seconds, {
   fallback: 60,
 });
 
+const TARGET = again(REMOTE, "the remote: s3://BUCKET/PREFIX");
+
 const PUSH_FLAGS = {
   ...COMMON_FLAGS,
-  remote: REMOTE,
+  remote: TARGET,
   all: toggle("--all", "put every session of this home"),
   timeout: TIMEOUT,
+  dryRun: DRY_RUN,
 };
 /** The flags of `push`. */
 export type PushFlags = FlagsOf<typeof PUSH_FLAGS>;
 
 const PULL_FLAGS = {
   ...COMMON_FLAGS,
-  remote: REMOTE,
+  remote: TARGET,
   all: toggle("--all", "fetch every session of the remote", { conflicts: ["keepMineAs"] }),
   keepMineAs: text(
     "--keep-mine-as <id>",
     "if both went different ways: make mine a fork with this id, then follow the remote",
   ),
   timeout: TIMEOUT,
+  dryRun: DRY_RUN,
 };
 /** The flags of `pull`. */
 export type PullFlags = FlagsOf<typeof PULL_FLAGS>;

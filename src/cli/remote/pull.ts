@@ -16,15 +16,17 @@ import { forkSession, planFork } from "../../store/lifecycle/fork.ts";
 import { setAsideTurns } from "../../store/lifecycle/set_aside.ts";
 import { lastTurnOf } from "../../store/read/session.ts";
 import { makeContext } from "../context.ts";
+import { dryRunOf, each, type PlannedChange } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import type { PullFlags } from "./command.ts";
 import { givenRemote } from "./given_remote.ts";
 
 /** Result of `pull` for one session. */
 interface Pulled {
-  readonly session: string;
-  /** Fetched turns and blobs. */
+  readonly session: SessionId;
+  /** Fetched turns; with `--dry-run` those that are missing here. */
   readonly turns: number;
+  /** Fetched blobs; with `--dry-run` 0. */
   readonly blobs: number;
   /** The fork that the turns of this home became; `null` without `--keep-mine-as`, and if both were equal so far. */
   readonly mine: string | null;
@@ -48,15 +50,18 @@ export async function pullVerb(
   const ids = given === undefined
     ? (await remoteSessions(store)).map(({ id }) => id)
     : [parseSessionId(given)];
-  const home = openHome(ports, context.home.value, { create: true });
+  const dryRun = flags.dryRun === true;
+  const home = openHome(ports, context.home.value, { create: !dryRun });
   const sessions: Pulled[] = [];
   const failures: RepriseError[] = [];
   for (const id of ids) {
     try {
-      const pulled = await pullSession(ports, home, { store, id, mine });
+      const pulled = await pullSession(ports, home, { store, id, mine, dryRun });
       sessions.push(pulled);
-      if (!output.options.json) output.text(`${id}: ${counted(pulled.turns, "turn")} fetched\n`);
-      if (pulled.mine !== null) output.note(`the turns of this home are now session ${pulled.mine}`);
+      const fetched = dryRun ? "would be fetched" : "fetched";
+      if (!output.options.json) output.text(`${id}: ${counted(pulled.turns, "turn")} ${fetched}\n`);
+      const become = dryRun ? "would become" : "are now";
+      if (pulled.mine !== null) output.note(`the turns of this home ${become} session ${pulled.mine}`);
     } catch (error) {
       const failure = asRepriseError(error);
       if (given !== undefined || !failure.code.startsWith("session_")) throw failure;
@@ -65,17 +70,28 @@ export async function pullVerb(
     }
   }
   const skipped = failures.map(({ code, message, details }) => ({ code, message, details }));
-  if (output.options.json) output.json<"pull">({ remote: store.name, sessions, skipped });
+  if (output.options.json) {
+    const facts = { remote: store.name, sessions, skipped };
+    output.json<"pull">(dryRun ? dryRunOf("pull", changesOf(sessions), facts) : { ...facts, dry_run: false });
+  }
   return failures[0]?.exitCode ?? 0;
+}
+
+function changesOf(sessions: readonly Pulled[]): PlannedChange[] {
+  return sessions.filter(({ turns }) => turns > 0).flatMap(({ session, mine }) => [
+    ...each("create", "session", mine === null ? [] : [mine]),
+    ...each("append", "turn", [session]),
+  ]);
 }
 
 async function pullSession(
   ports: ProgramPorts,
   home: Home,
-  { store, id, mine }: {
+  { store, id, mine, dryRun }: {
     readonly store: ObjectStore;
     readonly id: SessionId;
     readonly mine: SessionId | null;
+    readonly dryRun: boolean;
   },
 ): Promise<Pulled> {
   const paths = sessionPaths(home.sessions, id);
@@ -97,9 +113,11 @@ async function pullSession(
     case "longer_here":
       return nothing;
     case "longer_there":
+      if (dryRun) return { ...nothing, turns: standing.last - standing.common };
       return { ...nothing, ...await fetchTurns(ports, home, store, { id, last: standing.last }) };
     case "diverged":
       if (mine === null) throw diverged(id, { parts: standing.parts, remote: store.name });
+      if (dryRun) return { ...nothing, turns: standing.there - standing.parts + 1, mine };
       await keepAsFork(ports, home, { id, fork: mine });
       // Whatever the fork could not take over stays in quarantine.
       await setAsideTurns(ports, home, { id, after: standing.parts - 1 });

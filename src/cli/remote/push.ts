@@ -15,6 +15,7 @@ import { SessionWriter } from "../../store/write/writer.ts";
 import { makeContext } from "../context.ts";
 import type { ProgramPorts } from "../live_ports.ts";
 import { chosenSessions } from "../sessions.ts";
+import { dryRunOf, each } from "../dry_run.ts";
 import type { PushFlags } from "./command.ts";
 import { givenRemote } from "./given_remote.ts";
 
@@ -26,15 +27,17 @@ export async function pushVerb(
 ): Promise<ExitCode> {
   const context = makeContext(ports, flags);
   const { output } = context;
+  const dryRun = flags.dryRun === true;
   const { home, ids } = chosenSessions(context, selector, { all: flags.all === true, verb: "push" });
-  const store = await givenRemote(context, flags, home);
-  const sessions: { readonly session: string; readonly put: number; readonly turns: number }[] = [];
+  const store = await givenRemote(context, flags, dryRun ? null : home);
+  const sessions: { readonly session: SessionId; readonly put: number; readonly turns: number }[] = [];
   const failures: RepriseError[] = [];
   for (const session of ids) {
     try {
-      const pushed = { session, ...await pushSession(ports, home, { store, id: session }) };
+      const pushed = { session, ...await pushSession(ports, home, { store, id: session, dryRun }) };
       sessions.push(pushed);
-      if (!output.options.json) output.text(`${session}: ${counted(pushed.put, "turn")} put\n`);
+      const put = dryRun ? "would be put" : "put";
+      if (!output.options.json) output.text(`${session}: ${counted(pushed.put, "turn")} ${put}\n`);
     } catch (error) {
       const failure = asRepriseError(error);
       // A remote that does not answer, or refuses the keys, does so for every session.
@@ -44,7 +47,11 @@ export async function pushVerb(
     }
   }
   const skipped = failures.map(({ code, message, details }) => ({ code, message, details }));
-  if (output.options.json) output.json<"push">({ remote: store.name, sessions, skipped });
+  if (output.options.json) {
+    const changes = each("send", "turn", sessions.filter(({ put }) => put > 0).map(({ session }) => session));
+    const facts = { remote: store.name, sessions, skipped };
+    output.json<"push">(dryRun ? dryRunOf("push", changes, facts) : { ...facts, dry_run: false });
+  }
   return failures[0]?.exitCode ?? 0;
 }
 
@@ -61,7 +68,7 @@ const OF_ONE_SESSION: ReadonlySet<string> = new Set([
 async function pushSession(
   ports: ProgramPorts,
   home: Home,
-  { store, id }: { readonly store: ObjectStore; readonly id: SessionId },
+  { store, id, dryRun }: { readonly store: ObjectStore; readonly id: SessionId; readonly dryRun: boolean },
 ): Promise<{ readonly put: number; readonly turns: number }> {
   const paths = sessionPaths(home.sessions, id);
   const remote = new SessionRemote(store, id);
@@ -70,9 +77,10 @@ async function pushSession(
   let put = 0;
   if (standing.state === "longer_here") {
     await requireNothingClosed(ports, home, store, { paths, common: standing.common });
+    if (dryRun) return { put: last - standing.common, turns: last };
     await pushTurns(ports, remote, { paths, ...standing, onTurn: () => put++ });
   }
-  if (standing.state === "longer_there" || pendingNumbers(ports, paths).length === 0) {
+  if (dryRun || standing.state === "longer_there" || pendingNumbers(ports, paths).length === 0) {
     return { put, turns: last };
   }
   // Opening a writer resolves them.

@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { anyObject, count, ordinal, text, time } from "./parts.ts";
+import { anyObject, count, doneOrDry, ordinal, text, time } from "./parts.ts";
 
 const skipped = z.array(z.object({ code: text, message: text, details: anyObject }))
   .describe("with --all: sessions that were left unchanged");
@@ -23,7 +23,7 @@ export const lsRemote = z.object({
 });
 
 /** The document of `push`. */
-export const push = z.object({
+export const push = doneOrDry({
   remote: text,
   sessions: z.array(z.object({
     session: text,
@@ -34,12 +34,12 @@ export const push = z.object({
 });
 
 /** The document of `pull`. */
-export const pull = z.object({
+export const pull = doneOrDry({
   remote: text,
   sessions: z.array(z.object({
     session: text,
-    turns: count.describe("fetched turns"),
-    blobs: count.describe("fetched blobs"),
+    turns: count.describe("fetched turns; in a dry run those that are missing here"),
+    blobs: count.describe("fetched blobs; 0 in a dry run"),
     mine: text.nullable().describe("with --keep-mine-as: the fork with the turns of this home"),
   })),
   skipped,

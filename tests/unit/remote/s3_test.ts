@@ -121,8 +121,13 @@ const FAILURES: readonly (readonly [string, () => Response, string, RegExp])[] =
 for (const [name, answer, code, message] of FAILURES) {
   Deno.test(`${name}: the operation fails as ${code}, is not repeated, and shows no key`, async () => {
     const { store, requests } = storeWith(answer);
-    for (const operation of [store.get("x"), store.putNew("x", new Uint8Array()), store.remove("x")]) {
-      await assert.rejects(operation, (error: Error & { code?: string; hint?: string }) => {
+    const operations: readonly (() => Promise<unknown>)[] = [
+      () => store.get("x"),
+      () => store.putNew("x", new Uint8Array()),
+      () => store.remove("x"),
+    ];
+    for (const operation of operations) {
+      await assert.rejects(operation(), (error: Error & { code?: string; hint?: string }) => {
         assert.equal(error.code, code);
         assert.match(error.message, message);
         assert.doesNotMatch(
