@@ -118,7 +118,7 @@ export function remoteSetting(
   ports: Ports,
   flag: string | undefined,
   { config, isPlayed }: { readonly config: Pick<Config, "values">; readonly isPlayed: boolean },
-): string | null {
+): Setting<string> | null {
   if (isPlayed && flag !== undefined) {
     throw new RepriseError(
       "usage",
@@ -129,7 +129,7 @@ export function remoteSetting(
     );
   }
   if (isPlayed) return null;
-  return firstSetting(ports, { flag, ...declaredSources(REMOTE, config) })?.value ?? null;
+  return firstSetting(ports, { flag, ...declaredSources(REMOTE, config) });
 }
 
 /** A path made absolute against the working directory, without its trailing slashes. */

@@ -14,8 +14,12 @@ class RemotePlace implements AsyncDisposable {
     await this.#place[Symbol.asyncDispose]();
   }
 
-  async call(home: string, ...args: readonly string[]) {
-    const env = { ...this.server.env };
+  call(home: string, ...args: readonly string[]) {
+    return this.callWith({}, home, ...args);
+  }
+
+  async callWith(more: Readonly<Record<string, string>>, home: string, ...args: readonly string[]) {
+    const env = { ...this.server.env, ...more };
     return await this.#place.call([...args, "--home", `${this.#place.sandbox.directory}/${home}`], { env });
   }
 
@@ -106,4 +110,39 @@ Deno.test("with --remote-ack async, a session that went another way meanwhile en
   for (const [name, bytes] of hidden) assert.deepEqual(place.server.objects.get(name), bytes, name);
   await place.ok("a", "pull", "s", "--keep-mine-as", "mine");
   await place.ok("a", "fsck", "--all");
+});
+
+Deno.test("doctor shows the remote without its keys, fails as a run would, and asks it with --live", async () => {
+  await using place = new RemotePlace();
+  const check = async (name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+    const called = await place.callWith(env, "a", "doctor", "--json", ...args);
+    assert.doesNotMatch(called.stdout, /test-key-id|test-secret-key/);
+    const { checks } = JSON.parse(called.stdout) as {
+      checks: { name: string; level: string; detail: string }[];
+    };
+    const { level, detail } = checks.find((each) => each.name === name) ?? {};
+    return [called.code, `${level}: ${detail}`] as const;
+  };
+  const [code, text] = await check("remote", []);
+  assert.equal(code, 0, text);
+  assert.match(
+    text,
+    /^ok: s3:\/\/sessions \(environment\) at http:\/\/127.*, region us-east-1; keys are set$/,
+  );
+  assert.deepEqual(await check("remote", [], { REPRISE_REMOTE: "" }), [0, "ok: none"]);
+  const [missing, why] = await check("remote", [], { AWS_SECRET_ACCESS_KEY: "" });
+  assert.deepEqual([missing, /^failed: .*AWS_SECRET_ACCESS_KEY is not set/.test(why)], [2, true], why);
+  assert.deepEqual(await check("remote live", ["--live"]), [0, "ok: s3://sessions answered: it is empty"]);
+  const elsewhere = { AWS_ENDPOINT_URL_S3: `${place.server.env.AWS_ENDPOINT_URL_S3}/nowhere` };
+  assert.equal((await check("remote live", ["--live"], elsewhere))[0], 2);
+});
+
+Deno.test("a session that is neither here nor there is said to be at neither place", async () => {
+  await using place = new RemotePlace();
+  const called = await place.call("a", "run", "-s", "nothing", "Go");
+  assert.equal(called.code, 2);
+  assert.match(
+    called.stderr,
+    /none of 0 sessions .*, and s3:\/\/sessions has none with that id\n.*ls --remote/,
+  );
 });

@@ -4,7 +4,7 @@
  * @module
  */
 import { again, argument, type FlagsOf, text, toggle, type Verb, verb, without } from "../declare.ts";
-import { COMMON_FLAGS, ON_REMOTE, SESSION } from "../flags.ts";
+import { COMMON_FLAGS, ON_REMOTE, REMOTE, SESSION } from "../flags.ts";
 import { FIRST_REQUEST_FLAGS, RUN_FLAGS } from "../run/command.ts";
 import { VIEWING_VERBS } from "./viewing.ts";
 
@@ -45,7 +45,8 @@ export type StatsFlags = FlagsOf<typeof STATS_FLAGS>;
 
 const DOCTOR_FLAGS = {
   ...FIRST_REQUEST_FLAGS,
-  live: toggle("--live", "send one short request to the API"),
+  remote: REMOTE,
+  live: toggle("--live", "send one short request to the API, and one to the remote"),
 };
 /** The flags of `doctor`. */
 export type DoctorFlags = FlagsOf<typeof DOCTOR_FLAGS>;

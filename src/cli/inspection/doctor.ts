@@ -22,6 +22,7 @@ import {
   type SettingSources,
 } from "../run/endpoint.ts";
 import type { ProgramPorts } from "../live_ports.ts";
+import { type CheckedRemote, liveRemoteText, remoteText } from "../remote/doctor.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { type CalledSession, calledSession, judgePrefix, keepAdvice } from "../run/preview.ts";
 import { configuredPolicy, permissionsOf, policySetting } from "../run/permissions.ts";
@@ -61,12 +62,17 @@ export async function doctorVerb(live: ProgramPorts, given: DoctorFlags): Promis
     const call = readCall(live, given);
     const session = call.selector === null ? null : calledSession(call);
     checks.push(...settingChecks(call, session?.manifest ?? null));
+    const remote = remoteOfCall(call, given.remote);
+    checks.push(await checkLater("remote", () => remoteText(call.ports, remote)));
     if (session !== null) checks.push(await checkLater("prefix", () => prefixText(call, session)));
     if (given.live === true) {
       checks.push(await checkLater("live", () => ping(call, session?.manifest ?? null)));
+      checks.push(await checkLater("remote live", () => liveRemoteText(call.ports, remote)));
     }
   } catch (error) {
-    checks.push(...settingChecks(readableSettings(live, given), null));
+    const readable = readableSettings(live, given);
+    checks.push(...settingChecks(readable, null));
+    checks.push(await checkLater("remote", () => remoteText(live, remoteOfCall(readable, given.remote))));
     // No verb could use this flag or variable; the check of its own, if there is one, reports the same.
     const cause = failed("settings", error);
     if (!checks.some((check) => check.detail === cause.detail)) checks.push(cause);
@@ -172,6 +178,10 @@ async function prefixText(call: SettingCall, session: CalledSession): Promise<st
   if (prefix === null) return "the session has no request that can be compared";
   if (prefix.report.extends) return "the next request extends the last one of the session";
   return keepAdvice(prefix) ?? "the next request does not extend the last one of the session";
+}
+
+function remoteOfCall({ fixture, config }: CheckedSettings, flag: string | undefined): CheckedRemote {
+  return { flag, config, isPlayed: fixture !== null };
 }
 
 /** Codes of errors in settings that only a run needs. */

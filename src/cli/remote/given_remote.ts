@@ -32,10 +32,10 @@ export async function remoteOf(
   home: Home | null,
   { flag, config, timeoutMs = MOST_REMOTE_MS }: RemoteSources,
 ): Promise<ObjectStore | null> {
-  const address = remoteSetting(ports, flag, { config, isPlayed: false });
-  if (address === null) return null;
+  const setting = remoteSetting(ports, flag, { config, isPlayed: false });
+  if (setting === null) return null;
   const { openRemote } = await import("../../remote/open.ts");
-  return await openRemote(ports, { address, timeoutMs, ...(home === null ? {} : { home }) });
+  return await openRemote(ports, { address: setting.value, timeoutMs, ...(home === null ? {} : { home }) });
 }
 
 /**

@@ -58,11 +58,20 @@ export class RunRemote {
     return new RunRemote(ports, home, await openRemote(ports, { address, timeoutMs, home }), options);
   }
 
-  /** The session that a selector names by its whole id, if it is on the remote and not here; otherwise `null`. */
-  async onlyThere(selector: string): Promise<SessionId | null> {
-    if (!isSessionId(selector)) return null;
-    if (lastTurnOf(this.#ports, sessionPaths(this.#home.sessions, selector)) > 0) return null;
-    return (await remoteTurns(this.#store, selector)).length > 0 ? selector : null;
+  /** The session that a selector names: here, or by its whole id on the remote. Throws as `here` does. */
+  async selected(selector: string, here: () => SessionId): Promise<SessionId> {
+    if (!isSessionId(selector)) return here();
+    if (lastTurnOf(this.#ports, sessionPaths(this.#home.sessions, selector)) > 0) return here();
+    if ((await remoteTurns(this.#store, selector)).length > 0) return selector;
+    try {
+      return here();
+    } catch (error) {
+      if (!(error instanceof RepriseError && error.code === "no_such_session")) throw error;
+      throw new RepriseError(error.code, `${error.message}, and ${this.#store.name} has none with that id`, {
+        hint: 'List the sessions with "reprise ls", or those there with "reprise ls --remote"',
+        details: { ...error.details, remote: this.#store.name },
+      });
+    }
   }
 
   /** Opens a session that is here or on the remote. Throws as {@linkcode attachSession} and the writer do. */

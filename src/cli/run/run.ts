@@ -171,8 +171,8 @@ async function lockSession(
 ): Promise<SessionWriter> {
   const create = (id: SessionId) => remote?.create(id) ?? SessionWriter.create(ports, home, { id });
   if (selector !== null) {
-    const id = await remote?.onlyThere(selector) ??
-      resolveSession(ports, home, { selector, workspace: ports.workspacePin(root) });
+    const here = () => resolveSession(ports, home, { selector, workspace: ports.workspacePin(root) });
+    const id = await remote?.selected(selector, here) ?? here();
     const options = { id, waitMs: flags.wait * 1000, signal };
     return await (remote?.continue(options) ?? SessionWriter.open(ports, home, options));
   }
@@ -200,11 +200,11 @@ async function lockSession(
 /** The remote that the call saves to; `null` without one. Its code is loaded only then. */
 async function openRunRemote(home: Home, { call }: CalledRun): Promise<RunRemote | null> {
   const { ports, config, fixture, flags } = call;
-  const address = remoteSetting(ports, flags.remote, { config, isPlayed: fixture !== null });
-  if (address === null) return null;
+  const setting = remoteSetting(ports, flags.remote, { config, isPlayed: fixture !== null });
+  if (setting === null) return null;
   const { RunRemote } = await import("../remote/run_remote.ts");
   return await RunRemote.open(ports, home, {
-    address,
+    address: setting.value,
     ack: flags.remoteAck,
     takeOver: flags.takeOver === true,
     timeoutMs: Math.min(flags.timeout * 1000, MOST_REMOTE_MS),
