@@ -24,9 +24,9 @@ import type { LockOptions } from "../store/write/file_lock.ts";
 import { SessionLock } from "../store/write/lock.ts";
 import { claimName, replaceCache, unlinkQuietly, writeTemporary } from "../store/write/publish.ts";
 import { makeMissingBlobs, makeSessionDirectory, prepareSession } from "../store/write/session_directory.ts";
-import { ahead, type Copies, copiesOf } from "./copies.ts";
+import { ahead, type Copies, copiesOf, intactOf } from "./copies.ts";
 import { blobKey } from "./keys.ts";
-import type { ObjectStore } from "./object_store.ts";
+import type { ObjectStore, StoredObject } from "./object_store.ts";
 
 /** Turns to fetch. */
 export interface FetchOptions extends Partial<LockOptions> {
@@ -85,12 +85,19 @@ async function fetchLocked(
   const lineage = await lineageOf(ports, store, { paths, here, last });
   const chain = new Chain(paths.id, store.name, { here, lineage });
   const lost = lostBlobsIn(here);
+  const loading = new BlobsAhead(ports, store, paths);
+  const load = async (number: number) => {
+    const copies = await copiesOf(store, paths.id, number);
+    const turn = intactOf(copies)?.turn;
+    for (const { sha256 } of turn === undefined ? [] : blobsOf(turn)) await loading.load(sha256);
+    return copies;
+  };
   let blobs = 0;
-  for await (const copies of ahead(first, last, (number) => copiesOf(store, paths.id, number))) {
+  for await (const copies of ahead(first, last, load)) {
     const { turn, file } = chain.next(copies);
     const { number } = copies;
     for (const sha256 of lostBlobsIn([turn])) lost.add(sha256);
-    blobs += await fetchBlobs(ports, store, { paths, turn, lost });
+    blobs += await fetchBlobs(ports, loading, { paths, turn, lost });
     const temporary = writeTemporary(ports, paths.root, { bytes: file, sync: true });
     try {
       claimName(ports, temporary, { path: turnPath(paths, number), directory: paths.turns });
@@ -103,6 +110,43 @@ async function fetchLocked(
   }
   if (fetched.length > 0 && !manifestIsNewer) cacheManifest(ports, paths, [...here, ...fetched]);
   return { turns: fetched.length, blobs };
+}
+
+/** Blobs of turns that are loaded ahead, each once. */
+class BlobsAhead {
+  readonly #ports: Ports;
+  readonly #store: ObjectStore;
+  readonly #paths: SessionPaths;
+  readonly #loading = new Map<string, Promise<StoredObject | null>>();
+
+  constructor(ports: Ports, store: ObjectStore, paths: SessionPaths) {
+    this.#ports = ports;
+    this.#store = store;
+    this.#paths = paths;
+  }
+
+  /** True if the blob is here. */
+  isHere(sha256: string): boolean {
+    return this.#ports.files.facts(blobPath(this.#paths, sha256)) !== null;
+  }
+
+  /** Loads a blob that is not here; `null` for one that is here, or not on the remote. */
+  async load(sha256: string): Promise<StoredObject | null> {
+    if (this.isHere(sha256)) return null;
+    let loading = this.#loading.get(sha256);
+    if (loading === undefined) {
+      loading = this.#store.get(blobKey(this.#paths.id, sha256));
+      this.#loading.set(sha256, loading);
+    }
+    return await loading;
+  }
+
+  /** Returns the blob, and keeps it no longer. */
+  async take(sha256: string): Promise<StoredObject | null> {
+    const found = await this.load(sha256);
+    this.#loading.delete(sha256);
+    return found;
+  }
 }
 
 /** Replaces the manifest. May fail: the next reader makes it again from the turns. */
@@ -185,7 +229,7 @@ class Chain {
 /** Fetches the blobs that a turn names and that are not here; returns their number. */
 async function fetchBlobs(
   ports: Ports,
-  store: ObjectStore,
+  loading: BlobsAhead,
   { paths, turn, lost }: {
     readonly paths: SessionPaths;
     readonly turn: Turn;
@@ -194,8 +238,8 @@ async function fetchBlobs(
 ): Promise<number> {
   let fetched = 0;
   for (const { sha256, needed, by } of blobsOf(turn)) {
-    if (lost.has(sha256) || ports.files.facts(blobPath(paths, sha256)) !== null) continue;
-    const found = await store.get(blobKey(paths.id, sha256));
+    if (lost.has(sha256) || loading.isHere(sha256)) continue;
+    const found = await loading.take(sha256);
     if (found !== null && sha256Hex(found.bytes) === sha256) {
       try {
         publishBlob(ports, paths, { sha256, bytes: found.bytes });

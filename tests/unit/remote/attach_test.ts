@@ -1,17 +1,29 @@
 /** Sessions that are longer here, longer there, different, removed or open elsewhere; and what a fetch refuses. */
 import assert from "node:assert/strict";
 import { encodeTurn, type TurnDraft } from "../../../src/domain/turn.ts";
+import type { EventDraft } from "../../../src/domain/event.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
 import { attachSession, requireUnusedRemotely } from "../../../src/remote/attach.ts";
 import { openKey, removedKey, turnKey } from "../../../src/remote/keys.ts";
 import { OpenRunBeat } from "../../../src/remote/open_run.ts";
 import { standingOf } from "../../../src/remote/standing.ts";
+import { fsckSession } from "../../../src/store/check/fsck.ts";
 import type { Home } from "../../../src/store/home.ts";
 import { sessionPaths } from "../../../src/store/layout.ts";
 import { lastTurnOf, readSession } from "../../../src/store/read/session.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import { MemoryStore } from "../../support/memory_store.ts";
-import { endDraft, ID, newWriter, testPorts, userDraft } from "../store/support.ts";
+import {
+  call,
+  endDraft,
+  ID,
+  modelDraft,
+  newWriter,
+  putPinned,
+  result,
+  testPorts,
+  userDraft,
+} from "../store/support.ts";
 import { createOn, openOn, saveRun, withTwoHomes } from "./support.ts";
 
 const MINUTE_MS = 60_000;
@@ -99,6 +111,42 @@ Deno.test("an interrupted fetch leaves a shorter session, which the next one con
     store.get = get;
     (await openOn(store, other)).close();
     assert.equal(readSession(testPorts(), other, ID).turns.length, 40);
+  }));
+
+Deno.test("a fetch loads turns and their blobs side by side, at most 16, and each blob once", () =>
+  withTwoHomes(async (home, other) => {
+    const store = new MemoryStore();
+    const writer = await createOn(store, home);
+    const encoder = new TextEncoder();
+    for (let run = 1; run <= 30; run++) {
+      putPinned(writer);
+      await writer.save(userDraft(`run ${run}`, run));
+      const model = await writer.save(modelDraft([call(`call_${run}`)], run));
+      const blob = writer.putBlob(encoder.encode(`output ${run}`));
+      const event = { ...result(`call_${run}`, model.seq[0]), blob } as EventDraft;
+      await writer.save({ kind: "tools", run, events: [event] });
+      await writer.save(endDraft(run));
+    }
+    writer.close();
+    const get = store.get.bind(store);
+    const blobs: string[] = [];
+    const now = { all: 0, blobs: 0 };
+    const most = { ...now };
+    store.get = async (key) => {
+      const count = key.includes("/blobs/") ? 1 : 0;
+      if (count === 1) blobs.push(key);
+      most.all = Math.max(most.all, now.all += 1);
+      most.blobs = Math.max(most.blobs, now.blobs += count);
+      for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+      now.all -= 1;
+      now.blobs -= count;
+      return await get(key);
+    };
+    (await openOn(store, other)).close();
+    assert.ok(most.all <= 16 && most.blobs > 1, JSON.stringify(most));
+    assert.deepEqual([blobs.length, new Set(blobs).size], [32, 32]);
+    const { findings } = await fsckSession(testPorts(), other, ID);
+    assert.deepEqual(findings, []);
   }));
 
 /** Objects that another program may have put under the key of turn 3, by name. */
