@@ -130,7 +130,7 @@ class BlobsAhead {
     return this.#ports.files.facts(blobPath(this.#paths, sha256)) !== null;
   }
 
-  /** Loads a blob that is not here; `null` for one that is here, or not on the remote. */
+  /** Loads a blob; `null` if it is here already, or not on the remote. */
   async load(sha256: string): Promise<StoredObject | null> {
     if (this.isHere(sha256)) return null;
     let loading = this.#loading.get(sha256);

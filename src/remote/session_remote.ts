@@ -76,7 +76,7 @@ export class SessionRemote implements TurnRemote {
     for (let attempt = 1; bytes !== null; attempt++) {
       const answer = await this.#store.putNew(key, bytes, deadline);
       if (answer === "stored") break;
-      // Its name proves its content to every reader. What an earlier turn named is not read again here.
+      // Its name proves its content to every reader, so it is not read again here.
       const there = await this.#store.size(key, deadline);
       if (there !== null) {
         if (there === bytes.length) break;

@@ -5,7 +5,7 @@ import { S3Server } from "../support/s3_server.ts";
 import { calling, eventsOf, NEW_RUN, read, shellArgv } from "./changes.ts";
 import { Place } from "./harness.ts";
 
-/** None of them has the shape of a secret: only the variable tells. */
+/** Values without the shape of a secret: only the names of the variables show that they are secrets. */
 const VALUES = {
   AWS_ACCESS_KEY_ID: "plainidofsomebody",
   AWS_SECRET_ACCESS_KEY: "/plain+secret/of/somebody=",

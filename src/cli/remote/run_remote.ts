@@ -40,7 +40,7 @@ export class RunRemote {
   readonly #home: Home;
   readonly #store: ObjectStore;
   readonly #options: RunRemoteOptions;
-  /** What opening the session changed. */
+  /** Changes that opening the session made. */
   readonly notices: Notice[] = [];
   #beat: OpenRunBeat | null = null;
   #later: LaterPush | null = null;
