@@ -97,6 +97,8 @@ Deno.test("neither interrupt nor push ends the open run of another home", async 
   await place.add("b", endDraft(2));
   const put = await place.call("b", "push", ID);
   assert.equal(put.code, 5, put.stdout);
+  const repaired = json(await place.call("a", "repair", "--all", "--json"));
+  assert.deepEqual((repaired.skipped as JsonObject[]).map(({ code }) => code), ["session_open_elsewhere"]);
   assert.deepEqual([...place.server.objects.keys()], before);
   grow(16);
   assert.equal((await place.call("a", "interrupt", ID)).code, 0);

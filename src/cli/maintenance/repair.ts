@@ -95,6 +95,8 @@ export async function repairVerb(
 const SKIPPED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "session_locked",
   "session_diverged",
+  "session_open_elsewhere",
+  "session_removed",
   "no_such_session",
   "session_damaged",
   "format_too_new",
