@@ -42,17 +42,17 @@ const FIRST = ["--new", "One"];
 const NEXT = ["--take-over", "Two"];
 
 const STARTS: readonly Start[] = [
-  { name: "a new session", most: 6, args: FIRST, before: [] },
-  { name: "the next run", most: 10, args: NEXT, before: [{ args: FIRST }] },
+  { name: "a new session", most: 5, args: FIRST, before: [] },
+  { name: "the next run", most: 8, args: NEXT, before: [{ args: FIRST }] },
   {
     name: "a run that finds a waiting turn, which the remote has",
-    most: 4,
+    most: 3,
     args: ["--take-over", "Three"],
     before: [{ args: FIRST }, { args: NEXT, killedAt: /^link .*pending\/000005\.json/ }],
   },
   {
     name: "a run that finds a waiting turn, which the remote lacks",
-    most: 4,
+    most: 3,
     args: ["--take-over", "Three"],
     before: [{ args: FIRST }, { args: NEXT, killedAt: /^sendto PUT .*turns\/000005\.json/ }],
   },

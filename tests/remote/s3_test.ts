@@ -39,6 +39,7 @@ Deno.test({
         assert.equal(await store.putNew("bytes", bytes), "stored");
         const read = await store.get("bytes");
         assert.deepEqual(read?.bytes, bytes);
+        assert.deepEqual([await store.size("bytes"), await store.size("nothing")], [bytes.length, null]);
         assert.ok((read?.ageMs ?? -1) >= 0 && (read?.ageMs ?? Infinity) < 60_000);
         assert.equal(await store.get("nothing"), null);
         await store.put("bytes", new Uint8Array());
@@ -74,6 +75,26 @@ Deno.test({
         const missing = { code: "no_such_bucket", exitCode: 2 };
         await assert.rejects(storeOn(gateway, "s3://not-there").get("x"), missing);
         await assert.rejects(storeOn(gateway, "s3://not-there").putNew("x", new Uint8Array()), missing);
+      });
+
+      await test.step("names a clock that is an hour off", async () => {
+        const RealDate = Date;
+        class LateDate extends RealDate {
+          constructor(...given: readonly number[]) {
+            super(given[0] ?? RealDate.now() - 3_600_000);
+          }
+        }
+        globalThis.Date = LateDate as DateConstructor;
+        const skewed = {
+          code: "remote_denied",
+          message: /the clock here says .*, that of the remote .* GMT/,
+        };
+        try {
+          await assert.rejects(store.get("bytes"), skewed);
+          await assert.rejects(store.putNew("late", new Uint8Array()), skewed);
+        } finally {
+          globalThis.Date = RealDate;
+        }
       });
 
       await test.step("waits for a server that is restarted, and gives up in time without one", async () => {
