@@ -28,6 +28,6 @@ export async function remoteText(ports: Ports, { flag, config, isPlayed }: Check
 export async function liveRemoteText(ports: Ports, remote: CheckedRemote): Promise<string> {
   const store = remote.isPlayed ? null : await remoteOf(ports, null, remote);
   if (store === null) return "no remote to ask";
-  for await (const { key } of store.list("")) return `${store.name} answered: it has ${key.split("/")[0]}`;
+  for await (const _ of store.list("")) return `${store.name} answered: it has objects`;
   return `${store.name} answered: it is empty`;
 }
