@@ -76,7 +76,7 @@ export function addTurns(
   { call, checkpoint }: { readonly call: ImportCall; readonly checkpoint: number | null },
 ): void {
   const builder = new TurnBuilder(sink, branch, call, checkpoint);
-  for (const entry of branch.entries) builder.add(entry);
+  branch.entries.forEach((entry, index) => builder.add(entry, branch.entries[index + 1]));
   builder.finish();
 }
 
@@ -134,7 +134,7 @@ class TurnBuilder {
     this.#checkpoint = checkpoint;
   }
 
-  add(entry: AgentEntry): void {
+  add(entry: AgentEntry, next: AgentEntry | undefined): void {
     if (!this.#isBegun && entry.kind !== "user") {
       throw new RepriseError(
         "bad_import",
@@ -163,7 +163,7 @@ class TurnBuilder {
       case "result":
         return this.#addResult(entry);
       case "compaction":
-        return this.#addCompaction(entry);
+        return this.#addCompaction(entry, next);
     }
   }
 
@@ -243,8 +243,10 @@ class TurnBuilder {
     });
   }
 
-  #addCompaction({ summary }: CompactionEntry): void {
+  /** The prompt of the run stays in requests if the run continues after the compaction, or still can. */
+  #addCompaction({ summary }: CompactionEntry, next: AgentEntry | undefined): void {
     this.#answerOpenCalls();
+    const isInRun = next === undefined ? !this.#isAnswered : next.kind !== "user";
     const { turn: to_turn, seq: to_seq } = this.#sink.end;
     const turn = this.#append({
       kind: "compaction",
@@ -255,7 +257,7 @@ class TurnBuilder {
         to_seq,
         to_turn,
         previous_checkpoint: this.#checkpoint,
-        opening_turn: this.#openingTurn,
+        opening_turn: isInRun ? this.#openingTurn : null,
         strategy: "model",
         summary,
         limitations: ["imported from another agent"],
