@@ -48,10 +48,12 @@ export interface ResultEntry extends EntryBase {
   readonly output: string;
 }
 
-/** A summary that replaces every entry before it in later requests. */
+/** A summary that replaces entries before it in later requests. */
 export interface CompactionEntry extends EntryBase {
   readonly kind: "compaction";
   readonly summary: string;
+  /** Line of the first entry before it that stays in requests; `null` if none stays. */
+  readonly keptFrom: number | null;
 }
 
 /** One element of a branch. */

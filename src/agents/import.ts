@@ -164,12 +164,12 @@ async function importFork(
   const last = runs[branch.runs - 1]?.turn;
   const plan = planFork(ports, home, { parent, toSeq: last?.seq[1] });
   await forkSession(ports, home, plan, { id: call.id, summary: null, usage: NO_USAGE });
-  const checkpoint = plan.kept.flatMap(({ events }) => events).findLast(({ type }) =>
-    type === "history_compaction"
-  );
+  const checkpoint = plan.kept.flatMap(({ events }) => events)
+    .findLast((event) => event.type === "history_compaction") ?? null;
+  const before = main.filter(({ turn }) => turn.turn <= (last?.turn ?? 0));
   const writer = await SessionWriter.open(ports, home, { id: call.id });
   try {
-    addTurns(writer, branch, { call, checkpoint: checkpoint?.seq ?? null });
+    addTurns(writer, branch, { call, checkpoint, before });
   } finally {
     writer.close();
   }

@@ -7,7 +7,7 @@ import { answersInBlocks } from "../apis/agent_providers.ts";
 import { usageOf } from "../apis/usage.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
-import type { EventDraft } from "../domain/event.ts";
+import type { EventDraft, HistoryCompactionEvent } from "../domain/event.ts";
 import { type EndpointHashes, type Fingerprint, IMPORTED_ENDPOINT } from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { SessionId } from "../domain/ids.ts";
@@ -22,6 +22,7 @@ import type {
   ResponseEntry,
   ResultEntry,
 } from "./agent_session.ts";
+import { cutAt, type PlacedTurn } from "./cut.ts";
 
 /** Receives turns: a new history in memory, or the writer of a fork. */
 export interface TurnSink {
@@ -41,9 +42,8 @@ export interface ImportCall {
   readonly trusted: EndpointHashes | null;
 }
 
-/** A turn and the bytes of its file. */
-export interface BuiltTurn {
-  readonly turn: Turn;
+/** A turn with its place in the source, and the bytes of its file. */
+export interface BuiltTurn extends PlacedTurn {
   readonly bytes: Uint8Array;
 }
 
@@ -62,27 +62,35 @@ export interface BuiltBranch extends Pick<AgentSession, "agent" | "version"> {
  */
 export function buildTurns(branch: BuiltBranch, call: ImportCall): BuiltTurn[] {
   const sink = new NewHistory(call);
-  addTurns(sink, branch, { call, checkpoint: null });
-  return sink.built;
+  const placed = addTurns(sink, branch, { call, checkpoint: null, before: [] });
+  return placed.map((each, index) => ({ ...each, bytes: sink.files[index] ?? new Uint8Array() }));
+}
+
+/** The history that a branch is added to. */
+export interface HistoryBefore {
+  readonly call: ImportCall;
+  /** Its last checkpoint. */
+  readonly checkpoint: Pick<HistoryCompactionEvent, "seq" | "to_seq"> | null;
+  readonly before: readonly PlacedTurn[];
 }
 
 /**
- * Adds the turns of a branch to a history whose runs are all ended. `checkpoint` is the `seq` of its last checkpoint.
- * Throws as {@linkcode buildTurns} and the sink do.
+ * Adds the turns of a branch to a history whose runs are all ended; returns all turns. Throws as {@linkcode buildTurns} and
+ * the sink do.
  */
 export function addTurns(
   sink: TurnSink,
   branch: BuiltBranch,
-  { call, checkpoint }: { readonly call: ImportCall; readonly checkpoint: number | null },
-): void {
-  const builder = new TurnBuilder(sink, branch, call, checkpoint);
+  history: HistoryBefore,
+): readonly PlacedTurn[] {
+  const builder = new TurnBuilder(sink, branch, history);
   branch.entries.forEach((entry, index) => builder.add(entry, branch.entries[index + 1]));
-  builder.finish();
+  return builder.finish();
 }
 
 /** Builds a history in memory; each turn is validated as a reader will validate it. */
 class NewHistory implements TurnSink {
-  readonly built: BuiltTurn[] = [];
+  readonly files: Uint8Array[] = [];
   readonly #call: ImportCall;
   readonly #validator: HistoryValidator;
 
@@ -101,7 +109,7 @@ class NewHistory implements TurnSink {
     const { bytes } = encodeTurn(draft, { session: id, turn: turn + 1, firstSeq: seq + 1, prev: sum, at });
     const parsed = parseCandidate(this.#validator, bytes, `import turn ${turn + 1} of session "${id}"`);
     this.#validator.advance(parsed);
-    this.built.push({ turn: parsed, bytes });
+    this.files.push(bytes);
     return parsed;
   }
 }
@@ -120,18 +128,19 @@ class TurnBuilder {
   readonly #open: PendingCall[] = [];
   #run: number;
   #isBegun = false;
-  #openingTurn = 0;
   #isOpen = false;
   #isAnswered = false;
   #usage: Usage = NO_USAGE;
-  #checkpoint: number | null;
+  #checkpoint: HistoryBefore["checkpoint"];
+  readonly #placed: PlacedTurn[];
 
-  constructor(sink: TurnSink, branch: BuiltBranch, call: ImportCall, checkpoint: number | null) {
+  constructor(sink: TurnSink, branch: BuiltBranch, { call, checkpoint, before }: HistoryBefore) {
     this.#sink = sink;
     this.#branch = branch;
     this.#call = call;
     this.#run = sink.end.run;
     this.#checkpoint = checkpoint;
+    this.#placed = [...before];
   }
 
   add(entry: AgentEntry, next: AgentEntry | undefined): void {
@@ -154,8 +163,7 @@ class TurnBuilder {
           run: this.#run,
           pins: this.#pins(),
           events: [{ type: "user_message", content: entry.content }],
-        });
-        this.#openingTurn = this.#sink.end.turn;
+        }, entry.line);
         [this.#isOpen, this.#isAnswered, this.#usage] = [true, false, NO_USAGE];
         return;
       case "response":
@@ -167,13 +175,14 @@ class TurnBuilder {
     }
   }
 
-  finish(): void {
+  finish(): readonly PlacedTurn[] {
     if (!this.#isBegun) {
       throw new RepriseError("bad_import", "Cannot import: the session has no message of the user", {
         hint: "Import a session that has a prompt",
       });
     }
     this.#endRun();
+    return this.#placed;
   }
 
   #pins(): Pins {
@@ -215,7 +224,7 @@ class TurnBuilder {
         imported: { agent, version, line: entry.line },
       },
       events,
-    });
+    }, entry.line);
     for (const event of turn.events) {
       if (event.type !== "tool_call") continue;
       this.#open.push({ callId: callIdOf(event.item), seq: event.seq, tool: callNameOf(event.item) });
@@ -223,7 +232,7 @@ class TurnBuilder {
     this.#isAnswered = this.#open.length === 0 && entry.status === "completed";
   }
 
-  #addResult({ callId, isError, output }: ResultEntry): void {
+  #addResult({ line, callId, isError, output }: ResultEntry): void {
     const index = this.#open.findIndex((call) => call.callId === callId);
     const [call] = index === -1 ? [] : this.#open.splice(index, 1);
     if (call === undefined) return;
@@ -240,30 +249,29 @@ class TurnBuilder {
         status,
         output: output.toWellFormed(),
       }],
-    });
+    }, line);
   }
 
-  /** The prompt of the run stays in requests if the run continues after the compaction, or still can. */
-  #addCompaction({ summary }: CompactionEntry, next: AgentEntry | undefined): void {
+  #addCompaction({ summary, keptFrom }: CompactionEntry, next: AgentEntry | undefined): void {
     this.#answerOpenCalls();
     const isInRun = next === undefined ? !this.#isAnswered : next.kind !== "user";
-    const { turn: to_turn, seq: to_seq } = this.#sink.end;
+    const cut = cutAt(this.#placed, { keptFrom, least: this.#checkpoint?.to_seq ?? 0, isInRun });
     const turn = this.#append({
       kind: "compaction",
       run: this.#run,
       pins: this.#pins(),
       events: [{
         type: "history_compaction",
-        to_seq,
-        to_turn,
-        previous_checkpoint: this.#checkpoint,
-        opening_turn: isInRun ? this.#openingTurn : null,
+        to_seq: cut.to_seq,
+        to_turn: cut.to_turn,
+        previous_checkpoint: this.#checkpoint?.seq ?? null,
+        opening_turn: cut.opening_turn,
         strategy: "model",
         summary,
         limitations: ["imported from another agent"],
       }],
     });
-    this.#checkpoint = turn.seq[0];
+    this.#checkpoint = { seq: turn.seq[0], to_seq: cut.to_seq };
   }
 
   #answerOpenCalls(): void {
@@ -295,8 +303,10 @@ class TurnBuilder {
     this.#isOpen = false;
   }
 
-  #append(draft: TurnDraft): Turn {
-    return this.#sink.append(draft);
+  #append(draft: TurnDraft, line: number | null = null): Turn {
+    const turn = this.#sink.append(draft);
+    this.#placed.push({ turn, line });
+    return turn;
   }
 }
 

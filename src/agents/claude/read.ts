@@ -54,7 +54,7 @@ export function readClaude(lines: readonly SourceLine[]): AgentSession {
   const paths = new LineTree(tree);
   const leaf = tree.findLast((each) => isMessage(each) && each.json.isSidechain !== true);
   const answers = new Answers(tree);
-  const reading = new ClaudeLines(answers, lost);
+  const reading = new ClaudeLines(tree, answers, lost);
   const path = new Set(paths.pathTo(leaf));
   // The results of calls at once are on paths of their own, and so are parts of one answer.
   const mainLines = tree.filter((each) => path.has(each) || answers.belongs(each, path));
@@ -136,16 +136,19 @@ class Answers {
 class ClaudeLines {
   readonly #answers: Answers;
   readonly #lost: LostParts;
+  readonly #byUuid: ReadonlyMap<string, TreeLine>;
 
-  constructor(answers: Answers, lost: LostParts) {
+  constructor(lines: readonly TreeLine[], answers: Answers, lost: LostParts) {
     this.#answers = answers;
     this.#lost = lost;
+    this.#byUuid = new Map(lines.map((line) => [line.id, line]));
   }
 
   entries(lines: readonly TreeLine[]): AgentEntry[] {
     const kept = new Set<string>();
     const answered = new Set<string>();
     const open = new Set<string>();
+    let keptFrom: number | null = null;
     const last = lines.findLast(({ json }) => MESSAGES.has(json.type ?? null));
     return lines.flatMap((each): AgentEntry[] => {
       const { line, json } = each;
@@ -175,17 +178,38 @@ class ClaudeLines {
           }];
         }
         case "user":
-          return this.#userEntries(line, json, { open, answered });
+          return this.#userEntries(line, json, { open, answered, keptFrom });
+        case "system":
+          if (json.subtype === "compact_boundary") keptFrom = this.#keptFrom(json);
+          return [];
         default:
           return [];
       }
     });
   }
 
+  /** The line of the first message that stays beside a summary: the first line of its answer, if it is part of one. */
+  #keptFrom({ compactMetadata }: JsonObject): number | null {
+    const { preservedMessages, preservedSegment }: JsonObject = isJsonObject(compactMetadata)
+      ? compactMetadata
+      : {};
+    const [uuids, segment] = [preservedMessages, preservedSegment].map((each) =>
+      isJsonObject(each) ? each : {}
+    );
+    const [first] = Array.isArray(uuids?.uuids) ? uuids.uuids : [segment?.headUuid];
+    const found = typeof first === "string" ? this.#byUuid.get(first) : undefined;
+    if (found === undefined) return null;
+    return this.#answers.get(idOf(messageOf(found.json, "assistant")) ?? "")?.line ?? found.line;
+  }
+
   #userEntries(
     line: number,
     json: JsonObject,
-    { open, answered }: { readonly open: Set<string>; readonly answered: Set<string> },
+    { open, answered, keptFrom }: {
+      readonly open: Set<string>;
+      readonly answered: Set<string>;
+      readonly keptFrom: number | null;
+    },
   ): AgentEntry[] {
     const content = messageOf(json, "user")?.content;
     const entries: AgentEntry[] = [];
@@ -209,7 +233,7 @@ class ClaudeLines {
     const text = parts.map((part) => typeof part.text === "string" ? part.text : "").join("\n\n");
     if (json.isCompactSummary === true) {
       open.clear();
-      return [...entries, { kind: "compaction", line, summary: text }];
+      return [...entries, { kind: "compaction", line, summary: text, keptFrom }];
     }
     if (json.isMeta === true || /^\s*<(?:command-name|command-message|local-command-[a-z]+)>/.test(text)) {
       this.#lost.add(line, "message of user", "the program wrote it itself");

@@ -132,7 +132,7 @@ class CodexReader {
     if (message !== "" && !texts.includes(message)) texts.push(message);
     const summary = texts.join("\n\n").trim();
     if (summary === "") return this.#lost.add(line, "compaction", "it has no text that can be read");
-    this.#entries.push({ kind: "compaction", line, summary });
+    this.#entries.push({ kind: "compaction", line, summary, keptFrom: null });
   }
 
   #endResponse(found: Partial<Pick<ResponseEntry, "responseId" | "usage" | "status">>): void {

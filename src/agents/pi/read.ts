@@ -39,7 +39,7 @@ export function readPi(lines: readonly SourceLine[]): AgentSession {
     tree.push({ line, json, id, parent: json.parentId === undefined ? before : textIn(json.parentId) });
   }
   const paths = new LineTree(tree);
-  const reading = new PiLines(lost);
+  const reading = new PiLines(lost, tree);
   const mainLines = paths.pathTo(tree.at(-1));
   const main = reading.entries(mainLines);
   const side = paths.sidePaths(new Set(mainLines), ({ json }) => json.type === "message");
@@ -57,9 +57,16 @@ export function readPi(lines: readonly SourceLine[]): AgentSession {
 /** Turns lines of one path into entries. */
 class PiLines {
   readonly #lost: LostParts;
+  readonly #tree: readonly TreeLine[];
+  /** The line of the first message; 0 without one. */
+  readonly #firstMessage: number;
+  readonly #lineOf: ReadonlyMap<string, number>;
 
-  constructor(lost: LostParts) {
+  constructor(lost: LostParts, tree: readonly TreeLine[]) {
     this.#lost = lost;
+    this.#tree = tree;
+    this.#firstMessage = tree.find(({ json }) => json.type === "message")?.line ?? 0;
+    this.#lineOf = new Map(tree.map(({ id, line }) => [id, line]));
   }
 
   entries(lines: readonly TreeLine[]): AgentEntry[] {
@@ -71,13 +78,24 @@ class PiLines {
       const summary = json.type === "compaction" ? textIn(json.summary) : null;
       if (summary !== null) {
         open.clear();
-        return [{ kind: "compaction", line, summary }];
+        const keptFrom = this.#keptFrom(json);
+        if (keptFrom !== null && keptFrom <= this.#firstMessage) {
+          this.#lost.add(line, "compaction", "every message before it stays");
+          return [];
+        }
+        return [{ kind: "compaction", line, summary, keptFrom }];
       }
       if (!SILENT.has(String(json.type))) {
         this.#lost.addOnce(line, `type ${JSON.stringify(json.type ?? null)}`, "a session cannot hold it");
       }
       return [];
     });
+  }
+
+  /** The line of the first entry that stays beside a summary. Early versions count from the header, which is 0. */
+  #keptFrom({ firstKeptEntryId: id, firstKeptEntryIndex: index }: JsonObject): number | null {
+    if (typeof id === "string") return this.#lineOf.get(id) ?? null;
+    return typeof index === "number" ? this.#tree[index - 1]?.line ?? null : null;
   }
 
   #message(line: number, message: JsonObject, open: Set<string>): AgentEntry[] {

@@ -118,6 +118,34 @@ Deno.test("a compaction becomes its summary, and the lines before it stay on the
   assert.deepEqual(session.lost.map(({ line }) => line), [5, 6, 7]);
 });
 
+Deno.test("messages that a compaction preserves stay, from the first line of their answer on", () => {
+  const compacted = (compactMetadata: unknown) =>
+    begin(() => [
+      user("One", { uuid: "a" }),
+      answer("msg_1", thinking("s"), { uuid: "b" }),
+      answer("msg_1", text("1"), { uuid: "c" }),
+      line("system", null, {
+        subtype: "compact_boundary",
+        parentUuid: null,
+        logicalParentUuid: "c",
+        compactMetadata,
+      }),
+      user("The summary", { isCompactSummary: true }),
+      user("Two"),
+    ]);
+  const compactionOf = (metadata: unknown) => summaryOf(sessionOf(readClaude, compacted(metadata)).main)[2];
+  assert.equal(
+    compactionOf({ preservedMessages: { uuids: ["c"] } }),
+    "compaction The summary from line 2",
+  );
+  assert.equal(compactionOf({ preservedSegment: { headUuid: "b" } }), "compaction The summary from line 2");
+  for (
+    const odd of [undefined, 5, { preservedMessages: { uuids: [] } }, { preservedSegment: { headUuid: "z" } }]
+  ) {
+    assert.equal(compactionOf(odd), "compaction The summary");
+  }
+});
+
 Deno.test("an answer without its end is cut only if nothing follows it", () => {
   const unended = { message: { stop_reason: null } };
   const cut = begin(() => [user("One"), answer("msg_1", text("1"), unended)]);

@@ -53,7 +53,7 @@ function conversation(entries: readonly AgentEntry[]) {
 const LONG = [
   user("Old"),
   response(text("Old answer")),
-  { kind: "compaction", line: 4, summary: "It was old." } as const,
+  { kind: "compaction", line: 4, summary: "It was old.", keptFrom: null } as const,
   user("Look"),
   response(reasoning, text("I look."), call("c1"), call("c2")),
   result("c1", "a.txt"),

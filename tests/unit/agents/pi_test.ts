@@ -132,6 +132,20 @@ Deno.test("the path to the last line is the main one, and others are kept beside
   assert.deepEqual(session.lost.map(({ what }) => what), ['type "branch_summary"']);
 });
 
+Deno.test("a compaction keeps messages from the one that it names; one that replaces nothing is lost", () => {
+  const compacted = (more: Record<string, unknown>) =>
+    sessionOf(readPi, [
+      ...chain(user("One"), user("Two"), user("Three")),
+      { type: "compaction", id: "c", parentId: "m2", summary: "So far", ...more },
+    ]);
+  const compactionOf = (more: Record<string, unknown>) => summaryOf(compacted(more).main)[3];
+  assert.equal(compactionOf({ firstKeptEntryId: "m1" }), "compaction So far from line 3");
+  assert.equal(compactionOf({ firstKeptEntryIndex: 3 }), "compaction So far from line 4");
+  assert.equal(compactionOf({ firstKeptEntryId: "none" }), "compaction So far");
+  const whole = compacted({ firstKeptEntryId: "m0" });
+  assert.deepEqual([whole.main.length, whole.lost.map(({ what }) => what)], [3, ["compaction"]]);
+});
+
 Deno.test("lines without ids follow one another, and no line is fatal", () => {
   const session = sessionOf(readPi, [
     HEADER,

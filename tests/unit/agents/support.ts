@@ -30,7 +30,7 @@ export function summaryOf(entries: readonly AgentEntry[]): string[] {
       case "result":
         return `result ${entry.callId} ${entry.output}`;
       case "compaction":
-        return `compaction ${entry.summary}`;
+        return `compaction ${entry.summary}${entry.keptFrom === null ? "" : ` from line ${entry.keptFrom}`}`;
     }
   });
 }
