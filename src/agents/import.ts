@@ -49,9 +49,17 @@ export interface AgentImportOptions {
 export interface ImportedAgentSession {
   readonly id: SessionId;
   readonly path: string;
-  readonly turns: readonly Turn[];
+  readonly turns: number;
   /** Name of the branch that it holds; `null` for the main one. */
   readonly branch: string | null;
+}
+
+/** Sessions that an import created, or would create. */
+export interface AgentImport {
+  /** Turns of the main session. */
+  readonly turns: readonly Turn[];
+  /** The main session, then the others. */
+  readonly sessions: readonly ImportedAgentSession[];
 }
 
 /**
@@ -64,39 +72,58 @@ export async function importAgentSession(
   ports: Ports,
   home: Home,
   options: AgentImportOptions,
-): Promise<ImportedAgentSession[]> {
+): Promise<AgentImport> {
   const { id, session, texts, trusted } = options;
+  const { agent, version } = session;
   const [instructions, tools] = [texts.instructions, texts.tools].map(sha256Hex) as [string, string];
   const at = new Date(ports.clock.now()).toISOString();
-  const planned = branchesIn(session).map(({ name, ...branch }, index) => {
-    const own = index === 0 ? id : parseSessionId(`${id}-b${index}`);
-    const call: ImportCall = { id: own, trusted, at, pins: { ...options.pins, instructions, tools } };
-    const { agent, version } = session;
-    const whole = { agent, version, entries: [...session.main.slice(0, branch.shared), ...branch.entries] };
-    return { name, call, branch: { agent, version, ...branch }, built: buildTurns(whole, call) };
+  const callOf = (own: SessionId): ImportCall => ({
+    ...{ id: own, trusted, at },
+    pins: { ...options.pins, instructions, tools },
   });
-  const imported: ImportedAgentSession[] = [];
-  for (const { name, call, branch, built } of planned) {
-    const turns = built.map(({ turn }) => turn);
-    const path = sessionPaths(home.sessions, call.id).root;
-    if (!options.dryRun) {
-      const [main] = planned;
-      if (branch.shared > 0 && main !== undefined) {
-        await importFork(ports, home, { main: main.built, parent: id, call, branch });
-      } else {await importWhole(ports, home, {
-          ...options,
-          id: call.id,
-          built,
-          torn: name === null ? options.torn : null,
-        });}
+  const [first, ...others] = branchesIn(session);
+  const main = buildTurns({ agent, version, entries: first.entries }, callOf(id));
+  // Only the main branch stays in memory: branches at the end of a long session would be many copies of it.
+  const build = (own: SessionId, { shared, entries }: OwnBranch) =>
+    buildTurns({ agent, version, entries: [...session.main.slice(0, shared), ...entries] }, callOf(own));
+  const planned = others.map((branch, index) => {
+    const own = parseSessionId(`${id}-b${index + 1}`);
+    return { own, branch, turns: build(own, branch).length };
+  });
+  if (!options.dryRun) {
+    await importWhole(ports, home, { ...options, built: main });
+    for (const { own, branch } of planned) {
+      if (branch.shared > 0) {
+        const fork = { main, parent: id, call: callOf(own), branch: { agent, version, ...branch } };
+        await importFork(ports, home, fork);
+      } else await importWhole(ports, home, { id: own, texts, built: build(own, branch), torn: null });
     }
-    imported.push({ id: call.id, path, turns, branch: name });
   }
-  return imported;
+  const pathOf = (own: SessionId) => sessionPaths(home.sessions, own).root;
+  return {
+    turns: main.map(({ turn }) => turn),
+    sessions: [
+      { id, path: pathOf(id), turns: main.length, branch: null },
+      ...planned.map(({ own, turns, branch }) => ({
+        id: own,
+        path: pathOf(own),
+        turns,
+        branch: branch.name,
+      })),
+    ],
+  };
+}
+
+/** A branch and its place: the entries and the runs of the main one that come before it. */
+interface OwnBranch {
+  readonly name: string | null;
+  readonly shared: number;
+  readonly runs: number;
+  readonly entries: readonly AgentEntry[];
 }
 
 /** The main branch, then the others, each cut where the run begins in which it leaves the main one. */
-function branchesIn({ main, others }: AgentSession) {
+function branchesIn({ main, others }: AgentSession): [OwnBranch, ...OwnBranch[]] {
   const all = others.flatMap(({ name, shared, entries }) => {
     const isNewRun = entries[0]?.kind === "user" && (main[shared]?.kind === "user" || shared === main.length);
     const cut = isNewRun

@@ -8,16 +8,35 @@ import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { itemKind } from "../../domain/item.ts";
-import type { AgentEntry, AgentSession, ResponseEntry } from "../agent_session.ts";
+import type { AgentBranch, AgentEntry, AgentSession, ResponseEntry } from "../agent_session.ts";
 import type { SourceLine } from "../lines.ts";
 import { LostParts, objectsIn, textIn } from "../reading.ts";
 
 /** Types of lines that repeat other lines, or describe the program and not the conversation. */
-const SILENT: ReadonlySet<string> = new Set(["event_msg", "world_state", "session_meta", "turn_context"]);
+const SILENT: ReadonlySet<JsonValue> = new Set(["event_msg", "world_state"]);
 
-/** True if a source that begins with this object is a rollout of Codex CLI. */
-export function isCodexStart(first: JsonObject): boolean {
-  return first.type === "session_meta" && isJsonObject(first.payload);
+/** Types of lines that show the source to be a rollout. */
+const TYPES: ReadonlySet<JsonValue> = new Set([...SILENT, "session_meta", "turn_context", "response_item"]);
+
+/** Types of items that an answer of the API has, and that need no result or get one of the kept kind. */
+const ITEMS: ReadonlySet<string> = new Set([
+  ...[
+    "message",
+    "reasoning",
+    "function_call",
+    "custom_tool_call",
+    "web_search_call",
+    "image_generation_call",
+  ],
+  "compaction",
+]);
+
+/** Most branches that are kept. */
+const MOST_BRANCHES = 100;
+
+/** True for a line of a rollout of Codex CLI. */
+export function isCodexLine({ type, payload }: JsonObject): boolean {
+  return TYPES.has(type ?? null) && isJsonObject(payload);
 }
 
 /** Reads the lines of a rollout. Parts that cannot be kept are in `lost`; no line is fatal. */
@@ -32,6 +51,7 @@ class CodexReader {
   readonly #lost = new LostParts();
   /** Ids of calls since the last message or compaction that have no result so far. */
   readonly #calls = new Set<string>();
+  #others: readonly AgentBranch[] = [];
   #items: Item[] = [];
   #itemsLine = 0;
   #provider: ProviderKind | null = null;
@@ -45,13 +65,14 @@ class CodexReader {
     const { type, payload } = json;
     if (typeof type !== "string" || !isJsonObject(payload)) {
       this.#lost.add(line, "line", "it has no type or no payload");
-    } else if (type === "session_meta") this.#addMeta(payload);
+    } else if (type === "session_meta") this.#addMeta(line, payload);
     else if (type === "turn_context") this.#model = textIn(payload.model) ?? this.#model;
     else if (type === "response_item") this.#addItem(line, payload);
     else if (type === "token_usage_record") {
       this.#marksEnds = true;
       this.#endResponse({ responseId: textIn(payload.response_id), usage: usageOf(payload.usage) });
     } else if (type === "compacted") this.#addCompaction(line, payload);
+    else if (type === "event_msg" && payload.type === "thread_rolled_back") this.#rollBack(line, payload);
     else if (!SILENT.has(type)) {
       this.#lost.add(line, `type ${JSON.stringify(type)}`, "it is of an unknown type");
     }
@@ -65,14 +86,18 @@ class CodexReader {
       version: this.#version,
       id: this.#id,
       main: this.#entries,
-      others: [],
+      others: this.#others,
       lost: this.#lost.parts,
     };
   }
 
-  #addMeta(payload: JsonObject): void {
+  #addMeta(line: number, payload: JsonObject): void {
     this.#id ??= textIn(payload.id);
     this.#version = textIn(payload.cli_version) ?? this.#version;
+    if (isJsonObject(payload.history_base)) {
+      const { thread_id: thread } = payload.history_base;
+      this.#lost.add(line, "beginning", `it is in the rollout of thread ${JSON.stringify(thread ?? null)}`);
+    }
     const name = textIn(payload.model_provider);
     if (name !== null) this.#provider = providerOf(name);
   }
@@ -83,6 +108,9 @@ class CodexReader {
     const item = { ...members, type: members.type } as Item;
     if (item.type.endsWith("_call_output")) return this.#addResult(line, item);
     if (item.type === "message" && item.role !== "assistant") return this.#addMessage(line, item, own);
+    if (!ITEMS.has(item.type)) {
+      return this.#lost.addOnce(line, `item ${JSON.stringify(item.type)}`, "a session cannot hold it");
+    }
     if (this.#items.length === 0) this.#itemsLine = line;
     this.#items.push(withoutNulls(item));
     if (itemKind(item) === "tool_call") this.#calls.add(String(item.call_id));
@@ -123,6 +151,9 @@ class CodexReader {
     const { replacement_history: history } = payload;
     const items = objectsIn(history);
     const texts = items.flatMap((item) => {
+      if (item.type !== "message") {
+        this.#lost.add(line, `part ${JSON.stringify(item.type ?? null)} of a compaction`, "it is not text");
+      }
       const { internal_chat_message_metadata_passthrough: own } = item;
       if (item.type !== "message" || item.role !== "user") return [];
       const content = contentOf(item);
@@ -133,6 +164,29 @@ class CodexReader {
     const summary = texts.join("\n\n").trim();
     if (summary === "") return this.#lost.add(line, "compaction", "it has no text that can be read");
     this.#entries.push({ kind: "compaction", line, summary, keptFrom: null });
+  }
+
+  /** Moves the newest runs to a branch of their own: the agent left them out from then on. */
+  #rollBack(line: number, { num_turns: count }: JsonObject): void {
+    this.#endResponse({});
+    this.#calls.clear();
+    const starts = this.#entries.flatMap(({ kind }, index) => kind === "user" ? [index] : []);
+    const shared = typeof count === "number" && count > 0
+      ? starts[Math.max(0, starts.length - count)]
+      : undefined;
+    if (shared === undefined) return this.#lost.add(line, "rollback", "there is no message that it removes");
+    const removed = this.#entries.splice(shared);
+    this.#others = this.#others.map((other) =>
+      other.shared <= shared
+        ? other
+        : { ...other, shared, entries: [...removed.slice(0, other.shared - shared), ...other.entries] }
+    );
+    const [first] = removed;
+    if (first === undefined) return;
+    if (this.#others.length >= MOST_BRANCHES) {
+      return this.#lost.add(first.line, "branch", `only ${MOST_BRANCHES} branches are kept`);
+    }
+    this.#others = [...this.#others, { name: `branch at line ${first.line}`, shared, entries: removed }];
   }
 
   #endResponse(found: Partial<Pick<ResponseEntry, "responseId" | "usage" | "status">>): void {

@@ -1,5 +1,6 @@
 /** The verb `import` for a session of another agent. */
 import { splitLines } from "../../agents/lines.ts";
+import { answersInBlocks } from "../../apis/agent_providers.ts";
 import type { AgentSession } from "../../agents/agent_session.ts";
 import type { AgentReader } from "../../agents/readers.ts";
 import { importAgentSession } from "../../agents/import.ts";
@@ -45,7 +46,7 @@ export async function importAgent(
   );
   const trusted = flags.trustOrigin === undefined ? null : endpointHashes(parseBaseUrl(flags.trustOrigin));
   const dryRun = flags.dryRun === true;
-  const imported = await importAgentSession(ports, home, {
+  const { turns, sessions } = await importAgentSession(ports, home, {
     id,
     session,
     torn,
@@ -57,13 +58,12 @@ export async function importAgent(
     },
     texts: pinnedTexts({ instructions: DEFAULT_INSTRUCTIONS, tools: permissions.offered }),
   });
-  const [main, ...others] = imported;
-  const { path = "", turns = [] } = main ?? {};
+  const [{ path = "" } = {}, ...others] = sessions;
   const kept = keptIn(turns);
   const forks = others.map(({ id, path, turns, branch }) => ({
     session: id,
     path,
-    turns: turns.length,
+    turns,
     branch: branch ?? "",
   }));
   const facts = {
@@ -76,7 +76,7 @@ export async function importAgent(
   if (output.options.json) {
     output.json<"import">(
       dryRun
-        ? dryRunOf("import", each("create", "session", imported.map(({ id }) => id)), facts)
+        ? dryRunOf("import", each("create", "session", sessions.map(({ id }) => id)), facts)
         : { ...facts, dry_run: false },
     );
     return;
@@ -87,12 +87,11 @@ export async function importAgent(
   output.note(
     `kept ${counted(kept.messages, "message")}, ${counted(kept.responses, "response")}, ` +
       `${counted(kept.calls, "call")}, ${counted(kept.results, "result")}, ` +
-      `${counted(kept.reasoning, "reasoning item")}`,
+      counted(kept.reasoning, "reasoning item") +
+      (kept.compactions === 0 ? "" : `, ${counted(kept.compactions, "compaction")}`),
   );
-  if (kept.reasoning > kept.sendable) {
-    output.note(
-      `${counted(kept.reasoning - kept.sendable, "reasoning item")} will not be sent: no trusted origin`,
-    );
+  for (const [why, count] of unsentIn(turns, trusted !== null)) {
+    output.note(`${counted(count, "reasoning item")} will not be sent: ${why}`);
   }
   for (const { session, branch } of forks) output.note(`${branch} is session ${session}`);
   for (const { line, what, why } of session.lost) output.note(`lost line ${line}, ${what}: ${why}`);
@@ -115,6 +114,22 @@ function keptIn(turns: readonly Turn[]) {
     results: events.filter((event) => event.type === "tool_result" && event.status !== "orphaned").length,
     compactions: count("history_compaction"),
   };
+}
+
+/** Numbers of reasoning items that will not be sent, by reason. */
+function unsentIn(turns: readonly Turn[], isTrusted: boolean): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const turn of turns) {
+    if (turn.kind !== "model" || turn.fingerprint.endpoint !== IMPORTED_ENDPOINT) continue;
+    const count = turn.events.filter(({ type }) => type === "reasoning").length;
+    const why = answersInBlocks(turn.fingerprint.provider)
+      ? "thinking counts only under the system prompt and the tools of its request, which are unknown"
+      : isTrusted
+      ? "the file does not name their provider and model"
+      : "--trust-origin does not name their server";
+    if (count > 0) counts.set(why, (counts.get(why) ?? 0) + count);
+  }
+  return counts;
 }
 
 function promptOf({ main }: AgentSession): string {

@@ -7,7 +7,7 @@ import { RepriseError } from "../../../src/domain/errors.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
 import { parseTurn } from "../../../src/store/read/turn.ts";
 import { HistoryValidator } from "../../../src/store/read/validate.ts";
-import { bytesOf } from "./support.ts";
+import { bytesOf, sessionOf, summaryOf } from "./support.ts";
 
 const ID = parseSessionId("imported");
 const PINS = { instructions: "a".repeat(64), tools: "b".repeat(64), permissions: [], workspace: "/srv/code" };
@@ -148,4 +148,51 @@ Deno.test("lines that are damaged in the middle are named as lost, and so are re
 Deno.test("a line over the cap is refused", () => {
   const huge = new Uint8Array(33 * 1024 * 1024).fill(0x20);
   assert.throws(() => splitLines(huge, "x.jsonl"), /line 1 has more than 33554432 bytes/);
+});
+
+Deno.test("runs that a rollback removed are a branch, also if a later rollback removes more", () => {
+  const back = (num_turns: unknown) => ({
+    type: "event_msg",
+    payload: { type: "thread_rolled_back", num_turns },
+  });
+  const run = (prompt: string, text: string) => [user(prompt), answer(text), end(`resp_${text}`)];
+  const session = sessionOf(readCodex, [
+    ...run("One", "1"),
+    ...run("Two", "2"),
+    ...run("Three", "3"),
+    back(1),
+    ...run("Four", "4"),
+    back(2),
+    ...run("Five", "5"),
+    back(0),
+  ]);
+  assert.deepEqual(summaryOf(session.main), [
+    ...["user One", "response resp_1 message"],
+    ...["user Five", "response resp_5 message"],
+  ]);
+  const two = ["user Two", "response resp_2 message"];
+  assert.deepEqual(session.others.map(({ name, shared, entries }) => [name, shared, summaryOf(entries)]), [
+    ["branch at line 7", 2, [...two, "user Three", "response resp_3 message"]],
+    ["branch at line 4", 2, [...two, "user Four", "response resp_4 message"]],
+  ]);
+  assert.deepEqual(session.lost.map(({ line, what }) => [line, what]), [[18, "rollback"]]);
+});
+
+Deno.test("a beginning in another file, items of unknown types and encrypted compactions are named as lost", () => {
+  const session = sessionOf(readCodex, [
+    { type: "session_meta", payload: { id: "one", history_base: { thread_id: "zero" } } },
+    user("One"),
+    item({ type: "ghost_snapshot" }),
+    answer("1"),
+    {
+      type: "compacted",
+      payload: { message: "", replacement_history: [user("One").payload, { type: "compaction" }] },
+    },
+  ]);
+  assert.deepEqual(summaryOf(session.main), ["user One", "response null message", "compaction One"]);
+  assert.deepEqual(session.lost.map(({ line, what }) => [line, what]), [
+    [1, "beginning"],
+    [3, 'item "ghost_snapshot"'],
+    [5, 'part "compaction" of a compaction'],
+  ]);
 });
