@@ -4,6 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../domain/json.ts";
+import type { LostParts } from "./reading.ts";
 
 /** A line of a tree. */
 export interface TreeLine {
@@ -22,10 +23,35 @@ export interface SidePath {
   readonly lines: readonly TreeLine[];
 }
 
+/**
+ * Lines with ids of their own, linked again where the line before is missing, as after damage: to the last line before it
+ * of the same `chain`. A line that repeats an id is lost.
+ */
+export function linkedLines(
+  lines: readonly TreeLine[],
+  lost: LostParts,
+  chain: (line: TreeLine) => string = () => "",
+): TreeLine[] {
+  const ids = new Set(lines.map(({ id }) => id));
+  const seen = new Set<string>();
+  const newest = new Map<string, string>();
+  return lines.flatMap((line) => {
+    const { id, parent } = line;
+    if (seen.has(id)) {
+      lost.add(line.line, "line", "a line before it has the same id");
+      return [];
+    }
+    seen.add(id);
+    const before = parent === null || ids.has(parent) ? parent : newest.get(chain(line)) ?? null;
+    newest.set(chain(line), id);
+    return [{ ...line, parent: before }];
+  });
+}
+
 /** Most paths of a session that are kept beside the main one. */
 export const MOST_SIDE_PATHS = 100;
 
-/** Lines by their ids; the last one wins. Time and memory are proportional to the number of lines. */
+/** Lines by their ids. Time and memory are proportional to the number of lines. */
 export class LineTree {
   readonly #lines: readonly TreeLine[];
   readonly #byId: ReadonlyMap<string, TreeLine>;
@@ -35,7 +61,7 @@ export class LineTree {
     this.#byId = new Map(lines.map((line) => [line.id, line]));
   }
 
-  /** The path from a first line to `leaf`. A line that names a missing or later line before it begins the path. */
+  /** The path from a first line to `leaf`. A line that names a later line before it begins the path. */
   pathTo(leaf: TreeLine | undefined, until: (line: TreeLine) => boolean = () => false): TreeLine[] {
     const path: TreeLine[] = [];
     for (let at = leaf; at !== undefined && !until(at);) {
@@ -48,14 +74,20 @@ export class LineTree {
   }
 
   /**
-   * The paths that leave `main`, each from where it leaves, in the order of their last lines; at most
-   * {@linkcode MOST_SIDE_PATHS}. `counts`: true for lines that make a path worth keeping.
+   * The paths that leave `main`, each from where it leaves, in the order of their last lines. More than
+   * {@linkcode MOST_SIDE_PATHS} are lost. `counts`: true for lines that make a path worth keeping.
    */
-  sidePaths(main: ReadonlySet<TreeLine>, counts: (line: TreeLine) => boolean): SidePath[] {
+  sidePaths(
+    main: ReadonlySet<TreeLine>,
+    { counts, lost }: { readonly counts: (line: TreeLine) => boolean; readonly lost: LostParts },
+  ): SidePath[] {
     const parents = new Set(
       this.#lines.filter((line) => !main.has(line) && counts(line)).flatMap(({ parent }) => parent ?? []),
     );
     const leaves = this.#lines.filter((line) => !main.has(line) && counts(line) && !parents.has(line.id));
+    for (const { line } of leaves.slice(MOST_SIDE_PATHS)) {
+      lost.add(line, "branch", `only ${MOST_SIDE_PATHS} branches are kept`);
+    }
     return leaves.slice(0, MOST_SIDE_PATHS).map((leaf) => {
       const lines = this.pathTo(leaf, (line) => main.has(line));
       const parent = lines[0]?.parent ?? null;

@@ -9,6 +9,11 @@ import type { ExportSource } from "../store/transfer/reader.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import { otherKind } from "./settings.ts";
 
+const HINTS = {
+  import: 'Name a file of "reprise export ID FILE", a session file of another agent, or "-" for stdin',
+  show: 'Name a file of "reprise export ID FILE", or "-" for stdin',
+};
+
 /**
  * The bytes of the file at `path`; of stdin for `-`. `does` is the verb, for messages.
  *
@@ -28,7 +33,7 @@ export function exportSource(ports: ProgramPorts, path: string, does: "import" |
     `Cannot ${does} ${JSON.stringify(path)}: ${
       isThere(path) ? `it is ${otherKind(path)}, not a file` : "no such file"
     }`,
-    { hint: 'Name a file that "reprise export ID FILE" wrote, or "-" for stdin' },
+    { hint: HINTS[does] },
   );
 }
 

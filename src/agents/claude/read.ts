@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json
 import type { AgentEntry, AgentSession, ResultEntry } from "../agent_session.ts";
 import type { SourceLine } from "../lines.ts";
 import { branchesOf, imagePart, LostParts, objectsIn, textIn, textPart } from "../reading.ts";
-import { LineTree, type TreeLine } from "../tree.ts";
+import { LineTree, linkedLines, type TreeLine } from "../tree.ts";
 
 /** Types of lines that describe the program and not the conversation. */
 const SILENT: ReadonlySet<JsonValue> = new Set([
@@ -31,28 +31,33 @@ const MESSAGES: ReadonlySet<JsonValue> = new Set(["user", "assistant"]);
 /** Model name of messages that the program wrote itself. */
 const SYNTHETIC = "<synthetic>";
 
-/** True if a source that begins with this object is a transcript of Claude Code. */
-export function isClaudeStart(first: JsonObject): boolean {
-  return typeof first.sessionId === "string" && typeof first.type === "string";
+/** True for a line of a transcript of Claude Code. */
+export function isClaudeLine({ type, sessionId, leafUuid, messageId }: JsonObject): boolean {
+  if (typeof type !== "string") return false;
+  return [sessionId, type === "summary" && leafUuid, type === "file-history-snapshot" && messageId]
+    .some((id) => typeof id === "string");
 }
 
 /** Reads the lines of a transcript. Parts that cannot be kept are in `lost`; no line is fatal. */
 export function readClaude(lines: readonly SourceLine[]): AgentSession {
   const lost = new LostParts();
-  const tree: TreeLine[] = [];
+  const named: TreeLine[] = [];
   for (const { line, json } of lines) {
     const { type, uuid, parentUuid, logicalParentUuid, attachment } = json;
     const id = textIn(uuid);
     // Across a compaction the line before is named by another member.
-    if (id !== null) tree.push({ line, json, id, parent: textIn(parentUuid) ?? textIn(logicalParentUuid) });
+    if (id !== null) named.push({ line, json, id, parent: textIn(parentUuid) ?? textIn(logicalParentUuid) });
     if (id !== null && MESSAGES.has(type ?? null) || SILENT.has(type ?? null)) continue;
     if (type === "attachment" && isJsonObject(attachment)) {
       lost.addOnce(line, `attachment ${shown(attachment.type)}`, "context of the agent is not taken over");
     } else lost.addOnce(line, `type ${shown(type)}`, "it is of an unknown type");
   }
+  const tree = linkedLines(named, lost, ({ json }) => `${json.isSidechain === true} ${textIn(json.agentId)}`);
   const isMessage = ({ json }: TreeLine) => MESSAGES.has(json.type ?? null);
   const paths = new LineTree(tree);
-  const leaf = tree.findLast((each) => isMessage(each) && each.json.isSidechain !== true);
+  // The transcript of a subagent has nothing but a sidechain.
+  const leaf = tree.findLast((each) => isMessage(each) && each.json.isSidechain !== true) ??
+    tree.findLast(isMessage);
   const answers = new Answers(tree);
   const reading = new ClaudeLines(tree, answers, lost);
   const path = new Set(paths.pathTo(leaf));
@@ -60,7 +65,11 @@ export function readClaude(lines: readonly SourceLine[]): AgentSession {
   const mainLines = tree.filter((each) => path.has(each) || answers.belongs(each, path));
   const main = reading.entries(mainLines);
   const known = new Set(mainLines);
-  const others = branchesOf(paths.sidePaths(known, isMessage), main, (own) => reading.entries(own));
+  const others = branchesOf(
+    paths.sidePaths(known, { counts: isMessage, lost }),
+    main,
+    (own) => reading.entries(own),
+  );
   const any = tree[0]?.json ?? {};
   return {
     agent: "claude",

@@ -11,7 +11,7 @@ import { parseShallow } from "../../domain/json_depth.ts";
 import type { AgentEntry, AgentSession } from "../agent_session.ts";
 import type { SourceLine } from "../lines.ts";
 import { branchesOf, imagePart, LostParts, objectsIn, textIn, textPart, tokensIn } from "../reading.ts";
-import { LineTree, type TreeLine } from "../tree.ts";
+import { LineTree, linkedLines, type TreeLine } from "../tree.ts";
 
 /** Types of lines that describe the program and not the conversation. */
 const SILENT: ReadonlySet<string> = new Set([
@@ -22,27 +22,38 @@ const SILENT: ReadonlySet<string> = new Set([
   "custom",
 ]);
 
-/** True if a source that begins with this object is a session of pi. */
-export function isPiStart(first: JsonObject): boolean {
-  return first.type === "session" && typeof first.id === "string" && typeof first.cwd === "string";
+/** True for a line of a session of pi. */
+export function isPiLine(json: JsonObject): boolean {
+  const { type, id, parentId, message } = json;
+  if (typeof id !== "string") return false;
+  return isHeader(json) || type === "message" && parentId !== undefined && isJsonObject(message);
+}
+
+function isHeader({ type, cwd }: JsonObject): boolean {
+  return type === "session" && typeof cwd === "string";
 }
 
 /** Reads the lines of a session. Parts that cannot be kept are in `lost`; no line is fatal. */
 export function readPi(lines: readonly SourceLine[]): AgentSession {
   const lost = new LostParts();
-  const [header, ...rest] = lines;
-  const tree: TreeLine[] = [];
-  for (const { line, json } of rest) {
-    const before = tree.at(-1)?.id ?? null;
+  const header = lines.find(({ json }) => isHeader(json));
+  const named: TreeLine[] = [];
+  for (const { line, json } of lines) {
+    if (line === header?.line) continue;
+    const before = named.at(-1)?.id ?? null;
     // Early versions have neither member: each line follows the one before.
     const id = textIn(json.id) ?? `line ${line}`;
-    tree.push({ line, json, id, parent: json.parentId === undefined ? before : textIn(json.parentId) });
+    named.push({ line, json, id, parent: json.parentId === undefined ? before : textIn(json.parentId) });
   }
+  const tree = linkedLines(named, lost);
   const paths = new LineTree(tree);
   const reading = new PiLines(lost, tree);
   const mainLines = paths.pathTo(tree.at(-1));
   const main = reading.entries(mainLines);
-  const side = paths.sidePaths(new Set(mainLines), ({ json }) => json.type === "message");
+  const side = paths.sidePaths(new Set(mainLines), {
+    counts: ({ json }) => json.type === "message",
+    lost,
+  });
   const version = header?.json.version;
   return {
     agent: "pi",

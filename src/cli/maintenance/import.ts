@@ -1,5 +1,5 @@
 /** The verb `import`: a session from an export, or from a session of another agent. */
-import { collectSource, isZstd, MAX_SOURCE_BYTES } from "../../agents/lines.ts";
+import { collectSource, isZstd, MAX_LINE_BYTES, MAX_SOURCE_BYTES } from "../../agents/lines.ts";
 import { readerOf } from "../../agents/readers.ts";
 import { concatBytes } from "../../domain/bytes.ts";
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
@@ -23,11 +23,12 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   const source = exportSource(ports, file, "import");
   const home = openHome(ports, context.home.value, { create: false });
   const name = file === "-" ? "stdin" : file;
-  const { firstLine, whole } = await decompressedSource(await firstLineOf(source), {
+  const { start, whole } = await decompressedSource(await begunSource(source), {
     name,
     onCut: () => output.note(`${name} is cut or damaged: what comes before that is imported`),
   });
-  const reader = readerOf(firstLine);
+  const isOurs = isExportStart(start);
+  const reader = isOurs ? null : readerOf(start);
   if (reader !== null) {
     await importAgent(context, { reader, bytes: await collectSource(whole, name), name, home }, flags);
     return 0;
@@ -36,6 +37,13 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
     throw new RepriseError("usage", "Cannot use --trust-origin: the file is no session of another agent", {
       hint: "Import it without --trust-origin",
     });
+  }
+  if (!isOurs) {
+    throw new RepriseError(
+      "bad_import",
+      `Cannot import ${JSON.stringify(name)}: it is neither an export of reprise nor a session of ${AGENTS}`,
+      { hint: `Name a file of "reprise export ID FILE", or a file in which ${AGENTS} keeps a session` },
+    );
   }
   const imported = await importSession(ports, home, {
     source: countedChunks(whole, new Progress(output, ports), "importing"),
@@ -57,13 +65,23 @@ export async function importVerb(ports: ProgramPorts, file: string, flags: Impor
   return 0;
 }
 
-/** Most bytes that are read to find the first line. */
-const MAX_FIRST_LINE = 1024 * 1024;
+/** Agents, for messages. */
+const AGENTS = "Codex CLI, Claude Code or pi";
 
-/** A source whose first line is known. */
+/** Bytes at the start of a source that show its format; more if the first line is longer. */
+const START_BYTES = 1024 * 1024;
+
+/** A source whose start is known. */
 interface BegunSource {
-  readonly firstLine: Uint8Array;
+  readonly start: Uint8Array;
   readonly whole: AsyncIterable<Uint8Array>;
+}
+
+/** True if a source begins as an export of ours does, also one that is cut short there. */
+function isExportStart(start: Uint8Array): boolean {
+  const begins = '{"format":"reprise.export/';
+  const text = new TextDecoder().decode(start.subarray(0, begins.length));
+  return text.startsWith(begins) || begins.startsWith(text);
 }
 
 /**
@@ -75,7 +93,7 @@ async function decompressedSource(
   begun: BegunSource,
   { name, onCut }: { readonly name: string; readonly onCut: () => void },
 ): Promise<BegunSource> {
-  if (!isZstd(begun.firstLine)) return begun;
+  if (!isZstd(begun.start)) return begun;
   const { decompressed } = await import("../../agents/zstd.ts");
   const found = decompressed(await collectSource(begun.whole, name), MAX_SOURCE_BYTES);
   if (found === null || found.bytes.length === 0) {
@@ -87,24 +105,28 @@ async function decompressedSource(
     });
   }
   if (found.isCut) onCut();
-  return await firstLineOf([found.bytes]);
+  return await begunSource([found.bytes]);
 }
 
-/** Reads until the first line is whole, and returns it with a source that begins at the start again. */
-async function firstLineOf(source: ExportSource): Promise<BegunSource> {
+/** Reads the start, and returns it with a source that begins there again. */
+async function begunSource(source: ExportSource): Promise<BegunSource> {
   const chunks = (async function* () {
     yield* source;
   })();
-  let start = new Uint8Array();
-  while (!start.includes(0x0a) && start.length < MAX_FIRST_LINE) {
+  const read: Uint8Array[] = [];
+  let size = 0;
+  for (let hasLine = false; size < START_BYTES || !hasLine && size <= MAX_LINE_BYTES;) {
     const { value, done } = await chunks.next();
     if (done === true) break;
-    start = concatBytes([start, value]);
+    // A reader of files fills the same buffer again.
+    read.push(value.slice());
+    size += value.length;
+    hasLine ||= value.includes(0x0a);
   }
-  const end = start.indexOf(0x0a);
+  const start = concatBytes(read);
   const whole = (async function* () {
     yield start;
     yield* chunks;
   })();
-  return { firstLine: end === -1 ? start : start.subarray(0, end), whole };
+  return { start, whole };
 }

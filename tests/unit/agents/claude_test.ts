@@ -198,5 +198,34 @@ Deno.test("circles and long chains of lines end", () => {
       ...Array.from({ length: 300 }, (_, index) => user(`${index}`, { parentUuid: "r" })),
     ],
   );
-  assert.equal(sessionOf(readClaude, wide).others.length, 100);
+  const { others, lost } = sessionOf(readClaude, wide);
+  assert.deepEqual([others.length, lost.length], [100, 199], "the main branch is the 300th");
+});
+
+Deno.test("the lines before a damaged one stay on the path, and a repeated line is lost", () => {
+  const lines = begin(() => [
+    user("One", { uuid: "a" }),
+    answer("msg_1", text("1"), { uuid: "b" }),
+    // The line between was damaged.
+    user("Two", { uuid: "d", parentUuid: "c" }),
+    answer("msg_1", text("1"), { uuid: "b", parentUuid: "a" }),
+    user("Aside", { uuid: "s", parentUuid: "x", isSidechain: true }),
+    answer("msg_2", text("2"), { parentUuid: "d" }),
+  ]);
+  const session = sessionOf(readClaude, lines);
+  assert.deepEqual(summaryOf(session.main), [
+    "user One",
+    "response msg_1 text",
+    "user Two",
+    "response msg_2 text",
+  ]);
+  assert.deepEqual(session.others.map(({ name, shared }) => [name, shared]), [["sidechain at line 5", 0]]);
+  assert.deepEqual(session.lost, [{ line: 4, what: "line", why: "a line before it has the same id" }]);
+});
+
+Deno.test("a transcript of a subagent has nothing but a sidechain, which is its main branch", () => {
+  const aside = { isSidechain: true, agentId: "a1" };
+  const lines = begin(() => [user("Look", aside), answer("msg_1", text("Seen"), aside)]);
+  const { main, others } = sessionOf(readClaude, lines);
+  assert.deepEqual([summaryOf(main), others], [["user Look", "response msg_1 text"], []]);
 });
