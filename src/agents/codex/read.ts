@@ -49,6 +49,8 @@ export function readCodex(lines: readonly SourceLine[]): AgentSession {
 class CodexReader {
   readonly #entries: AgentEntry[] = [];
   readonly #lost = new LostParts();
+  /** Ids of items. */
+  readonly #ids = new Set<string>();
   /** Ids of calls since the last message or compaction that have no result so far. */
   readonly #calls = new Set<string>();
   #others: readonly AgentBranch[] = [];
@@ -111,6 +113,12 @@ class CodexReader {
     if (!ITEMS.has(item.type)) {
       return this.#lost.addOnce(line, `item ${JSON.stringify(item.type)}`, "a session cannot hold it");
     }
+    if (!isWhole(item)) return this.#lost.add(line, `item ${JSON.stringify(item.type)}`, "it is damaged");
+    const id = textIn(item.id);
+    if (id !== null && this.#ids.has(id)) {
+      return this.#lost.add(line, `item ${JSON.stringify(item.type)}`, "an item before it has the same id");
+    }
+    if (id !== null) this.#ids.add(id);
     if (this.#items.length === 0) this.#itemsLine = line;
     this.#items.push(withoutNulls(item));
     if (itemKind(item) === "tool_call") this.#calls.add(String(item.call_id));
@@ -210,6 +218,23 @@ class CodexReader {
 function providerOf(name: string): ProviderKind {
   const { api } = PROVIDERS[DEFAULT_PROVIDER];
   return PROVIDER_KINDS.find((kind) => kind === name && PROVIDERS[kind].api === api) ?? "compatible";
+}
+
+/** True if the members of an item that the API needs have the types that it takes. */
+function isWhole({ type, content, summary, name, arguments: args, input, call_id }: Item): boolean {
+  switch (type) {
+    case "message":
+      return Array.isArray(content) && content.every(isJsonObject);
+    case "reasoning":
+      return Array.isArray(summary) && summary.every(isJsonObject);
+    case "function_call":
+    case "custom_tool_call":
+      return [name, call_id, type === "function_call" ? args : input].every((each) =>
+        typeof each === "string"
+      );
+    default:
+      return true;
+  }
 }
 
 /** Content parts of a message that have a type. */

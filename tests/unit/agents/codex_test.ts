@@ -21,7 +21,7 @@ const call = (id: string) =>
   item({ type: "function_call", id: `fc_${id}`, call_id: id, name: "exec_command", arguments: "{}" });
 const result = (id: string, output = "hi") => item({ type: "function_call_output", call_id: id, output });
 const answer = (text: string) =>
-  item({ type: "message", role: "assistant", id: "msg_1", content: [{ type: "output_text", text }] });
+  item({ type: "message", role: "assistant", id: `msg_${text}`, content: [{ type: "output_text", text }] });
 const end = (response_id: string) => ({
   type: "token_usage_record",
   payload: { response_id, usage: { input_tokens: 7, cached_input_tokens: 2, output_tokens: 3 } },
