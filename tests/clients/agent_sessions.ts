@@ -35,6 +35,10 @@ export interface AgentProgram {
   readonly rules: () => CheckedApi;
   /** Below the home. */
   readonly sessions: string;
+  /** Text of the lines that hold the result of a call. */
+  readonly result: string;
+  /** Number of the first request that has results of two calls. */
+  readonly secondResult: number;
   readonly env: (baseUrl: string) => Readonly<Record<string, string>>;
   /** Files below the home, with their contents. */
   readonly files: (baseUrl: string) => Readonly<Record<string, string>>;
@@ -66,6 +70,8 @@ export const AGENTS: readonly AgentProgram[] = [
       model: "gpt-5.6",
       provider: "compatible",
       sessions: ".codex/sessions",
+      result: "function_call_output",
+      secondResult: 3,
     },
     api: codexApi,
     rules: () => startResponsesServer({ script: () => answer([message(CONTINUED)]) }),
@@ -86,7 +92,7 @@ export const AGENTS: readonly AgentProgram[] = [
   },
   {
     ...{ name: "claude", packages: CLAUDE_CODE, model: "claude-opus-4-8", provider: "anthropic" },
-    sessions: ".claude/projects",
+    ...{ sessions: ".claude/projects", result: "tool_result", secondResult: 2 },
     api: claudeCodeApi,
     rules: () => startMessagesServer({ script: () => says([text(CONTINUED)]) }),
     env: (baseUrl) => ({
@@ -102,6 +108,7 @@ export const AGENTS: readonly AgentProgram[] = [
   },
   {
     ...{ name: "pi", packages: PI, model: "gpt-5.6", provider: "compatible", sessions: ".pi/agent/sessions" },
+    ...{ result: "toolResult", secondResult: 3 },
     api: codexApi,
     rules: () => startResponsesServer({ script: () => answer([message(CONTINUED)]) }),
     env: () => ({ PI_TELEMETRY: "0" }),
@@ -138,6 +145,17 @@ export async function startAgent(agent: AgentProgram, call: AgentCall): Promise<
     stdout: "piped",
     stderr: "piped",
   }).spawn();
+}
+
+/** Kills a program with the processes that it started: an agent may be started by a launcher. */
+export async function killAgent(child: Deno.ChildProcess): Promise<void> {
+  const kill = (pid: number) => {
+    const children = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`);
+    Deno.kill(pid, "SIGKILL");
+    for (const each of children.split(" ").filter((text) => text.trim() !== "")) kill(Number(each));
+  };
+  kill(child.pid);
+  await child.output();
 }
 
 /** Calls an agent to its end. */

@@ -1,8 +1,19 @@
 /** Sessions of real agents: imported, also after a kill, continued under the API's rules, exported and resumed. */
 import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { Sandbox } from "../support/reprise.ts";
-import { AGENTS, callAgent, CONTINUED, HoldingServer, sessionFiles, startAgent } from "./agent_sessions.ts";
+import {
+  type AgentProgram,
+  AGENTS,
+  callAgent,
+  type CheckedApi,
+  CONTINUED,
+  HoldingServer,
+  killAgent,
+  sessionFiles,
+  startAgent,
+} from "./agent_sessions.ts";
 import { NOT_HERE, RUNS_AGENTS } from "./npm_packages.ts";
 import { FIRST_TEXT } from "./scripted_agent_apis.ts";
 
@@ -23,6 +34,19 @@ class Place implements AsyncDisposable {
     await this.#sandbox[Symbol.asyncDispose]();
   }
 
+  /** Continues the newest session, and checks that it is `session` and that the API takes it. */
+  async continued(
+    agent: AgentProgram,
+    { session, rules }: { readonly session: string; readonly rules: CheckedApi },
+  ): Promise<void> {
+    assert.match(await this.ok("fsck", session), /ok/);
+    const text = await this.ok("run", "-c", ...toApi(agent, rules.baseUrl), "And now?");
+    assert.match(text, new RegExp(CONTINUED));
+    assert.deepEqual(rules.refusals, []);
+    assert.match(await this.ok("verify", session), /: imported/);
+    assert.match(await this.ok("fsck", session), /ok/);
+  }
+
   async json(...args: readonly string[]): Promise<JsonObject> {
     return JSON.parse(await this.ok(...args, "--json"));
   }
@@ -33,6 +57,11 @@ class Place implements AsyncDisposable {
     assert.equal(called.code, 0, `${args.join(" ")}: ${called.stdout}${called.stderr}`);
     return called.stdout;
   }
+}
+
+/** Flags of a run against an API. */
+function toApi({ provider, model }: AgentProgram, baseUrl: string): string[] {
+  return ["--base-url", baseUrl, "--provider", provider, "--model", model];
 }
 
 for (const agent of AGENTS) {
@@ -57,12 +86,8 @@ for (const agent of AGENTS) {
       for (const kind of ["responses", "reasoning", "calls", "results"]) {
         assert.ok(Number(kept[kind]) >= 3, `${kind}: ${JSON.stringify(kept)}`);
       }
-      assert.match(await place.ok("fsck", session), /ok/);
-
       await using rules = agent.rules();
-      const to = ["--base-url", rules.baseUrl, "--provider", agent.provider, "--model", agent.model];
-      assert.match(await place.ok("run", "-s", session, ...to, "And now?"), new RegExp(CONTINUED));
-      assert.deepEqual(rules.refusals, []);
+      await place.continued(agent, { session, rules });
       assert.ok(JSON.stringify(rules.requests.at(-1)).includes(FIRST_TEXT));
 
       const file = `${place.directory}/exported.jsonl`;
@@ -81,38 +106,78 @@ for (const agent of AGENTS) {
       );
       assert.ok(places.every((position, index) => position > (places[index - 1] ?? 0)), `${places}: ${sent}`);
       assert.match(sent, /greeting\.txt/);
+
+      // The agent's own continuation of the exported file is imported again.
+      const again = await place.json("import", at) as { session: string; from: JsonObject };
+      assert.deepEqual((again.from.kept as JsonObject).messages, 3);
+      await place.continued(agent, { session: again.session, rules });
+      const last = JSON.stringify(rules.requests.at(-1));
+      for (const each of [FIRST, CONTINUED, "After the export"]) assert.ok(last.includes(each), last);
     },
   });
 }
 
-Deno.test({
-  name: `pi: a session that was killed in the middle of a line is imported and continued${NOT_HERE}`,
-  ignore: !RUNS_AGENTS,
-  fn: async () => {
-    const [agent] = AGENTS.filter(({ name }) => name === "pi");
-    assert.ok(agent !== undefined);
-    await using place = new Place();
-    await using api = await agent.api();
-    await using holding = new HoldingServer(api.baseUrl, { held: 3 });
-    const home = `${place.directory}/killed`;
-    const call = { baseUrl: `${holding.origin}/v1`, home, directory: place.shop, prompt: FIRST };
-    const process = await startAgent(agent, call);
-    await holding.held;
-    process.kill("SIGKILL");
-    await process.output();
+for (const agent of AGENTS.filter(({ name }) => name !== "claude")) {
+  Deno.test({
+    name: `${agent.name}: the server that issued the reasoning takes it back after --trust-origin${NOT_HERE}`,
+    ignore: !RUNS_AGENTS,
+    fn: async () => {
+      await using place = new Place();
+      await using api = await agent.api();
+      const home = `${place.directory}/${agent.name}`;
+      await callAgent(agent, { baseUrl: api.baseUrl, home, directory: place.shop, prompt: FIRST });
+      const [path = ""] = sessionFiles(agent, home);
+      const { from } = await place.json("import", path, "--trust-origin", api.baseUrl) as Record<
+        string,
+        JsonObject
+      >;
+      assert.equal((from?.kept as JsonObject).sendable, (from?.kept as JsonObject).reasoning);
+      await place.ok("run", "-c", ...toApi(agent, api.baseUrl), "And now?");
+      assert.deepEqual(api.refusals, []);
+      const { message } = api.requests.at(-1) as unknown as Record<
+        "message",
+        { readonly input: JsonObject[] }
+      >;
+      assert.equal(message.input.filter(({ type }) => type === "reasoning").length, 4);
+    },
+  });
+}
 
-    const [path = ""] = sessionFiles(agent, home);
-    const whole = Deno.readTextFileSync(path);
-    // The end of the file is lost in the middle of the result of the second call, as after a crash of the machine.
-    Deno.writeTextFileSync(path, whole.slice(0, whole.length - 40));
-    const { session, from, path: directory } = await place.json("import", path) as Record<string, JsonObject>;
-    assert.equal(from?.torn_line, whole.trimEnd().split("\n").length);
-    assert.equal([...Deno.readDirSync(`${directory}/quarantine`)].length, 1);
-    assert.match(await place.ok("fsck", String(session)), /ok/);
-    await using rules = agent.rules();
-    const to = ["--base-url", rules.baseUrl, "--provider", agent.provider, "--model", agent.model];
-    assert.match(await place.ok("run", "-s", String(session), ...to, "And now?"), new RegExp(CONTINUED));
-    assert.deepEqual(rules.refusals, []);
-    assert.ok(JSON.stringify(rules.requests.at(-1)).includes("may or may not have run"));
-  },
-});
+for (const agent of AGENTS) {
+  Deno.test({
+    name:
+      `${agent.name}: a session that was killed in the middle of a line is imported and continued${NOT_HERE}`,
+    ignore: !RUNS_AGENTS,
+    fn: async () => {
+      await using place = new Place();
+      await using api = await agent.api();
+      await using holding = new HoldingServer(api.baseUrl, { held: agent.secondResult });
+      const home = `${place.directory}/killed`;
+      const call = { baseUrl: `${holding.origin}/v1`, home, directory: place.shop, prompt: FIRST };
+      const child = await startAgent(agent, call);
+      await holding.held;
+      const resultsIn = (text: string) => text.split("\n").filter((line) => line.includes(agent.result));
+      // Agents write their files in the background.
+      const isWritten = () =>
+        resultsIn(Deno.readTextFileSync(sessionFiles(agent, home)[0] ?? "")).length >= 2;
+      for (let tries = 400; tries > 0 && !isWritten(); tries--) await delay(50);
+      await killAgent(child);
+
+      const [path = ""] = sessionFiles(agent, home);
+      const whole = Deno.readTextFileSync(path);
+      const last = resultsIn(whole).at(-1) ?? "";
+      const start = whole.indexOf(last);
+      // The end of the file is lost in the middle of the result of the second call, as after a crash of the machine.
+      Deno.writeTextFileSync(path, whole.slice(0, start + last.length - 40));
+      const { session, from, path: directory } = await place.json("import", path) as Record<
+        string,
+        JsonObject
+      >;
+      assert.equal(from?.torn_line, whole.slice(0, start).split("\n").length);
+      assert.equal([...Deno.readDirSync(`${directory}/quarantine`)].length, 1);
+      await using rules = agent.rules();
+      await place.continued(agent, { session: String(session), rules });
+      assert.ok(JSON.stringify(rules.requests.at(-1)).includes("may or may not have run"));
+    },
+  });
+}
