@@ -32,7 +32,7 @@ export interface Pins {
 /** Reason why the guard left an item out of a request. */
 export type DropReason =
   | "other_provider"
-  /** Another agent's session had it, and no origin was trusted at its import. */
+  /** Another agent's session had it, and its origin is not trusted. */
   | "imported"
   | "other_endpoint"
   | "other_account"

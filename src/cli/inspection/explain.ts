@@ -17,7 +17,7 @@ import { readCall, requestSettings, resolveRun } from "../run/resolve_run.ts";
 /** Each drop reason in a sentence. */
 const REASON_TEXT: Readonly<Record<DropReason, string>> = {
   other_provider: "another provider issued it, and providers cannot read each other's reasoning",
-  imported: "it was imported from another agent, and no origin was trusted at its import",
+  imported: "it was imported from another agent, and its origin is not trusted",
   other_endpoint: "another base URL issued it, and encrypted content is valid only there",
   other_account: "another organization or project issued it, and the API would refuse it",
   other_model: "another model issued it than the current one",

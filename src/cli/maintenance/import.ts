@@ -110,16 +110,16 @@ async function decompressedSource(
 
 /** Reads the start, and returns it with a source that begins there again. */
 async function begunSource(source: ExportSource): Promise<BegunSource> {
+  // A reader of files fills the same buffer again, and chunks are collected here.
   const chunks = (async function* () {
-    yield* source;
+    for await (const chunk of source) yield chunk.slice();
   })();
   const read: Uint8Array[] = [];
   let size = 0;
   for (let hasLine = false; size < START_BYTES || !hasLine && size <= MAX_LINE_BYTES;) {
     const { value, done } = await chunks.next();
     if (done === true) break;
-    // A reader of files fills the same buffer again.
-    read.push(value.slice());
+    read.push(value);
     size += value.length;
     hasLine ||= value.includes(0x0a);
   }

@@ -7,6 +7,7 @@ import { RepriseError } from "../../domain/errors.ts";
 import {
   type EndpointHashes,
   endpointHashes,
+  IMPORTED_ENDPOINT,
   isLoopback,
   mayBeSameEndpoint,
   parseBaseUrl,
@@ -212,10 +213,13 @@ export function requireNamedEndpoint(
   if (before.provider !== endpoint.provider && namesProvider) return;
   const { urlVariables: [variable] } = PROVIDERS[endpoint.provider];
   const asked = publicUrl(before.endpoint) ?? "a base URL that it keeps as a hash only";
+  const past = before.endpoint === IMPORTED_ENDPOINT
+    ? "it was imported from another agent and names no endpoint"
+    : `its last run asked ${before.provider} endpoint ${before.endpoint} (${asked})`;
   throw new RepriseError(
     "endpoint_changed",
-    `Cannot continue session "${manifest.session}": its last run asked ${before.provider} endpoint ` +
-      `${before.endpoint} (${asked}), and this one would ask ${endpoint.provider} endpoint ${endpoint.endpoint} ` +
+    `Cannot continue session "${manifest.session}": ${past}, ` +
+      `and this run would ask ${endpoint.provider} endpoint ${endpoint.endpoint} ` +
       `(${endpoint.urlOf("")}, ${endpoint.source}), which neither a flag nor the environment names`,
     {
       hint: `Name the endpoint that may have the whole history, with --base-url or ${variable}`,
