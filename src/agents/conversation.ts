@@ -64,8 +64,10 @@ export function conversationOf(turns: readonly Turn[]): Conversation {
 class Reading {
   readonly #spoken: Spoken[] = [];
   readonly #lost: { turn: number; what: string }[] = [];
-  /** Calls without a result so far. */
-  readonly #open = new Map<string, Call>();
+  /** Calls without a result so far, by the `seq` of the call. */
+  readonly #open = new Map<number, Call>();
+  /** Numbers of calls with the same id: some servers issue an id again, and agents match results by it. */
+  readonly #uses = new Map<string, number>();
   #at = "";
 
   summarize(turns: readonly Turn[], { seq, turn: number, opening_turn }: CheckpointRef): void {
@@ -84,8 +86,11 @@ class Reading {
     if (turn.kind === "model") return this.#addAnswer(turn, after);
     this.#addUser(turn, after);
     for (const event of turn.events) {
-      if (event.type !== "tool_result" || event.seq <= after || !this.#open.delete(event.call_id)) continue;
-      const { call_id: callId, tool, status, output } = event;
+      if (event.type !== "tool_result" || event.seq <= after) continue;
+      const { call_seq, tool, status, output } = event;
+      const callId = this.#open.get(call_seq)?.id;
+      if (callId === undefined) continue;
+      this.#open.delete(call_seq);
       this.#spoken.push({ kind: "result", at: turn.at, callId, tool, isError: status !== "ok", output });
     }
   }
@@ -98,6 +103,11 @@ class Reading {
   #addUser(turn: Turn, after: number): void {
     for (const event of turn.events) {
       if (event.seq <= after) continue;
+      if (event.type === "branch_summary") {
+        this.#answerOpenCalls();
+        const text = `This is a summary of another branch:\n\n${event.summary}`;
+        this.#spoken.push({ kind: "user", at: turn.at, text });
+      }
       if (event.type === "attachment") this.#lose(turn, `attached file ${JSON.stringify(event.name)}`);
       if (event.type !== "user_message") continue;
       const texts = event.content.flatMap(({ text }) => typeof text === "string" ? [text] : []);
@@ -110,6 +120,7 @@ class Reading {
   }
 
   #addAnswer(turn: ModelTurn, after: number): void {
+    const calls: [number, Call][] = [];
     const parts = turn.events.flatMap((event): AnswerPart[] => {
       if (event.seq <= after) return [];
       if (event.type === "assistant_message") {
@@ -119,13 +130,24 @@ class Reading {
       if (event.type === "provider_item") this.#lose(turn, `item of type ${JSON.stringify(event.item.type)}`);
       if (event.type !== "tool_call") return [];
       const { item } = event;
-      return [{ kind: "call", id: callIdOf(item), name: callNameOf(item), arguments: callArgumentsOf(item) }];
+      const call: Call = {
+        ...{ kind: "call", id: this.#newId(callIdOf(item)), name: callNameOf(item) },
+        arguments: callArgumentsOf(item),
+      };
+      calls.push([event.seq, call]);
+      return [call];
     });
     if (parts.length === 0) return;
     this.#answerOpenCalls();
-    for (const part of parts) if (part.kind === "call") this.#open.set(part.id, part);
+    for (const [seq, call] of calls) this.#open.set(seq, call);
     const { model, fingerprint: { provider } } = turn;
     this.#spoken.push({ kind: "answer", at: turn.at, model: model.answered ?? model.asked, provider, parts });
+  }
+
+  #newId(id: string): string {
+    const use = (this.#uses.get(id) ?? 0) + 1;
+    this.#uses.set(id, use);
+    return use === 1 ? id : `${id}-${use}`;
   }
 
   #answerOpenCalls(): void {

@@ -5,6 +5,7 @@ import { conversationOf } from "../../../src/agents/conversation.ts";
 import { buildTurns } from "../../../src/agents/turns.ts";
 import { WRITERS } from "../../../src/agents/writers.ts";
 import { argumentsObject, randomUuid } from "../../../src/agents/writing.ts";
+import { History, message } from "../../support/history.ts";
 import { parseSessionId } from "../../../src/domain/ids.ts";
 
 const user = (text: string): AgentEntry => ({
@@ -84,6 +85,43 @@ Deno.test("a conversation begins with the summary of the checkpoint, has no reas
       "c2 true",
       "And now?",
       "Done.",
+    ],
+  );
+});
+
+Deno.test("a call id that a server issued again gets a number, and so does its result", () => {
+  const { spoken } = conversation([
+    user("Look"),
+    ...[
+      response(call("c")),
+      result("c", "1"),
+      response(call("c")),
+      result("c", "2"),
+      response(text("Done.")),
+    ],
+  ]);
+  const ids = spoken.flatMap((each) =>
+    each.kind === "result"
+      ? [`${each.callId} ${each.output}`]
+      : each.kind === "answer"
+      ? each.parts.flatMap((part) => part.kind === "call" ? [part.id] : [])
+      : []
+  );
+  assert.deepEqual(ids, ["c", "c 1", "c-2", "c-2 2"]);
+});
+
+Deno.test("the summary of another branch is a message", () => {
+  const history = new History().user("Look").model([message("msg_1", "Done.")]).ended();
+  history.add({
+    kind: "harness",
+    run: history.run,
+    events: [{ type: "branch_summary", session: "other", from_seq: 1, to_seq: 2, summary: "It failed." }],
+  });
+  assert.deepEqual(
+    conversationOf(history.turns).spoken.flatMap((each) => each.kind === "user" ? [each.text] : []),
+    [
+      "Look",
+      "This is a summary of another branch:\n\nIt failed.",
     ],
   );
 });
