@@ -8,7 +8,12 @@ import { usageOf } from "../apis/usage.ts";
 import { encodeUtf8 } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import type { EventDraft, HistoryCompactionEvent } from "../domain/event.ts";
-import { type EndpointHashes, type Fingerprint, IMPORTED_ENDPOINT } from "../domain/fingerprint.ts";
+import {
+  type EndpointHashes,
+  type Fingerprint,
+  IMPORTED_ENDPOINT,
+  UNKNOWN_MODEL,
+} from "../domain/fingerprint.ts";
 import { sha256Hex } from "../domain/hash.ts";
 import type { SessionId } from "../domain/ids.ts";
 import { callIdOf, callNameOf, itemKind } from "../domain/item.ts";
@@ -133,6 +138,11 @@ class TurnBuilder {
   #usage: Usage = NO_USAGE;
   #checkpoint: HistoryBefore["checkpoint"];
   readonly #placed: PlacedTurn[];
+  readonly #responses: readonly ResponseEntry[];
+  /** Number of responses so far. */
+  #responded = 0;
+  /** The last response before the branch. */
+  readonly #before: Pick<ResponseEntry, "provider" | "model"> | undefined;
 
   constructor(sink: TurnSink, branch: BuiltBranch, { call, checkpoint, before }: HistoryBefore) {
     this.#sink = sink;
@@ -141,6 +151,11 @@ class TurnBuilder {
     this.#run = sink.end.run;
     this.#checkpoint = checkpoint;
     this.#placed = [...before];
+    this.#responses = branch.entries.filter((entry) => entry.kind === "response");
+    const last = before.findLast(({ turn }) => turn.kind === "model")?.turn;
+    this.#before = last?.kind === "model"
+      ? { provider: last.fingerprint.provider, model: last.model.answered }
+      : undefined;
   }
 
   add(entry: AgentEntry, next: AgentEntry | undefined): void {
@@ -185,9 +200,11 @@ class TurnBuilder {
     return this.#placed;
   }
 
+  /** Settings of the response that comes next, or of the last one. */
   #pins(): Pins {
-    const first = this.#branch.entries.find((entry) => entry.kind === "response");
-    return { ...this.#call.pins, fingerprint: this.#fingerprint(first), model: first?.model ?? "unknown" };
+    const response = this.#responses[this.#responded] ?? this.#responses[this.#responded - 1] ?? this.#before;
+    const model = response?.model ?? UNKNOWN_MODEL;
+    return { ...this.#call.pins, fingerprint: this.#fingerprint(response), model };
   }
 
   /** The trusted endpoint counts only if the file names provider and model; thinking of Anthropic is never sent. */
@@ -202,6 +219,7 @@ class TurnBuilder {
   }
 
   #addResponse(entry: ResponseEntry): void {
+    this.#responded++;
     const events: EventDraft[] = entry.items.map((item) => ({ type: itemKind(item), item }));
     const fingerprint = this.#fingerprint(entry);
     if (entry.usage !== null) {
@@ -212,7 +230,7 @@ class TurnBuilder {
     const turn = this.#append({
       kind: "model",
       run: this.#run,
-      model: { asked: entry.model ?? "unknown", answered: entry.model },
+      model: { asked: entry.model ?? UNKNOWN_MODEL, answered: entry.model },
       fingerprint,
       response: { id: entry.responseId, status: entry.status },
       request: {

@@ -27,6 +27,9 @@ export interface EndpointHashes {
  */
 export const IMPORTED_ENDPOINT = "imported";
 
+/** Model in turns of an imported session whose source names none. */
+export const UNKNOWN_MODEL = "unknown";
+
 /** Origin of a response. Written `provider:model:endpoint` for people. */
 export interface Fingerprint extends EndpointHashes {
   readonly provider: ProviderKind;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { answer, message } from "../support/responses_server.ts";
-import { assertError, Place } from "./harness.ts";
+import { assertError, MODEL, Place } from "./harness.ts";
 
 const TRANSCRIPTS = new URL("../unit/agents/transcripts/", import.meta.url);
 const NAMES = [...Deno.readDirSync(TRANSCRIPTS)].map(({ name }) => name).sort();
@@ -155,4 +155,20 @@ Deno.test("a request names its endpoint before the history of an imported sessio
     await at.call(["run", "-s", session, "More", "--json"], { env: { ANTHROPIC_API_KEY: "sk-test" } }),
     { code: "endpoint_changed", exit: 2, says: /it was imported from another agent and names no endpoint/ },
   );
+});
+
+Deno.test("a session whose file names no model is continued with the model of the call, or not at all", async () => {
+  await using at = new Place(() => answer([message("Continued.")]));
+  const path = `${at.sandbox.workspace}/x.jsonl`;
+  const lines = transcript("codex.jsonl").split("\n").filter((line) => !line.includes("turn_context"));
+  Deno.writeTextFileSync(path, lines.join("\n"));
+  const { session } = await json(at, ["import", path]);
+  const run = ["run", "-s", session, "--provider", "openai", "More", "--json"];
+  assertError(await at.call(run, { env: { REPRISE_MODEL: "" } }), {
+    code: "no_model",
+    exit: 2,
+    says: /no model is named/,
+  });
+  assert.equal((await at.call(run)).code, 0);
+  assert.ok(JSON.stringify(at.server.requests.at(-1)).includes(`"model":"${MODEL}"`));
 });

@@ -68,8 +68,10 @@ class CodexReader {
     if (typeof type !== "string" || !isJsonObject(payload)) {
       this.#lost.add(line, "line", "it has no type or no payload");
     } else if (type === "session_meta") this.#addMeta(line, payload);
-    else if (type === "turn_context") this.#model = textIn(payload.model) ?? this.#model;
-    else if (type === "response_item") this.#addItem(line, payload);
+    else if (type === "turn_context") {
+      this.#endResponse({});
+      this.#model = textIn(payload.model) ?? this.#model;
+    } else if (type === "response_item") this.#addItem(line, payload);
     else if (type === "token_usage_record") {
       this.#marksEnds = true;
       this.#endResponse({ responseId: textIn(payload.response_id), usage: usageOf(payload.usage) });

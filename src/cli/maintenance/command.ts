@@ -155,7 +155,7 @@ export const MAINTENANCE_VERBS: readonly Verb[] = [
       "restore a session from an export, or import one of Codex CLI, Claude Code or pi; never overwrites a session",
     arguments: [argument("<file>", 'an export, or a session of another agent; "-" reads stdin')],
     flags: IMPORT_FLAGS,
-    examples: ["reprise import fix-ci.jsonl"],
+    examples: ["reprise import fix-ci.jsonl", "reprise import ~/.codex/sessions/2026/11/25/rollout-….jsonl"],
     load: async () => (await import("./import.ts")).importVerb,
   }),
   verb({

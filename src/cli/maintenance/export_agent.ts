@@ -28,14 +28,18 @@ export function exportToAgent(
   flags: ExportFlags,
 ): ExitCode {
   const { ports, output } = context;
-  const path = flags.output;
-  if (path === undefined || file !== undefined || flags.redact === true) {
-    const [why, hint] = flags.redact === true
-      ? [
-        "--redact is for exports of ours",
-        `Fork the session, or import its redacted export, and export that`,
-      ]
-      : ["the new file has no name", `reprise export ${selector} --to ${to} -o FILE`];
+  const path = flags.output ?? "";
+  const why = flags.redact === true
+    ? "--redact is for exports of ours"
+    : file !== undefined
+    ? "the new file is named by -o"
+    : path === "" || path === "-"
+    ? "the new file has no name"
+    : null;
+  if (why !== null) {
+    const hint = flags.redact === true
+      ? "Import the redacted export, and export that session"
+      : `reprise export ${selector} --to ${to} -o ${file ?? "FILE"}`;
     throw new RepriseError("usage", `Cannot export to ${to}: ${why}`, { hint });
   }
   const { home, id } = sessionArgument(context, selector);
@@ -84,7 +88,7 @@ function notesOf({ place, command }: AgentFile, facts: Facts, dryRun: boolean): 
   return [
     `${dryRun ? "would export" : "exported"} ${session}: ${counts}, without reasoning`,
     ...lost.map(({ turn, what }) => `lost in turn ${turn}: ${what}`),
-    `to continue, move it to ~/${place} and call: ${command}`,
+    `to continue, move it to ~/${place} (create the directory if it is missing) and call: ${command}`,
   ];
 }
 

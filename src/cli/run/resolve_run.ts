@@ -6,7 +6,7 @@
  */
 import { decodeUtf8Leniently } from "../../domain/bytes.ts";
 import { RepriseError } from "../../domain/errors.ts";
-import { keyHash } from "../../domain/fingerprint.ts";
+import { keyHash, UNKNOWN_MODEL } from "../../domain/fingerprint.ts";
 import type { SessionId } from "../../domain/ids.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import type { Manifest } from "../../domain/manifest.ts";
@@ -269,7 +269,8 @@ export function modelSetting(ports: Ports, flags: RequestFlags, from: SettingSou
   const provider = hasModels ? providerSetting(ports, flags, from).value : null;
   const ofProvider = provider === null ? undefined : config.models[provider];
   if (
-    manifest !== null && (ofProvider === undefined || manifest.pins.fingerprint.provider === provider)
+    manifest !== null && manifest.pins.model !== UNKNOWN_MODEL &&
+    (ofProvider === undefined || manifest.pins.fingerprint.provider === provider)
   ) {
     return { value: manifest.pins.model, source: "session" };
   }

@@ -106,6 +106,23 @@ Deno.test("reasoning has the trusted endpoint only if it is named and the file p
   assert.deepEqual(new Set(endpoints(ROLLOUT.toSpliced(0, 1), "1f3a9c02")), new Set(["imported"]));
 });
 
+Deno.test("each run has the model of its own answers, and the last one that is known without an answer", () => {
+  const model = (name: string) => ({ type: "turn_context", payload: { model: name } });
+  const { turns } = imported(bytesOf([
+    ...[
+      ROLLOUT[0],
+      model("a"),
+      user("One"),
+      answer("1"),
+      model("b"),
+      user("Two"),
+      answer("2"),
+      user("Three"),
+    ],
+  ]));
+  assert.deepEqual(turns.flatMap((turn) => turn.kind === "user" ? [turn.pins.model] : []), ["a", "b", "b"]);
+});
+
 Deno.test("every prefix of a rollout imports as a valid session or is refused, also inside a character", () => {
   const whole = bytesOf(ROLLOUT);
   let refused = 0;
