@@ -101,7 +101,7 @@ async function decompressedSource(
       ? `it has more than ${MAX_SOURCE_BYTES} bytes`
       : "nothing of it can be decompressed";
     throw new RepriseError("bad_import", `Cannot import ${JSON.stringify(name)}: ${why}`, {
-      hint: 'Check it with "zstd -t"',
+      hint: found === null ? "Import a shorter session" : 'Check it with "zstd -t"',
     });
   }
   if (found.isCut) onCut();
