@@ -25,6 +25,7 @@ import {
   buildTurns,
   type BuiltBranch,
   type BuiltTurn,
+  checkTurns,
   type ImportCall,
   pinnedBlobs,
 } from "./turns.ts";
@@ -83,20 +84,26 @@ export async function importAgentSession(
   });
   const [first, ...others] = branchesIn(session);
   const main = buildTurns({ agent, version, entries: first.entries }, callOf(id));
-  // Only the main branch stays in memory: branches at the end of a long session would be many copies of it.
-  const build = (own: SessionId, { shared, entries }: OwnBranch) =>
-    buildTurns({ agent, version, entries: [...session.main.slice(0, shared), ...entries] }, callOf(own));
+  // Only the main branch stays in memory, and is built once: branches at the end of a long session share most of it.
   const planned = others.map((branch, index) => {
     const own = parseSessionId(`${id}-b${index + 1}`);
-    return { own, branch, turns: build(own, branch).length };
+    const built = { agent, version, entries: branch.entries };
+    const turns = branch.shared === 0
+      ? buildTurns(built, callOf(own)).length
+      : forkTurns(built, branch, main, callOf(id));
+    return { own, branch, built, turns };
   });
   if (!options.dryRun) {
     await importWhole(ports, home, { ...options, built: main });
-    for (const { own, branch } of planned) {
-      if (branch.shared > 0) {
-        const fork = { main, parent: id, call: callOf(own), branch: { agent, version, ...branch } };
-        await importFork(ports, home, fork);
-      } else await importWhole(ports, home, { id: own, texts, built: build(own, branch), torn: null });
+    for (const { own, branch: { runs }, built } of planned) {
+      if (runs > 0) {
+        await importFork(ports, home, { main, parent: id, call: callOf(own), branch: { ...built, runs } });
+      } else {await importWhole(ports, home, {
+          id: own,
+          texts,
+          built: buildTurns(built, callOf(own)),
+          torn: null,
+        });}
     }
   }
   const pathOf = (own: SessionId) => sessionPaths(home.sessions, own).root;
@@ -134,6 +141,27 @@ function branchesIn({ main, others }: AgentSession): [OwnBranch, ...OwnBranch[]]
     return own[0]?.kind === "user" ? [{ name, shared: cut, runs: runsIn(main, cut), entries: own }] : [];
   });
   return [{ name: null, shared: 0, runs: 0, entries: main }, ...all];
+}
+
+/** The first runs of the main session, which a fork shares. */
+function sharedHistory(main: readonly BuiltTurn[], runs: number) {
+  const ends = main.filter(({ turn }) => turn.events.at(-1)?.type === "run_ended");
+  const last = ends[runs - 1]?.turn;
+  const before = main.filter(({ turn }) => turn.turn <= (last?.turn ?? 0));
+  const checkpoint = before.flatMap(({ turn }) => turn.events)
+    .findLast((event) => event.type === "history_compaction") ?? null;
+  return { last, before, checkpoint };
+}
+
+/** Validates a fork; returns the number of its turns, with the one that names its parent. */
+function forkTurns(
+  branch: BuiltBranch,
+  { runs }: OwnBranch,
+  main: readonly BuiltTurn[],
+  call: ImportCall,
+): number {
+  const { before, checkpoint } = sharedHistory(main, runs);
+  return before.length + 1 + checkTurns(branch, { call, checkpoint, before });
 }
 
 /** Number of runs that the first entries open. */
@@ -187,13 +215,9 @@ async function importFork(
   home: Home,
   { main, parent, call, branch }: ForkedBranch,
 ): Promise<void> {
-  const runs = main.filter(({ turn }) => turn.events.at(-1)?.type === "run_ended");
-  const last = runs[branch.runs - 1]?.turn;
+  const { last, before, checkpoint } = sharedHistory(main, branch.runs);
   const plan = planFork(ports, home, { parent, toSeq: last?.seq[1] });
   await forkSession(ports, home, plan, { id: call.id, summary: null, usage: NO_USAGE });
-  const checkpoint = plan.kept.flatMap(({ events }) => events)
-    .findLast((event) => event.type === "history_compaction") ?? null;
-  const before = main.filter(({ turn }) => turn.turn <= (last?.turn ?? 0));
   const writer = await SessionWriter.open(ports, home, { id: call.id });
   try {
     addTurns(writer, branch, { call, checkpoint, before });

@@ -79,6 +79,13 @@ export interface HistoryBefore {
   readonly before: readonly PlacedTurn[];
 }
 
+/** Validates the turns of a branch after a history, in memory; returns their number. Throws as {@linkcode buildTurns} does. */
+export function checkTurns(branch: BuiltBranch, history: HistoryBefore): number {
+  const sink = new NewHistory(history.call, history.before);
+  addTurns(sink, branch, history);
+  return sink.files.length;
+}
+
 /**
  * Adds the turns of a branch to a history whose runs are all ended; returns all turns. Throws as {@linkcode buildTurns} and
  * the sink do.
@@ -99,9 +106,10 @@ class NewHistory implements TurnSink {
   readonly #call: ImportCall;
   readonly #validator: HistoryValidator;
 
-  constructor(call: ImportCall) {
+  constructor(call: ImportCall, before: readonly PlacedTurn[] = []) {
     this.#call = call;
     this.#validator = new HistoryValidator(call.id);
+    for (const { turn } of before) this.#validator.advance(turn);
   }
 
   get end(): HistoryEnd {

@@ -135,6 +135,12 @@ Deno.test("import makes a fork of another branch, and a session of a sidechain; 
   const [fork, aside] = from.forks as { readonly session: string; readonly branch: string }[];
   assert.deepEqual([fork?.branch, aside?.branch], ["branch at line 3", "sidechain at line 5"]);
   await ok(at, ["fsck", "--all"]);
+  const onDisk = from.forks.map(({ path }: { readonly path: string }) =>
+    [...Deno.readDirSync(`${path}/turns`)].length
+  );
+  for (const { forks } of [from, dry.from]) {
+    assert.deepEqual(forks.map(({ turns }: { readonly turns: number }) => turns), onDisk);
+  }
   const { sessions } = JSON.parse(await ok(at, ["ls", "--tree", "--json"]));
   const main = sessions.find(({ id }: { readonly id: string }) => id === session);
   assert.deepEqual(main.forks.map(({ id }: { readonly id: string }) => id), [fork?.session]);
