@@ -53,6 +53,11 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
     "rollout.jsonl",
     "needs a rollout; tests/cli/import_agent_test.ts imports and continues one",
   ],
+  [
+    "docs/import-agents.md",
+    "--to claude",
+    "needs a session; tests/cli/export_agent_test.ts exports one to each agent",
+  ],
   ["docs/upstreams.md", "docker run", "needs Docker"],
   ["docs/security.md", "bwrap", "needs bubblewrap, and a binary in /usr/local/bin"],
   ["docs/start-tests.md", "npm install --save-dev", "the test links these packages from its cache"],
