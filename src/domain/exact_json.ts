@@ -41,15 +41,16 @@ export function exactly<T extends JsonValue>(parsed: T, text: string): T {
 }
 
 /**
- * True if `text`, which `JSON.parse` has accepted, surely has `value` as its only member `name`, spelled as JavaScript
- * spells it. Costs a search for the name, whatever else `text` holds.
+ * True if `text`, which `JSON.parse` has accepted, surely has `value` as its only member `name`, a plain word, spelled as
+ * JavaScript spells it. Costs one search, whatever else `text` holds.
  */
 export function hasExactMember(text: string, name: string, value: JsonObject): boolean {
   const quoted = JSON.stringify(name);
-  const at = text.indexOf(quoted);
-  // The escape of an ASCII character may be part of the same name.
-  return at !== -1 && text.indexOf(quoted, at + 1) === -1 && !text.includes("\\u00") &&
-    text.startsWith(`:${JSON.stringify(value)}`, at + quoted.length);
+  // The escape of an ASCII character may be part of the same name. `indexOf` takes twice as long for each of the two.
+  const search = new RegExp(String.raw`${quoted}|\\u00`, "g");
+  const found = search.exec(text);
+  return found !== null && found[0] === quoted && !search.test(text) &&
+    text.startsWith(`:${JSON.stringify(value)}`, found.index + quoted.length);
 }
 
 /** Creates an object with these members in this order, integer names included. */

@@ -188,8 +188,9 @@ class LineReader {
     } else if (first === E) {
       const event = valueStart("event", text, start, end);
       if (event === -1) return;
-      const name = text.slice(event, end);
-      if (name !== this.#lastName) this.#lastName = name;
+      const last = this.#lastName;
+      const isSame = end - event === last.length && text.startsWith(last, event);
+      if (!isSame) this.#lastName = text.slice(event, end);
       this.#event = this.#lastName || undefined;
     }
   }

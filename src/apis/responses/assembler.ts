@@ -27,6 +27,7 @@ import { quoted } from "../message.ts";
 import type { DeltaEvent, EndEvent, ErrorEvent, ItemEvent, StreamEvent } from "../stream.ts";
 import { errorSchema, mismatchOf } from "../wire.ts";
 import { isItem, ItemLedger, refusesIn } from "./ledger.ts";
+import { type PlainDelta, readPlainDelta, TEXT_DELTA } from "./plain_delta.ts";
 import { readResponsesEvent, statusOf } from "./stream.ts";
 
 const NOTHING: readonly StreamUpdate[] = [];
@@ -71,6 +72,8 @@ export class ResponsesAssembler implements Assembler {
     if (this.#finished) return NOTHING;
     if (this.#broken !== undefined) return this.#finishBroken(this.#broken);
     if (name !== undefined && this.#ignores(name)) return NOTHING;
+    const plain = name === TEXT_DELTA ? readPlainDelta(data) : null;
+    if (plain !== null) return this.#deltas.readText(plain);
     if (data === "" || data === "[DONE]") return NOTHING;
     let payload: unknown;
     try {
@@ -237,6 +240,13 @@ class DeltaReader {
     if (previous !== summary) this.#summaryIndexes.set(outputIndex, summary);
     const delta = previous === undefined || previous === summary ? text : `\n\n${text}`;
     return [{ kind: "reasoning_delta", outputIndex, delta }];
+  }
+
+  /** Text of a message, as {@linkcode read} returns it. */
+  readText({ outputIndex, text }: PlainDelta): readonly StreamUpdate[] {
+    if (text === "") return NOTHING;
+    this.#seen.add(outputIndex);
+    return [this.#textUpdate(outputIndex, text)];
   }
 
   /** The text of a finished item as one delta, if the server sent no delta for it (protocol §12). */
