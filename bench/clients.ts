@@ -69,30 +69,38 @@ async function readAnswer(
 ): Promise<{ readonly bytes: number; readonly closes: boolean }> {
   let head = "";
   let bytes = 0;
-  let last = "";
   let length: number | undefined;
+  // The last five bytes, wherever the answer is cut.
+  const last = new Uint8Array(5);
   for (;;) {
     const count = await connection.read(buffer);
     if (count === null) throw broken("a connection closed before its answer was whole");
-    let part = buffer.subarray(0, count);
+    let from = 0;
     if (length === undefined) {
-      head += decoder.decode(part);
+      const before = head.length;
+      head += decoder.decode(buffer.subarray(0, Math.min(count, MOST_HEAD)));
       const end = head.indexOf("\r\n\r\n");
       if (end < 0) continue;
       if (!head.startsWith(`HTTP/1.1 ${status}`)) {
         throw broken(`an answer is ${JSON.stringify(head.slice(0, 600))}`);
       }
-      part = encoder.encode(head.slice(end + 4));
+      from = end + 4 - before;
       head = head.slice(0, end).toLowerCase();
       length = Number(/\r\ncontent-length: *(\d+)/.exec(head)?.[1] ?? Infinity);
     }
-    bytes += part.length;
-    last = (last + decoder.decode(part.subarray(-5))).slice(-5);
+    bytes += count - from;
+    const tail = buffer.subarray(Math.max(from, count - 5), count);
+    last.copyWithin(0, tail.length);
+    last.set(tail, 5 - tail.length);
     // The stream itself holds no CR, so only the last chunk looks like this.
-    if (bytes >= length || (length === Infinity && last === "0\r\n\r\n")) break;
+    if (bytes >= length || (length === Infinity && LAST_CHUNK.every((byte, at) => byte === last[at]))) break;
   }
   return { bytes, closes: /\r\nconnection: *close/.test(head) };
 }
+
+/** Longest head of an answer. */
+const MOST_HEAD = 16 * 1024;
+const LAST_CHUNK = encoder.encode("0\r\n\r\n");
 
 function broken(why: string): RepriseError {
   return new RepriseError("unexpected", `Cannot measure the server: ${why}`);

@@ -18,13 +18,14 @@ import { type Candidate, interleave, timedAsync } from "./timing.ts";
 
 const CLIENTS = 16;
 const EVENTS = 300;
-const WARMUPS = 1;
+/** The first thousands of requests compile the code of a server. */
+const WARMUPS = 3;
 const PATH = "/v1/responses";
 
 /** Measures throughput; each exchange of the fixture is requested once, as each is played once. */
 export const serveBench: Bench = async (context) => {
-  const perRound = sized(context, { full: 160, quick: 64 });
-  const rounds = sized(context, { full: 5, quick: 2 });
+  const perRound = sized(context, { full: 240, quick: 48 });
+  const rounds = sized(context, { full: 7, quick: 2 });
   const stream = syntheticStream(EVENTS);
   const bodies = Array.from({ length: perRound * (rounds + WARMUPS) }, (_, index) => requestBody(index));
   const fixture = writeFixture(
