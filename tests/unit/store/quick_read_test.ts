@@ -32,7 +32,7 @@ async function inspected(home: Parameters<typeof listSessions>[1]) {
   const files: Files = {
     ...denoFiles,
     facts(path) {
-      paths.push(path.slice(`${home.sessions}/${ID}/`.length));
+      if (path.startsWith(`${home.sessions}/${ID}`)) paths.push(path.slice(`${home.sessions}/${ID}/`.length));
       return denoFiles.facts(path);
     },
   };
@@ -40,11 +40,17 @@ async function inspected(home: Parameters<typeof listSessions>[1]) {
   return { sessions, paths };
 }
 
-Deno.test("the manifest of a directory that others may write to is inspected", () =>
+Deno.test("a session is inspected if others may put files into its directory, or into that of all sessions", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
     const own = await inspected(home);
     assert.ok(!own.paths.includes("manifest.json"));
+    assert.ok(!own.paths.includes(""), "no session is inspected in a directory that is closed to others");
+    Deno.chmodSync(home.sessions, 0o755);
+    const open = await inspected(home);
+    assert.ok(open.paths.includes(""));
+    assert.ok(!open.paths.includes("manifest.json"));
+    assert.deepEqual(open.sessions, own.sessions);
     Deno.chmodSync(`${home.sessions}/${ID}`, 0o770);
     const shared = await inspected(home);
     assert.ok(shared.paths.includes("manifest.json"));
