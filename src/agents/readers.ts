@@ -8,13 +8,14 @@ import { parseShallow } from "../domain/json_depth.ts";
 import type { AgentName, AgentSession } from "./agent_session.ts";
 import { isClaudeLine, readClaude } from "./claude/read.ts";
 import { isCodexLine, readCodex } from "./codex/read.ts";
+import { fromFirstPrompt } from "./first_prompt.ts";
 import type { SourceLine } from "./lines.ts";
 import { isPiLine, readPi } from "./pi/read.ts";
 
 /** The reader of an agent's sessions. */
 export interface AgentReader {
   readonly agent: AgentName;
-  /** Reads all lines; none is fatal. */
+  /** Reads all lines; none is fatal. Each branch begins with a message of the user, if it has one. */
   readonly read: (lines: readonly SourceLine[]) => AgentSession;
 }
 
@@ -35,7 +36,10 @@ export function readerOf(start: Uint8Array): AgentReader | null {
     const end = found === -1 ? start.length : found;
     const json = parseShallow(start.subarray(from, end))?.json;
     const reader = isJsonObject(json) ? READERS.find(({ isLine }) => isLine(json)) : undefined;
-    if (reader !== undefined) return reader;
+    if (reader !== undefined) {
+      const { agent, read } = reader;
+      return { agent, read: (lines) => fromFirstPrompt(read(lines)) };
+    }
     from = end + 1;
   }
   return null;
