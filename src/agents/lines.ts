@@ -6,12 +6,15 @@
 import { readCapped } from "../domain/bytes.ts";
 import { RepriseError } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
-import { parseShallow } from "../domain/json_depth.ts";
+import { MAX_JSON_DEPTH, parseShallow } from "../domain/json_depth.ts";
 import type { LostPart } from "./agent_session.ts";
 
 /** Most bytes of a source, and of one of its lines. */
 export const MAX_SOURCE_BYTES = 256 * 1024 * 1024;
 export const MAX_LINE_BYTES = 32 * 1024 * 1024;
+
+/** Deepest nesting of a line, and of JSON in its texts: a turn holds an item in an event of its list, three levels. */
+export const MAX_LINE_DEPTH = MAX_JSON_DEPTH - 3;
 
 const NEWLINE = 0x0a;
 
@@ -58,7 +61,7 @@ export function splitLines(bytes: Uint8Array, name: string): SourceLines {
     if (content.length > MAX_LINE_BYTES) {
       throw tooLarge(name, `line ${line} has more than ${MAX_LINE_BYTES} bytes`);
     }
-    const json = parseShallow(content)?.json;
+    const json = parseShallow(content, MAX_LINE_DEPTH)?.json;
     if (isJsonObject(json)) lines.push({ line, json });
     else if (found === -1) return { lines, lost, torn: { line, bytes: content } };
     else if (content.length > 0) {

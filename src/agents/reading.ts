@@ -26,6 +26,11 @@ export class LostParts {
   }
 }
 
+/** Name of a message as a lost part. */
+export function messageBy(role: JsonValue | undefined): string {
+  return `message of ${JSON.stringify(role ?? null)}`;
+}
+
 /** A text member that is not empty. */
 export function textIn(value: JsonValue | undefined): string | null {
   return typeof value === "string" && value !== "" ? value : null;

@@ -63,7 +63,7 @@ export interface BuiltBranch extends Pick<AgentSession, "agent" | "version"> {
 /**
  * Builds the turns of a branch; the last run is ended.
  *
- * @throws {RepriseError} `bad_import` if no message of the user comes first; `storage_failed` if a turn is too large.
+ * @throws {RepriseError} `bad_import` if no message of the user comes first, or if a turn breaks the format or is too large.
  */
 export function buildTurns(branch: BuiltBranch, call: ImportCall): BuiltTurn[] {
   const sink = new NewHistory(call);
@@ -120,10 +120,23 @@ class NewHistory implements TurnSink {
     const { turn, seq, sum } = this.end;
     const { id, at } = this.#call;
     const { bytes } = encodeTurn(draft, { session: id, turn: turn + 1, firstSeq: seq + 1, prev: sum, at });
-    const parsed = parseCandidate(this.#validator, bytes, `import turn ${turn + 1} of session "${id}"`);
+    const parsed = this.#parsed(bytes, `import turn ${turn + 1} of session "${id}"`);
     this.#validator.advance(parsed);
     this.files.push(bytes);
     return parsed;
+  }
+
+  /** Parses a turn; what breaks the format or its limits comes from the source. */
+  #parsed(bytes: Uint8Array, tried: string): Turn {
+    try {
+      return parseCandidate(this.#validator, bytes, tried);
+    } catch (cause) {
+      if (!(cause instanceof Error)) throw cause;
+      throw new RepriseError("bad_import", cause.message, {
+        hint: "Remove this part from a copy of the file, and import the copy",
+        cause,
+      });
+    }
   }
 }
 

@@ -6,7 +6,7 @@
 import { Decompress } from "fzstd";
 import { concatBytes } from "../domain/bytes.ts";
 
-/** Bytes that are decompressed at once, so that the cap is noticed early. */
+/** Bytes that are given to the decompressor at once. */
 const STEP = 64 * 1024;
 
 /** Decompressed bytes. */
@@ -21,12 +21,14 @@ export function decompressed(bytes: Uint8Array, maxBytes: number): Decompressed 
   const chunks: Uint8Array[] = [];
   let size = 0;
   const stream = new Decompress((chunk) => {
-    chunks.push(chunk.slice());
     size += chunk.length;
+    // A few bytes can hold a thousand blocks of 128 KiB, so each block is checked.
+    if (size > maxBytes) throw new RangeError("more than the cap");
+    chunks.push(chunk.slice());
   });
   let isCut = false;
   try {
-    for (let start = 0; start < bytes.length && size <= maxBytes; start += STEP) {
+    for (let start = 0; start < bytes.length; start += STEP) {
       stream.push(bytes.slice(start, start + STEP), start + STEP >= bytes.length);
     }
   } catch {

@@ -40,11 +40,11 @@ function countUpTo(text: string, character: string, limit: number): number {
   return count;
 }
 
-/** Returns `json`, or `undefined` if it nests deeper than {@linkcode MAX_JSON_DEPTH}. Walks it level by level. */
-export function unlessTooDeep(json: JsonValue | undefined): JsonValue | undefined {
+/** Returns `json`, or `undefined` if it nests deeper than `most` levels. Walks it level by level. */
+export function unlessTooDeep(json: JsonValue | undefined, most = MAX_JSON_DEPTH): JsonValue | undefined {
   let level = [json].filter(isContainer);
   for (let depth = 1; level.length > 0; depth++) {
-    if (depth > MAX_JSON_DEPTH) return undefined;
+    if (depth > most) return undefined;
     level = level.flatMap((value) => Object.values(value)).filter(isContainer);
   }
   return json;
@@ -56,14 +56,15 @@ function isContainer(value: JsonValue | undefined): value is JsonObject | readon
 
 /**
  * Returns the JSON in UTF-8 bytes, and its text without a byte order mark; `undefined` if the bytes are not JSON, or
- * nest deeper than {@linkcode MAX_JSON_DEPTH}. Any other error is thrown: it does not come from the bytes.
+ * nest deeper than `most` levels. Any other error is thrown: it does not come from the bytes.
  */
 export function parseShallow(
   bytes: Uint8Array,
+  most = MAX_JSON_DEPTH,
 ): { readonly text: string; readonly json: JsonValue } | undefined {
   try {
     const text = decodeUtf8(bytes);
-    const json = unlessTooDeep(JSON.parse(text));
+    const json = unlessTooDeep(JSON.parse(text), most);
     return json === undefined ? undefined : { text, json };
   } catch (error) {
     // The decoder throws a TypeError, the parser a SyntaxError.

@@ -235,7 +235,7 @@ class ClaudeLines {
     const parts = this.#parts(line, content);
     if (parts.length === 0) {
       if (entries.length === 0 && resultsIn(json).length === 0) {
-        this.#lost.add(line, "message of user", "it is empty");
+        this.#lost.add(line, 'message of "user"', "it is empty");
       }
       return entries;
     }
@@ -245,7 +245,7 @@ class ClaudeLines {
       return [...entries, { kind: "compaction", line, summary: text, keptFrom }];
     }
     if (json.isMeta === true || /^\s*<(?:command-name|command-message|local-command-[a-z]+)>/.test(text)) {
-      this.#lost.add(line, "message of user", "the program wrote it itself");
+      this.#lost.add(line, 'message of "user"', "the program wrote it itself");
       return entries;
     }
     open.clear();

@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json
 import { itemKind } from "../../domain/item.ts";
 import type { AgentBranch, AgentEntry, AgentSession, ResponseEntry } from "../agent_session.ts";
 import type { SourceLine } from "../lines.ts";
-import { LostParts, objectsIn, textIn } from "../reading.ts";
+import { LostParts, messageBy, objectsIn, textIn } from "../reading.ts";
 
 /** Types of lines that repeat other lines, or describe the program and not the conversation. */
 const SILENT: ReadonlySet<JsonValue> = new Set(["event_msg", "world_state"]);
@@ -144,11 +144,11 @@ class CodexReader {
     if (item.role !== "user" || isContext(content, own)) {
       return this.#lost.add(
         line,
-        `message of ${item.role}`,
+        messageBy(item.role),
         "instructions and context of the agent are not taken over",
       );
     }
-    if (content.length === 0) return this.#lost.add(line, "message of user", "it is empty");
+    if (content.length === 0) return this.#lost.add(line, 'message of "user"', "it is empty");
     this.#endResponse({});
     this.#calls.clear();
     this.#entries.push({ kind: "user", line, content });

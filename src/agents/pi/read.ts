@@ -9,8 +9,17 @@ import type { Item } from "../../domain/event.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { parseShallow } from "../../domain/json_depth.ts";
 import type { AgentEntry, AgentSession } from "../agent_session.ts";
-import type { SourceLine } from "../lines.ts";
-import { branchesOf, imagePart, LostParts, objectsIn, textIn, textPart, tokensIn } from "../reading.ts";
+import { MAX_LINE_DEPTH, type SourceLine } from "../lines.ts";
+import {
+  branchesOf,
+  imagePart,
+  LostParts,
+  messageBy,
+  objectsIn,
+  textIn,
+  textPart,
+  tokensIn,
+} from "../reading.ts";
 import { LineTree, linkedLines, type TreeLine } from "../tree.ts";
 
 /** Types of lines that describe the program and not the conversation. */
@@ -116,7 +125,7 @@ class PiLines {
           ? [textPart(message.content)]
           : objectsIn(message.content).flatMap((part) => this.#userPart(line, part));
         if (content.length === 0) {
-          this.#lost.add(line, "message of user", "it is empty");
+          this.#lost.add(line, 'message of "user"', "it is empty");
           return [];
         }
         open.clear();
@@ -138,7 +147,7 @@ class PiLines {
         return [{ kind: "result", line, callId, isError: message.isError === true, output }];
       }
       default:
-        this.#lost.addOnce(line, `message of ${String(message.role)}`, "a session cannot hold it");
+        this.#lost.addOnce(line, messageBy(message.role), "a session cannot hold it");
         return [];
     }
   }
@@ -247,7 +256,7 @@ function responseItem(part: JsonObject): Item | null {
 }
 
 function objectOf(text: JsonValue | undefined): JsonObject | null {
-  const json = typeof text === "string" ? parseShallow(encodeUtf8(text))?.json : undefined;
+  const json = typeof text === "string" ? parseShallow(encodeUtf8(text), MAX_LINE_DEPTH)?.json : undefined;
   return isJsonObject(json) ? json : null;
 }
 

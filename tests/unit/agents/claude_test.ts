@@ -178,7 +178,7 @@ Deno.test("images are kept in messages and named where they are lost; no line is
     'part "document"',
     "image",
     'result of "t9"',
-    "message of user",
+    'message of "user"',
     "answer",
     'type "odd"',
     'type "assistant"',

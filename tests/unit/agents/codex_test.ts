@@ -80,8 +80,8 @@ Deno.test("a rollout is kept: one answer over several lines is one turn, and cal
   );
   assert.equal(session.version, "0.169.0");
   assert.deepEqual(lost.map(({ line, what }) => [line, what]), [
-    [3, "message of developer"],
-    [4, "message of user"],
+    [3, 'message of "developer"'],
+    [4, 'message of "user"'],
     [15, 'type "later_kind"'],
   ]);
   const [first] = turns.filter(({ kind }) => kind === "model");

@@ -73,6 +73,7 @@ async function imported(bytes: Uint8Array, { home, name }: { home: Home; name: s
     }));
   } catch (error) {
     assert.ok(error instanceof RepriseError && error.code === "bad_import", String(error));
+    assert.equal(error.cause, undefined, "readers give only entries that a turn can hold");
     return 0;
   }
   // The directory that holds the home is synced.
