@@ -9,6 +9,7 @@ import { RepriseError } from "../domain/errors.ts";
 import { isJsonObject, type JsonObject } from "../domain/json.ts";
 import type { Ports } from "../domain/ports.ts";
 import { withoutSlash } from "../domain/text.ts";
+import { parentOf } from "../store/home.ts";
 import { specialKind } from "../tools/sandbox_path.ts";
 import { type Flag, memberOf, variablesOf } from "./declare.ts";
 import { COMMON_FLAGS, REMOTE } from "./flags.ts";
@@ -159,6 +160,19 @@ export function otherKind(path: string): string | null {
   }
   if (facts.isFile) return null;
   return facts.isDirectory ? "a directory" : specialKind(facts);
+}
+
+/**
+ * Checks the directory of a new file.
+ *
+ * @throws {RepriseError} `usage` if it is missing.
+ */
+export function requireDirectoryOf(path: string, tried: string): void {
+  const directory = parentOf(path);
+  if (otherKind(directory) === "a directory") return;
+  throw new RepriseError("usage", `Cannot ${tried}: there is no directory ${JSON.stringify(directory)}`, {
+    hint: "Create that directory, or name another file",
+  });
 }
 
 /** True for a regular file that is there. Follows links. */

@@ -61,6 +61,24 @@ Deno.test("export --to names the place and the command, and replaces no file", a
   assert.equal(Deno.readTextFileSync(path), before);
 });
 
+Deno.test("exports and pages name the directory that is missing, also with --dry-run", async () => {
+  await using at = await withSession();
+  const path = `${at.sandbox.workspace}/none/x.jsonl`;
+  for (
+    const args of [
+      ["export", "one", "--to", "pi", "-o", path],
+      ["export", "one", "--to", "pi", "-o", path, "--dry-run"],
+      ["export", "one", path],
+      ["export", "one", path, "--dry-run"],
+      ["show", "one", "--html", path],
+    ]
+  ) {
+    assertError(await at.call([...args, "--json"]), {
+      ...{ code: "usage", exit: 2, says: /: there is no directory ".*\/none"$/, hint: /Create/ },
+    });
+  }
+});
+
 Deno.test("export --to refuses a missing name, a second name, --redact, an unknown agent and -o without --to", async () => {
   await using at = await withSession();
   const to = ["export", "one", "--to", "pi"];

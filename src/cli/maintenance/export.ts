@@ -13,6 +13,7 @@ import type { ProgramPorts } from "../live_ports.ts";
 import { countedChunksSync, Progress, reportingFiles } from "../progress.ts";
 import { secretEnvironment } from "../secret_environment.ts";
 import { sessionArgument } from "../sessions.ts";
+import { requireDirectoryOf } from "../settings.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 
 /** Performs `export`. Without FILE, or for `-`, stdout is the file. */
@@ -54,11 +55,8 @@ export async function exportVerb(
   const isShown = toStdout && !dryRun && output.stdoutIsTerminal;
   const chunks = countedChunksSync(exported.chunks, progress, "exporting");
   const made = isShown ? exported : { ...exported, chunks };
-  const bytes = dryRun
-    ? sizeOf(made)
-    : toStdout
-    ? print(context, made)
-    : new ExportFile(ports, file).write(made.chunks);
+  const target = toStdout ? null : new ExportFile(ports, file);
+  const bytes = dryRun ? sizeOf(made) : target === null ? print(context, made) : target.write(made.chunks);
   const facts = {
     session: id,
     file: toStdout ? null : file,
@@ -128,10 +126,11 @@ export class ExportFile {
   readonly #ports: Ports;
   readonly #path: string;
 
-  /** @throws {RepriseError} `usage` if something other than a file is at `path`. */
+  /** @throws {RepriseError} `usage` if something other than a file is at `path`, or its directory is missing. */
   constructor(ports: Ports, path: string) {
     this.#ports = ports;
     this.#path = path;
+    requireDirectoryOf(path, `write ${JSON.stringify(path)}`);
     const kind = ports.files.facts(path)?.kind ?? "file";
     if (kind === "file") return;
     throw new RepriseError(

@@ -14,6 +14,7 @@ import { unlinkQuietly, writeChunks } from "../../store/write/publish.ts";
 import type { Context } from "../context.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 import { sessionArgument } from "../sessions.ts";
+import { requireDirectoryOf } from "../settings.ts";
 import type { ExportFlags } from "./command.ts";
 
 /** Performs `export --to`. */
@@ -54,6 +55,7 @@ export function exportToAgent(
   });
   const bytes = encodeUtf8(written.lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   const dryRun = flags.dryRun === true;
+  requireDirectoryOf(path, `export to ${JSON.stringify(path)}`);
   if (ports.files.facts(path) !== null) throw taken(path);
   if (!dryRun) createFile(ports, path, bytes);
   const count = (kind: string) => spoken.filter((each) => each.kind === kind).length;
