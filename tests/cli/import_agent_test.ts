@@ -68,6 +68,21 @@ Deno.test("import reads a rollout with a torn last line: fsck is clean, verify r
   assert.match(await ok(at, ["verify", report.session]), /turn 7: same/);
 });
 
+Deno.test("import of a rollout without its beginning: a summary is the first prompt, and earlier answers are lost", async () => {
+  await using at = place();
+  const path = `${at.sandbox.workspace}/rollout.jsonl`;
+  const [, , , ...answers] = ROLLOUT;
+  const compacted = { type: "compacted", payload: { message: "The test was fixed." } };
+  const lines = [...answers, compacted].map((line) => `${JSON.stringify(line)}\n`);
+  Deno.writeTextFileSync(path, lines.join(""));
+  const { session, from } = JSON.parse(await ok(at, ["import", path, "--json"]));
+  assert.deepEqual([from.kept.messages, from.kept.compactions], [1, 0]);
+  assert.match(JSON.stringify(from.lost[0]), /"line":1,"what":"answer","why":"no message of the user comes/);
+  assert.match(await ok(at, ["fsck", "--all"]), /0 errors, 0 warnings/);
+  await ok(at, ["run", "-s", session, "And now?"]);
+  assert.ok(JSON.stringify(at.server.requests[0]).includes("The test was fixed."));
+});
+
 Deno.test("import --trust-origin: reasoning goes to that base URL only", async () => {
   await using at = place();
   const path = write(at);
