@@ -5,6 +5,7 @@
  */
 import { Decompress } from "fzstd";
 import { concatBytes } from "../domain/bytes.ts";
+import { namesLargeWindow } from "./zstd_window.ts";
 
 /** Bytes that are given to the decompressor at once. */
 const STEP = 64 * 1024;
@@ -16,8 +17,9 @@ export interface Decompressed {
   readonly isCut: boolean;
 }
 
-/** Decompresses frames, one after another; `null` if they hold more than `maxBytes`. */
+/** Decompresses frames, one after another; `null` if they hold more than `maxBytes`. Sources with a huge window give nothing. */
 export function decompressed(bytes: Uint8Array, maxBytes: number): Decompressed | null {
+  if (namesLargeWindow(bytes)) return { bytes: new Uint8Array(), isCut: true };
   const chunks: Uint8Array[] = [];
   let size = 0;
   const stream = new Decompress((chunk) => {

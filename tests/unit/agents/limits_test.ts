@@ -104,3 +104,22 @@ Deno.test("a compressed source over the cap is refused before more of it is kept
   }
   assert.ok(copied < 2 * 1024 * 1024, `${copied} bytes were copied`);
 });
+
+Deno.test("a frame that names a huge window is not decompressed, wherever it is", () => {
+  const last = [1000 << 3 & 0xff | 1 << 1 | 1, 1000 >> 5, 0, 0x78];
+  const framed = (flags: number, ...header: readonly number[]) => [
+    ...[0x28, 0xb5, 0x2f, 0xfd, flags, ...header, ...last],
+  ];
+  const [small, large] = [framed(0, 10 << 3), framed(0, 18 << 3)];
+  const sized = (bytes: number) =>
+    framed(0xe0, ...[0, 8, 16, 24].map((shift) => bytes >> shift & 0xff), 0, 0, 0, 0);
+  const skipped = [0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9];
+  const bytesIn = (...frames: readonly (readonly number[])[]) =>
+    decompressed(new Uint8Array(frames.flat()), 1024 * 1024)?.bytes.length;
+  assert.equal(bytesIn(small, skipped, sized(1000), small), 3000);
+  for (const huge of [large, sized(2 ** 30)]) {
+    for (const before of [[], skipped, small, sized(1000)]) {
+      assert.deepEqual([bytesIn(before, huge), bytesIn(before, huge, small)], [0, 0]);
+    }
+  }
+});
