@@ -40,7 +40,7 @@ export function exportToAgent(
   if (why !== null) {
     const hint = flags.redact === true
       ? "Import the redacted export, and export that session"
-      : `reprise export ${selector} --to ${to} -o ${file ?? "FILE"}`;
+      : `Name it with -o ${file ?? "FILE"}`;
     throw new RepriseError("usage", `Cannot export to ${to}: ${why}`, { hint });
   }
   const { home, id } = sessionArgument(context, selector);
