@@ -16,6 +16,7 @@ import { measureBytes } from "../store/byte_totals.ts";
 import { isTaken, storageError } from "../store/fs_errors.ts";
 import type { Home } from "../store/home.ts";
 import { type SessionPaths, sessionPaths, turnPath } from "../store/layout.ts";
+import { setAsideTurns } from "../store/lifecycle/set_aside.ts";
 import { findLineage, type Lineage, LineageSearch } from "../store/read/lineage.ts";
 import { readHistory } from "../store/read/session.ts";
 import { parseTurn } from "../store/read/turn.ts";
@@ -70,6 +71,44 @@ export async function fetchTurns(
   }
 }
 
+/** Turns that replace those of this home. */
+export interface FollowOptions extends FetchOptions {
+  /** The last turn that both have. */
+  readonly after: number;
+  /** Keeps the turns of this home. Called once the turns of the remote are verified, before a turn here is moved. */
+  readonly keep: () => Promise<void>;
+}
+
+/**
+ * Moves the turns after turn `after` to quarantine, and fetches those of the remote instead, under the session's lock. If
+ * the remote's turns cannot be fetched, the session here is not changed.
+ *
+ * @throws {RepriseError} as {@linkcode fetchTurns} and `keep` do.
+ */
+export async function followRemote(
+  ports: Ports,
+  home: Home,
+  store: ObjectStore,
+  { id, last, after, keep, onTurn = () => {}, ...wait }: FollowOptions,
+): Promise<Fetched> {
+  const paths = sessionPaths(home.sessions, id);
+  const lock = await SessionLock.acquire(ports, paths, { waitMs: 0, ...wait });
+  try {
+    makeMissingBlobs(ports, paths);
+    const here = readHistory(ports, paths).turns.slice(0, after);
+    let checked = 0;
+    for await (const { blobs } of verifiedTurns(ports, store, { paths, here, last })) checked += blobs;
+    await keep();
+    setAsideTurns(ports, paths, { after });
+    const { turns, blobs } = await fetchLocked(ports, store, { paths, last, onTurn });
+    return { turns, blobs: checked + blobs };
+  } catch (error) {
+    throw storageError(error, `fetch session "${id}" from ${store.name}`, paths.root);
+  } finally {
+    lock.release();
+  }
+}
+
 async function fetchLocked(
   ports: Ports,
   store: ObjectStore,
@@ -81,6 +120,41 @@ async function fetchLocked(
 ): Promise<Fetched> {
   const { turns: here, manifestIsNewer } = readHistory(ports, paths);
   const fetched: Turn[] = [];
+  let blobs = 0;
+  for await (const { turn, file, blobs: loaded } of verifiedTurns(ports, store, { paths, here, last })) {
+    const temporary = writeTemporary(ports, paths.root, { bytes: file, sync: true });
+    try {
+      claimName(ports, temporary, { path: turnPath(paths, turn.turn), directory: paths.turns });
+    } catch (error) {
+      unlinkQuietly(ports.files, temporary);
+      throw error;
+    }
+    fetched.push(turn);
+    blobs += loaded;
+    onTurn(turn.turn);
+  }
+  if (fetched.length > 0 && !manifestIsNewer) cacheManifest(ports, paths, [...here, ...fetched]);
+  return { turns: fetched.length, blobs };
+}
+
+/** A turn that follows the one before, and whose blobs are here. */
+interface VerifiedTurn {
+  readonly turn: Turn;
+  readonly file: Uint8Array;
+  /** Number of blobs that were fetched for it. */
+  readonly blobs: number;
+}
+
+/** Reads the turns after those in `here` from the remote, and fetches their blobs. */
+async function* verifiedTurns(
+  ports: Ports,
+  store: ObjectStore,
+  { paths, here, last }: {
+    readonly paths: SessionPaths;
+    readonly here: readonly Turn[];
+    readonly last: number;
+  },
+): AsyncGenerator<VerifiedTurn> {
   const first = here.length + 1;
   const lineage = await lineageOf(ports, store, { paths, here, last });
   const chain = new Chain(paths.id, store.name, { here, lineage });
@@ -92,24 +166,11 @@ async function fetchLocked(
     for (const { sha256 } of turn === undefined ? [] : blobsOf(turn)) await loading.load(sha256);
     return copies;
   };
-  let blobs = 0;
   for await (const copies of ahead(first, last, load)) {
     const { turn, file } = chain.next(copies);
-    const { number } = copies;
     for (const sha256 of lostBlobsIn([turn])) lost.add(sha256);
-    blobs += await fetchBlobs(ports, loading, { paths, turn, lost });
-    const temporary = writeTemporary(ports, paths.root, { bytes: file, sync: true });
-    try {
-      claimName(ports, temporary, { path: turnPath(paths, number), directory: paths.turns });
-    } catch (error) {
-      unlinkQuietly(ports.files, temporary);
-      throw error;
-    }
-    fetched.push(turn);
-    onTurn(number);
+    yield { turn, file, blobs: await fetchBlobs(ports, loading, { paths, turn, lost }) };
   }
-  if (fetched.length > 0 && !manifestIsNewer) cacheManifest(ports, paths, [...here, ...fetched]);
-  return { turns: fetched.length, blobs };
 }
 
 /** Blobs of turns that are loaded ahead, each once. */
@@ -174,6 +235,8 @@ async function lineageOf(
   for await (
     const { number, bytes } of ahead(here.length + 1, last, (number) => copiesOf(store, paths.id, number))
   ) {
+    // Turns after a missing one are not fetched.
+    if (bytes.length === 0) break;
     const intact = bytes.map(parseTurn).findLast(({ status }) => status === "ok");
     const turn = intact?.status === "ok" ? intact.turn as unknown as JsonObject : null;
     const found = search.look(number, turn);

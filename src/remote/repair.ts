@@ -76,10 +76,11 @@ export async function repairRemote(
   const last = both.there.at(-1) ?? 0;
   const damaged: Copies[] = [];
   let newest: Copies | null = null;
-  const numbers = Array.from({ length: last }, (_, index) => index + 1);
+  // The other turns cannot be put from here. A list may name a last turn far above the others.
+  const numbers = [...both.here.keys()].filter((number) => number <= last).sort((a, b) => a - b);
   for await (const copies of ofEach(numbers, (number) => copiesOf(store, id, number))) {
     if (intactOf(copies) === null) damaged.push(copies);
-    else if (both.here.has(copies.number)) newest = copies;
+    else newest = copies;
   }
   if (newest !== null) requireEqual(both, store, newest);
   const put: string[] = [];

@@ -3,12 +3,14 @@
  *
  * @module
  */
+import { RepriseError } from "../domain/errors.ts";
 import type { SessionId } from "../domain/ids.ts";
 import type { Ports } from "../domain/ports.ts";
 import { type SessionPaths, turnPath } from "../store/layout.ts";
 import { readTurn } from "../store/read/turn.ts";
 import { remoteSum } from "./copies.ts";
 import { parseKey, removedKey, turnKey, turnsPrefix } from "./keys.ts";
+import { localTurn } from "./local_turn.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { diverged } from "./push.ts";
 import { removed } from "./session_remote.ts";
@@ -42,7 +44,8 @@ export async function remoteTurns(store: ObjectStore, id: SessionId, after = 0):
 /**
  * Compares. `last` is the last turn here; 0 if the session is not here.
  *
- * @throws {RepriseError} as {@linkcode ObjectStore} does; the runtime's errors.
+ * @throws {RepriseError} `session_damaged` if the last turn that both should have is damaged on a side, or turns are
+ * missing on the remote before its last one; `format_too_new`; as {@linkcode ObjectStore} does; the runtime's errors.
  */
 export async function standingOf(
   ports: Ports,
@@ -52,14 +55,20 @@ export async function standingOf(
   const { id } = paths;
   if (await store.get(removedKey(id)) !== null) return { state: "removed" };
   // One request is enough unless the remote lacks turns of this home.
-  const later = await remoteTurns(store, id, Math.max(0, last - 1));
-  const there = later.at(-1) ?? (last <= 1 ? 0 : (await remoteTurns(store, id)).at(-1) ?? 0);
+  const from = Math.max(0, last - 1);
+  const later = await lastThere(store, id, from);
+  const there = later > from || from === 0 ? later : await lastThere(store, id, 0);
   const isEqual = async (turn: number) => {
     const read = readTurn(ports, turnPath(paths, turn));
     return read.status === "ok" && read.turn.sum === await remoteSum(store, id, turn);
   };
   const shared = Math.min(last, there);
-  if (shared === 0 || await isEqual(shared)) {
+  const sum = shared === 0 ? null : localTurn(ports, paths, shared).sum;
+  const sumThere = shared === 0 ? null : await remoteSum(store, id, shared);
+  if (shared > 0 && sumThere === null) {
+    throw damagedThere(id, { remote: store.name, turn: shared, found: "is damaged there" });
+  }
+  if (sum === sumThere) {
     if (last === there) return { state: "same", turns: last };
     return last > there
       ? { state: "longer_here", common: shared, last }
@@ -72,6 +81,28 @@ export async function standingOf(
     else parts = middle;
   }
   return { state: "diverged", parts, here: last, there };
+}
+
+/** The last turn on the remote; `after` if it has none after that turn. */
+async function lastThere(store: ObjectStore, id: SessionId, after: number): Promise<number> {
+  const numbers = await remoteTurns(store, id, after);
+  const gap = numbers.findIndex((number, index) => number !== after + 1 + index);
+  if (gap === -1) return after + numbers.length;
+  throw damagedThere(id, { remote: store.name, turn: after + 1 + gap, found: "is missing there" });
+}
+
+function damagedThere(
+  id: SessionId,
+  { remote, turn, found }: { readonly remote: string; readonly turn: number; readonly found: string },
+): RepriseError {
+  return new RepriseError(
+    "session_damaged",
+    `Cannot compare session "${id}" with ${remote}: turn ${turn} ${found}`,
+    {
+      hint: `Repair it in a home that has turn ${turn}: reprise repair ${id}`,
+      details: { session: id, turn, remote },
+    },
+  );
 }
 
 /**

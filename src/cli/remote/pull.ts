@@ -4,7 +4,7 @@ import { parseSessionId, type SessionId } from "../../domain/ids.ts";
 import { counted } from "../../domain/text.ts";
 import { NO_USAGE } from "../../domain/usage.ts";
 import { usageOfRun } from "../../run/recover.ts";
-import { fetchTurns } from "../../remote/fetch.ts";
+import { fetchTurns, followRemote } from "../../remote/fetch.ts";
 import type { ObjectStore } from "../../remote/object_store.ts";
 import { diverged } from "../../remote/push.ts";
 import { removed } from "../../remote/session_remote.ts";
@@ -13,8 +13,7 @@ import { standingOf } from "../../remote/standing.ts";
 import { type Home, openHome } from "../../store/home.ts";
 import { sessionPaths } from "../../store/layout.ts";
 import { forkSession, planFork } from "../../store/lifecycle/fork.ts";
-import { setAsideTurns } from "../../store/lifecycle/set_aside.ts";
-import { lastTurnOf } from "../../store/read/session.ts";
+import { lastTurnOf, readSession } from "../../store/read/session.ts";
 import { makeContext } from "../context.ts";
 import { dryRunOf, each, type PlannedChange } from "../dry_run.ts";
 import type { ProgramPorts } from "../live_ports.ts";
@@ -62,6 +61,7 @@ export async function pullVerb(
       if (!output.options.json) output.text(`${id}: ${counted(pulled.turns, "turn")} ${fetched}\n`);
       const become = dryRun ? "would become" : "are now";
       if (pulled.mine !== null) output.note(`the turns of this home ${become} session ${pulled.mine}`);
+      else if (mine !== null) output.note(`no fork ${mine}: this home and the remote did not go different ways`);
     } catch (error) {
       const failure = asRepriseError(error);
       if (given !== undefined || !failure.code.startsWith("session_")) throw failure;
@@ -118,24 +118,32 @@ async function pullSession(
     case "diverged":
       if (mine === null) throw diverged(id, { parts: standing.parts, remote: store.name });
       if (dryRun) return { ...nothing, turns: standing.there - standing.parts + 1, mine };
-      await keepAsFork(ports, home, { id, fork: mine });
       // Whatever the fork could not take over stays in quarantine.
-      await setAsideTurns(ports, home, { id, after: standing.parts - 1 });
       return {
         ...nothing,
-        ...await fetchTurns(ports, home, store, { id, last: standing.there }),
+        ...await followRemote(ports, home, store, {
+          ...{ id, last: standing.there, after: standing.parts - 1 },
+          keep: () => keepAsFork(ports, home, { id, fork: mine }),
+        }),
         mine,
       };
   }
 }
 
-/** Makes all turns of this home a session of their own, before any of them is moved. */
+/** Makes all turns of this home a session of their own. An earlier call that failed may have made the same fork. */
 async function keepAsFork(
   ports: ProgramPorts,
   home: Home,
   { id, fork }: { readonly id: SessionId; readonly fork: SessionId },
 ): Promise<void> {
   const plan = planFork(ports, home, { parent: id });
+  if (lastTurnOf(ports, sessionPaths(home.sessions, fork)) > plan.kept.length) {
+    const { turns } = readSession(ports, home, fork);
+    const isOfThis = turns.some(({ events }) =>
+      events.some((event) => event.type === "session_fork" && event.parent === id)
+    );
+    if (isOfThis && turns[plan.kept.length - 1]?.sum === plan.kept.at(-1)?.sum) return;
+  }
   const usage = plan.closes === null ? NO_USAGE : usageOfRun(plan.kept, plan.closes);
   await forkSession(ports, home, plan, { id: fork, summary: null, usage });
 }

@@ -3,44 +3,34 @@
  *
  * @module
  */
-import type { SessionId } from "../../domain/ids.ts";
 import type { Ports } from "../../domain/ports.ts";
-import { isTaken, storageError } from "../fs_errors.ts";
-import type { Home } from "../home.ts";
-import { type SessionPaths, sessionPaths, turnPath } from "../layout.ts";
+import { isTaken } from "../fs_errors.ts";
+import { type SessionPaths, turnPath } from "../layout.ts";
 import { readHistory } from "../read/session.ts";
-import { SessionLock } from "../write/lock.ts";
 import { orSyncFailed, quarantineTurn } from "../write/publish.ts";
 
 /**
  * Moves the turns after turn `after` to `quarantine/`, the newest first, so that a kill leaves a whole session.
+ * The caller holds the session's lock.
  *
  * @returns the number of moved turns.
- * @throws {RepriseError} `session_locked`, `session_damaged`, `storage_*`.
+ * @throws {RepriseError} `session_damaged`; the runtime's errors.
  */
-export async function setAsideTurns(
+export function setAsideTurns(
   ports: Ports,
-  home: Home,
-  { id, after }: { readonly id: SessionId; readonly after: number },
-): Promise<number> {
-  const paths = sessionPaths(home.sessions, id);
-  const lock = await SessionLock.acquire(ports, paths, { waitMs: 0 });
-  try {
-    const late = readHistory(ports, paths).turns.slice(after).reverse();
-    if (late.length === 0) return 0;
-    // It names the newest turn, and is made again from the turns.
-    if (ports.files.facts(paths.manifest) !== null) ports.files.unlink(paths.manifest);
-    orSyncFailed(() => ports.files.syncDirectory(paths.root));
-    for (const turn of late) {
-      setAside(ports, paths, turn);
-      orSyncFailed(() => ports.files.syncDirectory(paths.turns));
-    }
-    return late.length;
-  } catch (error) {
-    throw storageError(error, `set aside turns of session "${id}"`, paths.turns);
-  } finally {
-    lock.release();
+  paths: SessionPaths,
+  { after }: { readonly after: number },
+): number {
+  const late = readHistory(ports, paths).turns.slice(after).reverse();
+  if (late.length === 0) return 0;
+  // It names the newest turn, and is made again from the turns.
+  if (ports.files.facts(paths.manifest) !== null) ports.files.unlink(paths.manifest);
+  orSyncFailed(() => ports.files.syncDirectory(paths.root));
+  for (const turn of late) {
+    setAside(ports, paths, turn);
+    orSyncFailed(() => ports.files.syncDirectory(paths.turns));
   }
+  return late.length;
 }
 
 function setAside(ports: Ports, paths: SessionPaths, turn: { readonly turn: number; readonly sum: string }) {
