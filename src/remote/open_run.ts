@@ -18,7 +18,7 @@ import { localTurn } from "./local_turn.ts";
 import type { ObjectStore } from "./object_store.ts";
 
 /** Age from which an open run counts as killed, in milliseconds. */
-const ABANDONED_MS = 15 * 60 * 1000;
+export const ABANDONED_MS = 15 * 60 * 1000;
 /** Interval in which a run keeps its object young, in milliseconds. */
 const INTERVAL_MS = 4 * 60 * 1000;
 

@@ -11,6 +11,9 @@ import { namedBlobs } from "../store/write/turn_blobs.ts";
 import type { TurnRemote } from "../store/write/turn_remote.ts";
 import { localTurn } from "./local_turn.ts";
 
+/** Number of turns after which the tombstone is looked for again. */
+const LOOK_EVERY = 16;
+
 /** Turns to put. */
 export interface PushOptions {
   readonly paths: SessionPaths;
@@ -35,6 +38,8 @@ export async function pushTurns(ports: Ports, remote: TurnRemote, options: PushO
     const put = await remote.store({ turn, bytes, blobs: namedBlobs(ports, paths, turn) });
     if (put === "lost") throw diverged(paths.id, { parts: number, remote: remote.name });
     onTurn(number);
+    // A removal during a long push ends it soon, and leaves nothing that was put after it.
+    if (number === last || number % LOOK_EVERY === 0) await remote.requireNotRemoved();
   }
 }
 

@@ -10,6 +10,7 @@ import { removedKey, sessionPrefix } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { requireNoOpenRun } from "./open_run.ts";
 import { removed } from "./session_remote.ts";
+import { sweep } from "./sweep.ts";
 
 /** Attempts to put the tombstone. */
 const TRIES = 5;
@@ -19,7 +20,7 @@ const TRIES = 5;
  * removes the rest. Returns the number of removed objects.
  *
  * @throws {RepriseError} `no_such_session` if the remote never had it, `session_removed` if nothing of it is left,
- * `session_open_elsewhere` while a run keeps it open; as {@linkcode ObjectStore} does.
+ * `session_open_elsewhere` while a run keeps it open, or a writer adds objects; as {@linkcode ObjectStore} does.
  */
 export async function removeRemotely(
   store: ObjectStore,
@@ -29,20 +30,18 @@ export async function removeRemotely(
     readonly at: string;
   },
 ): Promise<number> {
-  const keys: string[] = [];
   let isRemoved = false;
+  let isEmpty = true;
   for await (const { key } of store.list(sessionPrefix(id))) {
     if (key === removedKey(id)) isRemoved = true;
-    else keys.push(key);
+    else isEmpty = false;
   }
-  if (keys.length === 0) throw isRemoved ? removed(id, store.name) : missing(id, store.name);
+  if (isEmpty) throw isRemoved ? removed(id, store.name) : missing(id, store.name);
   if (!isRemoved) {
     await requireNoOpenRun(store, id);
     await putTombstone(store, id, at);
   }
-  // The first turns last: until then a list shows that something is left.
-  for (const key of keys.reverse()) await store.remove(key);
-  return keys.length;
+  return await sweep(store, id);
 }
 
 async function putTombstone(store: ObjectStore, id: SessionId, at: string): Promise<void> {

@@ -10,6 +10,7 @@ import type { Turn } from "../domain/turn.ts";
 import type { NamedBlob, PendingTurn, TurnRemote } from "../store/write/turn_remote.ts";
 import { blobKey, removedKey, turnKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
+import { sweep } from "./sweep.ts";
 
 /** Attempts to put one object, each after the store said that it has none. */
 const TRIES = 5;
@@ -24,7 +25,7 @@ export class SessionRemote implements TurnRemote {
   /** The last turn that is known to be on the remote. */
   #last = 0;
   /** True once the remote showed that it has no tombstone. */
-  #isOpen = false;
+  #wasThere = false;
 
   constructor(store: ObjectStore, id: SessionId) {
     this.name = `${store.name}/${id}`;
@@ -33,7 +34,7 @@ export class SessionRemote implements TurnRemote {
   }
 
   async store({ turn, bytes, blobs }: PendingTurn): Promise<"stored" | "lost"> {
-    await this.#requireNotRemoved();
+    if (!this.#wasThere) await this.requireNotRemoved();
     await this.#requireBefore(turn);
     const answer = await this.#storeTurn({ turn, bytes, blobs });
     if (answer === "stored") this.#last = turn.turn;
@@ -94,10 +95,13 @@ export class SessionRemote implements TurnRemote {
     this.#blobs.add(sha256);
   }
 
-  async #requireNotRemoved(): Promise<void> {
-    if (this.#isOpen) return;
-    if (await this.#store.get(removedKey(this.#id)) !== null) throw removed(this.#id, this.#store.name);
-    this.#isOpen = true;
+  async requireNotRemoved(): Promise<void> {
+    if (await this.#store.get(removedKey(this.#id)) !== null) {
+      // The removal may have listed the objects before this writer put some.
+      if (this.#last > 0) await sweep(this.#store, this.#id);
+      throw removed(this.#id, this.#store.name);
+    }
+    this.#wasThere = true;
   }
 
   #unreachable(key: string): RepriseError {

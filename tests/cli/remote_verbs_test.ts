@@ -79,6 +79,20 @@ Deno.test("a session with a young open run is not removed from the remote", asyn
   assert.equal((await place.call("a", "rm", ID, "--remote", "--yes")).code, 0);
 });
 
+Deno.test("prune --remote removes the session of a run that was killed", async () => {
+  await using place = await pushed();
+  const key = `${ID}/open.json`;
+  place.server.objects.set(key, new TextEncoder().encode('{"home":"other"}\n'));
+  const args = ["prune", "--remote", "--keep", "0", "--json"];
+  const dry = async () => json(await place.call("a", ...args, "--dry-run"));
+  assert.deepEqual(((await dry()).skipped as JsonObject[]).map(({ id }) => id), [ID]);
+  place.server.ages.set(key, 16 * 60 * 1000);
+  assert.deepEqual((await dry()).skipped, []);
+  const pruned = json(await place.call("a", ...args, "--yes"));
+  assert.deepEqual((pruned.removed as JsonObject[]).map(({ id }) => id), [ID]);
+  assert.deepEqual([...place.server.objects.keys()], [`${ID}/removed.json`]);
+});
+
 Deno.test("neither interrupt nor push ends the open run of another home", async () => {
   await using place = await pushed();
   await place.add("a", userDraft("begun", 2));

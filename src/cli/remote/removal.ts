@@ -1,6 +1,7 @@
 /** `rm --remote` and `prune --remote`: remove sessions from a remote; those of this home stay. */
 import { type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { parseSessionId, type SessionId } from "../../domain/ids.ts";
+import { ABANDONED_MS } from "../../remote/open_run.ts";
 import { missing, removeRemotely } from "../../remote/remove.ts";
 import { remoteSessions } from "../../remote/sessions.ts";
 import { pruned, type PrunedSession } from "../../store/lifecycle/remove.ts";
@@ -39,8 +40,8 @@ export async function pruneRemote(context: Context, flags: PruneFlags): Promise<
   const { olderThan: olderThanMs, keep, maxSize: maxBytes } = flags;
   const dryRun = flags.dryRun === true;
   const store = await givenRemote(context, flags, null);
-  const dated = (await remoteSessions(store)).flatMap(({ id, bytes, updated, isOpen }) =>
-    updated === null ? [] : [{ id, bytes, isOpen, updated, updated_at: new Date(updated).toISOString() }]
+  const dated = (await remoteSessions(store)).flatMap(({ id, bytes, updated, seen }) =>
+    updated === null ? [] : [{ id, bytes, seen, updated, updated_at: new Date(updated).toISOString() }]
   ).sort((a, b) => b.updated - a.updated);
   // The store refuses signatures of a clock that is 15 minutes off, so this one can be trusted with days.
   const now = context.ports.clock.now();
@@ -48,7 +49,9 @@ export async function pruneRemote(context: Context, flags: PruneFlags): Promise<
     now,
     measure: ({ bytes }) => ({ bytes, fresh: bytes, keep: () => {} }),
   });
-  const open = new Set(dated.filter(({ isOpen }) => isOpen).map(({ id }) => id));
+  // A call that removes judges each session by the store's clock, right before it is removed.
+  const isYoung = ({ seen }: typeof dated[number]) => seen !== null && now - seen < ABANDONED_MS;
+  const open = new Set(dryRun ? dated.filter(isYoung).map(({ id }) => id) : []);
   const free = plan.filter(({ id }) => !open.has(id));
   const skipped = plan.filter(({ id }) => open.has(id)).map(({ id }) => ({
     id: `${id}`,

@@ -32,4 +32,10 @@ export interface TurnRemote {
    * `remote_denied`, `no_such_bucket`, `session_removed` (a tombstone refuses puts).
    */
   store(pending: PendingTurn): Promise<"stored" | "lost">;
+  /**
+   * Looks again for a tombstone; if there is one, removes the objects that were put meanwhile.
+   *
+   * @throws {RepriseError} `session_removed`; `remote_unreachable`.
+   */
+  requireNotRemoved(): Promise<void>;
 }
