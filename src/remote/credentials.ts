@@ -50,6 +50,9 @@ export function readS3Settings(ports: Ports): S3Settings {
       token: profile.aws_session_token,
     };
   if (keys.id === undefined || keys.secret === undefined) throw withoutKeys(profile, keys.id, fromVariables);
+  for (const [name, value] of Object.entries(NAMES_OF_KEYS)) {
+    requirePrintable(fromVariables ? value : value.toLowerCase(), keys[name as keyof typeof keys]);
+  }
   const endpoint = variable("AWS_ENDPOINT_URL_S3") ?? variable("AWS_ENDPOINT_URL") ?? profile.endpoint_url;
   const region = variable("AWS_REGION") ?? variable("AWS_DEFAULT_REGION") ?? profile.region ??
     (endpoint === undefined ? undefined : "us-east-1");
@@ -70,6 +73,22 @@ export function readS3Settings(ports: Ports): S3Settings {
     secretAccessKey: keys.secret,
     sessionToken: keys.token ?? null,
   };
+}
+
+const NAMES_OF_KEYS = {
+  id: "AWS_ACCESS_KEY_ID",
+  secret: "AWS_SECRET_ACCESS_KEY",
+  token: "AWS_SESSION_TOKEN",
+} as const;
+
+/** Refuses a key that cannot be sent in a header, such as one that was pasted with its line break. */
+function requirePrintable(name: string, value: string | undefined): void {
+  if (value === undefined || /^[\x21-\x7e]+$/.test(value)) return;
+  throw new RepriseError(
+    "bad_remote",
+    `Cannot use the remote: ${name} holds a space, a line break or another character that no key has`,
+    { hint: `Set ${name} again, without it` },
+  );
 }
 
 function withoutKeys(profile: Section, id: string | undefined, fromVariables: boolean): RepriseError {

@@ -11,7 +11,7 @@ import type { JsonObject } from "../domain/json.ts";
 import { encodeManifest, wholeManifest } from "../domain/manifest.ts";
 import type { Ports } from "../domain/ports.ts";
 import type { Turn } from "../domain/turn.ts";
-import { blobPath, blobsOf, lostBlobsIn, publishBlob } from "../store/blobs.ts";
+import { blobPath, blobsOf, type BlobUse, lostBlobsIn, publishBlob } from "../store/blobs.ts";
 import { measureBytes } from "../store/byte_totals.ts";
 import { isTaken, storageError } from "../store/fs_errors.ts";
 import type { Home } from "../store/home.ts";
@@ -28,6 +28,9 @@ import { makeMissingBlobs, makeSessionDirectory, prepareSession } from "../store
 import { ahead, type Copies, copiesOf, intactOf } from "./copies.ts";
 import { blobKey } from "./keys.ts";
 import type { ObjectStore, StoredObject } from "./object_store.ts";
+
+/** Largest blob that is loaded before its turn is verified; a larger one is loaded alone. */
+const MAX_AHEAD_BYTES = 1024 * 1024;
 
 /** Turns to fetch. */
 export interface FetchOptions extends Partial<LockOptions> {
@@ -163,7 +166,9 @@ async function* verifiedTurns(
   const load = async (number: number) => {
     const copies = await copiesOf(store, paths.id, number);
     const turn = intactOf(copies)?.turn;
-    for (const { sha256 } of turn === undefined ? [] : blobsOf(turn)) await loading.load(sha256);
+    for (const use of turn === undefined ? [] : blobsOf(turn)) {
+      if (use.bytes !== undefined && use.bytes <= MAX_AHEAD_BYTES) await loading.load(use);
+    }
     return copies;
   };
   for await (const copies of ahead(first, last, load)) {
@@ -192,20 +197,20 @@ class BlobsAhead {
   }
 
   /** Loads a blob; `null` if it is here already, or not on the remote. */
-  async load(sha256: string): Promise<StoredObject | null> {
+  async load({ sha256, bytes }: Pick<BlobUse, "sha256" | "bytes">): Promise<StoredObject | null> {
     if (this.isHere(sha256)) return null;
     let loading = this.#loading.get(sha256);
     if (loading === undefined) {
-      loading = this.#store.get(blobKey(this.#paths.id, sha256));
+      loading = this.#store.get(blobKey(this.#paths.id, sha256), undefined, bytes);
       this.#loading.set(sha256, loading);
     }
     return await loading;
   }
 
   /** Returns the blob, and keeps it no longer. */
-  async take(sha256: string): Promise<StoredObject | null> {
-    const found = await this.load(sha256);
-    this.#loading.delete(sha256);
+  async take(use: Pick<BlobUse, "sha256" | "bytes">): Promise<StoredObject | null> {
+    const found = await this.load(use);
+    this.#loading.delete(use.sha256);
     return found;
   }
 }
@@ -300,9 +305,10 @@ async function fetchBlobs(
   },
 ): Promise<number> {
   let fetched = 0;
-  for (const { sha256, needed, by } of blobsOf(turn)) {
+  for (const use of blobsOf(turn)) {
+    const { sha256, needed, by } = use;
     if (lost.has(sha256) || loading.isHere(sha256)) continue;
-    const found = await loading.take(sha256);
+    const found = await loading.take(use);
     if (found !== null && sha256Hex(found.bytes) === sha256) {
       try {
         publishBlob(ports, paths, { sha256, bytes: found.bytes });

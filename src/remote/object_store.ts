@@ -37,8 +37,14 @@ export interface ObjectStore {
   readonly name: string;
   /** The deadline of an operation that begins now, by the monotonic clock. One may hold for several operations. */
   deadline(): number;
-  /** Reads an object; `null` if there is none. */
-  get(key: string, deadline?: number): Promise<StoredObject | null>;
+  /** Waits before the attempt after `attempt` (1, 2, …), longer each time; returns false if the deadline does not allow it. */
+  waitAfter(attempt: number, deadline: number): Promise<boolean>;
+  /**
+   * Reads an object; `null` if there is none.
+   *
+   * @throws {RepriseError} also `session_damaged` if it is longer than `maxBytes`, or than an object of its kind may be.
+   */
+  get(key: string, deadline?: number, maxBytes?: number): Promise<StoredObject | null>;
   /** Returns the length of an object in bytes, without reading it; `null` if there is none. */
   size(key: string, deadline?: number): Promise<number | null>;
   /** Creates an object that must not exist (`If-None-Match: *`). One attempt: the caller decides what `unknown` means. */

@@ -12,9 +12,6 @@ import { requireNoOpenRun } from "./open_run.ts";
 import { removed } from "./session_remote.ts";
 import { sweep } from "./sweep.ts";
 
-/** Attempts to put the tombstone. */
-const TRIES = 5;
-
 /**
  * Puts the tombstone, then removes all other objects of the session. Interrupted, it leaves the tombstone; the next call
  * removes the rest. Returns the number of removed objects.
@@ -46,10 +43,12 @@ export async function removeRemotely(
 
 async function putTombstone(store: ObjectStore, id: SessionId, at: string): Promise<void> {
   const bytes = encodeUtf8(`${JSON.stringify({ removed_at: at })}\n`);
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
-    const answer = await store.putNew(removedKey(id), bytes);
+  const deadline = store.deadline();
+  for (let attempt = 1;; attempt++) {
+    const answer = await store.putNew(removedKey(id), bytes, deadline);
     // Another call may have put it: any tombstone will do.
-    if (answer !== "unknown" || await store.get(removedKey(id)) !== null) return;
+    if (answer !== "unknown" || await store.get(removedKey(id), deadline) !== null) return;
+    if (!await store.waitAfter(attempt, deadline)) break;
   }
   throw new RepriseError(
     "remote_unreachable",

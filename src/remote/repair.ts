@@ -85,10 +85,10 @@ export async function repairRemote(
   if (newest !== null) requireEqual(both, store, newest);
   const put: string[] = [];
   const shared = [...both.here.values()].filter(({ turn }) => turn <= last);
-  for await (
-    const { sha256, found } of ofEach([...namedIn(shared)], (sha256) => blobThere(store, id, sha256))
-  ) {
-    if (found !== null && sha256Hex(found) === sha256) continue;
+  // One at a time: a blob may be large.
+  for (const sha256 of namedIn(shared)) {
+    const found = await store.get(blobKey(id, sha256));
+    if (found !== null && sha256Hex(found.bytes) === sha256) continue;
     const loaded = loadBlob(ports, paths, sha256);
     if (loaded.status !== "ok") continue;
     if (!dryRun) await store.put(blobKey(id, sha256), loaded.bytes);
@@ -137,10 +137,6 @@ function requireEqual({ paths, here }: Both, { name }: ObjectStore, copies: Copi
   const there = intactOf(copies);
   if (there === null || there.turn.sum === here.get(copies.number)?.sum) return;
   throw diverged(paths.id, { parts: copies.number, remote: name });
-}
-
-async function blobThere(store: ObjectStore, id: SessionId, sha256: string) {
-  return { sha256, found: (await store.get(blobKey(id, sha256)))?.bytes ?? null };
 }
 
 /** Names of the blobs that turns need and that none of them records as lost. */

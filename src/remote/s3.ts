@@ -8,10 +8,12 @@ import { readCapped } from "../domain/bytes.ts";
 import { asRepriseError, RepriseError } from "../domain/errors.ts";
 import type { Clock } from "../domain/ports.ts";
 import { MAX_BLOB_BYTES } from "../store/blobs.ts";
+import { MAX_TURN_BYTES } from "../store/read/turn_file.ts";
 import type { RemoteAddress } from "./address.ts";
 import type { S3Settings } from "./credentials.ts";
+import { parseKey } from "./keys.ts";
 import type { ListedObject, ObjectStore, PutAnswer, StoredObject } from "./object_store.ts";
-import { s3Error, UNAVAILABLE } from "./s3_error.ts";
+import { isUnavailable, s3Error } from "./s3_error.ts";
 import { parseListing } from "./s3_listing.ts";
 
 /** Ports and settings of {@linkcode S3Store}. */
@@ -28,6 +30,8 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
 /** Largest answer that is not an object, in bytes. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+/** Largest objects by the kind of their key, in bytes. */
+const MOST_BYTES = { turn: MAX_TURN_BYTES, blob: MAX_BLOB_BYTES, open: 4096, removed: 4096 } as const;
 /** Time that a single attempt may take, so that a lost connection leaves time for another one. */
 const ATTEMPT_PART = 1 / 2;
 
@@ -81,8 +85,20 @@ export class S3Store implements ObjectStore {
     return this.#options.clock.monotonic() + this.#options.timeoutMs;
   }
 
-  async get(key: string, deadline = this.deadline()): Promise<StoredObject | null> {
-    const options = { deadline, maxBytes: MAX_BLOB_BYTES };
+  async waitAfter(attempt: number, deadline: number): Promise<boolean> {
+    const { clock } = this.#options;
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1));
+    if (clock.monotonic() + pauseMs >= deadline) return false;
+    await clock.sleep(pauseMs);
+    return true;
+  }
+
+  async get(
+    key: string,
+    deadline = this.deadline(),
+    maxBytes = mostBytes(key),
+  ): Promise<StoredObject | null> {
+    const options = { deadline, maxBytes };
     const { status, headers, bytes } = await this.#read({ method: "GET", key }, options);
     if (status === 404) return null;
     const [now, then] = [headers.get("date"), headers.get("last-modified")].map((at) => Date.parse(at ?? ""));
@@ -98,8 +114,8 @@ export class S3Store implements ObjectStore {
   async putNew(key: string, bytes: Uint8Array, deadline = this.deadline()): Promise<PutAnswer> {
     const headers = { "if-none-match": "*" };
     const answer = await this.#attempt({ method: "PUT", key, body: bytes, headers }, { deadline })
-      .catch((error) => unavailable(error));
-    if (answer === null || UNAVAILABLE.has(answer.status)) return "unknown";
+      .catch(noAnswer);
+    if ("why" in answer || isUnavailable(answer)) return "unknown";
     if (answer.status === 412 || answer.status === 409) return "taken";
     this.#requireOk(answer, `put ${this.#shown(key)}`);
     return "stored";
@@ -115,6 +131,7 @@ export class S3Store implements ObjectStore {
   ): AsyncIterable<ListedObject> {
     const full = this.#address.prefix;
     let from: Readonly<Record<string, string>> = after === undefined ? {} : { "start-after": full + after };
+    const seen = new Set<string>();
     for (;;) {
       const query = { "list-type": "2", "encoding-type": "url", prefix: full + prefix, ...from };
       const { bytes } = await this.#read({ method: "GET", key: "", query });
@@ -124,6 +141,8 @@ export class S3Store implements ObjectStore {
         if (object.key.startsWith(full + prefix)) yield { ...object, key: object.key.slice(full.length) };
       }
       if (page.next === null) return;
+      if (seen.has(page.next)) throw badAnswer(this.name, "its list of objects does not end");
+      seen.add(page.next);
       from = { "continuation-token": page.next };
     }
   }
@@ -134,18 +153,16 @@ export class S3Store implements ObjectStore {
 
   /** Sends a request that may be repeated, until it has an answer that says something. */
   async #read(asked: Asked, options: Partial<AttemptOptions> = {}): Promise<Answer> {
-    const { clock } = this.#options;
     const { deadline = this.deadline(), maxBytes } = options;
     const tried = `${VERBS[asked.method]} ${this.#shown(asked.key)}`;
-    for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
-      const answer = await this.#attempt(asked, { deadline, maxBytes }).catch((error) => unavailable(error));
-      if (answer !== null && !UNAVAILABLE.has(answer.status)) {
+    for (let attempt = 1;; attempt++) {
+      const answer = await this.#attempt(asked, { deadline, maxBytes }).catch(noAnswer);
+      if (!("why" in answer) && !isUnavailable(answer)) {
         const isMissing = answer.status === 404 && asked.method !== "PUT" && asked.key !== "";
         if (!isMissing || s3Error(answer).code === "NoSuchBucket") this.#requireOk(answer, tried);
         return answer;
       }
-      if (clock.monotonic() + pauseMs >= deadline) throw this.#unreachable(tried, answer);
-      await clock.sleep(pauseMs);
+      if (!await this.waitAfter(attempt, deadline)) throw this.#unreachable(tried, answer);
     }
   }
 
@@ -172,7 +189,16 @@ export class S3Store implements ObjectStore {
       redirect: "manual",
       signal: time,
     });
-    return { status: response.status, headers: response.headers, bytes: await bytesOf(response, maxBytes) };
+    const { status, body: content } = response;
+    const isObject = status === 200 && key !== "";
+    const most = isObject ? maxBytes : MAX_ANSWER_BYTES;
+    const bytes = content === null ? new Uint8Array() : await readCapped(content, most);
+    if (bytes === null) {
+      throw isObject
+        ? this.#tooLong(key, most)
+        : badAnswer(this.name, `it answers with more than ${most} bytes`);
+    }
+    return { status, headers: response.headers, bytes };
   }
 
   #requireOk(answer: Answer, tried: string): void {
@@ -180,8 +206,19 @@ export class S3Store implements ObjectStore {
     throw s3Error(answer).toRepriseError(`Cannot ${tried}`, this.name);
   }
 
-  #unreachable(tried: string, answer: Answer | null): RepriseError {
-    const last = answer === null ? "no answer came" : `it answers with status ${answer.status}`;
+  #tooLong(key: string, most: number): RepriseError {
+    return new RepriseError(
+      "session_damaged",
+      `Cannot read ${this.#shown(key)}: it has more than ${most} bytes`,
+      {
+        hint: `Remove this object; then "reprise repair" in a home that has the session puts it there again`,
+        details: { remote: this.name, session: parseKey(key)?.id ?? null },
+      },
+    );
+  }
+
+  #unreachable(tried: string, answer: Answer | NoAnswer): RepriseError {
+    const last = "why" in answer ? answer.why : `it answers with status ${answer.status}`;
     const seconds = this.#options.timeoutMs / 1000;
     return new RepriseError("remote_unreachable", `Cannot ${tried} within ${seconds} seconds: ${last}`, {
       hint: "Try again; nothing that was acknowledged is lost",
@@ -205,19 +242,26 @@ function bucketUrl(bucket: string, { endpoint, region }: S3Settings): string {
     : `https://${bucket}.s3.${region}.amazonaws.com/`;
 }
 
-/** Errors of the network are no answer; ours are reported. */
-function unavailable(error: unknown): null {
+/** An attempt without a whole answer. */
+interface NoAnswer {
+  readonly why: string;
+}
+
+/** Errors of the network are no answer; other errors are thrown. */
+function noAnswer(error: unknown): NoAnswer {
   if (error instanceof RepriseError) throw error;
-  if (error instanceof TypeError || error instanceof DOMException || error instanceof Deno.errors.Http) {
-    return null;
+  if (error instanceof DOMException) return { why: "no answer came" };
+  if (error instanceof TypeError || error instanceof Deno.errors.Http) {
+    // The runtime puts the cause last, after the URL.
+    return { why: `no answer came (${error.message.split(": ").at(-1)})` };
   }
   throw asRepriseError(error);
 }
 
-async function bytesOf({ body }: Response, maxBytes: number): Promise<Uint8Array> {
-  const bytes = body === null ? new Uint8Array() : await readCapped(body, maxBytes);
-  if (bytes === null) throw badAnswer("the remote", `it answers with more than ${maxBytes} bytes`);
-  return bytes;
+/** The length that an object with this key may have. */
+function mostBytes(key: string): number {
+  const kind = parseKey(key)?.kind;
+  return kind === undefined ? MAX_ANSWER_BYTES : MOST_BYTES[kind];
 }
 
 function badAnswer(name: string, why: string): RepriseError {

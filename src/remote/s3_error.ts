@@ -6,9 +6,6 @@
 import { decodeUtf8Leniently } from "../domain/bytes.ts";
 import { type ErrorCode, RepriseError } from "../domain/errors.ts";
 
-/** Statuses after which the same request may succeed; a put may have been stored. */
-export const UNAVAILABLE: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
-
 /** Status and body of an answer. */
 interface ErrorAnswer {
   readonly status: number;
@@ -24,8 +21,20 @@ export interface S3Error {
   toRepriseError(tried: string, remote: string): RepriseError;
 }
 
+/** Statuses below 500 after which the same request may succeed. */
+const UNAVAILABLE: ReadonlySet<number> = new Set([408, 425, 429]);
+const UNAVAILABLE_CODES: ReadonlySet<string> = new Set(["RequestTimeout", "SlowDown", "ServiceUnavailable"]);
+const TOKEN_CODES: ReadonlySet<string> = new Set(["ExpiredToken", "InvalidToken", "TokenRefreshRequired"]);
 const CLOCK_CODES = new Set(["RequestTimeTooSkewed", "RequestExpired"]);
 const KEY_HINT = "Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they may do in this bucket";
+
+/** True for an answer after which the same request may succeed; a put may have been stored. */
+export function isUnavailable(answer: ErrorAnswer): boolean {
+  const { status } = answer;
+  if (status < 400) return false;
+  if (status >= 500) return status !== 501;
+  return UNAVAILABLE.has(status) || UNAVAILABLE_CODES.has(s3Error(answer).code ?? "");
+}
 
 /** Parses an error. */
 export function s3Error({ status, headers, bytes }: ErrorAnswer): S3Error {
@@ -42,6 +51,10 @@ export function s3Error({ status, headers, bytes }: ErrorAnswer): S3Error {
         const theirs = headers.get("date") ?? "unknown";
         const found = `the clock here says ${new Date().toUTCString()}, that of the remote ${theirs}`;
         return error("remote_denied", found, "Set the clock of this machine");
+      }
+      if (code !== null && TOKEN_CODES.has(code)) {
+        const hint = "Set AWS_SESSION_TOKEN, and the keys that belong to it, again";
+        return error("remote_denied", `it does not take the session token: ${named}`, hint);
       }
       if (status === 401 || status === 403) {
         return error("remote_denied", `it answers with ${named}`, KEY_HINT);

@@ -12,9 +12,6 @@ import { blobKey, removedKey, turnKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { sweep } from "./sweep.ts";
 
-/** Attempts to put one object, each after the store said that it has none. */
-const TRIES = 5;
-
 /** Adds turns to the copy of a session. */
 export class SessionRemote implements TurnRemote {
   readonly name: string;
@@ -45,14 +42,14 @@ export class SessionRemote implements TurnRemote {
     for (const blob of blobs) await this.#storeBlob(blob);
     const key = turnKey(this.#id, turn.turn);
     const deadline = this.#store.deadline();
-    for (let attempt = 1; attempt <= TRIES; attempt++) {
+    for (let attempt = 1;; attempt++) {
       const answer = await this.#store.putNew(key, bytes, deadline);
       if (answer === "stored") return "stored";
       // The object may be ours, from an attempt whose answer was lost: its sum shows that. ETags are not compared.
       const there = await this.#store.get(key, deadline);
       if (there !== null) return checkSeal(there.bytes) === turn.sum ? "stored" : "lost";
+      if (!await this.#store.waitAfter(attempt, deadline)) throw this.#unreachable(key);
     }
-    throw this.#unreachable(key);
   }
 
   /** Leaves no gap: another writer of this home may have added turns since the session was compared. */
@@ -90,7 +87,7 @@ export class SessionRemote implements TurnRemote {
           },
         );
       }
-      if (attempt === TRIES) throw this.#unreachable(key);
+      if (!await this.#store.waitAfter(attempt, deadline)) throw this.#unreachable(key);
     }
     this.#blobs.add(sha256);
   }

@@ -31,6 +31,10 @@ export class MemoryStore implements ObjectStore {
     return Infinity;
   }
 
+  waitAfter(attempt: number): Promise<boolean> {
+    return Promise.resolve(attempt < 5);
+  }
+
   size(key: string): Promise<number | null> {
     if (this.isDown) return Promise.reject(this.#unreachable());
     return Promise.resolve(this.objects.get(key)?.length ?? null);

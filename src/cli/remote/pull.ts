@@ -61,7 +61,9 @@ export async function pullVerb(
       if (!output.options.json) output.text(`${id}: ${counted(pulled.turns, "turn")} ${fetched}\n`);
       const become = dryRun ? "would become" : "are now";
       if (pulled.mine !== null) output.note(`the turns of this home ${become} session ${pulled.mine}`);
-      else if (mine !== null) output.note(`no fork ${mine}: this home and the remote did not go different ways`);
+      else if (mine !== null) {
+        output.note(`no fork ${mine}: this home and the remote did not go different ways`);
+      }
     } catch (error) {
       const failure = asRepriseError(error);
       if (given !== undefined || !failure.code.startsWith("session_")) throw failure;

@@ -133,3 +133,23 @@ Deno.test("an address is a bucket and a prefix; one that S3 or a URL would chang
   ];
   for (const text of refused) assert.throws(() => parseRemote(text), { code: "bad_remote" }, text);
 });
+
+Deno.test("a key that no header can carry is refused by its name, and not shown", () => {
+  const cases = [
+    [{ ...KEYS, AWS_ACCESS_KEY_ID: "id-1\n" }, "AWS_ACCESS_KEY_ID"],
+    [{ ...KEYS, AWS_SECRET_ACCESS_KEY: "secret 1" }, "AWS_SECRET_ACCESS_KEY"],
+    [{ ...KEYS, AWS_SESSION_TOKEN: "tok\u00e9n" }, "AWS_SESSION_TOKEN"],
+  ] as const;
+  for (const [env, name] of cases) {
+    assert.throws(() => settings({ ...env, AWS_REGION: "us-west-2" }), (error: Error & { code?: string }) => {
+      assert.equal(error.code, "bad_remote");
+      assert.ok(error.message.includes(name), error.message);
+      assert.doesNotMatch(error.message, /id-1|secret 1|tok\u00e9n/);
+      return true;
+    });
+  }
+  const file = CREDENTIALS.replace("id-of-file", "id of file");
+  assert.throws(() => settings({ AWS_REGION: "us-west-2" }, { "/home/me/.aws/credentials": file }), {
+    message: /aws_access_key_id/,
+  });
+});

@@ -86,6 +86,9 @@ const PUTS: readonly (readonly [string, () => Answer, string])[] = [
   ["429", failure(429, "SlowDown"), "unknown"],
   ["500", failure(500, "InternalError"), "unknown"],
   ["503", failure(503, "SlowDown"), "unknown"],
+  ["507", failure(507, "InsufficientStorage"), "unknown"],
+  ["520", failure(520, "Unknown"), "unknown"],
+  ["400 RequestTimeout", failure(400, "RequestTimeout"), "unknown"],
   ["a cut connection", () => new TypeError("connection closed"), "unknown"],
   ["no answer", () => new DOMException("timed out", "TimeoutError"), "unknown"],
 ];
@@ -108,6 +111,14 @@ const FAILURES: readonly (readonly [string, () => Response, string, RegExp])[] =
     "remote_denied",
     /the clock here says .*, that of the remote Sat, 21 Nov 2026 20:18:00 GMT/,
   ],
+  [
+    "an old session token",
+    failure(400, "ExpiredToken"),
+    "remote_denied",
+    /session token: status 400 \(ExpiredToken\)/,
+  ],
+  ["a wrong session token", failure(400, "InvalidToken"), "remote_denied", /session token/],
+  ["no such operation", failure(501, "NotImplemented"), "bad_remote", /501/],
   ["a missing bucket", failure(404, "NoSuchBucket"), "no_such_bucket", /bucket does not exist/],
   [
     "a redirect",
@@ -152,9 +163,11 @@ Deno.test("reads are repeated until the store answers, or the time is over", asy
   await assert.rejects(gone.store.get("x"), {
     code: "remote_unreachable",
     exitCode: 10,
-    message: /within 10 seconds: no answer came/,
+    message: /within 10 seconds: no answer came \(no route\)/,
   });
   assert.ok(gone.clock.time <= 10_000, `${gone.clock.time} ms`);
+  const mute = storeWith(() => new DOMException("Signal timed out.", "TimeoutError"));
+  await assert.rejects(mute.store.get("x"), { message: /within 10 seconds: no answer came$/ });
 });
 
 Deno.test("the length of an object is looked up without reading it", async () => {
@@ -167,14 +180,7 @@ Deno.test("the length of an object is looked up without reading it", async () =>
   assert.deepEqual(requests.map(({ method }) => method), ["HEAD", "HEAD"]);
 });
 
-Deno.test("the put of a turn and the read after it share one deadline", async () => {
-  // Each request takes four seconds and has no answer: the third one begins before the deadline.
-  const { store, clock, requests } = storeWith(
-    ({ url }) => url.endsWith("removed.json") ? new Response("", { status: 404 }) : new TypeError("cut off"),
-    {
-      takesMs: 4000,
-    },
-  );
+function pendingTurn(): PendingTurn {
   const { bytes } = encodeTurn(userDraft("hello"), {
     session: ID,
     turn: 1,
@@ -184,8 +190,61 @@ Deno.test("the put of a turn and the read after it share one deadline", async ()
   });
   const parsed = parseTurn(bytes);
   assert.ok(parsed.status === "ok");
-  const pending: PendingTurn = { turn: parsed.turn, bytes, blobs: [] };
-  await assert.rejects(new SessionRemote(store, ID).store(pending), { code: "remote_unreachable" });
+  return { turn: parsed.turn, bytes, blobs: [] };
+}
+
+Deno.test("a put that the store refuses for a while is repeated with pauses, as long as the time lasts", async () => {
+  let refusals = 8;
+  const answers = ({ method }: Request) => {
+    if (method === "GET") return new Response("", { status: 404 });
+    return refusals-- > 0 ? failure(503, "SlowDown")() : new Response("");
+  };
+  const { store, clock } = storeWith(answers);
+  assert.equal(await new SessionRemote(store, ID).store(pendingTurn()), "stored");
+  assert.ok(clock.time > 5000, `${clock.time} ms`);
+  refusals = Infinity;
+  const full = storeWith(answers);
+  await assert.rejects(new SessionRemote(full.store, ID).store(pendingTurn()), {
+    code: "remote_unreachable",
+  });
+  assert.ok(full.clock.time > 7000 && full.clock.time <= 11_000, `${full.clock.time} ms`);
+  assert.ok(full.requests.length < 30, `${full.requests.length} requests`);
+});
+
+Deno.test("an object that is longer than its kind may be is damage of its session", async () => {
+  const { store } = storeWith(({ url }) =>
+    new Response("x".repeat(5000), { status: url.endsWith("missing/removed.json") ? 404 : 200 })
+  );
+  await assert.rejects(store.get(`${ID}/open.json`), {
+    code: "session_damaged",
+    message: `Cannot read s3://bucket/pre/${ID}/open.json: it has more than 4096 bytes`,
+  });
+  await assert.rejects(store.get(`${ID}/turns/000001.json`, store.deadline(), 4999), {
+    code: "session_damaged",
+  });
+  assert.equal((await store.get(`${ID}/turns/000001.json`))?.bytes.length, 5000);
+  // A long answer without an object is none of the session.
+  assert.equal(await store.get("missing/removed.json"), null);
+});
+
+Deno.test("a list that returns to a page is refused", async () => {
+  const { store } = storeWith(() =>
+    new Response(
+      "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>same</NextContinuationToken>" +
+        "</ListBucketResult>",
+    ), { takesMs: 0 });
+  await assert.rejects(Array.fromAsync(store.list("")), { code: "bad_remote", message: /does not end/ });
+});
+
+Deno.test("the put of a turn and the read after it share one deadline", async () => {
+  // Each request takes four seconds and has no answer: the third one begins before the deadline.
+  const { store, clock, requests } = storeWith(
+    ({ url }) => url.endsWith("removed.json") ? new Response("", { status: 404 }) : new TypeError("cut off"),
+    {
+      takesMs: 4000,
+    },
+  );
+  await assert.rejects(new SessionRemote(store, ID).store(pendingTurn()), { code: "remote_unreachable" });
   assert.deepEqual(requests.map(({ method }) => method), ["GET", "PUT", "GET", "GET"]);
   assert.ok(clock.time <= 4000 + 12_000 + 1000, `${clock.time} ms`);
 });
