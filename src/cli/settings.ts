@@ -129,7 +129,7 @@ export function remoteSetting(
       },
     );
   }
-  if (isPlayed) return null;
+  if (isPlayed || flag === "") return null;
   return firstSetting(ports, { flag, ...declaredSources(REMOTE, config) });
 }
 

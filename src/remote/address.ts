@@ -23,8 +23,10 @@ const HINT = "Give an address such as s3://my-bucket/sessions";
  * change.
  */
 export function parseRemote(text: string): RemoteAddress {
+  // Some tools take keys before the bucket.
+  const shown = text.replace(/^([^/]*:\/\/)?.*@/s, "$1…@");
   const refuse = (why: string) =>
-    new RepriseError("bad_remote", `Cannot use ${JSON.stringify(text)} as a remote: ${why}`, { hint: HINT });
+    new RepriseError("bad_remote", `Cannot use ${JSON.stringify(shown)} as a remote: ${why}`, { hint: HINT });
   const [, bucket, path = ""] = /^s3:\/\/([^/]*)(?:\/(.*))?$/s.exec(text) ?? [];
   if (bucket === undefined) throw refuse("it does not begin with s3://");
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket) || bucket.includes("..")) {

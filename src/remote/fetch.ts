@@ -16,9 +16,10 @@ import { measureBytes } from "../store/byte_totals.ts";
 import { isTaken, storageError } from "../store/fs_errors.ts";
 import type { Home } from "../store/home.ts";
 import { type SessionPaths, sessionPaths, turnPath } from "../store/layout.ts";
+import { removeDirectory } from "../store/lifecycle/staging.ts";
 import { setAsideTurns } from "../store/lifecycle/set_aside.ts";
 import { findLineage, type Lineage, LineageSearch } from "../store/read/lineage.ts";
-import { readHistory } from "../store/read/session.ts";
+import { lastTurnOf, readHistory } from "../store/read/session.ts";
 import { parseTurn } from "../store/read/turn.ts";
 import { HistoryValidator } from "../store/read/validate.ts";
 import type { LockOptions } from "../store/write/file_lock.ts";
@@ -61,6 +62,7 @@ export async function fetchTurns(
 ): Promise<Fetched> {
   const paths = sessionPaths(home.sessions, id);
   let lock: SessionLock | null = null;
+  const isNew = ports.files.facts(paths.root) === null;
   try {
     makeSessionDirectory(ports, home, paths);
     lock = await SessionLock.acquire(ports, paths, { waitMs: 0, ...wait });
@@ -68,10 +70,22 @@ export async function fetchTurns(
     makeMissingBlobs(ports, paths);
     return await fetchLocked(ports, store, { paths, last, onTurn });
   } catch (error) {
+    if (isNew && lock !== null) removeEmpty(ports, home, { paths, lock });
     throw storageError(error, `fetch session "${id}" from ${store.name}`, paths.root);
   } finally {
     lock?.release();
   }
+}
+
+/** Removes a directory that this call created and that got no turn. May fail: `gc` removes it too. */
+function removeEmpty(
+  ports: Ports,
+  home: Home,
+  { paths, lock }: { readonly paths: SessionPaths; readonly lock: SessionLock },
+): void {
+  try {
+    if (lastTurnOf(ports, paths) === 0) removeDirectory(ports, home, { path: paths.root, lock });
+  } catch { /* The error of the fetch says more. */ }
 }
 
 /** Turns that replace those of this home. */

@@ -27,12 +27,13 @@ export interface OpenRun {
   readonly id: SessionId;
   /** The last turn on the remote. */
   readonly lastTurn: number;
-  /** True if this home put the last turn in this call: the remote cannot have it from another home. */
+  /** True if this call puts turns of this home after `lastTurn`, so that no other home has added any. */
   readonly isOurs: boolean;
 }
 
 /**
- * Refuses to close a run that another home may be working on. Ages are by the store's own clock.
+ * Refuses to close a run that another home may be working on: one whose `open.json` names another home, or whose last
+ * turn may be from another home, and that was active in the last 15 minutes by the store's clock.
  *
  * @throws {RepriseError} `session_open_elsewhere` with the age; as {@linkcode ObjectStore} does.
  */

@@ -10,7 +10,7 @@ import { removedKey, sessionPrefix } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { requireNoOpenRun } from "./open_run.ts";
 import { removed } from "./session_remote.ts";
-import { sweep } from "./sweep.ts";
+import { removeObjects } from "./remove_objects.ts";
 
 /**
  * Puts the tombstone, then removes all other objects of the session. Interrupted, it leaves the tombstone; the next call
@@ -38,7 +38,7 @@ export async function removeRemotely(
     await requireNoOpenRun(store, id);
     await putTombstone(store, id, at);
   }
-  return await sweep(store, id);
+  return await removeObjects(store, id);
 }
 
 async function putTombstone(store: ObjectStore, id: SessionId, at: string): Promise<void> {

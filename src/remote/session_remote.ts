@@ -10,7 +10,7 @@ import type { Turn } from "../domain/turn.ts";
 import type { NamedBlob, PendingTurn, TurnRemote } from "../store/write/turn_remote.ts";
 import { blobKey, removedKey, turnKey } from "./keys.ts";
 import type { ObjectStore } from "./object_store.ts";
-import { sweep } from "./sweep.ts";
+import { removeObjects } from "./remove_objects.ts";
 
 /** Adds turns to the copy of a session. */
 export class SessionRemote implements TurnRemote {
@@ -52,7 +52,7 @@ export class SessionRemote implements TurnRemote {
     }
   }
 
-  /** Leaves no gap: another writer of this home may have added turns since the session was compared. */
+  /** Leaves no gap: another writer of this home may have added turns after this one compared the session with the remote. */
   async #requireBefore({ turn, prev }: Turn): Promise<void> {
     if (turn === 1 || this.#last === turn - 1) return;
     const before = await this.#store.get(turnKey(this.#id, turn - 1));
@@ -95,7 +95,7 @@ export class SessionRemote implements TurnRemote {
   async requireNotRemoved(): Promise<void> {
     if (await this.#store.get(removedKey(this.#id)) !== null) {
       // The removal may have listed the objects before this writer put some.
-      if (this.#last > 0) await sweep(this.#store, this.#id);
+      if (this.#last > 0) await removeObjects(this.#store, this.#id);
       throw removed(this.#id, this.#store.name);
     }
     this.#wasThere = true;

@@ -105,7 +105,29 @@ Deno.test("a turn far above the others is a gap: nothing asks for each turn befo
     place.server.requests.length = 0;
     // The end of a repair depends on what it finds.
     const called = await place.call(home, ...args);
+    assert.throws(() => Deno.statSync(place.directory(home, "abc-def")), Deno.errors.NotFound);
     if (args[0] !== "repair") assert.equal(called.code, 12, called.stderr);
     assert.ok(place.server.requests.length < 60, `${args}: ${place.server.requests.length} requests`);
   }
+});
+
+Deno.test("a pull that gets no turn leaves no directory", async () => {
+  await using place = await shared();
+  const turn = place.server.objects.get(`${ID}/turns/000001.json`) ?? new Uint8Array();
+  place.server.objects.set("abc-def/turns/000001.json", turn.slice(0, -9));
+  const refused = await place.call("b", "pull", "abc-def");
+  assert.equal(refused.code, 12, refused.stderr);
+  assert.throws(() => Deno.statSync(place.directory("b", "abc-def")), Deno.errors.NotFound);
+});
+
+Deno.test("keys in an address are not shown, and an empty address means no remote", async () => {
+  await using place = await shared();
+  const keys = await place.call("a", "push", ID, "--remote", "s3://AKIA123:SECRET@bucket/p");
+  assert.equal(keys.code, 2);
+  assert.ok(keys.stderr.includes("s3://…@bucket/p"), keys.stderr);
+  assert.doesNotMatch(keys.stderr, /AKIA123|SECRET/);
+  place.server.requests.length = 0;
+  const repaired = await place.call("a", "repair", ID, "--remote", "");
+  assert.equal(repaired.code, 0, repaired.stderr);
+  assert.deepEqual(place.server.requests, []);
 });

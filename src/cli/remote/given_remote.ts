@@ -11,7 +11,7 @@ import type { Config } from "../config_file.ts";
 import type { Context } from "../context.ts";
 import { remoteSetting } from "../settings.ts";
 
-/** Most time for one operation of a remote unless a flag says otherwise, in milliseconds. */
+/** Default time limit of one operation of a remote, in milliseconds. */
 export const MOST_REMOTE_MS = 60_000;
 
 /** Sources of the remote of a call. */

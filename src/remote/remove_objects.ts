@@ -17,7 +17,7 @@ const MOST_LISTS = 20;
  *
  * @throws {RepriseError} `session_open_elsewhere` if a writer keeps adding objects; as {@linkcode ObjectStore} does.
  */
-export async function sweep(store: ObjectStore, id: SessionId): Promise<number> {
+export async function removeObjects(store: ObjectStore, id: SessionId): Promise<number> {
   let removed = 0;
   for (let list = 1; list <= MOST_LISTS; list++) {
     const keys: string[] = [];
