@@ -149,6 +149,34 @@ Deno.test("a fetch loads turns and their blobs side by side, at most 16, and eac
     assert.deepEqual(findings, []);
   }));
 
+Deno.test("a fetch loads large blobs one at a time", () =>
+  withTwoHomes(async (home, other) => {
+    const store = new MemoryStore();
+    const writer = await createOn(store, home);
+    for (let run = 1; run <= 4; run++) {
+      putPinned(writer);
+      await writer.save(userDraft(`run ${run}`, run));
+      const model = await writer.save(modelDraft([call(`call_${run}`)], run));
+      const blob = writer.putBlob(new Uint8Array(1024 * 1024 + run));
+      const event = { ...result(`call_${run}`, model.seq[0]), blob } as EventDraft;
+      await writer.save({ kind: "tools", run, events: [event] });
+      await writer.save(endDraft(run));
+    }
+    writer.close();
+    const get = store.get.bind(store);
+    const now = { large: 0, most: 0, all: 0 };
+    store.get = async (key) => {
+      const isLarge = (store.objects.get(key)?.length ?? 0) > 1024 * 1024;
+      if (isLarge) now.most = Math.max(now.most, now.large += 1);
+      for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+      if (isLarge) now.large -= 1;
+      if (isLarge) now.all += 1;
+      return await get(key);
+    };
+    (await openOn(store, other)).close();
+    assert.deepEqual([now.most, now.all], [1, 4]);
+  }));
+
 /** Objects that another program may have put under the key of turn 3, by name. */
 const FORGED: readonly (readonly [string, (bytes: Uint8Array, draft: TurnDraft) => Uint8Array])[] = [
   ["a torn file", (bytes) => bytes.subarray(0, bytes.length - 20)],
