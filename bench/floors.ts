@@ -27,6 +27,11 @@ export const FLOORS: readonly Floor[] = [
     reason: "JSON.parse of the payloads alone is less than 6 times as fast as the client",
   },
   {
+    bench: "sse",
+    row: /^300-byte chunks of a fetch body → items/,
+    reason: "a loop that only decodes, cuts lines and parses is half as fast as this row",
+  },
+  {
     bench: "fsck",
     row: /^reprise fsck/,
     reason: "the start of a process, reading, hashing and parsing alone take 1.5 times as long",

@@ -31,6 +31,7 @@ export const sseBench: Bench = async (context) => {
       parse: { measure: () => timed(() => payloads.forEach((payload) => JSON.parse(payload))) },
       own: { measure: () => timedAsync(() => assemble(iterate(chunks), set)) },
       ownFromBody: { measure: () => timedAsync(() => assemble(bodyOf(chunks), set)) },
+      plain: { measure: () => timedAsync(() => cutAndParse(bodyOf(chunks), payloads.length)) },
       client: { measure: () => timedAsync(() => readWithClient(countEvents, chunks, payloads.length)) },
     }, { rounds, warmups: 2 });
     rows.push(
@@ -47,6 +48,13 @@ export const sseBench: Bench = async (context) => {
         times: times.ownFromBody,
         againstTimes: times.client,
         target: { bound: "at_least", value: clientTarget },
+      }),
+      speedRow({
+        name: `${name} of a fetch body, cut into lines and parsed only`,
+        detail: true,
+        against: "the openai client, speed",
+        times: times.plain,
+        againstTimes: times.client,
       }),
       speedRow({
         name: "JSON.parse alone",
@@ -135,6 +143,26 @@ async function assemble(body: AsyncIterable<Uint8Array>, { streams }: StreamSet)
   if (responses === 0 || responses % streams.length !== 0 || items < responses) {
     throw new Error(`Assembled ${responses} responses with ${items} items out of ${streams.length} streams`);
   }
+}
+
+/** The plainest loop that gets the JSON of each event: it checks nothing, and assembles nothing. */
+async function cutAndParse(body: ReadableStream<Uint8Array>, expected: number): Promise<void> {
+  const decoder = new TextDecoder();
+  let pending = "";
+  let events = 0;
+  for await (const chunk of body) {
+    const text = pending + decoder.decode(chunk, { stream: true });
+    let start = 0;
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+      if (text.startsWith("data: ", start)) {
+        JSON.parse(text.slice(start + 6, end));
+        events++;
+      }
+      start = end + 1;
+    }
+    pending = text.slice(start);
+  }
+  if (events !== expected) throw new Error(`The plain loop read ${events} of ${expected} events`);
 }
 
 /** Reads a Responses stream with the openai client; returns the number of its events. */
