@@ -4,7 +4,7 @@ import { outputOf, run } from "../process.ts";
 import { sum, type Tally, tallyOfReport } from "./tally.ts";
 
 /** A test that hangs is ended after this time; a soak takes an hour or more. */
-const TIMEOUT_MINUTES = { usual: 30, soak: 180 };
+const TIMEOUT_MINUTES = { usual: 60, soak: 180 };
 
 /** The progress of `--reporter=dot`: without a terminal, a line for each test. */
 const PROGRESS = /^[.!,]+\n/gm;
