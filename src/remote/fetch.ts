@@ -154,6 +154,15 @@ async function fetchLocked(
   return { turns: fetched.length, blobs };
 }
 
+/** The turns that this home lacks. */
+interface MissingTurns {
+  readonly paths: SessionPaths;
+  /** All turns before them. */
+  readonly here: readonly Turn[];
+  /** Number of the last one. */
+  readonly last: number;
+}
+
 /** A turn that follows the one before, and whose blobs are here. */
 interface VerifiedTurn {
   readonly turn: Turn;
@@ -166,11 +175,7 @@ interface VerifiedTurn {
 async function* verifiedTurns(
   ports: Ports,
   store: ObjectStore,
-  { paths, here, last }: {
-    readonly paths: SessionPaths;
-    readonly here: readonly Turn[];
-    readonly last: number;
-  },
+  { paths, here, last }: MissingTurns,
 ): AsyncGenerator<VerifiedTurn> {
   const first = here.length + 1;
   const lineage = await lineageOf(ports, store, { paths, here, last });
@@ -243,11 +248,7 @@ function cacheManifest(ports: Ports, paths: SessionPaths, turns: readonly Turn[]
 async function lineageOf(
   ports: Ports,
   store: ObjectStore,
-  { paths, here, last }: {
-    readonly paths: SessionPaths;
-    readonly here: readonly Turn[];
-    readonly last: number;
-  },
+  { paths, here, last }: MissingTurns,
 ): Promise<Lineage> {
   if (here.some(({ session }) => session === paths.id)) return findLineage(ports, paths);
   const search = new LineageSearch(paths.id);
