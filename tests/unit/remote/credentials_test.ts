@@ -39,12 +39,12 @@ function portsWith(env: Record<string, string>, files: Record<string, string> = 
     return new TextEncoder().encode(text);
   };
   return testPorts({
-    env: (name) => ({ HOME: "/home/me", ...env } as Record<string, string>)[name],
+    env: (name) => ({ HOME: "/srv/me", ...env } as Record<string, string>)[name],
     files: { ...denoFiles, read },
   });
 }
 
-const FILES = { "/home/me/.aws/credentials": CREDENTIALS, "/home/me/.aws/config": CONFIG };
+const FILES = { "/srv/me/.aws/credentials": CREDENTIALS, "/srv/me/.aws/config": CONFIG };
 
 function settings(env: Record<string, string>, files: Record<string, string> = {}) {
   const { endpoint, ...rest } = readS3Settings(portsWith(env, files));
@@ -149,7 +149,7 @@ Deno.test("a key that no header can carry is refused by its name, and not shown"
     });
   }
   const file = CREDENTIALS.replace("id-of-file", "id of file");
-  assert.throws(() => settings({ AWS_REGION: "us-west-2" }, { "/home/me/.aws/credentials": file }), {
+  assert.throws(() => settings({ AWS_REGION: "us-west-2" }, { "/srv/me/.aws/credentials": file }), {
     message: /aws_access_key_id/,
   });
 });
