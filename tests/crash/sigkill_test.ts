@@ -20,8 +20,9 @@ const ignore = (Deno.env.get("REPRISE_BIN") ?? "") === "";
 const KILLS = scaled(150, 1000);
 /** Runs at the same time: most of a run is waiting. */
 const PARALLEL = 5;
-/** The latest point, in milliseconds from the first line of a run: about as long as a run takes. */
-const LATEST_MS = 1200;
+/** A point is so many saved turns, and then so many milliseconds: longer than the longest step of a run. */
+const MOST_TURNS = 6;
+const LATEST_MS = 250;
 
 /** The commands of a run, by step: each ends by itself, because no process is left to end it. */
 const STEPS = [
@@ -57,10 +58,20 @@ async function assertWhole(place: Place, id: string, saved: readonly (readonly [
   return turns.length;
 }
 
-/** Kills one run `delayMs` after its first line, and resumes it. Returns the number of its turns at the kill. */
-async function killAt(place: Place, id: string, delayMs: number, killed: Set<string>): Promise<number> {
+/** A random point of a run. */
+interface KillPoint {
+  /** The session's id. */
+  readonly id: string;
+  /** Turns that the run says it has saved. */
+  readonly saves: number;
+  /** Milliseconds after that. */
+  readonly delayMs: number;
+}
+
+/** Kills one run at a point, and resumes it. Returns the number of its turns at the kill, 0 if it had ended. */
+async function killAt(place: Place, { id, saves, delayMs }: KillPoint, killed: Set<string>): Promise<number> {
   const run = place.start(["run", "--json", "--new", "-s", id, "--allow", "write,shell", "Go"]);
-  await run.printed('"type":"turn.saved"');
+  await run.printed('"type":"turn.saved"', saves);
   await new Promise((resolve) => setTimeout(resolve, delayMs));
   try {
     run.process.kill("SIGKILL");
@@ -95,8 +106,9 @@ Deno.test({
     const killed = new Set<string>();
     await using place = new Place(scriptFor(killed));
     const dice = new Dice(20261122);
-    const queue = Array.from({ length: KILLS }, (_, index) => ({
+    const queue = Array.from({ length: KILLS }, (_, index): KillPoint => ({
       id: `kill-${index}`,
+      saves: dice.count(1, MOST_TURNS),
       delayMs: dice.count(0, LATEST_MS),
     }));
     const wrong: string[] = [];
@@ -104,9 +116,9 @@ Deno.test({
     const worker = async () => {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
         try {
-          turns.push(await killAt(place, next.id, next.delayMs, killed));
+          turns.push(await killAt(place, next, killed));
         } catch (error) {
-          wrong.push(`${next.id} after ${next.delayMs} ms: ${error}`);
+          wrong.push(`${next.id}, ${next.delayMs} ms after turn ${next.saves}: ${error}`);
         }
       }
     };
