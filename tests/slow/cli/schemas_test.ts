@@ -103,7 +103,7 @@ async function served(place: Place, args: readonly string[], path: string, body 
     headers: { "content-type": "application/json", authorization: `Bearer ${KEY}` },
     body,
   });
-  await response.body?.cancel();
+  await response.arrayBuffer();
   server.process.kill("SIGTERM");
   return (await server.ended()).stdout;
 }
