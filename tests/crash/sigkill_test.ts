@@ -20,7 +20,7 @@ const ignore = (Deno.env.get("REPRISE_BIN") ?? "") === "";
 const KILLS = scaled(150, 1000);
 /** Runs at the same time: most of a run is waiting. */
 const PARALLEL = 5;
-/** A point is so many saved turns, and then so many milliseconds: longer than the longest step of a run. */
+/** Limits of a point: a number of saved turns, then a wait that is longer than the longest step of a run. */
 const MOST_TURNS = 6;
 const LATEST_MS = 250;
 
