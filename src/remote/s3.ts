@@ -30,6 +30,8 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
 /** Largest answer that is not an object, in bytes. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+/** Most pages of a list: more than those of any bucket that a home could read. A page has up to 1,000 objects. */
+const MOST_PAGES = 10_000;
 /** Largest objects by the kind of their key, in bytes. */
 const MOST_BYTES = { turn: MAX_TURN_BYTES, blob: MAX_BLOB_BYTES, open: 4096, removed: 4096 } as const;
 /** Time that a single attempt may take, so that a lost connection leaves time for another one. */
@@ -141,7 +143,9 @@ export class S3Store implements ObjectStore {
         if (object.key.startsWith(full + prefix)) yield { ...object, key: object.key.slice(full.length) };
       }
       if (page.next === null) return;
-      if (seen.has(page.next)) throw badAnswer(this.name, "its list of objects does not end");
+      if (seen.has(page.next) || seen.size === MOST_PAGES) {
+        throw badAnswer(this.name, "its list of objects does not end");
+      }
       seen.add(page.next);
       from = { "continuation-token": page.next };
     }

@@ -227,14 +227,23 @@ Deno.test("an object that is longer than its kind may be is damage of its sessio
   assert.equal(await store.get("missing/removed.json"), null);
 });
 
-Deno.test("a list that returns to a page is refused", async () => {
-  const { store } = storeWith(() =>
-    new Response(
-      "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>same</NextContinuationToken>" +
-        "</ListBucketResult>",
-    ), { takesMs: 0 });
-  await assert.rejects(Array.fromAsync(store.list("")), { code: "bad_remote", message: /does not end/ });
-});
+for (
+  const [what, token] of [["returns to a page", () => "same"], ["has ever new pages", counting()]] as const
+) {
+  Deno.test(`a list that ${what} is refused`, async () => {
+    const { store } = storeWith(() =>
+      new Response(
+        `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>${token()}` +
+          "</NextContinuationToken></ListBucketResult>",
+      ), { takesMs: 0 });
+    await assert.rejects(Array.fromAsync(store.list("")), { code: "bad_remote", message: /does not end/ });
+  });
+}
+
+function counting(): () => string {
+  let count = 0;
+  return () => String(count++);
+}
 
 Deno.test("the put of a turn and the read after it share one deadline", async () => {
   // Each request takes four seconds and has no answer: the third one begins before the deadline.
