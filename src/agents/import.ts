@@ -96,14 +96,9 @@ export async function importAgentSession(
   if (!options.dryRun) {
     await importWhole(ports, home, { ...options, built: main });
     for (const { own, branch: { runs }, built } of planned) {
-      if (runs > 0) {
-        await importFork(ports, home, { main, parent: id, call: callOf(own), branch: { ...built, runs } });
-      } else {await importWhole(ports, home, {
-          id: own,
-          texts,
-          built: buildTurns(built, callOf(own)),
-          torn: null,
-        });}
+      const call = callOf(own);
+      if (runs > 0) await importFork(ports, home, { main, parent: id, call, branch: { ...built, runs } });
+      else await importWhole(ports, home, { id: own, texts, built: buildTurns(built, call), torn: null });
     }
   }
   const pathOf = (own: SessionId) => sessionPaths(home.sessions, own).root;
