@@ -28,6 +28,8 @@ class Place implements AsyncDisposable {
   constructor() {
     Deno.mkdirSync(this.shop);
     Deno.writeTextFileSync(`${this.shop}/greeting.txt`, "hello\n");
+    // The agents' own instructions are no message of the user.
+    for (const name of ["AGENTS.md", "CLAUDE.md"]) Deno.writeTextFileSync(`${this.shop}/${name}`, "Rhyme\n");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -140,15 +140,16 @@ class CodexReader {
   }
 
   #addMessage(line: number, item: Item, own: JsonValue | undefined): void {
-    const content = contentOf(item);
-    if (item.role !== "user" || isContext(content, own)) {
-      return this.#lost.add(
+    const content = item.role === "user" ? usersParts(item.content, own) : [];
+    if (content.length < partsOf(item.content).length) {
+      const why = "instructions and context of the agent are not taken over";
+      this.#lost.add(
         line,
-        messageBy(item.role),
-        "instructions and context of the agent are not taken over",
+        content.length === 0 ? messageBy(item.role) : `part of a ${messageBy(item.role)}`,
+        why,
       );
-    }
-    if (content.length === 0) return this.#lost.add(line, 'message of "user"', "it is empty");
+    } else if (content.length === 0) this.#lost.add(line, messageBy(item.role), "it is empty");
+    if (content.length === 0) return;
     this.#endResponse({});
     this.#calls.clear();
     this.#entries.push({ kind: "user", line, content });
@@ -166,8 +167,8 @@ class CodexReader {
       }
       const { internal_chat_message_metadata_passthrough: own } = item;
       if (item.type !== "message" || item.role !== "user") return [];
-      const content = contentOf(item);
-      return isContext(content, own) ? [] : [outputText(content)];
+      const content = usersParts(item.content, own);
+      return content.length === 0 ? [] : [outputText(content)];
     });
     const message = textIn(payload.message) ?? "";
     if (message !== "" && !texts.includes(message)) texts.push(message);
@@ -239,25 +240,22 @@ function isWhole({ type, content, summary, name, arguments: args, input, call_id
   }
 }
 
-/** Content parts of a message that have a type. */
-function contentOf({ content }: JsonObject): Item[] {
-  return Array.isArray(content)
-    ? content.filter((part): part is Item =>
-      isJsonObject(part) && typeof part.type === "string" && part.type !== ""
-    )
-    : [];
+function partsOf(content: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(content) ? content : [];
 }
 
-/** True for a message that the program wrote itself, such as its description of the environment. */
-function isContext(content: readonly Item[], own: JsonValue | undefined): boolean {
-  const kinds = isJsonObject(own) ? own.content_item_kinds : undefined;
-  if (Array.isArray(kinds) && kinds.length > 0) {
-    return kinds.every((kind) =>
-      typeof kind === "string" && /^(environments|host_skills|permissions)\./.test(kind)
-    );
-  }
-  const first = content[0]?.text;
-  return typeof first === "string" && first.startsWith("<environment_context>");
+/** First words of texts that the program writes into messages of the user, in versions that do not name the kind of a part. */
+const CONTEXT = /^(?:<(?:environment_context|user_instructions)>|# AGENTS\.md instructions)/;
+
+/** Parts of a message that the user wrote. The program puts its instructions and context into such messages too. */
+function usersParts(content: JsonValue | undefined, own: JsonValue | undefined): Item[] {
+  const kinds = isJsonObject(own) && Array.isArray(own.content_item_kinds) ? own.content_item_kinds : [];
+  return partsOf(content).filter((part, index): part is Item => {
+    if (!isJsonObject(part) || typeof part.type !== "string" || part.type === "") return false;
+    const kind = kinds[index];
+    if (typeof kind === "string" && kind !== "unknown") return kind.startsWith("user.");
+    return typeof part.text !== "string" || !CONTEXT.test(part.text);
+  });
 }
 
 /** Text of an output: a string, or the texts of its parts. */

@@ -95,6 +95,36 @@ Deno.test("a rollout is kept: one answer over several lines is one turn, and cal
   );
 });
 
+Deno.test("of a message of the user, only what the user wrote is kept: neither AGENTS.md nor the environment", () => {
+  const instructions = "# AGENTS.md instructions for /srv/code\n\n<INSTRUCTIONS>\nRhyme\n</INSTRUCTIONS>";
+  const messageOf = (parts: readonly (readonly [text: string, kind?: string])[]) =>
+    item({
+      ...{ type: "message", role: "user" },
+      content: parts.map(([text]) => ({ type: "input_text", text })),
+      ...(parts.some(([, kind]) => kind !== undefined) && {
+        internal_chat_message_metadata_passthrough: { content_item_kinds: parts.map(([, kind]) => kind) },
+      }),
+    });
+  const environment = "<environment_context>\n</environment_context>";
+  const { session, lost } = imported(bytesOf([
+    messageOf([[instructions, "agents_md.instructions"], [environment, "environments.environment_context"]]),
+    messageOf([[instructions], [environment]]),
+    messageOf([["<user_instructions>\nRhyme\n</user_instructions>"]]),
+    messageOf([["Fix it", "user.text"], ["A later kind", "plugins.list"]]),
+    messageOf([[environment], ["And now?"]]),
+    messageOf([["<environment_context> as text", "user.text"]]),
+    answer("Done"),
+  ]));
+  const texts = session.main.flatMap((entry) =>
+    entry.kind === "user" ? entry.content.map(({ text }) => text) : []
+  );
+  assert.deepEqual(texts, ["Fix it", "And now?", "<environment_context> as text"]);
+  assert.deepEqual(lost.map(({ line, what }) => [line, what]), [
+    ...[1, 2, 3].map((line) => [line, 'message of "user"']),
+    ...[4, 5].map((line) => [line, 'part of a message of "user"']),
+  ]);
+});
+
 Deno.test("reasoning has the trusted endpoint only if it is named and the file proves provider and model", () => {
   const endpoints = (lines: readonly unknown[], trusted: string | null) =>
     imported(bytesOf(lines), trusted).turns.flatMap((turn) =>
