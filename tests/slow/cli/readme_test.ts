@@ -84,6 +84,10 @@ Deno.test({
     await using project = new ApiProject(model);
     writeNpx(project);
     project.write("test_chat.py", CHAT);
+    project.write(
+      "rollout.jsonl",
+      Deno.readTextFileSync(new URL("tests/unit/agents/transcripts/codex.jsonl", ROOT)),
+    );
     const printed = await runBlocks(project, "README.md", (script) => {
       if (script.includes("--missing")) {
         project.write("test_chat.py", CHAT.replace("What is the", "Name the"));
