@@ -245,7 +245,8 @@ function partsOf(content: JsonValue | undefined): readonly JsonValue[] {
 }
 
 /** First words of texts that the program writes into messages of the user, in versions that do not name the kind of a part. */
-const CONTEXT = /^(?:<(?:environment_context|user_instructions)>|# AGENTS\.md instructions)/;
+const CONTEXT =
+  /^(?:<(?:environment_context|skill|subagent_notification|turn_aborted|user_instructions)>|# AGENTS\.md instructions)/;
 
 /** Parts of a message that the user wrote. The program puts its instructions and context into such messages too. */
 function usersParts(content: JsonValue | undefined, own: JsonValue | undefined): Item[] {

@@ -110,6 +110,7 @@ Deno.test("of a message of the user, only what the user wrote is kept: neither A
     messageOf([[instructions, "agents_md.instructions"], [environment, "environments.environment_context"]]),
     messageOf([[instructions], [environment]]),
     messageOf([["<user_instructions>\nRhyme\n</user_instructions>"]]),
+    messageOf([["<turn_aborted>\nThe user interrupted this turn\n</turn_aborted>"]]),
     messageOf([["Fix it", "user.text"], ["A later kind", "plugins.list"]]),
     messageOf([[environment], ["And now?"]]),
     messageOf([["<environment_context> as text", "user.text"]]),
@@ -120,8 +121,8 @@ Deno.test("of a message of the user, only what the user wrote is kept: neither A
   );
   assert.deepEqual(texts, ["Fix it", "And now?", "<environment_context> as text"]);
   assert.deepEqual(lost.map(({ line, what }) => [line, what]), [
-    ...[1, 2, 3].map((line) => [line, 'message of "user"']),
-    ...[4, 5].map((line) => [line, 'part of a message of "user"']),
+    ...[1, 2, 3, 4].map((line) => [line, 'message of "user"']),
+    ...[5, 6].map((line) => [line, 'part of a message of "user"']),
   ]);
 });
 
