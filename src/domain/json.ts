@@ -31,6 +31,11 @@ export function parsedObject(text: string): JsonObject | null {
   }
 }
 
+/** A string unchanged, any other value as JSON. `String` throws for an object with a member `toString` or `valueOf`. */
+export function plainText(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : JSON.stringify(value) ?? "undefined";
+}
+
 /** The member `name` as a string, or `undefined` when it is absent or of another type. */
 export function stringMember(object: JsonObject, name: string): string | undefined {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;

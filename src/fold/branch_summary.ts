@@ -5,7 +5,7 @@
  */
 import { attachmentNote } from "../domain/attachment.ts";
 import type { SessionEvent } from "../domain/event.ts";
-import { isJsonObject, type JsonValue } from "../domain/json.ts";
+import { isJsonObject, type JsonValue, plainText } from "../domain/json.ts";
 import { headOf } from "../domain/text.ts";
 import type { Turn } from "../domain/turn.ts";
 
@@ -51,7 +51,7 @@ function lineOf(event: SessionEvent, outcomes: ReadonlyMap<number, string>): str
       return [`- assistant: ${quoted(textOf(event.item.content as JsonValue | undefined), QUOTED)}`];
     case "tool_call": {
       const { name, arguments: json, input } = event.item;
-      const call = `${String(name ?? "?")} ${String(json ?? input ?? "")}`;
+      const call = `${plainText(name ?? "?")} ${plainText(json ?? input ?? "")}`;
       return [`- call: ${quoted(call, CALL_LINE)}: ${outcomes.get(event.seq) ?? "no result"}`];
     }
     case "history_compaction":
@@ -68,7 +68,7 @@ function textOf(parts: JsonValue | undefined): string {
   if (!Array.isArray(parts)) return "";
   return (parts as readonly JsonValue[]).map((part) => {
     if (!isJsonObject(part)) return "";
-    return typeof part.text === "string" ? part.text : `(${String(part.type)})`;
+    return typeof part.text === "string" ? part.text : `(${plainText(part.type)})`;
   }).join(" ");
 }
 

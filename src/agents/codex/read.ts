@@ -6,7 +6,7 @@
 import type { Item } from "../../domain/event.ts";
 import { DEFAULT_PROVIDER, PROVIDERS } from "../../apis/providers.ts";
 import { PROVIDER_KINDS, type ProviderKind } from "../../domain/fingerprint.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../domain/json.ts";
 import { itemKind } from "../../domain/item.ts";
 import type { AgentBranch, AgentEntry, AgentSession, ResponseEntry } from "../agent_session.ts";
 import type { SourceLine } from "../lines.ts";
@@ -123,7 +123,7 @@ class CodexReader {
     if (id !== null) this.#ids.add(id);
     if (this.#items.length === 0) this.#itemsLine = line;
     this.#items.push(withoutNulls(item));
-    if (itemKind(item) === "tool_call") this.#calls.add(String(item.call_id));
+    if (itemKind(item) === "tool_call") this.#calls.add(plainText(item.call_id));
   }
 
   #addResult(line: number, item: Item): void {

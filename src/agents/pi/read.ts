@@ -6,7 +6,7 @@
 import { answersInBlocks, providerInPi } from "../../apis/agent_providers.ts";
 import { encodeUtf8 } from "../../domain/bytes.ts";
 import type { Item } from "../../domain/event.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../domain/json.ts";
 import { parseShallow } from "../../domain/json_depth.ts";
 import type { AgentEntry, AgentSession } from "../agent_session.ts";
 import { MAX_LINE_DEPTH, type SourceLine } from "../lines.ts";
@@ -105,7 +105,7 @@ class PiLines {
         }
         return [{ kind: "compaction", line, summary, keptFrom }];
       }
-      if (!SILENT.has(String(json.type))) {
+      if (!SILENT.has(plainText(json.type))) {
         this.#lost.addOnce(line, `type ${JSON.stringify(json.type ?? null)}`, "a session cannot hold it");
       }
       return [];

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, objectMember, stringMember } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, objectMember, plainText, stringMember } from "../../domain/json.ts";
 import { type ArgumentsDelta, type CallArguments, changedDeltas, withMember, withObjects } from "../calls.ts";
 
 /** Finds the arguments of the client's calls. */
@@ -42,7 +42,7 @@ function argumentsIn(data: JsonObject, replace: (call: string, text: string) => 
         const called = objectMember(call, "function");
         const text = stringMember(called ?? {}, "arguments");
         if (called === undefined || text === undefined) return call;
-        const key = `${choice.index} ${call.index ?? call.id}`;
+        const key = `${plainText(choice.index)} ${plainText(call.index ?? call.id)}`;
         return withMember(call, "function", withMember(called, "arguments", replace(key, text)));
       }),
     );

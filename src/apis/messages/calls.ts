@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type JsonObject, objectMember, stringMember } from "../../domain/json.ts";
+import { type JsonObject, objectMember, plainText, stringMember } from "../../domain/json.ts";
 import {
   type ArgumentsDelta,
   type CallArguments,
@@ -30,7 +30,7 @@ export const messagesCalls: CallArguments = {
       }
       const text = stringMember(objectMember(data, "delta") ?? {}, "partial_json");
       if (text === undefined || !calls.has(data.index)) continue;
-      deltas.push({ index, call: String(data.index), text, isJson: true });
+      deltas.push({ index, call: plainText(data.index), text, isJson: true });
     }
     for (const [index, text] of changedDeltas(deltas, change)) {
       const data = events[index] ?? {};

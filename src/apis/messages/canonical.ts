@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, plainText, stringMember } from "../../domain/json.ts";
 import {
   type CanonicalForm,
   type CanonicalNames,
@@ -40,7 +40,7 @@ function block(entry: JsonObject, names: CanonicalNames): JsonObject {
       case "cache_control":
         return undefined;
       case "id":
-        return String(entry.type).endsWith("_use") ? names.id(value) : value;
+        return plainText(entry.type).endsWith("_use") ? names.id(value) : value;
       case "tool_use_id":
         return names.id(value);
       case "content":

@@ -5,7 +5,7 @@
  */
 import { responsesCalls } from "./calls.ts";
 import { accountHash, type ProviderKind } from "../../domain/fingerprint.ts";
-import { isJsonObject, type JsonObject, numberMember, stringMember } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, numberMember, plainText, stringMember } from "../../domain/json.ts";
 import { classifyAnswer } from "../failure.ts";
 import { requestHeaders } from "../names.ts";
 import { openaiServers } from "../openai.ts";
@@ -72,7 +72,7 @@ export const responsesApi: RunApi = {
 function documentPath({ object, type, error }: JsonObject): string | null {
   if (type === "message" || type === "error") return null;
   if (object === "response.compaction") return "/v1/responses/compact";
-  return isJsonObject(error) || /^response(\.|$)/.test(String(object)) ? "/v1/responses" : null;
+  return isJsonObject(error) || /^response(\.|$)/.test(plainText(object)) ? "/v1/responses" : null;
 }
 
 /**

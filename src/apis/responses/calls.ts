@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, objectMember, stringMember } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, objectMember, plainText, stringMember } from "../../domain/json.ts";
 import {
   type ArgumentsDelta,
   type CallArguments,
@@ -35,7 +35,7 @@ export const responsesCalls: CallArguments = {
       const [, kind, part] = ARGUMENT_EVENTS.exec(stringMember(data, "type") ?? "") ?? [];
       const isJson = kind === "function_call_arguments";
       if (part === "delta") {
-        const call = String(data.output_index ?? data.item_id);
+        const call = plainText(data.output_index ?? data.item_id);
         deltas.push({ index, call, text: stringMember(data, "delta") ?? "", isJson });
         continue;
       }

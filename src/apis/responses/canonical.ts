@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, type JsonValue, stringMember } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, plainText, stringMember } from "../../domain/json.ts";
 import {
   type CanonicalForm,
   type CanonicalNames,
@@ -47,7 +47,7 @@ function inCallOrder(input: readonly JsonValue[]): readonly JsonValue[] {
 
 /** Returns the id of the call that an item is the output of; `null` for other items. */
 function callAnswered(item: JsonValue): string | null {
-  if (!isJsonObject(item) || !OUTPUTS.has(String(item.type))) return null;
+  if (!isJsonObject(item) || !OUTPUTS.has(plainText(item.type))) return null;
   // An output of the older local shell names its call by its own id (protocol §2.1).
   return stringMember(item, item.type === "local_shell_call_output" ? "id" : "call_id") ?? "";
 }
@@ -67,12 +67,13 @@ function callsIn(input: readonly JsonValue[]): ReadonlyMap<string, number> {
 const WRITTEN = new Set(["message", "reasoning", "function_call", "custom_tool_call"]);
 
 function inputItem(item: JsonObject, names: CanonicalNames): JsonObject {
-  const isWritten = WRITTEN.has(String(item.type)) && (item.type !== "message" || item.role === "assistant");
+  const isWritten = WRITTEN.has(plainText(item.type)) &&
+    (item.type !== "message" || item.role === "assistant");
   return mapMembers(item, (name, value) => {
     if (isWritten && isEcho(name, value)) return undefined;
     switch (name) {
       case "id":
-        if (PAIRED_BY_ID.has(String(item.type))) return names.id(value);
+        if (PAIRED_BY_ID.has(plainText(item.type))) return names.id(value);
         // A reference consists of its id.
         return isReference(item) ? value : undefined;
       case "call_id":
@@ -122,7 +123,7 @@ function withoutEmpty(parts: JsonValue): JsonValue {
 }
 
 function withoutOutputs(item: JsonObject): JsonObject {
-  if (!OUTPUTS.has(String(item.type))) return item;
+  if (!OUTPUTS.has(plainText(item.type))) return item;
   return mapMembers(item, (name, value) => name === "output" ? undefined : value);
 }
 

@@ -11,6 +11,7 @@ import {
   type JsonValue,
   numberMember,
   objectMember,
+  plainText,
   stringMember,
 } from "../../domain/json.ts";
 import {
@@ -129,7 +130,7 @@ export function statusOf(type: string, status: string | undefined): "completed" 
 function readDocument(document: JsonObject): EndEvent | ErrorEvent | null {
   const { object, error, output } = document;
   // Some servers leave `object` out of a response.
-  const isResponse = /^response(?:\.|$)/.test(String(object)) || Array.isArray(output);
+  const isResponse = /^response(?:\.|$)/.test(plainText(object)) || Array.isArray(output);
   if (isResponse) return endOf(document, "response.completed", document);
   return isJsonObject(error) && document.type === undefined
     ? { kind: "error", data: document, type: undefined, error }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type JsonObject, stringMember } from "../../domain/json.ts";
+import { type JsonObject, plainText, stringMember } from "../../domain/json.ts";
 import { callBlock, contentBlocks, objectsIn, pretty, reasoningBlock, textOf } from "./item_blocks.ts";
 import type { Block, CallResult, FateSpan } from "./page.ts";
 
@@ -17,7 +17,7 @@ export interface AnyItem {
 
 /** The id of a call; `null` for any other item. */
 export function callIdOf(item: JsonObject): string | null {
-  if (/_call$/.test(String(item.type))) {
+  if (/_call$/.test(plainText(item.type))) {
     return stringMember(item, "call_id") ?? stringMember(item, "id") ?? null;
   }
   const isCall = item.type === "tool_use" || item.type === "function" || item.type === "custom";
@@ -26,7 +26,7 @@ export function callIdOf(item: JsonObject): string | null {
 
 /** The opaque part of a reasoning item; `null` if it has none. */
 export function opaqueOf(item: JsonObject): string | null {
-  if (!/reasoning|thinking/.test(String(item.type))) return null;
+  if (!/reasoning|thinking/.test(plainText(item.type))) return null;
   return stringMember(item, "encrypted_content") ?? stringMember(item, "signature") ??
     stringMember(item, "data") ??
     null;
@@ -38,7 +38,7 @@ export function requestedResult(
 ): { readonly id: string; readonly tool: string; readonly result: CallResult } | null {
   const id = stringMember(item, "call_id") ?? stringMember(item, "tool_use_id") ??
     stringMember(item, "tool_call_id");
-  const isResult = /_output$|^tool_result$/.test(String(item.type)) || item.role === "tool";
+  const isResult = /_output$|^tool_result$/.test(plainText(item.type)) || item.role === "tool";
   if (id === undefined || !isResult) return null;
   const failed = item.is_error === true;
   const result: CallResult = {
@@ -59,7 +59,7 @@ export function itemBlocks(item: JsonObject, who: string, links: AnyItem): Block
   const id = callIdOf(item);
   if (id !== null) return [callBlock(item, { decision: null, result: links.resultOf(id) })];
   const opaque = opaqueOf(item);
-  if (opaque !== null || /^(?:reasoning|thinking)$/.test(String(item.type))) {
+  if (opaque !== null || /^(?:reasoning|thinking)$/.test(plainText(item.type))) {
     return [reasoningBlock(item, opaque === null ? [] : links.fateOf(opaque))];
   }
   if (item.role === undefined && item.type !== "message") {
@@ -69,7 +69,7 @@ export function itemBlocks(item: JsonObject, who: string, links: AnyItem): Block
       : [{ type: "raw", name: stringMember(item, "type") ?? "item", text: pretty(item) }];
   }
   const isStructured = (part: JsonObject) =>
-    callIdOf(part) !== null || requestedResult(part) !== null || /thinking/.test(String(part.type));
+    callIdOf(part) !== null || requestedResult(part) !== null || /thinking/.test(plainText(part.type));
   return [
     ...(stringMember(item, "reasoning_content") === undefined ? [] : [reasoningBlock({
       reasoning_content: item.reasoning_content,

@@ -11,6 +11,7 @@ import {
   type JsonObject,
   type JsonValue,
   objectMember,
+  plainText,
   stringMember,
 } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
@@ -120,7 +121,7 @@ export function searchSession(
     const opened = openEnvelope(read.bytes);
     if (opened.status !== "ok") return skip(opened.message);
     const { value } = opened;
-    if (!isOwn(String(value.session))) return [];
+    if (!isOwn(plainText(value.session))) return [];
     const events = Array.isArray(value.events)
       ? (value.events as readonly JsonValue[]).filter(isJsonObject)
       : [];
@@ -129,7 +130,7 @@ export function searchSession(
         inBlobs.get(blobOf(event));
       return found === undefined
         ? []
-        : [{ turn: number, seq: Number(event.seq), type: String(event.type), ...found }];
+        : [{ turn: number, seq: Number(event.seq), type: plainText(event.type), ...found }];
     });
   });
   return { hits, skipped };
@@ -186,7 +187,7 @@ const NO_TEXT: ReadonlySet<string> = new Set([
 ]);
 
 function textsOf(event: JsonObject): string[] {
-  const members = TEXT_MEMBERS[String(event.type)] ?? Object.keys(event);
+  const members = TEXT_MEMBERS[plainText(event.type)] ?? Object.keys(event);
   return members.flatMap((name) => NO_TEXT.has(name) ? [] : textsIn(event[name], name));
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type JsonValue, plainText } from "../../../domain/json.ts";
 import { objectsOf } from "../../rule.ts";
 import type { ChatViolation, PlacedMessage } from "./rule.ts";
 
@@ -11,8 +12,8 @@ export function toolPairs(messages: readonly PlacedMessage[]): ChatViolation[] {
   const outputs: ChatViolation[] = [];
   const unanswered: ChatViolation[] = [];
   // The ids of the calls that the outputs at this place may answer; `null` if no calls precede them.
-  let asked: readonly unknown[] | null = null;
-  let open: unknown[] = [];
+  let asked: readonly (JsonValue | undefined)[] | null = null;
+  let open: (JsonValue | undefined)[] = [];
   const close = () => {
     if (open.length > 0) unanswered.push(withoutOutputs(open));
     open = [];
@@ -36,8 +37,8 @@ export function toolPairs(messages: readonly PlacedMessage[]): ChatViolation[] {
 
 function outputViolations(
   { index, message: { tool_call_id: id } }: PlacedMessage,
-  asked: readonly unknown[] | null,
-  open: readonly unknown[],
+  asked: readonly (JsonValue | undefined)[] | null,
+  open: readonly (JsonValue | undefined)[],
 ): ChatViolation[] {
   const at = `messages.[${index}]`;
   if (typeof id !== "string") {
@@ -73,11 +74,13 @@ function outputViolations(
   }];
 }
 
-function withoutOutputs(ids: readonly unknown[]): ChatViolation {
+function withoutOutputs(ids: readonly (JsonValue | undefined)[]): ChatViolation {
   return {
     rule: "call_without_output",
     message: "An assistant message with 'tool_calls' must be followed by tool messages responding to each " +
-      `'tool_call_id'. The following tool_call_ids did not have response messages: ${ids.join(", ")}`,
+      `'tool_call_id'. The following tool_call_ids did not have response messages: ${
+        ids.map((id) => plainText(id ?? "")).join(", ")
+      }`,
     param: "messages",
     code: null,
   };

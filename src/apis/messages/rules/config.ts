@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
 import { isCustom } from "./fields.ts";
 import { type MessagesRequest, VERSION_2026_10_21 } from "./request.ts";
 import type { MessagesViolation } from "./rule.ts";
@@ -168,7 +168,7 @@ export function prefill({ messages }: MessagesRequest, allowed: boolean): Messag
 /** The message about an unknown tag of a union. */
 export function unknownTag(tag: JsonValue | undefined, known: readonly string[]): string {
   if (tag === undefined) return "Unable to extract tag using discriminator 'type'";
-  return `Input tag '${tag}' found using 'type' does not match any of the expected tags: ${
+  return `Input tag '${plainText(tag)}' found using 'type' does not match any of the expected tags: ${
     quotedList(known)
   }`;
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
 import { BINDING_BETA, type MessagesRequest } from "./request.ts";
 import type { MessagesViolation } from "./rule.ts";
 import {
@@ -159,7 +159,7 @@ export function unknownMembers(
 
 function extra(path: string, name: string, object: JsonObject): MessagesViolation {
   const message = `${member(path, name)}: Extra inputs are not permitted`;
-  if (name === "cache_control" && isThinking(String(object.type))) {
+  if (name === "cache_control" && isThinking(plainText(object.type))) {
     return { rule: "thinking_cache_control", message };
   }
   const binding = name === "block_binding" && path.startsWith("thinking");

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
 import {
   type ApiRules,
   isAnswered,
@@ -37,7 +37,7 @@ class KnownGoodBlocks implements KnownGood {
     // A recording may begin in the middle of a conversation: items that the API accepted are good.
     const messages = objectsOf(request.messages);
     for (const block of messages.flatMap(({ content }) => objectsOf(content))) {
-      if (isThinking(String(block.type))) this.#thinking.add(thinkingKey(block));
+      if (isThinking(plainText(block.type))) this.#thinking.add(thinkingKey(block));
     }
     if (messages.at(-1)?.role === "assistant") this.#allowPrefill = true;
   }

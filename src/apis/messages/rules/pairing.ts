@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject } from "../../../domain/json.ts";
+import { isJsonObject, type JsonObject, plainText } from "../../../domain/json.ts";
 import { NAME_PATTERN } from "./config.ts";
 import { mergedTurns, type MessagesRequest, type PlacedBlock, type PlacedMessage } from "./request.ts";
 import type { MessagesViolation } from "./rule.ts";
@@ -51,7 +51,9 @@ function unansweredUses(turn: PlacedMessage, next: PlacedMessage | undefined): M
     rule: "tool_use_without_result",
     message:
       `messages.${first.message}: \`tool_use\` ids were found without \`tool_result\` blocks immediately ` +
-      `after: ${missing.map(({ block }) => block.id).join(", ")}. Each \`tool_use\` block must have a ` +
+      `after: ${
+        missing.map(({ block }) => plainText(block.id ?? "")).join(", ")
+      }. Each \`tool_use\` block must have a ` +
       "corresponding `tool_result` block in the next message.",
   }];
 }
@@ -69,7 +71,8 @@ function unaskedResults(turn: PlacedMessage, before: PlacedMessage | undefined):
       if (!asked.has(id)) {
         return [{
           rule: "result_without_tool_use",
-          message: `${path}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each ` +
+          message:
+            `${path}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${plainText(id)}. Each ` +
             "`tool_result` block must have a corresponding `tool_use` block in the previous message.",
         }];
       }
@@ -78,7 +81,7 @@ function unaskedResults(turn: PlacedMessage, before: PlacedMessage | undefined):
           rule: "duplicate_result",
           message:
             `${path}: each tool_use must have a single result. Found multiple \`tool_result\` blocks ` +
-            `with id: ${id}`,
+            `with id: ${plainText(id)}`,
         }];
       }
       seen.add(id);
@@ -100,7 +103,10 @@ export function serverPairs({ messages }: MessagesRequest): MessagesViolation[] 
         const use = type === "mcp_tool_result" ? "mcp_tool_use" : "server_tool_use";
         findings.push({
           rule: "server_result_without_use",
-          message: `${path}: unexpected \`tool_use_id\` found in \`${type}\` blocks: ${block.tool_use_id}. ` +
+          message:
+            `${path}: unexpected \`tool_use_id\` found in \`${type}\` blocks: ${
+              plainText(block.tool_use_id)
+            }. ` +
             `Each \`${type}\` block must have a corresponding \`${use}\` block before it.`,
         });
       }
@@ -111,8 +117,10 @@ export function serverPairs({ messages }: MessagesRequest): MessagesViolation[] 
       ...[...open.values()].map(({ message, block }): MessagesViolation => ({
         rule: "server_use_without_result",
         message:
-          `messages.${message}: \`${block.name}\` tool use with id \`${block.id}\` was found without ` +
-          `a corresponding \`${block.name}_tool_result\` block`,
+          `messages.${message}: \`${plainText(block.name)}\` tool use with id \`${
+            plainText(block.id)
+          }\` was found without ` +
+          `a corresponding \`${plainText(block.name)}_tool_result\` block`,
       })),
     ];
   });

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, plainText } from "../../../domain/json.ts";
 import { isWellFormedBody } from "../../rule.ts";
 import type { PlacedItem } from "./items.ts";
 import type { ResponsesViolation } from "./rule.ts";
@@ -29,7 +29,7 @@ export function includeValues(body: JsonObject): ResponsesViolation[] {
     if (typeof value === "string" && INCLUDE_VALUES.includes(value)) return [];
     return [{
       rule: "include_value",
-      message: `Invalid value: '${value}'. Supported values are: ${
+      message: `Invalid value: '${plainText(value)}'. Supported values are: ${
         INCLUDE_VALUES.map((known) => `'${known}'`).join(", ")
       }.`,
       param: `include[${index}]`,

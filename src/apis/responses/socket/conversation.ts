@@ -7,7 +7,7 @@
 import type { Item } from "../../../domain/event.ts";
 import { parseExact } from "../../../domain/exact_json.ts";
 import { callIdOf, itemKind } from "../../../domain/item.ts";
-import { isJsonObject, type JsonObject, stringMember } from "../../../domain/json.ts";
+import { isJsonObject, type JsonObject, plainText, stringMember } from "../../../domain/json.ts";
 import type { Conversation, ConversationMessage, ConversationStep } from "../../socket.ts";
 import { encodeEntry } from "../items.ts";
 import { isItem } from "../ledger.ts";
@@ -129,7 +129,9 @@ function lossIn(error: JsonObject): ConversationStep["loss"] {
 /** Names and values that HTTP can carry. */
 function headersIn({ headers }: JsonObject): Record<string, string> {
   if (!isJsonObject(headers)) return {};
-  const texts = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)] as const);
+  const texts = Object.entries(headers).map(([name, value]) =>
+    [name.toLowerCase(), plainText(value)] as const
+  );
   return Object.fromEntries(
     texts.filter(([name, value]) => /^[a-z0-9-]+$/.test(name) && /^[\x20-\x7e]*$/.test(value)),
   );

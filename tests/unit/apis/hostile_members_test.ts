@@ -1,0 +1,112 @@
+/** Objects whose members hide those of JavaScript, at every place of a request: no rule and no canonical form throws. */
+import assert from "node:assert/strict";
+import { APIS } from "../../../src/apis/apis.ts";
+import { chatViolations } from "../../../src/apis/chat/rules/known_good.ts";
+import { checkMessagesRequest } from "../../../src/apis/messages/rules/check.ts";
+import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/domain/json.ts";
+
+const HOSTILE: readonly JsonValue[] = [{ toString: 0, valueOf: 0 }, { toString: null }, {
+  toJSON: 0,
+  length: -1,
+}];
+
+const REQUESTS: Readonly<Record<string, JsonObject>> = {
+  responses: {
+    model: "gpt-5.6",
+    include: ["reasoning.encrypted_content"],
+    reasoning: { effort: "high" },
+    tools: [{ type: "function", name: "read" }],
+    input: [
+      { role: "user", content: [{ type: "input_text", text: "Go" }] },
+      { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAAA" },
+      { type: "function_call", id: "fc_1", call_id: "call_1", name: "read", arguments: "{}" },
+      { type: "function_call_output", call_id: "call_1", output: [{ type: "input_text", text: "a" }] },
+    ],
+  },
+  messages: {
+    model: "claude-opus-4-8",
+    max_tokens: 9,
+    thinking: { type: "enabled", budget_tokens: 5 },
+    tools: [{ name: "read", input_schema: { type: "object" } }],
+    messages: [
+      { role: "user", content: [{ type: "text", text: "Go", cache_control: { type: "ephemeral" } }] },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: "Hm", signature: "c2ln", cache_control: { type: "ephemeral" } },
+          { type: "tool_use", id: "toolu_1", name: "read", input: {} },
+          { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} },
+          { type: "web_search_tool_result", tool_use_id: "srvtoolu_2", content: [] },
+        ],
+      },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "a" }] },
+    ],
+  },
+  chat: {
+    model: "gpt-5.6",
+    reasoning_effort: "high",
+    tools: [{ type: "function", function: { name: "read" } }],
+    messages: [
+      { role: "user", content: "Go" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "call_1", type: "function", function: { name: "read" } }],
+      },
+      { role: "tool", tool_call_id: "call_1", content: [{ type: "text", text: "a" }] },
+    ],
+  },
+};
+
+/** Copies of a value, each with `hostile` at another place. */
+function* spoilt(value: JsonValue, hostile: JsonValue): Generator<JsonValue> {
+  yield hostile;
+  if (Array.isArray(value)) {
+    for (const [index, each] of value.entries()) {
+      for (const one of spoilt(each, hostile)) yield value.with(index, one);
+    }
+  } else if (isJsonObject(value)) {
+    for (const [name, each] of Object.entries(value)) {
+      for (const one of spoilt(each ?? null, hostile)) yield { ...value, [name]: one };
+    }
+  }
+}
+
+function check(name: string, body: JsonValue): void {
+  if (name === "chat") chatViolations(body, "openai");
+  else if (name === "messages") checkMessagesRequest(body, { "anthropic-version": "2023-06-01" }, {});
+  else for (const mode of ["openai", "azure"] as const) checkResponsesRequest(body, { mode });
+}
+
+for (const api of APIS.filter(({ name }) => REQUESTS[name] !== undefined)) {
+  Deno.test(`objects with a member toString are values like any other in requests of ${api.name}`, () => {
+    const names = { id: (id: JsonValue) => id, blob: (blob: string) => blob };
+    let count = 0;
+    for (const hostile of HOSTILE) {
+      for (const body of spoilt(REQUESTS[api.name] ?? {}, hostile)) {
+        count++;
+        check(api.name, body);
+        const { canonical } = api;
+        if (canonical === null || !isJsonObject(body)) continue;
+        for (const [name, value] of Object.entries(body)) {
+          if (name !== canonical.list) canonical.member(name, value ?? null);
+        }
+        const history = body[canonical.list];
+        if (!Array.isArray(history)) continue;
+        for (const item of canonical.inCallOrder(history).filter(isJsonObject)) {
+          canonical.item(canonical.withoutOutputs(item), names);
+        }
+      }
+    }
+    assert.ok(count > 80, String(count));
+  });
+}
+
+Deno.test("the refusal of an unknown value of include shows it as JSON", () => {
+  const { refusals } = checkResponsesRequest({ model: "m", input: "a", include: [{ toString: 0 }] }, {
+    mode: "openai",
+    refuse: ["wire", "types", "docs", "third_party", "derived", "uncertain"],
+  });
+  assert.match(refusals[0]?.body.error.message ?? "", /^Invalid value: '\{"toString":0\}'/);
+});
