@@ -141,14 +141,15 @@ class CodexReader {
 
   #addMessage(line: number, item: Item, own: JsonValue | undefined): void {
     const content = item.role === "user" ? usersParts(item.content, own) : [];
-    if (content.length < partsOf(item.content).length) {
-      const why = "instructions and context of the agent are not taken over";
+    const isCut = content.length < partsOf(item.content).length;
+    if (isCut || content.length === 0) {
+      const message = messageBy(item.role);
       this.#lost.add(
         line,
-        content.length === 0 ? messageBy(item.role) : `part of a ${messageBy(item.role)}`,
-        why,
+        content.length === 0 ? message : `part of a ${message}`,
+        isCut ? "instructions and context of the agent are not taken over" : "it is empty",
       );
-    } else if (content.length === 0) this.#lost.add(line, messageBy(item.role), "it is empty");
+    }
     if (content.length === 0) return;
     this.#endResponse({});
     this.#calls.clear();

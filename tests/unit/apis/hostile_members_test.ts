@@ -4,6 +4,7 @@ import { APIS } from "../../../src/apis/apis.ts";
 import { chatViolations } from "../../../src/apis/chat/rules/known_good.ts";
 import { checkMessagesRequest } from "../../../src/apis/messages/rules/check.ts";
 import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
+import { RULE_GRADES } from "../../../src/apis/rule.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/domain/json.ts";
 
 const HOSTILE: readonly JsonValue[] = [{ toString: 0, valueOf: 0 }, { toString: null }, {
@@ -106,7 +107,7 @@ for (const api of APIS.filter(({ name }) => REQUESTS[name] !== undefined)) {
 Deno.test("the refusal of an unknown value of include shows it as JSON", () => {
   const { refusals } = checkResponsesRequest({ model: "m", input: "a", include: [{ toString: 0 }] }, {
     mode: "openai",
-    refuse: ["wire", "types", "docs", "third_party", "derived", "uncertain"],
+    refuse: RULE_GRADES,
   });
   assert.match(refusals[0]?.body.error.message ?? "", /^Invalid value: '\{"toString":0\}'/);
 });

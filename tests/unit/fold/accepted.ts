@@ -4,8 +4,8 @@ import type { BlobJudge } from "../../../src/apis/responses/rules/ids.ts";
 import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
 import type { ReasoningPairing } from "../../../src/apis/responses/rules/pairing.ts";
 import type { RandomCase } from "./random_history.ts";
+import { RULE_GRADES } from "../../../src/apis/rule.ts";
 
-const EVERY_GRADE = ["wire", "types", "docs", "third_party", "derived", "uncertain"] as const;
 const PAIRINGS: readonly ReasoningPairing[] = ["positional", "by_id"];
 
 /** Fails unless the API's rules let a case's request through, in both modes of pairing. */
@@ -24,7 +24,7 @@ export function requireAccepted(text: string, { target, reasoningOf, followingOf
   for (const pairing of PAIRINGS) {
     const { refusals } = checkResponsesRequest({ ...body, store: false }, {
       mode: "azure",
-      refuse: EVERY_GRADE,
+      refuse: RULE_GRADES,
       pairing,
       decode,
       reasoningOf: (id) => reasoningOf.get(id),

@@ -7,9 +7,9 @@ import { checkMessagesRequest } from "../../../src/apis/messages/rules/check.ts"
 import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
 import { markOf, type MixedCase, mixedCase } from "./mixed_history.ts";
 import { samples } from "../../support/samples.ts";
+import { RULE_GRADES } from "../../../src/apis/rule.ts";
 
 const SESSIONS = samples(10_000);
-const EVERY_GRADE = ["wire", "types", "docs", "third_party", "derived", "uncertain"] as const;
 const MARK = /OPAQUE\.[\w.-]*?\.[\w.-]*?\.[\w-]+?\./g;
 
 Deno.test(`in ${SESSIONS} random sessions that change providers, no opaque byte goes where it was not made, and every request passes its API's rules`, () => {
@@ -71,12 +71,12 @@ function requireAccepted(text: string, { turns, target }: MixedCase): void {
     const newest = turns.findLast(({ kind }) => kind === "model");
     // Only a response that its server paused may be the end of a history.
     const allowPrefill = newest?.kind === "model" && newest.response.paused === true;
-    const { refusals } = checkMessagesRequest(body, headers, { refuse: EVERY_GRADE, allowPrefill });
+    const { refusals } = checkMessagesRequest(body, headers, { refuse: RULE_GRADES, allowPrefill });
     assert.deepEqual(refusals, []);
     return;
   }
   const mode = provider === "azure" ? "azure" : "openai";
-  const { refusals } = checkResponsesRequest(body, { mode, refuse: EVERY_GRADE });
+  const { refusals } = checkResponsesRequest(body, { mode, refuse: RULE_GRADES });
   // A server may get its own inventions back, and a compatible one the reasoning that it showed instead of a blob.
   const own = ["unknown_item_type", "unknown_parameter"];
   if (provider === "compatible") own.push("reasoning_not_stored");

@@ -7,13 +7,16 @@ import { type JsonValue, plainText } from "../../../domain/json.ts";
 import { objectsOf } from "../../rule.ts";
 import type { ChatViolation, PlacedMessage } from "./rule.ts";
 
+/** The id of a call, which a client may have left out or given another type. */
+type CallId = JsonValue | undefined;
+
 /** Calls that are not answered before the next message of another role, and outputs that answer no call. */
 export function toolPairs(messages: readonly PlacedMessage[]): ChatViolation[] {
   const outputs: ChatViolation[] = [];
   const unanswered: ChatViolation[] = [];
   // The ids of the calls that the outputs at this place may answer; `null` if no calls precede them.
-  let asked: readonly (JsonValue | undefined)[] | null = null;
-  let open: (JsonValue | undefined)[] = [];
+  let asked: readonly CallId[] | null = null;
+  let open: CallId[] = [];
   const close = () => {
     if (open.length > 0) unanswered.push(withoutOutputs(open));
     open = [];
@@ -37,8 +40,8 @@ export function toolPairs(messages: readonly PlacedMessage[]): ChatViolation[] {
 
 function outputViolations(
   { index, message: { tool_call_id: id } }: PlacedMessage,
-  asked: readonly (JsonValue | undefined)[] | null,
-  open: readonly (JsonValue | undefined)[],
+  asked: readonly CallId[] | null,
+  open: readonly CallId[],
 ): ChatViolation[] {
   const at = `messages.[${index}]`;
   if (typeof id !== "string") {
@@ -74,7 +77,7 @@ function outputViolations(
   }];
 }
 
-function withoutOutputs(ids: readonly (JsonValue | undefined)[]): ChatViolation {
+function withoutOutputs(ids: readonly CallId[]): ChatViolation {
   return {
     rule: "call_without_output",
     message: "An assistant message with 'tool_calls' must be followed by tool messages responding to each " +

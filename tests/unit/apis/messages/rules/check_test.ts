@@ -7,7 +7,7 @@ import {
 } from "../../../../../src/apis/messages/rules/check.ts";
 import { MESSAGES_RULES, type MessagesRefusal } from "../../../../../src/apis/messages/rules/rule.ts";
 import type { BlockPrefix } from "../../../../../src/apis/messages/rules/signatures.ts";
-import { REFUSING_GRADES } from "../../../../../src/apis/rule.ts";
+import { REFUSING_GRADES, RULE_GRADES } from "../../../../../src/apis/rule.ts";
 import {
   assistant,
   BINDING,
@@ -27,14 +27,12 @@ import {
   words,
 } from "./refused_requests.ts";
 
-const EVERY_GRADE = ["wire", "types", "docs", "third_party", "derived", "uncertain"] as const;
-
 const strict = (
   body: JsonValue,
   options: Partial<MessagesCheckOptions> = {},
   headers: Readonly<Record<string, string>> = HEADERS,
 ): readonly MessagesRefusal[] =>
-  checkMessagesRequest(body, headers, { refuse: EVERY_GRADE, ...options }).refusals;
+  checkMessagesRequest(body, headers, { refuse: RULE_GRADES, ...options }).refusals;
 
 const ephemeral: JsonObject = { cache_control: { type: "ephemeral", ttl: "5m" } };
 const other: JsonObject = { ...use, id: "toolu_2" };

@@ -6,13 +6,11 @@ import {
   type ResponsesCheckOptions,
 } from "../../../../../src/apis/responses/rules/check.ts";
 import { RESPONSES_RULES, type ResponsesRefusal } from "../../../../../src/apis/responses/rules/rule.ts";
-import { REFUSING_GRADES } from "../../../../../src/apis/rule.ts";
+import { REFUSING_GRADES, RULE_GRADES } from "../../../../../src/apis/rule.ts";
 import { call, reply, result, ROWS, stateless, thought, user } from "./refused_requests.ts";
 
-const EVERY_GRADE = ["wire", "types", "docs", "third_party", "derived", "uncertain"] as const;
-
 const strict = (body: JsonValue, options: Partial<ResponsesCheckOptions> = {}): readonly ResponsesRefusal[] =>
-  checkResponsesRequest(body, { mode: "openai", refuse: EVERY_GRADE, ...options }).refusals;
+  checkResponsesRequest(body, { mode: "openai", refuse: RULE_GRADES, ...options }).refusals;
 
 function only(refusals: readonly ResponsesRefusal[]): ResponsesRefusal {
   assert.equal(refusals.length, 1, JSON.stringify(refusals));
