@@ -24,7 +24,7 @@ Deno.test({
       const { status, output } = await run(workspace, command, { seconds: 1 });
       assert.deepEqual([status, output], ["error", "[Timed out after 1 s and was ended; no output]"]);
     });
-    assert(took < 4000, `${took} ms`);
+    assert(took < 20_000, `${took} ms`);
     assertGroupsGone(pidsIn(workspace, "leader"));
   },
 });
@@ -42,7 +42,7 @@ Deno.test({
         /^\[Timed out after 1 s and was ended/,
       );
     });
-    assert(took < 6000, `${took} ms`);
+    assert(took < 20_000, `${took} ms`);
     assertGroupsGone(pidsIn(workspace, "leader"));
   },
 });
@@ -72,7 +72,7 @@ Deno.test({
           `[Exit code 0; processes that it left behind were ended; ${length} bytes of output follow]\n${expected}`,
         );
       });
-      assert(took < 3000, `${took} ms: ${command}`);
+      assert(took < 20_000, `${took} ms: ${command}`);
       assertGroupsGone(pidsIn(workspace, "leader"));
     }
   },
@@ -86,12 +86,12 @@ Deno.test({
     const took = await timed(async () => {
       const { output } = await run(
         workspace,
-        "setsid sh -c 'echo $$ > stray; sleep 20' & sleep 0.2; echo hi",
+        "setsid sh -c 'echo $$ > stray; sleep 60' & sleep 0.2; echo hi",
       );
       assert.match(output, /^\[Exit code 0;.*\]\nhi\n$/);
     });
     for (const pid of pidsIn(workspace, "stray")) Deno.kill(-pid, "SIGKILL");
-    assert(took < 3000, `${took} ms`);
+    assert(took < 20_000, `${took} ms`);
   },
 });
 
@@ -108,18 +108,15 @@ Deno.test({
       for (
         const command of ["echo $$ > leader; exec yes", "echo $$ > leader; yes >&2 & exec cat /dev/zero"]
       ) {
-        const took = await timed(async () => {
-          const { status, output, full } = await run(workspace, command, { seconds: 30 });
-          assert.equal(status, "error");
-          assert.match(
-            output,
-            /^\[Ended because it wrote more than 256 MiB; .*dropped; 1677\d+ bytes of output follow\]/,
-          );
-          assert(output.length <= DEFAULT_OUTPUT_CHARS && output.length > DEFAULT_OUTPUT_CHARS - 600);
-          assert.match(output, /\n\[… \d+ bytes left out here; the session keeps them …\]\n/);
-          assert(full !== undefined && full.bytes.length <= 16 * MIB + 200);
-        });
-        assert(took < 20_000, `${took} ms`);
+        const { status, output, full } = await run(workspace, command, { seconds: 30 });
+        assert.equal(status, "error");
+        assert.match(
+          output,
+          /^\[Ended because it wrote more than 256 MiB; .*dropped; 1677\d+ bytes of output follow\]/,
+        );
+        assert(output.length <= DEFAULT_OUTPUT_CHARS && output.length > DEFAULT_OUTPUT_CHARS - 600);
+        assert.match(output, /\n\[… \d+ bytes left out here; the session keeps them …\]\n/);
+        assert(full !== undefined && full.bytes.length <= 16 * MIB + 200);
         assertGroupsGone(pidsIn(workspace, "leader"));
       }
     } finally {

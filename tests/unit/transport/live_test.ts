@@ -200,7 +200,7 @@ Deno.test(
       const start = performance.now();
       abort.abort(reason);
       await assert.rejects(next, reason);
-      assert.ok(performance.now() - start < 1000);
+      assert.ok(performance.now() - start < 10_000);
       await gone;
     });
   },
