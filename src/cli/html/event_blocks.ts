@@ -8,6 +8,7 @@ import {
   type JsonObject,
   numberMember,
   objectMember,
+  plainText,
   stringMember,
 } from "../../domain/json.ts";
 import { counted } from "../../domain/text.ts";
@@ -59,7 +60,7 @@ export function eventBlocks(turn: ShownTurn, context: EventContext): Block[] {
 
 function blocksOf(event: ShownEvent, context: EventContext): Block[] {
   const item = objectMember(event, "item") ?? {};
-  const seq = Number(event.seq);
+  const seq = numberMember(event, "seq") ?? NaN;
   const note = (text: string, tone: "good" | "bad" | "plain" = "plain"): Block[] => [
     { type: "note", seq, text, tone },
   ];
@@ -96,7 +97,7 @@ function blocksOf(event: ShownEvent, context: EventContext): Block[] {
       return [];
     case "permission_decision": {
       const decision = decisionOf(event);
-      return note(`${String(event.tool)} ${decision?.text}`, decision?.tone);
+      return note(`${plainText(event.tool)} ${decision?.text}`, decision?.tone);
     }
     case "history_compaction":
       return [checkpointBlock(event, seq)];
@@ -104,16 +105,16 @@ function blocksOf(event: ShownEvent, context: EventContext): Block[] {
       return [{
         type: "note",
         seq,
-        text: `The checkpoint of seq ${String(event.checkpoint)} is withdrawn`,
+        text: `The checkpoint of seq ${plainText(event.checkpoint)} is withdrawn`,
         tone: "plain",
-        to: `seq-${Number(event.checkpoint)}`,
+        to: `seq-${plainText(event.checkpoint)}`,
       }];
     case "session_fork":
       return [{
         type: "fork",
         seq,
-        about: `Forked from ${String(event.parent)} after turn ${String(event.to_turn)}, seq ${
-          String(event.to_seq)
+        about: `Forked from ${plainText(event.parent)} after turn ${plainText(event.to_turn)}, seq ${
+          plainText(event.to_seq)
         }`,
         body: null,
       }];
@@ -121,27 +122,29 @@ function blocksOf(event: ShownEvent, context: EventContext): Block[] {
       return [{
         type: "fork",
         seq,
-        about: `What ${String(event.session)} did after the fork`,
+        about: `What ${plainText(event.session)} did after the fork`,
         body: richText(stringMember(event, "summary") ?? ""),
       }];
     case "replay_notice": {
-      const items = objectsIn(event.items).map(({ seq, action }) => `seq ${seq} ${action}`).join(", ");
-      return note(`${String(event.reason)}: ${items}${errorText(event)}`, "bad");
+      const items = objectsIn(event.items).map(({ seq, action }) =>
+        `seq ${plainText(seq)} ${plainText(action)}`
+      ).join(", ");
+      return note(`${plainText(event.reason)}: ${items}${errorText(event)}`, "bad");
     }
     case "endpoint_notice":
       return note(
-        `The endpoint refuses ${String(event.without)} for ${String(event.model)}${errorText(event)}`,
+        `The endpoint refuses ${plainText(event.without)} for ${plainText(event.model)}${errorText(event)}`,
         "bad",
       );
     case "turn_replaced":
       return note("This turn replaces a lost one", "bad");
     case "blob_lost":
-      return note(`The blob ${String(event.sha256)} is lost`, "bad");
+      return note(`The blob ${plainText(event.sha256)} is lost`, "bad");
     case "run_continued":
-      return note(`Run ${String(event.run)} continues without a prompt`);
+      return note(`Run ${plainText(event.run)} continues without a prompt`);
     case "run_ended": {
       const tone = event.state === "completed" ? "good" : "bad";
-      return note(`Run ${String(event.run)} ended: ${String(event.state)}${errorText(event)}`, tone);
+      return note(`Run ${plainText(event.run)} ended: ${plainText(event.state)}${errorText(event)}`, tone);
     }
     default:
       return [{ type: "raw", seq, name: event.type, text: pretty(isJsonObject(event.item) ? item : event) }];
@@ -158,7 +161,7 @@ const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/;
 
 function attachmentBlock(event: ShownEvent, seq: number, { imageOf }: EventContext): Block {
   const blob = objectMember(event, "blob") ?? {};
-  const [name, type] = [String(event.name), String(event.media_type)];
+  const [name, type] = [plainText(event.name), plainText(event.media_type)];
   const base64 = IMAGE.test(type) ? imageOf(stringMember(blob, "sha256") ?? "") : null;
   if (base64 !== null) return { type: "image", seq, name, src: `data:${type};base64,${base64}` };
   const size = counted(numberMember(blob, "bytes") ?? 0, "byte");
@@ -167,7 +170,9 @@ function attachmentBlock(event: ShownEvent, seq: number, { imageOf }: EventConte
 
 function checkpointBlock(event: ShownEvent, seq: number): Block {
   const { to_seq: toSeq, to_turn: toTurn, strategy, items, verification, dropped } = event;
-  const limits = Array.isArray(event.limitations) ? event.limitations.map((text) => `- ${String(text)}`) : [];
+  const limits = Array.isArray(event.limitations)
+    ? event.limitations.map((text) => `- ${plainText(text)}`)
+    : [];
   const details = [
     limits.join("\n"),
     ...(isJsonObject(dropped) ? [`Left out: ${pretty(dropped)}`] : []),
@@ -179,8 +184,8 @@ function checkpointBlock(event: ShownEvent, seq: number): Block {
   return {
     type: "checkpoint",
     seq,
-    about: `Checkpoint (${String(strategy)}): replaces turns 1 to ${String(toTurn)}, seq 1 to ${
-      String(toSeq)
+    about: `Checkpoint (${plainText(strategy)}): replaces turns 1 to ${plainText(toTurn)}, seq 1 to ${
+      plainText(toSeq)
     }`,
     body: richText(stringMember(event, "summary") ?? ""),
     details,
@@ -190,7 +195,9 @@ function checkpointBlock(event: ShownEvent, seq: number): Block {
 function decisionOf(event: JsonObject | undefined): Call["decision"] {
   if (event === undefined) return null;
   const rule = stringMember(event, "rule");
-  const text = `${String(event.decision)}: ${String(event.reason)}${rule === undefined ? "" : ` (${rule})`}`;
+  const text = `${plainText(event.decision)}: ${plainText(event.reason)}${
+    rule === undefined ? "" : ` (${rule})`
+  }`;
   return { text, tone: event.decision === "allowed" ? "good" : "bad" };
 }
 

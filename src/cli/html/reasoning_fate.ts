@@ -25,7 +25,10 @@ export function reasoningFates(turns: readonly ShownTurn[]): Map<number, readonl
     const guard = objectMember(objectMember(turn.value, "request") ?? {}, "guard");
     if (turn.kind === "model" && guard !== undefined) {
       const reasons = new Map(
-        objectsIn(guard.dropped).map((item) => [Number(item.seq), stringMember(item, "reason") ?? "?"]),
+        objectsIn(guard.dropped).map((item) => [
+          numberMember(item, "seq") ?? NaN,
+          stringMember(item, "reason") ?? "?",
+        ]),
       );
       const replaced = checkpoints.at(-1)?.to ?? 0;
       for (const seq of [...unsettled, ...reasons.keys()]) {

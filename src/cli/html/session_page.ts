@@ -8,6 +8,7 @@ import {
   type JsonObject,
   numberMember,
   objectMember,
+  plainText,
   stringMember,
 } from "../../domain/json.ts";
 import { counted, headOf } from "../../domain/text.ts";
@@ -41,7 +42,7 @@ export function sessionPage(session: ShownSession, sources: SessionSources): Pag
   const requests: RequestPoint[] = [];
   const runs = new Map<string, number>();
   const entries = turns.map((turn, index): Entry => {
-    const run = String(turn.value.run);
+    const run = plainText(turn.value.run);
     if (!runs.has(run)) {
       runs.set(run, groups.length);
       groups.push(groupOf(turns, index, run));
@@ -82,7 +83,7 @@ function contextOf(turns: readonly ShownTurn[]): Omit<EventContext, "imageOf"> {
   const calls = new Set<number>();
   for (const [index, turn] of turns.entries()) {
     for (const event of turn.events) {
-      if (event.type === "tool_call") calls.add(Number(event.seq));
+      if (event.type === "tool_call") calls.add(numberMember(event, "seq") ?? NaN);
       const call = numberMember(event, "call_seq");
       if (call === undefined || !calls.has(call)) continue;
       if (event.type === "permission_decision") decisions.set(call, event);
@@ -97,11 +98,13 @@ function contextOf(turns: readonly ShownTurn[]): Omit<EventContext, "imageOf"> {
 function groupOf(turns: readonly ShownTurn[], first: number, run: string): Group {
   let state = "open";
   let prompt = "";
-  for (let index = first; String(turns[index]?.value.run) === run; index++) {
-    for (const event of turns[index]?.events ?? []) {
+  for (let index = first; index < turns.length; index++) {
+    const turn = turns[index] as ShownTurn;
+    if (plainText(turn.value.run) !== run) break;
+    for (const event of turn.events) {
       if (event.type === "user_message") prompt ||= textOf(event.content);
       if (event.type === "run_continued") prompt ||= "(continued)";
-      if (event.type === "run_ended") state = String(event.state);
+      if (event.type === "run_ended") state = plainText(event.state);
     }
   }
   const about = headOf(prompt.replace(/\s+/g, " ").trim(), SHOWN_PROMPT);
@@ -131,12 +134,14 @@ function tookOf({ value, kind }: ShownTurn, before: ShownTurn | undefined): numb
   if (before === undefined || before.value.run !== value.run || kind !== "model" && kind !== "tools") {
     return null;
   }
-  const took = Date.parse(String(value.at)) - Date.parse(String(before.value.at));
+  const took = Date.parse(plainText(value.at)) - Date.parse(plainText(before.value.at));
   return took >= 0 ? took : null;
 }
 
 function seqOf({ value: { seq } }: ShownTurn): readonly [number, number] | null {
-  return Array.isArray(seq) && seq.length === 2 ? [Number(seq[0]), Number(seq[1])] : null;
+  if (!Array.isArray(seq) || seq.length !== 2) return null;
+  const [first, last] = seq;
+  return typeof first === "number" && typeof last === "number" ? [first, last] : null;
 }
 
 function requestPoint(turn: ShownTurn, entry: number, sources: SessionSources): RequestPoint | null {

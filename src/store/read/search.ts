@@ -10,6 +10,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  numberMember,
   objectMember,
   plainText,
   stringMember,
@@ -130,7 +131,7 @@ export function searchSession(
         inBlobs.get(blobOf(event));
       return found === undefined
         ? []
-        : [{ turn: number, seq: Number(event.seq), type: plainText(event.type), ...found }];
+        : [{ turn: number, seq: numberMember(event, "seq") ?? 0, type: plainText(event.type), ...found }];
     });
   });
   return { hits, skipped };
@@ -158,18 +159,18 @@ function blobOf(event: JsonObject): string {
 }
 
 /** Members with the texts of each kind of event; of any other kind, all members. */
-const TEXT_MEMBERS: Readonly<Record<string, readonly string[] | undefined>> = {
-  tool_result: ["tool", "output"],
-  permission_decision: ["rule"],
-  history_compaction: ["summary", "limitations"],
-  branch_summary: ["summary"],
-  run_ended: ["error"],
-  replay_notice: ["error"],
-  endpoint_notice: ["error"],
-  provider_usage: [],
-  session_fork: [],
-  compaction_withdrawn: [],
-};
+const TEXT_MEMBERS: ReadonlyMap<JsonValue | undefined, readonly string[]> = new Map([
+  ["tool_result", ["tool", "output"]],
+  ["permission_decision", ["rule"]],
+  ["history_compaction", ["summary", "limitations"]],
+  ["branch_summary", ["summary"]],
+  ["run_ended", ["error"]],
+  ["replay_notice", ["error"]],
+  ["endpoint_notice", ["error"]],
+  ["provider_usage", []],
+  ["session_fork", []],
+  ["compaction_withdrawn", []],
+]);
 
 /** Members whose strings are names of a provider, or bytes that only it can read. */
 const NO_TEXT: ReadonlySet<string> = new Set([
@@ -187,7 +188,7 @@ const NO_TEXT: ReadonlySet<string> = new Set([
 ]);
 
 function textsOf(event: JsonObject): string[] {
-  const members = TEXT_MEMBERS[plainText(event.type)] ?? Object.keys(event);
+  const members = TEXT_MEMBERS.get(event.type) ?? Object.keys(event);
   return members.flatMap((name) => NO_TEXT.has(name) ? [] : textsIn(event[name], name));
 }
 

@@ -6,11 +6,7 @@ import { checkMessagesRequest } from "../../../src/apis/messages/rules/check.ts"
 import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.ts";
 import { RULE_GRADES } from "../../../src/apis/rule.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/domain/json.ts";
-
-const HOSTILE: readonly JsonValue[] = [{ toString: 0, valueOf: 0 }, { toString: null }, {
-  toJSON: 0,
-  length: -1,
-}];
+import { HOSTILE_OBJECTS, spoilt } from "../../support/hostile_json.ts";
 
 const REQUESTS: Readonly<Record<string, JsonObject>> = {
   responses: {
@@ -60,20 +56,6 @@ const REQUESTS: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** Copies of a value, each with `hostile` at another place. */
-function* spoilt(value: JsonValue, hostile: JsonValue): Generator<JsonValue> {
-  yield hostile;
-  if (Array.isArray(value)) {
-    for (const [index, each] of value.entries()) {
-      for (const one of spoilt(each, hostile)) yield value.with(index, one);
-    }
-  } else if (isJsonObject(value)) {
-    for (const [name, each] of Object.entries(value)) {
-      for (const one of spoilt(each ?? null, hostile)) yield { ...value, [name]: one };
-    }
-  }
-}
-
 function check(name: string, body: JsonValue): void {
   if (name === "chat") chatViolations(body, "openai");
   else if (name === "messages") checkMessagesRequest(body, { "anthropic-version": "2023-06-01" }, {});
@@ -84,7 +66,7 @@ for (const api of APIS.filter(({ name }) => REQUESTS[name] !== undefined)) {
   Deno.test(`objects with a member toString are values like any other in requests of ${api.name}`, () => {
     const names = { id: (id: JsonValue) => id, blob: (blob: string) => blob };
     let count = 0;
-    for (const hostile of HOSTILE) {
+    for (const hostile of HOSTILE_OBJECTS) {
       for (const body of spoilt(REQUESTS[api.name] ?? {}, hostile)) {
         count++;
         check(api.name, body);
