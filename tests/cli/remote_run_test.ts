@@ -42,11 +42,11 @@ Deno.test("without an answer in the time of --timeout a turn waits, and the same
   await using place = new RemotePlace();
   await place.ok("a", ...FIRST);
   place.server.isMute = (_, key) => key.endsWith("turns/000005.json");
-  const called = await place.call("a", ...NEXT, "--timeout", "2", "Two");
+  const called = await place.call("a", ...NEXT, "--timeout", "5", "Two");
   assert.equal(called.code, 10, called.stdout);
   const { state, error } = ending(called) as unknown as { state: string; error?: unknown };
   assert.deepEqual([state, error], ["failed", undefined]);
-  assert.match(called.stdout, /"code":"remote_unreachable".*within 2 seconds/);
+  assert.match(called.stdout, /"code":"remote_unreachable".*within 5 seconds/);
   assert.doesNotMatch(called.stdout, /"type":"turn.saved","turn":5/);
   assert.deepEqual(place.names("a", "pending"), ["000005.json"]);
   place.server.isMute = () => false;
@@ -60,7 +60,7 @@ Deno.test("a turn that waited and lost its number is reported by the next run", 
   await using place = new RemotePlace();
   await place.ok("a", ...FIRST);
   place.server.isMute = (_, key) => key.endsWith("turns/000005.json");
-  assert.equal((await place.call("a", ...NEXT, "--timeout", "2", "Two")).code, 10);
+  assert.equal((await place.call("a", ...NEXT, "--timeout", "5", "Two")).code, 10);
   place.server.isMute = () => false;
   await place.ok("b", ...NEXT, "--take-over", "Other");
   const called = await place.ok("a", ...NEXT, "Three");
@@ -76,7 +76,7 @@ Deno.test("with --remote-ack async, turns that are not there in time are named a
   await using place = new RemotePlace();
   await place.ok("a", ...FIRST);
   place.server.isMute = (_, key) => key.endsWith("turns/000005.json");
-  const called = await place.call("a", ...NEXT, "--remote-ack", "async", "--timeout", "3", "Two");
+  const called = await place.call("a", ...NEXT, "--remote-ack", "async", "--timeout", "6", "Two");
   assert.equal(called.code, 10, called.stdout);
   assert.match(
     called.stdout,

@@ -239,7 +239,7 @@ Deno.test("a stream that goes wrong has the exit code of its kind: a stall is ex
   await using place = new Place([
     answer([reasoning("Hm"), unfinished(message("Never done"))], { end: { kind: "stall" } }),
   ]);
-  const called = await place.call([...RUN, "--timeout", "2"]);
+  const called = await place.call([...RUN, "--timeout", "5"]);
   assertError(called, { code: "timed_out", exit: 124, says: /--timeout/ });
   assert.equal(ending(called).state, "timed_out");
   assert.deepEqual(kinds(place), ["user", "model", "harness"]);

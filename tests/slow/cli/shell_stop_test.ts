@@ -94,7 +94,7 @@ for (
 Deno.test("so do the total timeout and a reader that goes away: --timeout is exit 124", async () => {
   const word = mark();
   await using place = new Place(reads(shellLine(stubborn(word))));
-  const called = await place.call([...NEW_RUN, "--allow", "shell", "--timeout", "3", "Go"]);
+  const called = await place.call([...NEW_RUN, "--allow", "shell", "--timeout", "6", "Go"]);
   await assertStopped(place, called, { code: 124, state: "timed_out", word });
   await assertGoesOn(place, []);
 });

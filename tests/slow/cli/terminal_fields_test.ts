@@ -144,7 +144,7 @@ Deno.test("an answer of a server is shown on a terminal, and does not control it
     input.at(-1)?.type === "message" ? answer([shellLine(`echo ${EVIL}`)]) : answer([message("Done.")])
   );
   // Nothing is typed: the question stays there until the time is over.
-  await assertShown(place, ["run", "--ask", "--timeout", "3", "Go"]);
+  await assertShown(place, ["run", "--ask", "--timeout", "6", "Go"]);
 });
 
 /** A fixture whose header and answers hold evil. */
