@@ -198,9 +198,9 @@ export function holdLock(path: string, line: string = ownerLine(Deno.pid)): Disp
   return file;
 }
 
-/** Waits until `condition` holds; fails after ten seconds. */
+/** Waits until `condition` holds; fails after a minute. */
 export async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error(`Waited in vain for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -63,7 +63,7 @@ class Terminal implements AsyncDisposable {
     await this.#clear();
     await this.type(line, "Tab");
     for (let tries = 0; !expected.test(await this.#screen()); tries++) {
-      assert.ok(tries < 100, `${line}: ${expected} in\n${await this.#screen()}`);
+      assert.ok(tries < 1000, `${line}: ${expected} in\n${await this.#screen()}`);
       // bash lists what is ambiguous after a second Tab; some shells swallow keys that come early.
       if (tries % 20 === 5) await this.type("", "Tab");
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -73,7 +73,7 @@ class Terminal implements AsyncDisposable {
   /** Leaves the line and empties the screen. A shell that still completes swallows keys. */
   async #clear(): Promise<void> {
     for (let tries = 0; tries === 0 || (await this.#screen()).trim().includes("reprise"); tries++) {
-      assert.ok(tries < 50, await this.#screen());
+      assert.ok(tries < 1000, await this.#screen());
       await this.type("", "C-c", "C-l");
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
@@ -82,7 +82,7 @@ class Terminal implements AsyncDisposable {
   /** Waits until the screen matches. */
   async shows(expected: RegExp): Promise<void> {
     for (let tries = 0; !expected.test(await this.#screen()); tries++) {
-      assert.ok(tries < 200, `${expected} in\n${await this.#screen()}`);
+      assert.ok(tries < 1000, `${expected} in\n${await this.#screen()}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
