@@ -15,7 +15,7 @@ import { appends, compileC, openWriter } from "./publish.ts";
 import { streamCurves } from "./growth_streams.ts";
 import type { Report } from "./report.ts";
 import { startBare, startReprise } from "./servers.ts";
-import { makeSessions } from "./session.ts";
+import { makeSessions, TURNS_A_RUN } from "./session.ts";
 import { serveSuite } from "./suite.ts";
 import { type Candidate, interleave, spread, timedAsync } from "./timing.ts";
 
@@ -101,14 +101,14 @@ async function listCurve(context: BenchContext, reprise: string, empty: string):
   const floor = new Map<number, Candidate>();
   for (const sessions of sizesOf(context, [10, 100, 1000, 10_000], [2, 10])) {
     const home = join(context.workDirectory, `growth-ls-${sessions}`);
-    await makeSessions(home, sessions);
+    await makeSessions(home, sessions, TURNS_A_RUN);
     const env = { HOME: home, REPRISE_HOME: home };
     own.set(sessions, { measure: () => timeProgram({ program: reprise, args: ["ls"], env }) });
     floor.set(sessions, { measure: () => timeProgram({ program: empty, args: [], env }) });
   }
   return {
     file: "ls",
-    title: "reprise ls, from start to exit",
+    title: "reprise ls, from start to exit; sessions of one run",
     sizes: "sessions in the home",
     amounts: { label: "time (ms)", scale: "logarithmic" },
     series: await seriesOf({ "reprise ls": own, "an empty binary": floor }, {

@@ -33,7 +33,7 @@ export const FINGERPRINT: Fingerprint = {
 export const ID: SessionId = parseSessionId("bench");
 
 /** A run is a user turn, a call, its result, an answer, and the end. */
-const TURNS_A_RUN = 5;
+export const TURNS_A_RUN = 5;
 /** Bytes of each turn but the last of a run, which is short: so the average is 2 KB. */
 const PADDED_BYTES = 2430;
 /** Bytes of the turn that {@linkcode answerDraft} makes. */
