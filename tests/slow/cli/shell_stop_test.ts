@@ -18,7 +18,7 @@ import {
 } from "../../cli/changes.ts";
 
 const EXIT_OF = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-/** A command that is stopped, which would take many minutes, is gone within its grace of two seconds; a busy machine gets more. */
+/** A command of many minutes that is stopped is gone within its grace of two seconds; a busy machine gets more. */
 const STOPPED_WITHIN_MS = 30_000;
 
 /** A model that reads, runs `command`, and would then run another one; it answers whatever comes next. */
@@ -122,8 +122,11 @@ function endedAtOnce(first: keyof typeof EXIT_OF, second: keyof typeof EXIT_OF) 
     run.process.kill(first);
     await new Promise((resolve) => setTimeout(resolve, 300));
     assert.ok(running(word).length > 0, "the command still runs in its grace");
+    const began = performance.now();
     run.process.kill(second);
     const called = await run.ended();
+    // Of the grace, 1.7 s are left.
+    assert.ok(performance.now() - began < 1500, "it does not wait for the command");
     assert.equal(called.code, EXIT_OF[second], called.stdout + called.stderr);
     await until(() => running(word).length === 0, "the end of the command");
     assert.deepEqual(eventsOf(place, "run_ended"), [], "there was no time to close the run");
