@@ -100,7 +100,7 @@ export async function makeSession(
 }
 
 /** Makes a home with `count` sessions of `turns` turns each, at least one. */
-export async function makeSessions(homePath: string, count: number, turns = 1): Promise<void> {
+export async function makeSessions(homePath: string, count: number, turns: number): Promise<void> {
   await makeSession(homePath, turns);
   for (let number = 2; number <= count; number++) {
     const id = `${ID}-${String(number).padStart(6, "0")}`;

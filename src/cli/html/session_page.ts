@@ -80,10 +80,10 @@ export function sessionPage(session: ShownSession, sources: SessionSources): Pag
 function contextOf(turns: readonly ShownTurn[]): Omit<EventContext, "imageOf"> {
   const results = new Map<number, FoundResult>();
   const decisions = new Map<number, JsonObject>();
-  const calls = new Set<number>();
+  const calls = new Set<unknown>();
   for (const [index, turn] of turns.entries()) {
     for (const event of turn.events) {
-      if (event.type === "tool_call") calls.add(numberMember(event, "seq") ?? NaN);
+      if (event.type === "tool_call") calls.add(event.seq);
       const call = numberMember(event, "call_seq");
       if (call === undefined || !calls.has(call)) continue;
       if (event.type === "permission_decision") decisions.set(call, event);
