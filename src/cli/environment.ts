@@ -84,11 +84,12 @@ export function unsetVariables(names: readonly string[]): void {
   for (const name of names) Deno.env.delete(name);
 }
 
+const READ_NAMES: ReadonlySet<string> = new Set(READ_VARIABLES);
+const READ_PREFIXES = READ_VARIABLES.filter((known) => known.endsWith("*")).map((known) => known.slice(0, -1));
+
 /** True for a variable that the program reads. */
 export function isRead(name: string): boolean {
-  return READ_VARIABLES.some((known) =>
-    known.endsWith("*") ? name.startsWith(known.slice(0, -1)) : name === known
-  );
+  return READ_NAMES.has(name) || READ_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
 /**
