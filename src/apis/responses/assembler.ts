@@ -13,6 +13,7 @@ import {
   type JsonObject,
   type JsonValue,
   objectMember,
+  parsedObject,
   stringMember,
 } from "../../domain/json.ts";
 import type { Assembler, FinishedResponse, StreamUpdate } from "../api.ts";
@@ -31,6 +32,10 @@ import { type PlainDelta, readPlainDelta, TEXT_DELTA } from "./plain_delta.ts";
 import { readResponsesEvent, statusOf } from "./stream.ts";
 
 const NOTHING: readonly StreamUpdate[] = [];
+
+/** First event of a response, which repeats most of the request. */
+const CREATED = "response.created";
+const CREATED_START = `{"type":"${CREATED}"`;
 
 /**
  * Events that change nothing here: `output_item.done` repeats their content. If the `event:` line names one, its JSON
@@ -58,6 +63,8 @@ export class ResponsesAssembler implements Assembler {
   readonly #ledger = new ItemLedger();
   readonly #deltas = new DeltaReader();
   readonly #notices: string[] = [];
+  /** The data of `response.created`, which is parsed only if the terminal event does not name the response. */
+  #created: string | undefined;
   #id: string | null = null;
   #model: string | null = null;
   #refused = false;
@@ -75,6 +82,10 @@ export class ResponsesAssembler implements Assembler {
     const plain = name === TEXT_DELTA ? readPlainDelta(data) : null;
     if (plain !== null) return this.#deltas.readText(plain);
     if (data === "" || data === "[DONE]") return NOTHING;
+    if (name === CREATED && data.startsWith(CREATED_START)) {
+      this.#created ??= data;
+      return NOTHING;
+    }
     let payload: unknown;
     try {
       payload = JSON.parse(data);
@@ -97,7 +108,8 @@ export class ResponsesAssembler implements Assembler {
 
   /** `response.in_progress` repeats the whole `response.created`, instructions and tools included. */
   #ignores(name: string): boolean {
-    return IGNORED.has(name) || (name === "response.in_progress" && this.#id !== null);
+    const isKnown = this.#id !== null || this.#created !== undefined;
+    return IGNORED.has(name) || (name === "response.in_progress" && isKnown);
   }
 
   #take(event: StreamEvent, data: string): readonly StreamUpdate[] {
@@ -121,6 +133,13 @@ export class ResponsesAssembler implements Assembler {
   #identify(response: JsonObject): void {
     this.#id ??= stringMember(response, "id") ?? null;
     this.#model ??= stringMember(response, "model") ?? null;
+  }
+
+  /** Reads what no other event named so far; nothing from data that is not JSON, as of any event that does not matter. */
+  #identifyAsCreated(): void {
+    if (this.#created === undefined || (this.#id !== null && this.#model !== null)) return;
+    const created = parsedObject(this.#created);
+    if (created !== null) this.#identify(objectMember(created, "response") ?? {});
   }
 
   #announce({ item, place }: ItemEvent): readonly StreamUpdate[] {
@@ -161,6 +180,7 @@ export class ResponsesAssembler implements Assembler {
 
   #close({ type, response = {} }: EndEvent): readonly StreamUpdate[] {
     this.#identify(response);
+    this.#identifyAsCreated();
     const final = readFinal(type ?? "", response);
     this.#notices.push(...final.notices);
     const updates: StreamUpdate[] = [];
@@ -190,6 +210,7 @@ export class ResponsesAssembler implements Assembler {
     end: Pick<FinishedResponse, "status"> & Partial<FinishedResponse>,
   ): readonly StreamUpdate[] {
     this.#finished = true;
+    this.#identifyAsCreated();
     return [{
       kind: "finished",
       response: {

@@ -340,3 +340,39 @@ Deno.test("an item that its events call output_item is kept like any other", () 
   assert.equal(JSON.stringify(items.map(({ item }) => item)), JSON.stringify([MESSAGE, CALL]));
   assert.deepEqual([text, response.notices], ["Hello", []]);
 });
+
+const CREATED = { type: "response.created", response: { id: "resp_1", model: "asked" } };
+
+Deno.test("response.created names a response whose end does not", () => {
+  const later = { type: "response.created", response: { id: "resp_2", model: "later" } };
+  const ends = {
+    "a cut": [],
+    "an end without names": [{ type: "response.completed", response: { status: "completed" } }],
+    "an error": [{ type: "error", error: { type: "server_error", message: "no" } }],
+  };
+  for (const [name, end] of Object.entries(ends)) {
+    const { response } = run([CREATED, later, ...end], { named: true });
+    assert.deepEqual([response.id, response.model], ["resp_1", "asked"], name);
+  }
+  const { response } = run([CREATED, completed({ id: "resp_9" })], { named: true });
+  assert.deepEqual([response.id, response.model], ["resp_9", "asked"]);
+});
+
+Deno.test("response.created that is not JSON breaks no response", () => {
+  const broken = '{"type":"response.created","response":{"id":';
+  const assembler = responsesApi.newAssembler();
+  assert.deepEqual(assembler.feed({ event: "response.created", data: broken }), []);
+  const cut = assembler.end()[0] as { response: FinishedResponse };
+  assert.deepEqual([cut.response.status, cut.response.id], ["cut", null]);
+
+  const other = responsesApi.newAssembler();
+  other.feed({ event: "response.created", data: broken });
+  const [end] = other.feed({ event: "response.completed", data: JSON.stringify(completed()) });
+  assert.equal((end as { response: FinishedResponse }).response.status, "completed");
+});
+
+Deno.test("an event with another type than its name says is read by its type", () => {
+  const assembler = responsesApi.newAssembler();
+  const [end] = assembler.feed({ event: "response.created", data: JSON.stringify(completed()) });
+  assert.equal((end as { response: FinishedResponse }).response.id, "resp_1");
+});
