@@ -166,7 +166,7 @@ export function without<Table extends FlagTable, Name extends keyof Table>(
   table: Table,
   names: readonly Name[],
 ): Omit<Table, Name> {
-  const left: ReadonlySet<PropertyKey> = new Set(names);
+  const left = new Set<PropertyKey>(names);
   const kept = Object.entries(table).filter(([name]) => !left.has(name));
   return Object.fromEntries(kept) as Omit<Table, Name>;
 }
