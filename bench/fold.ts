@@ -12,7 +12,7 @@ import type { Folded } from "../src/fold/history_fold.ts";
 import { HistoryValidator } from "../src/store/read/validate.ts";
 import { openHome } from "../src/store/home.ts";
 import { readSession, readSessionTail } from "../src/store/read/session.ts";
-import { readSafely } from "../src/store/read/safe_open.ts";
+import { BRIEF_BYTES, readSafely } from "../src/store/read/safe_open.ts";
 import { isTooDeep } from "../src/domain/json_depth.ts";
 import { MAX_TURN_BYTES } from "../src/store/read/turn_file.ts";
 import { judgeTurn } from "../src/store/read/turn.ts";
@@ -139,7 +139,7 @@ function partsOf({ turnsPath, files }: BenchSession) {
   const step = (body: () => unknown): Candidate => ({ measure: () => timed(body) });
   return {
     "look and read": step(() =>
-      paths.forEach((path) => readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, briefly: true }))
+      paths.forEach((path) => readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, into: BRIEF_BYTES }))
     ),
     "checksum": step(() => bytes.forEach((each) => checkSeal(each))),
     "depth": step(() => texts.forEach(isTooDeep)),

@@ -85,7 +85,9 @@ export function unsetVariables(names: readonly string[]): void {
 }
 
 const READ_NAMES: ReadonlySet<string> = new Set(READ_VARIABLES);
-const READ_PREFIXES = READ_VARIABLES.filter((known) => known.endsWith("*")).map((known) => known.slice(0, -1));
+const READ_PREFIXES = READ_VARIABLES.filter((known) => known.endsWith("*")).map((known) =>
+  known.slice(0, -1)
+);
 
 /** True for a variable that the program reads. */
 export function isRead(name: string): boolean {

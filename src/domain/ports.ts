@@ -52,16 +52,19 @@ export interface NumberedFiles {
 export interface FileAhead {
   /** Permission bits; `null` where the platform has none. */
   readonly mode: number | null;
-  /** Valid until the next file is taken. */
-  readonly bytes: Uint8Array;
+  /** Length in bytes. */
+  readonly size: number;
   /** SHA-256 of the bytes before the unhashed end, in lower-case hex. */
   readonly sum: string;
 }
 
 /** Files that are being read ahead. */
 export interface FilesAhead {
-  /** File `number` if it was read already; otherwise `null`, and the caller reads it. Call it in ascending order. */
-  take(number: number): FileAhead | null;
+  /**
+   * Copies file `number` into `into` if it was read already and has room; otherwise `null`, and the caller reads it. Call
+   * it in ascending order.
+   */
+  take(number: number, into: Uint8Array): FileAhead | null;
   close(): void;
 }
 

@@ -29,12 +29,17 @@ export function seal(text: string): Sealed {
 export function checkSeal(bytes: Uint8Array, computed?: string): string | null {
   const start = bytes.length - SEAL_BYTES;
   if (start < 1) return null;
-  const sum = computed ?? sha256Hex(bytes.subarray(0, start));
+  const sum = computed ?? bodySum(bytes);
   const tail = tailOf(sum);
   for (let index = 0; index < SEAL_BYTES; index++) {
     if (bytes[start + index] !== tail.charCodeAt(index)) return null;
   }
   return sum;
+}
+
+/** The sum of the bytes before the seal of a sealed file. */
+export function bodySum(bytes: Uint8Array): string {
+  return sha256Hex(bytes.subarray(0, Math.max(0, bytes.length - SEAL_BYTES)));
 }
 
 function tailOf(sum: string): string {

@@ -9,7 +9,7 @@
  *
  * @module
  */
-import type { FilesAhead, NumberedFiles } from "../domain/ports.ts";
+import type { FileAhead, FilesAhead, NumberedFiles } from "../domain/ports.ts";
 
 /** Slots, and bytes of each: of a sum in hex and a file. A page of memory is used only when a file reaches it. */
 const SLOTS = 128, SLOT_BYTES = 32 * 1024;
@@ -58,10 +58,9 @@ export function readFilesAhead(files: NumberedFiles): FilesAhead | null {
     Atomics.store(slots.next, 0, number);
     Atomics.notify(slots.next, 0);
   };
-  const own = new Uint8Array(SLOT_BYTES);
   return {
-    take(number) {
-      const file = fileIn(slots, number, own);
+    take(number, into) {
+      const file = fileIn(slots, number, into);
       need(number + 1);
       return file;
     },
@@ -91,19 +90,21 @@ function startWorker(task: Task): Worker | null {
 
 const latin1 = new TextDecoder("latin1");
 
-/** Copies a file from its slot into `own`: text decoders and hashes do not take shared memory. */
-function fileIn({ numbers, sizes, modes, bytes }: Slots, number: number, own: Uint8Array) {
+/** Sum of the file that was taken last, in hex. */
+const sumBytes = new Uint8Array(SUM_LENGTH);
+
+/** Copies a file from its slot into `into`: text decoders do not take shared memory. */
+function fileIn({ numbers, sizes, modes, bytes }: Slots, number: number, into: Uint8Array): FileAhead | null {
   const slot = number % SLOTS;
   if (Atomics.load(numbers, slot) !== number) return null;
-  const start = slot * SLOT_BYTES;
-  const end = SUM_LENGTH + (sizes[slot] as number);
-  own.set(bytes.subarray(start, start + end));
+  const size = sizes[slot] as number;
+  if (size > into.length) return null;
+  const sumAt = slot * SLOT_BYTES;
+  const fileAt = sumAt + SUM_LENGTH;
+  into.set(bytes.subarray(fileAt, fileAt + size));
+  sumBytes.set(bytes.subarray(sumAt, fileAt));
   const mode = modes[slot] as number;
-  return {
-    mode: mode === -1 ? null : mode,
-    bytes: own.subarray(SUM_LENGTH, end),
-    sum: latin1.decode(own.subarray(0, SUM_LENGTH)),
-  };
+  return { mode: mode === -1 ? null : mode, size, sum: latin1.decode(sumBytes) };
 }
 
 /** The whole code of the second thread: its text is loaded, so that it uses nothing from outside of itself. */

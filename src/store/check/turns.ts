@@ -17,9 +17,8 @@ import {
 } from "../layout.ts";
 import { findLineage } from "../read/lineage.ts";
 import type { ManifestFile } from "../read/manifest.ts";
-import { type AlreadyRead, type Looked, lookForDirectory, lookForFile } from "../read/safe_open.ts";
-import { readTurn } from "../read/turn.ts";
-import { readTurnsAhead, type TurnsAhead } from "../read/turns_ahead.ts";
+import { type Looked, lookForDirectory, lookForFile } from "../read/safe_open.ts";
+import { type Inspected, type NumberedTurn, readTurns } from "../read/turns.ts";
 import { HistoryValidator, replacesOf } from "../read/validate.ts";
 
 /** A finding of a check. A session is damaged only if a finding is an `error`. */
@@ -87,8 +86,9 @@ export function checkTurns(check: FsckCheck, manifestFile: ManifestFile): Walk {
   let manifest: Manifest | null = null;
   let manifestAtHead: Manifest | null = null;
   let bytesAtHead = 0;
-  using ahead = readTurnsAhead(ports, paths, numbers);
-  for (const number of numbers) {
+  const [files, last] = [numbers.length, numbers.at(-1) ?? 0];
+  for (const file of readTurns(ports, paths, { at: (index) => numbers[index], last })) {
+    const { number } = file;
     const expected = validator.end.turn + 1;
     if (number > expected) {
       sound = false;
@@ -96,7 +96,7 @@ export function checkTurns(check: FsckCheck, manifestFile: ManifestFile): Walk {
       add("error", "missing_turn", turnName(expected), `${missing}, but turn ${number} exists`, expected);
       validator.skip(number - 1);
     }
-    const turn = checkTurn(check, number, { validator, ahead });
+    const turn = checkTurn(check, file, validator);
     if (turn === null) {
       sound = false;
       validator.skip(number);
@@ -117,7 +117,6 @@ export function checkTurns(check: FsckCheck, manifestFile: ManifestFile): Walk {
     }
     if (sound && number === head) manifestAtHead = manifest;
   }
-  const [files, last] = [numbers.length, numbers.at(-1) ?? 0];
   return { files, last, validator, blobs, lostBlobs, sound, manifestAtHead, bytesAtHead };
 }
 
@@ -146,17 +145,11 @@ function turnNumbers({ ports, paths, add }: FsckCheck): number[] {
   return missed.length === 0 ? numbers : [...numbers, ...missed].sort((a, b) => a - b);
 }
 
-function checkTurn(
-  check: FsckCheck,
-  number: number,
-  { validator, ahead }: { readonly validator: HistoryValidator; readonly ahead: TurnsAhead },
-) {
-  const path = turnPath(check.paths, number);
+function checkTurn(check: FsckCheck, { number, looked, read }: NumberedTurn, validator: HistoryValidator) {
   const add = (severity: FsckFinding["severity"], code: string, message: string) =>
     check.add(severity, code, turnName(number), message, number);
-  const looked = checkFile(check, path, ahead.take(number));
+  checkLooked(check, turnPath(check.paths, number), looked, FILE_MODE);
   if (looked.status === "refused") return null;
-  const read = readTurn(check.ports, path, { looked });
   if (read.status === "missing") {
     add("error", "missing_turn", "was removed meanwhile");
     return null;
@@ -177,15 +170,11 @@ export function checkDirectory(check: FsckCheck, path: string): Looked {
 }
 
 /** Checks a path that should be a regular file of ours with mode 0600. Throws the runtime's errors. */
-export function checkFile(
-  check: FsckCheck,
-  path: string,
-  looked: Looked | AlreadyRead = lookForFile(check.ports, path),
-): Looked | AlreadyRead {
-  return checkLooked(check, path, looked, FILE_MODE);
+export function checkFile(check: FsckCheck, path: string): Looked {
+  return checkLooked(check, path, lookForFile(check.ports, path), FILE_MODE);
 }
 
-function checkLooked<T extends Looked | AlreadyRead>(
+function checkLooked<T extends Inspected>(
   { paths, add }: FsckCheck,
   path: string,
   looked: T,

@@ -23,7 +23,7 @@ import {
 } from "../../domain/shape.ts";
 import type { Turn } from "../../domain/turn.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
-import { readQuickly, readSafely, type Refused } from "./safe_open.ts";
+import { BRIEF_BYTES, readQuickly, readSafely, type Refused } from "./safe_open.ts";
 import { type Envelope, formatVersion, readEnvelope } from "./turn_file.ts";
 import { checkpointRef, pins, usage } from "./turn_shapes.ts";
 
@@ -52,7 +52,7 @@ export function readManifest(
   const quick = inPrivate ? readQuickly(ports, paths.manifest) : null;
   const parsed = quick === null ? null : parseManifest(quick, paths.id);
   if (parsed?.status === "ok") return parsed;
-  const read = readSafely(ports, paths.manifest, { maxBytes: MAX_MANIFEST_BYTES, briefly: true });
+  const read = readSafely(ports, paths.manifest, { maxBytes: MAX_MANIFEST_BYTES, into: BRIEF_BYTES });
   // A manifest that is too large is rebuilt, like any other unusable one.
   if (read.status === "refused" && read.code === "too_large") return garbled(read.message);
   return read.status === "ok" ? parseManifest(read.bytes, paths.id) : read;

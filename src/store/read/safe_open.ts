@@ -22,20 +22,6 @@ export interface Accepted {
   readonly facts: FileFacts;
 }
 
-/** A file that was inspected and read ahead. */
-export interface AlreadyRead {
-  readonly status: "ok";
-  readonly facts: Pick<FileFacts, "mode">;
-  readonly content: FileContent;
-}
-
-/** Bytes of a file. */
-export interface FileContent {
-  readonly bytes: Uint8Array;
-  /** SHA-256 of the bytes before the seal of a turn file, if it is known. */
-  readonly sum?: string;
-}
-
 /** Result of the inspection of a path. */
 export type Looked = Accepted | Refused | { readonly status: "missing" };
 
@@ -92,7 +78,7 @@ function look(ports: Ports, path: string, wanted: "file" | "directory"): Looked 
 }
 
 /** The bytes of a file, or the reason why it was not read. */
-export type SafeBytes = { readonly status: "ok" } & FileContent | Refused | {
+export type SafeBytes = { readonly status: "ok"; readonly bytes: Uint8Array } | Refused | {
   readonly status: "missing";
 };
 
@@ -101,25 +87,25 @@ export interface ReadOptions {
   /** The largest file that is read, in bytes. */
   readonly maxBytes: number;
   /** Result of an earlier inspection. */
-  readonly looked?: Looked | AlreadyRead | undefined;
-  /** True to get bytes that are valid only until the next file is read this way, which is faster for small files. */
-  readonly briefly?: boolean;
+  readonly looked?: Looked;
+  /** Memory for a small file, whose bytes are then valid until it is used again: faster than memory of its own. */
+  readonly into?: Uint8Array;
 }
 
-/** Bytes of the small file that was read last. Most turns fit; no memory is reserved, and later freed, for each. */
-const BRIEF_BYTES = new Uint8Array(64 * 1024);
+/** Length of the memory for one small file, in bytes: most turns fit. */
+export const BRIEF_LENGTH = 64 * 1024;
+
+/** Memory for the small file that was read last. */
+export const BRIEF_BYTES = new Uint8Array(BRIEF_LENGTH);
 
 /** Inspects and reads a regular file of ours. Throws the runtime's errors. */
 export function readSafely(ports: Ports, path: string, options: ReadOptions): SafeBytes {
   const { maxBytes, looked = lookForFile(ports, path) } = options;
   if (looked.status !== "ok") return looked;
-  if ("content" in looked) return { status: "ok", ...looked.content };
   if (looked.facts.size > maxBytes) {
     return refused("too_large", `has ${looked.facts.size} bytes, more than the cap of ${maxBytes}`);
   }
-  const brief = options.briefly === true && looked.facts.size < BRIEF_BYTES.length
-    ? readBriefly(ports, path, looked.facts.size)
-    : null;
+  const brief = options.into === undefined ? null : readInto(ports, path, options.into, looked.facts.size);
   return { status: "ok", bytes: brief ?? ports.files.read(path) };
 }
 
@@ -133,12 +119,13 @@ export function readQuickly(ports: Ports, path: string): Uint8Array | null {
   return count === 0 || count === BRIEF_BYTES.length ? null : BRIEF_BYTES.subarray(0, count);
 }
 
-/** Reads a file of `size` bytes with one call; `null` if it has another size by now. */
-function readBriefly(ports: Ports, path: string, size: number): Uint8Array | null {
+/** Reads a file of `size` bytes with one call; `null` if it is too large for that, or has another size by now. */
+function readInto(ports: Ports, path: string, into: Uint8Array, size: number): Uint8Array | null {
+  if (size >= into.length) return null;
   const file = ports.files.openRead(path);
   try {
     // With room for more than `size`, a file that grew shows it.
-    return file.read(BRIEF_BYTES) === size ? BRIEF_BYTES.subarray(0, size) : null;
+    return file.read(into) === size ? into.subarray(0, size) : null;
   } finally {
     file.close();
   }

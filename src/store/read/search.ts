@@ -19,7 +19,7 @@ import type { Ports } from "../../domain/ports.ts";
 import { turnFileName } from "../../domain/turn.ts";
 import type { Home } from "../home.ts";
 import { isBlobName, type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "../layout.ts";
-import { chunksOf, lookForDirectory, lookForFile, readSafely } from "./safe_open.ts";
+import { BRIEF_BYTES, chunksOf, lookForDirectory, lookForFile, readSafely } from "./safe_open.ts";
 import { MAX_TURN_BYTES, openEnvelope } from "./turn_file.ts";
 
 /** An event in which a text was found. */
@@ -111,7 +111,7 @@ export function searchSession(
     a - b
   );
   const hits = numbers.flatMap((number): SearchHit[] => {
-    const read = readSafely(ports, turnPath(paths, number), { maxBytes: MAX_TURN_BYTES, briefly: true });
+    const read = readSafely(ports, turnPath(paths, number), { maxBytes: MAX_TURN_BYTES, into: BRIEF_BYTES });
     const skip = (why: string) => {
       skipped.push({ path: `turns/${turnFileName(number)}`, why });
       return [];

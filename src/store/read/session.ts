@@ -17,7 +17,8 @@ import { measureBlobs } from "../byte_totals.ts";
 import { ANY_LINEAGE, findLineage } from "./lineage.ts";
 import { type ManifestFile, readManifest } from "./manifest.ts";
 import { lookForDirectory } from "./safe_open.ts";
-import { type ReadTurn, readTurn } from "./turn.ts";
+import { type ReadTurn, readTurn, type TurnRead } from "./turn.ts";
+import { readTurns } from "./turns.ts";
 import { HistoryValidator } from "./validate.ts";
 
 /** A session as read from its files. */
@@ -234,7 +235,7 @@ function readOpening(ports: Ports, paths: SessionPaths, number: number): Turn[] 
     after: { turn: number - 1, seq: 0 },
     lineage: () => ANY_LINEAGE,
   });
-  const read = readNext(ports, paths, validator);
+  const read = requireNext(paths, readTurn(ports, turnPath(paths, number)), validator);
   if (read !== null) return [read.turn];
   throw sessionDamaged(paths, turnPath(paths, number), {
     code: "missing_turn",
@@ -245,11 +246,13 @@ function readOpening(ports: Ports, paths: SessionPaths, number: number): Turn[] 
 /** Reads the turns after the end of `validator`, up to the first number without a file. */
 function readOn(ports: Ports, paths: SessionPaths, validator: HistoryValidator): ReadTurn[] {
   const turns: ReadTurn[] = [];
-  for (;;) {
-    const read = readNext(ports, paths, validator);
-    if (read === null) return turns;
-    turns.push(read);
+  const first = validator.end.turn + 1;
+  for (const { read } of readTurns(ports, paths, { at: (index) => first + index })) {
+    const next = requireNext(paths, read, validator);
+    if (next === null) break;
+    turns.push(next);
   }
+  return turns;
 }
 
 /**
@@ -284,11 +287,10 @@ export function requireSession(ports: Ports, paths: SessionPaths): void {
   }
 }
 
-/** Reads the next turn of a history and advances its validator; `null` if there is no such file. */
-function readNext(ports: Ports, paths: SessionPaths, validator: HistoryValidator): ReadTurn | null {
-  const path = turnPath(paths, validator.end.turn + 1);
-  const read = readTurn(ports, path);
+/** Requires that a read file is the next turn of a history, and advances its validator; `null` if there is none. */
+function requireNext(paths: SessionPaths, read: TurnRead, validator: HistoryValidator): ReadTurn | null {
   if (read.status === "missing") return null;
+  const path = turnPath(paths, validator.end.turn + 1);
   if (read.status === "newer") throw sessionTooNew(paths, insideSession(paths, path), read.message);
   if (read.status === "damaged") throw sessionDamaged(paths, path, read);
   const violation = validator.check(read.turn).find(({ severity }) => severity === "error");

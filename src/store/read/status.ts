@@ -11,7 +11,7 @@ import { type Home, type SessionSummary, summaryOf } from "../home.ts";
 import { insideSession, type SessionPaths, sessionPaths, turnNumberOf, turnPath } from "../layout.ts";
 import { isLocked } from "../write/file_lock.ts";
 import { readOnLoosely, rebuildLoosely } from "./manifest.ts";
-import { lookForDirectory, readQuickly, readSafely } from "./safe_open.ts";
+import { BRIEF_BYTES, lookForDirectory, readQuickly, readSafely } from "./safe_open.ts";
 import { MAX_TURN_BYTES, openEnvelope } from "./turn_file.ts";
 
 /** A session with its state. */
@@ -86,7 +86,7 @@ function lookAtHead(
     state: "damaged",
     problem: `${insideSession(paths, path)} ${message}`,
   });
-  const read = readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, briefly: true });
+  const read = readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, into: BRIEF_BYTES });
   if (read.status === "missing") return damaged("is missing, but the manifest names it as the newest turn");
   if (read.status === "refused") return damaged(read.message);
   const sum = checkSeal(read.bytes);

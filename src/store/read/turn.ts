@@ -8,8 +8,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { Ports } from "../../domain/ports.ts";
 import type { Mismatch } from "../../domain/shape.ts";
 import type { Turn } from "../../domain/turn.ts";
-import type { AlreadyRead, Looked } from "./safe_open.ts";
-import { type Envelope, openEnvelope, readEnvelope } from "./turn_file.ts";
+import { type Envelope, type OpenedFile, openEnvelope, readEnvelope } from "./turn_file.ts";
 import { EVENT_SHAPES, TURN_SHAPES } from "./turn_shapes.ts";
 import { isUsualTurn } from "./usual_turn.ts";
 
@@ -28,13 +27,16 @@ export interface ReadTurn {
   readonly size: number;
 }
 
-/** Reads and validates one turn file; inspects it first unless that was done already. Throws the runtime's errors. */
-export function readTurn(
-  ports: Ports,
-  path: string,
-  options: { readonly looked?: Looked | AlreadyRead | undefined } = {},
-): ReadTurn | Exclude<TurnVerdict, { status: "ok" }> | { readonly status: "missing" } {
-  const file = readEnvelope(ports, path, options);
+/** Result of reading a turn file. */
+export type TurnRead = ReadTurn | Exclude<TurnVerdict, { status: "ok" }> | { readonly status: "missing" };
+
+/** Inspects, reads and validates one turn file. Throws the runtime's errors. */
+export function readTurn(ports: Ports, path: string): TurnRead {
+  return judgeFile(readEnvelope(ports, path));
+}
+
+/** Validates the result of {@linkcode readEnvelope}. */
+export function judgeFile(file: OpenedFile): TurnRead {
   if (file.status !== "ok") return file;
   const verdict = judgeEnvelope(file);
   return verdict.status === "ok" ? { ...verdict, size: file.size } : verdict;

@@ -22,7 +22,7 @@ import { TURN_FORMAT } from "../../domain/turn.ts";
 import { orStorageError, sessionDamaged } from "../fs_errors.ts";
 import type { Home } from "../home.ts";
 import { insideSession, sessionPaths, turnPath } from "../layout.ts";
-import { type AlreadyRead, type Looked, readSafely } from "./safe_open.ts";
+import { BRIEF_BYTES, readSafely, type SafeBytes } from "./safe_open.ts";
 
 /** The largest turn file that is read or written, in bytes. Larger texts belong in `blobs/`. */
 export const MAX_TURN_BYTES = 64 * 1024 * 1024;
@@ -46,16 +46,18 @@ export interface UnusableTurn {
   readonly message: string;
 }
 
-/** Reads one turn file; inspects it first unless that was done already. Throws the runtime's errors. */
-export function readEnvelope(
-  ports: Ports,
-  path: string,
-  { looked }: { readonly looked?: Looked | AlreadyRead | undefined } = {},
-): Envelope | UnusableTurn | { readonly status: "missing" } {
-  const read = readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, looked, briefly: true });
+/** A turn file that was opened, the reason why it is not used, or that there is none. */
+export type OpenedFile = Envelope | UnusableTurn | { readonly status: "missing" };
+
+/** Inspects and reads one turn file. Throws the runtime's errors. */
+export function readEnvelope(ports: Ports, path: string): OpenedFile {
+  return openFile(readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, into: BRIEF_BYTES }));
+}
+
+/** As {@linkcode openEnvelope}, for the result of {@linkcode readSafely}. */
+export function openFile(read: SafeBytes, computed?: string): OpenedFile {
   if (read.status === "refused") return { ...read, status: "damaged" };
-  if (read.status === "missing") return read;
-  return openEnvelope(read.bytes, read.sum);
+  return read.status === "missing" ? read : openEnvelope(read.bytes, computed);
 }
 
 /**

@@ -23,8 +23,8 @@ function slowedFiles(): Files & { readonly passed: () => number } {
     pause(200);
     return ahead && {
       close: () => ahead.close(),
-      take(number) {
-        const file = ahead.take(number);
+      take(number, into) {
+        const file = ahead.take(number, into);
         if (file !== null) passed++;
         if (number % 32 === 0) pause(1);
         return file;
