@@ -179,8 +179,6 @@ export class ResponsesAssembler implements Assembler {
   }
 
   #close({ type, response = {} }: EndEvent): readonly StreamUpdate[] {
-    this.#identify(response);
-    this.#identifyAsCreated();
     const final = readFinal(type ?? "", response);
     this.#notices.push(...final.notices);
     const updates: StreamUpdate[] = [];
@@ -191,14 +189,12 @@ export class ResponsesAssembler implements Assembler {
     this.#refused ||= final.reason === "content_filter";
     const failure = this.#failure ?? final.failure;
     updates.push(...this.#finish({
-      id: stringMember(response, "id") ?? this.#id,
-      model: stringMember(response, "model") ?? this.#model,
       status: failure === undefined ? final.status : "failed",
       ...(final.reason === undefined ? {} : { reason: final.reason }),
       ...(failure === undefined ? {} : { failure }),
       usage: final.usage,
       ...(final.transformations.length === 0 ? {} : { inputTransformations: final.transformations }),
-    }));
+    }, response));
     return updates;
   }
 
@@ -208,14 +204,16 @@ export class ResponsesAssembler implements Assembler {
 
   #finish(
     end: Pick<FinishedResponse, "status"> & Partial<FinishedResponse>,
+    response: JsonObject = {},
   ): readonly StreamUpdate[] {
     this.#finished = true;
+    this.#identify(response);
     this.#identifyAsCreated();
     return [{
       kind: "finished",
       response: {
-        id: this.#id,
-        model: this.#model,
+        id: stringMember(response, "id") ?? this.#id,
+        model: stringMember(response, "model") ?? this.#model,
         refused: this.#refused,
         usage: null,
         notices: this.#notices,
