@@ -17,7 +17,7 @@ import {
 } from "../layout.ts";
 import { findLineage } from "../read/lineage.ts";
 import type { ManifestFile } from "../read/manifest.ts";
-import { type Looked, lookForDirectory, lookForFile } from "../read/safe_open.ts";
+import { lookForDirectory, lookForFile } from "../read/safe_open.ts";
 import { type Inspected, type NumberedTurn, readTurns } from "../read/turns.ts";
 import { HistoryValidator, replacesOf } from "../read/validate.ts";
 
@@ -87,7 +87,7 @@ export function checkTurns(check: FsckCheck, manifestFile: ManifestFile): Walk {
   let manifestAtHead: Manifest | null = null;
   let bytesAtHead = 0;
   const [files, last] = [numbers.length, numbers.at(-1) ?? 0];
-  for (const file of readTurns(ports, paths, { at: (index) => numbers[index], last })) {
+  for (const file of readTurns(ports, paths, { at: (index) => numbers[index], count: files })) {
     const { number } = file;
     const expected = validator.end.turn + 1;
     if (number > expected) {
@@ -148,8 +148,7 @@ function turnNumbers({ ports, paths, add }: FsckCheck): number[] {
 function checkTurn(check: FsckCheck, { number, looked, read }: NumberedTurn, validator: HistoryValidator) {
   const add = (severity: FsckFinding["severity"], code: string, message: string) =>
     check.add(severity, code, turnName(number), message, number);
-  checkLooked(check, turnPath(check.paths, number), looked, FILE_MODE);
-  if (looked.status === "refused") return null;
+  if (checkLooked(check, turnPath(check.paths, number), looked, FILE_MODE).status === "refused") return null;
   if (read.status === "missing") {
     add("error", "missing_turn", "was removed meanwhile");
     return null;
@@ -165,21 +164,21 @@ function checkTurn(check: FsckCheck, { number, looked, read }: NumberedTurn, val
 }
 
 /** Checks a path that should be a directory of ours with mode 0700. Throws the runtime's errors. */
-export function checkDirectory(check: FsckCheck, path: string): Looked {
+export function checkDirectory(check: FsckCheck, path: string): Inspected {
   return checkLooked(check, path, lookForDirectory(check.ports, path), DIRECTORY_MODE);
 }
 
 /** Checks a path that should be a regular file of ours with mode 0600. Throws the runtime's errors. */
-export function checkFile(check: FsckCheck, path: string): Looked {
+export function checkFile(check: FsckCheck, path: string): Inspected {
   return checkLooked(check, path, lookForFile(check.ports, path), FILE_MODE);
 }
 
-function checkLooked<T extends Inspected>(
+function checkLooked(
   { paths, add }: FsckCheck,
   path: string,
-  looked: T,
+  looked: Inspected,
   mode: number,
-): T {
+): Inspected {
   const name = () => path === paths.root ? "." : insideSession(paths, path);
   if (looked.status === "refused") add("error", looked.code, name(), looked.message);
   const found = looked.status === "ok" ? looked.facts.mode : null;

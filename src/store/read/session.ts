@@ -290,11 +290,11 @@ export function requireSession(ports: Ports, paths: SessionPaths): void {
 /** Requires that a read file is the next turn of a history, and advances its validator; `null` if there is none. */
 function requireNext(paths: SessionPaths, read: TurnRead, validator: HistoryValidator): ReadTurn | null {
   if (read.status === "missing") return null;
-  const path = turnPath(paths, validator.end.turn + 1);
-  if (read.status === "newer") throw sessionTooNew(paths, insideSession(paths, path), read.message);
-  if (read.status === "damaged") throw sessionDamaged(paths, path, read);
+  const path = () => turnPath(paths, validator.end.turn + 1);
+  if (read.status === "newer") throw sessionTooNew(paths, insideSession(paths, path()), read.message);
+  if (read.status === "damaged") throw sessionDamaged(paths, path(), read);
   const violation = validator.check(read.turn).find(({ severity }) => severity === "error");
-  if (violation !== undefined) throw sessionDamaged(paths, path, violation);
+  if (violation !== undefined) throw sessionDamaged(paths, path(), violation);
   validator.advance(read.turn);
   return read;
 }

@@ -34,8 +34,8 @@ const LEAST_TURNS_AHEAD = 5000;
 export interface TurnNumbers {
   /** The number to read in each place, from 0 on; `undefined` after the last one. Ascending. */
   at(index: number): number | undefined;
-  /** The last number. With it, a second thread reads many turns ahead. */
-  readonly last?: number;
+  /** How many there are. With it, a second thread reads many turns ahead. */
+  readonly count?: number;
 }
 
 /** A turn file that was read. */
@@ -102,12 +102,16 @@ export function* readTurns(
 function readAhead(
   { files, process }: Ports,
   paths: SessionPaths,
-  { at, last }: TurnNumbers,
+  { at, count = 0 }: TurnNumbers,
 ): FilesAhead | null {
-  const first = at(0);
-  if (first === undefined || last === undefined || last - first < LEAST_TURNS_AHEAD) return null;
-  const numbered = { directory: paths.turns, first, last, user: process.user, unhashed: SEAL_BYTES };
-  return files.readAhead?.(numbered) ?? null;
+  if (count < LEAST_TURNS_AHEAD) return null;
+  return files.readAhead?.({
+    directory: paths.turns,
+    first: at(0) as number,
+    last: at(count - 1) as number,
+    user: process.user,
+    unhashed: SEAL_BYTES,
+  }) ?? null;
 }
 
 function readBatch(
