@@ -34,7 +34,7 @@ const LEAST_TURNS_AHEAD = 5000;
 export interface TurnNumbers {
   /** The number to read in each place, from 0 on; `undefined` after the last one. Ascending. */
   at(index: number): number | undefined;
-  /** How many there are. With it, a second thread reads many turns ahead. */
+  /** Number of turns, as far as it is known: with it, a second thread reads many of them ahead. */
   readonly count?: number;
 }
 
