@@ -28,7 +28,7 @@ import { complain, say } from "./terminal.ts";
 const root = new URL("../", import.meta.url);
 const declarations = { top: VERBS, fixture: FIXTURE_VERBS };
 const program = buildProgram(
-  { ports: livePorts(), finish: () => {} },
+  livePorts(),
   declarations,
   [...VERBS, ...FIXTURE_VERBS].map(({ name }) => name),
 );

@@ -1,10 +1,11 @@
 import { asRepriseError, RepriseError } from "../domain/errors.ts";
+import { WRAPPED_COMMAND } from "./declare.ts";
 import { narrowProcessEnvironment } from "./environment.ts";
 import { errorAtHome, homeIn } from "./hints.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import type { Verbs } from "./load_verbs.ts";
 import { makeOutput } from "./context.ts";
-import { buildProgram, splitCommand } from "./program.ts";
+import { parseCall, splitCommand } from "./program.ts";
 
 /**
  * Runs the command line and returns the exit code. The only place that turns errors into output. All inputs and outputs
@@ -17,21 +18,22 @@ export async function main(
   ports: ProgramPorts,
   load: (args: readonly string[]) => Promise<Verbs>,
 ): Promise<number> {
-  let exitCode = 0;
   let call: ParsedCall = { args: given, verbs: null };
   try {
     const { args, verbs } = await withVerb(given, load);
     call = { args, verbs };
     const { own, command } = splitCommand(verbs, args);
-    const program = buildProgram({ ports, finish: (code) => exitCode = code }, verbs, own, command);
-    await program.parseAsync(own.length === 0 ? ["--help"] : [...own], { from: "user" });
+    const { verb, values } = parseCall(ports, verbs, own.length === 0 ? ["--help"] : own);
+    const performed = [...values];
+    const wrapped = verb.arguments.indexOf(WRAPPED_COMMAND);
+    if (wrapped !== -1) performed.splice(wrapped, 0, command);
+    return await (await verb.load())(ports, ...performed as never);
   } catch (error) {
     const known = await shownError(error, call);
     if (known === "shown") return given.length === 0 ? 2 : 0;
     report(known, given, ports);
     return known.exitCode;
   }
-  return exitCode;
 }
 
 /** The arguments of a call with the verb first; `verbs` is `null` until they are loaded. */

@@ -6,11 +6,16 @@
 import { Argument, type Command, Option } from "commander";
 import { type Flag, type FlagTable, type Verb, WRAPPED_COMMAND } from "./declare.ts";
 
-/** Performs a verb with the values of its arguments, then those of its flags. */
-export type Perform = (verb: Verb, values: readonly unknown[]) => void | Promise<void>;
+/** Receives the verb that was called, with the values of its arguments, then those of its flags. */
+export type Called = (verb: Verb, values: readonly unknown[]) => void;
 
-/** Turns `command` into the parser of `verb`. */
-export function declareVerb(command: Command, verb: Verb, perform: Perform): void {
+/** Turns `command` into the parser of `verb`, with the flags for which `isDeclared` returns true. */
+export function declareVerb(
+  command: Command,
+  verb: Verb,
+  called: Called,
+  isDeclared: (flag: Flag) => boolean = () => true,
+): void {
   command.description(verb.about);
   if (verb.usage !== undefined) command.usage(verb.usage);
   for (const { spec, about, choices } of verb.arguments) {
@@ -18,9 +23,11 @@ export function declareVerb(command: Command, verb: Verb, perform: Perform): voi
     const argument = new Argument(spec, about);
     command.addArgument(choices === undefined ? argument : argument.choices(choices));
   }
-  for (const name of Object.keys(verb.flags)) command.addOption(optionOf(verb.flags, name));
+  for (const [name, flag] of Object.entries(verb.flags)) {
+    if (isDeclared(flag)) command.addOption(optionOf(verb.flags, name));
+  }
   command.addHelpText("after", `\nExample:\n${verb.examples.map((line) => `  ${line}`).join("\n")}\n`)
-    .action((...values: unknown[]) => perform(verb, values.slice(0, -1)));
+    .action((...values: unknown[]) => called(verb, values.slice(0, -1)));
 }
 
 /**

@@ -3,37 +3,70 @@
  *
  * @module
  */
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
 import { EXIT_CODES, RepriseError } from "../domain/errors.ts";
-import { type Verb, WRAPPED_COMMAND } from "./declare.ts";
+import { type Flag, type Verb, WRAPPED_COMMAND } from "./declare.ts";
 import { COMMON_FLAGS } from "./flags.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import type { Verbs } from "./load_verbs.ts";
 import { Output } from "./output.ts";
-import { declareVerb } from "./parser.ts";
+import { type Called, declareVerb } from "./parser.ts";
 import { VERSION } from "../domain/version.ts";
 
 /** Width of the help in columns, on any terminal. */
 const HELP_WIDTH = 80;
 
-/** Receives the exit code of a finished verb, or of the command that it ran. */
-export type Finish = (exitCode: number) => void;
+/** Arguments that print a help text or the version, also among short flags. */
+const PRINTING = /^(?:help|--help|--version|-[^-]*[hV].*)$/s;
 
-/** One call of the program: its ports, and the receiver of its exit code. */
-export interface Call {
-  readonly ports: ProgramPorts;
-  readonly finish: Finish;
+/** A verb that was called, with the values of its arguments, then those of its flags. */
+export interface CalledVerb {
+  readonly verb: Verb;
+  readonly values: readonly unknown[];
 }
 
 /**
- * Builds the command line for `args`; a verb reports its exit code to `finish`. `command` is the wrapped command: the
- * arguments after `--`. Verbs that `args` do not name get one flag only, because building all flags is slow.
+ * Parses the arguments of a call, without the wrapped command.
+ *
+ * Declares only the flags that the call needs, because declaring all 60 of `run` takes longer than the rest of parsing.
+ * If the parser refuses the call, it is parsed once more with all flags, for an error that can suggest them.
+ *
+ * @throws {CommanderError} if the parser refuses the call, or has printed a help text or the version.
+ */
+export function parseCall(ports: ProgramPorts, verbs: Verbs, args: readonly string[]): CalledVerb {
+  const parse = (isDeclared?: (flag: Flag) => boolean): CalledVerb => {
+    const calls: CalledVerb[] = [];
+    const called: Called = (verb, values) => calls.push({ verb, values });
+    buildProgram(ports, verbs, args, called, isDeclared).parse([...args], { from: "user" });
+    const [call] = calls;
+    if (call === undefined) throw new TypeError(`No verb was called by ${JSON.stringify(args)}`);
+    return call;
+  };
+  if (args.some((arg) => PRINTING.test(arg))) return parse();
+  try {
+    return parse((flag) => isNeeded(flag, args));
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return parse();
+  }
+}
+
+/** True if an argument names the flag, or if the flag means something when it is not given. */
+function isNeeded({ spec, fallback, required }: Flag, args: readonly string[]): boolean {
+  return fallback !== undefined || required || spec.startsWith("--no-") ||
+    spec.split(/[ ,]+/).some((name) => name.startsWith("-") && args.some((arg) => arg.startsWith(name)));
+}
+
+/**
+ * Builds the parser for `args`. Verbs that `args` do not name get one flag only, because building all flags is slow;
+ * those that they name get the flags for which `isDeclared` returns true.
  */
 export function buildProgram(
-  { ports, finish }: Call,
+  ports: ProgramPorts,
   { top, fixture }: Verbs,
   args: readonly string[],
-  command: readonly string[] = [],
+  called: Called = () => {},
+  isDeclared?: (flag: Flag) => boolean,
 ): Command {
   const helpOutput = new Output({ json: false, quiet: false, colour: false }, ports);
   const program = new Command("reprise")
@@ -44,7 +77,7 @@ export function buildProgram(
     .helpOption("-h, --help", "show help")
     .helpCommand("help [verb]", "show help for a verb")
     .showSuggestionAfterError(true)
-    .addHelpText("after", `\nExit codes:\n${exitCodeTable()}`)
+    .addHelpText("after", () => `\nExit codes:\n${exitCodeTable()}`)
     .exitOverride()
     .configureOutput({
       writeErr: () => {},
@@ -52,16 +85,10 @@ export function buildProgram(
       getOutHelpWidth: () => HELP_WIDTH,
     });
 
-  const perform = async ({ arguments: declared, load }: Verb, values: readonly unknown[]) => {
-    const given = [...values];
-    const wrapped = declared.indexOf(WRAPPED_COMMAND);
-    if (wrapped !== -1) given.splice(wrapped, 0, command);
-    finish(await (await load())(ports, ...given as never));
-  };
   const add = (parent: Command, verb: Verb) => {
     // One flag, so that the list of verbs says "[options]".
     const declared = args.includes(verb.name) ? verb : { ...verb, flags: { json: COMMON_FLAGS.json } };
-    declareVerb(parent.command(verb.name), declared, perform);
+    declareVerb(parent.command(verb.name), declared, called, isDeclared);
   };
   for (const verb of top) add(program, verb);
   if (fixture.length > 0) {

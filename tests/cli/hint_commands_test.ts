@@ -15,10 +15,10 @@ async function errorsOf(place: Place, args: readonly string[], env: Record<strin
   return errors[0] as JsonObject;
 }
 
-async function assertCommand({ code, hint }: JsonObject, about: string): Promise<string[]> {
+function assertCommand({ code, hint }: JsonObject, about: string): string[] {
   const commands = commandsIn(String(hint));
   assert.ok(commands.length > 0, `${about}: ${code}: no command in the hint: ${hint}`);
-  for (const command of commands) assert.equal(await refusalOf(command), null, `${about}: ${command}`);
+  for (const command of commands) assert.equal(refusalOf(command), null, `${about}: ${command}`);
   return commands;
 }
 
@@ -66,9 +66,9 @@ Deno.test("the hint of every wrong call names a command that the program accepts
     ["fixture", "import", "nowhere", "there"],
     ["fixture", "prune", "nowhere", "--events", "nowhere"],
   ];
-  for (const args of calls) await assertCommand(await errorsOf(place, args), args.join(" "));
-  await assertCommand(await errorsOf(place, ["run", "Hi"], { OPENAI_API_KEY: "" }), "no key");
-  await assertCommand(await errorsOf(place, ["run", "Hi"], { REPRISE_MODEL: "" }), "no model");
+  for (const args of calls) assertCommand(await errorsOf(place, args), args.join(" "));
+  assertCommand(await errorsOf(place, ["run", "Hi"], { OPENAI_API_KEY: "" }), "no key");
+  assertCommand(await errorsOf(place, ["run", "Hi"], { REPRISE_MODEL: "" }), "no model");
 });
 
 Deno.test("the hint of every failed run names a command with its session, and the command is accepted", async () => {
@@ -86,7 +86,7 @@ Deno.test("the hint of every failed run names a command with its session, and th
     await using place = new Place(() => response);
     const error = await errorsOf(place, ["run", "--new", "-s", "s", ...flags, "Hi"]);
     const about = `${error.code}: ${error.hint}`;
-    const commands = await assertCommand(error, about);
+    const commands = assertCommand(error, about);
     assert.ok(commands.some((command) => / s\b/.test(command)), about);
   }
 });
@@ -106,7 +106,7 @@ Deno.test("a refusal of reasoning that a retry resolved names --no-reasoning-rep
   const called = await place.call(["run", "--json", "-s", "s", "More"]);
   assert.equal(called.code, 0, called.stdout);
   const notice = (events(called) as JsonObject[]).find(({ kind }) => kind === "replay_stripped");
-  const commands = await assertCommand(notice ?? {}, "notice");
+  const commands = assertCommand(notice ?? {}, "notice");
   assert.ok(commands.includes('reprise run -s s --no-reasoning-replay "…"'), commands.join("\n"));
 });
 

@@ -93,9 +93,7 @@ Deno.test("arguments that the parser refuses are a step's own: it ends with exit
 
 /** The flags that `run` is called with by a player, or `null` when it is not called at all. */
 function flagsOfRun(args: readonly string[]): Record<string, unknown> | null {
-  const program = buildProgram({ ports: livePorts(), finish: () => {} }, { top: VERBS, fixture: [] }, [
-    "run",
-  ]);
+  const program = buildProgram(livePorts(), { top: VERBS, fixture: [] }, ["run"]);
   let called: Record<string, unknown> | null = null;
   program.commands.find((command) => command.name() === "run")?.action((_prompt, flags) => {
     called = flags;

@@ -3,10 +3,9 @@
  *
  * @module
  */
-import type { Verb } from "../../../src/cli/declare.ts";
 import type { ProgramPorts } from "../../../src/cli/live_ports.ts";
 import { withVerbFirst } from "../../../src/cli/leading_flags.ts";
-import { buildProgram, splitCommand } from "../../../src/cli/program.ts";
+import { parseCall, splitCommand } from "../../../src/cli/program.ts";
 import { FIXTURE_VERBS, VERBS } from "../../../src/cli/verbs.ts";
 import { withoutComments } from "../../../scripts/house/source_text.ts";
 
@@ -67,25 +66,22 @@ export function commandsIn(text: string): string[] {
 }
 
 /** Why the program would refuse a command; `null` if its parser accepts it. */
-export async function refusalOf(command: string): Promise<string | null> {
+export function refusalOf(command: string): string | null {
   const [own = ""] = command.split(/ [|>] /);
   const args = Array.from(
     own.matchAll(/"[^"]*"|'[^']*'|\S+/g),
     ([word]) => word.replace(/^(["'])(.*)\1$/s, "$2"),
   )
     .slice(1);
-  const load = () => Promise.resolve(() => Promise.resolve(0 as const));
-  const silent = (verb: Verb): Verb => ({ ...verb, load });
-  const verbs = { top: VERBS.map(silent), fixture: FIXTURE_VERBS.map(silent) };
+  const verbs = { top: VERBS, fixture: FIXTURE_VERBS };
   const reordered = withVerbFirst(args, verbs);
   const isHelp = args.includes("--help");
   if (NEED_MORE.has(args[0] ?? "") && args.length === 1) return "it lacks its argument";
   try {
-    const { own, command: wrapped } = splitCommand(verbs, reordered);
+    const { own } = splitCommand(verbs, reordered);
     const stream = { isTerminal: () => false, writeSync: (bytes: Uint8Array) => bytes.length };
     const quiet = { stdout: stream, stderr: stream } as unknown as ProgramPorts;
-    const program = buildProgram({ ports: quiet, finish: () => {} }, verbs, own, wrapped);
-    await program.parseAsync([...own], { from: "user" });
+    parseCall(quiet, verbs, own);
     return null;
   } catch (error) {
     if (isHelp) return null;
