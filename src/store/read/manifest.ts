@@ -25,7 +25,7 @@ import type { Turn } from "../../domain/turn.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
 import { BRIEF_BYTES, readQuickly, readSafely, type Refused } from "./safe_open.ts";
 import { type Envelope, formatVersion, readEnvelope } from "./turn_file.ts";
-import { checkpointRef, pins, usage } from "./turn_shapes.ts";
+import { checkpointRef, pins, usage } from "./shared_shapes.ts";
 
 /** The largest manifest that is read, in bytes; reprise writes about a thousand. */
 const MAX_MANIFEST_BYTES = 1024 * 1024;

@@ -1,5 +1,5 @@
 /**
- * Shapes of turns, events and what the manifest repeats of them. They only validate: the parsed value is used unchanged,
+ * Shapes of turns and events. They only validate: the parsed value is used unchanged,
  * with all members in their order, because turns are kept verbatim.
  *
  * @module
@@ -24,6 +24,7 @@ import {
   text,
 } from "../../domain/shape.ts";
 import { type Turn, TURN_FORMAT } from "../../domain/turn.ts";
+import { checkpointRef, fingerprint, pins, scope, usage } from "./shared_shapes.ts";
 
 const item = object({ type: text });
 const callItem = either(
@@ -32,37 +33,6 @@ const callItem = either(
 );
 /** A blob's name and size. */
 const blobRef = object({ sha256, bytes: count, lossy: optional(literal(true)) });
-/** Token counts. */
-export const usage: Shape = object({
-  input_tokens: count,
-  cached_tokens: count,
-  output_tokens: count,
-  reasoning_tokens: count,
-});
-/** Endpoint and account, without the provider. */
-const scope = { endpoint: text, portless: optional(text), account: nullable(text), key: optional(text) };
-const fingerprint = object({ provider: text, ...scope });
-/** Settings that a run starts with. */
-export const pins: Shape = object({
-  fingerprint,
-  model: text,
-  effort: optional(string),
-  summary: optional(string),
-  instructions: sha256,
-  tools: sha256,
-  permissions: list(text),
-  workspace: text,
-});
-
-/** Position of a checkpoint and the events that it replaces. */
-export const checkpointRef: Shape = object({
-  turn: ordinal,
-  seq: ordinal,
-  to_turn: ordinal,
-  to_seq: ordinal,
-  opening_turn: nullable(ordinal),
-});
-
 const answeringModel = object({ asked: text, answered: nullable(string) });
 const withoutField = { endpoint: text, model: text, without: text };
 const runError = object({ code: text, message: string });
