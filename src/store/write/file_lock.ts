@@ -239,7 +239,7 @@ async function pollLock(file: AskableFile, options: TakeOptions, owner: ReadOwne
         file.close();
         return false;
       }
-      await pause(POLL_MS, signal);
+      await pause(POLL_MS, signal).end;
     }
     return true;
   } catch (error) {
@@ -258,21 +258,16 @@ async function raceLock(file: Deno.FsFile, options: TakeOptions, owner: ReadOwne
     throw error;
   }
   const locking = file.lock(options.exclusive).then(() => true);
-  const timer = new AbortController();
-  const signal = options.signal === undefined
-    ? timer.signal
-    : AbortSignal.any([timer.signal, options.signal]);
-  const waiting = pause(Math.max(options.waitMs, patience), signal).then(() => false);
+  const waiting = pause(Math.max(options.waitMs, patience), options.signal);
   try {
-    const taken = await Promise.race([locking, waiting]);
+    const taken = await Promise.race([locking, waiting.end.then(() => false)]);
     if (!taken) dropLate(locking, file);
     return taken;
   } catch (error) {
     dropLate(locking, file);
     throw error;
   } finally {
-    timer.abort();
-    await waiting.catch(() => {});
+    waiting.cancel();
   }
 }
 
@@ -280,23 +275,31 @@ function dropLate(locking: Promise<boolean>, file: Deno.FsFile): void {
   locking.catch(() => {}).finally(() => file.close());
 }
 
-function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(
-        new RepriseError("interrupted", "Cannot take the lock: the waiting was interrupted", {
-          hint: "Run the command again",
-        }),
-      );
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, milliseconds);
-    if (signal?.aborted === true) stop();
-    else signal?.addEventListener("abort", stop, { once: true });
-  });
+/** A pause; rejects with `interrupted` when `signal` aborts, and never ends after `cancel`. */
+function pause(
+  milliseconds: number,
+  signal: AbortSignal | undefined,
+): { readonly end: Promise<void>; cancel(): void } {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => {
+    cancel();
+    resolve();
+  }, milliseconds);
+  const stop = () => {
+    cancel();
+    reject(
+      new RepriseError("interrupted", "Cannot take the lock: the waiting was interrupted", {
+        hint: "Run the command again",
+      }),
+    );
+  };
+  const cancel = () => {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
+  };
+  if (signal?.aborted === true) stop();
+  else signal?.addEventListener("abort", stop);
+  return { end: promise, cancel };
 }
 
 function namesSameFile(ports: Ports, path: string, file: Deno.FsFile): boolean {
