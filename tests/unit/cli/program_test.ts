@@ -8,7 +8,7 @@ import { FIXTURE_VERBS, VERBS } from "../../../src/cli/verbs.ts";
 
 const VERBS_OF_ALL = { top: VERBS, fixture: FIXTURE_VERBS };
 
-/** What a parser makes of arguments: the verb with its values, or the error, and the printed text. */
+/** Result of parsing: the verb with its values, or the error, and the printed text. */
 interface Outcome {
   readonly called: unknown;
   readonly error: readonly string[] | null;
