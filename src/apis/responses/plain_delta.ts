@@ -43,8 +43,9 @@ const PLAIN = new RegExp(
 
 /** Reads the data of an event; `null` for any other text, which needs `JSON.parse`. */
 export function readPlainDelta(data: string): PlainDelta | null {
-  const [, first, text, last] = PLAIN.exec(data) ?? [];
+  const found = PLAIN.exec(data);
+  if (found === null) return null;
   // Of two members with one name, the last counts.
-  const index = last ?? first;
-  return text === undefined || index === undefined ? null : { outputIndex: Number(index), text };
+  const index = found[3] ?? found[1];
+  return index === undefined ? null : { outputIndex: Number(index), text: found[2] as string };
 }
