@@ -263,6 +263,7 @@ Deno.test("CI runs every suite but the soak, and on the oldest Deno those that l
   const developed = [
     "check",
     "cli",
+    "cli-long",
     "tests/cli/verbs_test.ts",
     "sessions",
     "fuzz",

@@ -5,6 +5,7 @@ import { fsckSession } from "../../../src/store/check/fsck.ts";
 import { type Home, openHome } from "../../../src/store/home.ts";
 import { readSession } from "../../../src/store/read/session.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
+import { samples } from "../../support/samples.ts";
 import { CHANGING, type Operation, spyFiles, systemError } from "./spy_files.ts";
 import {
   call,
@@ -143,14 +144,17 @@ function assertTyped(
   assert.match(outcome.message, /^Cannot .+: .+[^.]$/, at.where);
 }
 
-for (const code of ["EIO", "ENOSPC", "EACCES", "EROFS"]) {
+/** The errors of a disk that is full, broken, closed or mounted read-only; in the gate only the first one. */
+const CODES = ["ENOSPC", "EIO", "EACCES", "EROFS"].slice(0, Math.ceil(samples(4)));
+
+for (const code of CODES) {
   Deno.test(`${code} at any file operation of a first run is a storage error, loses nothing, and the next try works`, async () => {
     const points = await failEach(code, firstTurns, () => Promise.resolve());
     assert.ok(points > 60, `only ${points} points`);
   });
 }
 
-for (const code of ["EIO", "ENOSPC"]) {
+for (const code of CODES.slice(0, 2)) {
   Deno.test(`${code} at any file operation of a later run is a storage error and loses nothing`, async () => {
     const points = await failEach(code, nextTurns, (home) => newSession(testPorts(), home));
     assert.ok(points > 30, `only ${points} points`);

@@ -1,9 +1,9 @@
 /** `run --record` over a WebSocket: the fixture has the messages, and plays again. */
 import assert from "node:assert/strict";
-import { readFixture } from "../../src/fixture/read.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
-import { ending, events, Sandbox } from "../support/reprise.ts";
-import { KEY, LOOP, loop, SESSION, TransportPlace } from "../support/transport_place.ts";
+import { readFixture } from "../../../src/fixture/read.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
+import { ending, events, Sandbox } from "../../support/reprise.ts";
+import { KEY, LOOP, loop, SESSION, TransportPlace } from "../../support/transport_place.ts";
 
 /** Text of all files below a folder. */
 function textBelow(path: string): string {

@@ -1,6 +1,6 @@
 /** No key goes to a proxy in clear: this machine is asked directly, whatever the environment says. */
 import assert from "node:assert/strict";
-import { HELLO, KEY, MODEL, Place } from "./harness.ts";
+import { HELLO, KEY, MODEL, Place } from "../harness.ts";
 
 /** A proxy that notes the first line of what it is sent, and answers nothing good. */
 class Proxy implements AsyncDisposable {

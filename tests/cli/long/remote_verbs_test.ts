@@ -1,8 +1,8 @@
 /** Verbs that work on a remote instead of the home, and a repair from it. */
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { endDraft, ID, userDraft } from "../unit/store/support.ts";
-import { TwoHomes } from "./two_homes.ts";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import { endDraft, ID, userDraft } from "../../unit/store/support.ts";
+import { TwoHomes } from "../two_homes.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -1,6 +1,6 @@
 /** A session's history goes to another endpoint only where the user names it. */
 import assert from "node:assert/strict";
-import { endpointHashes, parseBaseUrl } from "../../src/domain/fingerprint.ts";
+import { endpointHashes, parseBaseUrl } from "../../../src/domain/fingerprint.ts";
 import {
   answer,
   message,
@@ -8,10 +8,10 @@ import {
   type ResponsesServer,
   type Script,
   startResponsesServer,
-} from "../support/responses_server.ts";
-import { httpError } from "../support/responses_server/faults.ts";
-import { type Called, ending } from "../support/reprise.ts";
-import { assertError, HELLO, KEY, MODEL, Place } from "./harness.ts";
+} from "../../support/responses_server.ts";
+import { httpError } from "../../support/responses_server/faults.ts";
+import { type Called, ending } from "../../support/reprise.ts";
+import { assertError, HELLO, KEY, MODEL, Place } from "../harness.ts";
 
 const RUN = ["run", "--json", "--new", "-s", "s"];
 

@@ -1,7 +1,7 @@
 /** Damaged copies on either side of a remote: named as damage, and nothing is moved here. */
 import assert from "node:assert/strict";
-import { ID } from "../unit/store/support.ts";
-import { TwoHomes } from "./two_homes.ts";
+import { ID } from "../../unit/store/support.ts";
+import { TwoHomes } from "../two_homes.ts";
 
 /** Both homes and the remote have run 1. */
 async function shared(): Promise<TwoHomes> {

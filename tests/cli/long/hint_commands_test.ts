@@ -1,11 +1,11 @@
 /** Hints of real errors: each names a command, and the command is one that the program accepts. */
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { answer, httpError, message, reasoning } from "../support/responses_server.ts";
-import { functionCall } from "../support/responses_server/script.ts";
-import { commandsIn, refusalOf } from "../unit/cli/commands_in_texts.ts";
-import { events } from "../support/reprise.ts";
-import { HELLO, Place } from "./harness.ts";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import { answer, httpError, message, reasoning } from "../../support/responses_server.ts";
+import { functionCall } from "../../support/responses_server/script.ts";
+import { commandsIn, refusalOf } from "../../unit/cli/commands_in_texts.ts";
+import { events } from "../../support/reprise.ts";
+import { HELLO, Place } from "../harness.ts";
 
 /** The error objects of a call with `--json`. */
 async function errorsOf(place: Place, args: readonly string[], env: Record<string, string> = {}) {

@@ -1,9 +1,9 @@
 /** Keys of a remote: no command gets them, and whatever masks secrets masks them. */
 import assert from "node:assert/strict";
-import { bytesBelow } from "../support/files.ts";
-import { S3Server } from "../support/s3_server.ts";
-import { calling, eventsOf, NEW_RUN, read, shellArgv } from "./changes.ts";
-import { Place } from "./harness.ts";
+import { bytesBelow } from "../../support/files.ts";
+import { S3Server } from "../../support/s3_server.ts";
+import { calling, eventsOf, NEW_RUN, read, shellArgv } from "../changes.ts";
+import { Place } from "../harness.ts";
 
 /** Values without the shape of a secret: only the names of the variables show that they are secrets. */
 const VALUES = {

@@ -1,8 +1,8 @@
 /** Messages about FIFOs and devices instead of files and folders. */
 import assert from "node:assert/strict";
-import { writeFixture } from "../support/fixture.ts";
-import { Sandbox } from "../support/reprise.ts";
-import { assertError } from "./harness.ts";
+import { writeFixture } from "../../support/fixture.ts";
+import { Sandbox } from "../../support/reprise.ts";
+import { assertError } from "../harness.ts";
 
 function fifo(path: string): string {
   assert.ok(new Deno.Command("mkfifo", { args: [path] }).outputSync().success);

@@ -1,8 +1,8 @@
 /** Runs with a remote that does not answer, that has another history, or that comes back. */
 import assert from "node:assert/strict";
-import { ending, events } from "../support/reprise.ts";
-import { S3Server } from "../support/s3_server.ts";
-import { HELLO, Place } from "./harness.ts";
+import { ending, events } from "../../support/reprise.ts";
+import { S3Server } from "../../support/s3_server.ts";
+import { HELLO, Place } from "../harness.ts";
 
 /** A model, a store, and the calls of homes by name. */
 class RemotePlace implements AsyncDisposable {

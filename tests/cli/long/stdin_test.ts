@@ -1,8 +1,8 @@
 /** Tests for the calls that read stdin, and the others. */
 import assert from "node:assert/strict";
-import { answer, message } from "../support/responses_server.ts";
-import { ending } from "../support/reprise.ts";
-import { assertError, HELLO, Place, readsThenAnswers } from "./harness.ts";
+import { answer, message } from "../../support/responses_server.ts";
+import { ending } from "../../support/reprise.ts";
+import { assertError, HELLO, Place, readsThenAnswers } from "../harness.ts";
 
 const RUN = ["run", "--json"];
 const CUT = answer([message("Half")], { end: { kind: "cut" } });

@@ -1,7 +1,7 @@
 /** Sessions that two homes exchange through a remote with `push` and `pull`. */
 import assert from "node:assert/strict";
-import { ID } from "../unit/store/support.ts";
-import { TwoHomes } from "./two_homes.ts";
+import { ID } from "../../unit/store/support.ts";
+import { TwoHomes } from "../two_homes.ts";
 
 Deno.test("a pushed session is pulled by another home, file by file", async () => {
   await using place = new TwoHomes();

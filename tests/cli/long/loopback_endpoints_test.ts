@@ -1,11 +1,11 @@
 /** Endpoints on loopback: ports tell them apart, and the servers of `serve` and `record` represent others. */
 import assert from "node:assert/strict";
-import { endpointHashes, parseBaseUrl, portlessEndpoint } from "../../src/domain/fingerprint.ts";
-import type { ModelTurn } from "../../src/domain/turn.ts";
-import { type ResponsesServer, startResponsesServer } from "../support/responses_server.ts";
-import { reasoningIds } from "../support/responses_server/refusing.ts";
-import { type Called, events, PROGRAM } from "../support/reprise.ts";
-import { HELLO, KEY, Place, reseal } from "./harness.ts";
+import { endpointHashes, parseBaseUrl, portlessEndpoint } from "../../../src/domain/fingerprint.ts";
+import type { ModelTurn } from "../../../src/domain/turn.ts";
+import { type ResponsesServer, startResponsesServer } from "../../support/responses_server.ts";
+import { reasoningIds } from "../../support/responses_server/refusing.ts";
+import { type Called, events, PROGRAM } from "../../support/reprise.ts";
+import { HELLO, KEY, Place, reseal } from "../harness.ts";
 
 function ok(called: Called): Called {
   assert.equal(called.code, 0, `${called.stdout}${called.stderr}`);

@@ -1,7 +1,7 @@
 /** Homes that cannot be used, disks that are full, and sessions whose files another program changed. */
 import assert from "node:assert/strict";
-import { answer, message, reasoning } from "../support/responses_server.ts";
-import { ending } from "../support/reprise.ts";
+import { answer, message, reasoning } from "../../support/responses_server.ts";
+import { ending } from "../../support/reprise.ts";
 import {
   assertError,
   begun,
@@ -11,7 +11,7 @@ import {
   reseal,
   withoutOverride,
   works,
-} from "./harness.ts";
+} from "../harness.ts";
 
 const RUN = ["run", "--json", "--new", "-s", "s", "Hi"];
 

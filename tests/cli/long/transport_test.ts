@@ -1,8 +1,8 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { ending, events } from "../support/reprise.ts";
-import { httpError, rateLimited, unauthorized } from "../support/responses_server/faults.ts";
-import { answer, message, type ScriptedResponse } from "../support/responses_server/script.ts";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import { ending, events } from "../../support/reprise.ts";
+import { httpError, rateLimited, unauthorized } from "../../support/responses_server/faults.ts";
+import { answer, message, type ScriptedResponse } from "../../support/responses_server/script.ts";
 import {
   comparableTurns,
   LOOP,
@@ -10,7 +10,7 @@ import {
   requireWhole,
   SESSION,
   TransportPlace,
-} from "../support/transport_place.ts";
+} from "../../support/transport_place.ts";
 
 Deno.test("a run over a WebSocket sends only new items, on one connection", async () => {
   await using place = await TransportPlace.open({ script: loop });

@@ -1,8 +1,8 @@
 /** Sessions, flags and settings that cannot be used: each with its exit code, and what to do instead. */
 import assert from "node:assert/strict";
-import { answer, message, reasoning } from "../support/responses_server.ts";
-import { ending, events, Sandbox } from "../support/reprise.ts";
-import { assertError, HELLO, Place, readsThenAnswers, until } from "./harness.ts";
+import { answer, message, reasoning } from "../../support/responses_server.ts";
+import { ending, events, Sandbox } from "../../support/reprise.ts";
+import { assertError, HELLO, Place, readsThenAnswers, until } from "../harness.ts";
 
 const STALLS = answer([reasoning("Thinking"), message("Hello.")], { end: { kind: "stall" } });
 

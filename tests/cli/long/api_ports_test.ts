@@ -1,10 +1,10 @@
 /** The ports of a wrapped command: one for each API, so that a key reaches its own vendor only. */
 import assert from "node:assert/strict";
-import { readFixture } from "../../src/fixture/read.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
-import { writeFixture } from "../support/fixture.ts";
-import { type Called, Sandbox } from "../support/reprise.ts";
-import { type AnyApi, startAnyApi } from "./any_api.ts";
+import { readFixture } from "../../../src/fixture/read.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
+import { writeFixture } from "../../support/fixture.ts";
+import { type Called, Sandbox } from "../../support/reprise.ts";
+import { type AnyApi, startAnyApi } from "../any_api.ts";
 
 const KEYS = { OPENAI_API_KEY: "key-of-openai-0123456789", ANTHROPIC_API_KEY: "key-of-anthropic-0123456789" };
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { secretEnvironment } from "../../src/cli/secret_environment.ts";
+import { secretEnvironment } from "../../../src/cli/secret_environment.ts";
 
 const NAME = "SOMEBODYS_UNLISTED_TOKEN";
 const VALUE = "line one 1\nline=two 2 é";

@@ -1,9 +1,9 @@
 /** `reprise serve` with clients that use the WebSocket of the Responses API. */
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { writeFixture } from "../support/fixture.ts";
-import { Sandbox, type Started } from "../support/reprise.ts";
-import { SocketClient } from "../support/socket_client.ts";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import { writeFixture } from "../../support/fixture.ts";
+import { Sandbox, type Started } from "../../support/reprise.ts";
+import { SocketClient } from "../../support/socket_client.ts";
 import {
   AGENT_FIELDS,
   agentLoop,
@@ -11,7 +11,7 @@ import {
   responseEvents,
   SHELL_OUTPUT,
   socketExchange,
-} from "../support/socket_fixture.ts";
+} from "../../support/socket_fixture.ts";
 
 const CREATE: JsonObject = { type: "response.create", ...AGENT_FIELDS };
 const WARM_UP: JsonObject = { ...CREATE, generate: false, input: [] };

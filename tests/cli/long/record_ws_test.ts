@@ -1,16 +1,16 @@
 /** `reprise record` with clients that use the WebSocket of the Responses API. */
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { readFixture } from "../../src/fixture/read.ts";
-import { denoFiles } from "../../src/store/deno_files.ts";
-import { type Called, denoCache, Sandbox, type Started } from "../support/reprise.ts";
-import { answer, functionCall, message, reasoning } from "../support/responses_server/script.ts";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import { readFixture } from "../../../src/fixture/read.ts";
+import { denoFiles } from "../../../src/store/deno_files.ts";
+import { type Called, denoCache, Sandbox, type Started } from "../../support/reprise.ts";
+import { answer, functionCall, message, reasoning } from "../../support/responses_server/script.ts";
 import {
   type ResponsesSocket,
   type ResponsesSocketOptions,
   startResponsesSocket,
-} from "../support/responses_socket.ts";
-import { SocketClient } from "../support/socket_client.ts";
+} from "../../support/responses_socket.ts";
+import { SocketClient } from "../../support/socket_client.ts";
 
 const CALLS: ResponsesSocketOptions = {
   script: [

@@ -1,17 +1,17 @@
 /** Accounts over the runs of a session, by the key that each run was given. */
 import assert from "node:assert/strict";
-import { accountHash, keyHash } from "../../src/domain/fingerprint.ts";
-import type { ModelTurn } from "../../src/domain/turn.ts";
+import { accountHash, keyHash } from "../../../src/domain/fingerprint.ts";
+import type { ModelTurn } from "../../../src/domain/turn.ts";
 import {
   answer,
   message,
   reasoning,
   type RecordedRequest,
   type Script,
-} from "../support/responses_server.ts";
-import { reasoningIds } from "../support/responses_server/refusing.ts";
-import { type Called, events } from "../support/reprise.ts";
-import { KEY, Place } from "./harness.ts";
+} from "../../support/responses_server.ts";
+import { reasoningIds } from "../../support/responses_server/refusing.ts";
+import { type Called, events } from "../../support/reprise.ts";
+import { KEY, Place } from "../harness.ts";
 
 /** Two keys, each of an organization of its own, and one that was never used. */
 const [A, B, NEW] = [`${KEY}-a`, `${KEY}-b`, `${KEY}-new`];

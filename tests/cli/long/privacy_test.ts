@@ -1,9 +1,9 @@
 /** Access of other users and programs: file modes, the working directory, and the key. */
 import assert from "node:assert/strict";
-import { answer, message } from "../support/responses_server.ts";
-import { httpError } from "../support/responses_server/faults.ts";
-import { assertError, HELLO, KEY, MODEL, Place, readsThenAnswers } from "./harness.ts";
-import { textsBelow } from "../support/files.ts";
+import { answer, message } from "../../support/responses_server.ts";
+import { httpError } from "../../support/responses_server/faults.ts";
+import { assertError, HELLO, KEY, MODEL, Place, readsThenAnswers } from "../harness.ts";
+import { textsBelow } from "../../support/files.ts";
 
 const BINARY = Deno.env.get("REPRISE_BIN") || undefined;
 

@@ -1,10 +1,10 @@
 /** Sessions with every provider: how they continue, and played fixtures. */
 import assert from "node:assert/strict";
-import { endpointHashes, type ProviderKind } from "../../src/domain/fingerprint.ts";
-import { writeFixture } from "../support/fixture.ts";
-import { events, Sandbox } from "../support/reprise.ts";
-import { AZURE_VERSION, KEYS, shortAnswer, startAnyApi } from "./any_api.ts";
-import { assertError } from "./harness.ts";
+import { endpointHashes, type ProviderKind } from "../../../src/domain/fingerprint.ts";
+import { writeFixture } from "../../support/fixture.ts";
+import { events, Sandbox } from "../../support/reprise.ts";
+import { AZURE_VERSION, KEYS, shortAnswer, startAnyApi } from "../any_api.ts";
+import { assertError } from "../harness.ts";
 
 Deno.test("a session keeps its provider as it keeps its model: until -p or -m names another", async () => {
   await using api = startAnyApi();
