@@ -51,12 +51,12 @@ export const NOT_RUN: readonly (readonly [page: string, text: string, reason: st
   [
     "docs/import-agents.md",
     "rollout.jsonl",
-    "needs a rollout; tests/cli/import_agent_test.ts imports and continues one",
+    "needs a rollout; tests/cli/long/import_agent_test.ts imports and continues one",
   ],
   [
     "docs/import-agents.md",
     "--to claude",
-    "needs a session; tests/cli/export_agent_test.ts exports one to each agent",
+    "needs a session; tests/cli/long/export_agent_test.ts exports one to each agent",
   ],
   ["docs/upstreams.md", "docker run", "needs Docker"],
   ["docs/security.md", "bwrap", "needs bubblewrap, and a binary in /usr/local/bin"],

@@ -1,9 +1,9 @@
 /** export --to: a new file of another agent, which import reads again. */
 import assert from "node:assert/strict";
-import { AGENT_NAMES } from "../../src/agents/agent_session.ts";
-import { assertError, Place } from "./harness.ts";
-import { answer, message, reasoning } from "../support/responses_server.ts";
-import { functionCall } from "../support/responses_server/script.ts";
+import { AGENT_NAMES } from "../../../src/agents/agent_session.ts";
+import { assertError, Place } from "../harness.ts";
+import { answer, message, reasoning } from "../../support/responses_server.ts";
+import { functionCall } from "../../support/responses_server/script.ts";
 
 async function withSession(): Promise<Place> {
   const at = new Place([

@@ -1,10 +1,10 @@
 /** import of sessions of other agents: any source is refused with a clear error, or imported, and never changed. */
 import assert from "node:assert/strict";
-import { sha256Hex } from "../../src/domain/hash.ts";
-import { answer, message } from "../support/responses_server.ts";
-import { assertError, MODEL, Place } from "./harness.ts";
+import { sha256Hex } from "../../../src/domain/hash.ts";
+import { answer, message } from "../../support/responses_server.ts";
+import { assertError, MODEL, Place } from "../harness.ts";
 
-const TRANSCRIPTS = new URL("../unit/agents/transcripts/", import.meta.url);
+const TRANSCRIPTS = new URL("../../unit/agents/transcripts/", import.meta.url);
 const NAMES = [...Deno.readDirSync(TRANSCRIPTS)].map(({ name }) => name).sort();
 
 function transcript(name: string): string {

@@ -1,11 +1,11 @@
 /** compact, uncompact and --auto-compact, as a user calls them. */
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { answer, message, reasoning, type RecordedRequest } from "../support/responses_server.ts";
-import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
-import { ending, events } from "../support/reprise.ts";
-import { writeFixture } from "../support/fixture.ts";
-import { assertError, Place } from "./harness.ts";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import { answer, message, reasoning, type RecordedRequest } from "../../support/responses_server.ts";
+import { functionCall, type ScriptedResponse } from "../../support/responses_server/script.ts";
+import { ending, events } from "../../support/reprise.ts";
+import { writeFixture } from "../../support/fixture.ts";
+import { assertError, Place } from "../harness.ts";
 
 const LONG = "The file says a good deal more than this line does. ".repeat(30);
 

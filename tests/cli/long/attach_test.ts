@@ -1,11 +1,11 @@
 /** `--attach`: files in a message, from the disk over the blob to the request, in both APIs. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { sha256Hex } from "../../src/domain/hash.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { KEYS, startAnyApi } from "./any_api.ts";
-import { EXPECTED_BLOCKS, EXPECTED_PARTS, FILES, PDF, PNG } from "./attached_files.ts";
-import { assertError, MODEL, Place, readsThenAnswers } from "./harness.ts";
+import { sha256Hex } from "../../../src/domain/hash.ts";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import { KEYS, startAnyApi } from "../any_api.ts";
+import { EXPECTED_BLOCKS, EXPECTED_PARTS, FILES, PDF, PNG } from "../attached_files.ts";
+import { assertError, MODEL, Place, readsThenAnswers } from "../harness.ts";
 
 /** Writes the files into a directory of the workspace; returns the flags that attach these of them. */
 function attaching(place: Place, names: readonly string[] = Object.keys(FILES)): string[] {

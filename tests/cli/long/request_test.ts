@@ -1,9 +1,9 @@
 /** Members of a request, by flag, and the output of `input`, `explain` and `--dry-run` about it. */
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { answer, message, reasoning } from "../support/responses_server.ts";
-import { events, Sandbox } from "../support/reprise.ts";
-import { assertError, HELLO, Place, READS_A, readsThenAnswers } from "./harness.ts";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import { answer, message, reasoning } from "../../support/responses_server.ts";
+import { events, Sandbox } from "../../support/reprise.ts";
+import { assertError, HELLO, Place, READS_A, readsThenAnswers } from "../harness.ts";
 
 const RUN = ["run", "--json", "--new", "-s", "s", "Hi"];
 

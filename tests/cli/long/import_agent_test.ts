@@ -1,7 +1,7 @@
 /** import of a Codex CLI rollout: a session that fsck accepts and run continues. */
 import assert from "node:assert/strict";
-import { assertError, Place } from "./harness.ts";
-import { answer, message } from "../support/responses_server.ts";
+import { assertError, Place } from "../harness.ts";
+import { answer, message } from "../../support/responses_server.ts";
 
 const item = (payload: unknown) => ({ type: "response_item", payload });
 const ROLLOUT = [

@@ -1,10 +1,10 @@
 /** A history that exceeds the model's window, and the commands that the hints name. */
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { answer, httpError, message, reasoning } from "../support/responses_server.ts";
-import { functionCall, type ScriptedResponse } from "../support/responses_server/script.ts";
-import { shellWords } from "../../src/tools/permission/shell_words.ts";
-import { assertError, Place } from "./harness.ts";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import { answer, httpError, message, reasoning } from "../../support/responses_server.ts";
+import { functionCall, type ScriptedResponse } from "../../support/responses_server/script.ts";
+import { shellWords } from "../../../src/tools/permission/shell_words.ts";
+import { assertError, Place } from "../harness.ts";
 
 /** Input characters that the server accepts. */
 const WINDOW = 20_000;

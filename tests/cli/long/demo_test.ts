@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { run } from "../../scripts/process.ts";
-import { denoCache, Sandbox, SOURCES } from "../support/reprise.ts";
+import { run } from "../../../scripts/process.ts";
+import { denoCache, Sandbox, SOURCES } from "../../support/reprise.ts";
 
-const ROOT = new URL("../../", import.meta.url).pathname;
+const ROOT = new URL("../../../", import.meta.url).pathname;
 
 // The demo runs the sources, whatever binary there is.
 Deno.test("the demo prints each command and the command's own output, and keeps the session for the commands at its end", async () => {

@@ -1,11 +1,11 @@
 /** Costs and budgets: computed when they are shown, `null` when unknown, and the ends of runs that spend too much. */
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../src/domain/json.ts";
-import { answer, message } from "../support/responses_server.ts";
-import { functionCall } from "../support/responses_server/script.ts";
-import { says, startMessagesServer, text } from "../support/messages_server.ts";
-import { type Called, ending, Sandbox } from "../support/reprise.ts";
-import { assertError, HELLO, KEY, Place, READS_A } from "./harness.ts";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import { answer, message } from "../../support/responses_server.ts";
+import { functionCall } from "../../support/responses_server/script.ts";
+import { says, startMessagesServer, text } from "../../support/messages_server.ts";
+import { type Called, ending, Sandbox } from "../../support/reprise.ts";
+import { assertError, HELLO, KEY, Place, READS_A } from "../harness.ts";
 
 /** Counts of the first request in the recording test_openai_responses_prompt_cache_e2e, and of the second. */
 const WRITES = {
@@ -182,7 +182,7 @@ Deno.test("--max-session-tokens counts the earlier runs of a session, but not wh
 
 Deno.test("a played fixture costs nothing that is known: the cost is null, and --max-cost has no effect", async () => {
   await using sandbox = new Sandbox();
-  const fixture = new URL("../../fixtures/demo/first", import.meta.url).pathname;
+  const fixture = new URL("../../../fixtures/demo/first", import.meta.url).pathname;
   const called = await sandbox.call([
     ...["run", "--json", "--new", "-s", "demo", "--fixture", fixture, "--match", "sequence"],
     ...["--max-cost", "0.0001", "Look"],

@@ -1,10 +1,10 @@
 /** The user's configuration: its verb, rules, profiles, default models, and the calls that ignore it. */
 import assert from "node:assert/strict";
-import type { RunEvent } from "../../src/run/events.ts";
-import { type Called, ending, events } from "../support/reprise.ts";
-import { startAnyApi } from "./any_api.ts";
-import { calling, decisions, EVERYTHING, NEW_RUN, shellArgv, shellLine } from "./changes.ts";
-import { assertError, HELLO, Place, readsThenAnswers } from "./harness.ts";
+import type { RunEvent } from "../../../src/run/events.ts";
+import { type Called, ending, events } from "../../support/reprise.ts";
+import { startAnyApi } from "../any_api.ts";
+import { calling, decisions, EVERYTHING, NEW_RUN, shellArgv, shellLine } from "../changes.ts";
+import { assertError, HELLO, Place, readsThenAnswers } from "../harness.ts";
 
 /** Variables that leave the model to the configuration. */
 const NO_MODEL = { REPRISE_MODEL: "" };

@@ -1,8 +1,8 @@
 /** `--ask`: a question at the terminal about exactly what would run; a denial if there is no terminal to ask on. */
 import assert from "node:assert/strict";
-import type { ScriptedItem } from "../support/responses_server/script.ts";
-import { type Called, ending, type Started } from "../support/reprise.ts";
-import { Place, until } from "./harness.ts";
+import type { ScriptedItem } from "../../support/responses_server/script.ts";
+import { type Called, ending, type Started } from "../../support/reprise.ts";
+import { Place, until } from "../harness.ts";
 import {
   assertAnswered,
   calling,
@@ -16,7 +16,7 @@ import {
   shellLine,
   statuses,
   write,
-} from "./changes.ts";
+} from "../changes.ts";
 
 const QUESTION = "Allow? [y]es, [n]o, [a]lways this call, always this [t]ool, [q]uit: ";
 const ASKING = ["run", "--ask", "--new", "-s", "s", "Go"];
