@@ -82,7 +82,7 @@ export const V8_FLAGS: readonly string[] = [
   // Most functions and regular expressions of a short call run a few times only. By default V8 compiles an expression at
   // its second use, and begins to collect types at the eighth call of a function. Loops and long subjects are compiled
   // soon all the same. 0.93 to 0.96 times the time of ls and show.
-  "--regexp-tier-up-ticks=100",
+  "--regexp-tier-up-ticks=20",
   "--invocation-count-for-feedback-allocation=30",
 ];
 
