@@ -181,12 +181,12 @@ class LineReader {
     if (start === end) return this.#dispatch();
     const first = text.charCodeAt(start);
     if (first === D) {
-      const data = text.startsWith("data: ", start) ? start + 6 : valueStart("data", text, start, end);
+      const data = valueStart("data", text, start, end);
       if (data === -1) return;
       const value = text.slice(data, end);
       this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
     } else if (first === E) {
-      const event = text.startsWith("event: ", start) ? start + 7 : valueStart("event", text, start, end);
+      const event = valueStart("event", text, start, end);
       if (event === -1) return;
       const last = this.#lastName;
       const isSame = end - event === last.length && text.startsWith(last, event);
