@@ -1,11 +1,10 @@
 import { asRepriseError, RepriseError } from "../domain/errors.ts";
-import { WRAPPED_COMMAND } from "./declare.ts";
 import { narrowProcessEnvironment } from "./environment.ts";
 import { errorAtHome, homeIn } from "./hints.ts";
 import type { ProgramPorts } from "./live_ports.ts";
 import type { Verbs } from "./load_verbs.ts";
 import { makeOutput } from "./context.ts";
-import { parseCall, splitCommand } from "./program.ts";
+import { parseCall, splitCommand, withCommand } from "./program.ts";
 
 /**
  * Runs the command line and returns the exit code. The only place that turns errors into output. All inputs and outputs
@@ -23,11 +22,8 @@ export async function main(
     const { args, verbs } = await withVerb(given, load);
     call = { args, verbs };
     const { own, command } = splitCommand(verbs, args);
-    const { verb, values } = parseCall(ports, verbs, own.length === 0 ? ["--help"] : own);
-    const performed = [...values];
-    const wrapped = verb.arguments.indexOf(WRAPPED_COMMAND);
-    if (wrapped !== -1) performed.splice(wrapped, 0, command);
-    return await (await verb.load())(ports, ...performed as never);
+    const called = parseCall(ports, verbs, own.length === 0 ? ["--help"] : own);
+    return await (await called.verb.load())(ports, ...withCommand(called, command) as never);
   } catch (error) {
     const known = await shownError(error, call);
     if (known === "shown") return given.length === 0 ? 2 : 0;

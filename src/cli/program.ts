@@ -117,6 +117,12 @@ export function splitCommand(
   return cut === -1 ? { own: args, command: [] } : { own: args.slice(0, cut), command: args.slice(cut + 1) };
 }
 
+/** The values of a called verb, with the wrapped command in its place among the arguments. */
+export function withCommand({ verb, values }: CalledVerb, command: readonly string[]): readonly unknown[] {
+  const place = verb.arguments.indexOf(WRAPPED_COMMAND);
+  return place === -1 ? values : values.toSpliced(place, 0, command);
+}
+
 function exitCodeTable(): string {
   return Object.entries(EXIT_CODES).map(([code, meaning]) => `  ${code.padStart(3)}  ${meaning}`).join("\n");
 }

@@ -31,7 +31,7 @@ export const scope = {
   account: nullable(text),
   key: optional(text),
 };
-/** Endpoint and account. */
+/** Provider, endpoint and account. */
 export const fingerprint: Shape = object({ provider: text, ...scope });
 /** Settings that a run starts with. */
 export const pins: Shape = object({

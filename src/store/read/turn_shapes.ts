@@ -1,6 +1,6 @@
 /**
- * Shapes of turns and events. They only validate: the parsed value is used unchanged,
- * with all members in their order, because turns are kept verbatim.
+ * Shapes of turns and events. They only validate: the parsed value is used unchanged, with all members in their order,
+ * because turns are kept verbatim.
  *
  * @module
  */
