@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import { readFixture } from "../../../src/fixture/read.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
-import { type Called, denoCache, Sandbox, type Started } from "../../support/reprise.ts";
+import { type Called, denoCache, Sandbox } from "../../support/reprise.ts";
 import { answer, functionCall, message, reasoning } from "../../support/responses_server/script.ts";
 import {
   type ResponsesSocket,
@@ -11,6 +11,7 @@ import {
   startResponsesSocket,
 } from "../../support/responses_socket.ts";
 import { SocketClient } from "../../support/socket_client.ts";
+import { Listening } from "../listening.ts";
 
 const CALLS: ResponsesSocketOptions = {
   script: [
@@ -35,37 +36,18 @@ function idOf(events: readonly JsonObject[]): string {
   return String((events.at(-1)?.response as JsonObject | undefined)?.id);
 }
 
-/** A running `record --json` in front of a server, without a command. */
-class Recorder {
-  readonly started: Started;
-  origin = "";
-
-  private constructor(started: Started) {
-    this.started = started;
-  }
-
-  static async start(sandbox: Sandbox, upstream: string, ...more: readonly string[]): Promise<Recorder> {
-    const origin = upstream.replace(/\/v1$/, "");
-    const recorder = new Recorder(
-      sandbox.start(["record", "--json", "--upstream", origin, "--out", `${sandbox.directory}/out`, ...more]),
-    );
-    await recorder.started.printed('"ready"');
-    recorder.origin = recorder.events[0].origin;
-    return recorder;
-  }
-
-  // deno-lint-ignore no-explicit-any
-  get events(): any[] {
-    return this.started.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
-  }
-
-  /** Ends it as Ctrl+C does. */
-  // deno-lint-ignore no-explicit-any
-  async end(): Promise<{ readonly code: number; readonly ended: any }> {
-    this.started.process.kill("SIGINT");
-    const { code } = await this.started.ended();
-    return { code, ended: this.events.at(-1) };
-  }
+/** Starts `record` in front of a server, without a command. */
+function startRecorder(sandbox: Sandbox, upstream: string, ...more: string[]): Promise<Listening> {
+  const origin = upstream.replace(/\/v1$/, "");
+  return Listening.start(
+    sandbox,
+    "record",
+    "--upstream",
+    origin,
+    "--out",
+    `${sandbox.directory}/out`,
+    ...more,
+  );
 }
 
 /** Records the traffic of a script that Deno runs after `--`. */
@@ -95,7 +77,7 @@ function filesOf(sandbox: Sandbox, number: number, out = "out") {
 Deno.test("record keeps each response of a WebSocket as an exchange, whose request has the whole input", async () => {
   await using server = await startResponsesSocket(CALLS);
   await using sandbox = new Sandbox();
-  const recorder = await Recorder.start(sandbox, server.baseUrl);
+  const recorder = await startRecorder(sandbox, server.baseUrl);
   let texts: readonly string[];
   {
     await using client = await SocketClient.open(`${recorder.origin}/v1`);
@@ -185,7 +167,7 @@ Deno.test("the upstream's refusal of a WebSocket is the client's, so that it use
   const refusal = { status: 426, headers: { "content-type": "text/plain" }, body: "use HTTP" };
   await using server = await startResponsesSocket({ script: [answer([message("hi")])], refusal });
   await using sandbox = new Sandbox();
-  const recorder = await Recorder.start(sandbox, server.baseUrl);
+  const recorder = await startRecorder(sandbox, server.baseUrl);
   await assert.rejects(SocketClient.open(`${recorder.origin}/v1`));
   const body = JSON.stringify({ model: "gpt-test", stream: true, store: false, input: "hello" });
   const response = await fetch(`${recorder.origin}/v1/responses`, { method: "POST", body });
@@ -206,7 +188,7 @@ Deno.test("the upstream's refusal of a WebSocket is the client's, so that it use
 Deno.test("WebSockets below the paths of tests are recorded into their fixtures", async () => {
   await using server = await startResponsesSocket({ script: () => answer([message("hi")]) });
   await using sandbox = new Sandbox();
-  const recorder = await Recorder.start(sandbox, server.baseUrl);
+  const recorder = await startRecorder(sandbox, server.baseUrl);
   for (const test of ["a", "b"]) {
     await using client = await SocketClient.open(`${recorder.origin}/t/${test}/v1`);
     await client.ask(create());
@@ -250,7 +232,7 @@ Deno.test("a killed recorder leaves a fixture with the exchanges that were compl
       ),
   });
   await using sandbox = new Sandbox();
-  const recorder = await Recorder.start(sandbox, server.baseUrl);
+  const recorder = await startRecorder(sandbox, server.baseUrl);
   const client = await SocketClient.open(`${recorder.origin}/v1`);
   await client.ask(create());
   await recorder.started.printed('"exchange"');
@@ -262,7 +244,7 @@ Deno.test("a killed recorder leaves a fixture with the exchanges that were compl
   await client.closed;
   assert.equal(readFixture(denoFiles, `${sandbox.directory}/out`).exchanges.length, 1);
 
-  const again = await Recorder.start(sandbox, server.baseUrl, "--append");
+  const again = await startRecorder(sandbox, server.baseUrl, "--append");
   {
     await using next = await SocketClient.open(`${again.origin}/v1`);
     await next.ask(create());
@@ -278,7 +260,7 @@ Deno.test("a killed recorder leaves a fixture with the exchanges that were compl
 Deno.test("record --missing refuses WebSockets, so that clients use HTTP", async () => {
   await using server = await startResponsesSocket(CALLS);
   await using sandbox = new Sandbox();
-  const recorder = await Recorder.start(sandbox, server.baseUrl, "--missing");
+  const recorder = await startRecorder(sandbox, server.baseUrl, "--missing");
   await assert.rejects(SocketClient.open(`${recorder.origin}/v1`));
   await recorder.end();
   assert.equal(server.upgrades.length, 0);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import { writeFixture } from "../../support/fixture.ts";
-import { Sandbox, type Started } from "../../support/reprise.ts";
+import { Sandbox } from "../../support/reprise.ts";
 import { SocketClient } from "../../support/socket_client.ts";
 import {
   AGENT_FIELDS,
@@ -12,47 +12,14 @@ import {
   SHELL_OUTPUT,
   socketExchange,
 } from "../../support/socket_fixture.ts";
+import { Listening } from "../listening.ts";
 
 const CREATE: JsonObject = { type: "response.create", ...AGENT_FIELDS };
 const WARM_UP: JsonObject = { ...CREATE, generate: false, input: [] };
 
-/** A running `serve --json` of fixtures, without a command. */
-class Server {
-  readonly started: Started;
-  origin = "";
-
-  private constructor(started: Started) {
-    this.started = started;
-  }
-
-  static async start(sandbox: Sandbox, ...args: readonly string[]): Promise<Server> {
-    const server = new Server(sandbox.start(["serve", "--json", ...args]));
-    await server.started.printed('"ready"');
-    server.origin = server.events[0].origin;
-    return server;
-  }
-
-  get baseUrl(): string {
-    return `${this.origin}/v1`;
-  }
-
-  // deno-lint-ignore no-explicit-any
-  get events(): any[] {
-    return this.started.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
-  }
-
-  /** Ends it as Ctrl+C does. */
-  // deno-lint-ignore no-explicit-any
-  async end(): Promise<{ readonly code: number; readonly ended: any }> {
-    this.started.process.kill("SIGINT");
-    const { code } = await this.started.ended();
-    return { code, ended: this.events.at(-1) };
-  }
-}
-
 /** Sends the bytes of an upgrade and of one message; returns all bytes that come, and whether the end was orderly. */
 async function rawAnswer(
-  server: Server,
+  server: Listening,
   headers: readonly string[],
   message: string | null,
 ): Promise<Uint8Array> {
@@ -109,7 +76,7 @@ function bodyOf(answer: Uint8Array): { readonly head: string; readonly body: Uin
 Deno.test("serve plays a recording to two WebSockets one after the other, and names the exchange without a request", async () => {
   await using sandbox = new Sandbox();
   const fixture = writeFixture(`${sandbox.directory}/fixture`, agentLoop());
-  const server = await Server.start(sandbox, fixture, "--strict-usage");
+  const server = await Listening.start(sandbox, "serve", fixture, "--strict-usage");
   {
     await using client = await SocketClient.open(server.baseUrl);
     await client.ask(WARM_UP);
@@ -127,7 +94,11 @@ Deno.test("serve plays a recording to two WebSockets one after the other, and na
 
 Deno.test("a changed prompt is an error event, and serve ends with 7", async () => {
   await using sandbox = new Sandbox();
-  const server = await Server.start(sandbox, writeFixture(`${sandbox.directory}/fixture`, agentLoop()));
+  const server = await Listening.start(
+    sandbox,
+    "serve",
+    writeFixture(`${sandbox.directory}/fixture`, agentLoop()),
+  );
   {
     await using client = await SocketClient.open(server.baseUrl);
     await client.ask(WARM_UP);
@@ -148,7 +119,7 @@ Deno.test("a changed prompt is an error event, and serve ends with 7", async () 
 Deno.test("an upgrade with another Host, from a web page, or without the token is refused before 101", async () => {
   await using sandbox = new Sandbox();
   const fixture = writeFixture(`${sandbox.directory}/fixture`, agentLoop());
-  const server = await Server.start(sandbox, fixture, "--token", "token-of-the-server-1");
+  const server = await Listening.start(sandbox, "serve", fixture, "--token", "token-of-the-server-1");
   const host = `Host: ${new URL(server.origin).host}`;
   const key = "Authorization: Bearer token-of-the-server-1";
   const statusOf = async (...headers: readonly string[]) => {
@@ -166,7 +137,7 @@ for (const [fault, isCut] of [["reset after 1 event", false], ["reset after 250 
   Deno.test(`the fault "${fault}" on the raw socket: whole messages before it, then ${isCut ? "a part of a frame" : "nothing"}`, async () => {
     await using sandbox = new Sandbox();
     const fixture = writeFixture(`${sandbox.directory}/fixture`, agentLoop());
-    const server = await Server.start(sandbox, fixture, "--fault", fault);
+    const server = await Listening.start(sandbox, "serve", fixture, "--fault", fault);
     const host = `Host: ${new URL(server.origin).host}`;
     const { head, body } = bodyOf(await rawAnswer(server, [host], JSON.stringify(WARM_UP)));
     assert.match(head, /^HTTP\/1\.1 101 /);
@@ -188,7 +159,7 @@ Deno.test("a stalled answer keeps its place; other lanes continue, and the 17th 
     })
   );
   const fixture = writeFixture(`${sandbox.directory}/fixture`, exchanges);
-  const server = await Server.start(sandbox, fixture, "--fault", "1-16: stall after 1 event");
+  const server = await Listening.start(sandbox, "serve", fixture, "--fault", "1-16: stall after 1 event");
   {
     await using client = await SocketClient.open(server.baseUrl);
     for (const lane of lanes.slice(0, 16)) {
@@ -211,7 +182,7 @@ Deno.test("recordings of tests play over WebSocket under /t/NAME, each its own",
       socketExchange({ message: { ...CREATE, input: [PROMPT] }, events: responseEvents(`resp_${name}`, []) }),
     ]);
   }
-  const server = await Server.start(sandbox, `${sandbox.directory}/suite`, "--strict-usage");
+  const server = await Listening.start(sandbox, "serve", `${sandbox.directory}/suite`, "--strict-usage");
   for (const name of ["two", "one"]) {
     await using client = await SocketClient.open(`${server.origin}/t/${name}/v1`);
     const events = await client.ask({ ...CREATE, input: [PROMPT] });
@@ -224,7 +195,7 @@ Deno.test("recordings of tests play over WebSocket under /t/NAME, each its own",
 Deno.test("with --no-websocket an upgrade gets 426", async () => {
   await using sandbox = new Sandbox();
   const fixture = writeFixture(`${sandbox.directory}/fixture`, agentLoop());
-  const server = await Server.start(sandbox, fixture, "--no-websocket");
+  const server = await Listening.start(sandbox, "serve", fixture, "--no-websocket");
   await assert.rejects(SocketClient.open(server.baseUrl));
   assert.equal(server.events.find(({ type }) => type === "skipped")?.status, 426);
   await server.end();
