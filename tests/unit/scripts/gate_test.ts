@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { hashOfInputs, isUpToDate, writeStamp } from "../../../scripts/binary.ts";
+import { V8_FLAGS } from "../../../scripts/compile/build.ts";
 import { type EndedSuite, runSuites, tasksIn } from "../../../scripts/gate/suites.ts";
 import { closingLine, sum, tallyOfReport, withoutSkips } from "../../../scripts/gate/tally.ts";
 import { run } from "../../../scripts/process.ts";
@@ -275,6 +276,10 @@ Deno.test("CI runs every suite but the soak, and on the oldest Deno those that l
   ];
   assert.deepEqual(suitesOn("DEVELOPED_ON").sort(), [...developed, "bench-smoke", "rehearsal"].sort());
   assert.deepEqual(suitesOn("OLDEST_SUPPORTED").sort(), ["tests/slow/unit", "unit", "unit-tools"]);
+});
+
+Deno.test("the bench measures in one process with the flags of V8 that the executable has", () => {
+  assert.ok(TASKS.bench?.includes(` --v8-flags=${V8_FLAGS.join(",")} `), TASKS.bench);
 });
 
 Deno.test("tests of the tools, which change the working directory of their process, never run in parallel", () => {
