@@ -64,7 +64,8 @@ const HANGING: readonly Hanging[] = [
     text: `import { replay } from "@reprise-cli/reprise";
 const api = await replay("fixtures/hang", { test: "hangs" });
 const body = JSON.stringify({ model: "gpt-5.6", input: "Hi" });
-await fetch(api.openai + "/responses", { method: "POST", headers: { "content-type": "application/json" }, body });
+const headers = { "content-type": "application/json" };
+await (await fetch(api.openai + "/responses", { method: "POST", headers, body })).text();
 console.log("hangs");
 setInterval(() => {}, 1000);
 `,

@@ -128,7 +128,7 @@ Deno.test("a command that uses two WebSockets at a time, and HTTP, is recorded w
     await Promise.all([one(), one()]);
     const body = JSON.stringify({ model: "gpt-test", stream: true, store: false, input: "hello" });
     const headers = { "content-type": "application/json" };
-    console.log((await fetch(base + "/responses", { method: "POST", headers, body })).status);`;
+    await (await fetch(base + "/responses", { method: "POST", headers, body })).text();`;
   const called = await recordScript(sandbox, server, script);
   assert.equal(called.code, 0, called.stderr);
   assert.match(called.stderr, /recorded 3 exchanges \(2 over WebSocket\) into/);

@@ -191,7 +191,7 @@ Deno.test("record --host and --token serve clients of another machine without a 
       headers: { authorization: `Bearer ${key}` },
       body: "{}",
     });
-    await answer.body?.cancel();
+    await answer.text();
     return answer.status;
   };
   assert.equal(await ask(`${environment.OPENAI_BASE_URL}/responses`, token), 200);

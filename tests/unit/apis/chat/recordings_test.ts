@@ -159,7 +159,7 @@ for (const [what, file, ...shown] of CASES) {
         path: request.path,
         body: request.json ?? { model: "m", messages: [{ role: "user", content: "Hi" }], stream: true },
       }));
-      for (const { path, body } of requests) await (await recording.post(path, body)).body?.cancel();
+      for (const { path, body } of requests) await (await recording.post(path, body)).text();
       await recording.reported(requests.length);
       assert.deepEqual(
         recording.events.map(({ reason, terminal }) => [reason, terminal]),
