@@ -68,14 +68,13 @@ export function stopOnSignals(ports: ProgramPorts, stop: Stop, timeoutMs: number
   });
   const timer = setTimeout(() => stop.request("timeout"), timeoutMs);
   let lastResort: ReturnType<typeof setTimeout> | undefined;
-  const onStop = () => {
+  const ignoreStop = stop.watch(() => {
     lastResort = setTimeout(() => ports.exit(stop.error?.exitCode ?? 1), LAST_RESORT_MS);
-  };
-  stop.signal.addEventListener("abort", onStop, { once: true });
+  });
   return () => {
     clearTimeout(timer);
     clearTimeout(lastResort);
-    stop.signal.removeEventListener("abort", onStop);
+    ignoreStop();
     ignoreSignals();
   };
 }
