@@ -81,6 +81,8 @@ export interface Files {
    * never waits. Returns `null` for any problem. Absent on platforms without such flags.
    */
   readPlain?(path: string, into: Uint8Array): number | null;
+  /** As {@linkcode readPlain}, but only files of this user. Absent where opening a file does not show its owner. */
+  readOwn?(path: string, into: Uint8Array): number | null;
   /** Reads many files ahead on another thread; `null` if that cannot be had. */
   readAhead?(files: NumberedFiles): FilesAhead | null;
   /** Opens a file that is too large to be read at once. */

@@ -21,7 +21,8 @@ export const denoFiles: Files = {
     }
   },
   read: (path) => Deno.readFileSync(path),
-  ...(Deno.build.os === "windows" ? {} : { readPlain }),
+  ...(Deno.build.os === "windows" ? {} : { readPlain: (path, into) => readWith(PLAIN, path, into) }),
+  ...(canTellOwner() ? { readOwn: (path, into) => readWith(OWN, path, into) } : {}),
   readAhead: readFilesAhead,
   openRead(path) {
     const file = openToRead(path);
@@ -63,10 +64,18 @@ function openToRead(path: string): number {
 /** A FIFO does not block with these flags, and a link is an error. */
 const PLAIN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-function readPlain(path: string, into: Uint8Array): number | null {
+/** Linux opens a file with this flag only for its owner, and for root. */
+const OWN = PLAIN | constants.O_NOATIME;
+
+/** True if the system refuses to open a file with {@linkcode OWN} that belongs to another user. */
+function canTellOwner(): boolean {
+  return Deno.build.os === "linux" && Deno.uid() !== 0;
+}
+
+function readWith(flags: number, path: string, into: Uint8Array): number | null {
   let file: number | undefined;
   try {
-    file = openSync(path, PLAIN);
+    file = openSync(path, flags);
     return readSync(file, into, 0, into.length, null);
   } catch {
     return null;

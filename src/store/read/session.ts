@@ -247,7 +247,7 @@ function readOpening(ports: Ports, paths: SessionPaths, number: number): Turn[] 
 function readOn(ports: Ports, paths: SessionPaths, validator: HistoryValidator): ReadTurn[] {
   const turns: ReadTurn[] = [];
   const first = validator.end.turn + 1;
-  for (const { read } of readTurns(ports, paths, { at: (index) => first + index })) {
+  for (const { read } of readTurns(ports, paths, { at: (index) => first + index, withoutModes: true })) {
     const next = requireNext(paths, read, validator);
     if (next === null) break;
     turns.push(next);

@@ -12,6 +12,7 @@ import {
   BRIEF_LENGTH,
   type Looked,
   lookForFile,
+  readOwn,
   readSafely,
   type SafeBytes,
 } from "./safe_open.ts";
@@ -36,6 +37,8 @@ export interface TurnNumbers {
   at(index: number): number | undefined;
   /** Number of turns, as far as it is known: with it, a second thread reads many of them ahead. */
   readonly count?: number;
+  /** True if nothing asks for permission bits: files need no inspection where opening them shows their owner. */
+  readonly withoutModes?: boolean;
 }
 
 /** A turn file that was read. */
@@ -45,7 +48,7 @@ export interface NumberedTurn {
   readonly read: TurnRead;
 }
 
-/** Result of the inspection of a turn file; of an accepted one only its permission bits are known. */
+/** Result of the inspection of a turn file; of an accepted one only its permission bits are known, if any. */
 export type Inspected =
   | { readonly status: "ok"; readonly facts: Pick<FileFacts, "mode"> }
   | Exclude<Looked, Accepted>;
@@ -57,6 +60,8 @@ interface BatchFile {
   readonly file: SafeBytes;
   /** Sum of the bytes before the seal, if the second thread computed it. */
   readonly sum?: string;
+  /** True if it was not inspected, and may be cut short. */
+  readonly quick?: boolean;
 }
 
 interface Batch {
@@ -74,12 +79,14 @@ export function* readTurns(
   paths: SessionPaths,
   numbers: TurnNumbers,
 ): Generator<NumberedTurn, void> {
+  const { withoutModes = false } = numbers;
   const ahead = readAhead(ports, paths, numbers);
   try {
     for (let index = 0;;) {
       const { files: batch, failed } = readBatch(ports, paths, {
         at: (offset) => numbers.at(index + offset),
         ahead,
+        withoutModes,
       });
       index += batch.length;
       const sums = batch.map(({ file, sum }) =>
@@ -87,8 +94,10 @@ export function* readTurns(
       );
       const opened = batch.map(({ file }, place) => openFile(file, sums[place]));
       const reads = opened.map(judgeFile);
-      for (const [place, { number, looked }] of batch.entries()) {
-        yield { number, looked, read: reads[place] as TurnRead };
+      for (const [place, { number, looked, quick }] of batch.entries()) {
+        const read = reads[place] as TurnRead;
+        if (quick && read.status !== "ok") yield readAgain(ports, paths, number);
+        else yield { number, looked, read };
       }
       if (failed !== undefined) throw failed.error;
       if (batch.length === 0) return;
@@ -117,7 +126,7 @@ function readAhead(
 function readBatch(
   ports: Ports,
   paths: SessionPaths,
-  { at, ahead }: Pick<TurnNumbers, "at"> & { readonly ahead: FilesAhead | null },
+  { at, ahead, withoutModes }: Omit<TurnNumbers, "count"> & { readonly ahead: FilesAhead | null },
 ): Batch {
   const files: BatchFile[] = [];
   for (let used = 0; files.length < MOST_FILES && BATCH_BYTES.length - used >= BRIEF_LENGTH;) {
@@ -126,7 +135,9 @@ function readBatch(
     const into = BATCH_BYTES.subarray(used, used + BRIEF_LENGTH);
     let read: BatchFile;
     try {
-      read = takeFile(ahead, number, into) ?? readFile(ports, paths, number, into);
+      read = takeFile(ahead, number, into) ??
+        (withoutModes ? takeQuickly(ports, paths, number, into) : null) ??
+        readFile(ports, paths, number, into);
     } catch (error) {
       return { files, failed: { error } };
     }
@@ -149,8 +160,29 @@ function takeFile(ahead: FilesAhead | null, number: number, into: Uint8Array): B
   };
 }
 
-function readFile(ports: Ports, paths: SessionPaths, number: number, into: Uint8Array): BatchFile {
+function takeQuickly(ports: Ports, paths: SessionPaths, number: number, into: Uint8Array): BatchFile | null {
+  const bytes = readOwn(ports, turnPath(paths, number), into);
+  if (bytes === null) return null;
+  return {
+    number,
+    looked: { status: "ok", facts: { mode: null } },
+    file: { status: "ok", bytes },
+    quick: true,
+  };
+}
+
+/** Inspects a file that was read quickly and cannot be used: for the reason, and in case it was only cut short. */
+function readAgain(ports: Ports, paths: SessionPaths, number: number): NumberedTurn {
+  const { looked, file } = readFile(ports, paths, number);
+  return { number, looked, read: judgeFile(openFile(file)) };
+}
+
+function readFile(ports: Ports, paths: SessionPaths, number: number, into?: Uint8Array): BatchFile {
   const path = turnPath(paths, number);
   const looked = lookForFile(ports, path);
-  return { number, looked, file: readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, looked, into }) };
+  return {
+    number,
+    looked,
+    file: readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, looked, ...(into && { into }) }),
+  };
 }

@@ -137,9 +137,11 @@ export const ODDITIES: Readonly<Record<string, Oddity>> = {
   },
   "other modes": (root, dice) => {
     const path = dice.pick([...filesIn(root), root, `${root}/turns`, `${root}/blobs`]);
-    if (exists(path) && !Deno.lstatSync(path).isSymlink) {
-      Deno.chmodSync(path, dice.pick([0o777, 0o644, 0o755]));
-    }
+    if (!exists(path)) return;
+    const { isSymlink, isDirectory } = Deno.lstatSync(path);
+    // Everybody but root must be able to search a directory.
+    const search = isDirectory ? 0o100 : 0;
+    if (!isSymlink) Deno.chmodSync(path, dice.pick([0o777, 0o644, 0o755]) | search);
   },
 };
 
