@@ -6,9 +6,11 @@
 import { encodeUtf8 } from "./bytes.ts";
 import { sha256Hex } from "./hash.ts";
 
-const SUM_MEMBER = '"sum":"';
+const BEFORE_SUM = '"sum":"';
+const SUM_LENGTH = 64;
+const AFTER_SUM = '"}\n';
 /** Length of the end that the sum does not include: `"sum":"` + 64 hex digits + `"}` + newline. */
-export const SEAL_BYTES = SUM_MEMBER.length + 64 + 3;
+export const SEAL_BYTES = BEFORE_SUM.length + SUM_LENGTH + AFTER_SUM.length;
 
 /** A sealed text and the sum in its last member. */
 export interface Sealed {
@@ -19,7 +21,7 @@ export interface Sealed {
 /** Seals an open JSON object text: `text` ends with a comma after its last member, without the closing brace. */
 export function seal(text: string): Sealed {
   const sum = sha256Hex(text);
-  return { bytes: encodeUtf8(text + tailOf(sum)), sum };
+  return { bytes: encodeUtf8(text + BEFORE_SUM + sum + AFTER_SUM), sum };
 }
 
 /**
@@ -30,11 +32,9 @@ export function checkSeal(bytes: Uint8Array, computed?: string): string | null {
   const start = bytes.length - SEAL_BYTES;
   if (start < 1) return null;
   const sum = computed ?? bodySum(bytes);
-  const tail = tailOf(sum);
-  for (let index = 0; index < SEAL_BYTES; index++) {
-    if (bytes[start + index] !== tail.charCodeAt(index)) return null;
-  }
-  return sum;
+  const isSealed = hasAscii(bytes, start, BEFORE_SUM) && hasAscii(bytes, start + BEFORE_SUM.length, sum) &&
+    hasAscii(bytes, bytes.length - AFTER_SUM.length, AFTER_SUM);
+  return isSealed ? sum : null;
 }
 
 /** The sum of the bytes before the seal of a sealed file. */
@@ -42,6 +42,9 @@ export function bodySum(bytes: Uint8Array): string {
   return sha256Hex(bytes.subarray(0, Math.max(0, bytes.length - SEAL_BYTES)));
 }
 
-function tailOf(sum: string): string {
-  return `${SUM_MEMBER}${sum}"}\n`;
+function hasAscii(bytes: Uint8Array, start: number, text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    if (bytes[start + index] !== text.charCodeAt(index)) return false;
+  }
+  return true;
 }

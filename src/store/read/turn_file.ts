@@ -77,7 +77,7 @@ export function openEnvelope(bytes: Uint8Array, computed?: string): Envelope | U
     return unusable("bad_json", "is not JSON in UTF-8");
   }
   if (!isJsonObject(value)) return unusable("bad_json", "is not a JSON object");
-  const version = formatVersion(value, "reprise.turn");
+  const version = value.format === TURN_FORMAT ? 1 : formatVersion(value, "reprise.turn");
   if (version === null) return unusable("bad_format", `does not name the format "${TURN_FORMAT}"`);
   const size = bytes.length;
   return { status: "ok", value: withExactItems(value, text), sum, size, newer: version > 1 };
