@@ -1,4 +1,4 @@
-/** Users other than root: the system tells whose file it is when it is opened, instead of an inspection. */
+/** Users other than root: opening a file shows whose it is, so that no inspection is needed. */
 import assert from "node:assert/strict";
 import { PROGRAM } from "../support/reprise.ts";
 import { HELLO, Place, works } from "./harness.ts";

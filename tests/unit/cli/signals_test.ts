@@ -61,7 +61,7 @@ Deno.test("the first signal stops the run, the second ends the process with its 
   assert.deepEqual(run.exits, [130]);
 });
 
-Deno.test("a stop that takes too long ends the process, whatever asked for it", () => {
+Deno.test("a stop that takes too long ends the process, whatever requested it", () => {
   using run = new Stopping();
   run.stop.request("broken_pipe");
   run.pass(LONG_MS);
