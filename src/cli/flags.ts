@@ -174,13 +174,15 @@ export const MATCH_RULE_FLAGS = {
   normalize: list(
     "--normalize <list>",
     "parts of requests that may differ: cwd, home, date, uuid, codex, … (docs/matching.md)",
-    { step: false },
+    { step: false, repeats: true },
   ),
   ignore: list("--ignore <path>", "a path of the body that may differ, such as '$..metadata'", {
     step: false,
+    repeats: true,
   }),
   replace: list("--replace <rule>", "REGEX=TEXT: replace text in requests before they are compared", {
     step: false,
+    repeats: true,
   }),
 };
 /** The values of {@linkcode MATCH_RULE_FLAGS}. */

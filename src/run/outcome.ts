@@ -136,8 +136,8 @@ export function outcomeBeforeRequest(limits: RunLimits, progress: RunProgress): 
   if (spent === undefined) return null;
   const { flag, whole, state, isFresh } = spent;
   if (!isFresh) return overBudget(`Budget exhausted: ${state} (${flag})`);
-  const needs = `a response needs at least ${MIN_OUTPUT_TOKENS}`;
-  return overBudget(`The budget of ${whole} is too small: ${needs} (${flag})`);
+  const needs = `a response needs at least ${counted(MIN_OUTPUT_TOKENS, "token")}`;
+  return overBudget(`The budget of ${whole} is too small: ${needs} (${flag})`, `Give a larger ${flag}`);
 }
 
 /** The outcome if a limit ends the run after a batch of calls; `null` if the run continues. */
@@ -257,10 +257,10 @@ function withHint({ code, message, details, cause }: RepriseError, hint: string)
   return new RepriseError(code, message, { hint, details, cause });
 }
 
-function overBudget(message: string): Outcome {
+function overBudget(message: string, advice = "Each run has budgets of its own"): Outcome {
   const hint = message.includes("--max-session-tokens")
     ? 'Give a larger --max-session-tokens, or start a new session: reprise run "…"'
-    : "Each run has budgets of its own";
+    : advice;
   return { state: "over_budget", error: new RepriseError("over_budget", message, { hint }) };
 }
 

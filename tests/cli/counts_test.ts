@@ -54,7 +54,7 @@ Deno.test("the message about a used-up budget has matching numbers: fewer tokens
   const called = await place.call(["run", "--json", "--new", "--max-tokens", "14", "Look"]);
   assert.equal(
     errorOf(called),
-    "The budget of 14 tokens is too small: a response needs at least 16 (--max-tokens)",
+    "The budget of 14 tokens is too small: a response needs at least 16 tokens (--max-tokens)",
   );
 });
 

@@ -95,6 +95,23 @@ Deno.test("run --json is JSON Lines, and nothing else reaches stdout: what they 
   assert.match(String(request?.fingerprint), new RegExp(`^openai:${MODEL}:[0-9a-f]{8}$`));
 });
 
+Deno.test("the command in resume keeps the limits of the run, and its fixture: what was played is not sent", async () => {
+  await using place = new Place(() => HELLO);
+  const limited = ["--max-cost", "0.5", "--max-session-tokens", "20"];
+  const spent = ending(await place.call(["run", "--json", "--new", "-s", "s", ...limited, "Hi"]));
+  assert.equal(spent.resume, 'reprise run -s s --max-session-tokens 20 --max-cost 0.5 "…"');
+  const recorded = `${place.sandbox.directory}/rec`;
+  await place.call(["run", "--json", "--new", "-s", "kept", "--record", recorded, "Hi"]);
+  const { length } = place.server.requests;
+  const flags = ["--fixture", recorded, "--match", "conversation", "--ignore", "$.metadata"];
+  const missed = ending(await place.call(["run", "--json", "--new", "-s", "played", ...flags, "Bye"]));
+  assert.equal(
+    missed.resume,
+    `reprise run -s played --fixture ${recorded} --match conversation --ignore '$.metadata'`,
+  );
+  assert.equal(place.server.requests.length, length);
+});
+
 Deno.test("run --json is JSON Lines, and nothing else reaches stdout: the command in resume continues the session, after a failed run and after a completed one", async () => {
   await using place = new Place([answer([message("Half")], { end: { kind: "cut" } }), HELLO, HELLO]);
   const failed = ending(await place.call(["run", "--json", "--new", "-s", "s", "Hi"]));

@@ -37,15 +37,19 @@ import {
 
 /** The flags about a played fixture, and about the comparison of requests with it. */
 export const FIXTURE_FLAGS = {
-  fixture: text("--fixture <dir>", "play recorded responses; opens no connection", { step: false }),
+  fixture: text("--fixture <dir>", "play recorded responses; opens no connection", {
+    step: false,
+    repeats: true,
+  }),
   match: choice(
     "--match <mode>",
     "with --fixture: how strictly a request must match (default: semantic)",
     MATCH_MODES,
-    { step: false },
+    { step: false, repeats: true },
   ),
   strictMatch: toggle("--strict-match", "with --fixture: apply no match rules", {
     step: false,
+    repeats: true,
     conflicts: ["normalize", "ignore", "replace"],
   }),
   ...MATCH_RULE_FLAGS,
@@ -107,10 +111,11 @@ export const RUN_FLAGS = {
     "--max-session-tokens <n>",
     "at most N input and output tokens in the whole session",
     wholeNumber(1),
-    { step: "recorded" },
+    { step: "recorded", repeats: true },
   ),
   maxCost: value("--max-cost <usd>", "at most this cost of the run, in US dollars (docs/cost.md)", dollars, {
     step: false,
+    repeats: true,
   }),
   autoCompact: value(
     "--auto-compact <tokens>",
