@@ -1,4 +1,5 @@
 /** The verb `record`: a proxy in front of an API that keeps the traffic as a fixture. */
+import { commandLine } from "../../tools/permission/shell_words.ts";
 import { asRepriseError, type ExitCode, RepriseError } from "../../domain/errors.ts";
 import { type Recorder, startRecorder } from "../../fixture/record/recorder.ts";
 import { parseFlags, refusedFlag } from "../../fixture/match/rules/match_rules.ts";
@@ -208,6 +209,7 @@ function missingCommand(
   { out, upstream }: Pick<RecordFlags, "out" | "upstream">,
   { wraps }: { readonly wraps: boolean },
 ): string {
-  const where = upstream === undefined ? "" : ` --upstream ${upstream}`;
-  return `reprise record --missing --allow-live${where} --out ${out}${wraps ? " -- CMD" : ""}`;
+  const where = upstream === undefined ? [] : ["--upstream", upstream];
+  const command = commandLine(["reprise", "record", "--missing", "--allow-live", ...where, "--out", out]);
+  return `${command}${wraps ? " -- CMD" : ""}`;
 }

@@ -5,7 +5,7 @@
  */
 import { counted } from "../../domain/text.ts";
 import type { SkippedEvent, TurnedAwayEvent } from "../../fixture/loopback/guard.ts";
-import type { DiscardReason } from "../../fixture/record/exchange_outcome.ts";
+import { type DiscardReason, UNKEPT } from "../../fixture/record/exchange_outcome.ts";
 import { secretLeft } from "../../fixture/record/secret_left.ts";
 import type { ServeEvent } from "../../fixture/serve/serve_event.ts";
 import type { Output } from "../output.ts";
@@ -45,6 +45,7 @@ export class RecordingView {
   exchange(event: RecordedEvent): void {
     this.#events.write(event);
     if (this.#tests !== null) this.#tests.add(event);
+    else if (DECISIVE.has(event.reason)) this.#output.problem(dropLine(event));
     else if (event.state === "dropped") this.#output.note(dropLine(event));
     else if (this.#isChatty) this.#output.note(exchangeLine(event));
   }
@@ -65,9 +66,14 @@ export class RecordingView {
     this.#counts[event.type] += 1;
     this.#events.write(event);
     if (this.#tests !== null) this.#tests.add(event);
-    else if (!this.#events.onStdout) this.#output.note(refusedLine(event));
+    else if (this.#events.onStdout) return;
+    else if (event.type === "turned_away") this.#output.problem(refusedLine(event));
+    else this.#output.note(refusedLine(event));
   }
 }
+
+/** Reasons that decide the exit code, whatever else was recorded. */
+const DECISIVE: ReadonlySet<DiscardReason | null> = new Set([...UNKEPT, "secret_left", "error_answer"]);
 
 function exchangeLine({ test, number, connection, method, path, status, bytes, ms }: RecordedEvent): string {
   const over = connection === undefined ? "" : ` (WebSocket ${connection})`;
