@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { RepriseError } from "../domain/errors.ts";
 import type { Ports } from "../domain/ports.ts";
 import { UPSTREAM_VARIABLES } from "../apis/known_upstreams.ts";
 import { PROVIDER_VARIABLES } from "../apis/providers.ts";
@@ -54,14 +55,29 @@ export const READ_VARIABLES: readonly string[] = [
   "no_proxy",
 ];
 
-/** The value of a variable; `undefined` when it is unset or not in {@linkcode READ_VARIABLES}. */
+/**
+ * The value of a variable; `undefined` when it is unset or not in {@linkcode READ_VARIABLES}.
+ *
+ * @throws {RepriseError} `usage` if it is not UTF-8.
+ */
 export function readVariable(name: string): string | undefined {
-  return isRead(name) ? Deno.env.get(name) : undefined;
+  return isRead(name) ? readKey(name) : undefined;
 }
 
-/** The value of the key variable of an API that the user named with `--env`. */
+/**
+ * The value of the key variable of an API that the user named with `--env`.
+ *
+ * @throws {RepriseError} `usage` if it is not UTF-8.
+ */
 export function readKey(name: string): string | undefined {
-  return Deno.env.get(name);
+  try {
+    return Deno.env.get(name);
+  } catch {
+    // The runtime's error shows the value, which may be a key.
+    throw new RepriseError("usage", `Cannot read the variable ${name}: its value is not UTF-8`, {
+      hint: `Set ${name} again, or unset it`,
+    });
+  }
 }
 
 /** True if there is a variable of that name, whether or not the program reads its value. */

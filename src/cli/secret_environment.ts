@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { redactText } from "../domain/redact.ts";
 import { type KnownValue, secretValues, tooShortSecrets } from "../fixture/secrets/secret_values.ts";
 import { allVariables } from "./environment.ts";
 
@@ -22,4 +23,11 @@ export function secretEnvironment(notSecret: readonly string[] = []): SecretEnvi
   const all = Object.entries(allVariables());
   const environment = Object.fromEntries(all.filter(([name]) => !notSecret.includes(name)));
   return { values: secretValues(environment), tooShort: tooShortSecrets(environment) };
+}
+
+/** A text without the secrets of the environment and without what looks like a secret, for names that are shown everywhere. */
+export function withoutSecrets(text: string): string {
+  const { values } = secretEnvironment();
+  const unknown = values.reduce((left, { value }) => left.replaceAll(value, " "), text);
+  return redactText(unknown).text.replaceAll(/\[redacted \w+\]/g, " ");
 }

@@ -70,7 +70,7 @@ export function advanceManifest(manifest: Manifest | null, session: string, turn
     session,
     family: manifest?.family ?? turn.session,
     ...parentOf(turn, manifest),
-    title: renamed?.title ?? manifest?.title ?? titleOf(turn),
+    title: renamed?.title ?? manifest?.title ?? titleByPrompt(turn),
     created_at: manifest?.created_at ?? turn.at,
     updated_at: manifest !== null && isOnlyRenamed(turn) ? manifest.updated_at : turn.at,
     head: { turn: turn.turn, seq: turn.seq[1], sum: turn.sum },
@@ -135,7 +135,8 @@ function isOnlyRenamed({ events }: Turn): boolean {
   return events.every(({ type }) => type === "session_renamed");
 }
 
-function titleOf(turn: Turn): string {
+/** The beginning of the prompt in the first turn of a session. */
+export function titleByPrompt(turn: Turn): string {
   for (const event of turn.events) {
     if (event.type !== "user_message") continue;
     const text = event.content.map((part) =>

@@ -5,7 +5,9 @@
  */
 import type { JsonValue } from "../../domain/json.ts";
 import type { SecretCounts, ValueRedactor } from "../../domain/redact.ts";
-import type { ShownSession } from "../../store/read/show.ts";
+import { titleByPrompt } from "../../domain/manifest.ts";
+import type { ShownSession, ShownTurn } from "../../store/read/show.ts";
+import { judgeTurn } from "../../store/read/turn.ts";
 import { redactedValue } from "../../store/transfer/redaction.ts";
 import { environmentSecrets, redactedKinds } from "../maintenance/export.ts";
 
@@ -40,8 +42,22 @@ export class PageRedactor {
       const value = this.value({ ...turn.value, events: turn.events });
       return { ...turn, value, events: value.events };
     });
-    return { ...shown, turns, manifest: this.value(shown.manifest) };
+    const manifest = shown.manifest === null
+      ? null
+      : { ...this.value(shown.manifest), title: titleOf(turns) };
+    return { ...shown, turns, manifest };
   }
+}
+
+/** The title by redacted turns: that of the manifest may begin with a secret of which the end was cut off. */
+function titleOf(turns: readonly ShownTurn[]): string {
+  const renamed = turns.flatMap(({ events }) => events).findLast(({ type, title }) =>
+    type === "session_renamed" && typeof title === "string"
+  );
+  if (renamed !== undefined) return renamed.title as string;
+  const [first] = turns;
+  const verdict = first?.number === 1 ? judgeTurn(first.value) : null;
+  return verdict?.status === "ok" ? titleByPrompt(verdict.turn) : "";
 }
 
 /** A redactor that also knows the secrets of the environment. */

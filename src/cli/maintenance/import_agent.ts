@@ -1,4 +1,5 @@
 /** The verb `import` for a session of another agent. */
+import { withoutSecrets } from "../secret_environment.ts";
 import { splitLines } from "../../agents/lines.ts";
 import { answersInBlocks } from "../../apis/agent_providers.ts";
 import type { AgentSession } from "../../agents/agent_session.ts";
@@ -42,7 +43,7 @@ export async function importAgent(
   // Allowances are given again to each run, so the import gives none.
   const permissions = permissionsOf(policySetting({}, NO_CONFIG), null);
   const id = parseSessionId(
-    `${freeSlugOf(promptOf(session), sessionNames(ports, home))}-${randomSuffix(ports)}`,
+    `${freeSlugOf(withoutSecrets(promptOf(session)), sessionNames(ports, home))}-${randomSuffix(ports)}`,
   );
   const trusted = flags.trustOrigin === undefined ? null : endpointHashes(parseBaseUrl(flags.trustOrigin));
   const dryRun = flags.dryRun === true;

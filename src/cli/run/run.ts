@@ -182,6 +182,8 @@ async function lockSession(
     // The fixture holds the id, and must hold no secret.
     const { recordingScrubber } = await import("./run_recording.ts");
     name = recordingScrubber(fresh?.key ?? null, flags.notSecret).text(name);
+  } else if (flags.fixture === undefined) {
+    name = (await import("../secret_environment.ts")).withoutSecrets(name);
   }
   // A played run has the id that it had when it was recorded.
   const isRepeatable = flags.record !== undefined || flags.fixture !== undefined;
