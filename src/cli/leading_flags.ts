@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { COMMON_FLAGS } from "./flags.ts";
 import type { FlagTable, Verb } from "./declare.ts";
 import type { Verbs } from "./load_verbs.ts";
 
@@ -21,8 +22,8 @@ export function namedVerb([name, sub]: readonly string[], { top, fixture }: Verb
 }
 
 /**
- * Returns the arguments with the verb first: the first one whose flags the arguments before it are. Returns other
- * arguments unchanged.
+ * Returns the arguments with the verb first: the first one whose flags the arguments before it are, or else, for the
+ * message about it, an unknown one after flags that every verb has. Returns other arguments unchanged.
  */
 export function withVerbFirst(args: readonly string[], verbs: Verbs): readonly string[] {
   const group = args[0] === "fixture" ? ["fixture"] : [];
@@ -34,7 +35,10 @@ export function withVerbFirst(args: readonly string[], verbs: Verbs): readonly s
     if (named === null || !areFlags(leading, named.verb.flags)) continue;
     return [...after.slice(0, named.words), ...leading, ...after.slice(named.words)];
   }
-  return args;
+  const unknown = rest.findIndex((arg, at) =>
+    at > 0 && !arg.startsWith("-") && areFlags(rest.slice(0, at), COMMON_FLAGS)
+  );
+  return unknown === -1 ? args : [...group, ...rest.splice(unknown, 1), ...rest];
 }
 
 /** True if `args` are flags of a table, each with the value that it takes. */

@@ -86,4 +86,11 @@ Deno.test("flags are accepted before the verb, with their values, and before a v
   assert.deepEqual([inside.stdout, before.stdout], [usual.stdout, usual.stdout]);
   const wrong = assertError(await place.call(["--json", "--nope", "ls"]), { code: "usage", exit: 2 });
   assert.match(String(wrong.message), /--nope|--json/);
+  for (const args of [["--json", "lss"], ["--home", "x", "--json", "lss"], ["fixture", "--json", "lss"]]) {
+    const mistyped = assertError(await place.call(args), { code: "usage", exit: 2 });
+    assert.deepEqual([mistyped.message, String(mistyped.hint).slice(0, 16)], [
+      "Unknown command 'lss'",
+      "Did you mean ls?",
+    ]);
+  }
 });

@@ -49,7 +49,7 @@ export class PageRedactor {
   }
 }
 
-/** The title by redacted turns: that of the manifest may begin with a secret of which the end was cut off. */
+/** The title by redacted turns: that of the manifest may end inside a secret, whose beginning no pattern matches. */
 function titleOf(turns: readonly ShownTurn[]): string {
   const renamed = turns.flatMap(({ events }) => events).findLast(({ type, title }) =>
     type === "session_renamed" && typeof title === "string"
