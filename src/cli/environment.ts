@@ -119,7 +119,7 @@ export function narrowProcessEnvironment(): void {
   globalThis.process.env = Object.fromEntries(read);
 }
 
-/** All variables, for `secret_environment.ts` only, which finds the secrets among them. */
+/** All variables, only to find the secrets among them. */
 export function allVariables(): Record<string, string> {
   return Deno.env.toObject();
 }

@@ -53,8 +53,11 @@ export function freeSlugOf(prompt: string, taken: Iterable<string>): string {
 /** The random end of a session id, and the number that makes a taken id different. */
 const SUFFIX = /-[2-9a-z]{4}(-\d+)?$/;
 
+/** Characters of a prompt that an id may be made of. */
+export const NAMING_LENGTH = 400;
+
 function wordsOf(prompt: string): string[] {
-  return prompt.slice(0, 400).toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  return prompt.slice(0, NAMING_LENGTH).toLowerCase().match(/[a-z0-9]+/g) ?? [];
 }
 
 function slugFrom(words: readonly string[], length: number): string {

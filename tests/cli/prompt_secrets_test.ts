@@ -5,9 +5,18 @@ import { HELLO, Place } from "./harness.ts";
 const TOKEN = "k7f3q9x2m5v8b1n4w6z0t2";
 /** Looks like a secret, and is in no variable. */
 const LOOKS = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
-const env = { DEPLOY_TOKEN: TOKEN };
+const env = { DEPLOY_TOKEN: TOKEN, DEPLOY_SECRETS: '{"password":"plum tree","user":"me"}' };
 
-for (const [what, secret] of [["a secret of the environment", TOKEN], ["what looks like a secret", LOOKS]]) {
+/** A secret that is a part of a variable's value. */
+const PASSWORD = "plum tree";
+
+for (
+  const [what, secret] of [
+    ["a secret of the environment", TOKEN],
+    ["what looks like a secret", LOOKS],
+    ["a part of a variable", PASSWORD],
+  ]
+) {
   Deno.test(`the id of a new session has no part of ${what} in its prompt`, async () => {
     await using place = new Place(() => HELLO);
     const { code, stdout } = await place.call(["run", "--json", `${secret} is refused, why?`], { env });

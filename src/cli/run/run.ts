@@ -25,6 +25,7 @@ import { readAttachments, requirePromptFor } from "./attach.ts";
 import { hintAtHome } from "../hints.ts";
 import { previewRun } from "./preview.ts";
 import { configuredPolicy } from "./permissions.ts";
+import { namingText } from "./session_name.ts";
 import { promptOf } from "./prompt.ts";
 import { readCall, requestSettings, type ResolvedRun, resolveRun, type SettingCall } from "./resolve_run.ts";
 import { costOfTurn, withOutputPrice } from "./run_costs.ts";
@@ -183,7 +184,7 @@ async function lockSession(
     const { recordingScrubber } = await import("./run_recording.ts");
     name = recordingScrubber(fresh?.key ?? null, flags.notSecret).text(name);
   } else if (flags.fixture === undefined) {
-    name = (await import("../secret_environment.ts")).withoutSecrets(name);
+    name = await namingText(name);
   }
   // A played run has the id that it had when it was recorded.
   const isRepeatable = flags.record !== undefined || flags.fixture !== undefined;
