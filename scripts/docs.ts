@@ -309,5 +309,8 @@ ${flagVariableRows()}
 ${exitCodesTable()}
 <!-- exit-codes:end -->
 
+The runtime itself ends with 101 and a line with "panicked" if the working directory was removed, or if an argument is not UTF-8:
+it ends before the program begins.
+
 ${verbs.join("\n")}`;
 }
