@@ -163,6 +163,20 @@ Deno.test("match rules of a recording over WebSocket come from the whole input",
   assert.equal(header.context.cwd, sandbox.workspace);
 });
 
+Deno.test("a binary message is reported as turned away, and the recording ends with 7", async () => {
+  await using server = await startResponsesSocket({ script: [answer([message("hi")])] });
+  await using sandbox = new Sandbox();
+  const recorder = await startRecorder(sandbox, server.baseUrl);
+  const client = await SocketClient.open(`${recorder.origin}/v1`);
+  client.sendBinary(new TextEncoder().encode(`{"type":"response.create"}`));
+  assert.equal((await client.closed).code, 1003);
+  const { code, ended } = await recorder.end();
+  assert.deepEqual([code, ended.turned_away], [7, 1]);
+  assert.deepEqual(recorder.events.filter(({ type }) => type === "turned_away").map(({ code }) => code), [
+    "binary_message",
+  ]);
+});
+
 Deno.test("the upstream's refusal of a WebSocket is the client's, so that it uses HTTP", async () => {
   const refusal = { status: 426, headers: { "content-type": "text/plain" }, body: "use HTTP" };
   await using server = await startResponsesSocket({ script: [answer([message("hi")])], refusal });
