@@ -1,5 +1,4 @@
 /** The verb `import` for a session of another agent. */
-import { withoutSecrets } from "../secret_environment.ts";
 import { splitLines } from "../../agents/lines.ts";
 import { answersInBlocks } from "../../apis/agent_providers.ts";
 import type { AgentSession } from "../../agents/agent_session.ts";
@@ -17,6 +16,7 @@ import type { Context } from "../context.ts";
 import { dryRunOf, each } from "../dry_run.ts";
 import { permissionsOf, policySetting } from "../run/permissions.ts";
 import { DEFAULT_INSTRUCTIONS } from "../run/resolve_run.ts";
+import { namingText } from "../run/session_name.ts";
 import { randomSuffix } from "../sessions.ts";
 import type { ImportFlags } from "./command.ts";
 
@@ -43,7 +43,7 @@ export async function importAgent(
   // Allowances are given again to each run, so the import gives none.
   const permissions = permissionsOf(policySetting({}, NO_CONFIG), null);
   const id = parseSessionId(
-    `${freeSlugOf(withoutSecrets(promptOf(session)), sessionNames(ports, home))}-${randomSuffix(ports)}`,
+    `${freeSlugOf(await namingText(promptOf(session)), sessionNames(ports, home))}-${randomSuffix(ports)}`,
   );
   const trusted = flags.trustOrigin === undefined ? null : endpointHashes(parseBaseUrl(flags.trustOrigin));
   const dryRun = flags.dryRun === true;

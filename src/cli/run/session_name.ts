@@ -5,10 +5,9 @@
  * @module
  */
 import { NAMING_LENGTH } from "../../domain/ids.ts";
+import { SHORTEST_SECRET } from "../../fixture/secrets/shortest_secret.ts";
 import { allVariables } from "../environment.ts";
 
-/** Length of the shortest secret that is replaced. */
-const SHORTEST = 8;
 /** A token, or what comes before a password. */
 const SUSPECT = /[\w+/=.-]{16}|[=:@]|bearer/i;
 
@@ -24,8 +23,8 @@ function mayHoldSecret(prompt: string): boolean {
   const part = prompt.slice(0, NAMING_LENGTH);
   if (SUSPECT.test(part)) return true;
   const values = Object.values(allVariables()).join("\n");
-  for (let at = 0; at + SHORTEST <= part.length; at++) {
-    if (values.includes(part.slice(at, at + SHORTEST))) return true;
+  for (let at = 0; at + SHORTEST_SECRET <= part.length; at++) {
+    if (values.includes(part.slice(at, at + SHORTEST_SECRET))) return true;
   }
   return false;
 }

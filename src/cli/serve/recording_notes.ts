@@ -9,7 +9,7 @@ import type { RuleName } from "../../fixture/match/rules/match_rules.ts";
 import type { LeftAlone } from "../../fixture/record/exchange_outcome.ts";
 import { CLIENT_ROUTES } from "../../apis/providers.ts";
 import type { Route } from "../../fixture/loopback/route.ts";
-import { SHORTEST_SECRET } from "../../fixture/secrets/secret_values.ts";
+import { SHORTEST_SECRET } from "../../fixture/secrets/shortest_secret.ts";
 
 /** Most files that a note names for each secret; events name all. */
 const LISTED_FILES = 5;

@@ -9,7 +9,7 @@ import { keysOf, KNOWN_UPSTREAMS, type UpstreamKey, urlInVariable } from "../../
 import { PROVIDERS } from "../../apis/providers.ts";
 import type { RecordRoute } from "../../fixture/record/recorder.ts";
 import type { ForeignKey, OwnKey, RouteKeys } from "../../fixture/record/route_keys.ts";
-import { SHORTEST_SECRET } from "../../fixture/secrets/secret_values.ts";
+import { SHORTEST_SECRET } from "../../fixture/secrets/shortest_secret.ts";
 
 /** Fewest characters of a token: it protects keys that cost money, and must not occur in a request by chance. */
 const SHORTEST_TOKEN = 16;

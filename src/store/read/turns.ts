@@ -9,6 +9,7 @@ import { bodySum, SEAL_BYTES } from "../../domain/seal.ts";
 import { type SessionPaths, turnPath } from "../layout.ts";
 import {
   type Accepted,
+  BRIEF_BYTES,
   BRIEF_LENGTH,
   type Looked,
   lookForFile,
@@ -173,16 +174,12 @@ function takeQuickly(ports: Ports, paths: SessionPaths, number: number, into: Ui
 
 /** Inspects a file that was read quickly and cannot be used: for the reason, and in case it was only cut short. */
 function readAgain(ports: Ports, paths: SessionPaths, number: number): NumberedTurn {
-  const { looked, file } = readFile(ports, paths, number);
+  const { looked, file } = readFile(ports, paths, number, BRIEF_BYTES);
   return { number, looked, read: judgeFile(openFile(file)) };
 }
 
-function readFile(ports: Ports, paths: SessionPaths, number: number, into?: Uint8Array): BatchFile {
+function readFile(ports: Ports, paths: SessionPaths, number: number, into: Uint8Array): BatchFile {
   const path = turnPath(paths, number);
   const looked = lookForFile(ports, path);
-  return {
-    number,
-    looked,
-    file: readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, looked, ...(into && { into }) }),
-  };
+  return { number, looked, file: readSafely(ports, path, { maxBytes: MAX_TURN_BYTES, looked, into }) };
 }
