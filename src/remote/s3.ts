@@ -181,15 +181,15 @@ export class S3Store implements ObjectStore {
     const time = AbortSignal.timeout(
       Math.ceil(body === undefined || body.length < 1e6 ? leftMs * ATTEMPT_PART : leftMs),
     );
-    const signed = await this.#client.sign(url, {
+    const init: RequestInit = {
       method,
       headers,
       ...(body === undefined ? {} : { body: body as Uint8Array<ArrayBuffer> }),
-    });
+    };
+    const signed = await this.#client.sign(url, init);
     const response = await this.#options.fetch(signed.url, {
-      method,
+      ...init,
       headers: signed.headers,
-      ...(body === undefined ? {} : { body: body as Uint8Array<ArrayBuffer> }),
       redirect: "manual",
       signal: time,
     });
