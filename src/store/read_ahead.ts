@@ -109,6 +109,7 @@ function fileIn({ numbers, sizes, modes, bytes }: Slots, number: number, into: U
 
 /** The whole code of the second thread: its text is loaded, so that it uses nothing from outside of itself. */
 function readInWorker(): void {
+  // deno-lint-ignore no-process-global
   const { hash } = process.getBuiltinModule("node:crypto");
   const encoder = new TextEncoder();
   const thread = globalThis as unknown as { onmessage: (event: { readonly data: Task }) => void };
