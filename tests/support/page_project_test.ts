@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { PageProject } from "./page_project.ts";
+import { test } from "./test.ts";
 
 const block = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\`\n`;
 
@@ -9,7 +10,7 @@ async function run(...blocks: readonly string[]): Promise<void> {
   await project.runText("docs/a.md", blocks.join("\n"));
 }
 
-Deno.test("a page runs in one project: its files, scripts, edits and output belong together", async () => {
+test.long("a page runs in one project: its files, scripts, edits and output belong together", async () => {
   await run(
     block("txt", "# notes/a.txt\nalpha\nbeta"),
     block("sh", "cat notes/a.txt | tail -n 2; pwd"),
@@ -22,7 +23,7 @@ Deno.test("a page runs in one project: its files, scripts, edits and output belo
   );
 });
 
-Deno.test("lines of programs that print at once may change places", async () => {
+test.long("lines of programs that print at once may change places", async () => {
   await run(block("sh", "echo one; echo two"), block("text", "two\none"));
 });
 
@@ -44,5 +45,5 @@ const BROKEN: Readonly<Record<string, readonly [error: RegExp, blocks: readonly 
 };
 
 for (const [name, [error, blocks]] of Object.entries(BROKEN)) {
-  Deno.test(`a page fails with ${name}`, () => assert.rejects(run(...blocks), error));
+  test.long(`a page fails with ${name}`, () => assert.rejects(run(...blocks), error));
 }

@@ -8,6 +8,7 @@ import {
   startResponsesSocket,
 } from "./responses_socket.ts";
 import { SocketClient } from "./socket_client.ts";
+import { test } from "./test.ts";
 
 /** A test with a server and one connection of a client that shares no code with the program's. */
 function socketTest(
@@ -15,7 +16,7 @@ function socketTest(
   options: ResponsesSocketOptions,
   run: (client: SocketClient, server: ResponsesSocket) => Promise<void>,
 ): void {
-  Deno.test(`the rules server over WebSocket ${name}`, async () => {
+  test.long(`the rules server over WebSocket ${name}`, async () => {
     await using server = await startResponsesSocket(options);
     await using client = await SocketClient.open(server.baseUrl);
     await run(client, server);

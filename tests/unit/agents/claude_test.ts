@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readClaude } from "../../../src/agents/claude/read.ts";
 import { sessionOf, summaryOf } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 let last: string | null = null;
 let count = 0;
@@ -185,7 +186,7 @@ Deno.test("images are kept in messages and named where they are lost; no line is
   ]);
 });
 
-Deno.test("circles and long chains of lines end", () => {
+test.long("circles and long chains of lines end", () => {
   const circle = begin(
     () => [user("One", { uuid: "a", parentUuid: "b" }), user("Two", { uuid: "b", parentUuid: "a" })],
   );

@@ -8,6 +8,7 @@ import { parseSessionId } from "../../../src/domain/ids.ts";
 import { parseTurn } from "../../../src/store/read/turn.ts";
 import { HistoryValidator } from "../../../src/store/read/validate.ts";
 import { bytesOf, sessionOf, summaryOf } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 const ID = parseSessionId("imported");
 const PINS = { instructions: "a".repeat(64), tools: "b".repeat(64), permissions: [], workspace: "/srv/code" };
@@ -154,7 +155,7 @@ Deno.test("each run has the model of its own answers, and the last one that is k
   assert.deepEqual(turns.flatMap((turn) => turn.kind === "user" ? [turn.pins.model] : []), ["a", "b", "b"]);
 });
 
-Deno.test("every prefix of a rollout imports as a valid session or is refused, also inside a character", () => {
+test.long("every prefix of a rollout imports as a valid session or is refused, also inside a character", () => {
   const whole = bytesOf(ROLLOUT);
   let refused = 0;
   for (let length = 0; length <= whole.length; length++) {

@@ -20,6 +20,7 @@ import { Dice } from "../fold/dice.ts";
 import { spyFiles } from "../store/spy_files.ts";
 import { portsOn, withHome } from "../store/support.ts";
 import { damaged } from "./mutations.ts";
+import { test } from "../../support/test.ts";
 
 const DIRECTORY = new URL("transcripts/", import.meta.url);
 const TRANSCRIPTS = [...Deno.readDirSync(DIRECTORY)].map(({ name }) => name).sort()
@@ -90,7 +91,7 @@ async function imported(bytes: Uint8Array, { home, name }: { home: Home; name: s
 }
 
 for (const { name, text } of TRANSCRIPTS) {
-  Deno.test(`the transcript ${name} is imported, and a damaged one is refused or sound`, async () => {
+  test.long(`the transcript ${name} is imported, and a damaged one is refused or sound`, async () => {
     await withHome(async (home) => {
       assert.equal(await imported(new TextEncoder().encode(text), { home, name: "whole" }), 1);
       let kept = 0;

@@ -11,6 +11,7 @@ import { type ShownSession, type ShownTurn, shownTurn } from "../../../src/store
 import { HOSTILE_OBJECTS, spoilt } from "../../support/hostile_json.ts";
 import { readSessionTurns } from "./html/session_turns.ts";
 import { NO_SPENDING } from "./inspection/transcript/shown.ts";
+import { test } from "../../support/test.ts";
 
 /** A value that `String` cannot show, a name that each JavaScript object knows, and no value. */
 const HOSTILE = [HOSTILE_OBJECTS[0], "constructor", undefined];
@@ -36,7 +37,7 @@ async function assertShown(turns: readonly ShownTurn[]): Promise<void> {
   }));
 }
 
-Deno.test("a turn with any value at any place, or with none there, is shown in each view", async () => {
+test.long("a turn with any value at any place, or with none there, is shown in each view", async () => {
   const seen = new Set<string>();
   let count = 0;
   for (const turns of readSessionTurns()) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { changedLines } from "../../../src/cli/changed_lines.ts";
+import { test } from "../../support/test.ts";
 
 /** An edit as the lines of a diff. */
 function diff(before: string, after: string): string[] {
@@ -17,7 +18,7 @@ Deno.test("a new file is added lines, a deleted text removed ones, and an edit o
   assert.deepEqual(diff("a", "a\n"), ["-a", "+a"]);
 });
 
-Deno.test("texts of thousands of different lines are compared in a moment, as a whole", () => {
+test.long("texts of thousands of different lines are compared in a moment, as a whole", () => {
   const lines = (letter: string) => Array.from({ length: 5000 }, (_, line) => `${letter}${line}\n`).join("");
   const made = diff(lines("a"), lines("b"));
   assert.equal(made.length, 10_000);

@@ -5,6 +5,7 @@ import { RepriseError } from "../../../src/domain/errors.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import { spyFiles } from "../store/spy_files.ts";
 import { append, inputsOf, portsWith, ScratchFolder } from "./serve/appending.ts";
+import { test } from "../../support/test.ts";
 
 const PORTS = portsWith(denoFiles);
 
@@ -18,7 +19,7 @@ async function requireLocked(act: Promise<unknown>): Promise<void> {
   });
 }
 
-Deno.test("a folder that is locked refuses a second recorder, and the error names the process with the lock", async () => {
+test.long("a folder that is locked refuses a second recorder, and the error names the process with the lock", async () => {
   using folder = new ScratchFolder();
   const lock = await lockFixture(PORTS, folder.path);
   assert.equal(lock.leftBehind, false);

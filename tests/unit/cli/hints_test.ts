@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { commandsIn, literalsOf, refusalOf } from "./commands_in_texts.ts";
+import { test } from "../../support/test.ts";
 
 /** The sources below a folder. */
 function* sources(folder: string): Generator<string> {
@@ -9,7 +10,7 @@ function* sources(folder: string): Generator<string> {
   }
 }
 
-Deno.test("every command that a text of the program names is accepted by its parser", () => {
+test.long("every command that a text of the program names is accepted by its parser", () => {
   const refused: string[] = [];
   let count = 0;
   for (const path of sources("src")) {

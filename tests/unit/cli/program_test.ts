@@ -6,6 +6,7 @@ import type { Called } from "../../../src/cli/parser.ts";
 import { buildProgram, parseCall } from "../../../src/cli/program.ts";
 import { FIXTURE_VERBS, VERBS } from "../../../src/cli/verbs.ts";
 import { samples } from "../../support/samples.ts";
+import { test } from "../../support/test.ts";
 
 const VERBS_OF_ALL = { top: VERBS, fixture: FIXTURE_VERBS };
 
@@ -85,7 +86,7 @@ const argument = fc.oneof(
 const call = fc.tuple(fc.constantFrom(...verbs), fc.array(argument, { maxLength: 6 }))
   .map(([verb, rest]) => [...verb, ...rest]);
 
-Deno.test("whatever a call gives, its flags have the values that a parser with all flags gives them", () => {
+test.long("whatever a call gives, its flags have the values that a parser with all flags gives them", () => {
   let accepted = 0;
   fc.assert(
     fc.property(call, (args) => {

@@ -3,6 +3,7 @@ import type { RunEvent } from "../../../src/run/events.ts";
 import { Output, type OutputOptions } from "../../../src/cli/output.ts";
 import { countedChunksSync, Progress } from "../../../src/cli/progress.ts";
 import { RunProgress } from "../../../src/cli/run/run_progress.ts";
+import { test } from "../../support/test.ts";
 
 /** An output, a clock that is set, and everything that was written to stderr. */
 function observed(
@@ -81,7 +82,7 @@ Deno.test("progress prints nothing with --quiet or --json, and nothing into a pi
   }
 });
 
-Deno.test("a silent model shows elapsed time and the tokens of the run so far", async () => {
+test.long("a silent model shows elapsed time and the tokens of the run so far", async () => {
   const { output, ports, text, at } = observed({ isTerminal: true });
   const progress = new RunProgress(output, ports);
   const follow = (event: object) => progress.follow(event as RunEvent);

@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import stringWidth from "string-width";
 import { samples } from "../../support/samples.ts";
 import { cutLine, PLAIN_SCREEN, tableLines, terminalScreen, wrappedLines } from "../../../src/cli/screen.ts";
+import { test } from "../../support/test.ts";
 
 const NARROW = await terminalScreen(20);
 
@@ -86,7 +87,7 @@ Deno.test("columns are aligned by what they take on the screen, and the last one
   ]);
 });
 
-Deno.test("a long line of marks of one kind is broken as any other", () => {
+test.long("a long line of marks of one kind is broken as any other", () => {
   for (const text of ["\t", "漢", "ab ", "e\u0301", "👩‍💻"]) {
     const lines = wrappedLines(text.repeat(20_000), 48, NARROW);
     assert.ok(lines.every((line) => stringWidth(line) <= 48), text);

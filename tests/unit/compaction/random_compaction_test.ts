@@ -10,10 +10,11 @@ import { type RandomCase, randomCase } from "../fold/random_history.ts";
 import { bodyOf, compacted, recent, withdrawn, withEvent } from "./support.ts";
 import { requireAccepted } from "../fold/accepted.ts";
 import { samples } from "../../support/samples.ts";
+import { test } from "../../support/test.ts";
 
 const HISTORIES = samples(20_000);
 
-Deno.test(`${HISTORIES} random histories, compacted at random points: valid, whole groups, and undone byte for byte`, () => {
+test.long(`${HISTORIES} random histories, compacted at random points: valid, whole groups, and undone byte for byte`, () => {
   const met = { compacted: 0, refused: 0, opening: 0, second: 0 };
   for (let seed = 0; seed < HISTORIES; seed++) {
     const made = randomCase(seed);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "fast-check";
 import { decodeUtf8, decodeUtf8Exactly } from "../../../src/domain/bytes.ts";
+import { test } from "../../support/test.ts";
 
 /** Bytes that are UTF-8 often enough, with marks, U+FFFD itself, and pieces of longer characters. */
 const PIECES = [
@@ -29,7 +30,7 @@ function textOrError(decode: (bytes: Uint8Array) => string, bytes: Uint8Array): 
   }
 }
 
-Deno.test("decoding accepts and returns the same as a strict decoder", () => {
+test.long("decoding accepts and returns the same as a strict decoder", () => {
   const strict = new TextDecoder("utf-8", { fatal: true });
   const strictWithMark = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   fc.assert(

@@ -9,10 +9,11 @@ import {
 } from "../../../src/domain/exact_json.ts";
 import { isJsonObject, type JsonObject, numberMember, wellFormedValue } from "../../../src/domain/json.ts";
 import { jsonText, spaced } from "../../support/json_texts.ts";
+import { test } from "../../support/test.ts";
 
 const AWKWARD = '{"b":1.0,"10":[-0,1e5,{"2":null,"a":true,"1":false}],"a":12345678901234567890,"2":"x"}';
 
-Deno.test("a JSON text is written as it was read, whatever its numbers and names", () => {
+test.long("a JSON text is written as it was read, whatever its numbers and names", () => {
   fc.assert(
     fc.property(jsonText, (text) => {
       assert.equal(JSON.stringify(parseExact(text)), text);
@@ -23,7 +24,7 @@ Deno.test("a JSON text is written as it was read, whatever its numbers and names
   );
 });
 
-Deno.test("a JSON text that JavaScript can hold is read as JSON.parse reads it", () => {
+test.long("a JSON text that JavaScript can hold is read as JSON.parse reads it", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const written = JSON.stringify(JSON.parse(text));
@@ -48,7 +49,7 @@ Deno.test("the content of an exact value can be read like any other", () => {
   assert.equal(JSON.stringify(value), AWKWARD);
 });
 
-Deno.test("a member that is said to be exact has the spelling of its text, wherever its name occurs as well", () => {
+test.long("a member that is said to be exact has the spelling of its text, wherever its name occurs as well", () => {
   const name = fc.constantFrom('"usage"', '"us\\u0061ge"', '"usage" ', '"x\\"usage"', '"other"');
   const value = fc.oneof(
     fc.constantFrom(
@@ -86,7 +87,7 @@ Deno.test("members are put together in their order", () => {
   assert.equal(JSON.stringify(objectOf([["1", 1], ["a", 2], ["0", 3], ["1", 4]])), '{"1":4,"a":2,"0":3}');
 });
 
-Deno.test("a text that is not JSON is refused, and deep nesting is no danger", () => {
+test.long("a text that is not JSON is refused, and deep nesting is no danger", () => {
   for (const text of ["", "1.0.", "{1:1.0}", "[1.0", '{"a":01}']) {
     assert.throws(() => parseExact(text), SyntaxError);
   }
@@ -94,7 +95,7 @@ Deno.test("a text that is not JSON is refused, and deep nesting is no danger", (
   assert.ok(Array.isArray(deep));
 });
 
-Deno.test("a text of many megabytes is scanned without recursion", () => {
+test.long("a text of many megabytes is scanned without recursion", () => {
   const blob = 'a\\"1.0,'.repeat(2_000_000);
   const value = parseExact(`{"data":"${blob}","n":1.0}`) as JsonObject;
   assert.equal(String(value.data).length, 7 * 2_000_000 - 2_000_000);

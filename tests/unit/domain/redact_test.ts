@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { RedactingStream, redactText } from "../../../src/domain/redact.ts";
+import { test } from "../../support/test.ts";
 
 /** A text, and what it must become. The secrets are made up. */
 const SHOWN: readonly [string, string][] = [
@@ -64,7 +65,7 @@ Deno.test("redacting twice changes nothing more", () => {
   assert.deepEqual(redactText(once.text), { text: once.text, counts: {} });
 });
 
-Deno.test("a text that comes in pieces loses the same secrets, wherever it is cut", () => {
+test.long("a text that comes in pieces loses the same secrets, wherever it is cut", () => {
   const filler = "x y z\n".repeat(60_000);
   const text = `${SHOWN.map(([text]) => text).join("\n")}\n${filler}${
     SHOWN.map(([text]) => text).join("\n")
@@ -83,7 +84,7 @@ Deno.test("a text that comes in pieces loses the same secrets, wherever it is cu
   );
 });
 
-Deno.test("no text takes more than linear time", () => {
+test.long("no text takes more than linear time", () => {
   const size = 400_000;
   const hostile = [
     "eyJ",
@@ -105,7 +106,7 @@ Deno.test("no text takes more than linear time", () => {
   }
 });
 
-Deno.test("a text of millions of characters that begins like a token runs out of no stack", () => {
+test.long("a text of millions of characters that begins like a token runs out of no stack", () => {
   for (const piece of ["sk-", "eyJaaaaaaaa", "ghp_a", "a"]) {
     const text = piece.repeat(9_000_000 / piece.length);
     for (const whole of [text, `eyJ${text}`]) assert.ok(redactText(whole).text.length > 0);

@@ -6,6 +6,7 @@ import { SECRET_PATTERNS, type SecretPattern } from "../../../src/domain/secret_
 import { secretValues } from "../../../src/fixture/secrets/secret_values.ts";
 import { createScrubber } from "../../../src/fixture/secrets/scrubber.ts";
 import { textSize } from "../../support/samples.ts";
+import { test } from "../../support/test.ts";
 
 const scrubbed = (text: string) => createScrubber({ values: [] }).text(text);
 
@@ -84,7 +85,7 @@ Deno.test("a key after an escape of JSON is found, as one at the beginning of a 
   );
 });
 
-Deno.test("no search takes more than linear time for 1 MiB, in the gate 256 KiB, of any beginning of a secret", () => {
+test.long("no search takes more than linear time for 1 MiB, in the gate 256 KiB, of any beginning of a secret", () => {
   const pieces = new Set(SECRET_PATTERNS.flatMap(({ starts, found }) => [
     starts[0]?.map((set) => set[0]).join("") ?? "",
     ...found.slice(0, 1).map(exampleOf).flatMap(({ text, secret }) => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { branchSummary } from "../../../src/fold/branch_summary.ts";
 import { foldHistory } from "../../../src/fold/fold.ts";
 import { call, History, message, TARGET } from "../../support/history.ts";
+import { test } from "../../support/test.ts";
 
 Deno.test("a branch summary lists texts and calls in order, byte for byte the same each time", () => {
   const make = () =>
@@ -23,7 +24,7 @@ Deno.test("a branch summary lists texts and calls in order, byte for byte the sa
   assert.equal(branchSummary("s", make().turns), text);
 });
 
-Deno.test("a branch summary of a long branch stays short, well-formed, and says what it leaves out", () => {
+test.long("a branch summary of a long branch stays short, well-formed, and says what it leaves out", () => {
   const history = new History();
   for (let turn = 0; turn < 500; turn++) history.user(`${turn} ${"\ud83c\udf89".repeat(2000)}`);
   const text = branchSummary("s", history.turns) ?? "";

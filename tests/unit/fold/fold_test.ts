@@ -7,6 +7,7 @@ import { foldHistory } from "../../../src/fold/fold.ts";
 import { ORPHAN_OUTPUT } from "../../../src/fold/history_fold.ts";
 import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { call, History, message, reasoning, TARGET } from "../../support/history.ts";
+import { test } from "../../support/test.ts";
 
 function outputs(entries: readonly FoldedEntry[]): string[] {
   return entries.flatMap((entry) => entry.kind === "tool_result" ? [`${entry.callId}: ${entry.output}`] : []);
@@ -51,7 +52,7 @@ Deno.test("a repeated call id gets a suffix on the wire, and its result with it"
   assert.deepEqual(outputs(entries).map((text) => text.split(":")[0]), calls);
 });
 
-Deno.test("results answer by the call's seq: each call has exactly one output after it", () => {
+test.long("results answer by the call's seq: each call has exactly one output after it", () => {
   fc.assert(
     fc.property(fc.array(historyStep(), { maxLength: 12 }), (steps) => {
       const { entries } = foldHistory(build(steps).turns, TARGET);
@@ -74,7 +75,7 @@ Deno.test("results answer by the call's seq: each call has exactly one output af
   );
 });
 
-Deno.test("the request folded from memory equals the request folded from disk, byte for byte", () => {
+test.long("the request folded from memory equals the request folded from disk, byte for byte", () => {
   fc.assert(
     fc.property(fc.array(historyStep(), { maxLength: 10 }), (steps) => {
       const history = build(steps);
@@ -85,7 +86,7 @@ Deno.test("the request folded from memory equals the request folded from disk, b
   );
 });
 
-Deno.test("each request of a tool loop has the one before as an exact prefix of its input", () => {
+test.long("each request of a tool loop has the one before as an exact prefix of its input", () => {
   fc.assert(
     fc.property(fc.array(fc.array(item(), { minLength: 1, maxLength: 4 }), { maxLength: 6 }), (responses) => {
       const history = new History().user("x");

@@ -8,11 +8,12 @@ import { checkResponsesRequest } from "../../../src/apis/responses/rules/check.t
 import { markOf, type MixedCase, mixedCase } from "./mixed_history.ts";
 import { samples } from "../../support/samples.ts";
 import { RULE_GRADES } from "../../../src/apis/rule.ts";
+import { test } from "../../support/test.ts";
 
 const SESSIONS = samples(10_000);
 const MARK = /OPAQUE\.[\w.-]*?\.[\w.-]*?\.[\w-]+?\./g;
 
-Deno.test(`in ${SESSIONS} random sessions that change providers, no opaque byte goes where it was not made, and every request passes its API's rules`, () => {
+test.long(`in ${SESSIONS} random sessions that change providers, no opaque byte goes where it was not made, and every request passes its API's rules`, () => {
   const met = new Map<string, number>();
   const count = (name: string) => met.set(name, (met.get(name) ?? 0) + 1);
   for (let seed = 0; seed < SESSIONS; seed++) {

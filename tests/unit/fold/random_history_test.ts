@@ -9,10 +9,11 @@ import { fallbackResult, openCalls } from "../../../src/run/recover.ts";
 import { type RandomCase, randomCase } from "./random_history.ts";
 import { requireAccepted } from "./accepted.ts";
 import { samples } from "../../support/samples.ts";
+import { test } from "../../support/test.ts";
 
 const HISTORIES = samples(20_000);
 
-Deno.test(`the API's rules let through the fold of ${HISTORIES} random histories, in both modes of pairing`, () => {
+test.long(`the API's rules let through the fold of ${HISTORIES} random histories, in both modes of pairing`, () => {
   const met = new Map<string, number>();
   for (let seed = 0; seed < HISTORIES; seed++) {
     const made = randomCase(seed);

@@ -8,6 +8,7 @@ import { responsesApi } from "../../../src/apis/responses/api.ts";
 import { retryEventOf } from "../../../src/run/refusals.ts";
 import { call, FINGERPRINT, History, message, MODEL, reasoning, TARGET } from "../../support/history.ts";
 import { randomCase } from "./random_history.ts";
+import { test } from "../../support/test.ts";
 
 /** Mode, model that was asked, model that answered, model now, and why the reasoning stays out. */
 const MODELS: readonly (readonly [ReplayMode, string, string | null, string, DropReason | null])[] = [
@@ -106,7 +107,7 @@ Deno.test("a call id that is longer than OpenAI takes is cut on the wire, and tw
   assert.deepEqual(fitting.repairs, []);
 });
 
-Deno.test("a repaired request holds no reasoning of the refused one, and there is nothing to repair a second time", () => {
+test.long("a repaired request holds no reasoning of the refused one, and there is nothing to repair a second time", () => {
   let repaired = 0;
   for (let seed = 0; seed < 1000; seed++) {
     const { turns, target } = randomCase(seed);

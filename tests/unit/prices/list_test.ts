@@ -6,6 +6,7 @@ import type { RequestUsage } from "../../../src/domain/usage.ts";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { listPrice } from "../../../src/prices/table.ts";
 import { samples } from "../../support/samples.ts";
+import { test } from "../../support/test.ts";
 
 const LISTS = ["openai", "azure", "anthropic"];
 
@@ -31,7 +32,7 @@ const times = fc.oneof(
   ),
 );
 
-Deno.test("each price is the one that the dependency's own calculator finds", () => {
+test.long("each price is the one that the dependency's own calculator finds", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...MODELS),

@@ -25,6 +25,7 @@ import {
   userDraft,
 } from "../store/support.ts";
 import { createOn, openOn, saveRun, withTwoHomes } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -113,7 +114,7 @@ Deno.test("an interrupted fetch leaves a shorter session, which the next one con
     assert.equal(readSession(testPorts(), other, ID).turns.length, 40);
   }));
 
-Deno.test("a fetch loads turns and their blobs side by side, at most 16, and each blob once", () =>
+test.long("a fetch loads turns and their blobs side by side, at most 16, and each blob once", () =>
   withTwoHomes(async (home, other) => {
     const store = new MemoryStore();
     const writer = await createOn(store, home);
@@ -300,7 +301,7 @@ Deno.test("a run that was killed without the remote is continued with it at once
     (await openOn(store, home, { takeOver: false })).close();
   }));
 
-Deno.test("a fetch waits for another writer of this home as long as the call says", () =>
+test.long("a fetch waits for another writer of this home as long as the call says", () =>
   withTwoHomes(async (home, other) => {
     const store = new MemoryStore();
     await runsOn(store, home, 1);

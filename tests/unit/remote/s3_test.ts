@@ -9,6 +9,7 @@ import type { PendingTurn } from "../../../src/store/write/turn_remote.ts";
 import { encodeTurn } from "../../../src/domain/turn.ts";
 import { parseTurn } from "../../../src/store/read/turn.ts";
 import { ID, userDraft } from "../store/support.ts";
+import { test } from "../../support/test.ts";
 
 type Answer = Response | Error;
 
@@ -230,7 +231,7 @@ Deno.test("an object that is longer than its kind may be is damage of its sessio
 for (
   const [what, token] of [["returns to a page", () => "same"], ["has ever new pages", counting()]] as const
 ) {
-  Deno.test(`a list that ${what} is refused`, async () => {
+  test.long(`a list that ${what} is refused`, async () => {
     const { store } = storeWith(() =>
       new Response(
         `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>${token()}` +

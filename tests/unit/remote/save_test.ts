@@ -10,6 +10,7 @@ import { SessionWriter } from "../../../src/store/write/writer.ts";
 import { MemoryStore } from "../../support/memory_store.ts";
 import { endDraft, ID, testPorts, userDraft } from "../store/support.ts";
 import { createOn, filesUntil, openOn, saveRun, withTwoHomes } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 function namesIn(path: string): string[] {
   try {
@@ -142,7 +143,7 @@ Deno.test("a waiting turn whose number another home took goes to quarantine", ()
     assert.match(namesIn(paths.quarantine).join(), /^000003\.json\.diverged-/);
   }));
 
-Deno.test("a writer killed at any change of a file loses no acknowledged turn and takes no number twice", async () => {
+test.long("a writer killed at any change of a file loses no acknowledged turn and takes no number twice", async () => {
   for (let at = 1, survived = false; !survived; at++) {
     await withTwoHomes(async (home, other) => {
       const store = new MemoryStore();

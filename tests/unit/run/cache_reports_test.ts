@@ -7,6 +7,7 @@ import { call, History, message, reasoning } from "../../support/history.ts";
 import { samples } from "../../support/samples.ts";
 import { mixedCase } from "../fold/mixed_history.ts";
 import { seriesHistory } from "./series_history.ts";
+import { test } from "../../support/test.ts";
 
 const readBlob = () => new TextEncoder().encode("[]");
 
@@ -31,7 +32,7 @@ function comparedAlone(turns: readonly Turn[]): Map<number, PrefixReport> {
   );
 }
 
-Deno.test("each request is compared with the one before as if both bodies were built for it", () => {
+test.long("each request is compared with the one before as if both bodies were built for it", () => {
   const histories = [
     ...Array.from({ length: samples(400) }, (_, seed) => seriesHistory(seed)),
     ...Array.from({ length: samples(400) }, (_, seed) => mixedCase(seed).turns),

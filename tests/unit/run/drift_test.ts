@@ -6,6 +6,7 @@ import { pinsFor } from "../store/support.ts";
 import { answer, message } from "../../support/responses_server.ts";
 import { refusedSession } from "./refusing.ts";
 import { textsBelow } from "../../support/files.ts";
+import { test } from "../../support/test.ts";
 
 const BEFORE: Pins = pinsFor();
 
@@ -58,7 +59,7 @@ Deno.test("drift of several pins comes in one fixed order", () => {
   ]);
 });
 
-Deno.test("strict drift refuses before anything is written: no turn, no blob, no request", async () => {
+test.long("strict drift refuses before anything is written: no turn, no blob, no request", async () => {
   const script = () => answer([message("Done.")]);
   await refusedSession({ script }, async ({ run, path, server, turns }) => {
     await run("One");

@@ -20,6 +20,7 @@ import {
 } from "../../support/responses_server/refusing.ts";
 import { type Ran, type RefusedSession, refusedSession } from "./refusing.ts";
 import { ECHO } from "./scripted.ts";
+import { test } from "../../support/test.ts";
 
 const TWO = answer([reasoning("one"), reasoning("two"), message("Done.")]);
 const DONE = answer([message("Done.")]);
@@ -50,7 +51,7 @@ async function assertSound(session: RefusedSession): Promise<void> {
   assert.deepEqual(await session.findings(), []);
 }
 
-Deno.test(
+test.long(
   "an item that is named in an unknown message is quarantined, and the next run does not meet the refusal",
   async () => {
     for (const [name, refusal] of Object.entries(OTHER_WORDS)) {
@@ -70,7 +71,7 @@ Deno.test(
 );
 
 const UNNAMED = { ...OTHER_WORDS_UNNAMED, ...UNKNOWN_WORDS };
-Deno.test(
+test.long(
   "a refusal that names no item is tried without reasoning in two runs, then never met again",
   async () => {
     for (const [name, refusal] of Object.entries(UNNAMED)) {
@@ -122,7 +123,7 @@ Deno.test(
   },
 );
 
-Deno.test(
+test.long(
   "a retry in vain leaves no trace: the first refusal counts, and the next run sends everything",
   async () => {
     for (const [name, refusal] of Object.entries({ ...OTHER_WORDS, ...UNNAMED })) {
@@ -198,7 +199,7 @@ Deno.test("a run tries blindly at most once", async () => {
   });
 });
 
-Deno.test("a failure that does not come from reasoning is not tried again", async () => {
+test.long("a failure that does not come from reasoning is not tried again", async () => {
   const refusals: Readonly<Record<string, ScriptedResponse>> = {
     miss: httpError(400, { message: "No recorded exchange matches", code: "fixture_miss" }),
     context: httpError(400, { message: "maximum context length is 8192 tokens", param: "input" }),

@@ -9,6 +9,7 @@ import { spyFiles } from "../store/spy_files.ts";
 import { ID, portsOn, withHome } from "../store/support.ts";
 import { answer, functionCall, message, reasoning } from "../../support/responses_server/script.ts";
 import { readTool, scripted } from "./scripted.ts";
+import { test } from "../../support/test.ts";
 
 /** As long as an output may be, of characters that JSON writes as six bytes each. */
 const TEXT = "\u0001".repeat(32_000);
@@ -19,7 +20,7 @@ const LOUD = readTool(
   (args) => Promise.resolve(finishText({ status: "ok", text: args.loud === true ? TEXT : "quiet" })),
 );
 
-Deno.test("outputs that would make a turn too large go to blobs: the turn stays under 8 MiB, nothing is lost", () =>
+test.long("outputs that would make a turn too large go to blobs: the turn stays under 8 MiB, nothing is lost", () =>
   withHome(async (home) => {
     const ports = portsOn(spyFiles(() => {}, { syncs: false }));
     const calls = Array.from({ length: CALLS }, (_, index) => functionCall("loud", { loud: index > 0 }));

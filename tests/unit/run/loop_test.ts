@@ -11,6 +11,7 @@ import { CHANGING, spyFiles } from "../store/spy_files.ts";
 import { ID, portsOn, testPorts, withHome } from "../store/support.ts";
 import { answer, functionCall, message, reasoning } from "../../support/responses_server/script.ts";
 import { ECHO, readTool, scripted } from "./scripted.ts";
+import { test } from "../../support/test.ts";
 
 const PROMPT: RunStart = { kind: "prompt", content: [{ type: "input_text", text: "Go" }] };
 const LOOP = [
@@ -243,7 +244,7 @@ Deno.test("another writer's turn ends the run as diverged, and nothing of theirs
   });
 });
 
-Deno.test("a disk that fails at any operation of a run: one run.ended, exit 14, sound files, and the next run completes", async () => {
+test.long("a disk that fails at any operation of a run: one run.ended, exit 14, sound files, and the next run completes", async () => {
   let points = 0;
   for (let failAt = 1;; failAt++) {
     const reached = await withHome(async (home) => {

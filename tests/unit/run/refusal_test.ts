@@ -17,6 +17,7 @@ import {
   refuse,
 } from "../../support/responses_server/refusing.ts";
 import { type RefusedSession, refusedSession } from "./refusing.ts";
+import { test } from "../../support/test.ts";
 
 /** Two reasoning items and an answer: one of the two will be what the API refuses. */
 const TWO = answer([reasoning("one"), reasoning("two"), message("Done.")]);
@@ -107,7 +108,7 @@ function eventsOf(session: RefusedSession, type: EventType): SessionEvent[] {
 }
 
 for (const shape of REFUSAL_SHAPES) {
-  Deno.test(`a refusal that names an item is repaired once and never happens again (${shape})`, async () => {
+  test.long(`a refusal that names an item is repaired once and never happens again (${shape})`, async () => {
     for (const [name, text] of Object.entries(NAMED)) {
       let session: RefusedSession | undefined;
       const onDisk: unknown[][] = [];
@@ -145,7 +146,7 @@ for (const shape of REFUSAL_SHAPES) {
     }
   });
 
-  Deno.test(
+  test.long(
     `a refusal that names none is tried again in the next run, then quarantined (${shape})`,
     async () => {
       for (const [name, text] of Object.entries(UNNAMED)) {
@@ -322,7 +323,7 @@ Deno.test("two different refusals are repaired one after the other, and each onl
 });
 
 for (const shape of REFUSAL_SHAPES) {
-  Deno.test(
+  test.long(
     `refused include is left out once more, and from then on for that endpoint and model (${shape})`,
     async () => {
       let session: RefusedSession | undefined;

@@ -2,6 +2,7 @@ import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/st
 import { RepriseError } from "../../../src/domain/errors.ts";
 import { livePorts } from "../transport/support.ts";
 import { answerAll, eventsOf, say, scene, sendAll, textOf } from "./socket_scene.ts";
+import { test } from "../../support/test.ts";
 
 Deno.test("a binary message breaks the protocol", async () => {
   await scene((socket) => socket.send(new Uint8Array([1])), async ({ send }) => {
@@ -15,7 +16,7 @@ Deno.test("bytes that are no frame break the protocol", async () => {
   });
 });
 
-Deno.test("a silent server is an error: before the answer, and inside it", async () => {
+test.long("a silent server is an error: before the answer, and inside it", async () => {
   await scene(() => {}, async ({ send }) => {
     await rejects(send([say("a")]), { code: "network_failed", message: /no answer within 0.05 s/ });
   }, { options: { responseTimeoutMs: 50 } });

@@ -12,6 +12,7 @@ import {
   sentBack,
   textOf,
 } from "./socket_scene.ts";
+import { test } from "../../support/test.ts";
 
 Deno.test("an answer over a WebSocket is an event stream with the headers of the upgrade", async () => {
   await scene(answerAll, async ({ send, received, overHttp, notes }) => {
@@ -174,7 +175,7 @@ for (const code of [1000, 1002, 1003, 1007, 1008, 1009, 1010, 4000]) {
 
 for (const at of [1, 2]) {
   for (const code of [1000, 1001, 1002, 1003, 1008, 1011, 1012, null]) {
-    Deno.test(`a loss (${code ?? "without a close"}) after message ${at} is a cut, then the whole input`, async () => {
+    test.long(`a loss (${code ?? "without a close"}) after message ${at} is a cut, then the whole input`, async () => {
       await scene((socket, message, nth, raw) => {
         if (nth !== 1) return answerAll(socket, message, nth, raw);
         sendAll(socket, eventsOf("resp_1", "r1").slice(0, at));
@@ -231,7 +232,7 @@ Deno.test("an error in the middle of an answer ends it, and the next request has
   });
 });
 
-Deno.test("a failed or incomplete response is not continued", async () => {
+test.long("a failed or incomplete response is not continued", async () => {
   for (const status of ["failed", "incomplete"]) {
     await scene((socket) => {
       const [created = {}, done = {}] = eventsOf("resp_1", "r1");

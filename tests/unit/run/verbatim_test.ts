@@ -14,6 +14,7 @@ import { openEnvelope } from "../../../src/store/read/turn_file.ts";
 import { judgeTurn } from "../../../src/store/read/turn.ts";
 import { History, TARGET } from "../../support/history.ts";
 import { jsonText, spaced } from "../../support/json_texts.ts";
+import { test } from "../../support/test.ts";
 
 const CLAUDE: FoldTarget = {
   ...TARGET,
@@ -63,7 +64,7 @@ function contains(text: string, part: string, where: string): void {
 
 const BLOB = '"encrypted_content":"gAAAA"';
 
-Deno.test("an item of the Responses API is in the turn file and in the request as the stream had it", () => {
+test.long("an item of the Responses API is in the turn file and in the request as the stream had it", () => {
   fc.assert(
     fc.property(jsonText, jsonText, fc.boolean(), (one, two, isSpaced) => {
       const items = [
@@ -102,7 +103,7 @@ Deno.test("an item that only the terminal event lists is kept to the letter too"
   assert.equal(JSON.stringify(update.item), item);
 });
 
-Deno.test("a content block of the Messages API is in the turn file and in the request as the stream had it", () => {
+test.long("a content block of the Messages API is in the turn file and in the request as the stream had it", () => {
   fc.assert(
     fc.property(jsonText, jsonText, fc.nat(), fc.boolean(), (one, two, cut, isSpaced) => {
       const input = `{"b":${one},"1":${two},"a":{"10":1.0,"9":${one}}}`;

@@ -11,6 +11,7 @@ import { randomCase } from "../fold/random_history.ts";
 import { call, History, message, reasoning } from "../../support/history.ts";
 import { samples } from "../../support/samples.ts";
 import { seriesHistory } from "./series_history.ts";
+import { test } from "../../support/test.ts";
 
 const readBlob = () => encodeUtf8("[]");
 
@@ -69,7 +70,7 @@ function visitsOf(turns: readonly Turn[]): number {
   return visits;
 }
 
-Deno.test("the work of verifying a session grows with its length, sound or edited at its start", () => {
+test.long("the work of verifying a session grows with its length, sound or edited at its start", () => {
   for (const isSound of [true, false]) {
     const visits = [50, 100, 200].map((runs) => {
       const { turns } = ordinary(runs);
@@ -80,7 +81,7 @@ Deno.test("the work of verifying a session grows with its length, sound or edite
   }
 });
 
-Deno.test("so it does where checkpoints part the session, and where the account becomes known in each run", () => {
+test.long("so it does where checkpoints part the session, and where the account becomes known in each run", () => {
   const visits = [50, 100, 200].map((runs) => {
     const history = new History();
     for (let run = 1; run <= runs; run++) {
@@ -141,7 +142,7 @@ Deno.test("a session of many requests is one series, and its sums are those of e
 
 const CASES = samples(4_000);
 
-Deno.test(`of ${CASES} random sessions every request has the sum that folding it alone gives`, () => {
+test.long(`of ${CASES} random sessions every request has the sum that folding it alone gives`, () => {
   let together = 0;
   let requests = 0;
   for (let seed = 0; seed < CASES; seed++) {

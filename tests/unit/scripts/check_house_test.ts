@@ -4,6 +4,7 @@ import { checkHouse } from "../../../scripts/check_house.ts";
 import { formatFinding } from "../../../scripts/house/finding.ts";
 import { readTree } from "../../../scripts/house/tree.ts";
 import { run } from "../../../scripts/process.ts";
+import { test } from "../../support/test.ts";
 
 const SCRIPT = resolve(import.meta.dirname ?? ".", "../../../scripts/check_house.ts");
 
@@ -258,7 +259,7 @@ Deno.test("registry hosts and names of this machine are found", async () => {
   ]);
 });
 
-Deno.test("the script prints one line for each finding and exits 1, and exits 0 on a clean tree", async () => {
+test.long("the script prints one line for each finding and exits 1, and exits 0 on a clean tree", async () => {
   const bad = await withTree(
     { "src/store/a.ts": 'import "../cli/main.ts";\n' },
     (root) => run(Deno.execPath(), ["run", "-A", SCRIPT, root]),
@@ -275,7 +276,7 @@ Deno.test("the script prints one line for each finding and exits 1, and exits 0 
   assert.equal(good.code, 0);
 });
 
-Deno.test("a git checkout is read as tracked and new files, ignored ones left out", async () => {
+test.long("a git checkout is read as tracked and new files, ignored ones left out", async () => {
   const paths = await withTree(
     { ".gitignore": "/dist/\n", "dist/x.ts": "", "src/run/new.ts": "", "tracked.md": "" },
     async (root) => {

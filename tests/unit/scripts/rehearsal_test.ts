@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { KEY, StoppableApi } from "../../../scripts/rehearsal/api.ts";
 import { requireText, UserTerminal } from "../../../scripts/rehearsal/terminal.ts";
+import { test } from "../../support/test.ts";
 
 function terminal(): UserTerminal {
   return new UserTerminal("/", { PATH: "/usr/bin:/bin" }, () => {});
 }
 
-Deno.test("a command with another exit code is an error with its output", async () => {
+test.long("a command with another exit code is an error with its output", async () => {
   await assert.rejects(
     terminal().run("echo out; echo err >&2; exit 3"),
     /"echo out.*" ended with exit code 3, not 0\n\nout\nerr\n/,
@@ -16,7 +17,7 @@ Deno.test("a command with another exit code is an error with its output", async 
   await terminal().run("exit 3", { code: 3 });
 });
 
-Deno.test("a command that does not print what is expected is an error with its output", async () => {
+test.long("a command that does not print what is expected is an error with its output", async () => {
   await assert.rejects(
     terminal().run("echo 1 failed", { prints: ["2 passed"] }),
     /did not print 2 passed\n\n1 failed/,
@@ -28,7 +29,7 @@ Deno.test("a command that does not print what is expected is an error with its o
   await terminal().run("echo 2 passed >&2", { prints: ["2 passed", /\d passed/] });
 });
 
-Deno.test("a command that its page does not have is an error, and does not run", async () => {
+test.long("a command that its page does not have is an error, and does not run", async () => {
   const user = terminal();
   const page = "docs/npm.md";
   await assert.rejects(

@@ -20,6 +20,7 @@ import { copySession, ODDITIES } from "./odd_sessions.ts";
 import { makeKinds } from "./session_kinds.ts";
 import { spyFiles } from "./spy_files.ts";
 import { endDraft, portsOn, putPinned, testPorts, userDraft } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 const FORK = parseSessionId("fork-of-it");
 
@@ -145,7 +146,7 @@ async function forOddSessions(
   }
 }
 
-Deno.test(`of ${samples(6_000)} odd sessions, run, export and fork accept each in which fsck finds no error, and fsck names an error in each that they refuse as damaged`, async () => {
+test.long(`of ${samples(6_000)} odd sessions, run, export and fork accept each in which fsck finds no error, and fsck names an error in each that they refuse as damaged`, async () => {
   let clean = 0;
   await forOddSessions(samples(6_000), 23, async (place, where) => {
     const report = await fsckSession(place.ports, place.home, place.id);
@@ -154,7 +155,7 @@ Deno.test(`of ${samples(6_000)} odd sessions, run, export and fork accept each i
   assert.ok(clean > samples(6_000) / 10, `only ${clean} were sound: the property says little`);
 });
 
-Deno.test(`of ${samples(2_000)} odd sessions, run, export and fork accept each that repair accepts`, async () => {
+test.long(`of ${samples(2_000)} odd sessions, run, export and fork accept each that repair accepts`, async () => {
   let repaired = 0;
   await forOddSessions(samples(2_000), 977, async (place, where) => {
     const { ports, home, id } = place;

@@ -21,6 +21,7 @@ import {
 } from "./support.ts";
 import { samples } from "../../support/samples.ts";
 import { bytesBelow } from "../../support/files.ts";
+import { test } from "../../support/test.ts";
 
 interface Sample {
   readonly home: Home;
@@ -83,7 +84,7 @@ Deno.test("the sample is sound, so that whatever is found below comes from the d
   assert.equal(readSession(ports, home, ID).turns.length, 5);
 });
 
-Deno.test("every truncation of every turn, the newest included, is found by fsck and refused by readers", async () => {
+test.long("every truncation of every turn, the newest included, is found by fsck and refused by readers", async () => {
   const session = await sample();
   for (const path of session.turns) {
     const whole = session.disk.read(path) as Uint8Array;
@@ -98,7 +99,7 @@ Deno.test("every truncation of every turn, the newest included, is found by fsck
   }
 });
 
-Deno.test(`${samples(10_000)} random bit flips in turns are found by fsck and refused by readers`, async () => {
+test.long(`${samples(10_000)} random bit flips in turns are found by fsck and refused by readers`, async () => {
   const session = await sample();
   let state = 20261121;
   const random = (below: number) => (state = (state * 48271) % 2147483647) % below;
@@ -111,7 +112,7 @@ Deno.test(`${samples(10_000)} random bit flips in turns are found by fsck and re
   }
 });
 
-Deno.test("anything appended, prepended or filled with zero bytes is found", async () => {
+test.long("anything appended, prepended or filled with zero bytes is found", async () => {
   const session = await sample();
   await fc.assert(
     fc.asyncProperty(

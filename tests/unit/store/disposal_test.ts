@@ -25,6 +25,7 @@ import {
   userDraft,
   withHome,
 } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 const CHILD = parseSessionId("child");
 
@@ -83,7 +84,7 @@ Deno.test("rm removes links inside a session and never what they lead to", () =>
     assert.equal(Deno.readTextFileSync(`${root}/precious/file`), "precious");
   }));
 
-Deno.test("rm that is stopped before any of its file operations leaves the session whole or out of view, and gc finishes it", () =>
+test.long("rm that is stopped before any of its file operations leaves the session whole or out of view, and gc finishes it", () =>
   withHome(async (home) => {
     for (let at = 1;; at++) {
       if (!names(home).includes(ID)) await newSession(testPorts(), home);
@@ -150,7 +151,7 @@ Deno.test("gc removes blobs that no turn names, temporary files, begun sessions 
     });
   }));
 
-Deno.test("gc leaves a session in use, a fork being made and a damaged session alone, and names them", () =>
+test.long("gc leaves a session in use, a fork being made and a damaged session alone, and names them", () =>
   withHome(async (home) => {
     const writer = await newWriter(testPorts(), home);
     writer.append(userDraft("hello"));
@@ -168,7 +169,7 @@ Deno.test("gc leaves a session in use, a fork being made and a damaged session a
     writer.close();
   }));
 
-Deno.test("if its directory cannot be renamed, rm removes a session in its place; stopped anywhere, it leaves a whole or a refused session, and a second rm finishes", () =>
+test.long("if its directory cannot be renamed, rm removes a session in its place; stopped anywhere, it leaves a whole or a refused session, and a second rm finishes", () =>
   withHome(async (home) => {
     const open = async () => {
       const writer = await SessionWriter.open(testPorts(), home, { id: ID });
@@ -206,7 +207,7 @@ Deno.test("if its directory cannot be renamed, rm removes a session in its place
   }));
 
 if (await canMount("overlay")) {
-  Deno.test("rm, prune and gc remove sessions of an overlay's lower layer, whose directories cannot be renamed", async () => {
+  test.long("rm, prune and gc remove sessions of an overlay's lower layer, whose directories cannot be renamed", async () => {
     const root = await Deno.makeTempDir({ prefix: "reprise-overlay-" });
     try {
       for (const name of ["upper", "work", "at"]) Deno.mkdirSync(`${root}/${name}`);
@@ -229,7 +230,7 @@ if (await canMount("overlay")) {
     }
   });
 
-  Deno.test("a writer continues a session of an overlay's lower layer, which the first write copies up", async () => {
+  test.long("a writer continues a session of an overlay's lower layer, which the first write copies up", async () => {
     const root = await Deno.makeTempDir({ prefix: "reprise-overlay-" });
     try {
       for (const name of ["upper", "work", "at"]) Deno.mkdirSync(`${root}/${name}`);

@@ -14,6 +14,7 @@ import { readBlob } from "../../../src/store/read/session.ts";
 import { MemoryDisk, READ_ONLY } from "./memory_disk.ts";
 import { ID, portsOn, testPorts, withHome } from "./support.ts";
 import { samples } from "../../support/samples.ts";
+import { test } from "../../support/test.ts";
 
 const HOME: Home = { path: "/srv/me/reprise", sessions: "/srv/me/reprise/sessions" };
 
@@ -105,7 +106,7 @@ async function refusing(run: () => unknown): Promise<void> {
   }
 }
 
-Deno.test(`${samples(100_000)} generated ids and paths lead nowhere outside the home, wherever they are given`, async () => {
+test.long(`${samples(100_000)} generated ids and paths lead nowhere outside the home, wherever they are given`, async () => {
   let valid = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(word, { minLength: 50, maxLength: 50 }), async (words) => {

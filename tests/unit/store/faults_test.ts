@@ -19,6 +19,7 @@ import {
   testPorts,
   userDraft,
 } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 const STORAGE = new Set(["storage_full", "storage_denied", "storage_failed"]);
 const CODE_FOR: Record<string, string> = {
@@ -148,14 +149,14 @@ function assertTyped(
 const CODES = ["ENOSPC", "EIO", "EACCES", "EROFS"].slice(0, Math.ceil(samples(4)));
 
 for (const code of CODES) {
-  Deno.test(`${code} at any file operation of a first run is a storage error, loses nothing, and the next try works`, async () => {
+  test.long(`${code} at any file operation of a first run is a storage error, loses nothing, and the next try works`, async () => {
     const points = await failEach(code, firstTurns, () => Promise.resolve());
     assert.ok(points > 60, `only ${points} points`);
   });
 }
 
 for (const code of CODES.slice(0, 2)) {
-  Deno.test(`${code} at any file operation of a later run is a storage error and loses nothing`, async () => {
+  test.long(`${code} at any file operation of a later run is a storage error and loses nothing`, async () => {
     const points = await failEach(code, nextTurns, (home) => newSession(testPorts(), home));
     assert.ok(points > 30, `only ${points} points`);
   });

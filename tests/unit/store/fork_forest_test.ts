@@ -11,6 +11,7 @@ import { readSession } from "../../../src/store/read/session.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import { TARGET } from "../../support/history.ts";
 import { appendRun, endDraft, newWriter, testPorts, userDraft, withHome } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 const FORESTS = 6;
 const FORKS = 8;
@@ -59,7 +60,7 @@ async function grow(home: Home, seed: number): Promise<Grown[]> {
   return grown;
 }
 
-Deno.test("forks of forks, cut anywhere, with parents removed, open, check and fold to what they were cut from", async () => {
+test.long("forks of forks, cut anywhere, with parents removed, open, check and fold to what they were cut from", async () => {
   for (let seed = 1; seed <= FORESTS; seed++) {
     await withHome(async (home) => {
       const grown = await grow(home, seed);

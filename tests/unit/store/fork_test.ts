@@ -29,6 +29,7 @@ import {
   withHome,
 } from "./support.ts";
 import { textsBelow } from "../../support/files.ts";
+import { test } from "../../support/test.ts";
 
 const CHILD = parseSessionId("fix-ci-7k2m-fork");
 
@@ -270,7 +271,7 @@ Deno.test("a session that takes the name while a fork is made keeps it", () =>
     assert.deepEqual([...Deno.readDirSync(`${home.sessions}/${CHILD}`)].map(({ name }) => name), ["turns"]);
   }));
 
-Deno.test("stopped before any of its file operations, a fork is not there or whole, and its parent untouched", () =>
+test.long("stopped before any of its file operations, a fork is not there or whole, and its parent untouched", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
     const before = textsBelow(`${home.sessions}/${ID}`, "lock");

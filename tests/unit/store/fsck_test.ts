@@ -18,6 +18,7 @@ import {
   userDraft,
   withHome,
 } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 interface Damage {
   /** Changes a sound session of five turns at `path`. */
@@ -308,7 +309,7 @@ Deno.test("a session without a turn is named, as a creation that was cut short o
     ]);
   }));
 
-Deno.test("a session that is removed or replaced while fsck checks it is reported as gone, whenever that happens", () =>
+test.long("a session that is removed or replaced while fsck checks it is reported as gone, whenever that happens", () =>
   withHome(async (home) => {
     for (const how of ["removed", "replaced"]) {
       for (let at = 1, done = false; !done; at++) {

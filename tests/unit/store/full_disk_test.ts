@@ -13,6 +13,7 @@ import { canMount, fill, withMount } from "../../support/mounts.ts";
 import { type Operation, spyFiles, systemError } from "./spy_files.ts";
 import { ID, newSession, newWriter, portsOn, testPorts, userDraft, withHome } from "./support.ts";
 import { exported, imported } from "./transfer_support.ts";
+import { test } from "../../support/test.ts";
 
 const CHILD = parseSessionId("child");
 const FULL = { code: "storage_full", exitCode: 14 };
@@ -125,7 +126,7 @@ Deno.test("a fork whose lock cannot be taken leaves nothing", () =>
   }));
 
 if (await canMount("tmpfs")) {
-  Deno.test("on a file system that is really full, rm, gc and prune work and a failed fork leaves nothing", async () => {
+  test.long("on a file system that is really full, rm, gc and prune work and a failed fork leaves nothing", async () => {
     const root = await Deno.makeTempDir({ prefix: "reprise-full-" });
     try {
       await withMount(root, { type: "tmpfs", options: "size=512k" }, async () => {

@@ -5,6 +5,7 @@ import { sessionOwner } from "../../../src/store/write/lock.ts";
 import { readSession } from "../../../src/store/read/session.ts";
 import { SessionWriter } from "../../../src/store/write/writer.ts";
 import { ID, newSession, newWriter, testPorts, testProcess, userDraft, withHome } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 /** Starts a process that opens session {@linkcode ID} and holds it until it is killed. */
 async function holdInAnotherProcess(home: string): Promise<Deno.ChildProcess> {
@@ -36,7 +37,7 @@ async function holdInAnotherProcess(home: string): Promise<Deno.ChildProcess> {
   return child;
 }
 
-Deno.test("a second writer is refused at once, with the name of the first one", () =>
+test.long("a second writer is refused at once, with the name of the first one", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
     const first = await SessionWriter.open(testPorts(), home, { id: ID });
@@ -62,7 +63,7 @@ Deno.test("a second writer is refused at once, with the name of the first one", 
     (await SessionWriter.open(testPorts(), home, { id: ID })).close();
   }));
 
-Deno.test("a lock that its last owner released, and a process that was just starting still holds, is waited for", () =>
+test.long("a lock that its last owner released, and a process that was just starting still holds, is waited for", () =>
   withHome(async (home) => {
     const ports = testPorts();
     await newSession(ports, home);
@@ -76,7 +77,7 @@ Deno.test("a lock that its last owner released, and a process that was just star
     }
   }));
 
-Deno.test("waitMs waits until the owner is done", () =>
+test.long("waitMs waits until the owner is done", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
     const first = await SessionWriter.open(testPorts(), home, { id: ID });
@@ -89,7 +90,7 @@ Deno.test("waitMs waits until the owner is done", () =>
     writer.close();
   }));
 
-Deno.test("waiting ends when its signal aborts, and the lock is not taken later", () =>
+test.long("waiting ends when its signal aborts, and the lock is not taken later", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
     const first = await SessionWriter.open(testPorts(), home, { id: ID });
@@ -102,7 +103,7 @@ Deno.test("waiting ends when its signal aborts, and the lock is not taken later"
     (await SessionWriter.open(testPorts(), home, { id: ID })).close();
   }));
 
-Deno.test("a lock dies with its process: after kill -9 the next writer is in, and the stale owner line is replaced", () =>
+test.long("a lock dies with its process: after kill -9 the next writer is in, and the stale owner line is replaced", () =>
   withHome(async (home) => {
     await newSession(testPorts(), home);
     const child = await holdInAnotherProcess(home.path);
@@ -120,7 +121,7 @@ Deno.test("a lock dies with its process: after kill -9 the next writer is in, an
     writer.close();
   }));
 
-Deno.test({
+test.long({
   name:
     "a lock file that was replaced between opening and locking excludes no other writer, and is not mistaken for a lock",
   // Only Linux lists the holders of locks.
@@ -219,7 +220,7 @@ Deno.test("a file system that refuses the lock (EIO, ESTALE, ENOLCK) is a failur
     }
   }));
 
-Deno.test({
+test.long({
   name:
     "the line of a killed owner does not make a slow lock look held, on runtimes that can only wait for locks",
   ignore: Deno.build.os !== "linux",

@@ -25,6 +25,7 @@ import {
   userDraft,
   withHome,
 } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 const pathIn = (home: Home) => `${home.sessions}/${ID}/manifest.json`;
 
@@ -182,7 +183,7 @@ Deno.test("a manifest that cannot be written does not fail the turn, and nothing
     assert.deepEqual([...Deno.readDirSync(writer.path)].filter(({ name }) => name.startsWith(".tmp")), []);
   }));
 
-Deno.test("the manifest written turn by turn equals the one made from all turns, whatever the history", () =>
+test.long("the manifest written turn by turn equals the one made from all turns, whatever the history", () =>
   withHome(async (home) => {
     let count = 0;
     await fc.assert(
@@ -242,7 +243,7 @@ function pathsIn(value: unknown, at: readonly (string | number)[] = []): (string
   ) => [[...at, name], ...pathsIn(member, [...at, name])]);
 }
 
-Deno.test("the hand-written guard and the schema judge every manifest alike", () => {
+test.long("the hand-written guard and the schema judge every manifest alike", () => {
   const paths = pathsIn(GOOD);
   const odd = fc.oneof(
     fc.jsonValue(),

@@ -6,8 +6,9 @@ import { judgeSessions } from "../../../src/store/read/status.ts";
 import { readQuickly } from "../../../src/store/read/safe_open.ts";
 import { ID, newSession, portsOn, testPorts, withHome } from "./support.ts";
 import type { Files } from "../../../src/domain/ports.ts";
+import { test } from "../../support/test.ts";
 
-Deno.test("only a plain, small file that is not empty is read quickly", () =>
+test.long("only a plain, small file that is not empty is read quickly", () =>
   withHome(async (_home, root) => {
     const at = (name: string) => `${root}/${name}`;
     Deno.writeTextFileSync(at("plain"), "plain");

@@ -6,6 +6,7 @@ import { fsckSession } from "../../../src/store/check/fsck.ts";
 import { denoFiles } from "../../../src/store/deno_files.ts";
 import { readFilesAhead } from "../../../src/store/read_ahead.ts";
 import { ID, newSession, portsOn, testPorts, withHome } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 const UNHASHED = 10;
 /** Enough time for another thread to start on a busy machine, in milliseconds. */
@@ -65,7 +66,7 @@ async function withFiles(body: (directory: string, files: NumberedFiles) => void
   }
 }
 
-Deno.test("files that are read ahead have their bytes, their mode, and the sum of all but their end", async () => {
+test.long("files that are read ahead have their bytes, their mode, and the sum of all but their end", async () => {
   await withFiles((directory, files) => {
     if (Deno.build.os !== "windows") Deno.chmodSync(numbered(directory, 7), 0o640);
     const taken = takenFrom(files, range(1, 300));
@@ -79,7 +80,7 @@ Deno.test("files that are read ahead have their bytes, their mode, and the sum o
   });
 });
 
-Deno.test("files that are missing, too large, too short or not regular are left to the caller", async () => {
+test.long("files that are missing, too large, too short or not regular are left to the caller", async () => {
   await withFiles((directory, files) => {
     const replaced: Record<number, (path: string) => void> = {
       20: () => {},
@@ -105,7 +106,7 @@ Deno.test("files that are missing, too large, too short or not regular are left 
   });
 });
 
-Deno.test("a file is left to a caller that has no room for it", async () => {
+test.long("a file is left to a caller that has no room for it", async () => {
   await withFiles((_, files) => {
     const sizeOf = (number: number) => UNHASHED + number * 100;
     const fitting = range(1, 300).filter((number) => number % 2 === 0);
@@ -114,7 +115,7 @@ Deno.test("a file is left to a caller that has no room for it", async () => {
   });
 });
 
-Deno.test({
+test.long({
   name: "files of another owner are left to the caller",
   ignore: Deno.build.os === "windows",
   async fn() {
@@ -130,7 +131,7 @@ Deno.test({
   },
 });
 
-Deno.test("without a second thread all files are left to the caller", async () => {
+test.long("without a second thread all files are left to the caller", async () => {
   await withFiles((_, files) => {
     const { Worker } = globalThis;
     globalThis.Worker = class {

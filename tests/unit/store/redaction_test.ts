@@ -20,6 +20,7 @@ import {
   withHome,
 } from "./support.ts";
 import { exported, imported } from "./transfer_support.ts";
+import { test } from "../../support/test.ts";
 
 /** Made up, and shaped like the real thing. */
 const SECRET = "sk-made-up-0123456789";
@@ -60,7 +61,7 @@ function callItem(id: string) {
   return { id: "fc_1", type: "function_call", call_id: id, name: "read_file" };
 }
 
-Deno.test("a redacted export holds no secret outside opaque items, and says what it replaced, per kind and turn", () =>
+test.long("a redacted export holds no secret outside opaque items, and says what it replaced, per kind and turn", () =>
   withHome(async (home) => {
     await secretive(home);
     const lines = exported(home, { redact: true });
@@ -75,7 +76,7 @@ Deno.test("a redacted export holds no secret outside opaque items, and says what
     assert.deepEqual(exportSession(testPorts(), home, { id: ID, redact: true }).redacted, redacted);
   }));
 
-Deno.test("a redacted session is imported sound, with its marks, its calls still JSON and its blobs whole", () =>
+test.long("a redacted session is imported sound, with its marks, its calls still JSON and its blobs whole", () =>
   withHome(async (home, root) => {
     await secretive(home);
     const other = openHome(testPorts(), `${root}/other`, { create: true });
@@ -104,7 +105,7 @@ Deno.test("a redacted session is imported sound, with its marks, its calls still
     assert.equal(again.filter((line) => line.includes('\\"redacted\\":{')).length, 3);
   }));
 
-Deno.test("a redacted fork names the new checksum of the last shared turn", () =>
+test.long("a redacted fork names the new checksum of the last shared turn", () =>
   withHome(async (home, root) => {
     await secretive(home);
     const child = parseSessionId("child");
@@ -125,7 +126,7 @@ Deno.test("without secrets a redacted export restores the same files as a plain 
     assert.deepEqual(redacted.slice(1, -1), plain.slice(1, -1));
   }));
 
-Deno.test("a redacted export holds no value that is known to be a secret, in turns and blobs, encoded or not", () =>
+test.long("a redacted export holds no value that is known to be a secret, in turns and blobs, encoded or not", () =>
   withHome(async (home, root) => {
     const value = 'no shape "of" a key';
     const writer = await newWriter(testPorts(), home);

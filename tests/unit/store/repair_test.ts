@@ -4,8 +4,9 @@ import { Dice } from "../fold/dice.ts";
 import { assertRepaired, damageOf, killEverywhere, repair, same } from "./repaired.ts";
 import { DAMAGES } from "./random_damage.ts";
 import { type MadeSession, randomSession } from "./random_session.ts";
+import { test } from "../../support/test.ts";
 
-Deno.test("random sessions are sound, and repair does not change them", async () => {
+test.long("random sessions are sound, and repair does not change them", async () => {
   for (let seed = 0; seed < 100; seed++) {
     const session = randomSession(new Dice(seed), 4);
     const before = session.disk.listing();
@@ -46,10 +47,10 @@ async function repairAll(seeds: number, damage: (session: MadeSession, dice: Dic
 }
 
 for (const [name, damage] of Object.entries(DAMAGES)) {
-  Deno.test(`repair fixes one damage: ${name}; every other turn is unchanged`, () => repairAll(30, damage));
+  test.long(`repair fixes one damage: ${name}; every other turn is unchanged`, () => repairAll(30, damage));
 }
 
-Deno.test("repair fixes several damages at once; every other turn is unchanged", () =>
+test.long("repair fixes several damages at once; every other turn is unchanged", () =>
   repairAll(250, (session, dice) => {
     let forged = false;
     for (let count = dice.count(2, 5); count > 0; count--) {
@@ -61,7 +62,7 @@ Deno.test("repair fixes several damages at once; every other turn is unchanged",
     }
   }));
 
-Deno.test("a repair that is killed before any one of its changes is finished by the next one", async () => {
+test.long("a repair that is killed before any one of its changes is finished by the next one", async () => {
   const kills = await killEverywhere(3);
   assert.ok(kills > 50, `${kills} kills`);
 });

@@ -21,6 +21,7 @@ import {
   withHome,
 } from "./support.ts";
 import { exported, imported, sealedLines } from "./transfer_support.ts";
+import { test } from "../../support/test.ts";
 
 /** A second home beside the first. */
 function otherHome(root: string): Home {
@@ -45,7 +46,7 @@ function names(home: Home): string[] {
   return [...Deno.readDirSync(home.sessions)].map(({ name }) => name).sort();
 }
 
-Deno.test("an import restores turn files, blobs and manifest byte for byte, whatever pieces the file comes in", () =>
+test.long("an import restores turn files, blobs and manifest byte for byte, whatever pieces the file comes in", () =>
   withHome(async (home, root) => {
     const writer = await newWriter(testPorts(), home);
     writer.append(userDraft("grüße 🎉 \u0000\u0007 \u2028 end"));
@@ -294,7 +295,7 @@ Deno.test("a hostile or broken file gets a clear error and leaves nothing", () =
     assert.deepEqual(names({ ...other, sessions: root }).sort(), ["home", "other"], "and nothing beside it");
   }));
 
-Deno.test("a file that is cut anywhere, or has any one bit flipped, is refused and leaves nothing", () =>
+test.long("a file that is cut anywhere, or has any one bit flipped, is refused and leaves nothing", () =>
   withHome(async (home, root) => {
     await newSession(testPorts(), home);
     const bytes = new TextEncoder().encode(`${exported(home).join("\n")}\n`);
@@ -320,7 +321,7 @@ Deno.test("a newer export, or a turn of a later format in it, is refused as too 
     await assert.rejects(imported(otherHome(root), newer), { code: "format_too_new" });
   }));
 
-Deno.test("stopped before any of its file operations, an import is not there or whole", () =>
+test.long("stopped before any of its file operations, an import is not there or whole", () =>
   withHome(async (home, root) => {
     await newSession(testPorts(), home);
     const text = `${exported(home).join("\n")}\n`;

@@ -18,6 +18,7 @@ import {
   userDraft,
   withHome,
 } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 /** Places inside a session where something else may be planted, and who must refuse it. */
 const FILES = ["turns/000001.json", "turns/000005.json", "manifest.json"];
@@ -44,7 +45,7 @@ async function assertRefused(home: Home, code: string, ports = testPorts()): Pro
 }
 
 for (const inside of FILES) {
-  Deno.test(`a FIFO at ${inside} is refused without being opened, which would block for ever`, () =>
+  test.long(`a FIFO at ${inside} is refused without being opened, which would block for ever`, () =>
     withHome(async (home) => {
       await newSession(testPorts(), home);
       const path = `${home.sessions}/${ID}/${inside}`;
@@ -152,7 +153,7 @@ Deno.test("a blob is checked against its name when it is read", () =>
   }));
 
 for (const umask of ["000", "022", "077", "277", "777"]) {
-  Deno.test(`under umask ${umask} directories are 0700 and files 0600`, () =>
+  test.long(`under umask ${umask} directories are 0700 and files 0600`, () =>
     withHome(async (_, root) => {
       // In a process of its own: the umask belongs to the process, and other tests may run beside this one.
       const program = new URL("./umask_program.ts", import.meta.url).pathname;

@@ -6,6 +6,7 @@ import { TURN_FORMAT } from "../../../src/domain/turn.ts";
 import { EVENT_SHAPES, TURN_SHAPES } from "../../../src/store/read/turn_shapes.ts";
 import { ODD, pathsIn, withMember } from "./spoilt.ts";
 import { EVENTS, TURNS } from "./turn_schema.ts";
+import { test } from "../../support/test.ts";
 
 type Json = Record<string, unknown>;
 
@@ -117,7 +118,7 @@ const CASES = [
 ];
 
 for (const { kind, whole, shape, schema } of CASES) {
-  Deno.test(`the shape and the schema judge alike: ${kind}`, () => {
+  test.long(`the shape and the schema judge alike: ${kind}`, () => {
     assert.equal(shape(whole), null);
     assert.ok(schema.safeParse(whole).success);
     const paths = pathsIn(whole);

@@ -6,6 +6,7 @@ import { type Turn, TURN_FORMAT } from "../../../src/domain/turn.ts";
 import { EVENT_SHAPES, TURN_SHAPES } from "../../../src/store/read/turn_shapes.ts";
 import { isUsualTurn } from "../../../src/store/read/usual_turn.ts";
 import { ODD, pathsIn, withMember } from "./spoilt.ts";
+import { test } from "../../support/test.ts";
 
 type Json = Record<string, unknown>;
 
@@ -62,7 +63,7 @@ function isAccepted(turn: Json): boolean {
 }
 
 for (const turn of TURNS) {
-  Deno.test(`a usual turn takes the short way, and no turn that the shapes refuse: ${turn.kind}`, () => {
+  test.long(`a usual turn takes the short way, and no turn that the shapes refuse: ${turn.kind}`, () => {
     assert.ok(isUsualTurn(turn as never));
     assert.ok(isAccepted(turn));
     const paths = [...pathsIn(turn), ["redacted"], ["replaces"], ["pins"], ["events", "7", "error"], [

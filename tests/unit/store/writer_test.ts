@@ -22,8 +22,9 @@ import {
   userDraft,
   withHome,
 } from "./support.ts";
+import { test } from "../../support/test.ts";
 
-Deno.test("append returns the turn that every reader gets, whatever the items hold", () =>
+test.long("append returns the turn that every reader gets, whatever the items hold", () =>
   withHome(async (home) => {
     let count = 0;
     // Awkward on purpose: __proto__ as own member, integer-like names, lone surrogates, -0, deep values.
@@ -262,7 +263,7 @@ Deno.test("append refuses a draft that its readers would refuse, before anything
     assert.equal(readSession(testPorts(), home, ID).turns.length, 4);
   }));
 
-Deno.test("a turn that is too deep or too large to be read again is a storage error, not a broken session", () =>
+test.long("a turn that is too deep or too large to be read again is a storage error, not a broken session", () =>
   withHome(async (home) => {
     const writer = await newWriter(testPorts(), home);
     writer.append(userDraft("hello"));

@@ -10,6 +10,7 @@ import { hiddenPaths, judgePermission, parsePolicy } from "../../../src/tools/pe
 import { ALL_TOOLS, parseArguments, TOOL_GROUPS } from "../../../src/tools/registry.ts";
 import { type Tool, ToolFailure } from "../../../src/tools/tool.ts";
 import { Workspace } from "./workspace.ts";
+import { test } from "../../support/test.ts";
 
 const SHELL = { ignore: Deno.build.os === "windows" } as const;
 
@@ -77,7 +78,7 @@ Deno.test("CVE-2025-61260, CVE-2025-59536, CVE-2026-21852: nothing in the worksp
   assert.throws(() => Deno.statSync(join(workspace.root, "ran")), Deno.errors.NotFound);
 });
 
-Deno.test("CVE-2026-19592, CVE-2026-19593: no program of ours starts git, or anything that the workspace could name", async () => {
+test.long("CVE-2026-19592, CVE-2026-19593: no program of ours starts git, or anything that the workspace could name", async () => {
   using workspace = new Workspace({
     ".git/config": '[core]\n\tfsmonitor = touch ran\n[filter "x"]\n\tclean = touch ran\n',
     ".gitattributes": "* filter=x\n",
@@ -281,7 +282,7 @@ Deno.test("CVE-2021-3807: no pattern of a rule takes more than linear time", () 
   assert(took < 10_000, `${took} ms`);
 });
 
-Deno.test({
+test.long({
   ...SHELL,
   name: "CVE-2026-27190: arguments reach a program byte for byte, no shell in between",
   async fn() {
@@ -307,7 +308,7 @@ Deno.test({
   },
 });
 
-Deno.test({
+test.long({
   ...SHELL,
   name:
     "prompt injection: what a file or a command says changes no verdict, and cannot speak for the harness",

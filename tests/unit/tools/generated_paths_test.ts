@@ -7,6 +7,7 @@ import { writeTarget } from "../../../src/tools/writing/write_target.ts";
 import { isInside } from "../../../src/tools/sandbox_path.ts";
 import { Workspace } from "./workspace.ts";
 import { samples } from "../../support/samples.ts";
+import { test } from "../../support/test.ts";
 
 const PATHS = samples(100_000);
 const WRITTEN = 2000;
@@ -66,7 +67,7 @@ function workspaceOfLinks(): { readonly workspace: Workspace; readonly canary: s
   return { workspace, canary };
 }
 
-Deno.test(`writing never resolves one of ${PATHS} generated paths to a place outside`, () => {
+test.long(`writing never resolves one of ${PATHS} generated paths to a place outside`, () => {
   const { workspace } = workspaceOfLinks();
   using _ = workspace;
   const context = workspace.context();
@@ -87,7 +88,7 @@ Deno.test(`writing never resolves one of ${PATHS} generated paths to a place out
   assert(inside > PATHS / 50, `only ${inside} paths could be written`);
 });
 
-Deno.test(`writing to ${WRITTEN} generated paths changes nothing outside`, async () => {
+test.long(`writing to ${WRITTEN} generated paths changes nothing outside`, async () => {
   const { workspace, canary } = workspaceOfLinks();
   using _ = workspace;
   let written = 0;

@@ -11,6 +11,7 @@ import {
   WRITING_TOOLS,
 } from "../../../src/tools/registry.ts";
 import { type Tool, type ToolContext, ToolFailure } from "../../../src/tools/tool.ts";
+import { test } from "../../support/test.ts";
 
 const tool = (name: string): Tool => {
   const found = ALL_TOOLS.find((candidate) => candidate.name === name);
@@ -110,7 +111,7 @@ Deno.test("arguments of any text never throw", () => {
   }));
 });
 
-Deno.test("tools turn any trouble of the system into an error result without paths", async () => {
+test.long("tools turn any trouble of the system into an error result without paths", async () => {
   const context: ToolContext = {
     root: "/nonexistent-workspace",
     signal: new AbortController().signal,

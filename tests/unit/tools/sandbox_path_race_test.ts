@@ -3,11 +3,12 @@ import { listDirectory, locate, openFile } from "../../../src/tools/sandbox_path
 import { ToolFailure } from "../../../src/tools/tool.ts";
 import { whileSwapping } from "./swapping.ts";
 import { Workspace } from "./workspace.ts";
+import { test } from "../../support/test.ts";
 
 const CANARY = "canary-race";
 const TRIES = 4000;
 
-Deno.test("confinement never reads a canary while a directory is swapped for a link to it", async () => {
+test.long("confinement never reads a canary while a directory is swapped for a link to it", async () => {
   using workspace = new Workspace({ "dir/name.txt": "inside" });
   workspace.writeOutside("name.txt", CANARY);
   const seen = { inside: 0, refused: 0 };
@@ -30,7 +31,7 @@ Deno.test("confinement never reads a canary while a directory is swapped for a l
   assert(seen.refused > TRIES / 100, JSON.stringify(seen));
 });
 
-Deno.test("confinement never lists names from outside while a directory is swapped for a link to it", async () => {
+test.long("confinement never lists names from outside while a directory is swapped for a link to it", async () => {
   using workspace = new Workspace({ "dir/name.txt": "inside" });
   workspace.writeOutside("secret-name.txt", CANARY);
   let refused = 0;

@@ -5,6 +5,7 @@ import { canonicalRoot, listDirectory, locate, openFile } from "../../../src/too
 import { ToolFailure } from "../../../src/tools/tool.ts";
 import { Workspace } from "./workspace.ts";
 import { samples } from "../../support/samples.ts";
+import { test } from "../../support/test.ts";
 
 const CANARY = "canary-7f3a: never to be read";
 
@@ -108,7 +109,7 @@ Deno.test("confinement says what is missing and where the path is still right", 
   assert.throws(() => locate(workspace.root, "a.txt/b"), /nearest that exists is "\."/);
 });
 
-Deno.test("confinement refuses FIFOs and devices before it opens them", () => {
+test.long("confinement refuses FIFOs and devices before it opens them", () => {
   using workspace = workspaceWithWaysOut();
   workspace.makeFifo("pipe");
   assert.throws(() => locate(workspace.root, "pipe"), {
@@ -117,7 +118,7 @@ Deno.test("confinement refuses FIFOs and devices before it opens them", () => {
   assert.throws(() => locate("/dev", "null"), /it is a device/);
 });
 
-Deno.test("confinement notices a file that was swapped between look and open", () => {
+test.long("confinement notices a file that was swapped between look and open", () => {
   using workspace = workspaceWithWaysOut();
   const swaps: [string, () => void][] = [
     ["another file", () => Deno.renameSync(join(workspace.root, "dir/b.txt"), join(workspace.root, "a.txt"))],
@@ -165,7 +166,7 @@ Deno.test("confinement lists names in code unit order and distinguishes links fr
   ]);
 });
 
-Deno.test(`confinement lets none of ${samples(100_000)} generated paths reach a file outside`, () => {
+test.long(`confinement lets none of ${samples(100_000)} generated paths reach a file outside`, () => {
   using workspace = workspaceWithWaysOut();
   const segment = fc.constantFrom(
     ...[

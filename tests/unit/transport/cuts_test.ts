@@ -16,6 +16,7 @@ import {
   testStreams,
 } from "../../support/streams.ts";
 import { cut } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 /** Streams up to here are cut at every byte, longer ones where it matters. */
 const EVERY_BYTE = 32 * 1024;
@@ -36,14 +37,14 @@ Deno.test("the streams that are cut are short and long, of both APIs, and whole"
   }
 });
 
-Deno.test("every two-way split of a stream up to 32 KB gives the same events", async () => {
+test.long("every two-way split of a stream up to 32 KB gives the same events", async () => {
   for (const stream of SHORT) {
     const places = Array.from({ length: stream.bytes.length + 1 }, (_, at) => at);
     await assertSameUnder(stream, sampled(places, stream));
   }
 });
 
-Deno.test("a longer stream gives the same events split around each line, character and event", async () => {
+test.long("a longer stream gives the same events split around each line, character and event", async () => {
   for (const stream of LONG) {
     const places = new Set<number>();
     stream.bytes.forEach((byte, at) => {
@@ -56,7 +57,7 @@ Deno.test("a longer stream gives the same events split around each line, charact
   }
 });
 
-Deno.test("single bytes give the same events, items, text and usage", async () => {
+test.long("single bytes give the same events, items, text and usage", async () => {
   for (const { name, bytes, api } of STRIDE === 1 ? STREAMS : STREAMS.slice(0, 24)) {
     const whole = await readUpdates([bytes], api);
     const single = await readUpdates(cut(bytes, 1), api);
@@ -65,7 +66,7 @@ Deno.test("single bytes give the same events, items, text and usage", async () =
   }
 });
 
-Deno.test("20,000 random splits into many chunks, empty ones too, give the same items, text and usage", async () => {
+test.long("20,000 random splits into many chunks, empty ones too, give the same items, text and usage", async () => {
   const whole = new Map<TestStream, { json: string }>();
   const cases = samples(20_000);
   for (let seed = 0; seed < cases; seed++) {

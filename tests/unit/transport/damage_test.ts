@@ -12,6 +12,7 @@ import { samples } from "../../support/samples.ts";
 import { cutAt, DIALECTS, isSameReading, readEvents, testStreams } from "../../support/streams.ts";
 import { Dice } from "../fold/dice.ts";
 import { cut } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -194,7 +195,7 @@ const STREAMS = await Promise.all(
     .map(async (bytes) => ({ bytes, events: (await readEvents([bytes])).events, ends: endsOf(bytes) })),
 );
 
-Deno.test("100,000 damaged streams give the same events however they are cut, or a typed error after the same events", async () => {
+test.long("100,000 damaged streams give the same events however they are cut, or a typed error after the same events", async () => {
   const cases = damageSamples();
   for (let seed = 0; seed < cases; seed++) {
     const { bytes, by, dice } = damagedStream(seed);
@@ -209,7 +210,7 @@ Deno.test("100,000 damaged streams give the same events however they are cut, or
   }
 });
 
-Deno.test("events before the damage are read as they were sent", async () => {
+test.long("events before the damage are read as they were sent", async () => {
   const cases = damageSamples() / 5;
   let intact = 0;
   for (let seed = 0; seed < cases; seed++) {
@@ -228,7 +229,7 @@ Deno.test("events before the damage are read as they were sent", async () => {
   assert.ok(intact > cases, `only ${intact} events came before the damage in ${cases} streams`);
 });
 
-Deno.test("both assemblers end a damaged stream once, last, with items that are items", async () => {
+test.long("both assemblers end a damaged stream once, last, with items that are items", async () => {
   const cases = damageSamples();
   const statuses = new Map<string, number>();
   for (let seed = 0; seed < cases; seed++) {

@@ -3,6 +3,7 @@ import { RepriseError } from "../../../src/domain/errors.ts";
 import { discard, readText } from "../../../src/transport/http.ts";
 import { createLiveSend } from "../../../src/transport/live.ts";
 import { hangingSse, livePorts, liveSend, requestTo, sse, withRawServer, withServer } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 const SIGNAL = new AbortController().signal;
 
@@ -164,7 +165,7 @@ Deno.test("no answer and a silent body run into their timeouts", async () => {
   });
 });
 
-Deno.test("a body that keeps talking meets no idle timeout", async () => {
+test.long("a body that keeps talking meets no idle timeout", async () => {
   async function* slow() {
     for (let part = 0; part < 12; part++) {
       await new Promise((resolve) => setTimeout(resolve, 150));

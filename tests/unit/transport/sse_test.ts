@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { RepriseError } from "../../../src/domain/errors.ts";
 import { readSse, type SseEvent, type SseLimits } from "../../../src/transport/sse.ts";
 import { cut } from "./support.ts";
+import { test } from "../../support/test.ts";
 
 const encoder = new TextEncoder();
 
@@ -75,7 +76,7 @@ const line = fc.oneof(
 const framed = fc.array(fc.tuple(line, fc.constantFrom("\n", "\r", "\r\n")), { maxLength: 20 })
   .map((lines) => lines.flat().join(""));
 
-Deno.test("random splits of random streams give the same events, invalid bytes included", async () => {
+test.long("random splits of random streams give the same events, invalid bytes included", async () => {
   const bytes = fc.tuple(framed, fc.option(fc.uint8Array({ maxLength: 4 })), framed).map((
     [before, noise, after],
   ) => Uint8Array.of(...encoder.encode(before), ...(noise ?? []), ...encoder.encode(after)));
@@ -110,7 +111,7 @@ function eventsIn(text: string): SseEvent[] {
   return events;
 }
 
-Deno.test("random chunks of random streams have the events of a plain reading line by line", async () => {
+test.long("random chunks of random streams have the events of a plain reading line by line", async () => {
   const pieces = fc.array(
     fc.oneof(
       fc.constantFrom(

@@ -2,6 +2,7 @@ import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { readText } from "../../../src/transport/http.ts";
 import { type ClientSocket, openWebSocket, type SocketEvent } from "../../../src/transport/web_socket.ts";
 import { cutFrame, type SocketBehaviour, startSocketServer } from "../../support/socket_server.ts";
+import { test } from "../../support/test.ts";
 
 const BYTES = new TextEncoder();
 
@@ -110,7 +111,7 @@ Deno.test("a redirect is a refusal: the key goes nowhere else", async () => {
   strictEqual(target.upgrades.length, 0);
 });
 
-Deno.test("a connection that is refused, or that nothing answers, is an error", async () => {
+test.long("a connection that is refused, or that nothing answers, is an error", async () => {
   const server = await startSocketServer({});
   await server[Symbol.asyncDispose]();
   await rejects(openWebSocket(optionsFor(server.port, new AbortController().signal)), /ECONNREFUSED|refused/);
@@ -172,7 +173,7 @@ Deno.test("aborting ends an upgrade", async () => {
   connection.close();
 });
 
-Deno.test("while messages wait to be taken, the server has to wait, and none is lost", async () => {
+test.long("while messages wait to be taken, the server has to wait, and none is lost", async () => {
   const count = 60;
   let unsent = () => 0;
   await using server = await startSocketServer({

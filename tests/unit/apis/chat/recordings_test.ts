@@ -10,6 +10,7 @@ import { Replay } from "../../../clients/support.ts";
 import { planned, written } from "../../fixture/import/support.ts";
 import { type Answer, RawUpstream, Recording, write } from "../../fixture/record/recording.ts";
 import { RECORDINGS } from "../responses/recorded_streams.ts";
+import { test } from "../../../support/test.ts";
 
 const FOLDER = `${RECORDINGS}/chat`;
 const HAS_CHAT = (() => {
@@ -146,7 +147,7 @@ function playing(exchanges: readonly FixtureExchange[]): Answer {
 }
 
 for (const [what, file, ...shown] of CASES) {
-  Deno.test({
+  test.long({
     name: `chat: ${what}: import, record, serve, show and lint keep every byte${ABSENT}`,
     ignore: !HAS_CHAT,
     async fn() {
@@ -198,7 +199,7 @@ for (const [what, file, ...shown] of CASES) {
   });
 }
 
-Deno.test({
+test.long({
   name: `chat: every recorded stream is complete with its last chunks only${ABSENT}`,
   ignore: !HAS_CHAT,
   async fn() {

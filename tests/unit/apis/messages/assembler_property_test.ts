@@ -6,6 +6,7 @@ import { messagesApi } from "../../../../src/apis/messages/api.ts";
 import type { StreamUpdate } from "../../../../src/apis/api.ts";
 import { readSse } from "../../../../src/transport/sse.ts";
 import { blockEvents, ended, read, started } from "./stream_events.ts";
+import { test } from "../../../support/test.ts";
 
 const text = fc.string({ unit: "grapheme", maxLength: 12 });
 const block: fc.Arbitrary<Item> = fc.oneof(
@@ -20,7 +21,7 @@ const block: fc.Arbitrary<Item> = fc.oneof(
   }),
 );
 
-Deno.test("any message comes out whole, whatever its pieces, its pings, its padding and its cuts in bytes", async () => {
+test.long("any message comes out whole, whatever its pieces, its pings, its padding and its cuts in bytes", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(block, { maxLength: 5 }),

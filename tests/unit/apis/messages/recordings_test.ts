@@ -7,11 +7,12 @@ import { readSse } from "../../../../src/transport/sse.ts";
 import { HAS_RECORDINGS, RECORDINGS } from "../responses/recorded_streams.ts";
 import { recordedMessages, recordedStreams } from "./recorded_messages.ts";
 import { blockEvents, read, run } from "./stream_events.ts";
+import { test } from "../../../support/test.ts";
 
 const NEEDED = HAS_RECORDINGS ? "" : ` (ignored: ${RECORDINGS} is not there)`;
 
 function recorded(name: string, fn: () => void | Promise<void>): void {
-  Deno.test({ name: name + NEEDED, ignore: !HAS_RECORDINGS, fn });
+  test.long({ name: name + NEEDED, ignore: !HAS_RECORDINGS, fn });
 }
 
 recorded("every recorded stream gives the blocks that its deltas add up to", async () => {

@@ -4,6 +4,7 @@ import type { Item } from "../../../../src/domain/event.ts";
 import type { FoldedEntry } from "../../../../src/domain/folded.ts";
 import { isJsonObject, type JsonObject } from "../../../../src/domain/json.ts";
 import { messagesApi } from "../../../../src/apis/messages/api.ts";
+import { test } from "../../../support/test.ts";
 
 const SEED = 20261121;
 const FOREIGN = "gAAAA-foreign";
@@ -103,7 +104,7 @@ function withCalls(entries: readonly FoldedEntry[], calls: readonly Call[]): rea
   return all;
 }
 
-Deno.test("whatever the history, roles alternate and every result follows its call directly", () => {
+test.long("whatever the history, roles alternate and every result follows its call directly", () => {
   fc.assert(
     fc.property(session, (entries) => {
       const body = bodyOf(entries);
@@ -141,7 +142,7 @@ Deno.test("whatever the history, roles alternate and every result follows its ca
   );
 });
 
-Deno.test("a history that continues keeps the bytes of all it had, up to the end of its last message", () => {
+test.long("a history that continues keeps the bytes of all it had, up to the end of its last message", () => {
   fc.assert(
     fc.property(session, session, fc.array(spoken, { maxLength: 3 }), (first, more, tail) => {
       const renamed = more.map((entry) =>

@@ -6,6 +6,7 @@ import type { FinishedResponse } from "../../../../src/apis/api.ts";
 import { readSse, type SseEvent } from "../../../../src/transport/sse.ts";
 import { recordedLoop } from "../../fold/recorded_loops.ts";
 import { HAS_RECORDINGS, recordedErrors, recordedStreams, RECORDINGS } from "./recorded_streams.ts";
+import { test } from "../../../support/test.ts";
 
 const NEEDED = HAS_RECORDINGS ? "" : ` (ignored: ${RECORDINGS} is not there)`;
 
@@ -36,7 +37,7 @@ const EXCEPTIONS: readonly {
 ];
 
 function recorded(name: string, fn: () => void | Promise<void>): void {
-  Deno.test({ name: name + NEEDED, ignore: !HAS_RECORDINGS, fn });
+  test.long({ name: name + NEEDED, ignore: !HAS_RECORDINGS, fn });
 }
 
 recorded("assembler rebuilds what the terminal event of every recorded stream lists", async () => {

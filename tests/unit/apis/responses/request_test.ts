@@ -5,6 +5,7 @@ import type { FoldedEntry } from "../../../../src/domain/folded.ts";
 import type { JsonObject } from "../../../../src/domain/json.ts";
 import { responsesApi } from "../../../../src/apis/responses/api.ts";
 import type { RequestSpec } from "../../../../src/apis/api.ts";
+import { test } from "../../../support/test.ts";
 
 const LONE = "\ud83d";
 const SPEC: RequestSpec = {
@@ -265,7 +266,7 @@ function itemOf(type: string): fc.Arbitrary<Item> {
   );
 }
 
-Deno.test("the input of a request is an exact byte prefix of the next one's", () => {
+test.long("the input of a request is an exact byte prefix of the next one's", () => {
   fc.assert(
     fc.property(
       fc.array(entry, { maxLength: 8 }),

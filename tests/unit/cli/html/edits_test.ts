@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { diffText, editOf } from "../../../../src/cli/html/edits.ts";
+import { test } from "../../../support/test.ts";
 
 const LINES = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`);
 
@@ -18,7 +19,7 @@ Deno.test("a change shows its lines with three lines around them, and names the 
   ]);
 });
 
-Deno.test("texts with too many differences are shown one after the other", () => {
+test.long("texts with too many differences are shown one after the other", () => {
   const before = Array.from({ length: 3000 }, (_, index) => `a${index}`);
   const after = before.map((line) => `b${line}`);
   const lines = diffText(before.join("\n"), after.join("\n")).split("\n");

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { richText } from "../../../../src/cli/html/markdown.ts";
+import { test } from "../../../support/test.ts";
 
 /** Every tag in rendered text. */
 function tagsIn(text: string): string[] {
@@ -55,7 +56,7 @@ Deno.test("headings, lists, tables, emphasis and code are rendered", () => {
   assert.ok("html" in rich && rich.html.includes('let g = "h";') && rich.html.includes("☑ d"));
 });
 
-Deno.test("a text that is too long or nests too deep to render is not changed", () => {
+test.long("a text that is too long or nests too deep to render is not changed", () => {
   for (const text of ["> ".repeat(20_000) + "deep", "1. ".repeat(15_000), "a ".repeat(30_000)]) {
     assert.deepEqual(richText(text), { text });
   }

@@ -7,6 +7,7 @@ import { type GivenRun, type PlayedRequest, PlayedSession } from "../../../suppo
 import { answer, message, reasoning } from "../../../support/responses_server.ts";
 import { functionCall, rawItem, type ScriptedResponse } from "../../../support/responses_server/script.ts";
 import { httpError } from "../../../support/responses_server/faults.ts";
+import { test } from "../../../support/test.ts";
 
 const HELLO = answer([reasoning("Thinking"), message("Hello.")]);
 const GREETING: GivenRun = { args: ["Hello?"], answers: [HELLO] };
@@ -181,7 +182,7 @@ const CASES: Readonly<Record<Exclude<DropReason, "before_checkpoint" | "imported
 };
 
 for (const [reason, { before = [GREETING], verb, last, dropped, sent }] of Object.entries(CASES)) {
-  Deno.test(`a request leaves out what is ${reason}, and the turn gives that reason`, async () => {
+  test.long(`a request leaves out what is ${reason}, and the turn gives that reason`, async () => {
     await using session = await PlayedSession.open({ "a.txt": "alpha\n" });
     for (const run of before) await session.run(run);
     if (verb !== undefined) assert.equal((await session.call(...verb)).exit, 0);

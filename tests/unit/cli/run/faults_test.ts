@@ -4,6 +4,7 @@ import { type Fault, FAULT_FORMS, parseFault } from "../../../../src/fixture/fau
 import { says, text } from "../../../support/messages_server/script.ts";
 import { type GivenRun, type PlayedRun, PlayedSession } from "../../../support/played_session.ts";
 import { answer, message } from "../../../support/responses_server.ts";
+import { test } from "../../../support/test.ts";
 
 /** More than one byte a character, for `cut mid-utf8`. */
 const ANSWERS = {
@@ -94,7 +95,7 @@ for (const fault of RETRIED) {
 }
 
 for (const fault of HARMLESS) {
-  Deno.test(`"${fault}" changes nothing about the turns of a run`, async () => {
+  test.long(`"${fault}" changes nothing about the turns of a run`, async () => {
     for (const api of RESPONSES_ONLY.has(fault) ? ["responses"] as const : BOTH) {
       await using session = await PlayedSession.open();
       assertCompleted(await run(session, api, fault), 1);

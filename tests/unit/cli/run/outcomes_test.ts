@@ -7,6 +7,7 @@ import { type GivenRun, PlayedSession } from "../../../support/played_session.ts
 import { answer, message, rateLimited, reasoning, unauthorized } from "../../../support/responses_server.ts";
 import { functionCall } from "../../../support/responses_server/script.ts";
 import { httpError, quotaExhausted, serverError } from "../../../support/responses_server/faults.ts";
+import { test } from "../../../support/test.ts";
 
 const HELLO = answer([reasoning("Thinking"), message("Hello.")]);
 const READS_A = answer([reasoning("Looking"), read("a.txt")]);
@@ -132,7 +133,7 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
 };
 
 for (const [why, { run, exit, state, code = null, requests = 1 }] of Object.entries(OUTCOMES)) {
-  Deno.test(`${why}: a run ends with exit code ${exit}, and the next one completes`, async () => {
+  test.long(`${why}: a run ends with exit code ${exit}, and the next one completes`, async () => {
     await using session = await PlayedSession.open({ "a.txt": "alpha\n" });
     const ended = await session.run(run);
     assert.deepEqual(

@@ -5,6 +5,7 @@ import { type GivenRun, PlayedSession } from "../../../support/played_session.ts
 import { answer, message } from "../../../support/responses_server.ts";
 import { httpError } from "../../../support/responses_server/faults.ts";
 import type { ScriptedItem } from "../../../support/responses_server/script.ts";
+import { test } from "../../../support/test.ts";
 
 const FILES = { "a.txt": "alpha\nbeta\n" };
 const HELLO = answer([message("Hello.")]);
@@ -168,7 +169,7 @@ const POSTURES: Readonly<Record<string, Posture>> = {
 };
 
 for (const [promise, { flags, calls, offered, decisions, files = ["a.txt"] }] of Object.entries(POSTURES)) {
-  Deno.test(promise, async () => {
+  test.long(promise, async () => {
     await using session = await PlayedSession.open(FILES);
     const { exit, requests } = await session.run(calling(calls, flags));
     assert.equal(exit, 0);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { questionText } from "../../../../src/cli/run/question.ts";
 import type { Styled } from "../../../../src/cli/terminal.ts";
 import type { FileChange } from "../../../../src/tools/tool.ts";
+import { test } from "../../../support/test.ts";
 
 /** The pieces of a question about a change of `a.txt`, each with its colour. */
 function piecesOf(change: FileChange): string[] {
@@ -46,7 +47,7 @@ Deno.test("a long diff is cut after 60 lines, and says how many are missing", ()
   assert.match(pieces.at(-1) ?? "", /^2:… \d+ more lines$/);
 });
 
-Deno.test("texts with little in common are shown in bounded time, as removed and added", () => {
+test.long("texts with little in common are shown in bounded time, as removed and added", () => {
   const before = Array.from({ length: 20_000 }, (_, index) => `a${index}\n`).join("");
   const after = Array.from({ length: 20_000 }, (_, index) => `b${index}\n`).join("");
   const pieces = piecesOf({ before, after, isPart: false });

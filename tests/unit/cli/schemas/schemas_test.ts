@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { jsonSchema, type SchemaName, SCHEMAS } from "../../../../src/cli/schemas/schemas.ts";
 import { readTree } from "../../../../scripts/house/tree.ts";
+import { test } from "../../../support/test.ts";
 
 const root = new URL("../../../../", import.meta.url).pathname;
 
-Deno.test("only the verb schema loads the schemas, and zod with them: other code imports types", async () => {
+test.long("only the verb schema loads the schemas, and zod with them: other code imports types", async () => {
   const files = (await readTree(root)).filter(({ path }) =>
     path.startsWith("src/") && path.endsWith(".ts") && !path.startsWith("src/cli/schemas/")
   );

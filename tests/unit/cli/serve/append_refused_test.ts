@@ -8,6 +8,7 @@ import { denoFiles } from "../../../../src/store/deno_files.ts";
 import { answer, request } from "../../fixture/record/written.ts";
 import { spyFiles, systemError } from "../../store/spy_files.ts";
 import { append, inputsOf, ScratchFolder } from "./appending.ts";
+import { test } from "../../../support/test.ts";
 
 /** Kind, mode and content of everything at and below a path. */
 function snapshot(path: string): Map<string, string> {
@@ -264,7 +265,7 @@ const CASES: readonly Case[] = [
 ];
 
 for (const { what, damage, code, exitCode, message, unixOnly = false } of CASES) {
-  Deno.test({
+  test.long({
     name: `record --append refuses ${what} and changes nothing`,
     ignore: unixOnly && Deno.build.os === "windows",
     async fn() {

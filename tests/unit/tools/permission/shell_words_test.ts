@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { commandLine, shellWords } from "../../../../src/tools/permission/shell_words.ts";
+import { test } from "../../../support/test.ts";
 
 Deno.test("a command line is split only where a shell would start one program with these words", () => {
   const rows: [string, readonly string[] | null][] = [
@@ -31,7 +32,7 @@ Deno.test("a command line is split only where a shell would start one program wi
   for (const [line, words] of rows) assert.deepEqual(shellWords(line), words, JSON.stringify(line));
 });
 
-Deno.test({
+test.long({
   name: "words are those that sh itself makes of the line",
   ignore: Deno.build.os === "windows",
   fn() {

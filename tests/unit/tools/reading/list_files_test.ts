@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { listFiles, walk } from "../../../../src/tools/reading/list_files.ts";
 import { locate } from "../../../../src/tools/sandbox_path.ts";
 import { Workspace } from "../workspace.ts";
+import { test } from "../../../support/test.ts";
 
 type Args = { path?: string; pattern?: string; depth?: number };
 const call = (workspace: Workspace, { path, pattern, depth }: Args = {}) =>
@@ -18,7 +19,7 @@ const TREE = {
   "link": { link: "a" },
 };
 
-Deno.test("list_files lists everything once, directories before what is in them, in code unit order", async () => {
+test.long("list_files lists everything once, directories before what is in them, in code unit order", async () => {
   using workspace = new Workspace(TREE);
   workspace.makeFifo("pipe");
   const { status, output } = await call(workspace);
@@ -66,7 +67,7 @@ Deno.test("list_files says what it cannot list", async () => {
   assert.match((await call(workspace, { depth: 0 })).output, /1 or more/);
 });
 
-Deno.test("list_files stops at its cap and says so", async () => {
+test.long("list_files stops at its cap and says so", async () => {
   using workspace = new Workspace();
   for (let file = 0; file <= 5000; file++) workspace.write(`f${String(file).padStart(5, "0")}`, "");
   const { output, full } = await call(workspace);

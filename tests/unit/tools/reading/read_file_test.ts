@@ -5,6 +5,7 @@ import { locate, openFile } from "../../../../src/tools/sandbox_path.ts";
 import { readFile, readWindow } from "../../../../src/tools/reading/read_file.ts";
 import { searchText } from "../../../../src/tools/reading/search_text.ts";
 import { Workspace } from "../workspace.ts";
+import { test } from "../../../support/test.ts";
 
 type Args = { path: string; offset?: number; limit?: number };
 const call = (workspace: Workspace, { path, offset, limit }: Args, maxOutputChars?: number) =>
@@ -86,7 +87,7 @@ Deno.test("read_file cuts long lines and long outputs and keeps the whole", asyn
   );
 });
 
-Deno.test("read_file never waits on a FIFO or reads a device through a link", async () => {
+test.long("read_file never waits on a FIFO or reads a device through a link", async () => {
   using workspace = new Workspace({ "zero": { link: "/dev/zero" } });
   workspace.makeFifo("pipe");
   assert.match((await call(workspace, { path: "pipe" })).output, /it is a FIFO/);
@@ -132,7 +133,7 @@ Deno.test("read_file reads nothing more once the run is aborted", async () => {
   assert.equal(reads, 3);
 });
 
-Deno.test("tools leave no file open, whatever becomes of the call", async () => {
+test.long("tools leave no file open, whatever becomes of the call", async () => {
   using workspace = new Workspace({ "a.txt": "text", "binary": new Uint8Array([0, 1]) });
   const openFiles = () => [...Deno.readDirSync("/dev/fd")].length;
   await call(workspace, { path: "a.txt" });
@@ -146,7 +147,7 @@ Deno.test("tools leave no file open, whatever becomes of the call", async () => 
   assert(openFiles() < before + 50, `${before} files were open before, ${openFiles()} after`);
 });
 
-Deno.test("read_file refuses a window over its cap and reads a small one out of the same file", async () => {
+test.long("read_file refuses a window over its cap and reads a small one out of the same file", async () => {
   using workspace = new Workspace({ "wide": `first\n${"x".repeat(17 * 1024 * 1024)}\nlast` });
   const whole = await call(workspace, { path: "wide" });
   assert.equal(whole.status, "error");
@@ -167,7 +168,7 @@ Deno.test("read_file reads a window of a file of 3 GiB without reading on", asyn
   );
 });
 
-Deno.test("read_file windows hold exactly the lines of the file, wherever reads end", async () => {
+test.long("read_file windows hold exactly the lines of the file, wherever reads end", async () => {
   using workspace = new Workspace();
   const line = fc.array(fc.constantFrom("a", "é", "\r", " "), { maxLength: 6 }).map((parts) =>
     parts.join("")

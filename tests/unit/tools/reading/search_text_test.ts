@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { lineMatches, searchText, textMatcher } from "../../../../src/tools/reading/search_text.ts";
 import { Workspace } from "../workspace.ts";
+import { test } from "../../../support/test.ts";
 
 type Args = { pattern: string; path?: string; glob?: string; ignore_case?: boolean };
 const call = (workspace: Workspace, { pattern, path, glob, ignore_case }: Args) =>
@@ -20,7 +21,7 @@ const TREE = {
   "loop": { link: "." },
 };
 
-Deno.test("search_text reports each line that holds the text once, by path and line", async () => {
+test.long("search_text reports each line that holds the text once, by path and line", async () => {
   using workspace = new Workspace(TREE);
   workspace.makeFifo("pipe");
   const { status, output } = await call(workspace, { pattern: "foo" });

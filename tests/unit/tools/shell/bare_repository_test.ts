@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { shell } from "../../../../src/tools/shell/shell.ts";
 import { writeFile } from "../../../../src/tools/writing/write_file.ts";
 import { Workspace } from "../workspace.ts";
+import { test } from "../../../support/test.ts";
 
 const OPTIONS = { ignore: Deno.build.os === "windows" } as const;
 const HEAD = "ref: refs/heads/main\n";
@@ -13,7 +14,7 @@ function write(workspace: Workspace, path: string, content = "x") {
   return writeFile.run({ path, content }, workspace.context());
 }
 
-Deno.test({
+test.long({
   ...OPTIONS,
   name: "git takes no configuration from a workspace that poses as a git directory",
   async fn() {
@@ -33,7 +34,7 @@ Deno.test({
   },
 });
 
-Deno.test({
+test.long({
   ...OPTIONS,
   name: "git works in an ordinary repository, as before",
   async fn() {

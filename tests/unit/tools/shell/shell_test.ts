@@ -4,11 +4,12 @@ import { shell } from "../../../../src/tools/shell/shell.ts";
 import { ToolFailure } from "../../../../src/tools/tool.ts";
 import { run } from "./children.ts";
 import { Workspace } from "../workspace.ts";
+import { test } from "../../../support/test.ts";
 
 const SHELL = { ignore: Deno.build.os === "windows" } as const;
 const NO_ARGS = { command: null, argv: null, timeout_seconds: null };
 
-Deno.test({
+test.long({
   ...SHELL,
   name: "shell says in its first line how the command ended and how much follows, and adds no other word",
   async fn() {
@@ -30,7 +31,7 @@ Deno.test({
   },
 });
 
-Deno.test({
+test.long({
   ...SHELL,
   name: "shell shows beginning and end of a long output, and hands over every byte of it",
   async fn() {
@@ -55,7 +56,7 @@ Deno.test({
   },
 });
 
-Deno.test({
+test.long({
   ...SHELL,
   name: "shell starts argv and simple lines without a shell, everything else with one",
   async fn() {
@@ -73,7 +74,7 @@ Deno.test({
   },
 });
 
-Deno.test({
+test.long({
   ...SHELL,
   name: "shell runs in the workspace, wherever the process is",
   async fn() {
@@ -124,7 +125,7 @@ Deno.test("shell refuses what is no command before anyone is asked about it", ()
   }
 });
 
-Deno.test({
+test.long({
   ...SHELL,
   name: "shell says why a program cannot be started",
   async fn() {
@@ -139,7 +140,7 @@ Deno.test({
   },
 });
 
-Deno.test({
+test.long({
   ...SHELL,
   name: "shell gives a command the listed variables and no other, whatever our environment holds",
   async fn() {
@@ -198,7 +199,7 @@ Deno.test({
   },
 });
 
-Deno.test({
+test.long({
   ...SHELL,
   name: "shell starts no program of the workspace in place of one on the path",
   async fn() {
@@ -213,7 +214,7 @@ Deno.test({
   },
 });
 
-Deno.test({
+test.long({
   ...SHELL,
   name: "shell gives a command no input and no terminal",
   async fn() {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { editFile, occurrencesOf } from "../../../../src/tools/writing/edit_file.ts";
 import { type Content, Workspace } from "../workspace.ts";
+import { test } from "../../../support/test.ts";
 
 async function edit(content: Content, old_text: string, new_text: string) {
   using workspace = new Workspace({ "a.txt": content });
@@ -69,7 +70,7 @@ Deno.test("edit_file refuses what it would harm", async () => {
   assert.match(output, /no such file \(create it with write_file\)/);
 });
 
-Deno.test("edit_file refuses FIFOs, links and ways out, and does not wait for them", async () => {
+test.long("edit_file refuses FIFOs, links and ways out, and does not wait for them", async () => {
   using workspace = new Workspace();
   const canary = workspace.writeOutside("canary.txt", "canary");
   workspace.write("out-file", { link: canary });

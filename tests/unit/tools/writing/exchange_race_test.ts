@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { PERMISSION_FLAGS } from "../../../../scripts/compile/build.ts";
 import { whileSwapping } from "../swapping.ts";
 import { Workspace } from "../workspace.ts";
+import { test } from "../../../support/test.ts";
 
 const WRITES = 4000;
 const CANARY = "outside";
@@ -22,7 +23,7 @@ const PROGRAM = `
   console.log(JSON.stringify(count));
 `;
 
-Deno.test(
+test.long(
   "with the binary's permissions nothing outside changes while a directory and a link are exchanged",
   { ignore: Deno.build.os !== "linux" },
   async () => {

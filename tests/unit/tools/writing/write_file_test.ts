@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type ToolContext, ToolFailure } from "../../../../src/tools/tool.ts";
 import { writeFile } from "../../../../src/tools/writing/write_file.ts";
 import { Workspace } from "../workspace.ts";
+import { test } from "../../../support/test.ts";
 
 async function write(
   workspace: Workspace,
@@ -72,7 +73,7 @@ Deno.test("write_file does not change the other name of a hard link", async () =
   assert.equal(Deno.readTextFileSync(outside), "before");
 });
 
-Deno.test("write_file refuses what is no regular file, and changes nothing", async () => {
+test.long("write_file refuses what is no regular file, and changes nothing", async () => {
   using workspace = new Workspace({
     "dir/a.txt": "a",
     "to-file": { link: "dir/a.txt" },

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../../../src/domain/json.ts";
 import { checkMessagesRequest } from "../../../../../src/apis/messages/rules/check.ts";
 import { MessagesIssuer } from "../../../../support/messages_server/issuer.ts";
 import { HEADERS, request } from "./refused_requests.ts";
+import { test } from "../../../../support/test.ts";
 
 type Message = { readonly role: "user" | "assistant"; readonly content: readonly JsonObject[] };
 
@@ -69,7 +70,7 @@ function changed(messages: readonly Message[], place: number, blocks: readonly J
   return messages.map((message, index) => index === place ? { ...message, content: blocks } : message);
 }
 
-Deno.test("Messages rules find each block that is gone from a tool loop, or changed places with its neighbour", () => {
+test.long("Messages rules find each block that is gone from a tool loop, or changed places with its neighbour", () => {
   fc.assert(
     fc.property(
       fc.array(turn, { minLength: 1, maxLength: 3 }),

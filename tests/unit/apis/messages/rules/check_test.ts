@@ -26,6 +26,7 @@ import {
   user,
   words,
 } from "./refused_requests.ts";
+import { test } from "../../../../support/test.ts";
 
 const strict = (
   body: JsonValue,
@@ -213,7 +214,7 @@ Deno.test("Messages rules let blocks of another conversation be dropped, never f
   assert.equal(strict(body, { judge: () => "forged" }, BINDING)[0]?.rule, "signature");
 });
 
-Deno.test("Messages rules never throw, whatever the body", () => {
+test.long("Messages rules never throw, whatever the body", () => {
   const member = fc.oneof(
     fc.constantFrom(
       "text",

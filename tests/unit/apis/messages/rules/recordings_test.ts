@@ -3,6 +3,7 @@ import { parse } from "yaml";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../../../src/domain/json.ts";
 import { checkMessagesRequest } from "../../../../../src/apis/messages/rules/check.ts";
 import { OLD_VERSION } from "./refused_requests.ts";
+import { test } from "../../../../support/test.ts";
 
 const SOURCE = new URL("../../../../../../shared/recordings/pydantic-ai/", import.meta.url);
 
@@ -29,7 +30,7 @@ function recordingsExist(): boolean {
 
 const present = recordingsExist();
 
-Deno.test({
+test.long({
   name: `Messages rules let through every recorded request that the API answered${
     present ? "" : " (ignored: ../shared/recordings is absent)"
   }`,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../../../src/domain/json.ts";
 import { checkResponsesRequest } from "../../../../../src/apis/responses/rules/check.ts";
+import { test } from "../../../../support/test.ts";
 
 const RECORDINGS = new URL("../../../../../../shared/recordings/", import.meta.url);
 const SOURCES = ["llm", "llm-openai-plugin", "openllmetry", "pydantic-ai"];
@@ -65,7 +66,7 @@ function check({ body, azure }: Recorded) {
 const present = recordingsExist();
 const WHERE = present ? "" : " (ignored: ../shared/recordings is absent)";
 
-Deno.test({
+test.long({
   name: `rules let through every recorded request that the API answered${WHERE}`,
   ignore: !present,
   fn() {
@@ -78,7 +79,7 @@ Deno.test({
   },
 });
 
-Deno.test({
+test.long({
   name: `rules refuse the recorded request that broke one with the recorded answer${WHERE}`,
   ignore: !present,
   fn() {

@@ -8,6 +8,7 @@ import type { ShownSession } from "../../../../../src/store/read/show.ts";
 import { call, History } from "../../../../support/history.ts";
 import { NO_SPENDING, shownSession } from "./shown.ts";
 import { hostileSession, hostileStrings, INTACT_WORDS } from "./hostile.ts";
+import { test } from "../../../../support/test.ts";
 
 /** Characters that a terminal obeys or hides. */
 const OBEYED = /(?![\u200c\u200d\n\p{Variation_Selector}])[\p{Cc}\p{DI}\p{Zl}\p{Zp}\ufff9-\ufffb\u2800]/u;
@@ -32,7 +33,7 @@ async function printed(session: ShownSession, columns: number): Promise<string> 
   return printer.rendered(lines.flatMap((line) => [...line, "\n"]));
 }
 
-Deno.test("hostile strings in every field steer no terminal, and leave emoji and other scripts intact, at 48 columns", async () => {
+test.long("hostile strings in every field steer no terminal, and leave emoji and other scripts intact, at 48 columns", async () => {
   for (const text of [...hostileStrings(), "many words\n".repeat(50)]) {
     const unstyled = (await printed(hostileSession(text), 48)).replace(STYLE, "");
     assert.doesNotMatch(
@@ -68,7 +69,7 @@ Deno.test("a pipe gets the texts unaltered and without a style", async () => {
   assert.doesNotMatch(text, STYLE);
 });
 
-Deno.test("an output of a million lines is shown whole", async () => {
+test.long("an output of a million lines is shown whole", async () => {
   const session = shownSession(new History().user("Read").model([call("c")]).results(), {
     output: "line\n".repeat(1_000_000),
   });

@@ -15,6 +15,7 @@ import { call, History, message } from "../../../../support/history.ts";
 import { samples } from "../../../../support/samples.ts";
 import { NO_SPENDING, shownSession } from "./shown.ts";
 import { hostileSession, hostileStrings } from "./hostile.ts";
+import { test } from "../../../../support/test.ts";
 
 /** The page that GitHub's dialect makes of Markdown, with all HTML in it. */
 function pageOf(markdown: string): string {
@@ -55,7 +56,7 @@ function assertInert(markdown: string, what: string): void {
   assert.doesNotMatch(markdown, /[\u0001-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/, what);
 }
 
-Deno.test("hostile strings in every field are only text for a reader of GitHub's Markdown", () => {
+test.long("hostile strings in every field are only text for a reader of GitHub's Markdown", () => {
   for (const text of hostileStrings()) {
     for (const full of [false, true]) {
       assertInert(markdownOf(hostileSession(text), full), JSON.stringify(text));
@@ -88,7 +89,7 @@ for (const text of ATTACKS) {
   });
 }
 
-Deno.test("no mixture of marks makes a text of a model more than text", () => {
+test.long("no mixture of marks makes a text of a model more than text", () => {
   const marks = fc.constantFrom(
     ...[
       "`",
@@ -150,7 +151,7 @@ Deno.test("code, lists, tables and emphasis of a model's answer keep their meani
   assert.ok(page.includes('<pre><code class="language-ts">f&lt;T&gt;(@a) // #1\n</code></pre>'), page);
 });
 
-Deno.test("a text in a heading or a cell is that text, letter by letter", () => {
+test.long("a text in a heading or a cell is that text, letter by letter", () => {
   const letters = fc.constantFrom(..."ab `*_[]()<>|\\#&~!-+.1@");
   fc.assert(
     fc.property(fc.array(letters, { minLength: 1, maxLength: 20 }), (parts) => {
@@ -186,7 +187,7 @@ Deno.test("a call is beside its result, an edit as a diff, and long outputs are 
   assert.ok(markdownOf(shownSession(history, { output }), true).includes("line 99\n```"));
 });
 
-Deno.test("a session of any length fits in a pull request, with its beginning and its end", () => {
+test.long("a session of any length fits in a pull request, with its beginning and its end", () => {
   const history = new History();
   for (let run = 1; run <= 400; run++) {
     history.run = run;

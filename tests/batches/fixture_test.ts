@@ -1,4 +1,0 @@
-/** Unit tests of fixtures. */
-import { load } from "./batch.ts";
-
-await load("unit/fixture");
