@@ -40,6 +40,23 @@ function edit(path: string, number: number, change: (text: string) => string): v
   Deno.writeFileSync(file, seal(changed.slice(0, changed.lastIndexOf('"sum"'))).bytes);
 }
 
+interface LastTurn {
+  readonly kind: string;
+  /** Further members, with the comma after them. */
+  readonly members?: string | undefined;
+  /** The only event, with seq 10. */
+  readonly event: string;
+}
+
+/** Puts another turn 5 in place, which fits the turns before it. */
+function replaceLast(path: string, { kind, members = "", event }: LastTurn): void {
+  const prev = /"prev":"\w+"/.exec(Deno.readTextFileSync(turn(path, 5)))?.[0];
+  const head =
+    `{"format":"reprise.turn/1","session":"${ID}","turn":5,"kind":"${kind}","run":1,"seq":[10,10],`;
+  const unsealed = `${head}${prev},"at":"2026-11-21T20:18:00.000Z",${members}"events":[${event}],`;
+  Deno.writeFileSync(turn(path, 5), seal(unsealed).bytes);
+}
+
 const BLOB = sha256Hex(INSTRUCTIONS);
 
 const DAMAGE: Record<string, Damage> = {
@@ -170,19 +187,25 @@ const DAMAGE: Record<string, Damage> = {
     found: ["warning foreign_file .tmp-77-00ff"],
     refused: false,
   },
+  "a second result for a call, in a later turn": {
+    damage: (path) =>
+      replaceLast(path, {
+        kind: "tools",
+        event: '{"seq":10,"type":"tool_result","call_id":"call_a","call_seq":3,"tool":"read_file",' +
+          '"status":"ok","output":"other content"}',
+      }),
+    found: ["error second_result turns/000005.json", "info open_run turns/000005.json"],
+    refused: true,
+  },
   "a checkpoint that keeps the message of a turn after its end": {
     damage: (path) => {
-      const text = Deno.readTextFileSync(turn(path, 5));
-      const prev = /"prev":"(\w+)"/.exec(text)?.[1];
-      const pins = /"pins":(\{.*?\}),\s/.exec(Deno.readTextFileSync(turn(path, 1)))?.[1];
-      const event =
-        '{"seq":10,"type":"history_compaction","to_seq":1,"to_turn":1,"previous_checkpoint":null,' +
-        '"opening_turn":999,"strategy":"deterministic","summary":"x","limitations":[]}';
-      const head =
-        `{"format":"reprise.turn/1","session":"${ID}","turn":5,"kind":"compaction","run":1,"seq":[10,10],`;
-      const unsealed =
-        `${head}"prev":"${prev}","at":"2026-11-21T20:18:00.000Z","pins":${pins},"events":[${event}],`;
-      Deno.writeFileSync(turn(path, 5), seal(unsealed).bytes);
+      const pins = /"pins":\{.*?\},\s/.exec(Deno.readTextFileSync(turn(path, 1)))?.[0];
+      replaceLast(path, {
+        kind: "compaction",
+        members: pins,
+        event: '{"seq":10,"type":"history_compaction","to_seq":1,"to_turn":1,"previous_checkpoint":null,' +
+          '"opening_turn":999,"strategy":"deterministic","summary":"x","limitations":[]}',
+      });
     },
     found: ["error wrong_checkpoint turns/000005.json", "info open_run turns/000005.json"],
     refused: true,
