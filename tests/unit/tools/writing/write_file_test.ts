@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type ToolContext, ToolFailure } from "../../../../src/tools/tool.ts";
+import { replaceFile } from "../../../../src/tools/writing/replace_file.ts";
 import { writeFile } from "../../../../src/tools/writing/write_file.ts";
+import { writeTarget } from "../../../../src/tools/writing/write_target.ts";
 import { Workspace } from "../workspace.ts";
 import { test } from "../../../support/test.ts";
 
@@ -180,6 +182,31 @@ Deno.test("write_file refuses to run where the judged path leads elsewhere by no
   ]);
   assert.deepEqual([...Deno.readDirSync(join(workspace.root, "b"))].map(({ name }) => name), ["x"]);
 });
+
+for (
+  const [change, before, after] of [
+    ["was changed", "before", "theirs!"],
+    ["was changed without another size", "before", "theirs"],
+    ["was created", null, "theirs"],
+    ["was removed", "before", null],
+  ] as const
+) {
+  Deno.test(`a file that ${change} while it is replaced is left alone, and the call fails`, () => {
+    using workspace = new Workspace(before === null ? {} : { "a.txt": before });
+    const path = join(workspace.root, "a.txt");
+    // An old time: even a clock that ticks slowly shows the change.
+    if (before !== null) Deno.utimeSync(path, 1, 1);
+    const replace = () =>
+      replaceFile(workspace.root, writeTarget("a.txt", workspace.context()), () => {
+        if (after === null) Deno.removeSync(path);
+        else Deno.writeTextFileSync(path, after);
+        return new TextEncoder().encode("ours");
+      });
+    assert.throws(replace, { name: "ToolFailure", message: /"a\.txt": it changed while it was written/ });
+    assert.deepEqual(names(workspace), after === null ? [] : ["a.txt"]);
+    if (after !== null) assert.equal(Deno.readTextFileSync(path), after);
+  });
+}
 
 Deno.test("write_file puts the process back where it was, after a refusal too", async () => {
   using workspace = new Workspace({ "file": "" });
