@@ -6,8 +6,10 @@
  */
 import { messagesRequest } from "../../src/apis/messages/rules/request.ts";
 import { livePorts } from "../../src/cli/live_ports.ts";
+import { loadVerbs } from "../../src/cli/load_verbs.ts";
+import { main } from "../../src/cli/main.ts";
 import { createScratch, type TestScratch } from "../../src/cli/test/scratch.ts";
-import { playStep } from "../../src/cli/test/step.ts";
+import { playStep, StepProcess } from "../../src/cli/test/step.ts";
 import type { SessionEvent } from "../../src/domain/event.ts";
 import type { ProviderKind } from "../../src/domain/fingerprint.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
@@ -90,15 +92,39 @@ export class PlayedSession implements AsyncDisposable {
 
   /** Plays the next run. The first one begins the session. */
   run(given: GivenRun): Promise<PlayedRun> {
+    const { args, ...played } = this.#next(given);
+    return this.#play(args, { ...played, kill: given.kill });
+  }
+
+  /** Plays the next run for a person, without `--json`, and returns its stdout. */
+  async stdoutOf(given: GivenRun): Promise<string> {
+    const { args, fixture, number } = this.#next(given);
+    const { home, workspace } = this.#scratch;
+    const { ports } = new StepProcess(livePorts(), {
+      scratch: this.#scratch,
+      clock: createdAt(number),
+      stdin: "",
+      kill: undefined,
+    });
+    let printed = "";
+    const stdout = {
+      isTerminal: () => false,
+      writeSync(bytes: Uint8Array) {
+        printed += new TextDecoder().decode(bytes);
+        return bytes.length;
+      },
+    };
+    const flags = ["--home", home, "-w", workspace, "--fixture", fixture, "--match", "sequence"];
+    await main([...args, ...flags], { ...ports, stdout }, loadVerbs);
+    return printed;
+  }
+
+  #next(given: GivenRun) {
     const { args = ["Go"], model = given.says === undefined ? "gpt-5.6" : "claude-opus-5-5" } = given;
     const number = ++this.#runs;
     const fixture = this.#writeFixture(`${this.#directory}/${number}`, given, model);
     const begins = number === 1 ? ["--new", "--instructions", "Be brief."] : [];
-    return this.#play(["run", ...begins, "-s", "s", "-m", model, ...args], {
-      fixture,
-      number,
-      kill: given.kill,
-    });
+    return { args: ["run", ...begins, "-s", "s", "-m", model, ...args], fixture, number };
   }
 
   /** Calls another verb. */

@@ -158,6 +158,14 @@ Deno.test("a run can end with every exit code that answers, budgets, denials and
   assert.deepEqual(Object.keys(EXIT_CODES).filter((exit) => !exits.has(exit)), others);
 });
 
+Deno.test("stdout of a run has no commentary of the model, unless that is all the model said", async () => {
+  const comment = (text: string) => message(text, { phase: "commentary" });
+  await using session = await PlayedSession.open();
+  const mixed = [comment("Let me think."), message("Yes."), comment("Done."), message("And no.")];
+  assert.equal(await session.stdoutOf({ answers: [answer(mixed)] }), "Yes.\n\nAnd no.\n");
+  assert.equal(await session.stdoutOf({ answers: [answer([comment("Done.")])] }), "Done.\n");
+});
+
 Deno.test("--max-tokens bounds each request by the tokens that are left", async () => {
   await using session = await PlayedSession.open({ "a.txt": "alpha\n" });
   const { requests } = await session.run(OUTCOMES["more tokens than --max-tokens"]?.run ?? {});
