@@ -1,0 +1,25 @@
+/**
+ * Mutants: logic errors, each against a written promise, that the tests have to notice. `deno task mutants` tries them
+ * one at a time. After a redesign a row is adapted, never dropped.
+ *
+ * @module
+ */
+import { RECORDING_MUTANTS } from "./recordings.ts";
+import { RUN_MUTANTS } from "./runs.ts";
+import { SESSION_MUTANTS } from "./sessions.ts";
+
+/** One logic error. */
+export interface Mutant {
+  /** Source file, relative to the repository. */
+  readonly file: string;
+  /** Text that occurs exactly once in the file. */
+  readonly text: string;
+  readonly replacement: string;
+  /** Promise that the error breaks, after the page that makes it. */
+  readonly promise: string;
+  /** Folders of `tests/unit` whose tests are the likeliest to notice it: they run first. */
+  readonly area: readonly string[];
+}
+
+/** All mutants. */
+export const MUTANTS: readonly Mutant[] = [...SESSION_MUTANTS, ...RUN_MUTANTS, ...RECORDING_MUTANTS];

@@ -1,0 +1,80 @@
+/**
+ * Mutants of recordings: recorder, replay, imports and secrets.
+ *
+ * @module
+ */
+import type { Mutant } from "./mutants.ts";
+
+/** See the module. */
+export const RECORDING_MUTANTS: readonly Mutant[] = [
+  {
+    file: "src/fixture/record/pending_exchange.ts",
+    text: 'ending !== "complete" ? why ?? ending : terminal ? null : "no_terminal_event"',
+    replacement: 'ending !== "complete" ? why ?? ending : null',
+    promise: "fixtures.md: an exchange whose stream has no terminal event is not kept",
+    area: ["fixture/record"],
+  },
+  {
+    file: "src/fixture/clean_up.ts",
+    text: "/^\\d{4,}$/.test(name) && Number(name) > last)",
+    replacement: "/^\\d{4,}$/.test(name) && Number(name) > last + 1)",
+    promise: "promises.md: a killed recorder leaves each exchange whole or not at all",
+    area: ["fixture/record", "fixture"],
+  },
+  {
+    file: "src/fixture/match/tiers.ts",
+    text: "fits.toReversed() : fits.filter(({ indexed }) => !indexed.used)",
+    replacement: "fits.toReversed() : fits",
+    promise: "fixtures.md: each exchange is played once",
+    area: ["fixture/serve", "fixture/match"],
+  },
+  {
+    file: "src/fixture/match/tiers.ts",
+    text: "if (common > this.#common) [",
+    replacement: "if (common >= this.#common) [",
+    promise: "fixtures.md: of exchanges that fit equally, the first one in the order of recording answers",
+    area: ["fixture/serve", "fixture/match"],
+  },
+  {
+    file: "src/fixture/serve/replayer.ts",
+    text: "const refusal = proven ? null :",
+    replacement: "const refusal = proven || chosen !== null ? null :",
+    promise: "promises.md: a request that breaks a rule of the API never passes unnoticed",
+    area: ["fixture/serve"],
+  },
+  {
+    file: "src/fixture/secrets/encodings.ts",
+    text: "...[0, 1, 2].flatMap((alignment) => {",
+    replacement: "...[0, 1].flatMap((alignment) => {",
+    promise: "promises.md: no known secret gets into a recording as base64, wherever it begins",
+    area: ["fixture/secrets", "fixture/record"],
+  },
+  {
+    file: "src/fixture/secrets/scrubber.ts",
+    text: "const to = ended ? input.length : Math.max(from, input.length - this.#search.reach);",
+    replacement: "const to = ended ? input.length : Math.max(from, input.length - 64);",
+    promise: "fixtures.md: a secret is replaced wherever chunks cut it",
+    area: ["fixture/secrets", "fixture/record"],
+  },
+  {
+    file: "src/fixture/secrets/header_allowlist.ts",
+    text: "/^x-ratelimit-[a-z0-9-]+$/",
+    replacement: "/^x-[a-z0-9-]+$/",
+    promise: "fixtures.md: kept response headers are those of a list",
+    area: ["fixture/secrets", "fixture/record"],
+  },
+  {
+    file: "src/fixture/import/plan.ts",
+    text: "    options.scrubber.learnHeaders(Object.entries(requestHeaders));\n",
+    replacement: "",
+    promise: "promises.md: no known secret gets into a recording, also if another exchange's body repeats it",
+    area: ["fixture/import"],
+  },
+  {
+    file: "src/fixture/import/vcr.ts",
+    text: "Number(length) !== body.bytes.length;",
+    replacement: "Number(length) < body.bytes.length;",
+    promise: "fixtures.md: an import says what its source lacks, such as a part of a request",
+    area: ["fixture/import"],
+  },
+];

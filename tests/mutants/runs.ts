@@ -1,0 +1,143 @@
+/**
+ * Mutants of runs: the loop, transport, tools and the command line.
+ *
+ * @module
+ */
+import type { Mutant } from "./mutants.ts";
+
+/** See the module. */
+export const RUN_MUTANTS: readonly Mutant[] = [
+  {
+    file: "src/run/outcome.ts",
+    text: 'const answers = messages.filter((item) => item.phase !== "commentary");',
+    replacement: "const answers = messages;",
+    promise: "run.md: run prints only the final answer",
+    area: ["cli/run", "run"],
+  },
+  {
+    file: "src/run/outcome.ts",
+    text: "const tokens = usage.input_tokens + usage.output_tokens;",
+    replacement: "const tokens = usage.output_tokens;",
+    promise: "cost.md: --max-tokens counts input and output",
+    area: ["cli/run", "run"],
+  },
+  {
+    file: "src/run/tool_batch.ts",
+    text: 'decision.allowed && tool.group === "read" ? null : decisionEvent',
+    replacement: "decision.allowed ? null : decisionEvent",
+    promise: "security.md: every decision is on disk before a call that changes something starts",
+    area: ["cli/run", "run"],
+  },
+  {
+    file: "src/run/permission_gate.ts",
+    text: "return JSON.stringify([subject.tool, subject.target, argumentsText]);",
+    replacement: "return JSON.stringify([subject.tool, subject.target]);",
+    promise: "security.md: the answer `always` holds for the same call, not for another content of the file",
+    area: ["run", "cli/run"],
+  },
+  {
+    file: "src/run/refusals.ts",
+    text: 'action: guilty.has(seq) ? "quarantined" : "left_out",',
+    replacement: 'action: guilty.size > 0 ? "quarantined" : "left_out",',
+    promise: "replay.md: only the item that the API names is quarantined",
+    area: ["run", "cli/run"],
+  },
+  {
+    file: "src/run/recover.ts",
+    text: "total = event.run_usage ?? total;",
+    replacement: "total = NO_USAGE;",
+    promise: "format.md: a checkpoint in an open run carries the usage of that run so far",
+    area: ["run", "compaction"],
+  },
+  {
+    file: "src/transport/live.ts",
+    text: "if (url.origin !== origin) {",
+    replacement: "if (url.hostname !== new URL(origin).hostname) {",
+    promise: "promises.md: a key goes only to its own origin, port included",
+    area: ["transport"],
+  },
+  {
+    file: "src/transport/live.ts",
+    text: 'redirect: "manual",',
+    replacement: 'redirect: "follow",',
+    promise: "security.md: redirects are not followed",
+    area: ["transport"],
+  },
+  {
+    file: "src/transport/exchange.ts",
+    text: "asked >= 0 && asked <= LONGEST_WAIT",
+    replacement: "asked >= 0",
+    promise: "protocol.md: a delay of more than 60 seconds that a server asks for is ignored",
+    area: ["transport"],
+  },
+  {
+    file: "src/transport/sse.ts",
+    text: "this.#afterCr ? LF : this.#isFirst ? MARK : NaN",
+    replacement: "this.#isFirst ? MARK : NaN",
+    promise: "promises.md: events do not depend on where a stream was cut, also inside CR LF",
+    area: ["transport"],
+  },
+  {
+    file: "src/transport/failure.ts",
+    text: 'clean = clean.replaceAll(secret, "[key]")',
+    replacement: 'clean = clean.replace(secret, "[key]")',
+    promise: "security.md: no message shows a key that a server repeats",
+    area: ["transport"],
+  },
+  {
+    file: "src/tools/writing/replace_file.ts",
+    text: "if (!isSame(before, factsOf(name))) throw",
+    replacement: "if (factsOf(name) === null && before !== null) throw",
+    promise: "security.md: a file that another program changes before the rename is left alone",
+    area: ["tools"],
+  },
+  {
+    file: "src/tools/permission/policy.ts",
+    text: 'STARTERS.has(programName(target.argv[0] ?? ""))',
+    replacement: 'STARTERS.has(target.argv[0] ?? "")',
+    promise: "security.md: a deny pattern also denies programs that start others, by any path",
+    area: ["tools"],
+  },
+  {
+    file: "src/tools/permission/shell_words.ts",
+    text: 'program === "" || program.includes("=") ||',
+    replacement: 'program === "" ||',
+    promise: "security.md: a line with an assignment matches no pattern",
+    area: ["tools"],
+  },
+  {
+    file: "src/tools/shell/shell.ts",
+    text: '.filter((directory) => directory.startsWith("/"))',
+    replacement: '.filter((directory) => directory !== "")',
+    promise: "security.md: the PATH of a command has absolute entries only",
+    area: ["tools"],
+  },
+  {
+    file: "src/cli/settings.ts",
+    text: 'if (isPlayed || flag === "") return null;',
+    replacement: 'if (flag === "") return null;',
+    promise: "remote.md: a call that plays a fixture uses no remote",
+    area: ["cli"],
+  },
+  {
+    file: "src/cli/terminal.ts",
+    text: "return /^[\\n\\t -~]*$/.test(text);",
+    replacement: "return /^[\\s -~]*$/.test(text);",
+    promise: "security.md: a terminal shows control characters and does not obey them",
+    area: ["cli"],
+  },
+  {
+    file: "src/cli/serve/recording_end.ts",
+    text: "(code !== 0 ? code : error?.exitCode ?? 0) as ExitCode",
+    replacement: "(error?.exitCode ?? code) as ExitCode",
+    promise: "ci.md: record exits with the code of the command, and with its own only if that is 0",
+    area: ["cli"],
+  },
+  {
+    file: "src/cli/serve/served_fixtures.ts",
+    text: "if (days <= maxAge) continue;",
+    replacement: "if (Math.floor(days) <= maxAge) continue;",
+    promise: "ci.md: --max-age 90 refuses a recording that is older than 90 days",
+    area: ["cli"],
+  },
+];
