@@ -5,15 +5,16 @@ import { denoFiles } from "../../src/store/deno_files.ts";
 import { answering, COMPLETED, RawUpstream, write } from "../unit/fixture/record/recording.ts";
 import { Sandbox } from "../support/reprise.ts";
 
-/** A command that asks once for each input, and reports the statuses. */
-function client(inputs: readonly string[]): string[] {
+/** A command that asks once for each input, reports the statuses, and exits with `code`. */
+function client(inputs: readonly string[], code = 0): string[] {
   const script = `
     for (const input of ${JSON.stringify(inputs)}) {
       const body = JSON.stringify({ input });
       const response = await fetch(Deno.env.get("OPENAI_BASE_URL") + "/responses", { method: "POST", body });
       await response.text();
       console.log(response.status);
-    }`;
+    }
+    Deno.exit(${code});`;
   return [Deno.execPath(), "eval", "--quiet", script];
 }
 
@@ -46,4 +47,10 @@ Deno.test("an upstream that switches protocols costs record that exchange and it
   assert.deepEqual([code, published, unkept, exit_code], ["not_kept", 2, 1, 7]);
   assert.equal(readFixture(denoFiles, out).exchanges.length, 2);
   assert.equal((await sandbox.call(["fixture", "lint", out])).code, 0);
+  const failed = await sandbox.call([
+    ...["record", "--upstream", upstream.origin, "--out", `${out}-failed`, "--"],
+    ...client(["switch"], 3),
+  ]);
+  assert.equal(failed.code, 3, `the code of the command comes first: ${failed.stderr}`);
+  assert.match(failed.stderr, /error: Cannot keep 1 exchange/);
 });

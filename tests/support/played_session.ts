@@ -96,8 +96,8 @@ export class PlayedSession implements AsyncDisposable {
     return this.#play(args, { ...played, kill: given.kill });
   }
 
-  /** Plays the next run for a person, without `--json`, and returns its stdout. */
-  async stdoutOf(given: GivenRun): Promise<string> {
+  /** Plays the next run for a person, without `--json` and with these variables too, and returns its stdout. */
+  async stdoutOf(given: GivenRun, variables: Readonly<Record<string, string>> = {}): Promise<string> {
     const { args, fixture, number } = this.#next(given);
     const { home, workspace } = this.#scratch;
     const { ports } = new StepProcess(livePorts(), {
@@ -115,7 +115,8 @@ export class PlayedSession implements AsyncDisposable {
       },
     };
     const flags = ["--home", home, "-w", workspace, "--fixture", fixture, "--match", "sequence"];
-    await main([...args, ...flags], { ...ports, stdout }, loadVerbs);
+    const env = (name: string) => variables[name] ?? ports.env(name);
+    await main([...args, ...flags], { ...ports, stdout, env }, loadVerbs);
     return printed;
   }
 

@@ -148,6 +148,19 @@ Deno.test("quoted words stay data: one line each, well-formed, cut at characters
   assert.ok(!summary.includes("\\ud83d"), "a character was cut in half");
 });
 
+Deno.test("a summary has fewer details if it would not be less than half of what it replaces", () => {
+  const history = new History();
+  let replaced = 0;
+  for (let run = 1; run <= 8; run++) {
+    history.run = run;
+    const texts = [`Task ${run} ${"words ".repeat(100)}`, `Done ${run} ${"words ".repeat(80)}`] as const;
+    history.user(texts[0]).model([message(`msg_${run}`, texts[1])]).ended();
+    replaced += texts.join("").length;
+  }
+  const { length } = summaryOf(history.turns);
+  assert.ok(length < replaced / 2, `${length} of ${replaced}`);
+});
+
 Deno.test("a summary is bounded, however long the session", () => {
   const history = new History();
   for (let run = 1; run <= 300; run++) {

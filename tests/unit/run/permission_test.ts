@@ -137,19 +137,23 @@ Deno.test("--fail-on-denied ends the run with exit 3 after the results are saved
 
 Deno.test("a person is asked one question at a time; always holds for the same call only", async () => {
   const asked: string[] = [];
-  const answers: Consent[] = ["yes", "always", "no"];
+  const answers: Consent[] = ["yes", "always", "no", "no"];
   const ask: Ask = (question) => {
     asked.push(question.argumentsText);
     return Promise.resolve(answers.shift() ?? "no");
   };
-  const calls = ["a", "b", "b", "c"].map((path) => ["change", { path }] as const);
+  const calls = [
+    ...["a", "b", "b", "c"].map((path) => ["change", { path }] as const),
+    ["change", { path: "b", content: "other" }] as const,
+  ];
   const { statuses, decisions } = await play({ calls, ask });
-  assert.deepEqual(asked, ['{"path":"a"}', '{"path":"b"}', '{"path":"c"}']);
-  assert.deepEqual(statuses, ["ok", "ok", "ok", "denied"]);
+  assert.deepEqual(asked, ['{"path":"a"}', '{"path":"b"}', '{"path":"c"}', '{"path":"b","content":"other"}']);
+  assert.deepEqual(statuses, ["ok", "ok", "ok", "denied", "denied"]);
   assert.deepEqual(decisions, [
     "change allowed: asked_yes",
     "change allowed: asked_always",
     "change allowed: asked_always",
+    "change denied: asked_no",
     "change denied: asked_no",
   ]);
 });

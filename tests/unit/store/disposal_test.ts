@@ -116,10 +116,15 @@ Deno.test("gc removes blobs that no turn names, temporary files, begun sessions 
     const unnamed = writer.putBlob(new TextEncoder().encode("no turn names this"));
     writer.append(userDraft("hello"));
     const quarantined = writer.putBlob(new TextEncoder().encode("only a quarantined turn names this"));
+    const waiting = writer.putBlob(
+      new TextEncoder().encode("only a turn that waits for a remote names this"),
+    );
     writer.close();
     const path = `${home.sessions}/${ID}`;
     Deno.mkdirSync(`${path}/quarantine`, { mode: 0o700 });
     Deno.writeTextFileSync(`${path}/quarantine/000002.json.diverged-00`, `{"blob":"${quarantined.sha256}"}`);
+    Deno.mkdirSync(`${path}/pending`, { mode: 0o700 });
+    Deno.writeTextFileSync(`${path}/pending/000002.json`, `{"blob":"${waiting.sha256}"}`);
     Deno.writeTextFileSync(`${path}/.tmp-1-abc`, "half");
     Deno.writeTextFileSync(`${path}/blobs/notes.txt`, "mine");
     // A creation that was killed before turn 1, and one that was killed while it was staged.
@@ -142,7 +147,9 @@ Deno.test("gc removes blobs that no turn names, temporary files, begun sessions 
     assert.ok(Deno.statSync(`${path}/blobs/${unnamed.sha256}`).isFile);
     assert.deepEqual(await collectGarbage(testPorts(), home, { dryRun: false }), dry);
     assert.deepEqual(names(home), [".other", ID]);
-    assert.ok(Deno.statSync(`${path}/blobs/${quarantined.sha256}`).isFile);
+    for (const { sha256 } of [quarantined, waiting]) {
+      assert.ok(Deno.statSync(`${path}/blobs/${sha256}`).isFile);
+    }
     assert.ok(Deno.statSync(`${path}/blobs/notes.txt`).isFile);
     assert.equal(readSession(testPorts(), home, ID).turns.length, 1);
     assert.deepEqual(await collectGarbage(testPorts(), home, { dryRun: false }), {

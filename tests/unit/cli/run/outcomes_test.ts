@@ -166,6 +166,12 @@ Deno.test("stdout of a run has no commentary of the model, unless that is all th
   assert.equal(await session.stdoutOf({ answers: [answer([comment("Done.")])] }), "Done.\n");
 });
 
+Deno.test("a run with a fixture uses no remote, also if a variable names one", async () => {
+  await using session = await PlayedSession.open();
+  const variables = { REPRISE_REMOTE: "s3://bucket/prefix" };
+  assert.equal(await session.stdoutOf({ answers: [HELLO] }, variables), "Hello.\n");
+});
+
 Deno.test("--max-tokens bounds each request by the tokens that are left", async () => {
   await using session = await PlayedSession.open({ "a.txt": "alpha\n" });
   const { requests } = await session.run(OUTCOMES["more tokens than --max-tokens"]?.run ?? {});

@@ -64,7 +64,7 @@ inFolder("a fixture below a folder that is too old is refused, as one that was g
   const created = "2026-11-21T00:00:00.000Z";
   writeFixture(`${folder}/suite/a`, [{ body: "" }], { created });
   const clock = {
-    now: () => Date.parse(created) + 3 * DAY_MS,
+    now: () => Date.parse(created) + 2.5 * DAY_MS,
     monotonic: () => 0,
     sleep: () => Promise.resolve(),
   };
