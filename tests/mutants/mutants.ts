@@ -17,7 +17,7 @@ export interface Mutant {
   readonly replacement: string;
   /** Promise that the error breaks, after the page that makes it. */
   readonly promise: string;
-  /** Folders of `tests/unit` whose tests are the likeliest to notice it: they run first. */
+  /** Folders and files below `tests/` whose tests are the likeliest to notice it: they run first. */
   readonly area: readonly string[];
 }
 

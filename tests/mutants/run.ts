@@ -46,7 +46,7 @@ async function failureOf(
   copy: string,
   { given, near }: { readonly given: readonly string[]; readonly near: boolean },
 ): Promise<Failure | null> {
-  const first = given.length > 0 ? given : area.map((name) => `tests/unit/${name}`);
+  const first = given.length > 0 ? given : area.map((path) => `tests/${path}`);
   const all = near || given.length > 0 ? [] : [...Deno.readDirSync(join(copy, "tests/unit"))]
     .map(({ name }) => `tests/unit/${name}`).filter((path) => !OTHER.some((name) => path.endsWith(name)));
   const seen = testsBelow(copy, first);
