@@ -1,77 +1,83 @@
-/**
- * Other programs, started and timed the way a shell would wait for them.
- *
- * @module
- */
-import { RepriseError } from "../src/domain/errors.ts";
-import { timed } from "./timing.ts";
+/** Programs that are run to their end, and what they take. */
+import { join } from "node:path";
+import { exists, installPackages } from "../scripts/npm_packages.ts";
+import { complain } from "../scripts/terminal.ts";
+import type { Context } from "./report.ts";
 
-/** Command and environment of a program. */
+/** A command; `env` is its whole environment. */
 export interface Start {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd?: string;
-  /** The whole environment of the program. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/**
- * Milliseconds from the start of a program to its end, its output thrown away.
- *
- * @throws {RepriseError} `unexpected` when it ends with another code than 0: the time of a failure says nothing.
- */
-export function timeProgram(start: Start): number {
-  let code = 0;
-  const command = commandOf(start, "null");
-  const taken = timed(() => code = command.outputSync().code);
-  if (code !== 0) throw failed(start, code, "");
-  return taken;
+/** The command of a program without input. */
+export function commandOf({ program, args, env, ...where }: Start, stderr: "piped" | "null"): Deno.Command {
+  const environment = env === undefined ? {} : { clearEnv: true, env: { ...env } };
+  return new Deno.Command(program, {
+    ...{ args: [...args], stdin: "null", stdout: "piped", stderr },
+    ...where,
+    ...environment,
+  });
 }
 
 /**
  * Returns the stdout of a program.
  *
- * @throws {RepriseError} `unexpected` when it ends with another code than 0.
+ * @throws {Error} when its exit code is not 0.
  */
-export function outputOfProgram(start: Start): string {
+export function outputOf(start: Start): string {
   const { code, stdout, stderr } = commandOf(start, "piped").outputSync();
-  const decoder = new TextDecoder();
-  if (code !== 0) throw failed(start, code, decoder.decode(stderr));
-  return decoder.decode(stdout);
+  if (code === 0) return new TextDecoder().decode(stdout);
+  const command = [start.program, ...start.args.slice(0, 6)].join(" ");
+  throw new Error(`Cannot measure "${command}": exit code ${code}\n${new TextDecoder().decode(stderr)}`);
 }
 
-/** True when `program` can be started here. */
-export function hasProgram(program: string): boolean {
-  try {
-    new Deno.Command(program, { args: ["--version"], stdin: "null", stdout: "null", stderr: "null" })
-      .outputSync();
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
+/** Compiles `bench/NAME.c` and returns the path of the program. */
+export function compileC({ root, work }: Context, name: string): string {
+  const program = join(work, name);
+  outputOf({ program: "cc", args: ["-O2", "-o", program, join(root, "bench", `${name}.c`)] });
+  return program;
+}
+
+/** Time of a program in milliseconds, and the most memory that it or a child ever held, in megabytes. */
+export interface Taken {
+  readonly ms: number;
+  readonly mb: number;
+}
+
+/** Returns a function that runs a program to its end, which must be exit code 0. */
+export function meterOf(context: Context): (start: Start) => Taken {
+  const meter = compileC(context, "peak");
+  // Writes that the system holds back would delay the first fsync.
+  outputOf({ program: "sync", args: [] });
+  return (start) => {
+    const output = outputOf({ ...start, program: meter, args: [start.program, ...start.args] });
+    const [nanoseconds = NaN, kilobytes = NaN] = output.split(" ").map(Number);
+    return { ms: nanoseconds / 1e6, mb: kilobytes * 1024 / 1e6 };
+  };
+}
+
+/** The times, or the memory, of two programs, run by run. */
+export function pairOf(what: keyof Taken, own: readonly Taken[] = [], other: readonly Taken[] = []) {
+  return { own: own.map((run) => run[what]), other: other.map((run) => run[what]) };
+}
+
+/** The result of rows for which {@linkcode npmPackage} returns `null`. */
+export const NOT_INSTALLED = "not installed";
+
+/**
+ * The `node_modules` of the package `spec`, which is installed once into the cache of the benches, never into the project.
+ * `null` if npm cannot install it, or may not, in a smoke run.
+ */
+export async function npmPackage({ cache, smoke }: Context, spec: string): Promise<string | null> {
+  const directory = join(cache, `npm-${spec.replace(/^.*\//, "")}`);
+  if (!exists(directory)) {
+    if (smoke) return null;
+    complain(`Installing ${spec} with npm`);
+    const { code } = await installPackages(directory, [spec], ["--ignore-scripts"]);
+    if (code !== 0) return null;
   }
-}
-
-/** Writes what the system holds back to the disk, so that the first fsync of a measurement does not pay for it. */
-export function syncDisk(): void {
-  if (hasProgram("sync")) timeProgram({ program: "sync", args: [] });
-}
-
-function commandOf({ program, args, cwd, env }: Start, output: "null" | "piped"): Deno.Command {
-  return new Deno.Command(program, {
-    args: [...args],
-    stdin: "null",
-    stdout: output,
-    stderr: output,
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(env === undefined ? {} : { clearEnv: true, env: { ...env } }),
-  });
-}
-
-function failed({ program, args }: Start, code: number, stderr: string): RepriseError {
-  const shown = [program, ...args.slice(0, 6)].join(" ");
-  return new RepriseError(
-    "unexpected",
-    `Cannot measure "${shown}": it ended with exit code ${code}\n${stderr}`.trim(),
-  );
+  return join(directory, "node_modules");
 }

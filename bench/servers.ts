@@ -1,96 +1,48 @@
-/**
- * Servers under measurement, each a process of its own.
- *
- * @module
- */
-import { RepriseError } from "../src/domain/errors.ts";
-import type { Start } from "./programs.ts";
+/** Servers under measurement, each a process of its own. */
+import { commandOf, type Start } from "./programs.ts";
 
-/** A server that listens. */
-export interface RunningServer {
+/** A server that listens; disposing of it ends it. */
+export interface RunningServer extends AsyncDisposable {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   readonly pid: number;
-  /** Sends SIGTERM and waits; returns the exit code. */
-  stop(): Promise<number>;
 }
 
-/** Longest time until a server listens. */
-const START_MS = 20_000;
+/** The line of reprise and of the bare server, and the one of aimock. */
+const LISTENS = /(?:^\{"type":"ready".*"port":|listening on http:\/\/127\.0\.0\.1:)(\d+)\D/m;
 
 /**
- * Starts a server; `originOf` finds its origin in a line that it prints, on either stream.
+ * Starts a server and waits until it prints that it listens.
  *
- * @throws {RepriseError} `unexpected` when it ends first, or says nothing in twenty seconds.
+ * @throws {Error} when it ends first.
  */
-export async function startServer(
-  { program, args, cwd, env }: Start,
-  originOf: (line: string) => string | undefined,
-): Promise<RunningServer> {
-  const child = new Deno.Command(program, {
-    args: [...args],
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(env === undefined ? {} : { clearEnv: true, env: { ...env } }),
-  }).spawn();
+export async function startServer(start: Start): Promise<RunningServer> {
+  const child = commandOf(start, "null").spawn();
   const { promise: listens, resolve } = Promise.withResolvers<string>();
-  const printed: string[] = [];
-  const drain = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => {
-    let rest = "";
-    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) {
-        const origin = originOf(line);
-        if (origin !== undefined) resolve(origin);
-        else if (printed.length < 20) printed.push(line);
-      }
+  let printed = "";
+  const drained = (async () => {
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+      if (printed.length < 10_000) printed += text;
+      const port = LISTENS.exec(printed)?.[1];
+      if (port !== undefined) resolve(`http://127.0.0.1:${port}`);
     }
-  };
-  const drained = Promise.all([drain(child.stdout), drain(child.stderr)]);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<null>((done) => timer = setTimeout(done, START_MS, null));
-  const origin = await Promise.race([listens, drained.then(() => null), late]);
-  clearTimeout(timer);
-  const stop = async () => {
-    try {
-      child.kill("SIGTERM");
-    } catch {
-      // It ended by itself; its code says how.
-    }
-    await drained;
-    return (await child.status).code;
-  };
-  if (origin === null) {
-    await stop();
-    throw new RepriseError(
-      "unexpected",
-      `Cannot start "${[program, ...args.slice(0, 4)].join(" ")}": it did not listen\n${printed.join("\n")}`,
-    );
+  })();
+  const origin = await Promise.race([listens, drained]);
+  if (origin === undefined) {
+    await child.status;
+    throw new Error(`Cannot start "${[start.program, ...start.args.slice(0, 4)].join(" ")}"\n${printed}`);
   }
-  return { origin, pid: child.pid, stop };
+  const stop = async () => {
+    child.kill("SIGTERM");
+    await drained;
+    await child.status;
+  };
+  return { origin, pid: child.pid, [Symbol.asyncDispose]: stop };
 }
 
-/** Starts a verb of reprise that prints `{"type":"ready","port":N}` with `--json`. */
-export function startReprise(binary: string, args: readonly string[]): Promise<RunningServer> {
-  return startServer({ program: binary, args: [...args, "--json", "--port", "0"] }, (line) => {
-    const port = /^\{"type":"ready".*"port":(\d+)/.exec(line)?.[1];
-    return port === undefined ? undefined : `http://127.0.0.1:${port}`;
-  });
-}
-
-/** Starts the compiled `bench/bare_server.ts`, which answers with the bytes of `body`. */
-export function startBare(
-  program: string,
-  body: string,
-  delivery: "whole" | "events",
-): Promise<RunningServer> {
-  return startServer({ program, args: [body, delivery] }, (line) => {
-    const port = /"port":(\d+)/.exec(line)?.[1];
-    return port === undefined ? undefined : `http://127.0.0.1:${port}`;
-  });
+/** Starts `reprise serve` or `reprise record` on a free port. */
+export function startReprise(binary: string, ...args: readonly string[]): Promise<RunningServer> {
+  return startServer({ program: binary, args: [...args, "--json", "--port", "0"] });
 }
 
 /** Most memory that a process ever held, in bytes; `null` where the system does not tell. */
