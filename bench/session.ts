@@ -1,342 +1,166 @@
-/**
- * Sessions of any length for the benches, written by the store's own writer.
- *
- * @module
- */
-import { DEFAULT_INSTRUCTIONS } from "../src/cli/run/resolve_run.ts";
+/** Sessions of any length. */
 import { livePorts } from "../src/cli/live_ports.ts";
 import type { EventDraft } from "../src/domain/event.ts";
 import { endpointHashes, type Fingerprint, parseBaseUrl } from "../src/domain/fingerprint.ts";
 import { sha256Hex } from "../src/domain/hash.ts";
 import { parseSessionId, type SessionId } from "../src/domain/ids.ts";
 import { advanceManifest, encodeManifest, type Manifest } from "../src/domain/manifest.ts";
-import type { Files, Ports } from "../src/domain/ports.ts";
+import type { Files } from "../src/domain/ports.ts";
 import { encodeTurn, type Pins, type TurnDraft, turnFileName } from "../src/domain/turn.ts";
 import { FOLD_VERSION } from "../src/fold/fold.ts";
 import { denoFiles } from "../src/store/deno_files.ts";
 import { openHome } from "../src/store/home.ts";
-import type { HistoryEnd } from "../src/store/read/validate.ts";
 import { SessionWriter } from "../src/store/write/writer.ts";
-import { READING_TOOLS, toolSchemas } from "../src/tools/registry.ts";
 
-/** The endpoint that the sessions and fixtures of the benches name; nothing is ever sent there. */
+/** The endpoint that sessions and fixtures name; nothing is sent there. */
 export const BASE_URL = "https://api.example.com/v1";
-/** The model that they name. */
 export const MODEL = "gpt-5.6";
-/** Fingerprint of the model turns. */
-export const FINGERPRINT: Fingerprint = {
-  provider: "openai",
-  ...endpointHashes(parseBaseUrl(BASE_URL)),
-  account: null,
-};
-/** The id of every session here. */
+/** The id of a session that is alone in its home. */
 export const ID: SessionId = parseSessionId("bench");
 
-/** A run is a user turn, a call, its result, an answer, and the end. */
-export const TURNS_A_RUN = 5;
-/** Bytes of each turn but the last of a run, which is short: so the average is 2 KB. */
-const PADDED_BYTES = 2430;
-/** Bytes of the turn that {@linkcode answerDraft} makes. */
-const ANSWER_BYTES = 2048;
+const HASHES = endpointHashes(parseBaseUrl(BASE_URL));
+export const FINGERPRINT: Fingerprint = { provider: "openai", ...HASHES, account: null };
+/** Instructions and tools. */
+const BLOBS = ["You are an engineer.", "[]"].map((text) => new TextEncoder().encode(text));
+const [instructions = "", tools = ""] = BLOBS.map((blob) => sha256Hex(blob));
+const PLACE = { permissions: ["read"], workspace: "/workspace" } as const;
+const PINS: Pins = { fingerprint: FINGERPRINT, model: MODEL, instructions, tools, ...PLACE };
+const AT = "2026-11-21T20:18:00.000Z";
+const TEXT = "The sum of order 17 is wrong because the tax is added before the discount. ".repeat(30);
 
-const encoder = new TextEncoder();
-const INSTRUCTIONS = encoder.encode(DEFAULT_INSTRUCTIONS);
-const TOOLS = encoder.encode(JSON.stringify(toolSchemas(READING_TOOLS)));
-const PINS: Pins = {
-  fingerprint: FINGERPRINT,
-  model: MODEL,
-  instructions: sha256Hex(INSTRUCTIONS),
-  tools: sha256Hex(TOOLS),
-  permissions: ["read"],
-  workspace: "/workspace",
+/** Files that are not durable: thousands of fsyncs would take longer than what is measured. */
+export const filesWithoutSync: Files = {
+  ...denoFiles,
+  createExclusive: (path, mode) => ({ ...denoFiles.createExclusive(path, mode), sync: () => {} }),
+  syncDirectory: () => {},
 };
 
-/** Paths of a session of a bench. */
-export interface BenchSession {
-  readonly homePath: string;
-  /** Its directory with the turn files. */
-  readonly turnsPath: string;
-  /** The names of the turn files, in order. */
-  readonly files: readonly string[];
-  /** Bytes of all turn files together. */
-  readonly bytes: number;
-}
-
-/** Differences from a plain session. */
-export interface SessionOptions {
-  /** Turns that follow a checkpoint; the session has its turn as a further one. @default {no checkpoint} */
-  readonly tail?: number;
-}
-
 /**
- * Makes a home with one session of `turns` turns. Most of them are written as files, which the store's writer then opens
- * and so checks: 100,000 turns would take it minutes, as each one replaces the manifest. Not durable.
+ * Creates a session of `turns` turns of 2 KB, in a new home or beside others. With `tail`, a checkpoint precedes the last
+ * `tail` of them. Returns the names of the turn files, in order, and their bytes together.
  */
 export async function makeSession(
   homePath: string,
   turns: number,
-  { tail = 1 }: SessionOptions = {},
-): Promise<BenchSession> {
-  const ports = portsWithoutSync();
-  const home = openHome(ports, homePath, { create: true });
-  const turnsPath = `${homePath}/sessions/${ID}/turns`;
-  const first = await SessionWriter.create(ports, home, { id: ID });
-  putPinned(first);
-  first.append(draftOf(1, 0));
-  first.close();
-  writeTurns(turnsPath, first.end, turns - tail);
-  const writer = await SessionWriter.open(ports, home, { id: ID });
-  try {
-    if (tail > 1) writer.append(checkpointDraft(writer.end));
-    for (let place = turns - tail + 1; place > 1 && place <= turns; place++) {
-      writer.append(draftOf(place, writer.end.seq));
-    }
-  } finally {
-    writer.close();
+  { id = ID, tail = 0 }: { readonly id?: SessionId; readonly tail?: number } = {},
+) {
+  const ports = { ...livePorts(), files: filesWithoutSync };
+  const writer = await SessionWriter.create(ports, openHome(ports, homePath, { create: true }), { id });
+  for (const blob of BLOBS) writer.putBlob(blob);
+  writer.close();
+  const turnsPath = `${writer.path}/turns`;
+  const files: string[] = [];
+  let bytes = 0;
+  let manifest: Manifest | null = null;
+  // Not by the writer, which replaces the manifest with each run.
+  const write = (draft: TurnDraft) => {
+    const { turn, seq, sum } = manifest?.head ?? { turn: 0, seq: 0, sum: null };
+    const place = { session: id, turn: turn + 1, firstSeq: seq + 1, prev: sum, at: AT };
+    const encoded = encodeTurn(draft, place);
+    const name = turnFileName(turn + 1);
+    Deno.writeFileSync(`${turnsPath}/${name}`, encoded.bytes, { mode: 0o600, createNew: true });
+    files.push(name);
+    bytes += encoded.bytes.length;
+    return manifest = advanceManifest(manifest, id, encoded.turn);
+  };
+  let last = write(promptDraft(1));
+  for (let turn = 2; turn <= turns; turn++) {
+    if (turn === turns - tail + 1) last = write(checkpointOf(last));
+    last = write(draftOf(turn, last.head.seq));
   }
-  const files = [...Deno.readDirSync(turnsPath)].map(({ name }) => name).sort();
-  const bytes = files.reduce((sum, name) => sum + Deno.statSync(`${turnsPath}/${name}`).size, 0);
+  const sizes = { turns: bytes, blobs: BLOBS.reduce((sum, { length }) => sum + length, 0) };
+  const sealed = encodeManifest({ ...last, bytes: sizes });
+  Deno.writeFileSync(`${writer.path}/manifest.json`, sealed.bytes, { mode: 0o600 });
   return { homePath, turnsPath, files, bytes };
 }
 
-/** Makes a home with `count` sessions of `turns` turns each, at least one. */
+/** Creates `count` sessions of `turns` turns in a new home. */
 export async function makeSessions(homePath: string, count: number, turns: number): Promise<void> {
+  for (let number = 1; number <= count; number++) {
+    await makeSession(homePath, turns, { id: parseSessionId(`${ID}-${String(number).padStart(6, "0")}`) });
+  }
+}
+
+/** Opens a session of `turns` turns for more, in a run that has begun. */
+export async function openWriter(homePath: string, turns: number): Promise<SessionWriter> {
   await makeSession(homePath, turns);
-  for (let number = 2; number <= count; number++) {
-    const id = `${ID}-${String(number).padStart(6, "0")}`;
-    const directory = `${homePath}/sessions/${id}`;
-    for (const path of ["turns", "blobs"]) {
-      Deno.mkdirSync(`${directory}/${path}`, { recursive: true, mode: 0o700 });
-    }
-    let manifest: Manifest | null = null;
-    let bytes = 0;
-    for (let turn = 1; turn <= turns; turn++) {
-      const { seq = 0, sum = null } = manifest?.head ?? {};
-      const at = new Date(Date.UTC(2026, 10, 21) + number * 1000).toISOString();
-      const place = { session: id, turn, firstSeq: seq + 1, prev: sum, at };
-      const encoded = encodeTurn(draftOf(turn, seq), place);
-      Deno.writeFileSync(`${directory}/turns/${turnFileName(turn)}`, encoded.bytes, { mode: 0o600 });
-      manifest = advanceManifest(manifest, id, encoded.turn);
-      bytes += encoded.bytes.length;
-    }
-    if (manifest === null) throw new Error("A session with a turn has a manifest");
-    const sealed = encodeManifest({ ...manifest, bytes: { turns: bytes, blobs: 0 } });
-    Deno.writeFileSync(`${directory}/manifest.json`, sealed.bytes, { mode: 0o600 });
-  }
+  const ports = livePorts();
+  const writer = await SessionWriter.open(ports, openHome(ports, homePath), { id: ID });
+  writer.append(promptDraft(writer.end.run + 1));
+  return writer;
 }
 
-/** Writes the files of the turns after `end`, up to turn `last`. */
-function writeTurns(turnsPath: string, end: HistoryEnd, last: number): void {
-  let { seq, sum: prev } = end;
-  for (let turn = end.turn + 1; turn <= last; turn++) {
-    const place = { session: ID, turn, firstSeq: seq + 1, prev, at: "2026-11-21T20:18:00.000Z" };
-    const encoded = encodeTurn(draftOf(turn, seq), place);
-    Deno.writeFileSync(`${turnsPath}/${turnFileName(turn)}`, encoded.bytes, { mode: 0o600, createNew: true });
-    seq = encoded.turn.seq[1];
-    prev = encoded.sum;
-  }
+/** The next model turns of a writer, each of 2 KB. */
+export function nextAnswers({ end: { run, turn } }: SessionWriter, count: number): TurnDraft[] {
+  return Array.from({ length: count }, (_, index) => answerDraft(run, turn + index));
 }
 
-/** A checkpoint of everything up to `end`, between two runs. */
-function checkpointDraft(end: HistoryEnd): TurnDraft {
-  return {
-    kind: "compaction",
-    run: end.run,
-    pins: PINS,
-    events: [{
-      type: "history_compaction",
-      to_seq: end.seq,
-      to_turn: end.turn,
-      previous_checkpoint: null,
-      opening_turn: null,
-      strategy: "deterministic",
-      summary: prose(1000),
-      limitations: [],
-    }],
-  };
+/** A turn that opens run `run`. */
+export function promptDraft(run: number): TurnDraft {
+  const content = [{ type: "input_text", text: prose(1900) } as const];
+  return { kind: "user", run, pins: PINS, events: [{ type: "user_message", content }] };
 }
 
-/**
- * A second home with the same session, as `fork` makes one: immutable files are linked, the others copied. So
- * thousands of turns need no writing, and what is measured next does not wait for them to reach the disk.
- */
-export function cloneHome(from: string, to: string): void {
-  Deno.mkdirSync(to, { mode: 0o700 });
-  for (const entry of Deno.readDirSync(from)) {
-    const [source, target] = [`${from}/${entry.name}`, `${to}/${entry.name}`];
-    if (entry.isDirectory) cloneHome(source, target);
-    else if (/\/(turns|blobs)$/.test(from)) Deno.linkSync(source, target);
-    else Deno.copyFileSync(source, target);
-  }
+function answerDraft(run: number, number: number): TurnDraft {
+  const content = [{ type: "output_text", text: prose(400), annotations: [] }];
+  const item = { id: `msg_${number}`, type: "message", role: "assistant", status: "completed", content };
+  return modelDraft(run, number, { type: "assistant_message", item });
 }
 
-/** Puts the blobs that the turns name. */
-export function putPinned(writer: SessionWriter): void {
-  writer.putBlob(INSTRUCTIONS);
-  writer.putBlob(TOOLS);
-}
-
-/** A user turn that opens run `run`. */
-export function userDraft(run: number): TurnDraft {
-  return padded(PADDED_BYTES, (padding) => ({
-    kind: "user",
-    run,
-    pins: PINS,
-    events: [{ type: "user_message", content: [{ type: "input_text", text: prose(padding) }] }],
-  }));
-}
-
-/** A model turn of 2 KB with reasoning and an answer; any number of them can follow each other. */
-export function answerDraft(run: number, number: number): TurnDraft {
-  return padded(ANSWER_BYTES, (padding) => answer(run, { number, padding }));
-}
-
-/** The draft of turn `turn` in a session of whole runs, after the event `lastSeq`. */
+/** Turn `turn` of whole runs after the event `lastSeq`: a prompt, a call, its result, an answer, the end. */
 function draftOf(turn: number, lastSeq: number): TurnDraft {
-  const run = Math.ceil(turn / TURNS_A_RUN);
-  switch ((turn - 1) % TURNS_A_RUN) {
-    case 0:
-      return userDraft(run);
+  const run = Math.ceil(turn / 5);
+  const tool = "read_file";
+  switch (turn % 5) {
     case 1:
-      return padded(PADDED_BYTES, (padding) => call(run, { number: turn, padding }));
-    case 2:
-      return padded(PADDED_BYTES, (padding) => result(run, { number: turn, padding, lastSeq }));
-    case 3:
-      return padded(PADDED_BYTES, (padding) => answer(run, { number: turn, padding }));
-    default:
-      return endDraft(run);
+      return promptDraft(run);
+    case 2: {
+      const place = { id: `fc_${turn}`, call_id: `call_${turn}`, status: "completed" };
+      const item = { ...place, type: "function_call", name: tool, arguments: `{"path":"${prose(400)}"}` };
+      return modelDraft(run, turn, { type: "tool_call", item });
+    }
+    case 3: {
+      const call = { call_id: `call_${turn - 1}`, call_seq: lastSeq - 1, tool };
+      const event = { type: "tool_result", ...call, status: "ok", output: prose(2100) } as const;
+      return { kind: "tools", run, events: [event] };
+    }
+    case 4:
+      return answerDraft(run, turn);
+    default: {
+      const usage = { input_tokens: 1624, cached_tokens: 0, output_tokens: 192, reasoning_tokens: 128 };
+      const end = { type: "run_ended", run, state: "completed", exit_code: 0, usage } as const;
+      return { kind: "harness", run, events: [end] };
+    }
   }
 }
 
-interface Filling {
-  /** Makes ids unique. */
-  readonly number: number;
-  /** Characters of filler. */
-  readonly padding: number;
-}
-
-function call(run: number, { number, padding }: Filling): TurnDraft {
-  return response(run, number, [reasoning(number, padding), {
-    type: "tool_call",
-    item: {
-      id: `fc_${number}`,
-      type: "function_call",
-      call_id: `call_${number}`,
-      name: "read_file",
-      arguments: JSON.stringify({ path: `src/part_${number}.ts` }),
-      status: "completed",
-    },
-  }]);
-}
-
-/** The result of the call in the turn before, whose last two events are the call and a usage. */
-function result(
-  run: number,
-  { number, padding, lastSeq }: Filling & { readonly lastSeq: number },
-): TurnDraft {
-  return {
-    kind: "tools",
-    run,
-    events: [{
-      type: "tool_result",
-      call_id: `call_${number - 1}`,
-      call_seq: lastSeq - 1,
-      tool: "read_file",
-      status: "ok",
-      output: prose(padding),
-    }],
-  };
-}
-
-function answer(run: number, { number, padding }: Filling): TurnDraft {
-  const half = padding >> 1;
-  return response(run, number, [reasoning(number, half), {
-    type: "assistant_message",
-    item: {
-      id: `msg_${number}`,
-      type: "message",
-      role: "assistant",
-      status: "completed",
-      content: [{ type: "output_text", text: prose(padding - half), annotations: [] }],
-    },
-  }]);
-}
-
-function endDraft(run: number): TurnDraft {
-  return {
-    kind: "harness",
-    run,
-    events: [{
-      type: "run_ended",
-      run,
-      state: "completed",
-      exit_code: 0,
-      usage: { input_tokens: 1624, cached_tokens: 0, output_tokens: 192, reasoning_tokens: 128 },
-    }],
-  };
-}
-
-function reasoning(number: number, padding: number): EventDraft {
-  return {
-    type: "reasoning",
-    item: { id: `rs_${number}`, type: "reasoning", summary: [], encrypted_content: `gAAAA${prose(padding)}` },
-  };
-}
-
-function response(run: number, number: number, items: readonly EventDraft[]): TurnDraft {
+/** A model turn with reasoning and `event`. */
+function modelDraft(run: number, number: number, event: EventDraft): TurnDraft {
+  const blob = `gAAAA${prose(900)}`;
+  const item = { id: `rs_${number}`, type: "reasoning", summary: [], encrypted_content: blob };
+  const usage = { input_tokens: 812, output_tokens: 96, output_tokens_details: { reasoning_tokens: 64 } };
+  const fields = { model: MODEL, instructions: { blob: instructions }, tools: { blob: tools } };
+  const hash = sha256Hex(String(number));
   return {
     kind: "model",
     run,
     model: { asked: MODEL, answered: `${MODEL}-2026-08-01` },
     fingerprint: FINGERPRINT,
     response: { id: `resp_${number}`, status: "completed" },
-    request: {
-      body_sha256: sha256Hex(String(number)),
-      fold: FOLD_VERSION,
-      fields: { model: MODEL, instructions: { blob: PINS.instructions }, tools: { blob: PINS.tools } },
-      guard: { sent: 0, dropped: [] },
-    },
-    events: [...items, {
-      type: "provider_usage",
-      usage: {
-        input_tokens: 812,
-        input_tokens_details: { cached_tokens: 0 },
-        output_tokens: 96,
-        output_tokens_details: { reasoning_tokens: 64 },
-        total_tokens: 908,
-      },
-    }],
+    request: { body_sha256: hash, fold: FOLD_VERSION, fields, guard: { sent: 0, dropped: [] } },
+    events: [{ type: "reasoning", item }, event, { type: "provider_usage", usage }],
   };
 }
 
-/** The draft whose file has `bytes` bytes, give or take a digit or two of its numbers. */
-function padded(bytes: number, make: (padding: number) => TurnDraft): TurnDraft {
-  const place = {
-    session: ID,
-    turn: 1000,
-    firstSeq: 10_000,
-    prev: "0".repeat(64),
-    at: "2026-11-21T20:18:00.000Z",
-  };
-  return make(bytes - encodeTurn(make(0), place).bytes.length);
+/** A checkpoint of all turns of `manifest`. */
+function checkpointOf({ run, head }: Manifest): TurnDraft {
+  const place = { to_seq: head.seq, to_turn: head.turn, previous_checkpoint: null, opening_turn: null };
+  const text = { strategy: "deterministic", summary: prose(1000), limitations: [] } as const;
+  const event = { type: "history_compaction", ...place, ...text } as const;
+  return { kind: "compaction", run, pins: PINS, events: [event] };
 }
 
-const SENTENCE = "The sum of order 17 is wrong because the tax is added before the discount is taken off. ";
-
-/** `length` characters of ASCII prose. */
+/** `length` characters of text. */
 function prose(length: number): string {
-  return SENTENCE.repeat(Math.ceil(length / SENTENCE.length)).slice(0, length);
-}
-
-function portsWithoutSync(): Ports {
-  return { ...livePorts(), files: denoFilesWithoutSync() };
-}
-
-/** Files that are not durable: thousands of fsyncs would take longer than what is measured. */
-export function denoFilesWithoutSync(): Files {
-  return {
-    ...denoFiles,
-    createExclusive: (path, mode) => ({ ...denoFiles.createExclusive(path, mode), sync: () => {} }),
-    syncDirectory: () => {},
-  };
+  return TEXT.slice(0, length);
 }

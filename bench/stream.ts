@@ -1,90 +1,36 @@
-/**
- * Response streams as servers send them: recorded ones where they are at hand, otherwise one made here.
- *
- * @module
- */
-import { responsesApi } from "../src/apis/responses/api.ts";
-import { readSse } from "../src/transport/sse.ts";
-import { HAS_RECORDINGS, recordedStreams } from "../tests/unit/apis/responses/recorded_streams.ts";
+/** Requests and answers of the benches. */
+import { DIALECTS } from "../tests/support/responses_server/dialect.ts";
+import { answerEvents, encodeEvents } from "../tests/support/responses_server/events.ts";
+import { Issuer } from "../tests/support/responses_server/issuer.ts";
+import { message, reasoning } from "../tests/support/responses_server/script.ts";
 import { MODEL } from "./session.ts";
 
-const encoder = new TextEncoder();
+/** Path of the requests. */
+export const PATH = "/v1/responses";
+/** Events of an answer. */
+export const EVENTS = 300;
+/** Part of the text of each answer. */
+export const ANSWERED = "discounted, total";
 
-/** Several streams one after the other. */
-export interface StreamSet {
-  /** Description for people. */
-  readonly name: string;
-  readonly streams: readonly Uint8Array[];
+/** A response of exactly `events` events, at least 11: a reasoning item, then a message in deltas of 12 characters. */
+export function syntheticStream(events: number): Uint8Array<ArrayBuffer> {
+  const dialect = DIALECTS.openai;
+  const text = `${ANSWERED} `.repeat(events).slice(0, 12 * (events - 10));
+  const context = { issuer: new Issuer(dialect, "org-bench"), dialect, body: { model: MODEL } };
+  return encodeEvents(answerEvents([reasoning(), message(text)], {}, context).events, dialect, {});
 }
 
-/** Every recorded stream that kept its `event:` lines and ends well; the synthetic one where there is none. */
-export async function sampleStreams(): Promise<StreamSet> {
-  const streams: Uint8Array[] = [];
-  for (const { bytes } of HAS_RECORDINGS ? recordedStreams() : []) {
-    if (await endsWell(bytes)) streams.push(bytes);
-  }
-  if (streams.length === 0) return { name: "a synthetic stream", streams: [syntheticStream(300)] };
-  return { name: `${streams.length} recorded streams`, streams };
-}
-
-/** True for a completed response that says nothing after its terminal event: others would end a whole set. */
-async function endsWell(bytes: Uint8Array): Promise<boolean> {
-  const assembler = responsesApi.newAssembler();
-  let named = true;
-  let status: string | undefined;
-  let after = false;
-  const body = (async function* () {
-    yield await Promise.resolve(bytes);
-  })();
-  for await (const batch of readSse(body)) {
-    for (const event of batch) {
-      named &&= event.event !== undefined;
-      after ||= status !== undefined;
-      const last = assembler.feed(event).at(-1);
-      if (last?.kind === "finished") status = last.response.status;
-    }
-  }
-  return named && status === "completed" && !after;
-}
-
-/** One response of exactly `events` events, at least 12: a reasoning item with a summary, then a message. */
-export function syntheticStream(events: number): Uint8Array {
-  const frames: string[] = [];
-  const add = (type: string, members: object) => {
-    const data = JSON.stringify({ type, sequence_number: frames.length, ...members });
-    frames.push(`event: ${type}\ndata: ${data}\n\n`);
+/** Body of a request as an agent sends it: instructions, a tool, and prompt number `index`. */
+export function requestBody(index: number): string {
+  const parameters = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
+  const tool = {
+    type: "function",
+    name: "read_file",
+    description: "Reads a file",
+    parameters,
+    strict: false,
   };
-  const head = { id: "resp_bench", object: "response", created_at: 1795292280, model: MODEL, output: [] };
-  add("response.created", { response: { ...head, status: "in_progress" } });
-  add("response.in_progress", { response: { ...head, status: "in_progress" } });
-  const thought = { id: "rs_bench", type: "reasoning", summary: [], encrypted_content: "gAAAA".repeat(200) };
-  add("response.output_item.added", { output_index: 0, item: { ...thought, encrypted_content: "" } });
-  add("response.output_item.done", { output_index: 0, item: thought });
-  const place = { item_id: "msg_bench", output_index: 1, content_index: 0 };
-  const message = { id: "msg_bench", type: "message", role: "assistant", phase: "final_answer" };
-  add("response.output_item.added", {
-    output_index: 1,
-    item: { ...message, status: "in_progress", content: [] },
-  });
-  add("response.content_part.added", { ...place, part: { type: "output_text", text: "", annotations: [] } });
-  let text = "";
-  for (let left = events - frames.length - 4; left > 0; left--) {
-    const delta = left % 8 === 0 ? "discounted, " : "total ";
-    text += delta;
-    add("response.output_text.delta", { ...place, delta, logprobs: [] });
-  }
-  const part = { type: "output_text", text, annotations: [] };
-  const done = { ...message, status: "completed", content: [part] };
-  add("response.output_text.done", { ...place, text, logprobs: [] });
-  add("response.content_part.done", { ...place, part });
-  add("response.output_item.done", { output_index: 1, item: done });
-  const usage = {
-    input_tokens: 812,
-    input_tokens_details: { cached_tokens: 0 },
-    output_tokens: 396,
-    output_tokens_details: { reasoning_tokens: 64 },
-    total_tokens: 1208,
-  };
-  add("response.completed", { response: { ...head, status: "completed", output: [thought, done], usage } });
-  return encoder.encode(frames.join(""));
+  const instructions = "You are an engineer who works in a terminal. ".repeat(20);
+  const input = [{ role: "user", content: `Go ${index}` }];
+  return JSON.stringify({ model: MODEL, instructions, tools: [tool], input, stream: true, store: false });
 }
