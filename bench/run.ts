@@ -6,10 +6,12 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { complain, runScript, say } from "../scripts/terminal.ts";
 import { asRepriseError, RepriseError } from "../src/domain/errors.ts";
+import { peers } from "./peers.ts";
 import { type Bench, cellsOf, type Context, type Result } from "./report.ts";
+import { startup } from "./startup.ts";
 
 const BENCHES: Readonly<Record<string, Bench>> = {
-  ...{},
+  ...{ startup, peers },
 };
 
 async function main(args: readonly string[]): Promise<number> {
