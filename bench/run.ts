@@ -6,12 +6,15 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { complain, runScript, say } from "../scripts/terminal.ts";
 import { asRepriseError, RepriseError } from "../src/domain/errors.ts";
+import { append } from "./append.ts";
+import { find } from "./find.ts";
+import { open } from "./open.ts";
 import { peers } from "./peers.ts";
 import { type Bench, cellsOf, type Context, type Result } from "./report.ts";
 import { startup } from "./startup.ts";
 
 const BENCHES: Readonly<Record<string, Bench>> = {
-  ...{ startup, peers },
+  ...{ startup, peers, append, open, find },
 };
 
 async function main(args: readonly string[]): Promise<number> {
