@@ -8,13 +8,16 @@ import { complain, runScript, say } from "../scripts/terminal.ts";
 import { asRepriseError, RepriseError } from "../src/domain/errors.ts";
 import { append } from "./append.ts";
 import { find } from "./find.ts";
+import { match } from "./match.ts";
 import { open } from "./open.ts";
 import { peers } from "./peers.ts";
 import { type Bench, cellsOf, type Context, type Result } from "./report.ts";
+import { serve } from "./serve.ts";
+import { sse } from "./sse.ts";
 import { startup } from "./startup.ts";
 
 const BENCHES: Readonly<Record<string, Bench>> = {
-  ...{ startup, peers, append, open, find },
+  ...{ startup, peers, append, open, find, sse, serve, match },
 };
 
 async function main(args: readonly string[]): Promise<number> {
