@@ -11,13 +11,16 @@ import { find } from "./find.ts";
 import { match } from "./match.ts";
 import { open } from "./open.ts";
 import { peers } from "./peers.ts";
+import { record } from "./record.ts";
+import { remote } from "./remote.ts";
 import { type Bench, cellsOf, type Context, type Result } from "./report.ts";
 import { serve } from "./serve.ts";
 import { sse } from "./sse.ts";
+import { stall } from "./stall.ts";
 import { startup } from "./startup.ts";
 
 const BENCHES: Readonly<Record<string, Bench>> = {
-  ...{ startup, peers, append, open, find, sse, serve, match },
+  ...{ startup, peers, append, open, find, sse, serve, match, record, stall, remote },
 };
 
 async function main(args: readonly string[]): Promise<number> {
