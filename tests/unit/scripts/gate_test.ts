@@ -274,7 +274,7 @@ Deno.test("CI runs every suite but the soak, and on the oldest Deno those that l
     "crash",
     "remote",
   ];
-  assert.deepEqual(suitesOn("DEVELOPED_ON").sort(), [...developed, "bench-smoke", "rehearsal"].sort());
+  assert.deepEqual(suitesOn("DEVELOPED_ON").sort(), [...developed, "bench-smoke"].sort());
   assert.deepEqual(suitesOn("OLDEST_SUPPORTED").sort(), ["tests/slow/unit", "unit", "unit-tools"]);
 });
 
