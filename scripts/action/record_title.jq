@@ -1,2 +1,0 @@
-select(.type == "record.ended")
-| "\(.published) recorded, \(.played // 0) played"

@@ -1,2 +1,0 @@
-select(.type == "serve.ended")
-| "\(.served) served, \(.missed) missed, \(.refused) rejected, \(.unused | length) unused"
